@@ -1,0 +1,31 @@
+# syntax=docker/dockerfile:1
+FROM node:24.21-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --include=dev
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts ./scripts
+COPY bin ./bin
+COPY schemas ./schemas
+COPY processors ./processors
+COPY src ./src
+# The image has its own Node 24: the packaged one is left out.
+RUN npm run build && npm prune --omit=dev && rm -rf node_modules/node-linux-*
+
+FROM node:24.21-slim
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    DATA_DIR=/data
+WORKDIR /app
+COPY --from=build --chown=root:root /app/package.json ./
+COPY --from=build --chown=root:root /app/node_modules ./node_modules
+COPY --from=build --chown=root:root /app/dist ./dist
+COPY --from=build --chown=root:root /app/bin ./bin
+COPY --from=build --chown=root:root /app/scripts/launch.mjs /app/scripts/end-with-launcher.mjs ./scripts/
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 1984 2024
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 1984}/ok`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "bin/weir.mjs", "serve"]

@@ -1,0 +1,28 @@
+import type { Processor } from '../src/trace/processor.ts'
+import { anthropicMessages } from './anthropic-messages.ts'
+import { bedrockConverse } from './bedrock-converse.ts'
+import { gemini } from './gemini.ts'
+import { langchainMessages } from './langchain-messages.ts'
+import { langchainStyle } from './langchain-style.ts'
+import { openaiChat } from './openai-chat.ts'
+import { openaiCompletions } from './openai-completions.ts'
+import { openaiResponses } from './openai-responses.ts'
+import { plainMessage } from './plain-message.ts'
+import { vercelAi } from './vercel-ai.ts'
+
+/**
+ * Every built-in format. The highest match wins; between equals the earlier one, so the list goes from
+ * formats with marks of their own to those that accept almost anything.
+ */
+export const builtInProcessors: readonly Processor[] = [
+  langchainMessages,
+  vercelAi,
+  anthropicMessages,
+  gemini,
+  bedrockConverse,
+  openaiResponses,
+  langchainStyle,
+  openaiChat,
+  openaiCompletions,
+  plainMessage,
+]

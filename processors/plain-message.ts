@@ -1,0 +1,53 @@
+import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
+import { finish, newDraft, readRole } from '../src/trace/messages.ts'
+import type { Normalized, Processor, Side } from '../src/trace/processor.ts'
+import { putOpenaiMessage } from './parts/openai-message.ts'
+
+/**
+ * The interface's short shapes: `{message: {role, content}}`, `{role, content}`, `[role, content]`, and a list
+ * of such pairs. A plain string is none of them.
+ */
+export const plainMessage: Processor = { name: 'plain-message', match, normalize }
+
+function match(_side: Side, value: JsonValue): 0 | 1 | 2 {
+  if (Array.isArray(value)) {
+    return isPair(value) || (value.length > 0 && value.slice(0, 40).every(isPair)) ? 1 : 0
+  }
+  if (!isObject(value)) return 0
+  return isSpoken(value) || (isObject(value.message) && isSpoken(value.message)) ? 1 : 0
+}
+
+/** Any name will do as a role in an object; in a pair only known ones, or any two strings would be a message. */
+function isSpoken(value: JsonObject): boolean {
+  if (typeof value.role !== 'string') return false
+  const { content } = value
+  return typeof content === 'string' || Array.isArray(content) || saysBeside(value)
+}
+
+function saysBeside(value: JsonObject): boolean {
+  return Array.isArray(value.tool_calls) || isObject(value.function_call) || value.content === null
+}
+
+function isPair(value: JsonValue): value is [string, JsonValue] {
+  if (!Array.isArray(value) || value.length !== 2 || readRole(value[0]) === undefined) return false
+  return typeof value[1] === 'string' || Array.isArray(value[1])
+}
+
+function normalize(side: Side, value: JsonValue): Normalized {
+  const draft = newDraft()
+  const absent = side === 'inputs' ? 'user' : 'assistant'
+  if (isPair(value)) putOpenaiMessage(draft, '', { role: value[0], content: value[1] }, absent)
+  else if (Array.isArray(value)) {
+    for (const [i, pair] of value.entries()) {
+      const said = isPair(pair) ? { role: pair[0], content: pair[1] } : pair
+      putOpenaiMessage(draft, `[${i}]`, said, absent)
+    }
+  } else if (isObject(value) && isObject(value.message)) {
+    putOpenaiMessage(draft, 'message', value.message, absent)
+    return finish(draft, { model: value.model })
+  } else if (isObject(value)) {
+    putOpenaiMessage(draft, '', value, absent)
+    return finish(draft, { model: value.model })
+  }
+  return finish(draft)
+}

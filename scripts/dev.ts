@@ -1,0 +1,8 @@
+import { spawn } from 'node:child_process'
+
+/** The server from source, restarted when a source file changes; arguments go to `weir serve`. */
+const child = spawn(process.execPath, ['--watch', 'src/main.ts', 'serve', ...process.argv.slice(2)], {
+  stdio: 'inherit',
+})
+process.on('SIGTERM', () => child.kill('SIGTERM'))
+child.on('exit', (code) => process.exit(code ?? 1))

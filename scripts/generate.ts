@@ -1,0 +1,58 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { generateConfigurationPage, generateEnvExample, generateErrorsPage } from './generate-docs.ts'
+import { generateTypes } from './generate-types.ts'
+import { packageVersion } from '../src/cli/version.ts'
+import { openApiDocument } from '../src/http/openapi.ts'
+import { platformRoutes } from '../src/http/routes.ts'
+import { cruiseSources, roomDiagram } from './walls.ts'
+
+const ROOT = new URL('../', import.meta.url)
+
+/** Every generated file that is committed, and how it is made. */
+const GENERATED: Record<string, () => Promise<string | undefined> | string> = {
+  'src/schema/types.gen.ts': () => generateTypes(new URL('schemas/', ROOT)),
+  'docs/configuration.md': () => generateConfigurationPage(),
+  'docs/api/openapi.json': () =>
+    `${JSON.stringify(openApiDocument(platformRoutes(), packageVersion()), null, 2)}\n`,
+  'docs/errors.md': () => generateErrorsPage(),
+  '.env.example': () => generateEnvExample(),
+  'ARCHITECTURE.md': () => generateArchitecture(),
+}
+
+const ROOMS = /(<!-- rooms -->\n)[\s\S]*?(\n<!-- \/rooms -->)/
+
+/** ARCHITECTURE.md with the diagram of its rooms, between `<!-- rooms -->` and `<!-- /rooms -->`, as it is now. */
+async function generateArchitecture(): Promise<string | undefined> {
+  const text = await current('ARCHITECTURE.md')
+  if (text === undefined || !ROOMS.test(text)) return text
+  const diagram = roomDiagram(cruiseSources())
+  return text.replace(ROOMS, (_, open: string, close: string) => open + diagram + close)
+}
+
+async function current(path: string): Promise<string | undefined> {
+  return await readFile(new URL(path, ROOT), 'utf8').catch(() => undefined)
+}
+
+/** Writes the stale files, or with `--check` only names them and fails. */
+async function main(): Promise<void> {
+  const onlyCheck = process.argv.includes('--check')
+  const stale: string[] = []
+  for (const [path, make] of Object.entries(GENERATED)) {
+    const text = await make()
+    if (text === undefined || text === (await current(path))) continue
+    stale.push(path)
+    if (onlyCheck) continue
+    const file = new URL(path, ROOT)
+    await mkdir(dirname(file.pathname), { recursive: true })
+    await writeFile(file, text)
+  }
+  if (onlyCheck && stale.length > 0) {
+    console.error(`stale: ${stale.join(', ')}. Run: npm run generate`)
+    process.exitCode = 1
+  } else {
+    console.log(stale.length === 0 ? 'all fresh' : `${onlyCheck ? 'stale' : 'written'}: ${stale.join(', ')}`)
+  }
+}
+
+await main()

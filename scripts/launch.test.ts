@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { staleReason } from './launch.mjs'
+
+const LAUNCHER = fileURLToPath(new URL('launch.mjs', import.meta.url))
+
+describe('staleReason', () => {
+  const lock = {
+    packages: {
+      '': { version: '0.1.0' },
+      'node_modules/a': { version: '1.0.0' },
+      'node_modules/a/node_modules/b': { version: '2.0.0' },
+      'node_modules/other-platform': { version: '3.0.0', optional: true },
+      'node_modules/tool': { version: '4.0.0', dev: true },
+    },
+  }
+  const installed = {
+    packages: {
+      'node_modules/a': { version: '1.0.0' },
+      'node_modules/a/node_modules/b': { version: '2.0.0' },
+    },
+  }
+
+  it('accepts what fits, without other platforms and dev tools', () => {
+    expect(staleReason(lock, installed)).toBeUndefined()
+  })
+
+  it('sees a missing install, a missing package and another version', () => {
+    expect(staleReason(lock, undefined)).toContain('not installed')
+    expect(staleReason(lock, { packages: {} })).toBe('a has changed')
+    const older = {
+      packages: { ...installed.packages, 'node_modules/a/node_modules/b': { version: '1.9.0' } },
+    }
+    expect(staleReason(lock, older)).toBe('b has changed')
+    const oldTool = { packages: { ...installed.packages, 'node_modules/tool': { version: '3.0.0' } } }
+    expect(staleReason(lock, oldTool)).toBe('tool has changed')
+  })
+
+  it('has nothing to say in a package without a lock file', () => {
+    expect(staleReason(undefined, undefined)).toBeUndefined()
+  })
+})
+
+describe('launch', () => {
+  let dir: string
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'weir-launch-'))
+  })
+  afterAll(() => rm(dir, { recursive: true }))
+
+  function start(script: string, ...args: string[]) {
+    const child = spawn(process.execPath, [LAUNCHER, script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)))
+    const ended = new Promise<{ code: number | null; signal: string | null; output: string }>((resolve) =>
+      child.on('close', (code, signal) => resolve({ code, signal, output })),
+    )
+    const saw = (text: string) =>
+      new Promise<void>((resolve) => {
+        const look = () => output.includes(text) && resolve()
+        child.stdout.on('data', look)
+        look()
+      })
+    return { child, ended, saw }
+  }
+
+  it('passes arguments and the exit code through', async () => {
+    const script = join(dir, 'exit.mjs')
+    await writeFile(script, 'console.log(process.argv.slice(2).join("+")); process.exit(7)')
+    expect(await start(script, 'a', 'b').ended).toMatchObject({ code: 7, output: 'a+b\n' })
+  })
+
+  it('passes SIGTERM through and waits for the graceful end', async () => {
+    const script = join(dir, 'serve.mjs')
+    await writeFile(
+      script,
+      'process.on("SIGTERM", () => { console.log("bye"); process.exit(3) }); setInterval(() => {}, 1e6); console.log("up")',
+    )
+    const { child, ended, saw } = start(script)
+    await saw('up')
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 3, output: 'up\nbye\n' })
+  })
+
+  it('says how to use it', async () => {
+    expect(await start('').ended).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('usage:') as string,
+    })
+  })
+})

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { AppError, ERRORS, toAppError } from './errors.ts'
+
+describe('AppError', () => {
+  it('takes message, status and retryable from the table unless told otherwise', () => {
+    const error = new AppError('log_full')
+    expect(error).toMatchObject({ name: 'AppError', code: 'log_full', status: 503, retryable: true })
+    expect(error.message).toBe(ERRORS.log_full.message)
+    expect(new AppError('not_found', { message: 'No such run' }).message).toBe('No such run')
+  })
+
+  it('keeps details and cause', () => {
+    const cause = new Error('socket')
+    const error = new AppError('store_unavailable', { details: { host: 'h' }, cause })
+    expect(error.details).toEqual({ host: 'h' })
+    expect(error.cause).toBe(cause)
+  })
+})
+
+describe('ERRORS', () => {
+  it('is retryable exactly where clients are asked to come back', () => {
+    for (const [code, { status, retryable }] of Object.entries(ERRORS)) {
+      expect([code, retryable]).toEqual([code, status === 429 || status === 503])
+    }
+  })
+})
+
+describe('toAppError', () => {
+  it('passes AppErrors through and hides anything else behind internal', () => {
+    const known = new AppError('conflict')
+    expect(toAppError(known)).toBe(known)
+    const wrapped = toAppError('text with a secret')
+    expect(wrapped.code).toBe('internal')
+    expect(wrapped.message).not.toContain('secret')
+    expect(wrapped.cause).toBe('text with a secret')
+  })
+})

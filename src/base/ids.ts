@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto'
+
+/** The all-zero uuid: stands for "none" where a column cannot be null. */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
+const DASHED = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const BARE = /^[0-9a-f]{32}$/
+
+/**
+ * A uuid in lower case with dashes, from any spelling that clients send: dashed, or 32 hex digits
+ * (the REST examples of LangSmith post the second and patch the first). Undefined if it is not a uuid.
+ */
+export function parseUuid(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  if (value.length === 36) {
+    if (DASHED.test(value)) return value
+    const lower = value.toLowerCase()
+    return DASHED.test(lower) ? lower : undefined
+  }
+  if (value.length !== 32) return undefined
+  const lower = value.toLowerCase()
+  return BARE.test(lower) ? dashed(lower) : undefined
+}
+
+/** `hex` (32 lower-case digits) with the four dashes of a uuid. */
+export function dashed(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** A random uuid (version 4). */
+export function newUuid(): string {
+  return randomUUID()
+}

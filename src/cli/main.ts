@@ -1,0 +1,48 @@
+import { AppError } from '../base/errors.ts'
+
+/** A subcommand: its own arguments in, its exit code out. */
+export type Command = (args: string[]) => Promise<number>
+
+/** Each is loaded only when it is used, so that `validate` starts without the server's weight. */
+const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<Command> }>> = {
+  serve: { summary: 'Run the server.', load: async () => (await import('./serve.ts')).serve },
+  validate: {
+    summary: 'Say why runs are or are not fully functional.',
+    load: async () => (await import('./validate.ts')).validate,
+  },
+  config: {
+    summary: 'Print the effective configuration.',
+    load: async () => (await import('./config.ts')).config,
+  },
+}
+
+/** Runs the command line and returns the exit code; 2 for words that it does not understand. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const [name, ...args] = argv
+  if (name === '--version' || name === '-v') return version()
+  const command = name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name]
+  if (!command) return usage(name)
+  try {
+    const run = await command.load()
+    return await run(args)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    console.error(`weir ${name}: ${error.message}`)
+    return 2
+  }
+}
+
+function usage(name: string | undefined): number {
+  const asked = name === undefined || name === 'help' || name === '--help' || name === '-h'
+  const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)} ${summary}`)
+  const text = `Usage: weir <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nweir <command> --help tells more.`
+  if (asked) console.log(text)
+  else console.error(`weir: there is no command "${name}".\n\n${text}`)
+  return asked ? 0 : 2
+}
+
+async function version(): Promise<number> {
+  const { packageVersion } = await import('./version.ts')
+  console.log(packageVersion())
+  return 0
+}

@@ -1,0 +1,41 @@
+import { readConfig } from '../config.ts'
+import { startServer, type WeirServer } from '../server.ts'
+
+/** `weir serve`: runs the server until SIGINT or SIGTERM; a second signal ends it at once. */
+export async function serve(): Promise<number> {
+  const config = readConfig()
+  const stopping = signalled()
+  const server = await startServer(config)
+  if (process.stdout.isTTY || server.identity.created) console.error(welcome(server, config.dataDir))
+  await stopping
+  await server.stop()
+  return 0
+}
+
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false
+    const stop = (): void => {
+      if (asked) process.exit(1)
+      asked = true
+      resolve()
+    }
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
+  })
+}
+
+/** How to point a client here. The key is shown when it was made now; later it is in the data directory. */
+function welcome({ url, identity }: WeirServer, dataDir: string): string {
+  const key = identity.created && identity.key !== undefined ? identity.key : `the key in ${dataDir}/api-key`
+  return `
+Weir listens on ${url}
+
+Point a LangSmith client at it:
+  export LANGSMITH_TRACING=true
+  export LANGSMITH_ENDPOINT=${url}
+  export LANGSMITH_API_KEY=${key}
+
+API documentation: ${url}/docs
+`
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from './base/errors.ts'
+import { describeConfig, isLoopback, readConfig } from './config.ts'
+
+function mistakesOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'config_invalid') return error.details as string[]
+    throw error
+  }
+  return []
+}
+
+describe('readConfig', () => {
+  it('runs whole on one machine with nothing set', () => {
+    expect(readConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 1984,
+      deploymentPort: 2024,
+      dataDir: './data',
+      clickhouseUrl: undefined,
+      bootstrapApiKey: undefined,
+      auth: true,
+      ingestAck: 'log',
+      ingestLogMaxBytes: 4 * 1024 ** 3,
+      ingestMaxBodyBytes: 200 * 1024 ** 2,
+      ingestMaxInflightBytes: 256 * 1024 ** 2,
+      processors: [],
+      otlpEndpoint: undefined,
+      sqliteSynchronous: 'normal',
+      logLevel: 'info',
+    })
+  })
+
+  it('takes an empty value as unset and ignores what it does not know', () => {
+    expect(readConfig({ PORT: '', PATH: '/bin', WEIR_TYPO: 'x' }).port).toBe(1984)
+  })
+
+  it.each([
+    ['1048576', 1048576],
+    ['512MiB', 512 * 1024 ** 2],
+    ['1.5 gib', 1.5 * 1024 ** 3],
+    ['2GB', 2e9],
+    ['64M', 64e6],
+  ])('reads the size %s', (text, bytes) => {
+    expect(readConfig({ INGEST_LOG_MAX_BYTES: text }).ingestLogMaxBytes).toBe(bytes)
+  })
+
+  it('splits PROCESSORS at commas', () => {
+    expect(readConfig({ PROCESSORS: './a.js, ./b.js' }).processors).toEqual(['./a.js', './b.js'])
+  })
+
+  it('cannot be changed', () => {
+    const config = readConfig({})
+    expect(Object.isFrozen(config)).toBe(true)
+    expect(Object.isFrozen(config.processors)).toBe(true)
+  })
+
+  it('tells every mistake at once, one line each', () => {
+    expect(
+      mistakesOf({ PORT: 'abc', DEPLOYMENT_PORT: '70000', AUTH: 'maybe', PROCESSORS: './a.js,' }),
+    ).toEqual([
+      'PORT: must be an integer between 0 and 65535, got "abc"',
+      'DEPLOYMENT_PORT: must be an integer between 0 and 65535, got "70000"',
+      'AUTH: must be one of on, off, got "maybe"',
+      'PROCESSORS: must be a comma-separated list of module paths such as ./my-format.js, got "./a.js,"',
+    ])
+  })
+
+  it.each([
+    ['INGEST_LOG_MAX_BYTES', '5 apples', 'must be a size such as 512MiB, at least 1048576 bytes'],
+    ['INGEST_MAX_BODY_BYTES', '2GiB', 'at most 1073741824 bytes'],
+    ['CLICKHOUSE_URL', 'tcp://host:9000', 'must be an http or https URL'],
+    ['PORT', '1.5', 'must be an integer'],
+    ['PORT', '-1', 'must be an integer'],
+    ['PORT', '0x10', 'must be an integer'],
+  ])('refuses %s=%s', (name, text, message) => {
+    expect(mistakesOf({ [name]: text })).toEqual([expect.stringContaining(message)])
+  })
+
+  it('never shows a secret, not even a wrong one', () => {
+    const mistakes = mistakesOf({
+      BOOTSTRAP_API_KEY: 'short hunter2',
+      CLICKHOUSE_URL: 'tcp://weir:hunter2@host:9000',
+    })
+    expect(mistakes).toHaveLength(2)
+    expect(mistakes.join()).not.toContain('hunter2')
+  })
+
+  it('lets AUTH=off stand on a loopback host only', () => {
+    expect(readConfig({ AUTH: 'off', HOST: '::1' }).auth).toBe(false)
+    expect(mistakesOf({ AUTH: 'off', HOST: '0.0.0.0' })).toEqual([expect.stringContaining('AUTH: off')])
+  })
+
+  it('wants two different ports, unless both are any', () => {
+    expect(mistakesOf({ PORT: '2024' })).toEqual([expect.stringContaining('DEPLOYMENT_PORT: must differ')])
+    expect(readConfig({ PORT: '0', DEPLOYMENT_PORT: '0' }).port).toBe(0)
+  })
+})
+
+describe('isLoopback', () => {
+  it.each(['localhost', '127.0.0.1', '127.8.8.8', '::1', '[::1]'])('%s', (host) => {
+    expect(isLoopback(host)).toBe(true)
+  })
+  it.each(['0.0.0.0', '::', '10.0.0.1', '127.evil.example', 'localhost.example'])('not %s', (host) => {
+    expect(isLoopback(host)).toBe(false)
+  })
+})
+
+describe('describeConfig', () => {
+  it('shows values in effect with their source, secrets masked', () => {
+    const text = describeConfig(
+      readConfig({ CLICKHOUSE_URL: 'http://weir:hunter2@ch:8123/weir', BOOTSTRAP_API_KEY: 'k'.repeat(20) }),
+    )
+    expect(text).toMatch(/^PORT +1984 {2}\(default\)$/m)
+    expect(text).toMatch(/^CLICKHOUSE_URL +http:\/\/\*\*\*@ch:8123\/weir {2}\(env\)$/m)
+    expect(text).toMatch(/^BOOTSTRAP_API_KEY +\*\*\* {2}\(env\)$/m)
+    expect(text).not.toMatch(/hunter2|kkk/)
+  })
+})

@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { AppError } from './base/errors.ts'
+import type { LogLevel } from './base/log.ts'
+import { createRegistry } from './schema/registry.ts'
+import type { SchemaTypes } from './schema/types.gen.ts'
+
+/** One variable as it is in effect: `value` is masked where it is a secret. */
+export interface EffectiveSetting {
+  readonly name: string
+  readonly value: string
+  readonly source: 'env' | 'default'
+}
+
+/** The whole configuration, frozen; docs/configuration.md says what each variable means. */
+export interface Config {
+  readonly host: string
+  readonly port: number
+  readonly deploymentPort: number
+  readonly dataDir: string
+  /** Undefined: embedded ClickHouse in `dataDir`. */
+  readonly clickhouseUrl: string | undefined
+  readonly bootstrapApiKey: string | undefined
+  /** False only on a loopback host. */
+  readonly auth: boolean
+  readonly ingestAck: 'log' | 'store'
+  readonly ingestLogMaxBytes: number
+  /** After decompression. */
+  readonly ingestMaxBodyBytes: number
+  readonly ingestMaxInflightBytes: number
+  /** Module paths as written, relative to the working directory. */
+  readonly processors: readonly string[]
+  /** Undefined: no export. */
+  readonly otlpEndpoint: string | undefined
+  readonly sqliteSynchronous: 'normal' | 'full'
+  readonly logLevel: LogLevel
+  readonly settings: readonly EffectiveSetting[]
+}
+
+/** Environment variables by name: `process.env` or a test's own. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+type Settings = SchemaTypes['config']
+
+type SettingValue = string | number | string[]
+
+interface SettingSchema {
+  type: 'string' | 'integer' | 'array'
+  default?: SettingValue
+  enum?: string[]
+  minimum?: number
+  maximum?: number
+  'x-unit'?: 'bytes'
+  'x-expects'?: string
+  'x-secret'?: 'whole' | 'credentials'
+}
+
+const SCHEMA_FILE = new URL('../schemas/config.schema.json', import.meta.url)
+const SIZE = /^(\d+(?:\.\d+)?)\s*([KMGT])?(i)?B?$/i
+
+function settingSchemas(): [name: string, schema: SettingSchema][] {
+  const file = JSON.parse(readFileSync(SCHEMA_FILE, 'utf8')) as { properties: Record<string, SettingSchema> }
+  return Object.entries(file.properties)
+}
+
+/** `512MiB`, `1.5GB`, `1048576` as bytes; undefined when it is no size. */
+function parseSize(text: string): number | undefined {
+  const match = SIZE.exec(text)
+  if (match === null) return undefined
+  const [, digits, prefix, binary] = match
+  const power = prefix === undefined ? 0 : 'KMGT'.indexOf(prefix.toUpperCase()) + 1
+  return Math.round(Number(digits) * (binary === undefined ? 1000 : 1024) ** power)
+}
+
+/** The value in its type; text that does not parse stays text, and the schema refuses it. */
+function parseSetting(schema: SettingSchema, text: string): SettingValue {
+  if (schema['x-unit'] === 'bytes') return parseSize(text) ?? text
+  if (schema.type === 'integer') return /^-?\d+$/.test(text) ? Number(text) : text
+  if (schema.type === 'array') return text.split(',').map((item) => item.trim())
+  return text
+}
+
+function expectation(schema: SettingSchema): string {
+  if (schema['x-expects'] !== undefined) return schema['x-expects']
+  if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`
+  if (schema['x-unit'] === 'bytes') {
+    const upTo = schema.maximum === undefined ? '' : ` and at most ${schema.maximum}`
+    return `a size such as 512MiB, at least ${schema.minimum ?? 0}${upTo} bytes`
+  }
+  if (schema.type === 'integer') return `an integer between ${schema.minimum} and ${schema.maximum}`
+  return 'text'
+}
+
+function maskCredentials(text: string): string {
+  return text.replace(/\/\/[^/@]*@/, '//***@')
+}
+
+function masked(schema: SettingSchema, text: string): string {
+  if (schema['x-secret'] === 'whole') return '***'
+  return schema['x-secret'] === 'credentials' ? maskCredentials(text) : text
+}
+
+/** True for addresses that only this machine can reach. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
+  return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
+}
+
+/** Rules between variables, on values that are each valid. */
+function crossMistakes(settings: Settings): string[] {
+  const mistakes: string[] = []
+  if (settings.AUTH === 'off' && !isLoopback(settings.HOST)) {
+    mistakes.push(`AUTH: off is accepted on a loopback HOST only, and HOST is "${settings.HOST}"`)
+  }
+  if (settings.PORT !== 0 && settings.PORT === settings.DEPLOYMENT_PORT) {
+    mistakes.push(`DEPLOYMENT_PORT: must differ from PORT, both are ${settings.PORT}`)
+  }
+  return mistakes
+}
+
+function configError(mistakes: readonly string[]): AppError {
+  const message = `The configuration is not valid:\n${mistakes.map((line) => `  ${line}`).join('\n')}`
+  return new AppError('config_invalid', { message, details: mistakes })
+}
+
+function toConfig(settings: Settings, effective: EffectiveSetting[]): Config {
+  return Object.freeze({
+    host: settings.HOST,
+    port: settings.PORT,
+    deploymentPort: settings.DEPLOYMENT_PORT,
+    dataDir: settings.DATA_DIR,
+    clickhouseUrl: settings.CLICKHOUSE_URL,
+    bootstrapApiKey: settings.BOOTSTRAP_API_KEY,
+    auth: settings.AUTH === 'on',
+    ingestAck: settings.INGEST_ACK,
+    ingestLogMaxBytes: settings.INGEST_LOG_MAX_BYTES,
+    ingestMaxBodyBytes: settings.INGEST_MAX_BODY_BYTES,
+    ingestMaxInflightBytes: settings.INGEST_MAX_INFLIGHT_BYTES,
+    processors: Object.freeze(settings.PROCESSORS),
+    otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
+    sqliteSynchronous: settings.SQLITE_SYNCHRONOUS,
+    logLevel: settings.LOG_LEVEL,
+    settings: Object.freeze(effective),
+  })
+}
+
+/**
+ * The configuration that the environment asks for. Throws one AppError `config_invalid` whose message has
+ * a line for every mistake (also in `details`), never with a secret in it. Unknown variables are ignored.
+ */
+export function readConfig(env: Environment = process.env): Config {
+  const schemas = settingSchemas()
+  const values: Record<string, unknown> = {}
+  const effective: EffectiveSetting[] = []
+  for (const [name, schema] of schemas) {
+    const text = env[name]?.trim() ?? ''
+    const value = text === '' ? schema.default : parseSetting(schema, text)
+    if (value !== undefined) values[name] = value
+    const shown = value === undefined ? '' : masked(schema, String(value))
+    effective.push(Object.freeze({ name, value: shown, source: text === '' ? 'default' : 'env' }))
+  }
+  const result = createRegistry().check('config', values)
+  if (result.ok) {
+    const mistakes = crossMistakes(result.value)
+    if (mistakes.length > 0) throw configError(mistakes)
+    return toConfig(result.value, effective)
+  }
+  const wrong = new Set(result.issues.map((issue) => issue.path.replace(/[.[].*$/s, '')))
+  const mistakes = schemas
+    .filter(([name]) => wrong.has(name))
+    .map(
+      ([name, schema]) => `${name}: must be ${expectation(schema)}, got "${masked(schema, env[name] ?? '')}"`,
+    )
+  throw configError(mistakes)
+}
+
+/** The values in effect, one aligned line each with its source; secrets are masked. For `weir config`. */
+export function describeConfig(config: Config): string {
+  const width = Math.max(...config.settings.map(({ name }) => name.length))
+  return config.settings
+    .map(
+      ({ name, value, source }) => `${name.padEnd(width)}  ${value === '' ? '(unset)' : value}  (${source})`,
+    )
+    .join('\n')
+}

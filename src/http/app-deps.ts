@@ -1,0 +1,38 @@
+import type { Authenticator } from '../auth/authenticator.ts'
+import type { IdentityStore } from '../auth/identity-store.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
+import type { Metrics } from '../base/metrics.ts'
+import type { BlobStore } from '../ingest/blob-store.ts'
+import type { Ingester } from '../ingest/ingester.ts'
+import type { ProjectStore } from '../ingest/project-store.ts'
+import type { TraceReads } from '../ingest/trace-reads.ts'
+import type { Registry } from '../schema/registry.ts'
+import type { DecodeLimits } from '../trace/decoded.ts'
+
+/** Limits of the HTTP room; `/info` tells them. */
+export interface HttpLimits extends DecodeLimits {
+  /** Bodies held in memory at one time over all requests. */
+  max_inflight_bytes: number
+  /** A sender that is silent for so long is answered 408. */
+  body_idle_ms: number
+}
+
+/** What the platform API stands on; the composition root hands it in. */
+export interface AppDeps {
+  ingester: Ingester
+  reads: TraceReads
+  projects: ProjectStore
+  identity: IdentityStore
+  blobs: BlobStore
+  authenticator: Authenticator
+  registry: Registry
+  metrics: Metrics
+  logger: Logger
+  clock: Clock
+  limits: HttpLimits
+  /** Of this program, e.g. `0.1.0`. */
+  version: string
+  /** One per store, for `/ok?check_db=1`: rejects when it is down. */
+  checks: Readonly<Record<string, () => Promise<unknown>>>
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { newUuid } from '../base/ids.ts'
+import type { Principal } from '../auth/principal.ts'
+
+/** One request with its answer and what has become known about it on the way. */
+export interface Exchange {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** Header `x-request-id` of the request if it is fit to be repeated, else a new uuid. */
+  readonly request_id: string
+  /** Path without prefix (`/api/v1`, `/api`) and query, as sent. */
+  readonly path: string
+  /** Query without `?`. */
+  readonly search: string
+  /** Pattern of the route, e.g. `/runs/{id}`; '' until one matched. */
+  route: string
+  principal: Principal | undefined
+}
+
+/** Headers of an answer by lower-case name. */
+export type Headers = Readonly<Record<string, string | number>>
+
+const REQUEST_ID = /^[\w.:-]{1,128}$/
+const PREFIXES = ['/api/v1', '/api']
+
+/** The same path whether it came with `/api/v1`, with `/api` or without a prefix (contract §1.1). */
+export function withoutPrefix(path: string): string {
+  for (const prefix of PREFIXES) {
+    if (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/')) {
+      return path.slice(prefix.length) || '/'
+    }
+  }
+  return path
+}
+
+/** Reads the request line and the request id; nothing is checked yet. */
+export function createExchange(req: IncomingMessage, res: ServerResponse): Exchange {
+  const url = req.url ?? '/'
+  const mark = url.indexOf('?')
+  const sent = req.headers['x-request-id']
+  return {
+    req,
+    res,
+    request_id: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newUuid(),
+    path: withoutPrefix(mark < 0 ? url : url.slice(0, mark)),
+    search: mark < 0 ? '' : url.slice(mark + 1),
+    route: '',
+    principal: undefined,
+  }
+}
+
+/** Answers with bytes or text; does nothing if an answer has begun or nobody is there to read it. */
+export function sendBytes(
+  exchange: Exchange,
+  status: number,
+  headers: Headers,
+  body: Uint8Array | string,
+): void {
+  const { res } = exchange
+  if (res.headersSent || res.destroyed) return
+  res.writeHead(status, {
+    'x-request-id': exchange.request_id,
+    'content-length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
+    ...headers,
+  })
+  res.end(body)
+}
+
+/** Answers with JSON. */
+export function sendJson(exchange: Exchange, status: number, body: unknown, headers: Headers = {}): void {
+  sendBytes(exchange, status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
+}
+
+/** Answers with a stream of bytes; a reader that goes away ends the stream and is no error. */
+export async function sendStream(
+  exchange: Exchange,
+  status: number,
+  headers: Headers,
+  bytes: Readable,
+): Promise<void> {
+  const { req, res } = exchange
+  res.writeHead(status, { 'x-request-id': exchange.request_id, ...headers })
+  if (req.method === 'HEAD') {
+    bytes.destroy()
+    res.end()
+    return
+  }
+  await pipeline(bytes, res).catch(() => res.destroy())
+}

@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, it, vi } from 'vitest'
+import { accepted, startApp } from '../../test/support/app-fixture.ts'
+import { startHttpServer } from './http-server.ts'
+
+describe('stop', () => {
+  it('lets what is under way finish, takes nothing new and closes kept-alive connections', async () => {
+    const gate = Promise.withResolvers<void>()
+    const fixture = await startApp({
+      ingest: async () => {
+        await gate.promise
+        return accepted()
+      },
+    })
+    const inFlight = fixture.postJson('/runs', {})
+    await vi.waitFor(() => expect(fixture.ingested.length).toBe(1))
+    const stopped = fixture.stop()
+    await vi.waitFor(() => expect(fetch(`${fixture.url}/ok`)).rejects.toThrow())
+    gate.resolve()
+    expect((await inFlight).status).toBe(202)
+    await stopped
+  })
+
+  it('cuts what does not finish in time', async () => {
+    const fixture = await startApp({ ingest: () => new Promise(() => undefined) })
+    const inFlight = fixture.postJson('/runs', {})
+    await vi.waitFor(() => expect(fixture.ingested.length).toBe(1))
+    const cut = expect(inFlight).rejects.toThrow()
+    await fixture.stop()
+    await cut
+  })
+})
+
+describe('startHttpServer', () => {
+  it('rejects when the port is taken', async () => {
+    const fixture = await startApp()
+    await expect(startHttpServer(fixture.app, { host: '127.0.0.1', port: fixture.port })).rejects.toThrow(
+      'EADDRINUSE',
+    )
+    await fixture.stop()
+  })
+
+  it('survives bytes that are not HTTP', async () => {
+    const fixture = await startApp()
+    const socket = connect(fixture.port, '127.0.0.1')
+    socket.write('\x16\x03\x01 not http\r\n\r\n')
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /)
+    expect((await fetch(`${fixture.url}/ok`)).status).toBe(200)
+    await fixture.stop()
+  })
+})

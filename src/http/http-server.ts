@@ -1,0 +1,64 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { App } from './app.ts'
+
+/** A listening server. */
+export interface HttpServer {
+  /** E.g. `http://127.0.0.1:1984`; the real port where 0 was asked for. */
+  readonly url: string
+  readonly port: number
+  /**
+   * Takes no new connection, lets the requests that are under way finish, and resolves when all connections are
+   * closed, at the latest after `grace_ms`, when the rest is cut.
+   */
+  stop(grace_ms: number): Promise<void>
+}
+
+/** Whole requests must be in within this time, however slowly they drip; then node answers 408. */
+const REQUEST_TIMEOUT_MS = 300_000
+const HEADERS_TIMEOUT_MS = 15_000
+/** Longer than load balancers commonly keep a connection, so that they close it first. */
+const KEEP_ALIVE_MS = 75_000
+const SWEEP_MS = 50
+
+function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve(server.address() as AddressInfo)
+    })
+  })
+}
+
+/** Serves the app on `host` and `port` (0 = any free one). Rejects when the port is taken. */
+export async function startHttpServer(
+  app: App,
+  options: { host: string; port: number },
+): Promise<HttpServer> {
+  let stopping = false
+  const server = createServer((req, res) => {
+    if (stopping) res.setHeader('connection', 'close')
+    app.handle(req, res)
+  })
+  server.requestTimeout = REQUEST_TIMEOUT_MS
+  server.headersTimeout = HEADERS_TIMEOUT_MS
+  server.keepAliveTimeout = KEEP_ALIVE_MS
+  const { address, port, family } = await listen(server, options.host, options.port)
+  const name = family === 'IPv6' ? `[${address}]` : address
+
+  return {
+    url: `http://${name}:${port}`,
+    port,
+    async stop(grace_ms) {
+      stopping = true
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      // A connection whose last request began before the stop turns idle only later.
+      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+      const deadline = setTimeout(() => server.closeAllConnections(), grace_ms)
+      await closed
+      clearInterval(sweep)
+      clearTimeout(deadline)
+    },
+  }
+}

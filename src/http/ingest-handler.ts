@@ -1,0 +1,133 @@
+import { AppError } from '../base/errors.ts'
+import { NIL_UUID } from '../base/ids.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { Accepted } from '../ingest/ingester.ts'
+import type { Rejected, RequestHead } from '../trace/decoded.ts'
+import type { Admission } from './admission.ts'
+import type { AppDeps } from './app-deps.ts'
+import { announcedLength, collectBody, type CollectedBody, dropRest, tooLarge } from './body.ts'
+import { credentialsOf } from './credentials.ts'
+import { type Exchange, sendJson } from './exchange.ts'
+import { sendProblem } from './problem.ts'
+
+/** An ingest route that a request matched. */
+export interface IngestMatch {
+  kind: RequestHead['kind']
+  route: string
+  path_run_id?: string
+}
+
+const POSTS: ReadonlyMap<string, IngestMatch> = new Map([
+  ['/runs/multipart', { kind: 'multipart', route: '/runs/multipart' }],
+  ['/runs/batch', { kind: 'batch', route: '/runs/batch' }],
+  ['/runs', { kind: 'create', route: '/runs' }],
+])
+const UPDATE = /^\/runs\/([^/]+)$/
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** The ingest route of a request line; `path` is without prefix. */
+export function matchIngest(method: string | undefined, path: string): IngestMatch | undefined {
+  if (method === 'POST') return POSTS.get(path)
+  const id = method === 'PATCH' ? UPDATE.exec(path)?.[1] : undefined
+  return id === undefined ? undefined : { kind: 'update', route: '/runs/{id}', path_run_id: decoded(id) }
+}
+
+/** Head of an ingest request as decoding wants it. */
+export function requestHead(
+  match: Pick<IngestMatch, 'kind' | 'path_run_id'>,
+  exchange: Pick<Exchange, 'req'>,
+  principal: Principal,
+  deps: AppDeps,
+): RequestHead {
+  const { headers } = exchange.req
+  const { max_body_bytes, max_parts, max_part_bytes } = deps.limits
+  return {
+    kind: match.kind,
+    content_type: headers['content-type'] ?? '',
+    content_encoding: headers['content-encoding'] ?? '',
+    ...(match.path_run_id !== undefined && { path_run_id: match.path_run_id }),
+    workspace_id: principal.workspace_id,
+    user_id: principal.user_id ?? NIL_UUID,
+    api_key_id: principal.api_key_id,
+    received_at: deps.clock.now(),
+    limits: { max_body_bytes, max_parts, max_part_bytes },
+  }
+}
+
+/** Takes memory for the body, reads it and hands it to `use`; the memory is given back when `use` is done. */
+export async function withBody<T>(
+  exchange: Exchange,
+  admission: Admission,
+  limits: AppDeps['limits'],
+  use: (body: CollectedBody) => Promise<T>,
+): Promise<T> {
+  const max_bytes = Math.min(limits.max_body_bytes, admission.max_bytes)
+  const announced = announcedLength(exchange.req) ?? 0
+  if (announced > max_bytes) throw tooLarge(max_bytes)
+  const reservation = admission.reserve(announced)
+  if (reservation === undefined) throw new AppError('overloaded')
+  try {
+    const idle_ms = limits.body_idle_ms
+    return await use(await collectBody(exchange.req, { max_bytes, idle_ms }, reservation, announced))
+  } finally {
+    reservation.release()
+  }
+}
+
+/** What an ingest answer says of one item that was not stored (D-6). */
+function toOutcome({ run_id, code, field, reason }: Rejected) {
+  return { run_id, code, field, reason }
+}
+
+/**
+ * 202 when anything was stored or nothing was sent; else the status and LangSmith's wording of the first
+ * rejected item (contract §1.5: a request fails only if nothing of it is storable).
+ */
+export function sendAccepted(exchange: Exchange, outcome: Accepted): void {
+  const accepted = outcome.accepted + outcome.feedback
+  const rejected = outcome.rejected.map(toOutcome)
+  const [first] = outcome.rejected
+  if (accepted === 0 && first !== undefined) {
+    const body = { detail: first.reason, error: first.error, code: first.code, rejected }
+    sendJson(exchange, first.status, body)
+    return
+  }
+  const message = rejected.length === 0 ? 'Runs accepted' : 'Runs accepted in part'
+  sendJson(exchange, 202, { message, accepted, rejected, ...(outcome.truncated && { truncated: true }) })
+}
+
+/**
+ * Handles one ingest request whole: caller, memory, body, ingest, answer. Of a multipart body whose connection
+ * broke, what arrived is ingested although nobody waits for the answer (contract §1.3).
+ */
+export function createIngestHandler(deps: AppDeps, admission: Admission) {
+  const ingest = async (exchange: Exchange, match: IngestMatch): Promise<void> => {
+    const caller = deps.authenticator.authenticate(credentialsOf(exchange.req.headers))
+    const principal = caller instanceof Promise ? await caller : caller
+    exchange.principal = principal
+    const head = requestHead(match, exchange, principal, deps)
+    await withBody(exchange, admission, deps.limits, async ({ bytes, aborted }) => {
+      if (aborted && (match.kind !== 'multipart' || bytes.length === 0)) return
+      if (aborted) head.truncated = true
+      sendAccepted(exchange, await deps.ingester.ingest(head, bytes))
+    })
+  }
+  return (exchange: Exchange, match: IngestMatch): void => {
+    exchange.route = match.route
+    ingest(exchange, match).catch((thrown: unknown) => refuse(exchange, thrown, deps))
+  }
+}
+
+/** Answers with the error; what is still coming of the body is dropped, or cut off if it comes too slowly. */
+export function refuse(exchange: Exchange, thrown: unknown, deps: AppDeps): void {
+  const tooSlow = thrown instanceof AppError && thrown.code === 'body_too_slow'
+  sendProblem(exchange, thrown, deps.logger, tooSlow ? { connection: 'close' } : {})
+  if (!tooSlow) dropRest(exchange.req)
+}

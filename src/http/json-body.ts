@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../base/errors.ts'
+import type { Issue } from '../schema/issue.ts'
+import type { Registry, SchemaName } from '../schema/registry.ts'
+import type { SchemaTypes } from '../schema/types.gen.ts'
+import type { RequestFault } from './problem.ts'
+
+/** Bytes of a JSON body of any route that is not ingest. */
+export const MAX_JSON_BODY_BYTES = 1024 * 1024
+
+const STEP = /\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|[^.[\]]+/g
+
+/** `runs[0].name` as FastAPI writes it: `["body", "runs", 0, "name"]`. */
+export function toLoc(place: 'body' | 'query', path: string): RequestFault['loc'] {
+  const steps = [...path.matchAll(STEP)].map(([text, quoted, index]) => {
+    if (index !== undefined) return Number(index)
+    return quoted === undefined ? text : (JSON.parse(`"${quoted}"`) as string)
+  })
+  return [place, ...steps]
+}
+
+/** The 422 for faults that were found in a body. */
+export function bodyFault(issues: readonly Pick<Issue, 'code' | 'path' | 'message'>[]): AppError {
+  const faults: RequestFault[] = issues.map(({ code, path, message }) => ({
+    loc: toLoc('body', path),
+    msg: message,
+    type: code,
+  }))
+  return new AppError('invalid_request', { details: faults })
+}
+
+/** A 415 unless the body is JSON or does not say what it is; text/plain is what some clients label JSON with. */
+export function assertJsonBody({ headers }: IncomingMessage): void {
+  const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (type !== '' && type !== 'text/plain' && !/^application\/(.+\+)?json$/.test(type)) {
+    throw new AppError('unsupported_media_type', { message: 'This route takes application/json.' })
+  }
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new AppError('unsupported_encoding', { message: 'This route takes no Content-Encoding.' })
+  }
+}
+
+/**
+ * The body as a value that passes its schema. The message never repeats the body.
+ * @throws AppError invalid_json, invalid_request
+ */
+export function parseJsonBody<K extends SchemaName>(
+  bytes: Uint8Array,
+  schema: K,
+  registry: Registry,
+): SchemaTypes[K] {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    throw new AppError('invalid_json')
+  }
+  const result = registry.check(schema, value)
+  if (!result.ok) throw bodyFault(result.issues)
+  return result.value
+}

@@ -1,0 +1,94 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { ERRORS } from '../base/errors.ts'
+import { docsPage } from './docs-page.ts'
+import { openApiDocument } from './openapi.ts'
+import { platformRoutes } from './routes.ts'
+
+const routes = platformRoutes()
+const document = openApiDocument(routes, '1.2.3')
+
+interface Operation {
+  operationId: string
+  parameters: { name: string; in: string }[]
+  responses: Record<string, { content?: Record<string, unknown> }>
+  security?: unknown[]
+}
+
+function operations(): [string, string, Operation][] {
+  const paths = document['paths'] as Record<string, Record<string, Operation>>
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, string, Operation] => [
+      path,
+      method,
+      operation,
+    ]),
+  )
+}
+
+function references(node: unknown): string[] {
+  if (typeof node !== 'object' || node === null) return []
+  return Object.entries(node).flatMap(([key, value]) =>
+    key === '$ref' && typeof value === 'string' ? [value] : references(value),
+  )
+}
+
+function at(pointer: string): unknown {
+  let node: unknown = document
+  for (const key of pointer.split('/').slice(1)) node = (node as Record<string, unknown>)[key]
+  return node
+}
+
+describe('openApiDocument', () => {
+  it('describes every route, each under a name of its own', () => {
+    expect(operations().length).toBe(routes.length)
+    const names = operations().map(([, , { operationId }]) => operationId)
+    expect(new Set(names).size).toBe(names.length)
+    for (const { method, path } of routes)
+      expect(at(`/paths`)).toHaveProperty([`/api/v1${path}`, method.toLowerCase()])
+  })
+
+  it('declares every path parameter and nothing that the path does not have', () => {
+    for (const [path, , { parameters }] of operations()) {
+      const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
+      expect(inPath).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
+    }
+  })
+
+  it('resolves every reference', () => {
+    const found = references(document)
+    expect(found.length).toBeGreaterThan(20)
+    for (const reference of found)
+      expect([reference, at(reference.slice(1))]).toEqual([reference, expect.any(Object)])
+  })
+
+  it('gives keyed routes a 401, open ones none, and errors only with known codes', () => {
+    const statuses = new Set(Object.values(ERRORS).map(({ status }) => String(status)))
+    for (const [, , { responses, security }] of operations()) {
+      expect('401' in responses).toBe(security === undefined)
+      for (const status of Object.keys(responses))
+        expect(status.startsWith('2') || statuses.has(status)).toBe(true)
+    }
+  })
+
+  it('is valid JSON Schema 2020-12 in all its schemas', () => {
+    const ajv = new Ajv2020({ strict: false, logger: false })
+    for (const schema of Object.values(at('/components/schemas') as object)) {
+      expect(ajv.validateSchema(schema as object)).toBe(true)
+    }
+  })
+})
+
+describe('docsPage', () => {
+  it('shows every path and loads and runs nothing', () => {
+    const html = docsPage(document)
+    for (const { path } of routes) expect(html).toContain(`/api/v1${path}`)
+    expect(html).not.toMatch(/<script|<link|<img|https?:\/\//)
+  })
+
+  it('escapes what it shows', () => {
+    const html = docsPage({ info: { title: '<script>alert("x")</script>' } })
+    expect(html).toContain('&lt;script&gt;alert(&quot;x&quot;)')
+    expect(html).not.toContain('<script>')
+  })
+})

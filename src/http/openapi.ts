@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { ERRORS, type ErrorCode } from '../base/errors.ts'
+import type { JsonSchema, Parameters } from './parameters.ts'
+import type { Route } from './route.ts'
+
+const SCHEMA_DIR = new URL('../../schemas/', import.meta.url)
+const SUFFIX = '.schema.json'
+const INGEST_BODY = {
+  'multipart/form-data': { schema: { type: 'object' } },
+  'application/json': { schema: {} },
+} as const
+
+/** `x.schema.json#/a` and, inside schema `own`, `#/a`, as references into this document. */
+function toReference(ref: string, own: string, names: Set<string>): string {
+  const [file = '', pointer = ''] = ref.replace(/^\.\//, '').split('#')
+  const name = file === '' ? own : file.slice(0, -SUFFIX.length)
+  names.add(name)
+  return `#/components/schemas/${name}${pointer}`
+}
+
+function rewritten(node: unknown, own: string, names: Set<string>): unknown {
+  if (Array.isArray(node)) return node.map((item) => rewritten(item, own, names))
+  if (typeof node !== 'object' || node === null) return node
+  const entries = Object.entries(node).map(([key, value]): [string, unknown] =>
+    key === '$ref' && typeof value === 'string'
+      ? [key, toReference(value, own, names)]
+      : [key, rewritten(value, own, names)],
+  )
+  return Object.fromEntries(entries)
+}
+
+/** The named schemas and all that they refer to. */
+function foldSchemas(wanted: ReadonlySet<string>): Record<string, unknown> {
+  const names = new Set(wanted)
+  const folded: Record<string, unknown> = {}
+  // A Set's iteration also visits what is added on the way.
+  for (const name of names) {
+    const text = readFileSync(new URL(`${name}${SUFFIX}`, SCHEMA_DIR), 'utf8')
+    const { $schema: _dialect, $id: _id, ...schema } = JSON.parse(text) as Record<string, unknown>
+    folded[name] = rewritten(schema, name, names)
+  }
+  return Object.fromEntries(Object.entries(folded).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function describeParameters(parameters: Parameters, place: 'path' | 'query'): object[] {
+  return Object.entries(parameters).map(([name, { description, required, schema }]) => ({
+    name,
+    in: place,
+    description,
+    required: place === 'path' || required,
+    schema,
+  }))
+}
+
+function describeBody(route: Route, use: (name: string) => JsonSchema): object | undefined {
+  if (route.body === undefined) return undefined
+  if (route.body === 'raw') return { required: true, content: INGEST_BODY }
+  return { required: true, content: { 'application/json': { schema: use(route.body) } } }
+}
+
+function describeReply(route: Route, use: (name: string) => JsonSchema): object {
+  const name = route.reply === 'bytes' ? route.reply_schema : route.reply
+  const schema = name === undefined ? {} : use(name)
+  return { description: 'Success', content: { [route.reply_type]: { schema } } }
+}
+
+/** Errors by status: several codes may share one. */
+function describeErrors(route: Route, use: (name: string) => JsonSchema): Record<string, object> {
+  const hasInput = route.body !== undefined || Object.keys({ ...route.params, ...route.query }).length > 0
+  const codes: ErrorCode[] = [...route.errors]
+  if (hasInput) codes.push('invalid_request')
+  if (route.body !== undefined && route.body !== 'raw') codes.push('invalid_json', 'body_too_large')
+  if (!route.open) codes.push('unauthorized', 'forbidden', 'workspace_required')
+  const byStatus = Object.groupBy([...new Set(codes)].sort(), (code) => String(ERRORS[code].status))
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, named = []]) => [
+      status,
+      {
+        description: named.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join(' '),
+        content: { 'application/json': { schema: use('problem') } },
+      },
+    ]),
+  )
+}
+
+function describeOperation(route: Route, use: (name: string) => JsonSchema): object {
+  const requestBody = describeBody(route, use)
+  return {
+    operationId: `${route.method.toLowerCase()}${route.path.replace(/[^a-zA-Z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description !== undefined && { description: route.description }),
+    ...(route.open && { security: [] }),
+    parameters: [...describeParameters(route.params, 'path'), ...describeParameters(route.query, 'query')],
+    ...(requestBody !== undefined && { requestBody }),
+    responses: { [String(route.status)]: describeReply(route, use), ...describeErrors(route, use) },
+  }
+}
+
+/** The routes and the schemas that they name as an OpenAPI 3.1 document. */
+export function openApiDocument(routes: readonly Route[], version: string): Record<string, unknown> {
+  const used = new Set<string>()
+  const use = (name: string): JsonSchema => {
+    used.add(name)
+    return { $ref: `#/components/schemas/${name}` }
+  }
+  const paths: Record<string, Record<string, object>> = {}
+  for (const route of routes) {
+    const operations = paths[`/api/v1${route.path}`] ?? {}
+    operations[route.method.toLowerCase()] = describeOperation(route, use)
+    paths[`/api/v1${route.path}`] = operations
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Weir platform API',
+      version,
+      description: 'Every path also answers without `/api/v1`, and with `/api` in its place.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ ApiKey: [] }, { Bearer: [] }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        ApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        Bearer: { type: 'http', scheme: 'bearer' },
+      },
+      schemas: foldSchemas(used),
+    },
+  }
+}

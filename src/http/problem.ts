@@ -1,0 +1,68 @@
+import { type AppError, type ErrorCode, toAppError } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import type { Exchange, Headers } from './exchange.ts'
+import { sendJson } from './exchange.ts'
+
+/** One fault of a request in FastAPI's shape, which LangSmith's clients know. */
+export interface RequestFault {
+  /** Where: `body`, `query`, `path` or `header`, then keys and indexes. */
+  loc: (string | number)[]
+  msg: string
+  type: string
+}
+
+/** Body of every error answer (D-6). */
+export interface Problem {
+  detail: string | RequestFault[]
+  code: ErrorCode
+  /** The same in LangSmith's wording: SDKs and users look for these texts. */
+  error: string
+  request_id?: string
+}
+
+/** LangSmith's own words where they differ from ours (contract §1.5). */
+const LANGSMITH_WORDING: Partial<Record<ErrorCode, string>> = {
+  workspace_required: 'org_scoped_key_requires_workspace',
+}
+
+/** Seconds; Python's client waits exactly this long, JavaScript's ignores it (contract §1.6). */
+const RETRY_AFTER = 1
+
+function isRequestFaults(details: unknown): details is RequestFault[] {
+  return (
+    Array.isArray(details) && details.length > 0 && details.every((fault) => Array.isArray(Object(fault).loc))
+  )
+}
+
+/** The body that tells the caller about `error`; what went wrong inside stays in the log. */
+export function toProblem(error: AppError, request_id: string): Problem {
+  const detail = isRequestFaults(error.details) ? error.details : error.message
+  const wording = LANGSMITH_WORDING[error.code] ?? error.message
+  return { detail, code: error.code, error: wording, ...(error.status >= 500 && { request_id }) }
+}
+
+/** Retry-After where the same request may succeed later, and never else: with 413 it makes Python send again. */
+export function problemHeaders(error: AppError): Headers {
+  return error.retryable ? { 'retry-after': RETRY_AFTER } : {}
+}
+
+/**
+ * The only place that turns a thrown value into an answer. An unexpected one is a 500 whose cause is logged
+ * with the request id; overload is counted by metrics and not logged one by one.
+ */
+export function sendProblem(
+  exchange: Exchange,
+  thrown: unknown,
+  logger: Logger,
+  headers: Headers = {},
+): void {
+  const error = toAppError(thrown)
+  const { request_id, route, req } = exchange
+  if (error.status >= 500 && !error.retryable) {
+    logger.error(
+      { request_id, method: req.method, route, code: error.code, err: error.cause ?? error },
+      'request failed',
+    )
+  }
+  sendJson(exchange, error.status, toProblem(error, request_id), { ...problemHeaders(error), ...headers })
+}

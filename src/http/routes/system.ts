@@ -1,0 +1,124 @@
+import type { SchemaTypes } from '../../schema/types.gen.ts'
+import type { AppDeps } from '../app-deps.ts'
+import { docsPage } from '../docs-page.ts'
+import { MAX_JSON_BODY_BYTES } from '../json-body.ts'
+import { flagParameter } from '../parameters.ts'
+import { type Route, route } from '../route.ts'
+
+const TAG = 'System'
+const CHECK_MS = 2000
+
+/**
+ * The answer of GET /info (contract §1.2): what SDKs decide by, with our own limits beside. `version` is the
+ * LangSmith version whose behaviour clients may expect: below 0.16 the JavaScript client warns.
+ */
+export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limits'>): SchemaTypes['info'] {
+  const { max_body_bytes, max_parts, max_part_bytes, max_inflight_bytes, body_idle_ms } = limits
+  return {
+    version: '0.16.20',
+    license_expiration_time: null,
+    customer_info: null,
+    batch_ingest_config: {
+      use_multipart_endpoint: true,
+      scale_up_qsize_trigger: 1000,
+      scale_up_nthreads_limit: 16,
+      scale_down_nempty_trigger: 4,
+      size_limit: 100,
+      size_limit_bytes: 20_971_520,
+    },
+    instance_flags: {
+      zstd_compression_enabled: true,
+      gzip_body_enabled: true,
+      dataset_examples_multipart_enabled: true,
+    },
+    weir: {
+      version,
+      limits: {
+        max_body_bytes,
+        max_parts,
+        max_part_bytes,
+        max_inflight_bytes,
+        body_idle_ms,
+        max_json_body_bytes: MAX_JSON_BODY_BYTES,
+      },
+    },
+  }
+}
+
+async function isUp(check: () => Promise<unknown>): Promise<boolean> {
+  const late = new Promise<boolean>((resolve) => void setTimeout(resolve, CHECK_MS, false).unref())
+  const answer = check().then(
+    () => true,
+    () => false,
+  )
+  return await Promise.race([answer, late])
+}
+
+async function checkStores(checks: AppDeps['checks']): Promise<Record<string, 'up' | 'down'>> {
+  const entries = Object.entries(checks).map(
+    async ([name, check]) => [name, (await isUp(check)) ? 'up' : 'down'] as const,
+  )
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+/** Health, what clients ask first, and the description of all of it. `openApi` makes the document. */
+export function systemRoutes(openApi: (version: string) => object): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/ok',
+      summary: 'Whether the server answers; with check_db=1 whether its stores do',
+      tag: TAG,
+      open: true,
+      query: { check_db: flagParameter('Ask the stores too; 503 if one is down.', false) },
+      reply: 'liveness',
+      async handle({ deps, query: { check_db } }) {
+        if (!check_db) return { body: { ok: true } }
+        const checks = await checkStores(deps.checks)
+        if (!Object.values(checks).includes('down')) return { body: { ok: true, checks } }
+        return { status: 503, headers: { 'retry-after': 1 }, body: { ok: false, checks } }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/info',
+      summary: 'What clients ask before they send: flags and limits',
+      description: 'Static: answers whatever the stores do.',
+      tag: TAG,
+      open: true,
+      reply: 'info',
+      handle: async ({ deps }) => ({ body: infoAnswer(deps) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/metrics',
+      summary: 'Metrics of this process as Prometheus text',
+      tag: TAG,
+      reply: 'bytes',
+      reply_type: 'text/plain; version=0.0.4; charset=utf-8',
+      handle: async ({ deps }) => ({ body: deps.metrics.render() }),
+    }),
+    route({
+      method: 'GET',
+      path: '/openapi.json',
+      summary: 'This API as OpenAPI 3.1',
+      tag: TAG,
+      open: true,
+      reply: 'bytes',
+      handle: async ({ deps }) => ({ body: JSON.stringify(openApi(deps.version)) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/docs',
+      summary: 'This API as a page',
+      tag: TAG,
+      open: true,
+      reply: 'bytes',
+      reply_type: 'text/html; charset=utf-8',
+      handle: async ({ deps }) => ({
+        headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" },
+        body: docsPage(openApi(deps.version)),
+      }),
+    }),
+  ]
+}

@@ -1,0 +1,154 @@
+import type { Clock } from '../base/clock.ts'
+import { AppError } from '../base/errors.ts'
+import type { Metrics } from '../base/metrics.ts'
+import type { Decoded, RequestHead } from '../trace/decoded.ts'
+import { patchUuid } from '../trace/row-binary.ts'
+import type { BlobStore } from './blob-store.ts'
+import type { IngestLog, LogPosition } from './ingest-log.ts'
+import type { Accepted, Ingester, IngestHealth } from './ingester.ts'
+import type { LaneTasks } from './lanes.ts'
+import type { ProjectStore } from './project-store.ts'
+import { RECORD } from './store-batch.ts'
+import type { StoreWriter } from './store-writer.ts'
+import type { WorkerPool } from './worker-pool.ts'
+
+export interface IngesterDeps {
+  decodeLane: WorkerPool
+  projects: ProjectStore
+  blobs: BlobStore
+  log: IngestLog
+  writer: StoreWriter
+  /** `log`: acknowledged when on this node's disk; `store`: when ClickHouse has it. */
+  ack: 'log' | 'store'
+  metrics: Metrics
+  clock: Clock
+  /** Lanes to show in the health report, by name. */
+  lanes: Readonly<Record<string, WorkerPool>>
+}
+
+/** Requests that may wait for a decoding thread; more are turned away at once. */
+const MAX_WAITING = 512
+/** A record older than this means that the store is behind. */
+const BEHIND_MS = 5_000
+
+export function createIngester(deps: IngesterDeps): Ingester {
+  const outcomes = deps.metrics.counter(
+    'weir_ingest_outcomes_total',
+    'Submitted items by outcome: stored, or the code they were rejected with.',
+  )
+  const rejected: Record<string, number> = {}
+  const tally = { accepted: 0, truncated: 0 }
+
+  function count(decoded: Decoded): void {
+    const stored = decoded.count + decoded.feedback_count
+    tally.accepted += stored
+    if (decoded.truncated) tally.truncated++
+    if (stored > 0) outcomes.inc({ code: 'stored' }, stored)
+    for (const { code } of decoded.rejected) {
+      rejected[code] = (rejected[code] ?? 0) + 1
+      outcomes.inc({ code })
+    }
+  }
+
+  return {
+    async ingest(head: RequestHead, body: Uint8Array): Promise<Accepted> {
+      if (deps.decodeLane.queued > MAX_WAITING) throw new AppError('overloaded')
+      const decoded = await decode(deps.decodeLane, head, body)
+      await resolveProjects(deps.projects, head.workspace_id, decoded)
+      if (decoded.blobs.length > 0) await deps.blobs.put(decoded.blobs)
+      const end = await append(deps.log, head.received_at, decoded)
+      if (deps.ack === 'store' && end !== undefined) await deps.writer.reached(end)
+      count(decoded)
+      return {
+        accepted: decoded.count,
+        feedback: decoded.feedback_count,
+        rejected: decoded.rejected,
+        truncated: decoded.truncated,
+      }
+    },
+    health: () => health(deps, tally, rejected),
+  }
+}
+
+function decode(lane: WorkerPool, head: RequestHead, body: Uint8Array): Promise<Decoded> {
+  const input: LaneTasks['decode']['input'] = { head, body }
+  const whole = body.buffer instanceof ArrayBuffer && body.byteLength === body.buffer.byteLength
+  return lane.run<Decoded>({
+    name: 'decode',
+    input,
+    ...(whole ? { transfer: [body.buffer] } : {}),
+  })
+}
+
+/** Fills in the project ids that decoding left open. */
+async function resolveProjects(
+  projects: ProjectStore,
+  workspace_id: string,
+  decoded: Decoded,
+): Promise<void> {
+  for (const { session_id, session_name, offsets } of decoded.projects) {
+    const known =
+      session_id === null && session_name !== null ? projects.known(workspace_id, session_name) : undefined
+    const id = known ?? (await projects.resolve(workspace_id, { session_id, session_name }))
+    for (const offset of offsets) patchUuid(decoded.rows, offset, id)
+  }
+}
+
+/** Makes what was accepted durable; undefined when there is nothing. */
+async function append(
+  log: IngestLog,
+  received_at: number,
+  decoded: Decoded,
+): Promise<LogPosition | undefined> {
+  const appends: Promise<LogPosition>[] = []
+  if (decoded.count > 0)
+    appends.push(
+      log.append({ kind: RECORD.fragments, count: decoded.count, received_at, payload: decoded.rows }),
+    )
+  if (decoded.feedback_count > 0)
+    appends.push(
+      log.append({
+        kind: RECORD.feedback,
+        count: decoded.feedback_count,
+        received_at,
+        payload: decoded.feedback_rows,
+      }),
+    )
+  const ends = await Promise.all(appends)
+  return ends.at(-1)
+}
+
+function health(
+  deps: IngesterDeps,
+  tally: { accepted: number; truncated: number },
+  rejected: Record<string, number>,
+): IngestHealth {
+  const log = deps.log.stats()
+  const store = deps.writer.progress()
+  const behind = log.oldest_waiting_at !== null && deps.clock.now() - log.oldest_waiting_at > BEHIND_MS
+  return {
+    status: !store.up ? 'store_unavailable' : behind ? 'behind' : 'ok',
+    accepted: tally.accepted,
+    stored: store.stored,
+    derived: store.derived,
+    rejected: { ...rejected },
+    truncated_requests: tally.truncated,
+    waiting: log.items_waiting,
+    oldest_waiting_at: log.oldest_waiting_at === null ? null : new Date(log.oldest_waiting_at).toISOString(),
+    log: {
+      bytes: log.bytes,
+      max_bytes: log.max_bytes,
+      segments: log.segments,
+      last_recovery: log.recovered ?? null,
+    },
+    store: {
+      up: store.up,
+      last_error: store.last_error,
+      last_confirmed_at:
+        store.last_confirmed_at === null ? null : new Date(store.last_confirmed_at).toISOString(),
+    },
+    lanes: Object.fromEntries(
+      Object.entries(deps.lanes).map(([name, lane]) => [name, { queued: lane.queued }]),
+    ),
+  }
+}

@@ -1,0 +1,170 @@
+import { AppError } from '../base/errors.ts'
+import { parseFilter } from '../trace/filter.ts'
+import { NIL_UUID } from '../base/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
+import { readFragments } from '../trace/fragment.ts'
+import { type Attachment, mergeFragments } from '../trace/merge.ts'
+import { carriesUsage } from '../trace/derive.ts'
+import { TRACE_RUN_COLUMNS, type TraceRunRow, readRows } from '../trace/trace-run-row.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import type { LaneTasks } from './lanes.ts'
+import type { TraceOptions, TraceReads, TraceRunQuery } from './trace-reads.ts'
+import type { ListQuery, ProjectStats, TraceStore } from './trace-store.ts'
+import type { WorkerPool } from './worker-pool.ts'
+
+export interface TraceReadsDeps {
+  store: TraceStore
+  /** The lane that parses payloads for reads. */
+  readLane: WorkerPool
+  /** Limits for bodies to validate. */
+  limits: { max_body_bytes: number; max_parts: number; max_part_bytes: number }
+}
+
+/** TraceRuns of a trace that one answer holds (D-19). */
+const TRACE_PAGE = 1000
+const NONE = new Uint8Array(0)
+/** Fields of a list that are in the payloads only: asking for one of them makes the page whole. */
+const PAYLOAD_FIELDS = new Set([
+  'inputs',
+  'outputs',
+  'events',
+  'serialized',
+  'attachments',
+  'messages',
+  'extra',
+  'llm',
+  'issues',
+])
+
+export function createTraceReads(deps: TraceReadsDeps): TraceReads {
+  return new LaneTraceReads(deps)
+}
+
+class LaneTraceReads implements TraceReads {
+  readonly #deps: TraceReadsDeps
+
+  constructor(deps: TraceReadsDeps) {
+    this.#deps = deps
+  }
+
+  #task<N extends keyof LaneTasks>(name: N, input: LaneTasks[N]['input']): Promise<LaneTasks[N]['output']> {
+    return this.#deps.readLane.run({ name, input })
+  }
+
+  /** Roll-up rows for those of `rows` that carry no usage of their own. */
+  async #rollUpFor(workspace_id: string, rows: readonly TraceRunRow[]): Promise<Uint8Array> {
+    const traces = new Set(rows.filter((row) => !carriesUsage(row.run_type)).map((row) => row.trace_id))
+    return traces.size === 0 ? NONE : this.#deps.store.rollUpRows(workspace_id, [...traces])
+  }
+
+  /** The fragments of whole answers. */
+  async #fragmentsOf(workspace_id: string, rows: readonly TraceRunRow[]): Promise<Uint8Array> {
+    if (rows.length === 0) return NONE
+    return this.#deps.store.fragments(
+      workspace_id,
+      rows.map((row) => row.run_id),
+    )
+  }
+
+  async traceRun(workspace_id: string, id: string): Promise<Uint8Array | undefined> {
+    const { store } = this.#deps
+    const [rows, fragments] = await Promise.all([
+      store.row(workspace_id, id),
+      store.fragments(workspace_id, [id]),
+    ])
+    if (rows.length === 0 && fragments.length === 0) return undefined
+    const roll_up = await this.#rollUpFor(workspace_id, decodeRows(rows))
+    return this.#task('read-trace-run', { read: { rows, roll_up, fragments } })
+  }
+
+  async trace(
+    workspace_id: string,
+    trace_id: string,
+    options: TraceOptions,
+  ): Promise<Uint8Array | undefined> {
+    const { store } = this.#deps
+    const after = options.cursor === undefined ? '' : readTraceCursor(options.cursor)
+    const [page, roll_up] = await Promise.all([
+      store.traceRows(workspace_id, trace_id, after, TRACE_PAGE + 1),
+      store.rollUpRows(workspace_id, [trace_id]),
+    ])
+    const found = decodeRows(page)
+    if (found.length === 0) return undefined
+    const more = found.length > TRACE_PAGE
+    const shown = found.slice(0, TRACE_PAGE)
+    const rows = more ? await store.traceRows(workspace_id, trace_id, after, TRACE_PAGE) : page
+    const fragments = options.view === 'lean' ? NONE : await this.#fragmentsOf(workspace_id, shown)
+    const next = more ? writeCursor([shown.at(-1)!.dotted_order]) : null
+    return this.#task('read-trace', { read: { rows, roll_up, fragments }, trace_id, next })
+  }
+
+  async query(workspace_id: string, query: TraceRunQuery): Promise<Uint8Array> {
+    const rows = await this.#deps.store.list(workspace_id, toListQuery(query))
+    const found = decodeRows(rows)
+    const isWhole = query.select?.some((field) => PAYLOAD_FIELDS.has(field)) === true
+    const [roll_up, fragments] = await Promise.all([
+      this.#rollUpFor(workspace_id, found),
+      isWhole ? this.#fragmentsOf(workspace_id, found) : NONE,
+    ])
+    const last = found.length === query.limit ? found.at(-1) : undefined
+    const cursors = { next: last ? writeCursor([last.sort_time, last.run_id]) : null, prev: null }
+    return this.#task('read-page', { read: { rows, roll_up, fragments }, cursors, select: query.select })
+  }
+
+  async attachment(workspace_id: string, run_id: string, name: string): Promise<Attachment | undefined> {
+    const rows = await this.#deps.store.fragments(workspace_id, [run_id])
+    const holding = [...readFragments(rows)].filter((fragment) => fragment.attachments.length > 0)
+    if (holding.length === 0) return undefined
+    const { attachments } = mergeFragments(
+      holding.map((fragment) => ({ ...fragment, head: NONE, extra: NONE })),
+    )
+    return Object.hasOwn(attachments, name) ? attachments[name] : undefined
+  }
+
+  feedback(workspace_id: string, run_ids: readonly string[]): Promise<JsonObject[]> {
+    return this.#deps.store.feedback(workspace_id, run_ids)
+  }
+
+  projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>> {
+    return this.#deps.store.projectStats(workspace_id, project_ids)
+  }
+
+  validate(type: { content_type: string; content_encoding: string }, body: Uint8Array): Promise<Uint8Array> {
+    const nobody = { workspace_id: NIL_UUID, user_id: NIL_UUID, api_key_id: NIL_UUID }
+    const { limits } = this.#deps
+    return this.#task('validate', {
+      head: { kind: 'batch', ...type, ...nobody, received_at: Date.now(), limits },
+      body,
+    })
+  }
+}
+
+function decodeRows(rows: Uint8Array): TraceRunRow[] {
+  return [...readRows(rows, TRACE_RUN_COLUMNS)]
+}
+
+function readTraceCursor(cursor: string): string {
+  const [after] = readCursor(cursor)
+  if (typeof after !== 'string')
+    throw new AppError('invalid_request', { message: 'The cursor is not one of this endpoint.' })
+  return after
+}
+
+function toListQuery(query: TraceRunQuery): ListQuery {
+  const list: ListQuery = { order: query.order, limit: query.limit }
+  if (query.session) list.project_ids = query.session
+  if (query.trace !== undefined) list.trace_ids = [query.trace]
+  if (query.id) list.run_ids = query.id
+  if (query.parent_run !== undefined) list.parent_run_id = query.parent_run
+  for (const field of ['is_root', 'run_type', 'start_time', 'end_time', 'error'] as const) {
+    if (query[field] !== undefined) Object.assign(list, { [field]: query[field] })
+  }
+  if (query.filter !== undefined) list.filter = parseFilter(query.filter)
+  if (query.cursor !== undefined) {
+    const [sort_time, run_id] = readCursor(query.cursor)
+    if (typeof sort_time !== 'number' || typeof run_id !== 'string')
+      throw new AppError('invalid_request', { message: 'The cursor is not one of this endpoint.' })
+    list.after = { sort_time, run_id }
+  }
+  return list
+}

@@ -1,0 +1,32 @@
+import type { Decoded, RequestHead } from '../trace/decoded.ts'
+import type { DeriveStep, ReadBack } from './deriver.ts'
+import type { ReadRows } from './trace-assembly.ts'
+
+/** The tasks that worker threads take: name → what goes in, what comes out. */
+export interface LaneTasks {
+  decode: { input: { head: RequestHead; body: Uint8Array }; output: Decoded }
+  'derive-begin': { input: { payloads: Uint8Array[] }; output: DeriveStep }
+  'derive-go-on': { input: ReadBack; output: DeriveStep }
+  'read-trace-run': { input: { read: ReadRows }; output: Uint8Array | undefined }
+  'read-trace': {
+    input: { read: ReadRows; trace_id: string; next: string | null }
+    output: Uint8Array | undefined
+  }
+  'read-page': {
+    input: {
+      read: ReadRows
+      cursors: { next: string | null; prev: string | null }
+      select: readonly string[] | undefined
+    }
+    output: Uint8Array
+  }
+  validate: { input: { head: RequestHead; body: Uint8Array }; output: Uint8Array }
+}
+
+/** What every thread is told when it starts. */
+export interface LaneData {
+  /** Modules with a user's own processors (PROCESSORS), absolute paths. */
+  processor_modules: readonly string[]
+  /** Memory for the fragments of open TraceRuns; 0 where others write to the same store. */
+  open_fragment_bytes: number
+}

@@ -1,0 +1,97 @@
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** What the ingest log needs of an open file; node's FileHandle is one. Tests put faults in between. */
+export interface LogFile {
+  read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
+  writev(buffers: Buffer[], position: number): Promise<{ bytesWritten: number }>
+  datasync(): Promise<void>
+  truncate(length: number): Promise<void>
+  stat(): Promise<{ size: number }>
+  close(): Promise<void>
+}
+
+/** Opens a file of the log: `r` to read, `r+` to mend, `wx` to create. */
+export type OpenLogFile = (path: string, flags: 'r' | 'r+' | 'wx') => Promise<LogFile>
+
+/** The real files of this machine. */
+export const openLogFile: OpenLogFile = (path, flags) => open(path, flags)
+
+/** The file of segment number `segment`; names sort as their numbers do. */
+export function segmentPath(directory: string, segment: number): string {
+  return join(directory, `${String(segment).padStart(12, '0')}.log`)
+}
+
+/** The number in a segment's file name, or null for any other name. */
+export function segmentNumber(name: string): number | null {
+  const match = /^(\d{12})\.log$/.exec(name)
+  return match === null ? null : Number(match[1])
+}
+
+/** Gives a buffer of at least this size. */
+export type TakeBuffer = (length: number) => Buffer
+
+/** Up to `length` bytes from `position`, fewer only at the end of the file; in a buffer of its own, or of `take`. */
+export async function readAt(
+  file: LogFile,
+  position: number,
+  length: number,
+  take: TakeBuffer = Buffer.allocUnsafeSlow,
+): Promise<Buffer> {
+  const bytes = take(length)
+  let filled = 0
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return bytes.subarray(0, filled)
+}
+
+/** Most that stays allocated between reads. */
+const KEPT_BYTES = 16 << 20
+
+/**
+ * One buffer for reads that follow each other: each overwrites what the one before it gave. It is shared memory, so
+ * that a thread may read along without a copy, and it spares the garbage collector a buffer a batch.
+ */
+export function createReadBuffer(): TakeBuffer {
+  let kept = Buffer.from(new SharedArrayBuffer(0))
+  return (length) => {
+    if (length <= kept.length) return kept.subarray(0, length)
+    const buffer = Buffer.from(new SharedArrayBuffer(Math.max(length, Math.min(2 * kept.length, KEPT_BYTES))))
+    if (buffer.length <= KEPT_BYTES) kept = buffer
+    return buffer.subarray(0, length)
+  }
+}
+
+/** Writes all of the buffers at `position`; a short write is continued, so that its cause shows itself. */
+export async function writeAt(file: LogFile, buffers: readonly Buffer[], position: number): Promise<void> {
+  let rest = buffers.filter((buffer) => buffer.length > 0)
+  let offset = position
+  while (rest.length > 0) {
+    const { bytesWritten } = await file.writev(rest, offset)
+    if (bytesWritten === 0) throw new Error('The file takes no more bytes')
+    offset += bytesWritten
+    rest = dropBytes(rest, bytesWritten)
+  }
+}
+
+function dropBytes(buffers: Buffer[], count: number): Buffer[] {
+  let left = count
+  return buffers.flatMap((buffer) => {
+    const cut = Math.min(left, buffer.length)
+    left -= cut
+    return cut === buffer.length ? [] : [buffer.subarray(cut)]
+  })
+}
+
+/** Makes created, renamed and removed names in the directory durable. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../../base/errors.ts'
+
+/** Taking a lock over is a matter of milliseconds; a guard this old belongs to a process that died in it. */
+const ABANDONED_GUARD_MS = 10_000
+
+/** Who holds a directory; `started` tells a process from a later one with the same id, null if unknown. */
+interface Owner {
+  pid: number
+  started: string | null
+}
+
+/** A held lock; `release` lets the next process in. */
+export interface DirectoryLock {
+  release(): Promise<void>
+}
+
+/**
+ * Takes the directory for this process. The lock of a dead process is taken over. It cannot see processes
+ * of other containers or machines: a data directory belongs to one of them.
+ * @throws AppError `log_unusable` when a live process holds it
+ */
+export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+  const path = join(directory, 'lock')
+  const mine = JSON.stringify({ pid: process.pid, started: await startOf(process.pid) } satisfies Owner)
+  const draft = `${path}.${randomUUID()}.new`
+  await writeFile(draft, mine)
+  try {
+    // a link appears with its content or not at all; of several that try, one succeeds
+    while (!(await created(() => link(draft, path)))) await removeStale(path, directory)
+    return { release: () => rm(path, { force: true }) }
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** Removes the lock if its owner is dead; only who holds the guard may, so a fresh lock is never removed. */
+async function removeStale(path: string, directory: string): Promise<void> {
+  await refuseIfAlive(path, directory)
+  const guard = `${path}.takeover`
+  if (!(await created(() => writeFile(guard, '', { flag: 'wx' })))) {
+    const { mtimeMs } = await stat(guard)
+    if (Date.now() - mtimeMs > ABANDONED_GUARD_MS) return rm(guard, { force: true })
+    throw new AppError('log_unusable', { message: `Another process is opening ${directory} right now.` })
+  }
+  try {
+    await refuseIfAlive(path, directory)
+    await rm(path, { force: true })
+  } finally {
+    await rm(guard, { force: true })
+  }
+}
+
+/** False when the file was there already. */
+async function created(create: () => Promise<void>): Promise<boolean> {
+  try {
+    await create()
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function refuseIfAlive(path: string, directory: string): Promise<void> {
+  const owner = parseOwner((await readText(path)) ?? '')
+  if (owner === null || !(await isAlive(owner))) return
+  const message = `The process ${owner.pid} is using ${directory}. Stop it, or give this one another DATA_DIR.`
+  throw new AppError('log_unusable', { message, details: { pid: owner.pid } })
+}
+
+function parseOwner(text: string): Owner | null {
+  try {
+    const { pid, started } = JSON.parse(text) as Partial<Owner>
+    if (!Number.isSafeInteger(pid) || pid === undefined || pid <= 0) return null
+    return { pid, started: typeof started === 'string' ? started : null }
+  } catch {
+    return null
+  }
+}
+
+async function isAlive(owner: Owner): Promise<boolean> {
+  try {
+    process.kill(owner.pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+  }
+  const started = await startOf(owner.pid)
+  return started === null || owner.started === null || started === owner.started
+}
+
+/** When a process started, in clock ticks since boot; `dead` for a zombie; null where /proc does not tell. */
+async function startOf(pid: number): Promise<string | null> {
+  const stat = await readText(`/proc/${pid}/stat`)
+  if (stat === null) return null
+  // the name, in parentheses, may itself hold spaces and parentheses
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields[0] === 'Z' || fields[0] === 'X' ? 'dead' : (fields[19] ?? null)
+}
+
+async function readText(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ESRCH') return null
+    throw error
+  }
+}

@@ -1,0 +1,59 @@
+import { workerData } from 'node:worker_threads'
+import { decodeRequest } from '../trace/decode.ts'
+import { createEstimates } from '../trace/estimator.ts'
+import type { LlmContext } from '../trace/llm.ts'
+import { createTokenizer } from '../trace/tokenizer.ts'
+import { validateBody } from '../trace/validate-body.ts'
+import { createDeriver } from './deriver.ts'
+import type { LaneData, LaneTasks } from './lanes.ts'
+import { createOpenFragments } from './open-fragments.ts'
+import { loadProcessors } from './processors.ts'
+import { type TaskReply, serveTasks } from './serve-tasks.ts'
+import { createTraceAssembly } from './trace-assembly.ts'
+
+// Entry of every worker thread: payloads are parsed here and never on the main thread.
+const data = workerData as LaneData
+const context: LlmContext = {
+  processors: await loadProcessors(data.processor_modules),
+  startEstimate: createEstimates(createTokenizer()),
+}
+const deriver = createDeriver(context, createOpenFragments(data.open_fragment_bytes))
+const assembly = createTraceAssembly(context)
+
+type Handlers = { [Name in keyof LaneTasks]: (input: LaneTasks[Name]['input']) => LaneTasks[Name]['output'] }
+
+const handlers: Handlers = {
+  decode: ({ head, body }) => decodeRequest(head, body),
+  'derive-begin': ({ payloads }) => deriver.begin(payloads),
+  'derive-go-on': (read) => deriver.goOn(read),
+  'read-trace-run': ({ read }) => assembly.traceRun(read),
+  'read-trace': ({ read, trace_id, next }) => assembly.trace(read, trace_id, next),
+  'read-page': ({ read, cursors, select }) => assembly.page(read, cursors, select),
+  validate: ({ head, body }) => validateBody(head, body, context),
+}
+
+/** Moves a result's buffers to the caller instead of copying them. */
+function moved(value: unknown): TaskReply {
+  const transfer = new Set<ArrayBuffer>()
+  const collect = (part: unknown): void => {
+    if (part instanceof Uint8Array && part.buffer instanceof ArrayBuffer && part.byteLength > 4096)
+      transfer.add(part.buffer)
+  }
+  collect(value)
+  if (typeof value === 'object' && value !== null) {
+    for (const part of Object.values(value)) {
+      collect(part)
+      if (Array.isArray(part)) for (const item of part) collect((item as { bytes?: unknown } | null)?.bytes)
+    }
+  }
+  return { value, transfer: [...transfer] }
+}
+
+serveTasks(
+  Object.fromEntries(
+    Object.entries(handlers).map(([name, handle]) => [
+      name,
+      (input: unknown) => moved((handle as (input: unknown) => unknown)(input)),
+    ]),
+  ),
+)

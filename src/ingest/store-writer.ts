@@ -1,0 +1,176 @@
+import { toAppError } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import type { Histogram, Metrics } from '../base/metrics.ts'
+import type { IngestLog, LogFrame, LogPosition } from './ingest-log.ts'
+import type { StoreBatch } from './store-batch.ts'
+
+/** Payload bytes that one batch takes from the log. */
+const BATCH_BYTES = 12 << 20
+/** Shortest and longest time between the starts of two batches. */
+const INTERVAL_MS = { least: 100, most: 400 } as const
+const RETRY_MS = [100, 200, 500, 1000, 2000] as const
+
+/** How far the store is. */
+export interface StoreProgress {
+  up: boolean
+  last_error: string | null
+  /** Epoch milliseconds. */
+  last_confirmed_at: number | null
+  /** Fragments and feedback records confirmed since the start. */
+  stored: number
+  /** Lean rows written since the start. */
+  derived: number
+}
+
+/** Moves what the ingest log holds into the store, derived, in order; goes on for ever through store outages. */
+export interface StoreWriter {
+  progress(): StoreProgress
+  /** Resolves when everything before `position` is stored and derived. */
+  reached(position: LogPosition): Promise<void>
+  /** Resolves when the log is empty, or `deadlineMs` have passed; then stops. */
+  stop(deadlineMs: number): Promise<void>
+}
+
+export interface StoreWriterDeps {
+  log: IngestLog
+  storeBatch: StoreBatch
+  /** Resolves when the store can take rows. */
+  ready: Promise<void>
+  logger: Logger
+  metrics: Metrics
+}
+
+/** Starts moving; `stop` ends it. */
+export function startStoreWriter(deps: StoreWriterDeps): StoreWriter {
+  const writer = new LogStoreWriter(deps)
+  writer.start()
+  return writer
+}
+
+class LogStoreWriter implements StoreWriter {
+  readonly #deps: StoreWriterDeps
+  readonly #stopping = new AbortController()
+  readonly #batchSeconds: Histogram
+  readonly #progress: StoreProgress = {
+    up: true,
+    last_error: null,
+    last_confirmed_at: null,
+    stored: 0,
+    derived: 0,
+  }
+  #position: LogPosition
+  #waiters: { position: LogPosition; resolve: () => void }[] = []
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(deps: StoreWriterDeps) {
+    this.#deps = deps
+    this.#position = deps.log.committed
+    this.#batchSeconds = deps.metrics.histogram(
+      'weir_ingest_batch_seconds',
+      'Time from reading a batch off the log to its confirmation.',
+    )
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  progress(): StoreProgress {
+    return { ...this.#progress }
+  }
+
+  reached(wanted: LogPosition): Promise<void> {
+    if (isBefore(wanted, this.#position)) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push({ position: wanted, resolve }))
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const deadline = AbortSignal.timeout(deadlineMs)
+    while (this.#deps.log.stats().frames_waiting > 0 && !deadline.aborted) await pause(20, deadline)
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    let failures = 0
+    await Promise.race([this.#deps.ready, aborted(signal)])
+    while (!signal.aborted) {
+      const started = performance.now()
+      const outcome = await this.#step(failures)
+      const ms = performance.now() - started
+      if (outcome === 'idle') await this.#deps.log.waitForData(this.#position, signal)
+      else if (outcome === 'failed') await pause(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]!, signal)
+      else {
+        failures = 0
+        this.#batchSeconds.observe(ms / 1000)
+        await pause(rest(ms), signal)
+      }
+    }
+  }
+
+  /** Stores the next batch. A failed one must be tried again: skipping it would lose acknowledged data. */
+  async #step(failures: number): Promise<'idle' | 'stored' | 'failed'> {
+    const { log, storeBatch, logger } = this.#deps
+    try {
+      const frames = await log.read(this.#position, BATCH_BYTES)
+      if (frames.length === 0) return 'idle'
+      const derived = await storeBatch(frames, this.#stopping.signal)
+      const end = frames.at(-1)!.end
+      await log.commit(end)
+      this.#confirmed(frames, derived, end)
+      return 'stored'
+    } catch (thrown) {
+      if (this.#stopping.signal.aborted) return 'failed'
+      const { code, message } = toAppError(thrown)
+      Object.assign(this.#progress, { up: false, last_error: message })
+      if (failures % 10 === 0)
+        logger.warn({ err: thrown, code, failures }, 'store: a batch was not confirmed; trying again')
+      return 'failed'
+    }
+  }
+
+  #confirmed(frames: readonly LogFrame[], derived: number, end: LogPosition): void {
+    const { stored } = this.#progress
+    Object.assign(this.#progress, {
+      up: true,
+      last_error: null,
+      last_confirmed_at: Date.now(),
+      stored: frames.reduce((sum, frame) => sum + frame.count, stored),
+      derived: this.#progress.derived + derived,
+    })
+    this.#position = end
+    const due = this.#waiters.filter((waiter) => isBefore(waiter.position, end))
+    this.#waiters = this.#waiters.filter((waiter) => !due.includes(waiter))
+    for (const waiter of due) waiter.resolve()
+  }
+}
+
+/**
+ * How long to gather after a batch that took `ms`. The cost of a batch is mostly fixed (parts of some forty columns,
+ * fsyncs, merges): a busy store gets fewer, larger ones, an idle one answers soon.
+ */
+function rest(ms: number): number {
+  return Math.min(Math.max(INTERVAL_MS.least - ms, ms), Math.max(0, INTERVAL_MS.most - ms))
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+function isBefore(a: LogPosition, b: LogPosition): boolean {
+  return a.segment < b.segment || (a.segment === b.segment && a.offset <= b.offset)
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done)
+  })
+}

@@ -1,0 +1,49 @@
+import type { JsonObject } from '../schema/json.ts'
+
+/** Body of POST /api/v1/runs/query after its check (platform-api §2). Times are epoch microseconds. */
+export interface TraceRunQuery {
+  session?: string[]
+  trace?: string
+  id?: string[]
+  parent_run?: string
+  is_root?: boolean
+  run_type?: string
+  start_time?: number
+  end_time?: number
+  error?: boolean
+  /** LangSmith filter expression, e.g. `and(eq(run_type, "llm"), gt(total_tokens, 10))`. */
+  filter?: string
+  /** Fields to return; absent = all that lists carry. */
+  select?: string[]
+  /** 1 to 100. */
+  limit: number
+  cursor?: string
+  order: 'asc' | 'desc'
+}
+
+export interface TraceOptions {
+  /** `lean` leaves out inputs, outputs and messages (D-19). */
+  view: 'full' | 'lean'
+  cursor?: string
+}
+
+/** Reads for one workspace; answers are ready JSON bytes in the shapes of platform-api §2, made off the event loop. */
+export interface TraceReads {
+  traceRun(workspace_id: string, id: string): Promise<Uint8Array | undefined>
+  trace(workspace_id: string, trace_id: string, options: TraceOptions): Promise<Uint8Array | undefined>
+  /** @throws AppError invalid_request for a filter or cursor that cannot be read */
+  query(workspace_id: string, query: TraceRunQuery): Promise<Uint8Array>
+  attachment(
+    workspace_id: string,
+    run_id: string,
+    name: string,
+  ): Promise<{ mime_type: string; size: number; sha256: string } | undefined>
+  feedback(workspace_id: string, run_ids: readonly string[]): Promise<JsonObject[]>
+  /** Run count and newest start time (epoch microseconds) of each project that has runs. */
+  projectStats(
+    workspace_id: string,
+    project_ids: readonly string[],
+  ): Promise<Map<string, { run_count: number; last_start: number | null }>>
+  /** The validation report for any body that ingest takes, as JSON bytes; stores nothing. */
+  validate(head: { content_type: string; content_encoding: string }, body: Uint8Array): Promise<Uint8Array>
+}

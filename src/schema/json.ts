@@ -1,0 +1,17 @@
+/** Any value that JSON can hold. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
+
+/** A JSON object; absent keys read as `undefined`. */
+export interface JsonObject {
+  [key: string]: JsonValue | undefined
+}
+
+/** True for objects, false for arrays, null and scalars. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value if it is a non-empty string, else undefined. */
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

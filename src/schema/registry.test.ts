@@ -1,0 +1,57 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { createRegistry, type SchemaName } from './registry.ts'
+
+const names = readdirSync(new URL('../../schemas/', import.meta.url))
+  .filter((file) => file.endsWith('.schema.json'))
+  .map((file) => file.replace('.schema.json', '') as SchemaName)
+
+const valid = {
+  HOST: 'h',
+  PORT: 1,
+  DEPLOYMENT_PORT: 2,
+  DATA_DIR: 'd',
+  AUTH: 'on',
+  INGEST_ACK: 'log',
+  INGEST_LOG_MAX_BYTES: 2 ** 30,
+  INGEST_MAX_BODY_BYTES: 2 ** 20,
+  INGEST_MAX_INFLIGHT_BYTES: 2 ** 20,
+  PROCESSORS: [],
+  SQLITE_SYNCHRONOUS: 'full',
+  LOG_LEVEL: 'info',
+}
+
+describe('createRegistry', () => {
+  it.each(names)('compiles the schema %s', (name) => {
+    expect(createRegistry().check(name, undefined)).toMatchObject({ ok: false })
+  })
+
+  it('gives a valid value back as it is', () => {
+    const result = createRegistry().check('config', valid)
+    expect(result).toEqual({ ok: true, value: valid })
+    expect(result.ok && result.value).toBe(valid)
+  })
+
+  it('names each problem with a code and a path', () => {
+    const { PORT: _, ...rest } = valid
+    const result = createRegistry().check('config', { ...rest, AUTH: 'x', PROCESSORS: ['a', 7], extra: 1 })
+    expect(!result.ok && result.issues.map(({ code, severity, path }) => [code, severity, path])).toEqual([
+      ['missing_field', 'error', 'PORT'],
+      ['unknown_field', 'error', 'extra'],
+      ['unknown_value', 'error', 'AUTH'],
+      ['wrong_type', 'error', 'PROCESSORS[1]'],
+    ])
+  })
+
+  it('reports a bounded number of problems', () => {
+    const result = createRegistry().check('config', {
+      ...valid,
+      PROCESSORS: Array.from({ length: 5000 }, () => 1),
+    })
+    expect(!result.ok && result.issues.length).toBe(100)
+  })
+
+  it('takes a missing schema for a fault of the program', () => {
+    expect(() => createRegistry().check('no-such' as SchemaName, {})).toThrow('no-such.schema.json')
+  })
+})

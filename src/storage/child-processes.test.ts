@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createLogger } from '../base/log.ts'
+import { endLeftovers, recordChild, startTime } from './child-processes.ts'
+
+const logger = createLogger({ level: 'silent' })
+let dataDir: string
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'weir-children-'))
+})
+
+afterEach(() => rm(dataDir, { recursive: true, force: true }))
+
+async function sleeper() {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+  await once(child, 'spawn')
+  const exited = once(child, 'exit')
+  const pid = child.pid ?? 0
+  const end = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  return { pid, exited, end }
+}
+
+async function leaveRecord(pid: number, started: string | undefined, parent: object): Promise<void> {
+  await mkdir(join(dataDir, 'processes'), { recursive: true })
+  const record = { name: 'test', pid, started, parent }
+  await writeFile(join(dataDir, 'processes', `test-${pid}.json`), JSON.stringify(record))
+}
+
+const DEAD = { pid: 2 ** 22 + 1, started: 'long ago' }
+
+describe('records of child processes', () => {
+  it('a process has one start time while it lives, and none afterwards', async () => {
+    const child = await sleeper()
+    const started = await startTime(child.pid)
+    expect(started).toBeTypeOf('string')
+    expect(await startTime(child.pid)).toBe(started)
+    await child.end()
+    expect(await startTime(child.pid)).toBeUndefined()
+  })
+
+  it('a child whose parent is gone is ended', async () => {
+    const child = await sleeper()
+    await leaveRecord(child.pid, await startTime(child.pid), DEAD)
+    expect(await endLeftovers(dataDir, logger)).toBe(1)
+    expect((await child.exited)[1]).toBe('SIGKILL')
+    expect(await readdir(join(dataDir, 'processes'))).toEqual([])
+  })
+
+  it('a child whose parent lives is left alone, until it is forgotten', async () => {
+    const child = await sleeper()
+    const forget = await recordChild(dataDir, 'test', child.pid)
+    expect(await endLeftovers(dataDir, logger)).toBe(0)
+    expect(await startTime(child.pid)).toBeDefined()
+    await forget()
+    expect(await readdir(join(dataDir, 'processes'))).toEqual([])
+    await child.end()
+  })
+
+  it('another process that has got the same number is left alone', async () => {
+    const child = await sleeper()
+    await leaveRecord(child.pid, 'another time', DEAD)
+    expect(await endLeftovers(dataDir, logger)).toBe(0)
+    expect(await startTime(child.pid)).toBeDefined()
+    expect(await readdir(join(dataDir, 'processes'))).toEqual([])
+    await child.end()
+  })
+
+  it.each(['', 'null', '{"pid":1,"started":"x","name":"init","parent":{"pid":4,"started":"y"}}', '[1]'])(
+    'a damaged record %j ends nobody and goes away',
+    async (text) => {
+      await mkdir(join(dataDir, 'processes'))
+      await writeFile(join(dataDir, 'processes', 'x.json'), text)
+      expect(await endLeftovers(dataDir, logger)).toBe(0)
+      expect(await readdir(join(dataDir, 'processes'))).toEqual([])
+    },
+  )
+})

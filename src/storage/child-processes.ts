@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { Logger } from '../base/log.ts'
+
+/** A process by number and start time: the number alone may by now belong to somebody else. */
+interface ProcessId {
+  readonly pid: number
+  readonly started: string
+}
+
+interface ChildRecord extends ProcessId {
+  readonly name: string
+  readonly parent: ProcessId
+}
+
+const FOLDER = 'processes'
+const DEATH_MS = 5_000
+
+/**
+ * Records in DATA_DIR that a child process belongs to this process (decision D-4), so that the next start can
+ * end it should this process die without doing so. Returns the function that removes the record.
+ */
+export async function recordChild(dataDir: string, name: string, pid: number): Promise<() => Promise<void>> {
+  const started = await startTime(pid)
+  const own = await startTime(process.pid)
+  if (started === undefined || own === undefined) return async () => undefined
+  const record: ChildRecord = { name, pid, started, parent: { pid: process.pid, started: own } }
+  const folder = join(dataDir, FOLDER)
+  await mkdir(folder, { recursive: true })
+  const file = join(folder, `${name}-${pid}.json`)
+  await writeFile(`${file}.part`, `${JSON.stringify(record)}\n`)
+  await rename(`${file}.part`, file)
+  return () => rm(file, { force: true })
+}
+
+/**
+ * Ends the children that a dead server left behind in this DATA_DIR and waits until they are gone. Children
+ * of a server that still lives are left alone. Returns how many were ended.
+ */
+export async function endLeftovers(dataDir: string, logger: Logger): Promise<number> {
+  const folder = join(dataDir, FOLDER)
+  const names = await readdir(folder).catch(() => [])
+  let ended = 0
+  for (const name of names) {
+    const file = join(folder, name)
+    const record = await readRecord(file)
+    if (record !== undefined && (await isAlive(record))) {
+      if (await isAlive(record.parent)) continue
+      logger.warn({ child: record.name, pid: record.pid }, 'ending a child process that an earlier run left')
+      await end(record)
+      ended += 1
+    }
+    await rm(file, { force: true })
+  }
+  return ended
+}
+
+async function readRecord(file: string): Promise<ChildRecord | undefined> {
+  try {
+    return parseRecord(JSON.parse(await readFile(file, 'utf8')))
+  } catch {
+    return undefined
+  }
+}
+
+function parseRecord(value: unknown): ChildRecord | undefined {
+  const parent = isObject(value) ? value['parent'] : undefined
+  if (!isObject(value) || !isProcessId(value) || !isProcessId(parent)) return undefined
+  const { name } = value
+  return typeof name === 'string' ? { name, pid: value.pid, started: value.started, parent } : undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function isProcessId<T>(value: T): value is T & ProcessId {
+  if (!isObject(value)) return false
+  return Number.isInteger(value['pid']) && Number(value['pid']) > 1 && typeof value['started'] === 'string'
+}
+
+async function isAlive(id: ProcessId): Promise<boolean> {
+  return (await startTime(id.pid)) === id.started
+}
+
+async function end(id: ProcessId): Promise<void> {
+  process.kill(id.pid, 'SIGKILL')
+  const deadline = Date.now() + DEATH_MS
+  while ((await isAlive(id)) && Date.now() < deadline) await delay(5)
+}
+
+/**
+ * When the process started, as an opaque text; undefined when it does not live (a zombie does not). From
+ * /proc where there is one (with the boot's id: numbers and ticks repeat after a reboot), else from `ps`.
+ */
+export async function startTime(pid: number): Promise<string | undefined> {
+  if (process.platform !== 'linux') return startTimeFromPs(pid)
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+    // The second field is the command in parentheses and may hold anything; the start time is the 22nd.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')
+    return `${boot.trim()}:${fields[19]}`
+  } catch {
+    return undefined
+  }
+}
+
+async function startTimeFromPs(pid: number): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)])
+    const [state = '', ...started] = stdout.trim().split(/\s+/)
+    return state === '' || state.startsWith('Z') ? undefined : started.join(' ')
+  } catch {
+    return undefined
+  }
+}

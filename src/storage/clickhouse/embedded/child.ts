@@ -1,0 +1,75 @@
+/**
+ * Entry of the process that holds chDB (decision D-3). Its working folder is the folder for insert bodies; it
+ * takes its orders over the IPC channel and dies with its parent, whose end closes that channel.
+ */
+import { once } from 'node:events'
+import { readdir, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Engine, openEngine } from './engine.ts'
+import { createEngineServer, isInsertBody } from './http-server.ts'
+import type { ChildAnswer, OpenMessage, StopMessage } from './messages.ts'
+
+const STOP_MS = 10_000
+
+function send(answer: ChildAnswer): void {
+  process.send?.(answer)
+}
+
+/** Ends without the exit hooks, which would wait for running queries. Confirmed rows are on disk. */
+function die(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+function isInstalled(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code !== 'ERR_MODULE_NOT_FOUND' && code !== 'CHDB_PLATFORM'
+}
+
+/** Removes what a killed predecessor was receiving. Only now: the folder is ours once the engine is open. */
+async function removeLeftBodies(workDir: string): Promise<void> {
+  for (const name of await readdir(workDir)) {
+    if (isInsertBody(name)) await rm(join(workDir, name), { force: true })
+  }
+}
+
+/** Opens engine and server; the returned function closes them and tells whether that went in time. */
+async function open(message: OpenMessage): Promise<() => Promise<boolean>> {
+  const workDir = process.cwd()
+  const engine: Engine = await openEngine(message.path, workDir, message.memory)
+  await removeLeftBodies(workDir)
+  const server = createEngineServer({ engine, password: message.password, workDir })
+  server.listen(message.port, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address() as AddressInfo
+  send({ type: 'listening', port: address.port })
+  return async () => {
+    server.close()
+    server.closeIdleConnections()
+    const closed = engine.close().then(() => true)
+    return Promise.race([closed, delay(STOP_MS, false, { ref: false })])
+  }
+}
+
+async function main(): Promise<void> {
+  process.once('disconnect', die)
+  // A terminal's Ctrl-C reaches the whole group: the parent decides when the store may go.
+  process.on('SIGINT', () => undefined)
+  process.on('SIGTERM', () => undefined)
+  const [message] = (await once(process, 'message')) as [OpenMessage]
+  const close = await open(message)
+  const [order] = (await once(process, 'message')) as [StopMessage]
+  if (order.type === 'stop' && (await close())) process.exit(0)
+  die()
+}
+
+main().catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error)
+  process.send?.(
+    { type: 'failed', installed: isInstalled(error), message } satisfies ChildAnswer,
+    undefined,
+    undefined,
+    die,
+  )
+})

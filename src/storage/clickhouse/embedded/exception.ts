@@ -1,0 +1,41 @@
+/**
+ * An error as ClickHouse's HTTP interface words it: `Code: 62. DB::Exception: … (SYNTAX_ERROR)`. The client
+ * reads code and type from that text.
+ */
+export class EngineException extends Error {
+  readonly clickhouseCode: number
+
+  constructor(clickhouseCode: number, type: string, message: string) {
+    super(`Code: ${clickhouseCode}. DB::Exception: ${message} (${type})`)
+    this.name = 'EngineException'
+    this.clickhouseCode = clickhouseCode
+  }
+}
+
+const CODE = /Code: (\d+)\./
+
+/** Any thrown value as an EngineException; the engine's own messages keep their text. */
+export function toEngineException(thrown: unknown): EngineException {
+  if (thrown instanceof EngineException) return thrown
+  const text = thrown instanceof Error ? thrown.message : String(thrown)
+  const code = CODE.exec(text)?.[1]
+  if (code === undefined) return new EngineException(1001, 'STD_EXCEPTION', text)
+  const exception = new EngineException(Number(code), 'UNKNOWN', '')
+  exception.message = text
+  return exception
+}
+
+const NOT_FOUND = new Set([60, 81])
+const FORBIDDEN = new Set([192, 193, 194, 497, 516])
+const BAD_REQUEST = new Set([6, 26, 27, 36, 41, 42, 43, 44, 46, 47, 53, 62, 72, 115, 117, 130, 386, 456, 457])
+
+/** The HTTP status ClickHouse answers with for an exception code. */
+export function exceptionStatus(clickhouseCode: number): number {
+  if (NOT_FOUND.has(clickhouseCode)) return 404
+  if (FORBIDDEN.has(clickhouseCode)) return 403
+  if (BAD_REQUEST.has(clickhouseCode)) return 400
+  return clickhouseCode === TOO_MANY_QUERIES ? 503 : 500
+}
+
+/** TOO_MANY_SIMULTANEOUS_QUERIES: the answer when a lane's queue is full. */
+export const TOO_MANY_QUERIES = 202

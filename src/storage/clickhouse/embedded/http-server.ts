@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import { open, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { basename, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { ChangeResult, Engine } from './engine.ts'
+import { EngineException, exceptionStatus, toEngineException } from './exception.ts'
+import { authenticate, digest, readRequest, readText } from './query-request.ts'
+import type { QueryContext } from './session-state.ts'
+import { classifyStatement, type Statement } from './statement.ts'
+
+/** What the server needs: the engine, the only user's password, and the folder for bodies of inserts. */
+export interface EngineServerOptions {
+  readonly engine: Engine
+  readonly password: string
+  readonly workDir: string
+}
+
+/** ClickHouse's own limit for the URL, which carries the query parameters. */
+const MAX_URL_BYTES = 1024 * 1024
+const WRITE_BYTES = 1024 * 1024
+const READER_STALL_MS = 60_000
+const BODY_PREFIX = 'insert-'
+const KEEP_ALIVE_MS = 15_000
+
+/**
+ * An HTTP server that speaks the part of ClickHouse's interface that @clickhouse/client uses: ping, queries
+ * with parameters and settings, inserts with the rows in the body, errors in ClickHouse's words. It differs in
+ * one thing: `wait_end_of_query` is not obeyed; when a read fails half-way the connection is cut instead, so
+ * a shortened result is never taken for a whole one. Not listening yet.
+ */
+export function createEngineServer(options: EngineServerOptions): Server {
+  const { engine } = options
+  const secret = digest(options.password)
+  let uploads = 0
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(req.url ?? '/', 'http://engine')
+    if (pathname === '/ping') {
+      res.end('Ok.\n')
+      return
+    }
+    authenticate(req, searchParams, secret)
+    const asked = await readRequest(req, searchParams)
+    res.setHeader('X-ClickHouse-Query-Id', searchParams.get('query_id') ?? randomUUID())
+    res.setHeader('X-ClickHouse-Format', asked.format)
+    const statement = classifyStatement(asked.sql, asked.rows !== undefined, asked.format)
+    if (statement.kind === 'insert' && asked.rows !== undefined) {
+      uploads += 1
+      const path = join(options.workDir, `${BODY_PREFIX}${uploads}`)
+      endWith(res, await insert(engine, statement, asked.context, asked.rows, path))
+    } else if (statement.kind === 'read') {
+      await read(engine, statement, asked.context, res)
+    } else {
+      const tail = asked.rows === undefined ? '' : `\n${await readText(asked.rows)}`
+      endWith(res, await engine.change(asked.sql + tail, asked.context))
+    }
+  }
+
+  const limits = { maxHeaderSize: MAX_URL_BYTES, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }
+  return createServer(limits, (req, res) => {
+    answer(req, res).catch((error: unknown) => fail(res, error))
+  })
+}
+
+async function insert(
+  engine: Engine,
+  statement: Statement & { kind: 'insert' },
+  context: QueryContext,
+  rows: Readable,
+  path: string,
+): Promise<ChangeResult> {
+  try {
+    const size = await saveBody(rows, path)
+    if (size === 0) return { rows: 0, bytes: 0, seconds: 0, output: new Uint8Array() }
+    return await engine.insertFile(statement, basename(path), context)
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+async function read(
+  engine: Engine,
+  statement: Statement & { kind: 'read' },
+  context: QueryContext,
+  res: ServerResponse,
+): Promise<void> {
+  const left = new AbortController()
+  const reason = new EngineException(735, 'QUERY_WAS_CANCELLED_BY_CLIENT', 'The reader has left.')
+  res.once('close', () => left.abort(reason))
+  await engine.read(statement, context, left.signal, (bytes) => writeSlowly(res, bytes, left.signal))
+  res.end()
+}
+
+/** Copies a body into a new file in large pieces and returns its size. The file needs no sync: it is read once. */
+async function saveBody(body: Readable, path: string): Promise<number> {
+  const file = await open(path, 'wx')
+  try {
+    let size = 0
+    let pieces: Buffer[] = []
+    let held = 0
+    const flush = async () => {
+      const { bytesWritten } = await file.writev(pieces)
+      // A short write would cut rows off silently.
+      if (bytesWritten !== held) throw new EngineException(243, 'NOT_ENOUGH_SPACE', 'The disk is full.')
+      size += held
+      pieces = []
+      held = 0
+    }
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      pieces.push(piece)
+      held += piece.length
+      if (held >= WRITE_BYTES) await flush()
+    }
+    if (held > 0) await flush()
+    return size
+  } finally {
+    await file.close()
+  }
+}
+
+/** True for the name of a file that holds the body of an insert. */
+export function isInsertBody(name: string): boolean {
+  return name.startsWith(BODY_PREFIX)
+}
+
+function endWith(res: ServerResponse, result: ChangeResult): void {
+  const summary = {
+    read_rows: String(result.rows),
+    read_bytes: String(result.bytes),
+    written_rows: String(result.rows),
+    written_bytes: String(result.bytes),
+    total_rows_to_read: '0',
+    result_rows: String(result.rows),
+    result_bytes: String(result.bytes),
+    elapsed_ns: String(Math.round(result.seconds * 1e9)),
+  }
+  res.setHeader('X-ClickHouse-Summary', JSON.stringify(summary))
+  res.end(result.output)
+}
+
+/** Writes with back-pressure; a reader that takes nothing for a minute loses its connection and its session. */
+async function writeSlowly(res: ServerResponse, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  if (bytes.length === 0 || res.write(bytes)) return
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => res.destroy(), READER_STALL_MS)
+    const finish = (settle: () => void) => () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      res.removeListener('drain', onDrain)
+      settle()
+    }
+    const onDrain = finish(resolve)
+    const onAbort = finish(() => reject(signal.reason))
+    res.once('drain', onDrain)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+function fail(res: ServerResponse, error: unknown): void {
+  if (res.headersSent || res.destroyed) {
+    res.destroy()
+    return
+  }
+  const exception = toEngineException(error)
+  res.statusCode = exceptionStatus(exception.clickhouseCode)
+  res.setHeader('X-ClickHouse-Exception-Code', String(exception.clickhouseCode))
+  res.setHeader('Content-Type', 'text/plain; charset=UTF-8')
+  if (!res.req.complete) res.setHeader('Connection', 'close')
+  res.end(`${exception.message}\n`)
+}

@@ -1,0 +1,18 @@
+/** Parent → child: what to open. Sent over the IPC channel, so that the password is in no process list. */
+export interface OpenMessage {
+  readonly type: 'open'
+  readonly path: string
+  readonly port: number
+  readonly password: string
+  readonly memory: { readonly total: number; readonly perQuery: number }
+}
+
+/** Parent → child: finish what runs, close the engine, exit with 0. */
+export interface StopMessage {
+  readonly type: 'stop'
+}
+
+/** Child → parent, once. `installed` is false when there is no engine for this platform. */
+export type ChildAnswer =
+  | { readonly type: 'listening'; readonly port: number }
+  | { readonly type: 'failed'; readonly installed: boolean; readonly message: string }

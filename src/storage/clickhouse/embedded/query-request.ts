@@ -1,0 +1,115 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { EngineException } from './exception.ts'
+import type { QueryContext } from './session-state.ts'
+
+const USER = 'default'
+const MAX_SQL_BYTES = 16 * 1024 * 1024
+/** URL parameters of ClickHouse's HTTP interface that are not settings of the engine. */
+const NOT_SETTINGS = new Set(
+  `query query_id database default_format user password quota_key role session_id session_timeout session_check
+  close_session compress decompress buffer_size wait_end_of_query stacktrace client_protocol_version framing
+  http_response_buffer_size enable_http_compression`.split(/\s+/),
+)
+
+/** A request for a query, taken apart. */
+export interface QueryRequest {
+  readonly sql: string
+  readonly format: string
+  readonly context: QueryContext
+  /** The body, when the SQL is in the URL and the body is data. */
+  readonly rows: Readable | undefined
+}
+
+/**
+ * Takes a request apart, as ClickHouse's HTTP interface does: the SQL in the URL or in the body, parameters and
+ * settings in the URL or in a form. The body is left unread when it is data.
+ */
+export async function readRequest(req: IncomingMessage, search: URLSearchParams): Promise<QueryRequest> {
+  const body = decompressed(req)
+  const inUrl = search.get('query')
+  const fields = new Map(search)
+  let sql = inUrl ?? ''
+  if (req.headers['content-type']?.startsWith('multipart/form-data')) {
+    const form = await new Response(new Uint8Array(await readBytes(body)), {
+      headers: { 'content-type': req.headers['content-type'] },
+    }).formData()
+    for (const [name, value] of form) if (typeof value === 'string') fields.set(name, value)
+    sql = fields.get('query') ?? ''
+  } else if (inUrl === null) {
+    sql = await readText(body)
+  }
+  const hasRows = inUrl !== null && req.method === 'POST' && !req.readableEnded
+  return {
+    sql,
+    format: search.get('default_format') ?? 'TabSeparated',
+    context: queryContext(fields),
+    rows: hasRows ? body : undefined,
+  }
+}
+
+function queryContext(fields: ReadonlyMap<string, string>): QueryContext {
+  const settings = new Map<string, string>()
+  const params = new Map<string, string>()
+  for (const [name, value] of fields) {
+    if (name.startsWith('param_')) params.set(name.slice('param_'.length), value)
+    else if (!NOT_SETTINGS.has(name)) settings.set(name, value)
+  }
+  return { database: fields.get('database'), settings, params }
+}
+
+function decompressed(req: IncomingMessage): Readable {
+  const encoding = req.headers['content-encoding'] ?? 'identity'
+  if (encoding === 'identity') return req
+  const stages = {
+    gzip: createGunzip,
+    deflate: createInflate,
+    br: createBrotliDecompress,
+    zstd: createZstdDecompress,
+  }
+  const stage = Object.entries(stages).find(([name]) => name === encoding)?.[1]
+  if (stage === undefined) {
+    throw new EngineException(89, 'UNKNOWN_COMPRESSION_METHOD', `Content-Encoding ${encoding} is unknown.`)
+  }
+  const plain = stage()
+  // The pipeline destroys `plain` with either end's error: whoever reads it learns of it there.
+  pipeline(req, plain).catch(() => undefined)
+  return plain
+}
+
+/** A whole body as text. Throws SYNTAX_ERROR for more than 16 MB, which no SQL of ours has. */
+export async function readText(body: Readable): Promise<string> {
+  return (await readBytes(body)).toString('utf8')
+}
+
+async function readBytes(body: Readable): Promise<Buffer> {
+  const bytes = await buffer(body)
+  if (bytes.length > MAX_SQL_BYTES) throw new EngineException(62, 'SYNTAX_ERROR', 'The query is too long.')
+  return bytes
+}
+
+/** Throws AUTHENTICATION_FAILED unless the request comes from the only user; `secret` is the password's digest. */
+export function authenticate(req: IncomingMessage, search: URLSearchParams, secret: Buffer): void {
+  const basic = /^Basic (.+)$/i.exec(req.headers.authorization ?? '')?.[1]
+  const [basicUser, ...rest] = Buffer.from(basic ?? '', 'base64')
+    .toString('utf8')
+    .split(':')
+  const header = (name: string) => {
+    const value = req.headers[name]
+    return typeof value === 'string' ? value : undefined
+  }
+  const user = header('x-clickhouse-user') ?? search.get('user') ?? basicUser
+  const password = header('x-clickhouse-key') ?? search.get('password') ?? rest.join(':')
+  if (user !== USER || !timingSafeEqual(digest(password), secret)) {
+    throw new EngineException(516, 'AUTHENTICATION_FAILED', `${USER}: Authentication failed.`)
+  }
+}
+
+/** A digest of fixed length, to compare passwords in constant time. */
+export function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

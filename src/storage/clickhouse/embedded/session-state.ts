@@ -1,0 +1,80 @@
+import { quoteName, quoteSql } from './statement.ts'
+
+/** What one query wants of the session it runs in. Values are as they came in the URL. */
+export interface QueryContext {
+  readonly database: string | undefined
+  readonly settings: ReadonlyMap<string, string>
+  readonly params: ReadonlyMap<string, string>
+}
+
+/** What a session was last told; `undefined` as a value means "unknown, set it again". */
+export interface SessionState {
+  database: string | undefined
+  readonly settings: Map<string, string | undefined>
+  readonly params: Map<string, string | undefined>
+}
+
+/** The state of a session that has just been opened. */
+export function newSessionState(): SessionState {
+  return { database: undefined, settings: new Map(), params: new Map() }
+}
+
+const SETTING_NAME = /^[A-Za-z_]\w*$/
+const PARAM_IN_SQL = /\{\s*(\w+)\s*:/g
+
+/**
+ * The statements that bring a session from its state to the context of the next query: nothing when they
+ * agree already. The engine binds the parameters itself (same text form as in ClickHouse's URL), so values
+ * never become SQL. Each session has its own state: chDB's call with bound parameters would let only one
+ * query of the whole process run at a time.
+ */
+export function preamble(state: SessionState, wanted: QueryContext): string[] {
+  const assignments: string[] = []
+  for (const name of state.settings.keys()) {
+    if (!wanted.settings.has(name)) assignments.push(`${name} = DEFAULT`)
+  }
+  for (const [name, value] of wanted.settings) {
+    if (state.settings.get(name) !== value) assignments.push(`${settingName(name)} = ${quoteSql(value)}`)
+  }
+  for (const [name, value] of wanted.params) {
+    if (state.params.get(name) !== value) assignments.push(`param_${settingName(name)} = ${quoteSql(value)}`)
+  }
+  const statements = assignments.length === 0 ? [] : [`SET ${assignments.join(', ')}`]
+  if (wanted.database !== undefined && wanted.database !== state.database) {
+    statements.unshift(`USE ${quoteName(wanted.database)}`)
+  }
+  return statements
+}
+
+/** Notes that the preamble is about to run: whatever it touches is unknown until it has succeeded. */
+export function beginPreamble(state: SessionState, wanted: QueryContext): void {
+  state.database = undefined
+  for (const name of [...state.settings.keys(), ...wanted.settings.keys()])
+    state.settings.set(name, undefined)
+  for (const name of wanted.params.keys()) state.params.set(name, undefined)
+}
+
+/** Notes that the preamble has run. */
+export function endPreamble(state: SessionState, wanted: QueryContext): void {
+  state.database = wanted.database
+  for (const name of state.settings.keys()) {
+    if (!wanted.settings.has(name)) state.settings.delete(name)
+  }
+  for (const [name, value] of wanted.settings) state.settings.set(name, value)
+  for (const [name, value] of wanted.params) state.params.set(name, value)
+}
+
+/**
+ * The first parameter that the SQL names, the request lacks and an earlier query of the session has set: it
+ * would silently get the old value, where ClickHouse answers UNKNOWN_QUERY_PARAMETER.
+ */
+export function staleParam(state: SessionState, sql: string, wanted: QueryContext): string | undefined {
+  for (const [, name] of sql.matchAll(PARAM_IN_SQL)) {
+    if (name !== undefined && !wanted.params.has(name) && state.params.has(name)) return name
+  }
+  return undefined
+}
+
+function settingName(name: string): string {
+  return SETTING_NAME.test(name) ? name : quoteName(name)
+}

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type EmbeddedClickHouse, type EmbeddedOptions, startEmbeddedClickHouse } from './start.ts'
+
+/** An embedded engine that is started again when its process ends by itself. */
+export interface SupervisedClickHouse {
+  /** The same for the whole life, restarts included. */
+  readonly url: string
+  readonly username: string
+  readonly password: string
+  /** Process number of the present child; it changes with a restart. */
+  readonly pid: number
+  /** How often the child was started again. */
+  readonly restarts: number
+  /** Ends the child for good. */
+  stop(): Promise<void>
+}
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 5_000
+/** A child that lived so long was well: the next pause starts small again. */
+const WELL_AFTER_MS = 60_000
+
+/**
+ * Starts the embedded engine as `startEmbeddedClickHouse` does, with its errors, and keeps it running: when
+ * the child dies (killed for memory, say) another takes its port, after a pause that grows while it keeps
+ * dying. Meanwhile statements fail with `store_unavailable`.
+ */
+export async function superviseEmbeddedClickHouse(options: EmbeddedOptions): Promise<SupervisedClickHouse> {
+  const { logger } = options
+  const stopping = new AbortController()
+  const first = await startEmbeddedClickHouse(options)
+  const again: EmbeddedOptions = {
+    ...options,
+    port: Number(new URL(first.url).port),
+    password: first.password,
+    signal: stopping.signal,
+  }
+  let engine = first
+  let restarts = 0
+  const watching = watch()
+
+  async function watch(): Promise<void> {
+    let pause = FIRST_PAUSE_MS
+    for (;;) {
+      const since = Date.now()
+      const exit = await engine.exited
+      if (stopping.signal.aborted) return
+      if (Date.now() - since > WELL_AFTER_MS) pause = FIRST_PAUSE_MS
+      logger.error({ ...exit, pause_ms: pause }, 'embedded ClickHouse ended by itself; starting it again')
+      const next = await restart(pause)
+      if (next === undefined) return
+      engine = next
+      restarts += 1
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    }
+  }
+
+  async function restart(firstPause: number): Promise<EmbeddedClickHouse | undefined> {
+    for (let pause = firstPause; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      try {
+        await delay(pause, undefined, { signal: stopping.signal })
+        return await startEmbeddedClickHouse(again)
+      } catch (error) {
+        if (stopping.signal.aborted) return undefined
+        logger.error({ err: error }, 'embedded ClickHouse did not start again')
+      }
+    }
+  }
+
+  return {
+    url: first.url,
+    username: first.username,
+    password: first.password,
+    get pid() {
+      return engine.pid
+    },
+    get restarts() {
+      return restarts
+    },
+    async stop() {
+      stopping.abort()
+      await engine.stop()
+      await watching
+    },
+  }
+}

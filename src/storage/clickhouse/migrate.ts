@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import type { ClickHouse } from './connect.ts'
+
+/** Where the migrations are and where to tell of them. */
+export interface MigrateOptions {
+  /** Folder of files named `NNNN_name.sql`; default: the product's own, beside this file. */
+  readonly dir?: string | URL
+  readonly logger: Logger
+}
+
+interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly statements: readonly string[]
+  readonly checksum: string
+}
+
+interface AppliedMigration {
+  readonly version: number
+  readonly name: string
+  readonly checksum: string
+}
+
+const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
+
+/**
+ * Brings the database to the newest version and returns the versions it applied; creates the database first
+ * when needed. Forward only. A migration is recorded after its last statement, so one that was interrupted
+ * runs again: its statements must bear that (IF NOT EXISTS). Rejects with `config_invalid` when the database
+ * was made by a newer release or when an applied file has changed since.
+ */
+export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): Promise<number[]> {
+  const migrations = await readMigrations(options.dir ?? new URL('./migrations/', import.meta.url))
+  await clickhouse.createDatabase()
+  await clickhouse.command(
+    `CREATE TABLE IF NOT EXISTS schema_migrations (version UInt32, name String, checksum String,
+     applied_at DateTime64(3) DEFAULT now64(3)) ENGINE = ReplacingMergeTree ORDER BY version`,
+  )
+  const applied = await clickhouse.rows<AppliedMigration>(
+    'SELECT version, name, checksum FROM schema_migrations FINAL ORDER BY version',
+  )
+  checkApplied(migrations, applied)
+  const newest = applied.at(-1)?.version ?? 0
+  const pending = migrations.filter((migration) => migration.version > newest)
+  for (const migration of pending) {
+    await apply(clickhouse, migration)
+    options.logger.info(
+      { version: migration.version, name: migration.name },
+      'applied a ClickHouse migration',
+    )
+  }
+  return pending.map((migration) => migration.version)
+}
+
+/** The statements of a migration file: split where a line ends with a semicolon, comments alone dropped. */
+export function splitStatements(text: string): string[] {
+  return text
+    .split(/;[ \t]*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement.replace(/^[ \t]*--.*$/gm, '').trim() !== '')
+}
+
+async function readMigrations(dir: string | URL): Promise<Migration[]> {
+  const folder = dir instanceof URL ? fileURLToPath(dir) : dir
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort()
+  const migrations: Migration[] = []
+  for (const file of files) {
+    const [, digits, name] = FILE_NAME.exec(file) ?? []
+    if (digits === undefined || name === undefined) throw refused(`${file} is not named NNNN_name.sql.`)
+    const version = Number(digits)
+    if (version <= (migrations.at(-1)?.version ?? 0)) throw refused(`${file} repeats a version.`)
+    const text = (await readFile(join(folder, file), 'utf8')).replaceAll('\r\n', '\n')
+    const checksum = createHash('sha256').update(text).digest('hex')
+    migrations.push({ version, name, statements: splitStatements(text), checksum })
+  }
+  return migrations
+}
+
+function checkApplied(migrations: readonly Migration[], applied: readonly AppliedMigration[]): void {
+  const known = new Map(migrations.map((migration) => [migration.version, migration]))
+  const done = new Set(applied.map((row) => row.version))
+  for (const row of applied) {
+    const migration = known.get(row.version)
+    const label = `${String(row.version).padStart(4, '0')}_${row.name}`
+    if (migration === undefined) {
+      throw refused(`the database has migration ${label}, which this release does not know: use a newer one.`)
+    }
+    if (migration.checksum !== row.checksum) {
+      throw refused(`migration ${label} has changed since it was applied: add a new one instead.`)
+    }
+  }
+  const newest = applied.at(-1)?.version ?? 0
+  const skipped = migrations.find((migration) => migration.version < newest && !done.has(migration.version))
+  if (skipped !== undefined) {
+    throw refused(
+      `migration ${skipped.version} comes before ${newest}, which is applied already: renumber it.`,
+    )
+  }
+}
+
+async function apply(clickhouse: ClickHouse, migration: Migration): Promise<void> {
+  for (const statement of migration.statements) await clickhouse.command(statement)
+  const { version, name, checksum } = migration
+  await clickhouse.command(
+    `INSERT INTO schema_migrations (version, name, checksum)
+     SELECT {version:UInt32}, {name:String}, {checksum:String}`,
+    { params: { version, name, checksum } },
+  )
+}
+
+function refused(message: string): AppError {
+  return new AppError('config_invalid', { message: `ClickHouse migrations: ${message}` })
+}

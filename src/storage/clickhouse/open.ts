@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { toAppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import { type ClickHouse, connectClickHouse } from './connect.ts'
+import { superviseEmbeddedClickHouse } from './embedded/supervise.ts'
+import { migrate } from './migrate.ts'
+
+/** The engine that the configuration names, connected and kept going. */
+export interface OpenedClickHouse {
+  connection: ClickHouse
+  /** Resolves once the schema is migrated; for a server that is away at the start, as soon as it is back. */
+  ready: Promise<void>
+  stop(): Promise<void>
+}
+
+const DATABASE = 'weir'
+const RETRY_MS = 1_000
+
+/**
+ * Connects to the server at `url`, or starts the embedded engine in `dataDir` and restarts it whenever it dies.
+ * The embedded engine is migrated when this resolves; a server may still be away then.
+ */
+export async function openClickHouse(options: {
+  url: string | undefined
+  dataDir: string
+  logger: Logger
+}): Promise<OpenedClickHouse> {
+  return options.url === undefined
+    ? openEmbedded(options.dataDir, options.logger)
+    : openServer(options.url, options.logger)
+}
+
+function openServer(url: string, logger: Logger): OpenedClickHouse {
+  const connection = connectClickHouse({ url, database: DATABASE })
+  const stopping = new AbortController()
+  return {
+    connection,
+    ready: migrateWhenUp(connection, logger, stopping.signal),
+    stop: async () => {
+      stopping.abort()
+      await connection.close()
+    },
+  }
+}
+
+/** Never resolves when it was stopped before. */
+async function migrateWhenUp(connection: ClickHouse, logger: Logger, signal: AbortSignal): Promise<void> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      await migrate(connection, { logger })
+      return
+    } catch (error) {
+      const { code, message } = toAppError(error)
+      if (attempt % 30 === 0) logger.error({ err: error, code }, `ClickHouse is not ready: ${message}`)
+      await delay(RETRY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+  await new Promise(() => undefined)
+}
+
+async function openEmbedded(dataDir: string, logger: Logger): Promise<OpenedClickHouse> {
+  const engine = await superviseEmbeddedClickHouse({ dataDir, logger })
+  const { url, username, password } = engine
+  const connection = connectClickHouse({ url, username, password, database: DATABASE })
+  const stop = async (): Promise<void> => {
+    await connection.close()
+    await engine.stop()
+  }
+  try {
+    await migrate(connection, { logger })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { connection, ready: Promise.resolve(), stop }
+}

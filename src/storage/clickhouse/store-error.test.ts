@@ -1,0 +1,38 @@
+import { ClickHouseError } from '@clickhouse/client'
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../base/errors.ts'
+import { clickHouseCode, toStoreError } from './store-error.ts'
+
+function refusal(code: string, type: string): ClickHouseError {
+  return new ClickHouseError({ message: 'm', code, type })
+}
+
+describe('toStoreError', () => {
+  it.each([
+    refusal('252', 'TOO_MANY_PARTS'),
+    refusal('202', 'TOO_MANY_SIMULTANEOUS_QUERIES'),
+    refusal('999', 'KEEPER_EXCEPTION'),
+    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+    new Error('Timeout error.'),
+    new Error('<html>502 Bad Gateway</html>'),
+  ])('$message $type may be tried again', (error) => {
+    expect(toStoreError(error)).toMatchObject({ code: 'store_unavailable', retryable: true, cause: error })
+  })
+
+  it.each([refusal('62', 'SYNTAX_ERROR'), refusal('516', 'AUTHENTICATION_FAILED'), new TypeError('ours')])(
+    '$message $type may not',
+    (error) => {
+      expect(toStoreError(error)).toMatchObject({ code: 'internal', retryable: false, cause: error })
+    },
+  )
+
+  it('leaves an AppError as it is', () => {
+    const error = new AppError('overloaded')
+    expect(toStoreError(error)).toBe(error)
+  })
+
+  it('gives the code of a refusal', () => {
+    expect(clickHouseCode(refusal('60', 'UNKNOWN_TABLE'))).toBe(60)
+    expect(clickHouseCode(new Error('x'))).toBeUndefined()
+  })
+})

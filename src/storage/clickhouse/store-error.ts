@@ -1,0 +1,55 @@
+import { ClickHouseError } from '@clickhouse/client'
+import { AppError } from '../../base/errors.ts'
+
+/** Exception codes of ClickHouse after which the same statement may succeed later: load, nodes, disks. */
+const PASSING = new Map([
+  [159, 'TIMEOUT_EXCEEDED'],
+  [160, 'TOO_SLOW'],
+  [198, 'DNS_ERROR'],
+  [201, 'QUOTA_EXCEEDED'],
+  [202, 'TOO_MANY_SIMULTANEOUS_QUERIES'],
+  [203, 'NO_FREE_CONNECTION'],
+  [209, 'SOCKET_TIMEOUT'],
+  [210, 'NETWORK_ERROR'],
+  [225, 'NO_ZOOKEEPER'],
+  [236, 'ABORTED'],
+  [241, 'MEMORY_LIMIT_EXCEEDED'],
+  [242, 'TABLE_IS_READ_ONLY'],
+  [243, 'NOT_ENOUGH_SPACE'],
+  [252, 'TOO_MANY_PARTS'],
+  [254, 'NO_ACTIVE_REPLICAS'],
+  [279, 'ALL_CONNECTION_TRIES_FAILED'],
+  [285, 'TOO_FEW_LIVE_REPLICAS'],
+  [286, 'UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE'],
+  [289, 'REPLICA_IS_NOT_IN_QUORUM'],
+  [319, 'UNKNOWN_STATUS_OF_INSERT'],
+  [394, 'QUERY_WAS_CANCELLED'],
+  [425, 'SYSTEM_ERROR'],
+  [439, 'CANNOT_SCHEDULE_TASK'],
+  [473, 'DEADLOCK_AVOIDED'],
+  [499, 'S3_ERROR'],
+  [574, 'DISTRIBUTED_TOO_MANY_PENDING_BYTES'],
+  [735, 'QUERY_WAS_CANCELLED_BY_CLIENT'],
+  [745, 'SERVER_OVERLOADED'],
+  [999, 'KEEPER_EXCEPTION'],
+])
+
+/** The exception code in a ClickHouse answer, undefined for errors of the connection. */
+export function clickHouseCode(error: unknown): number | undefined {
+  return error instanceof ClickHouseError ? Number(error.code) : undefined
+}
+
+/**
+ * An error of the ClickHouse client as an AppError, with the error as its cause. `store_unavailable`
+ * (retryable) when the store is away, overloaded or answers no ClickHouse error at all; the statement may
+ * or may not have taken effect. `internal` when ClickHouse refused the statement for good.
+ */
+export function toStoreError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const code = clickHouseCode(error)
+  if (code !== undefined && !PASSING.has(code)) return new AppError('internal', { cause: error })
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
+    return new AppError('internal', { cause: error })
+  }
+  return new AppError('store_unavailable', { cause: error })
+}

@@ -1,0 +1,147 @@
+import type { ListQuery, ProjectStats, StoredTable, TraceStore } from '../../ingest/trace-store.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { ClickHouse } from './connect.ts'
+import { listSql } from './list-sql.ts'
+
+/** Column order of each table's encoding; the rooms that encode own it. */
+export interface StoreColumns {
+  run_fragments: readonly string[]
+  runs: readonly string[]
+  feedback: readonly string[]
+  waiting_children: readonly string[]
+  roll_up: readonly string[]
+}
+
+/** Rows that one roll-up reads at most; contract §1.8 allows 25,000 a trace. */
+const MAX_ROLL_UP_ROWS = 200_000
+
+/** Where the rows of some traces are: found by trace, as tuples of the sort key. */
+const PLACES_OF_TRACES = `(project_id, sort_time, run_id) IN (
+  SELECT project_id, sort_time, run_id FROM trace_runs FINAL
+  WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {traces:Array(UUID)})`
+
+/** The TraceStore over a ClickHouse whose schema is migrated. */
+export function createTraceStore(clickhouse: ClickHouse, columns: StoreColumns): TraceStore {
+  return {
+    ...storing(clickhouse, columns),
+    ...readingBack(clickhouse, columns),
+    ...readingRows(clickhouse, columns),
+    ...readingOthers(clickhouse),
+  }
+}
+
+function selectOf(columns: StoreColumns) {
+  return (table: keyof StoreColumns) => `SELECT ${columns[table].join(', ')} FROM`
+}
+
+/** Writing, and whether it can be done. */
+function storing(clickhouse: ClickHouse, columns: StoreColumns) {
+  return {
+    insert: (table: StoredTable, body: readonly Uint8Array[], signal?: AbortSignal) =>
+      clickhouse.insert({ table, columns: columns[table], body, ...(signal ? { signal } : {}) }),
+
+    ping: async () => {
+      await clickhouse.rows('SELECT 1 AS one')
+    },
+  } satisfies Partial<TraceStore>
+}
+
+/** What deriving needs of earlier operations. */
+function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
+  const select = selectOf(columns)
+  return {
+    fragments: (workspace_id: string, run_ids: readonly string[], at_hand: readonly string[] = []) =>
+      clickhouse.rowBinary(
+        `${select('run_fragments')} run_fragments
+         WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
+         ${at_hand.length === 0 ? '' : 'AND hex(hash) NOT IN {at_hand:Array(String)}'}`,
+        { params: { workspace_id, run_ids, at_hand: at_hand.map((hash) => hash.toUpperCase()) } },
+      ),
+
+    hasWaitingChildren: async () => {
+      const rows = await clickhouse.rows('SELECT 1 FROM waiting_children LIMIT 1')
+      return rows.length > 0
+    },
+
+    waitingChildren: async (workspace_id: string, parents: readonly string[]) => {
+      const rows = await clickhouse.rows<{ run_id: string }>(
+        `SELECT DISTINCT run_id FROM waiting_children
+         WHERE workspace_id = {workspace_id:UUID} AND parent_run_id IN {parents:Array(UUID)}`,
+        { params: { workspace_id, parents } },
+      )
+      return rows.map((row) => row.run_id)
+    },
+  } satisfies Partial<TraceStore>
+}
+
+/** Lean rows. */
+function readingRows(clickhouse: ClickHouse, columns: StoreColumns) {
+  const select = selectOf(columns)
+  return {
+    row: (workspace_id: string, run_id: string) =>
+      clickhouse.rowBinary(
+        `${select('runs')} runs FINAL
+         WHERE workspace_id = {workspace_id:UUID} AND (project_id, sort_time, run_id) IN (
+           SELECT project_id, sort_time, run_id FROM run_places FINAL
+           WHERE workspace_id = {workspace_id:UUID} AND run_id = {run_id:UUID})`,
+        { params: { workspace_id, run_id } },
+      ),
+
+    traceRows: (workspace_id: string, trace_id: string, after: string, limit: number) =>
+      clickhouse.rowBinary(
+        `${select('runs')} runs FINAL
+         WHERE workspace_id = {workspace_id:UUID} AND ${PLACES_OF_TRACES}
+           AND trace_id = {trace_id:UUID} AND dotted_order > {after:String}
+         ORDER BY dotted_order, run_id LIMIT {limit:UInt32}`,
+        { params: { workspace_id, trace_id, traces: [trace_id], after, limit } },
+      ),
+
+    rollUpRows: (workspace_id: string, traces: readonly string[]) =>
+      clickhouse.rowBinary(
+        `${select('roll_up')} runs FINAL
+         WHERE workspace_id = {workspace_id:UUID} AND ${PLACES_OF_TRACES} AND trace_id IN {traces:Array(UUID)}
+         LIMIT ${MAX_ROLL_UP_ROWS}`,
+        { params: { workspace_id, traces } },
+      ),
+
+    list: (workspace_id: string, query: ListQuery) => {
+      const { sql, params } = listSql(columns.runs.join(', '), query)
+      return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
+    },
+  } satisfies Partial<TraceStore>
+}
+
+/** What stands beside TraceRuns. */
+function readingOthers(clickhouse: ClickHouse) {
+  return {
+    feedback: async (workspace_id: string, run_ids: readonly string[]) => {
+      const rows = await clickhouse.rows<{ body: string }>(
+        `SELECT body FROM feedback FINAL
+         WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
+         ORDER BY received_at DESC, feedback_id LIMIT 1000`,
+        { params: { workspace_id, run_ids } },
+      )
+      return rows.map((row) => JSON.parse(row.body) as JsonObject)
+    },
+
+    projectStats: async (
+      workspace_id: string,
+      project_ids: readonly string[],
+    ): Promise<Map<string, ProjectStats>> => {
+      if (project_ids.length === 0) return new Map()
+      const rows = await clickhouse.rows<{ project_id: string; run_count: number; last_start: number }>(
+        `SELECT project_id, uniq(run_id) AS run_count, toUnixTimestamp64Micro(max(sort_time)) AS last_start
+         FROM runs
+         WHERE workspace_id = {workspace_id:UUID} AND project_id IN {project_ids:Array(UUID)} AND is_deleted = 0
+         GROUP BY project_id`,
+        { params: { workspace_id, project_ids } },
+      )
+      return new Map(
+        rows.map((row): [string, ProjectStats] => [
+          row.project_id,
+          { run_count: row.run_count, last_start: row.last_start },
+        ]),
+      )
+    },
+  } satisfies Partial<TraceStore>
+}

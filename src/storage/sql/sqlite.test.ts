@@ -1,0 +1,72 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openSqlite } from './sqlite.ts'
+
+async function openWithTable() {
+  const database = openSqlite(':memory:')
+  await database.query('CREATE TABLE t (n INTEGER PRIMARY KEY)')
+  const numbers = async () =>
+    (await database.query<{ n: number }>('SELECT n FROM t ORDER BY n')).map(({ n }) => n)
+  return { database, numbers }
+}
+
+describe('openSqlite', () => {
+  it('keeps what was written, in a file of its owner only, in WAL mode', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'weir-'))
+    const file = join(dir, 'weir.db')
+    const first = openSqlite(file, { synchronous: 'full' })
+    await first.query('CREATE TABLE t (a TEXT, b INTEGER)')
+    await first.query('INSERT INTO t VALUES (?, ?)', ['x', null])
+    expect(await first.query('PRAGMA journal_mode')).toMatchObject([{ journal_mode: 'wal' }])
+    expect(await first.query('PRAGMA synchronous')).toMatchObject([{ synchronous: 2 }])
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    await first.close()
+    const second = openSqlite(file)
+    expect(await second.query('SELECT a, b FROM t')).toEqual([{ a: 'x', b: null }])
+    await second.close()
+    await rm(dir, { recursive: true })
+  })
+})
+
+describe('tx', () => {
+  it('commits all or nothing', async () => {
+    const { database, numbers } = await openWithTable()
+    const result = await database.tx(async (session) => {
+      await session.query('INSERT INTO t VALUES (1)')
+      return 'done'
+    })
+    expect(result).toBe('done')
+    const failing = database.tx(async (session) => {
+      await session.query('INSERT INTO t VALUES (2)')
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    const conflicting = database.tx(async (session) => {
+      await session.query('INSERT INTO t VALUES (3)')
+      await session.query('INSERT INTO t VALUES (1)')
+    })
+    await expect(conflicting).rejects.toThrow('UNIQUE')
+    expect(await numbers()).toEqual([1])
+  })
+
+  it('keeps other statements and transactions out until it ends, in their order', async () => {
+    const { database, numbers } = await openWithTable()
+    const gate = Promise.withResolvers<void>()
+    const first = database.tx(async (session) => {
+      await session.query('INSERT INTO t VALUES (1)')
+      await gate.promise
+      await session.query('DELETE FROM t')
+      await session.query('INSERT INTO t VALUES (10)')
+    })
+    const second = database.tx(async (session) => {
+      const rows = await session.query<{ n: number }>('SELECT max(n) AS n FROM t')
+      await session.query('INSERT INTO t VALUES (?)', [(rows[0]?.n ?? 0) + 1])
+    })
+    const outside = numbers()
+    gate.resolve()
+    await Promise.all([first, second])
+    expect(await outside).toEqual([10, 11])
+  })
+})

@@ -1,0 +1,83 @@
+import type { Issue } from '../schema/issue.ts'
+import { joinPath } from '../schema/issue.ts'
+import { type JsonValue, isObject } from '../schema/json.ts'
+import type { Hints, Normalized, Processor, Side } from './processor.ts'
+
+/** A side in canonical form, and which processor made it. */
+export interface ChosenFormat extends Normalized {
+  /** Name of the processor. */
+  format: string
+  /** The value it was given: the side itself, or what the clients' wrapping held. */
+  value: JsonValue
+}
+
+/** Keys under which clients wrap a single value (contract §1.4). */
+const WRAPPERS: Record<Side, readonly string[]> = {
+  inputs: ['args', 'input', 'inputs'],
+  outputs: ['output', 'outputs'],
+}
+
+/** The side as sent and, outermost first, what the clients' wrapping holds. */
+export function unwrap(side: Side, value: JsonValue): { value: JsonValue; path: string }[] {
+  const found = [{ value, path: '' }]
+  for (let depth = 0; depth < 3; depth++) {
+    const last = found.at(-1)!
+    if (!isObject(last.value)) break
+    const outer = last.value
+    const key = WRAPPERS[side].find((name) => outer[name] !== undefined)
+    if (key === undefined) break
+    const inner = outer[key]!
+    if (key === 'args') {
+      if (!Array.isArray(inner) || inner.length === 0) break
+      found.push({ value: inner[0]!, path: `${joinPath(last.path, 'args')}[0]` })
+    } else found.push({ value: inner, path: joinPath(last.path, key) })
+  }
+  return found
+}
+
+/**
+ * The processor that fits a side best: highest match wins, ties go to the outer value, then to list order.
+ * Undefined when none recognises it. A processor that throws (only a user's own may) is treated as no match and named.
+ */
+export function chooseFormat(
+  side: Side,
+  value: JsonValue,
+  hints: Hints,
+  processors: readonly Processor[],
+  issues: Issue[],
+): ChosenFormat | undefined {
+  let best: { processor: Processor; value: JsonValue; path: string; match: number } | undefined
+  search: for (const candidate of unwrap(side, value)) {
+    for (const processor of processors) {
+      const match = guard(processor, side, issues, () => processor.match(side, candidate.value, hints)) ?? 0
+      if (match > (best?.match ?? 0)) best = { processor, ...candidate, match }
+      if (match === 2) break search
+    }
+  }
+  if (!best) return undefined
+  const { processor, path } = best
+  const normalized = guard(processor, side, issues, () => processor.normalize(side, best.value, hints))
+  if (!normalized) return undefined
+  const base = joinPath(side, path)
+  return {
+    ...normalized,
+    issues: normalized.issues.map((issue) => ({ ...issue, path: joinPath(base, issue.path) })),
+    format: processor.name,
+    value: best.value,
+  }
+}
+
+function guard<T>(processor: Processor, side: Side, issues: Issue[], call: () => T): T | undefined {
+  try {
+    return call()
+  } catch (error) {
+    issues.push({
+      code: 'processor_failed',
+      severity: 'warning',
+      path: side,
+      message: `Processor ${processor.name} threw: ${error instanceof Error ? error.message.slice(0, 200) : 'unknown error'}.`,
+      fix: 'Processors must not throw; return 0 from match for what they do not know.',
+    })
+    return undefined
+  }
+}

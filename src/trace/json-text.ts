@@ -1,0 +1,67 @@
+import type { JsonValue } from '../schema/json.ts'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const BYTE_ORDER_MARK = 0xfeff
+
+/** A parsed JSON text. `text` is what was parsed: the text given, unless that had to be `repaired`. */
+export interface ParsedJson {
+  value: JsonValue
+  text: string
+  repaired: boolean
+}
+
+/**
+ * Parses JSON; where it is not, tries once more with the bare tokens NaN and Infinity as null (Python's json module
+ * writes them). A byte order mark is skipped. Undefined if it is no JSON even so.
+ */
+export function parseJson(text: string): ParsedJson | undefined {
+  const plain = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
+  const value = tryParse(plain)
+  if (value !== undefined) return { value, text: plain, repaired: plain !== text }
+  const finite = withoutBareNumbers(plain)
+  if (finite === plain) return undefined
+  const second = tryParse(finite)
+  return second === undefined ? undefined : { value: second, text: finite, repaired: true }
+}
+
+function tryParse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * JSON text with the bare tokens NaN, Infinity and -Infinity outside of strings replaced by null, as Python's json
+ * module writes them; the same text if there are none.
+ */
+function withoutBareNumbers(text: string): string {
+  let out = ''
+  let copied = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === QUOTE) {
+      at = endOfText(text, at)
+      continue
+    }
+    const token = char === 0x4e ? 'NaN' : char === 0x49 ? 'Infinity' : undefined
+    if (token === undefined || !text.startsWith(token, at)) continue
+    const from = text.charCodeAt(at - 1) === 0x2d ? at - 1 : at
+    out += `${text.slice(copied, from)}null`
+    at += token.length - 1
+    copied = at + 1
+  }
+  return copied === 0 ? text : out + text.slice(copied)
+}
+
+/** Position of the quote that closes the string which opens at `from`; the end of the text if none does. */
+function endOfText(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === BACKSLASH) at++
+    else if (char === QUOTE) return at
+  }
+  return text.length
+}

@@ -1,0 +1,195 @@
+import type { Issue } from '../schema/issue.ts'
+import { type JsonValue, isObject, text } from '../schema/json.ts'
+import type { Message } from '../schema/types.gen.ts'
+import { type ChosenFormat, chooseFormat, unwrap } from './choose.ts'
+import type { TraceRun } from './derive.ts'
+import { findModel, normalizeProvider } from './model-name.ts'
+import type { Hints, Processor, Side } from './processor.ts'
+import { reportedUsage } from './usage.ts'
+import { type Checks, judge } from './verdicts.ts'
+
+/** What is known of an llm or embedding TraceRun besides what every TraceRun has. */
+export interface LlmFacts {
+  provider: string | undefined
+  model: string | undefined
+  /** Where the model name was found, e.g. `metadata.ls_model_name`. */
+  model_source: string | undefined
+  input_format: string | undefined
+  output_format: string | undefined
+  input_messages: Message[]
+  output_messages: Message[]
+  checks: Checks
+}
+
+/** What an estimate is made from. */
+export interface Countable {
+  messages: readonly Message[]
+  /** The side as sent, for sides that no processor recognised. */
+  raw: JsonValue | undefined
+  recognised: boolean
+  tools: JsonValue | undefined
+  model: string | undefined
+  provider: string | undefined
+}
+
+export interface TokenEstimate {
+  tokens: number
+  /** E.g. `o200k_base`; shown in the reason of the usage verdict. */
+  encoding: string
+  /** Too much text to count whole: a sample was counted and scaled. */
+  sampled: boolean
+}
+
+/** Counts tokens of one TraceRun where none were reported; both sides share one bound on the work. */
+export interface Estimator {
+  input(side: Countable): TokenEstimate
+  output(side: Countable): TokenEstimate
+}
+
+export interface LlmContext {
+  processors: readonly Processor[]
+  /** A fresh estimator for one TraceRun. At read the stored estimate stands in for it. */
+  startEstimate: () => Estimator
+}
+
+/** Completes `traceRun` with formats, model, usage and verdicts. `inputs` and `outputs` are the parsed sides. */
+export function deriveLlm(
+  traceRun: TraceRun,
+  inputs: JsonValue | undefined,
+  outputs: JsonValue | undefined,
+  context: LlmContext,
+): void {
+  const { metadata, issues } = traceRun
+  const rawInputs = inputs === undefined ? undefined : unwrap('inputs', inputs)
+  const early = findModel(metadata, withModel(rawInputs), traceRun.merged.extra, undefined, undefined)
+  const sentProvider = text(metadata['ls_provider'])
+  const hints: Hints = {
+    run_type: traceRun.run_type,
+    provider: sentProvider,
+    model: early?.model,
+    metadata,
+    inputs_format: undefined,
+  }
+  const input = choose('inputs', inputs, hints, context.processors, issues)
+  hints.inputs_format = input?.format
+  const output = choose('outputs', outputs, hints, context.processors, issues)
+  const found =
+    early ??
+    findModel(
+      metadata,
+      undefined,
+      traceRun.merged.extra,
+      output?.value ?? outputs,
+      output?.model ?? input?.model,
+    )
+  const provider = sentProvider ?? output?.provider ?? input?.provider
+  const llm: LlmFacts = {
+    provider: provider === undefined ? undefined : normalizeProvider(provider),
+    model: found?.model,
+    model_source: found?.source,
+    input_format: input?.format,
+    output_format: output?.format,
+    input_messages: input?.messages ?? [],
+    output_messages: output?.messages ?? [],
+    checks: { run_type: { ok: true }, format: { ok: true }, model: { ok: true }, usage: { ok: true } },
+  }
+  traceRun.llm = llm
+  traceRun.usage = reportedUsage(outputs, metadata, output?.usage, issues)
+  const encoding = estimateMissing(traceRun, llm, { inputs, outputs, input, output }, context.startEstimate)
+  llm.checks = judge(traceRun, llm, { inputs, outputs, encoding })
+}
+
+/** The innermost unwrapped value that names a model, else the innermost of all. */
+function withModel(candidates: { value: JsonValue }[] | undefined): JsonValue | undefined {
+  const named = candidates?.find(
+    ({ value }) => isObject(value) && (text(value['model']) ?? text(value['model_name'])) !== undefined,
+  )
+  return named?.value
+}
+
+function choose(
+  side: Side,
+  value: JsonValue | undefined,
+  hints: Hints,
+  processors: readonly Processor[],
+  issues: Issue[],
+): ChosenFormat | undefined {
+  if (value === undefined) return undefined
+  const chosen = chooseFormat(side, value, hints, processors, issues)
+  if (chosen) issues.push(...chosen.issues)
+  return chosen
+}
+
+interface Sides {
+  inputs: JsonValue | undefined
+  outputs: JsonValue | undefined
+  input: ChosenFormat | undefined
+  output: ChosenFormat | undefined
+}
+
+/**
+ * Fills in the side whose count nobody reported, once the TraceRun has ended: before that the counts may still come.
+ * Returns the encoding that was used.
+ */
+function estimateMissing(
+  traceRun: TraceRun,
+  llm: LlmFacts,
+  sides: Sides,
+  startEstimate: () => Estimator,
+): string | undefined {
+  const { usage, issues } = traceRun
+  if (traceRun.status === 'pending' && sides.outputs === undefined) return undefined
+  if (usage.source.input !== null && (usage.source.output !== null || traceRun.run_type !== 'llm'))
+    return undefined
+  const estimator = startEstimate()
+  const names = {
+    model: llm.model,
+    provider: llm.provider,
+    tools: sides.input?.tools ?? paramsTools(traceRun),
+  }
+  let encoding: string | undefined
+  if (usage.source.input === null && sides.inputs !== undefined) {
+    const estimate = estimator.input({
+      ...names,
+      messages: llm.input_messages,
+      raw: sides.input?.value ?? sides.inputs,
+      recognised: sides.input !== undefined,
+    })
+    usage.input_tokens = estimate.tokens
+    usage.source.input = 'estimate'
+    encoding = estimate.encoding
+    if (estimate.sampled) issues.push(sampled('inputs'))
+  }
+  if (usage.source.output === null && traceRun.run_type === 'llm') {
+    usage.source.output = 'estimate'
+    usage.output_tokens = 0
+    if (sides.outputs !== undefined) {
+      const estimate = estimator.output({
+        ...names,
+        messages: llm.output_messages,
+        raw: sides.output?.value ?? sides.outputs,
+        recognised: sides.output !== undefined,
+      })
+      usage.output_tokens = estimate.tokens
+      encoding = estimate.encoding
+      if (estimate.sampled) issues.push(sampled('outputs'))
+    }
+  }
+  return encoding
+}
+
+/** LangChain sends tools beside the inputs. */
+function paramsTools(traceRun: TraceRun): JsonValue | undefined {
+  const params = traceRun.merged.extra['invocation_params']
+  return isObject(params) ? params['tools'] : undefined
+}
+
+function sampled(side: Side): Issue {
+  return {
+    code: 'estimate_sampled',
+    severity: 'info',
+    path: side,
+    message: `${side} are too large to count whole: a sample was counted and scaled.`,
+    fix: 'Send usage_metadata with the counts of the vendor.',
+  }
+}

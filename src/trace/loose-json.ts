@@ -1,0 +1,22 @@
+import type { JsonValue } from '../schema/json.ts'
+import { parseJson } from './json-text.ts'
+
+/** Bytes read as JSON; what is not JSON comes back as its text. */
+export interface LooseJson {
+  value: JsonValue
+  /** False when the bytes are not JSON: `value` then is their text. */
+  ok: boolean
+  /** Bare NaN or Infinity (Python's fallback serialiser) were read as null. */
+  repaired: boolean
+}
+
+/**
+ * Parses JSON as clients really write it: bare NaN and Infinity become null, and text that is no JSON at all
+ * (`[unable to serialize, …]`) is kept as a string (contract §0 fact 3). Never throws.
+ */
+export function parseLooseJson(bytes: Uint8Array): LooseJson {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const parsed = parseJson(text)
+  if (parsed === undefined) return { value: text, ok: false, repaired: false }
+  return { value: parsed.value, ok: true, repaired: parsed.text !== text }
+}

@@ -1,0 +1,91 @@
+import type { ValidationReport } from '../schema/types.gen.ts'
+import type { Rejected } from './decoded.ts'
+import { type DeriveContext, type TraceRun, carriesUsage, deriveTraceRun } from './derive.ts'
+import { type StoredFragment, readFragments } from './fragment.ts'
+import { type LlmContext, deriveLlm } from './llm.ts'
+import { parseLooseJson } from './loose-json.ts'
+import { CHECKS, type Checks } from './verdicts.ts'
+
+type ReportedRun = ValidationReport['runs'][number]
+
+/**
+ * What ingest would make of decoded fragments: per TraceRun the four verdicts and every issue, and a summary.
+ * A TraceRun is valid unless it is rejected or is an llm one that fails a verdict (D-13).
+ */
+export function createReport(
+  rows: Uint8Array,
+  rejected: readonly Rejected[],
+  context: LlmContext,
+): ValidationReport {
+  const groups = new Map<string, StoredFragment[]>()
+  for (const fragment of readFragments(rows)) {
+    const group = groups.get(fragment.run_id)
+    if (group) group.push(fragment)
+    else groups.set(fragment.run_id, [fragment])
+  }
+  const withParents: DeriveContext = { ...context, parentOf: () => undefined }
+  const runs = [...groups.values()].map((fragments) =>
+    reportRun(deriveTraceRun(fragments, withParents), context),
+  )
+  return {
+    valid: rejected.length === 0 && runs.every((run) => run.valid),
+    summary: summarize(runs, rejected.length),
+    runs,
+    rejected: rejected.map(({ run_id, code, field, reason }) => ({ run_id, code, field, reason })),
+  }
+}
+
+function reportRun(traceRun: TraceRun, context: LlmContext): ReportedRun {
+  const isLlm = traceRun.run_type === 'llm'
+  const checks = checksOf(traceRun, context)
+  const { llm, usage } = traceRun
+  return {
+    run_id: traceRun.id,
+    name: traceRun.name,
+    run_type: traceRun.run_type,
+    valid: !isLlm || CHECKS.every((check) => checks[check].ok),
+    checks,
+    provider: llm?.provider ?? null,
+    model: llm?.model ?? null,
+    model_source: llm?.model_source ?? null,
+    input_format: llm?.input_format ?? null,
+    output_format: llm?.output_format ?? null,
+    input_tokens: usage.input_tokens ?? null,
+    output_tokens: usage.output_tokens ?? null,
+    usage_source: usage.source,
+    issues: traceRun.issues.map((issue) => ({ ...issue })),
+  }
+}
+
+/** The four verdicts also of a TraceRun that is no llm one: whoever forgot the run_type sees what else is amiss. */
+function checksOf(traceRun: TraceRun, context: LlmContext): Checks {
+  if (!carriesUsage(traceRun.run_type)) {
+    const probe: TraceRun = { ...traceRun, issues: [] }
+    const { inputs, outputs } = traceRun.merged.raw
+    deriveLlm(
+      probe,
+      inputs && parseLooseJson(inputs).value,
+      outputs && parseLooseJson(outputs).value,
+      context,
+    )
+    return probe.llm!.checks
+  }
+  return traceRun.llm!.checks
+}
+
+function summarize(runs: readonly ReportedRun[], rejected: number): ValidationReport['summary'] {
+  const issues = { error: 0, warning: 0, info: 0 }
+  for (const run of runs) for (const issue of run.issues) issues[issue.severity]++
+  const llm = runs.filter((run) => run.run_type === 'llm')
+  return {
+    runs: runs.length,
+    llm_runs: llm.length,
+    valid: runs.filter((run) => run.valid).length,
+    invalid: runs.filter((run) => !run.valid).length,
+    rejected,
+    failed_checks: Object.fromEntries(
+      CHECKS.map((check) => [check, llm.filter((run) => !run.checks[check].ok).length]),
+    ) as Record<keyof Checks, number>,
+    issues,
+  }
+}

@@ -1,0 +1,211 @@
+import { isUtf8 } from 'node:buffer'
+import { NIL_UUID } from '../base/ids.ts'
+import type { JsonValue } from '../schema/json.ts'
+import { formatDecimal } from './decimal.ts'
+import type { TraceRun } from './derive.ts'
+import type { BigField } from './fragment.ts'
+import { parseLooseJson } from './loose-json.ts'
+import type { Totals } from './roll-up.ts'
+import { formatTime } from './time.ts'
+import type { TraceRunRow } from './trace-run-row.ts'
+import { CHECKS } from './verdicts.ts'
+
+/** JSON text or bytes, put together without parsing what clients sent. */
+type Piece = string | Uint8Array
+
+/** Token and cost fields at the top of a TraceRun as read: its own on llm and embedding, else the roll-up. */
+export interface TopCounts {
+  prompt_tokens: number
+  completion_tokens: number
+  prompt_cost: bigint | null
+  completion_cost: bigint | null
+  total_cost: bigint | null
+}
+
+const cost = (value: bigint | null | undefined): string | null =>
+  value === null || value === undefined ? null : formatDecimal(value)
+const time = (micros: number | null | undefined): string | null =>
+  micros === null || micros === undefined ? null : formatTime(micros)
+
+function countFields(counts: TopCounts) {
+  return {
+    prompt_tokens: counts.prompt_tokens,
+    completion_tokens: counts.completion_tokens,
+    total_tokens: counts.prompt_tokens + counts.completion_tokens,
+    prompt_cost: cost(counts.prompt_cost),
+    completion_cost: cost(counts.completion_cost),
+    total_cost: cost(counts.total_cost),
+  }
+}
+
+/** A TraceRun's own counts, for llm and embedding. */
+export function ownCounts(
+  row: Pick<TraceRunRow, 'input_tokens' | 'output_tokens' | 'input_cost' | 'output_cost' | 'total_cost'>,
+): TopCounts {
+  return {
+    prompt_tokens: row.input_tokens ?? 0,
+    completion_tokens: row.output_tokens ?? 0,
+    prompt_cost: row.input_cost,
+    completion_cost: row.output_cost,
+    total_cost: row.total_cost,
+  }
+}
+
+/** Totals of a trace as read (platform-api §2). */
+export function totalsJson(totals: Totals) {
+  return { ...countFields(totals), llm_runs: totals.llm_runs, error_runs: totals.error_runs }
+}
+
+/** Fields that lean and full reads share; `row` is the TraceRun's lean row. */
+function commonFields(row: TraceRunRow, counts: TopCounts) {
+  return {
+    id: row.run_id,
+    trace_id: row.trace_id,
+    parent_run_id: row.parent_run_id === NIL_UUID ? null : row.parent_run_id,
+    parent_run_ids: parentIds(row.dotted_order),
+    dotted_order: row.dotted_order,
+    session_id: row.project_id,
+    name: row.name,
+    run_type: row.run_type,
+    status: row.status,
+    start_time: time(row.start_time),
+    end_time: time(row.end_time),
+    first_token_time: time(row.first_token_time),
+    received_at: time(row.received_at * 1000),
+    ...countFields(counts),
+    prompt_token_details: row.input_token_details,
+    completion_token_details: row.output_token_details,
+    thread_id: row.thread_id === '' ? null : row.thread_id,
+    app_path: `/app/traces/${row.trace_id}?run=${row.run_id}`,
+    in_dataset: null,
+    reference_example_id: null,
+    feedback_stats: null,
+    price_model_id: null,
+  }
+}
+
+function parentIds(dottedOrder: string): string[] {
+  return dottedOrder
+    .split('.')
+    .slice(0, -1)
+    .map((segment) => segment.slice(-36))
+}
+
+/** The lean form: what lists carry. Inputs and outputs are shown as previews only. */
+export function leanTraceRun(row: TraceRunRow, counts: TopCounts): Record<string, unknown> {
+  return {
+    ...commonFields(row, counts),
+    error: row.error === '' ? null : row.error,
+    tags: row.tags,
+    inputs_preview: row.inputs_preview,
+    outputs_preview: row.outputs_preview,
+    extra: { metadata: row.metadata },
+    ...(isLlm(row) ? { llm: leanLlm(row) } : {}),
+  }
+}
+
+function isLlm(row: TraceRunRow): boolean {
+  return row.run_type === 'llm' || row.run_type === 'embedding'
+}
+
+function leanLlm(row: TraceRunRow) {
+  return {
+    provider: row.provider || null,
+    model: row.model || null,
+    model_source: row.model_source || null,
+    input_format: row.input_format || null,
+    output_format: row.output_format || null,
+    usage_metadata: usageMetadata(row),
+    usage_source: { input: row.input_source || null, output: row.output_source || null },
+    time_to_first_token_ms: timeToFirstToken(row),
+    checks: Object.fromEntries(CHECKS.map((check, i) => [check, { ok: (row.checks & (1 << i)) !== 0 }])),
+    issues: row.issues.map((code) => ({ code })),
+  }
+}
+
+function timeToFirstToken(row: TraceRunRow): number | null {
+  return row.first_token_time === null ? null : Math.max(0, row.first_token_time - row.start_time) / 1000
+}
+
+function usageMetadata(row: TraceRunRow) {
+  const known = row.input_tokens !== null || row.output_tokens !== null
+  return {
+    input_tokens: row.input_tokens,
+    output_tokens: row.output_tokens,
+    total_tokens: known ? (row.input_tokens ?? 0) + (row.output_tokens ?? 0) : null,
+    input_token_details: row.input_token_details,
+    output_token_details: row.output_token_details,
+    input_cost: costNumber(row.input_cost),
+    output_cost: costNumber(row.output_cost),
+    total_cost: costNumber(row.total_cost),
+  }
+}
+
+/** The interface has costs in usage_metadata as numbers; the exact decimals are at the top of the TraceRun. */
+function costNumber(value: bigint | null): number | null {
+  return value === null ? null : Number(formatDecimal(value))
+}
+
+/**
+ * The full form as pieces of JSON: what the client sent goes out byte for byte where it is JSON, so that numbers
+ * beyond 2^53 and key order survive. `row` is the lean row that belongs to `traceRun`.
+ */
+export function fullTraceRun(traceRun: TraceRun, row: TraceRunRow, counts: TopCounts): Piece[] {
+  const { merged, llm } = traceRun
+  const fields = {
+    ...commonFields(row, counts),
+    tags: traceRun.tags,
+    error: traceRun.error ?? null,
+    extra: { ...merged.extra, metadata: traceRun.metadata },
+    attachments: Object.fromEntries(
+      Object.entries(merged.attachments).map(([name, { mime_type, size }]) => [
+        name,
+        { mime_type, size, url: `/api/v1/runs/${traceRun.id}/attachments/${encodeURIComponent(name)}` },
+      ]),
+    ),
+    issues: traceRun.issues,
+    ...(llm ? { llm: fullLlm(traceRun, row) } : {}),
+  }
+  const pieces: Piece[] = [JSON.stringify(fields).slice(0, -1)]
+  const absent: Record<'inputs' | 'outputs' | 'events' | 'serialized', string> = {
+    inputs: '{}',
+    outputs: 'null',
+    events: '[]',
+    serialized: 'null',
+  }
+  for (const field of ['inputs', 'outputs', 'events', 'serialized'] as const) {
+    pieces.push(`,"${field}":`, rawJson(merged.raw, field) ?? absent[field])
+  }
+  pieces.push('}')
+  return pieces
+}
+
+function fullLlm(traceRun: TraceRun, row: TraceRunRow) {
+  const llm = traceRun.llm!
+  return {
+    ...leanLlm(row),
+    checks: llm.checks,
+    messages: { input: llm.input_messages, output: llm.output_messages },
+    issues: traceRun.issues,
+  }
+}
+
+/** A big field as JSON: its own bytes, or, where they are not JSON, what could be read of them. */
+function rawJson(raw: Partial<Record<BigField, Uint8Array>>, field: BigField): Piece | undefined {
+  const bytes = raw[field]
+  if (!bytes) return undefined
+  const parsed: { value: JsonValue; ok: boolean; repaired: boolean } = parseLooseJson(bytes)
+  return parsed.ok && !parsed.repaired && isUtf8(bytes) ? bytes : JSON.stringify(parsed.value)
+}
+
+/** Pieces as one buffer. */
+export function joinPieces(pieces: readonly Piece[]): Uint8Array<ArrayBuffer> {
+  const buffers = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
+  const out = new Uint8Array(buffers.reduce((size, piece) => size + piece.length, 0))
+  let at = 0
+  for (const piece of buffers) {
+    out.set(piece, at)
+    at += piece.length
+  }
+  return out
+}

@@ -1,0 +1,315 @@
+import { NIL_UUID } from '../base/ids.ts'
+import { type JsonObject, isObject } from '../schema/json.ts'
+import type { Message } from '../schema/types.gen.ts'
+import { type TraceRun, isPlausible } from './derive.ts'
+import { RowReader, type RowWriter } from './row-binary.ts'
+import { parseTime } from './time.ts'
+import { CHECKS } from './verdicts.ts'
+
+/** A row of table `runs`: a TraceRun without its payloads. Times are epoch microseconds, costs 10^-18 dollars. */
+export interface TraceRunRow {
+  workspace_id: string
+  project_id: string
+  sort_time: number
+  run_id: string
+  /** Rises with the fragments known; the highest wins. */
+  version: number
+  is_deleted: number
+  trace_id: string
+  /** NIL_UUID for a root. */
+  parent_run_id: string
+  dotted_order: string
+  name: string
+  run_type: string
+  status: string
+  start_time: number
+  end_time: number | null
+  first_token_time: number | null
+  /** Epoch milliseconds. */
+  received_at: number
+  user_id: string
+  api_key_id: string
+  error: string
+  inputs_preview: string
+  outputs_preview: string
+  tags: string[]
+  thread_id: string
+  metadata: Record<string, string>
+  provider: string
+  model: string
+  model_source: string
+  input_format: string
+  output_format: string
+  input_tokens: number | null
+  output_tokens: number | null
+  input_token_details: Record<string, number>
+  output_token_details: Record<string, number>
+  input_cost: bigint | null
+  output_cost: bigint | null
+  total_cost: bigint | null
+  input_source: string
+  output_source: string
+  /** Bit i is set when CHECKS[i] is ok. */
+  checks: number
+  issues: string[]
+}
+
+type Writer = (out: RowWriter, value: never) => void
+type Reader = (from: RowReader) => unknown
+
+const uuid = [(out: RowWriter, value: string) => out.uuid(value), (from: RowReader) => from.uuid()] as const
+const ticks = [
+  (out: RowWriter, value: number) => out.i64(BigInt(value)),
+  (from: RowReader) => Number(from.i64()),
+] as const
+const u64 = [(out: RowWriter, value: number) => out.u64(value), (from: RowReader) => from.u64()] as const
+const u8 = [(out: RowWriter, value: number) => out.u8(value), (from: RowReader) => from.u8()] as const
+const string = [
+  (out: RowWriter, value: string) => out.string(value),
+  (from: RowReader) => from.string(),
+] as const
+const strings = [
+  (out: RowWriter, value: string[]) => out.strings(value),
+  (from: RowReader) => from.strings(),
+] as const
+const optionalTicks = [
+  (out: RowWriter, value: number | null) => out.nullable(value, (it) => out.i64(BigInt(it))),
+  (from: RowReader) => from.nullable(() => Number(from.i64())),
+] as const
+const optionalCount = [
+  (out: RowWriter, value: number | null) => out.nullable(value, (it) => out.u64(it)),
+  (from: RowReader) => from.nullable(() => from.u64()),
+] as const
+const optionalCost = [
+  (out: RowWriter, value: bigint | null) => out.nullable(value, (it) => out.i128(it)),
+  (from: RowReader) => from.nullable(() => from.i128()),
+] as const
+const texts = [
+  (out: RowWriter, value: Record<string, string>) => writeMap(out, value, (it) => out.string(it)),
+  (from: RowReader) => readMap(from, () => from.string()),
+] as const
+const counts = [
+  (out: RowWriter, value: Record<string, number>) => writeMap(out, value, (it) => out.u64(it)),
+  (from: RowReader) => readMap(from, () => from.u64()),
+] as const
+
+function writeMap<T>(out: RowWriter, map: Record<string, T>, write: (value: T) => void): void {
+  const keys = Object.keys(map)
+  out.varint(keys.length)
+  for (const key of keys) {
+    out.string(key)
+    write(map[key]!)
+  }
+}
+
+function readMap<T>(from: RowReader, read: () => T): Record<string, T> {
+  const map: Record<string, T> = {}
+  for (let left = from.varint(); left > 0; left--) {
+    const key = from.string()
+    map[key] = read()
+  }
+  return map
+}
+
+/** How each column of table `runs` is encoded, in the order of the encoding. */
+const CODECS: Record<keyof TraceRunRow, readonly [Writer, Reader]> = {
+  workspace_id: uuid,
+  project_id: uuid,
+  sort_time: ticks,
+  run_id: uuid,
+  version: u64,
+  is_deleted: u8,
+  trace_id: uuid,
+  parent_run_id: uuid,
+  dotted_order: string,
+  name: string,
+  run_type: string,
+  status: string,
+  start_time: ticks,
+  end_time: optionalTicks,
+  first_token_time: optionalTicks,
+  received_at: ticks,
+  user_id: uuid,
+  api_key_id: uuid,
+  error: string,
+  inputs_preview: string,
+  outputs_preview: string,
+  tags: strings,
+  thread_id: string,
+  metadata: texts,
+  provider: string,
+  model: string,
+  model_source: string,
+  input_format: string,
+  output_format: string,
+  input_tokens: optionalCount,
+  output_tokens: optionalCount,
+  input_token_details: counts,
+  output_token_details: counts,
+  input_cost: optionalCost,
+  output_cost: optionalCost,
+  total_cost: optionalCost,
+  input_source: string,
+  output_source: string,
+  checks: u8,
+  issues: strings,
+}
+
+/** Columns of table `runs` in the order of the encoding. */
+export const TRACE_RUN_COLUMNS = Object.keys(CODECS) as (keyof TraceRunRow)[]
+
+const ENTRIES = Object.entries(CODECS) as [
+  keyof TraceRunRow,
+  readonly [(out: RowWriter, value: unknown) => void, Reader],
+][]
+
+export function writeTraceRunRow(out: RowWriter, row: TraceRunRow): void {
+  for (const [column, [write]] of ENTRIES) write(out, row[column])
+}
+
+/** The columns that a roll-up reads. */
+export const ROLL_UP_COLUMNS = [
+  'trace_id',
+  'run_id',
+  'parent_run_id',
+  'run_type',
+  'status',
+  'input_tokens',
+  'output_tokens',
+  'input_cost',
+  'output_cost',
+  'total_cost',
+] as const satisfies readonly (keyof TraceRunRow)[]
+
+/** The part of a row that a roll-up reads. */
+export type RollUpColumns = Pick<TraceRunRow, (typeof ROLL_UP_COLUMNS)[number]>
+
+/** Every row of `rows` with the given columns. */
+export function* readRows<K extends keyof TraceRunRow>(
+  rows: Uint8Array,
+  columns: readonly K[],
+): Generator<Pick<TraceRunRow, K>> {
+  const from = new RowReader(rows)
+  while (!from.done) {
+    const row: Record<string, unknown> = {}
+    for (const column of columns) row[column] = CODECS[column][1](from)
+    yield row as unknown as Pick<TraceRunRow, K>
+  }
+}
+
+/** Order of versions: what is derived after the parent came overrides what was derived before. */
+const REVISIONS = 2
+
+/** The lean row of a TraceRun. */
+export function toRow(traceRun: TraceRun): TraceRunRow {
+  const { merged, llm, usage } = traceRun
+  return {
+    workspace_id: merged.workspace_id,
+    project_id: merged.project_id,
+    sort_time: traceRun.sort_time,
+    run_id: traceRun.id,
+    version: merged.fragments * REVISIONS + (traceRun.awaits === undefined ? 1 : 0),
+    is_deleted: 0,
+    trace_id: traceRun.trace_id,
+    parent_run_id: traceRun.parent_run_id ?? NIL_UUID,
+    dotted_order: traceRun.dotted_order,
+    name: cut(traceRun.name, 512),
+    run_type: traceRun.run_type,
+    status: traceRun.status,
+    start_time: storable(traceRun.start_time),
+    end_time: traceRun.end_time === undefined ? null : storable(traceRun.end_time),
+    first_token_time: traceRun.first_token_time === undefined ? null : storable(traceRun.first_token_time),
+    received_at: merged.received_at,
+    user_id: merged.user_id,
+    api_key_id: merged.api_key_id,
+    error: cut(traceRun.error ?? '', 500),
+    inputs_preview: preview(llm?.input_messages, merged.raw.inputs),
+    outputs_preview: preview(llm?.output_messages, merged.raw.outputs),
+    tags: traceRun.tags.slice(0, 50).map((tag) => cut(tag, 200)),
+    thread_id: cut(traceRun.thread_id ?? '', 256),
+    metadata: shortTexts(traceRun.metadata),
+    provider: llm?.provider ?? '',
+    model: llm?.model ?? '',
+    model_source: llm?.model_source ?? '',
+    input_format: llm?.input_format ?? '',
+    output_format: llm?.output_format ?? '',
+    input_tokens: usage.input_tokens ?? null,
+    output_tokens: usage.output_tokens ?? null,
+    input_token_details: usage.input_token_details,
+    output_token_details: usage.output_token_details,
+    input_cost: usage.input_cost ?? null,
+    output_cost: usage.output_cost ?? null,
+    total_cost: usage.total_cost ?? null,
+    input_source: usage.source.input ?? '',
+    output_source: usage.source.output ?? '',
+    checks: llm ? CHECKS.reduce((bits, check, i) => bits | (llm.checks[check].ok ? 1 << i : 0), 0) : 0,
+    issues: [...new Set(traceRun.issues.map((issue) => issue.code))].slice(0, 20),
+  }
+}
+
+/**
+ * Rows that delete whatever an earlier derivation, from fewer fragments, may have written under another sort key.
+ * Mostly none: both SDKs repeat project and start in their updates.
+ */
+export function tombstones(traceRun: TraceRun, row: TraceRunRow): TraceRunRow[] {
+  const { keys } = traceRun.merged
+  const [first] = keys
+  const isSettled = first!.start_time !== undefined && traceRun.sort_time === traceRun.start_time
+  const isSame = keys.every(
+    (key) => key.start_time === first!.start_time && key.project_id === first!.project_id,
+  )
+  if (keys.length === 1 || (isSettled && isSame)) return []
+  const times = new Set<number>()
+  const projects = new Set<string>()
+  for (const key of keys) {
+    const start = parseTime(key.start_time)
+    for (const { received_at } of keys)
+      times.add(isPlausible(start, received_at) ? start : received_at * 1000)
+    projects.add(key.project_id)
+  }
+  const out: TraceRunRow[] = []
+  for (const sort_time of times) {
+    for (const project_id of projects) {
+      if (sort_time !== row.sort_time || project_id !== row.project_id)
+        out.push({ ...row, sort_time, project_id, is_deleted: 1 })
+    }
+  }
+  return out
+}
+
+/** Range of DateTime64(6): 1900 to 2261. */
+function storable(micros: number): number {
+  return Math.min(Math.max(micros, -2_208_988_800_000_000), 9_200_000_000_000_000)
+}
+
+function cut(value: string, size: number): string {
+  return value.length <= size ? value : `${value.slice(0, size - 1)}…`
+}
+
+const PREVIEW = 300
+
+/** The last message's text, or the start of the JSON where no format was recognised. */
+function preview(messages: readonly Message[] | undefined, raw: Uint8Array | undefined): string {
+  for (let i = (messages?.length ?? 0) - 1; i >= 0; i--) {
+    for (const block of messages![i]!.content) {
+      if (block.type === 'text' && typeof block.text === 'string' && block.text !== '')
+        return cut(block.text.slice(0, PREVIEW + 1), PREVIEW)
+    }
+  }
+  if (!raw) return ''
+  return Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, PREVIEW)).toString('utf8')
+}
+
+/** Metadata that lists can show and filter by: scalars, at most 32 of them. */
+function shortTexts(metadata: JsonObject): Record<string, string> {
+  const out: Record<string, string> = {}
+  let left = 32
+  for (const key of Object.keys(metadata)) {
+    const value = metadata[key]
+    if (value === null || value === undefined || isObject(value) || Array.isArray(value) || key.length > 128)
+      continue
+    out[key] = cut(String(value), 256)
+    if (--left === 0) break
+  }
+  return out
+}

@@ -1,0 +1,232 @@
+import { type JsonObject, type JsonValue, isObject } from '../schema/json.ts'
+import type { Issue } from '../schema/issue.ts'
+import type { UsageMetadata } from '../schema/types.gen.ts'
+import { type Decimal, parseDecimal } from './decimal.ts'
+import { findUsageSources } from './usage-sources.ts'
+
+/** Counts that a message format carries, in the shape of usage_metadata. */
+export type ReportedUsage = UsageMetadata
+
+/** Where a side's count came from. */
+export type UsageSource = 'client' | 'vendor' | 'estimate'
+
+/** Tokens and costs of one TraceRun after normalisation; absent = unknown, never 0 for unknown. */
+export interface Usage {
+  input_tokens?: number
+  output_tokens?: number
+  input_token_details: Record<string, number>
+  output_token_details: Record<string, number>
+  input_cost?: Decimal
+  output_cost?: Decimal
+  total_cost?: Decimal
+  input_cost_details: Record<string, Decimal>
+  output_cost_details: Record<string, Decimal>
+  source: { input: UsageSource | null; output: UsageSource | null }
+}
+
+type Detail = 'input_token_details' | 'output_token_details'
+
+/**
+ * What a TraceRun reports about its tokens and costs, by the precedence of contract §2.3 and normalised by the
+ * rules N1 to N4 and N7 of §2.5. Counts are those of the first source that has any; a side that it lacks is taken
+ * from the next source that has it. Costs come from the first of the sources looked at that has any.
+ */
+export function reportedUsage(
+  outputs: JsonValue | undefined,
+  metadata: JsonObject,
+  format: ReportedUsage | undefined,
+  issues: Issue[],
+): Usage {
+  const usage: Usage = {
+    input_token_details: {},
+    output_token_details: {},
+    input_cost_details: {},
+    output_cost_details: {},
+    source: { input: null, output: null },
+  }
+  let total: number | undefined
+  let costed = false
+  for (const { value, path, source } of findUsageSources(outputs, metadata, format)) {
+    const found = readCounts(value, path, issues)
+    const first = usage.source.input === null && usage.source.output === null
+    if (usage.source.input === null && found.input !== undefined) {
+      usage.input_tokens = found.input
+      usage.input_token_details = readDetails(value, 'input_token_details', path, issues)
+      usage.source.input = source
+    }
+    if (usage.source.output === null && found.output !== undefined) {
+      usage.output_tokens = found.output
+      usage.output_token_details = readDetails(value, 'output_token_details', path, issues)
+      usage.source.output = source
+    }
+    if (first && usage.source.input !== null && usage.source.output !== null) {
+      total = found.total
+      reconcileTotal(usage, total, path, issues)
+    } else if (first && found.total !== undefined) completeFromTotal(usage, found.total, source)
+    if (!costed) costed = readCosts(usage, value, path, issues)
+    if (usage.source.input !== null && usage.source.output !== null) break
+  }
+  addSeparateCache(usage, issues)
+  return usage
+}
+
+/** One side plus a total tells the other side. */
+function completeFromTotal(usage: Usage, total: number, source: UsageSource): void {
+  if (usage.input_tokens !== undefined && usage.output_tokens === undefined && total >= usage.input_tokens) {
+    usage.output_tokens = total - usage.input_tokens
+    usage.source.output = source
+  } else if (
+    usage.output_tokens !== undefined &&
+    usage.input_tokens === undefined &&
+    total >= usage.output_tokens
+  ) {
+    usage.input_tokens = total - usage.output_tokens
+    usage.source.input = source
+  }
+}
+
+function readCounts(
+  value: JsonObject,
+  path: string,
+  issues: Issue[],
+): { input?: number; output?: number; total?: number } {
+  const out: { input?: number; output?: number; total?: number } = {}
+  for (const [side, key] of [
+    ['input', 'input_tokens'],
+    ['output', 'output_tokens'],
+    ['total', 'total_tokens'],
+  ] as const) {
+    const count = readCount(value[key], `${path}.${key}`, issues)
+    if (count !== undefined) out[side] = count
+  }
+  return out
+}
+
+/** Rule N1: an integer of at least 0; digits in a string count with a flag; anything else is dropped with a flag. */
+function readCount(value: JsonValue | undefined, path: string, issues: Issue[]): number | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) {
+    issues.push({
+      code: 'count_as_string',
+      severity: 'warning',
+      path,
+      message: `The count came as the string "${value}" and was read as a number.`,
+      fix: 'Send token counts as integers.',
+    })
+    return Number(value)
+  }
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER) {
+    const rounded = Math.round(value)
+    issues.push({
+      code: 'count_not_integer',
+      severity: 'warning',
+      path,
+      message: `The count ${value} is not an integer and was rounded to ${rounded}.`,
+      fix: 'Send token counts as integers.',
+    })
+    return rounded
+  }
+  issues.push({
+    code: 'invalid_count',
+    severity: 'warning',
+    path,
+    message: 'A token count must be an integer of at least 0 and below 2^53; this one was dropped.',
+    fix: 'Send a non-negative integer, or leave the field out.',
+  })
+  return undefined
+}
+
+/** Both spellings of the one-hour cache write are one key (contract §2.4: the JS client writes 1hr). */
+const DETAIL_ALIASES: Record<string, string> = { ephemeral_1hr_input_tokens: 'ephemeral_1h_input_tokens' }
+
+function readDetails(value: JsonObject, key: Detail, path: string, issues: Issue[]): Record<string, number> {
+  const details: Record<string, number> = {}
+  const raw = value[key]
+  if (!isObject(raw)) return details
+  for (const [name, count] of Object.entries(raw).slice(0, 50)) {
+    const read = readCount(count, `${path}.${key}.${name}`, issues)
+    if (read === undefined || name === '__proto__') continue
+    const known = DETAIL_ALIASES[name] ?? name
+    details[known] = Math.max(details[known] ?? 0, read)
+  }
+  return details
+}
+
+function readCosts(usage: Usage, value: JsonObject, path: string, issues: Issue[]): boolean {
+  let any = false
+  for (const key of ['input_cost', 'output_cost', 'total_cost'] as const) {
+    if (value[key] === undefined || value[key] === null) continue
+    const cost = parseDecimal(value[key])
+    if (cost === undefined || cost < 0n) {
+      issues.push({
+        code: 'invalid_cost',
+        severity: 'warning',
+        path: `${path}.${key}`,
+        message: 'A cost must be a number of at least 0; this one was dropped.',
+        fix: 'Send US dollars as a number or a decimal string.',
+      })
+      continue
+    }
+    usage[key] = cost
+    any = true
+  }
+  for (const key of ['input_cost_details', 'output_cost_details'] as const) {
+    const raw = value[key]
+    if (!isObject(raw)) continue
+    for (const [name, amount] of Object.entries(raw).slice(0, 50)) {
+      const cost = parseDecimal(amount)
+      if (cost !== undefined && cost >= 0n && name !== '__proto__') usage[key][name] = cost
+    }
+  }
+  if (
+    any &&
+    usage.total_cost === undefined &&
+    (usage.input_cost !== undefined || usage.output_cost !== undefined)
+  ) {
+    usage.total_cost = (usage.input_cost ?? 0n) + (usage.output_cost ?? 0n)
+  }
+  return any
+}
+
+/** Rules N2 and N3: a total that exceeds the sum by exactly the reasoning tokens means that output lacks them. */
+function reconcileTotal(usage: Usage, total: number | undefined, path: string, issues: Issue[]): void {
+  if (total === undefined) return
+  const gap = total - usage.input_tokens! - usage.output_tokens!
+  if (gap === 0) return
+  const reasoning = usage.output_token_details['reasoning'] ?? 0
+  if (gap > 0 && gap === reasoning) {
+    usage.output_tokens! += reasoning
+    issues.push({
+      code: 'reasoning_added',
+      severity: 'info',
+      path: `${path}.output_tokens`,
+      message: `The ${reasoning} reasoning tokens were outside output_tokens and have been added.`,
+    })
+    return
+  }
+  issues.push({
+    code: 'total_mismatch',
+    severity: 'warning',
+    path: `${path}.total_tokens`,
+    message: `total_tokens ${total} is not input plus output (${usage.input_tokens! + usage.output_tokens!}); the sum is used.`,
+    fix: 'Send total_tokens as input_tokens plus output_tokens, or leave it out.',
+  })
+}
+
+/** Rules N4 and N7: cache counts above the input count were counted beside it, so they are added once. */
+function addSeparateCache(usage: Usage, issues: Issue[]): void {
+  if (usage.input_tokens === undefined) return
+  const d = usage.input_token_details
+  const ephemeral = (d['ephemeral_5m_input_tokens'] ?? 0) + (d['ephemeral_1h_input_tokens'] ?? 0)
+  const cached = (d['cache_read'] ?? 0) + Math.max(d['cache_creation'] ?? 0, ephemeral)
+  if (cached <= usage.input_tokens) return
+  issues.push({
+    code: 'cache_added',
+    severity: 'info',
+    path: 'usage_metadata.input_tokens',
+    message: `${cached} cache tokens exceed the ${usage.input_tokens} input tokens, so they were counted beside them and have been added.`,
+    fix: 'Send input_tokens with cache tokens included.',
+  })
+  usage.input_tokens += cached
+}

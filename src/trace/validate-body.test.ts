@@ -1,0 +1,160 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { NIL_UUID } from '../base/ids.ts'
+import type { RequestHead } from './decoded.ts'
+import { RANK, readFragments } from './fragment.ts'
+import type { LlmContext } from './llm.ts'
+import { readBody, reportBody, validateBody } from './validate-body.ts'
+
+const A = '01a1f83d-5201-7000-8000-00000000000a'
+const B = '01a1f83d-5201-7000-8000-00000000000b'
+
+const HEAD: RequestHead = {
+  kind: 'batch',
+  content_type: '',
+  content_encoding: '',
+  workspace_id: NIL_UUID,
+  user_id: NIL_UUID,
+  api_key_id: NIL_UUID,
+  received_at: Date.UTC(2026, 10, 20),
+  limits: { max_body_bytes: 1_000_000, max_parts: 100, max_part_bytes: 100_000 },
+}
+const CONTEXT: LlmContext = {
+  processors: [],
+  startEstimate: () => {
+    const nothing = () => ({ tokens: 0, encoding: 'none', sampled: false })
+    return { input: nothing, output: nothing }
+  },
+}
+
+const run = (id: string, more: object = {}): object => ({
+  id,
+  name: `run ${id.at(-1)}`,
+  run_type: 'chain',
+  ...more,
+})
+const text = (...values: unknown[]): string => values.map((value) => JSON.stringify(value)).join('\n')
+
+/** What was read: `a`, `b` by the last digit of the id, upper case for creates; then the codes of the rejected. */
+function read(
+  body: string | Uint8Array,
+  head: Partial<RequestHead> = {},
+): { read: string; rejected: string[] } {
+  const { rows, rejected } = readBody({ ...HEAD, ...head }, Buffer.from(body))
+  const letters = [...readFragments(rows)].map(({ run_id, rank }) =>
+    rank === RANK.create ? run_id.at(-1)!.toUpperCase() : run_id.at(-1)!,
+  )
+  return { read: letters.join(''), rejected: rejected.map(({ code }) => code) }
+}
+
+const PART = (id: string): string =>
+  [
+    '--b',
+    `Content-Disposition: form-data; name="post.${id}"`,
+    'Content-Type: application/json',
+    '',
+    `${JSON.stringify(run(id))}\r\n`,
+  ].join('\r\n')
+const MULTIPART = `${PART(A)}--b--\r\n`
+
+describe('readBody', () => {
+  it.each([
+    ['one run', text(run(A)), 'A'],
+    ['one run over many lines', JSON.stringify(run(A, { inputs: { a: [1, 2] } }), null, 2), 'A'],
+    ['a list of runs', text([run(A), run(B)]), 'AB'],
+    ['a batch', text({ post: [run(A)], patch: [run(B)] }), 'Ab'],
+    ['a batch of updates', text({ patch: [run(B)] }), 'b'],
+    ['NDJSON of runs', text(run(A), run(B)), 'AB'],
+    ['NDJSON of runs and batches', `${text(run(A), { post: [], patch: [run(B)] })}\r\n\n`, 'Ab'],
+    ['JSON after a byte order mark', `\ufeff${text(run(A))}`, 'A'],
+    ['a captured multipart body', MULTIPART, 'A'],
+    ['bare NaN, as Python writes it', `{"id":"${A}","extra":{"x":NaN}}`, 'A'],
+  ])('reads %s', (_, body, expected) => {
+    expect(read(body)).toEqual({ read: expected, rejected: [] })
+  })
+
+  it.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('reads all of them compressed with %s', (content_encoding, compress) => {
+    for (const body of [text(run(A)), text([run(A)]), text(run(A), run(A)), MULTIPART]) {
+      expect(read(compress(body), { content_encoding })).toEqual({ read: 'A', rejected: [] })
+    }
+  })
+
+  it('takes the boundary from the content type', () => {
+    expect(read(`preamble\r\n${MULTIPART}`, { content_type: 'multipart/form-data; boundary=b' }).read).toBe(
+      'A',
+    )
+  })
+
+  it('names lines that are not JSON and keeps the others', () => {
+    const { rejected } = readBody(HEAD, Buffer.from(`${text(run(A))}\n{"id":\n${text(run(B))}`))
+    expect(rejected).toMatchObject([{ run_id: null, code: 'invalid_json', reason: 'Line 2 is not JSON.' }])
+    expect(read(`{"id":\n${text(run(B))}`)).toEqual({ read: 'B', rejected: ['invalid_json'] })
+  })
+
+  it('keeps what came whole of bodies that stop early', () => {
+    const batch = text({ post: [run(A), run(B)] })
+    expect(read(batch.slice(0, -10), { truncated: true })).toEqual({
+      read: 'A',
+      rejected: ['incomplete_run'],
+    })
+    expect(read(PART(A) + PART(B).slice(0, -10)).read).toBe('A')
+  })
+
+  it('rejects a run without an id and anything that is no run', () => {
+    expect(read(text([run(A), { name: 'x' }, 5]))).toEqual({
+      read: 'A',
+      rejected: ['missing_field', 'invalid_field'],
+    })
+  })
+
+  it('rejects a run over many lines that is not JSON', () => {
+    expect(read(`{\n  "id": "${A}",\n  "name": oops,\n  "tags": []\n}`)).toEqual({
+      read: '',
+      rejected: ['invalid_json'],
+    })
+  })
+
+  it.each([
+    ['an empty body', '', 'invalid_json'],
+    ['text', 'hello', 'invalid_json'],
+    ['text over many lines', 'hello\nworld', 'invalid_json'],
+    ['JSON that is no object', '"hello"', 'invalid_json'],
+    ['lines of which none is JSON', '{"id":\n{"id":', 'invalid_json'],
+    ['a batch whose post is no list', '{"post": 5}', 'invalid_request'],
+  ])('throws for %s', (_, body, code) => {
+    expect(() => readBody(HEAD, Buffer.from(body))).toThrow(expect.objectContaining({ code }))
+  })
+
+  it('throws for damaged compression, too many parts and too large a body', () => {
+    const small = { ...HEAD, limits: { ...HEAD.limits, max_body_bytes: 10, max_parts: 1 } }
+    const gzip = { ...HEAD, content_encoding: 'gzip' }
+    expect(() => readBody(gzip, Buffer.from('no gzip'))).toThrow(
+      expect.objectContaining({ code: 'invalid_encoding' }),
+    )
+    expect(() => readBody(small, Buffer.from(text(run(A))))).toThrow(
+      expect.objectContaining({ code: 'body_too_large' }),
+    )
+    const parts = { ...small, limits: { ...small.limits, max_body_bytes: 1000 } }
+    expect(() => readBody(parts, Buffer.from(text([run(A), run(B)])))).toThrow(
+      expect.objectContaining({ code: 'too_many_parts' }),
+    )
+  })
+})
+
+describe('reportBody', () => {
+  it('merges the creates and updates of a run, and counts what was rejected', () => {
+    const body = text({ post: [run(A), { id: 'x' }], patch: [{ id: A, end_time: 1, error: 'boom' }] })
+    const report = reportBody(HEAD, Buffer.from(body), CONTEXT)
+    expect(report).toMatchObject({ valid: false, summary: { runs: 1, valid: 1, rejected: 1 } })
+    expect(report.rejected).toMatchObject([{ run_id: 'x', code: 'invalid_run_id', field: 'id' }])
+  })
+
+  it('is what validateBody answers as JSON', () => {
+    const body = Buffer.from(text(run(A)))
+    const answer: unknown = JSON.parse(Buffer.from(validateBody(HEAD, body, CONTEXT)).toString())
+    expect(answer).toEqual(reportBody(HEAD, body, CONTEXT))
+  })
+})

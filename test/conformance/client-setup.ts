@@ -1,0 +1,85 @@
+import { Client } from 'langsmith'
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { type FakeVendor, startFakeVendor } from '../support/fake-vendor.ts'
+import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts'
+import { API_KEY, useWeir, type WeirProcess } from '../support/server.ts'
+import type { ReadTraceRun } from './corpus-facts.ts'
+import { answersAsDocumented, type OpenApiDocument } from './openapi-answers.ts'
+
+/** What tests of a client work with; read it inside tests and hooks only. */
+export interface ClientSetup {
+  weir: WeirProcess
+  /** Between client and server: clients are pointed here. */
+  proxy: RecordingProxy
+  vendor: FakeVendor
+}
+
+/** Notices about the client's own calls, whatever the server does: they are no complaint about it. */
+const OWN_NOTICE = /^LANGSMITH_DEPRECATED_/
+
+/**
+ * A server, a recording proxy before it and a fake vendor for the tests of a file. After each test, nothing may have
+ * been written to the console or as a process warning; after all, every answer must be as documented and none a 5xx.
+ */
+export function useClientSetup(): () => ClientSetup {
+  const { current } = useWeir()
+  let setup: ClientSetup | undefined
+  const said: string[] = []
+  const onWarning = (warning: Error & { code?: string }): void => {
+    if (!OWN_NOTICE.test(warning.code ?? '')) said.push(`${warning.name}: ${warning.message}`)
+  }
+
+  beforeAll(async () => {
+    const proxy = await startRecordingProxy(current().url)
+    setup = { weir: current(), proxy, vendor: await startFakeVendor() }
+    process.on('warning', onWarning)
+    for (const method of ['log', 'info', 'warn', 'error'] as const) {
+      vi.spyOn(console, method).mockImplementation(
+        (...parts: unknown[]) => void said.push(parts.map(String).join(' ')),
+      )
+    }
+  })
+  afterEach(() => {
+    expect(said.splice(0)).toEqual([])
+  })
+  afterAll(async () => {
+    process.off('warning', onWarning)
+    vi.restoreAllMocks()
+    const { proxy, vendor } = setup!
+    await vendor.stop()
+    await proxy.stop()
+    const check = answersAsDocumented(await current().json<OpenApiDocument>('/openapi.json'))
+    expect(proxy.requests.length).toBeGreaterThan(0)
+    expect(proxy.requests.flatMap((recorded) => check.faults(recorded))).toEqual([])
+    expect(proxy.requests.filter(({ status }) => status >= 500)).toEqual([])
+  })
+
+  return () => {
+    if (setup === undefined) throw new Error('the setup has not started')
+    return setup
+  }
+}
+
+/** An SDK client pointed at the proxy, as a user would make one. */
+export function makeClient(
+  { proxy }: ClientSetup,
+  config: ConstructorParameters<typeof Client>[0] = {},
+): Client {
+  return new Client({ apiUrl: proxy.url, apiKey: API_KEY, ...config })
+}
+
+/** The TraceRun once it is there and ended, through the SDK's own readRun. */
+export async function readEnded(client: Client, id: string): Promise<ReadTraceRun> {
+  await client.awaitPendingTraceBatches()
+  return await eventually(async () => {
+    const found = await readNow(client, id)
+    expect(found.end_time).not.toBeNull()
+    return found
+  })
+}
+
+/** The TraceRun as it is, through the SDK's own readRun. */
+export async function readNow(client: Client, id: string): Promise<ReadTraceRun> {
+  return (await client.readRun(id)) as unknown as ReadTraceRun
+}

@@ -1,0 +1,161 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { useWeir, type WeirProcess } from '../support/server.ts'
+import { caseFaults, type ExpectedFacts, type ReadTrace, type ReadTraceRun } from './corpus-facts.ts'
+
+const CORPUS = new URL('../corpus/', import.meta.url)
+const INGEST = /^\/(runs(\/multipart|\/batch|\/[0-9a-f-]{32,36})?|feedback)$/
+/** Headers that belong to the recorded connection or caller, not to the request. */
+const DROPPED =
+  /^(host|connection|content-length|transfer-encoding|keep-alive|expect|x-api-key|x-tenant-id|authorization|accept-encoding|sec-fetch-mode)$/
+
+interface RecordedRequest {
+  method: string
+  path: string
+  headers: Record<string, string>
+  body: Uint8Array<ArrayBuffer>
+}
+
+interface CorpusCase {
+  name: string
+  requests: RecordedRequest[]
+  /** Ids as sent; without a trace where the client left that to the server. */
+  runs: { id: string; trace_id?: string }[]
+  expected: ExpectedFacts[]
+}
+
+interface HeadersFile {
+  method: string
+  url: string
+  answered_status: number
+  headers: Record<string, string>
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(new URL(path, CORPUS), 'utf8'))
+}
+
+/** The requests that a client sent to ingest, in its order, without those that its server did not know (404). */
+function readRequests(folder: string): RecordedRequest[] {
+  const names = readdirSync(new URL(`${folder}/`, CORPUS)).filter((name) => name.endsWith('.headers.json'))
+  const number = (name: string): number => Number.parseInt(name.slice('request-'.length), 10)
+  return names
+    .sort((a, b) => number(a) - number(b))
+    .flatMap((name) => {
+      const head = readJson(`${folder}/${name}`) as HeadersFile
+      const [path = ''] = head.url.split('?')
+      if (head.method === 'GET' || !INGEST.test(path) || head.answered_status === 404) return []
+      const headers = Object.entries(head.headers).filter(([header]) => !DROPPED.test(header))
+      const body = readFileSync(new URL(`${folder}/${name.replace('.headers.json', '.body')}`, CORPUS))
+      return [{ method: head.method, path, headers: Object.fromEntries(headers), body: new Uint8Array(body) }]
+    })
+}
+
+function readCases(): CorpusCase[] {
+  return readdirSync(CORPUS).flatMap((name): CorpusCase[] => {
+    const { expect: expected } = readJson(`${name}/expected.json`) as { expect: ExpectedFacts[] | string }
+    if (typeof expected === 'string') return []
+    const { runs } = readJson(`${name}/decoded.json`) as Pick<CorpusCase, 'runs'>
+    return [{ name, requests: readRequests(name), runs, expected }]
+  })
+}
+
+/** Posts them one after the other: [path, status] of each. */
+async function replay(weir: WeirProcess, requests: readonly RecordedRequest[]): Promise<[string, number][]> {
+  const answers: [string, number][] = []
+  for (const { method, path, headers, body } of requests) {
+    const response = await weir.request(path, { method, headers, body })
+    await response.arrayBuffer()
+    answers.push([path, response.status])
+  }
+  return answers
+}
+
+async function drained(weir: WeirProcess): Promise<void> {
+  await eventually(async () => {
+    const { waiting } = await weir.json<{ waiting: number }>('/api/v1/ingest/health')
+    expect(waiting).toBe(0)
+  }, 30_000)
+}
+
+async function readTraces(weir: WeirProcess, { runs }: CorpusCase): Promise<ReadTrace[]> {
+  const ids = new Set<string>()
+  for (const run of runs) {
+    const { trace_id } =
+      run.trace_id === undefined ? await weir.json<ReadTraceRun>(`/api/v1/runs/${run.id}`) : run
+    if (trace_id !== undefined) ids.add(trace_id)
+  }
+  return await Promise.all([...ids].map((id) => weir.json<ReadTrace>(`/api/v1/traces/${id}`)))
+}
+
+/** Traces without what depends on the server or on when it was told. */
+async function snapshot(weir: WeirProcess): Promise<Record<string, unknown>> {
+  const entries: [string, unknown][] = []
+  for (const corpusCase of cases) {
+    const traces = await readTraces(weir, corpusCase)
+    const text = JSON.stringify(traces, (key, value: unknown) =>
+      key === 'received_at' || key === 'session_id' ? undefined : value,
+    )
+    entries.push([corpusCase.name, JSON.parse(text)])
+  }
+  return Object.fromEntries(entries)
+}
+
+const cases = readCases()
+/** So that a corpus that is not found cannot pass. */
+const CASES = 41
+const allRequests = cases.flatMap(({ requests }) => requests)
+let asSent: Record<string, unknown> = {}
+
+function expectAccepted(answers: readonly [string, number][]): void {
+  expect(cases.length).toBe(CASES)
+  for (const [path, status] of answers)
+    expect([path, status]).toEqual([path, path === '/feedback' ? 200 : 202])
+}
+
+function itHoldsEveryFact(current: () => WeirProcess): void {
+  it.each(cases.map((corpusCase) => [corpusCase.name, corpusCase] as const))('%s', async (_, corpusCase) => {
+    const traces = await readTraces(current(), corpusCase)
+    expect(caseFaults(corpusCase.expected, traces)).toEqual([])
+    for (const { name, feedback } of corpusCase.expected) {
+      if (feedback === undefined) continue
+      const run = traces.flatMap(({ runs }) => runs).find((traceRun) => traceRun.name === name)?.id
+      const found = await current().json<{ key: string; score: number }[]>(`/api/v1/feedback?run=${run}`)
+      expect(found).toMatchObject([feedback])
+    }
+  })
+}
+
+describe('requests of real clients, as they were sent', () => {
+  const { current } = useWeir()
+  beforeAll(async () => {
+    expectAccepted(await replay(current(), allRequests))
+    await drained(current())
+  })
+
+  itHoldsEveryFact(current)
+
+  it('sent again, change nothing that is read', async () => {
+    asSent = await snapshot(current())
+    const projects = await current().json<unknown>('/api/v1/sessions')
+    expectAccepted(await replay(current(), allRequests))
+    await drained(current())
+    expect(await snapshot(current())).toEqual(asSent)
+    expect(await current().json<unknown>('/api/v1/sessions')).toEqual(projects)
+  })
+})
+
+describe('requests of real clients, last one first', () => {
+  const { current } = useWeir()
+  beforeAll(async () => {
+    expectAccepted(await replay(current(), allRequests.toReversed()))
+    await drained(current())
+  })
+
+  itHoldsEveryFact(current)
+
+  it('make the same traces', async () => {
+    expect(await snapshot(current())).toEqual(asSent)
+  })
+})

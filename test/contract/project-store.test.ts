@@ -1,0 +1,113 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { parseUuid } from '../../src/base/ids.ts'
+import type { ProjectStore } from '../../src/ingest/project-store.ts'
+import type { Database } from '../../src/storage/sql/database.ts'
+import { migrate } from '../../src/storage/sql/migrate.ts'
+import { createProjectStore } from '../../src/storage/sql/project-store.ts'
+import { openSqlite } from '../../src/storage/sql/sqlite.ts'
+
+const ID = '018f0000-0000-7000-8000-000000000001'
+const DATABASES: [string, () => Database][] = [['SQLite', () => openSqlite(':memory:')]]
+
+describe.each(DATABASES)('projects on %s', (_name, open) => {
+  let database: Database
+  let store: ProjectStore
+  let now: number
+  beforeEach(async () => {
+    database = open()
+    await migrate(database)
+    now = 100
+    store = createProjectStore(database, { now: () => now++ })
+  })
+  const byName = (session_name: string | null) => store.resolve('w', { session_name, session_id: null })
+  const byId = (session_id: string, session_name: string | null = null) =>
+    store.resolve('w', { session_name, session_id })
+
+  it('makes a project the first time its name comes and finds it ever after', async () => {
+    expect(store.known('w', 'p')).toBeUndefined()
+    const ids = await Promise.all([byName('p'), byName('p'), byName('p')])
+    expect(new Set(ids).size).toBe(1)
+    expect(parseUuid(ids[0])).toBe(ids[0])
+    expect(store.known('w', 'p')).toBe(ids[0])
+    const fresh = createProjectStore(database, { now: () => 0 })
+    expect(await fresh.resolve('w', { session_name: 'p', session_id: null })).toBe(ids[0])
+    expect(await store.list('w', { limit: 9, offset: 0 })).toHaveLength(1)
+  })
+
+  it('files what names nothing under "default", and keeps workspaces apart', async () => {
+    const id = await byName(null)
+    expect(await store.get('w', id)).toMatchObject({ name: 'default' })
+    expect(await store.get('other', id)).toBeUndefined()
+    expect(store.known('other', 'default')).toBeUndefined()
+    expect(await store.resolve('other', { session_name: 'default', session_id: null })).not.toBe(id)
+  })
+
+  it('takes the id of a client, with its name, or the id for a name', async () => {
+    expect(await byId(ID, 'named')).toBe(ID)
+    expect(await store.get('w', ID)).toMatchObject({ name: 'named' })
+    expect(await byName('named')).toBe(ID)
+    expect(await byId(ID, 'another name')).toBe(ID)
+    const second = ID.replace(/1$/, '2')
+    expect(await byId(second, 'named')).toBe(second)
+    expect(await store.get('w', second)).toMatchObject({ name: second })
+    expect(await store.resolve('other', { session_name: null, session_id: ID })).toBe(ID)
+    expect(await store.get('other', ID)).toMatchObject({ name: ID })
+  })
+
+  it.each(['', ' ', 'a\0b', 'emoji 🙂', "quote ' --", 'lone \ud800 surrogate', 'x'.repeat(2000)])(
+    'takes %j as a name',
+    async (name) => {
+      const id = await byName(name)
+      expect(await byName(name)).toBe(id)
+      const fresh = createProjectStore(database, { now: () => 0 })
+      expect(await fresh.resolve('w', { session_name: name, session_id: null })).toBe(id)
+      expect(await store.get('w', id)).toMatchObject({ name: name.toWellFormed() })
+    },
+  )
+
+  it('creates, refuses a taken name or id, and upserts', async () => {
+    const made = await store.create(
+      'w',
+      { id: ID, name: 'p', extra: { a: 1 }, description: null },
+      { upsert: false },
+    )
+    expect(made).toMatchObject({ id: ID, name: 'p', extra: { a: 1 }, start_time: 100, end_time: null })
+    expect(await store.get('w', ID)).toEqual(made)
+    await expect(store.create('w', { name: 'p' }, { upsert: false })).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    await expect(store.create('w', { id: ID, name: 'q' }, { upsert: true })).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    const changed = await store.create('w', { name: 'p', description: 'd', extra: null }, { upsert: true })
+    expect(changed).toEqual({ ...made, description: 'd' })
+    expect(await store.get('w', ID)).toEqual(changed)
+  })
+
+  it('changes what was said and forgets the old name', async () => {
+    await byId(ID, 'old')
+    await byName('old')
+    await byName('taken')
+    expect(await store.update('w', ID, { name: 'new', end_time: 7 })).toMatchObject({
+      name: 'new',
+      end_time: 7,
+    })
+    expect(await byName('old')).not.toBe(ID)
+    expect(await byName('new')).toBe(ID)
+    await expect(store.update('w', ID, { name: 'taken' })).rejects.toMatchObject({ code: 'conflict' })
+    expect(await store.update('other', ID, { name: 'x' })).toBeUndefined()
+  })
+
+  it('lists the newest first, by ids, name and part of a name', async () => {
+    for (const name of ['a%b', 'ab', 'AB c', 'zz']) await byName(name)
+    const names = async (query: object) =>
+      (await store.list('w', { limit: 10, offset: 0, ...query })).map(({ name }) => name)
+    expect(await names({})).toEqual(['zz', 'AB c', 'ab', 'a%b'])
+    expect(await names({ limit: 2, offset: 1 })).toEqual(['AB c', 'ab'])
+    expect(await names({ name: 'ab' })).toEqual(['ab'])
+    expect(await names({ name_contains: 'AB' })).toEqual(['AB c', 'ab'])
+    expect(await names({ name_contains: '%' })).toEqual(['a%b'])
+    expect(await names({ ids: [await byName('zz'), ID] })).toEqual(['zz'])
+    expect(await names({ ids: [] })).toEqual([])
+  })
+})

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { temporaryDir } from '../support/embedded-clickhouse.ts'
+import { newTrace, patchParts, postParts, sendParts, startLoad } from '../support/load.ts'
+import { type ProxiedStore, startProxiedStore } from '../support/proxied-store.ts'
+import { storeOutage } from '../support/store-outage.ts'
+import { storedFaults, traceFaults } from '../support/stored-traces.ts'
+import { startWeir, type WeirProcess } from '../support/weir-process.ts'
+
+let store: ProxiedStore
+beforeAll(async () => {
+  store = await startProxiedStore()
+})
+afterAll(() => store.close())
+
+/** A Weir on the proxied store and a folder of its own, for the time of `use`. */
+async function withWeir(
+  env: Record<string, string>,
+  use: (weir: WeirProcess) => Promise<void>,
+): Promise<void> {
+  const { dir, remove } = await temporaryDir()
+  const weir = await startWeir(dir, { CLICKHOUSE_URL: store.url, ...env })
+  try {
+    await use(weir)
+  } finally {
+    await store.proxy.set({ kind: 'pass' })
+    await weir.kill()
+    await remove()
+  }
+}
+
+it('a store that is away for 3 s under load costs nothing', async () => {
+  const report = await storeOutage(store, 3)
+  console.log(`outage: ${JSON.stringify(report)}`)
+  expect(report.median_ms).toBeLessThan(50)
+})
+
+it('starts without a store, takes traces at once, answers reads with 503, and catches up', async () => {
+  await store.proxy.set({ kind: 'refuse' })
+  await withWeir({}, async (weir) => {
+    expect((await weir.fetch('/info')).status).toBe(200)
+    const trace = newTrace(1)
+    expect((await sendParts(weir.url, postParts(trace, 'early'))).status).toBe(202)
+    expect((await sendParts(weir.url, patchParts(trace))).status).toBe(202)
+    const read = await weir.fetch(`/api/v1/runs/${trace.llm}`)
+    expect(read.status).toBe(503)
+    expect(read.headers.get('retry-after')).toBe('1')
+    expect(await read.json()).toMatchObject({ code: 'store_unavailable' })
+    expect((await weir.fetch('/ok?check_db=1')).status).toBe(503)
+    const { waiting, status } = await weir.health()
+    expect({ waiting, status }).toEqual({ waiting: 6, status: 'store_unavailable' })
+    await store.proxy.set({ kind: 'pass' })
+    await weir.drained()
+    expect(await traceFaults(weir, [{ ...trace, posted: true, patched: true }])).toEqual([])
+  })
+})
+
+it('a full log is answered with 503 and Retry-After, and takes again once the store is back', async () => {
+  await withWeir({ INGEST_LOG_MAX_BYTES: '1MiB' }, async (weir) => {
+    await store.proxy.set({ kind: 'refuse' })
+    const load = startLoad({ url: weir.url, session_name: 'full', padding: 'x'.repeat(20_000) })
+    const { log, waiting } = await fullLog(weir)
+    expect(waiting).toBeGreaterThan(0)
+    expect(log.bytes).toBeLessThanOrEqual(log.max_bytes)
+    expect((await weir.fetch('/info')).status).toBe(200)
+    const acknowledged = load.traces.filter((trace) => trace.patched).length
+    await store.proxy.set({ kind: 'pass' })
+    await load.reached(acknowledged + 20)
+    await load.stop()
+    expect(load.refusals.length).toBeGreaterThan(0)
+    for (const { status, retry_after, text } of load.refusals) {
+      expect({ status, retry_after }).toEqual({ status: 503, retry_after: '1' })
+      expect(JSON.parse(text)).toMatchObject({ code: 'log_full' })
+    }
+    await weir.drained()
+    expect(await storedFaults(weir, 'full', load.traces)).toEqual([])
+  })
+})
+
+/** Waits until a request has been refused because the log is full. */
+async function fullLog(weir: WeirProcess) {
+  const trace = newTrace(0)
+  const large = postParts(trace, 'probe', 'x'.repeat(200_000))
+  for (;;) {
+    const { status } = await sendParts(weir.url, large)
+    if (status === 503) return await weir.health()
+  }
+}
+
+it('INGEST_ACK=store acknowledges only what the store has', async () => {
+  await withWeir({ INGEST_ACK: 'store' }, async (weir) => {
+    await store.proxy.set({ kind: 'refuse' })
+    const trace = newTrace(2)
+    let answered = false
+    const sending = sendParts(weir.url, [...postParts(trace, 'ack'), ...patchParts(trace)]).finally(() => {
+      answered = true
+    })
+    // Two attempts of the writer have failed by then; the request still waits.
+    let attempts = 0
+    while (attempts < 20) {
+      const { status } = await weir.health()
+      if (status === 'store_unavailable') attempts += 1
+    }
+    expect(answered).toBe(false)
+    await store.proxy.set({ kind: 'pass' })
+    expect((await sending).status).toBe(202)
+    // At once, without a wait for the log.
+    expect(await traceFaults(weir, [{ ...trace, posted: true, patched: true }])).toEqual([])
+    expect((await weir.health()).waiting).toBe(0)
+  })
+})

@@ -1,0 +1,164 @@
+import { Readable } from 'node:stream'
+import { hashApiKey, shortKey } from '../../src/auth/api-keys.ts'
+import { createAuthenticator } from '../../src/auth/authenticator.ts'
+import type { IdentityStore } from '../../src/auth/identity-store.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import { createLogger, type LogLevel } from '../../src/base/log.ts'
+import { createMetrics } from '../../src/base/metrics.ts'
+import { createApp } from '../../src/http/app.ts'
+import type { AppDeps, HttpLimits } from '../../src/http/app-deps.ts'
+import { startHttpServer } from '../../src/http/http-server.ts'
+import type { BlobStore } from '../../src/ingest/blob-store.ts'
+import type { Accepted, IngestHealth } from '../../src/ingest/ingester.ts'
+import type { TraceReads } from '../../src/ingest/trace-reads.ts'
+import { createRegistry } from '../../src/schema/registry.ts'
+import { createIdentityStore } from '../../src/storage/sql/identity-store.ts'
+import { migrate } from '../../src/storage/sql/migrate.ts'
+import { createProjectStore } from '../../src/storage/sql/project-store.ts'
+import { openSqlite } from '../../src/storage/sql/sqlite.ts'
+import type { RequestHead } from '../../src/trace/decoded.ts'
+
+export const KEY = 'lsv2_pt_0123456789abcdef0123456789abcdef_0123456789'
+export const WORKSPACE = '11111111-1111-4111-8111-111111111111'
+export const ORGANIZATION = '22222222-2222-4222-8222-222222222222'
+export const NOW = Date.UTC(2026, 10, 20, 9, 0, 0)
+
+/** One call of the fake ingester. */
+export interface Ingested {
+  head: RequestHead
+  body: Buffer
+}
+
+export function accepted(outcome: Partial<Accepted> = {}): Accepted {
+  return { accepted: 1, feedback: 0, rejected: [], truncated: false, ...outcome }
+}
+
+const HEALTH: IngestHealth = {
+  status: 'ok',
+  accepted: 3,
+  stored: 2,
+  derived: 2,
+  rejected: { invalid_run_id: 1 },
+  truncated_requests: 0,
+  waiting: 1,
+  oldest_waiting_at: new Date(NOW).toISOString(),
+  log: { bytes: 100, max_bytes: 1000, segments: 1, last_recovery: null },
+  store: { up: true, last_error: null, last_confirmed_at: null },
+  lanes: { decode: { queued: 0 } },
+}
+
+/** Reads of a store with nothing in it; tests override what they need. */
+export function emptyReads(overrides: Partial<TraceReads> = {}): TraceReads {
+  return {
+    traceRun: async () => undefined,
+    trace: async () => undefined,
+    query: async () => Buffer.from('{"runs":[],"cursors":{"next":null,"prev":null}}'),
+    attachment: async () => undefined,
+    feedback: async () => [],
+    projectStats: async () => new Map(),
+    validate: async () => Buffer.from('{}'),
+    ...overrides,
+  }
+}
+
+const NO_BLOBS: BlobStore = { put: async () => undefined, read: async () => undefined }
+
+/** A blob store that holds `bytes` under any name. */
+export function blobsOf(bytes: Uint8Array): BlobStore {
+  return { ...NO_BLOBS, read: async () => ({ size: bytes.length, bytes: Readable.from([bytes]) }) }
+}
+
+const LIMITS: HttpLimits = {
+  max_body_bytes: 1_000_000,
+  max_parts: 25_000,
+  max_part_bytes: 500_000,
+  max_inflight_bytes: 2_000_000,
+  body_idle_ms: 2000,
+}
+
+export interface FixtureOptions {
+  ingest?: (head: RequestHead, body: Uint8Array) => Promise<Accepted>
+  reads?: Partial<TraceReads>
+  blobs?: BlobStore
+  limits?: Partial<HttpLimits>
+  logLevel?: LogLevel
+  openAccess?: boolean
+  checks?: AppDeps['checks']
+  identity?: (store: IdentityStore) => IdentityStore
+  clock?: Clock
+}
+
+async function firstIdentity(store: IdentityStore): Promise<void> {
+  await store.createFirst({
+    organization: { id: ORGANIZATION, display_name: 'Default organization', created_at: NOW },
+    workspace: { id: WORKSPACE, organization_id: ORGANIZATION, display_name: 'Default', created_at: NOW },
+    user: { id: '33333333-3333-4333-8333-333333333333', email: 'admin@localhost', full_name: 'Admin' },
+    key: {
+      id: '44444444-4444-4444-8444-444444444444',
+      key_hash: hashApiKey(KEY),
+      short_key: shortKey(KEY),
+      description: 'test',
+    },
+  })
+}
+
+/** The platform API on a free port: real HTTP, auth and SQLite, fake ingester and reads. */
+export async function startApp(options: FixtureOptions = {}) {
+  const database = openSqlite(':memory:')
+  await migrate(database)
+  const sqlIdentity = createIdentityStore(database)
+  await firstIdentity(sqlIdentity)
+  const identity = options.identity?.(sqlIdentity) ?? sqlIdentity
+  const clock = options.clock ?? { now: () => NOW }
+  const ingested: Ingested[] = []
+  const lines: string[] = []
+  const openGrant = options.openAccess === true ? await identity.adminGrant(ORGANIZATION) : undefined
+  const deps: AppDeps = {
+    ingester: {
+      async ingest(head, body) {
+        ingested.push({ head, body: Buffer.from(body) })
+        return options.ingest === undefined ? accepted() : await options.ingest(head, body)
+      },
+      health: () => HEALTH,
+    },
+    reads: emptyReads(options.reads),
+    projects: createProjectStore(database, clock),
+    identity,
+    blobs: options.blobs ?? NO_BLOBS,
+    authenticator: createAuthenticator({ store: identity, clock, ...(openGrant && { openGrant }) }),
+    registry: createRegistry(),
+    metrics: createMetrics(),
+    logger: createLogger({
+      level: options.logLevel ?? 'trace',
+      destination: { write: (line: string) => void lines.push(line) },
+    }),
+    clock,
+    limits: { ...LIMITS, ...options.limits },
+    version: '0.1.0',
+    checks: options.checks ?? {},
+  }
+  const app = createApp(deps)
+  const server = await startHttpServer(app, { host: '127.0.0.1', port: 0 })
+  type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
+  const request = (path: string, init: Init = {}): Promise<Response> =>
+    fetch(server.url + path, { ...init, headers: { 'x-api-key': KEY, ...init.headers } })
+  return {
+    app,
+    deps,
+    database,
+    url: server.url,
+    port: server.port,
+    ingested,
+    lines,
+    request,
+    postJson: (path: string, body: unknown, method = 'POST'): Promise<Response> =>
+      request(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    async stop() {
+      await server.stop(1000)
+      app.close()
+      await database.close()
+    },
+  }
+}
+
+export type AppFixture = Awaited<ReturnType<typeof startApp>>

@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createLogger } from '../../src/base/log.ts'
+import {
+  type EmbeddedClickHouse,
+  startEmbeddedClickHouse,
+} from '../../src/storage/clickhouse/embedded/start.ts'
+
+/** A new folder under the system's temporary one, and how to remove it. */
+export async function temporaryDir(): Promise<{ dir: string; remove: () => Promise<void> }> {
+  const dir = await mkdtemp(join(tmpdir(), 'weir-test-'))
+  return { dir, remove: () => rm(dir, { recursive: true, force: true, maxRetries: 5 }) }
+}
+
+/** Starts the real engine on the folder, without a word to the console. */
+export function startTestClickHouse(dataDir: string, signal?: AbortSignal): Promise<EmbeddedClickHouse> {
+  return startEmbeddedClickHouse({
+    dataDir,
+    logger: createLogger({ level: 'silent' }),
+    ...(signal !== undefined && { signal }),
+  })
+}
+
+/** Waits until the condition holds; rejects after `ms`. */
+export async function until(
+  what: string,
+  condition: () => Promise<boolean> | boolean,
+  ms = 20_000,
+): Promise<void> {
+  const deadline = Date.now() + ms
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`did not happen in ${ms} ms: ${what}`)
+    await delay(5)
+  }
+}

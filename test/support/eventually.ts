@@ -1,0 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+const EVERY_MS = 20
+
+/**
+ * The value of the first call of `read` that does not fail; after `ms` the failure of the last call. For what is
+ * acknowledged and becomes readable a moment later: `read` may hold assertions.
+ */
+export async function eventually<T>(read: () => Promise<T>, ms = 10_000): Promise<T> {
+  const deadline = Date.now() + ms
+  while (true) {
+    try {
+      return await read()
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+      await delay(EVERY_MS)
+    }
+  }
+}

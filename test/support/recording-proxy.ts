@@ -1,0 +1,81 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+
+/** One request that passed, with its answer. */
+export interface Recorded {
+  method: string
+  /** As sent, with the query. */
+  url: string
+  headers: IncomingHttpHeaders
+  body: Buffer
+  status: number
+  answer_type: string
+  answer: Buffer
+}
+
+/** An HTTP proxy that passes requests on unchanged and remembers them. */
+export interface RecordingProxy {
+  readonly url: string
+  readonly requests: Recorded[]
+  stop(): Promise<void>
+}
+
+/** Headers go on as they came, so that the body keeps the client's own framing and encoding. */
+async function passOn(req: IncomingMessage, target: string): Promise<Recorded> {
+  const { method = 'GET', url = '/', headers } = req
+  const onward = request(new URL(url, target), { method, headers, agent: false })
+  const answering = once(onward, 'response') as Promise<[IncomingMessage]>
+  const body = new PassThrough()
+  const recording = buffer(body)
+  await pipeline(
+    req,
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        body.write(chunk)
+        yield chunk
+      }
+      body.end()
+    },
+    onward,
+  )
+  const [answer] = await answering
+  return {
+    method,
+    url,
+    headers,
+    body: await recording,
+    status: answer.statusCode ?? 0,
+    answer_type: answer.headers['content-type'] ?? '',
+    answer: await buffer(answer),
+  }
+}
+
+/** Starts one in front of `target`, e.g. `http://127.0.0.1:1984`. */
+export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
+  const requests: Recorded[] = []
+  const server = createServer((req, res) => {
+    passOn(req, target).then(
+      (recorded) => {
+        requests.push(recorded)
+        const length = { 'content-length': recorded.answer.length }
+        const type = recorded.answer_type === '' ? {} : { 'content-type': recorded.answer_type }
+        res.writeHead(recorded.status, { ...type, ...length }).end(recorded.answer)
+      },
+      () => res.destroy(),
+    )
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect } from 'vitest'
+
+export const API_KEY = 'conformance_key_0123456789'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const START_MS = 60_000
+
+/** A real Weir as its own process, on a free port and a folder of its own. */
+export interface WeirProcess {
+  readonly url: string
+  /** A request with the key; `path` may be absolute. */
+  request(path: string, init?: WeirRequest): Promise<Response>
+  /** Body of a 200 answer; rejects with the status otherwise. A body makes it a POST. */
+  json<T>(path: string, body?: unknown): Promise<T>
+  /** SIGTERM, then its exit code; the folder is removed. */
+  stop(): Promise<number | null>
+}
+
+export interface WeirRequest {
+  method?: string
+  headers?: Record<string, string>
+  body?: string | Uint8Array<ArrayBuffer>
+}
+
+interface Started {
+  child: ChildProcess
+  url: string
+  output: string[]
+}
+
+/** Resolves when the process says where it listens. */
+async function spawnWeir(dataDir: string, env: Record<string, string>): Promise<Started> {
+  const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      DATA_DIR: dataDir,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      BOOTSTRAP_API_KEY: API_KEY,
+      ...env,
+    },
+  })
+  const output: string[] = []
+  createInterface(child.stderr).on('line', (line) => output.push(line))
+  const url = await new Promise<string>((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`weir ${why}:\n${output.join('\n')}`))
+    const timer = setTimeout(() => fail(`did not listen within ${START_MS} ms`), START_MS)
+    child.once('exit', (code) => fail(`ended with ${code}`))
+    createInterface(child.stdout).on('line', (line) => {
+      output.push(line)
+      const found = /"url":"(http:[^"]+)".*"msg":"listening"/.exec(line)?.[1]
+      if (found === undefined) return
+      clearTimeout(timer)
+      resolve(found)
+    })
+  })
+  return { child, url, output }
+}
+
+/** Starts one; the caller stops it. `env` adds to what every test server has. */
+export async function startWeir(env: Record<string, string> = {}): Promise<WeirProcess> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-server-'))
+  const { child, url, output } = await spawnWeir(dataDir, env)
+  const request = (path: string, { headers, ...init }: WeirRequest = {}): Promise<Response> =>
+    fetch(new URL(path, url), { ...init, headers: { 'x-api-key': API_KEY, ...headers } })
+  return {
+    url,
+    request,
+    async json<T>(path: string, body?: unknown): Promise<T> {
+      const json = { method: 'POST', headers: { 'content-type': 'application/json' } }
+      const response = await request(path, body === undefined ? {} : { ...json, body: JSON.stringify(body) })
+      const text = await response.text()
+      if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`)
+      return JSON.parse(text) as T
+    },
+    async stop() {
+      const ended = child.exitCode === null ? once(child, 'exit') : undefined
+      child.kill('SIGTERM')
+      await ended
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+      const errors = output.filter((line) => /"level":"(error|fatal)"/.test(line))
+      if (errors.length > 0) throw new Error(`weir logged errors:\n${errors.join('\n')}`)
+      return child.exitCode
+    },
+  }
+}
+
+/**
+ * One server for the tests of a describe block (or file): started before them, stopped after them, which fails when
+ * it logged an error or did not end well. Read `current()` inside tests and hooks only.
+ */
+export function useWeir(env: Record<string, string> = {}): { current: () => WeirProcess } {
+  let weir: WeirProcess | undefined
+  beforeAll(async () => {
+    weir = await startWeir(env)
+  })
+  afterAll(async () => {
+    expect(await weir?.stop()).toBe(0)
+  })
+  return {
+    current() {
+      if (weir === undefined) throw new Error('the server has not started')
+      return weir
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { temporaryDir, until } from './embedded-clickhouse.ts'
+import { median, startLoad } from './load.ts'
+import type { ProxiedStore } from './proxied-store.ts'
+import { sample, storedFaults, traceFaults } from './stored-traces.ts'
+import { startWeir, type WeirProcess } from './weir-process.ts'
+
+/** What was measured while the store was away; milliseconds. */
+export interface OutageReport {
+  acknowledged: number
+  calls: number
+  median_ms: number
+  max_ms: number
+  drained_ms: number
+}
+
+/**
+ * The store goes away under load for `seconds` and comes back: every request is acknowledged all the while, `/info`
+ * and `/ok` answer, the health report says what is the matter, and in the end the store has everything once.
+ */
+export async function storeOutage(store: ProxiedStore, seconds: number): Promise<OutageReport> {
+  const { dir, remove } = await temporaryDir()
+  const weir = await startWeir(dir, { CLICKHOUSE_URL: store.url })
+  const session_name = 'outage'
+  try {
+    const load = startLoad({ url: weir.url, session_name })
+    await load.reached(20)
+    await until('the store has rows', async () => (await weir.health()).stored > 0)
+    await store.proxy.set({ kind: 'refuse' })
+    const before = load.traces.filter((trace) => trace.patched).length
+    const [times] = await Promise.all([answerTimes(weir, seconds), saysUnavailable(weir)])
+    expect(load.traces.filter((trace) => trace.patched).length).toBeGreaterThan(before + 20)
+    await store.proxy.set({ kind: 'pass' })
+    await load.stop()
+    expect(load.refusals).toEqual([])
+    const back = performance.now()
+    const { status } = await weir.drained()
+    const drained_ms = Math.round(performance.now() - back)
+    expect(status).toBe('ok')
+    expect(await storedFaults(weir, session_name, load.traces)).toEqual([])
+    expect(await traceFaults(weir, sample(load.traces, 20))).toEqual([])
+    expect(await weir.stop()).toBe(0)
+    const acknowledged = 3 * load.traces.length
+    return {
+      acknowledged,
+      calls: times.length,
+      median_ms: median(times),
+      max_ms: Math.max(...times),
+      drained_ms,
+    }
+  } finally {
+    await store.proxy.set({ kind: 'pass' })
+    if (weir.isAlive()) await weir.kill()
+    await remove()
+  }
+}
+
+/** Calls /info and /ok in turn for that long. */
+async function answerTimes(weir: WeirProcess, seconds: number): Promise<number[]> {
+  const times: number[] = []
+  const end = Date.now() + seconds * 1000
+  while (Date.now() < end) {
+    const started = performance.now()
+    const answer = await weir.fetch(times.length % 2 === 0 ? '/info' : '/ok')
+    await answer.arrayBuffer()
+    times.push(performance.now() - started)
+    expect(answer.status).toBe(200)
+    await delay(20)
+  }
+  return times
+}
+
+async function saysUnavailable(weir: WeirProcess): Promise<void> {
+  await until(
+    'health says store_unavailable',
+    async () => (await weir.health()).status === 'store_unavailable',
+  )
+  const { store, waiting, log } = await weir.health()
+  expect(store).toMatchObject({ up: false, last_error: expect.any(String) })
+  expect(waiting).toBeGreaterThan(0)
+  expect(log.bytes).toBeGreaterThan(0)
+}

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { IngestHealth } from '../../src/ingest/ingester.ts'
+import { until } from './embedded-clickhouse.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const START_MS = 60_000
+const STOP_MS = 60_000
+
+export const KEY = 'lsv2_pt_0123456789abcdef0123456789abcdef_0123456789'
+
+/** One line that the server logged. */
+export interface LogLine {
+  readonly level: string
+  readonly msg: string
+  readonly url?: string
+  readonly code?: string
+  readonly err?: unknown
+}
+
+/** A Weir in a process of its own, to be killed. */
+export interface WeirProcess {
+  readonly url: string
+  readonly dataDir: string
+  readonly pid: number
+  /** What it has logged so far. */
+  readonly log: readonly LogLine[]
+  /** True until the process has ended. */
+  isAlive(): boolean
+  /** Asks with the admin key; `path` starts with a slash. */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  /** The body of a successful answer; rejects for any other. */
+  json<T>(path: string, init?: RequestInit): Promise<T>
+  health(): Promise<IngestHealth>
+  /** Resolves when everything acknowledged is in the store. */
+  drained(ms?: number): Promise<IngestHealth>
+  /** Process number of the embedded ClickHouse. */
+  enginePid(): Promise<number>
+  /** kill -9; resolves when the process is gone. */
+  kill(): Promise<void>
+  /** Sends SIGTERM and resolves with the exit code. */
+  stop(): Promise<number | null>
+}
+
+/** Environment variables for a Weir, besides DATA_DIR. */
+export type WeirEnvironment = Readonly<Record<string, string>>
+
+/** Starts `weir serve` on the folder with a free port; rejects with its last log lines when it does not listen. */
+export async function startWeir(dataDir: string, env: WeirEnvironment = {}): Promise<WeirProcess> {
+  const child = spawn(process.execPath, [MAIN, 'serve'], {
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', BOOTSTRAP_API_KEY: KEY, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  const log: LogLine[] = []
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-4000)
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    const fail = (why: string): void => {
+      child.kill('SIGKILL')
+      reject(new Error(`Weir ${why}: ${JSON.stringify(log.slice(-5))} ${stderr}`))
+    }
+    const timer = setTimeout(() => fail('does not listen'), START_MS)
+    createInterface({ input: child.stdout }).on('line', (text) => {
+      const line = JSON.parse(text) as LogLine
+      log.push(line)
+      if (line.msg !== 'listening' || line.url === undefined) return
+      clearTimeout(timer)
+      resolve(line.url)
+    })
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer)
+      fail(`ended with ${signal ?? code}`)
+    })
+  })
+  return handle(child, exited, { url, dataDir, log })
+}
+
+function handle(
+  child: ChildProcess,
+  exited: Promise<unknown>,
+  facts: Pick<WeirProcess, 'url' | 'dataDir' | 'log'>,
+): WeirProcess {
+  const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(facts.url + path, { ...init, headers: { 'x-api-key': KEY, ...init.headers } })
+  const json = async <T>(path: string, init?: RequestInit): Promise<T> => {
+    const answer = await ask(path, init)
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+  const health = (): Promise<IngestHealth> => json('/api/v1/ingest/health')
+  return {
+    ...facts,
+    pid: child.pid ?? 0,
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    fetch: ask,
+    json,
+    health,
+    async drained(ms = 60_000) {
+      let last: IngestHealth | undefined
+      await until('the ingest log has drained', async () => (last = await health()).waiting === 0, ms)
+      return last as IngestHealth
+    },
+    async enginePid() {
+      const names = await readdir(join(facts.dataDir, 'processes'))
+      const pids = names.flatMap((name) => /^clickhouse-(\d+)\.json$/.exec(name)?.[1] ?? [])
+      if (pids.length !== 1) throw new Error(`not one engine: ${names.join(' ')}`)
+      return Number(pids[0])
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      await exited
+      clearTimeout(timer)
+      return child.exitCode
+    },
+  }
+}
+
+/** Sends JSON. */
+export function jsonBody(method: string, value: unknown): RequestInit {
+  return { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
+}
