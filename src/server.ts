@@ -19,6 +19,7 @@ import type { TraceStore } from './ingest/trace-store.ts'
 import type { LaneData } from './ingest/lanes.ts'
 import { loadProcessors } from './ingest/processors.ts'
 import { createStoreBatch } from './ingest/store-batch.ts'
+import { STORED_COLUMNS } from './ingest/stored-columns.ts'
 import { startStoreWriter } from './ingest/store-writer.ts'
 import { createWorkerPool, type WorkerPool, workerEntry } from './ingest/worker-pool.ts'
 import { createRegistry } from './schema/registry.ts'
@@ -30,10 +31,6 @@ import { migrate as migrateSql } from './storage/sql/migrate.ts'
 import { createProjectStore } from './storage/sql/project-store.ts'
 import { openSqlite } from './storage/sql/sqlite.ts'
 import { startTelemetry } from './telemetry.ts'
-import { FEEDBACK_COLUMNS } from './trace/feedback.ts'
-import { FRAGMENT_COLUMNS } from './trace/fragment.ts'
-import { ROLL_UP_COLUMNS, TRACE_RUN_COLUMNS } from './trace/trace-run-row.ts'
-import { WAITING_CHILD_COLUMNS } from './trace/waiting-child.ts'
 
 /** A running Weir. */
 export interface WeirServer {
@@ -53,15 +50,6 @@ export interface ServerOverrides {
   logger?: Logger
 }
 
-/** Column order of each table's encoding. */
-const COLUMNS = {
-  run_fragments: FRAGMENT_COLUMNS,
-  runs: TRACE_RUN_COLUMNS,
-  feedback: FEEDBACK_COLUMNS,
-  waiting_children: WAITING_CHILD_COLUMNS,
-  roll_up: ROLL_UP_COLUMNS,
-}
-
 const REQUEST_GRACE_MS = 10_000
 const DRAIN_MS = 10_000
 const MB = 1 << 20
@@ -72,6 +60,10 @@ const OPEN_FRAGMENT_BYTES = 64 * MB
 const READ_TIMEOUT_MS = 60_000
 /** Parsed payloads live for one batch: a young generation that holds them is collected without copying. */
 const YOUNG_GENERATION_MB = 96
+/** Deriving and reading give way to acknowledging, as the embedded engine does. */
+const BACKGROUND_NICENESS = 5
+/** Threads that only start again when there is work cost an idle server nothing. */
+const IDLE_LANE_MS = 20_000
 
 /** Starts everything in dependency order. Rejects with an AppError and leaves nothing running when a part fails. */
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<WeirServer> {
@@ -119,7 +111,7 @@ async function startParts(base: Base): Promise<{ url: string; identity: Bootstra
   )
   const { identity, identityStore, projects } = await openIdentity(base)
   const clickhouse = await opening
-  const store = createTraceStore(clickhouse.connection, COLUMNS)
+  const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
   const limits = {
     max_body_bytes: config.ingestMaxBodyBytes,
     max_parts: MAX_PARTS,
@@ -217,25 +209,30 @@ interface Lanes {
 async function startLanes({ config, logger, stops }: Base): Promise<Lanes> {
   const processor_modules = config.processors.map((path) => resolve(path))
   await loadProcessors(processor_modules) // a bad module must fail the start, not every batch
-  const lane = (name: string, size: number, open_fragment_bytes = 0, taskTimeoutMs?: number): WorkerPool => {
+  const open_fragment_bytes = config.clickhouseUrl === undefined ? OPEN_FRAGMENT_BYTES : 0
+  const lane = (
+    name: string,
+    options: { size: number; niceness: number; taskTimeoutMs?: number; idleMs?: number },
+  ): WorkerPool => {
+    const { niceness, ...rest } = options
     const pool = createWorkerPool({
       entry: workerEntry(import.meta.url, './ingest/pipeline-worker'),
       name,
-      size,
-      workerData: { processor_modules, open_fragment_bytes } satisfies LaneData,
+      workerData: { processor_modules, open_fragment_bytes, niceness } satisfies LaneData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       logger,
-      ...(taskTimeoutMs === undefined ? {} : { taskTimeoutMs }),
+      ...rest,
     })
     stops.push(() => pool.close())
     return pool
   }
+  const background = { size: 1, niceness: BACKGROUND_NICENESS, idleMs: IDLE_LANE_MS }
   const lanes: Lanes = {
-    decode: lane('decode', Math.max(1, Math.min(4, availableParallelism() - 1))),
-    derive: lane('derive', 1, config.clickhouseUrl === undefined ? OPEN_FRAGMENT_BYTES : 0),
-    read: lane('read', 1, 0, READ_TIMEOUT_MS),
+    decode: lane('decode', { size: Math.max(1, Math.min(4, availableParallelism() - 1)), niceness: 0 }),
+    derive: lane('derive', background),
+    read: lane('read', { ...background, taskTimeoutMs: READ_TIMEOUT_MS }),
   }
-  await Promise.all([lanes.decode.warm(), lanes.derive.warm()])
+  await lanes.decode.warm()
   return lanes
 }
 

@@ -29,4 +29,6 @@ export interface LaneData {
   processor_modules: readonly string[]
   /** Memory for the fragments of open TraceRuns; 0 where others write to the same store. */
   open_fragment_bytes: number
+  /** How much the threads stand back for those that acknowledge: 0 to 19, as `nice` has it. */
+  niceness: number
 }

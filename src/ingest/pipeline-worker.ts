@@ -8,11 +8,13 @@ import { createDeriver } from './deriver.ts'
 import type { LaneData, LaneTasks } from './lanes.ts'
 import { createOpenFragments } from './open-fragments.ts'
 import { loadProcessors } from './processors.ts'
+import { yieldTo } from './thread-priority.ts'
 import { type TaskReply, serveTasks } from './serve-tasks.ts'
 import { createTraceAssembly } from './trace-assembly.ts'
 
 // Entry of every worker thread: payloads are parsed here and never on the main thread.
 const data = workerData as LaneData
+yieldTo(data.niceness)
 const context: LlmContext = {
   processors: await loadProcessors(data.processor_modules),
   startEstimate: createEstimates(createTokenizer()),

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../base/log.ts'
 import { createWorkerPool, workerEntry, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 
@@ -44,6 +44,13 @@ describe('a worker pool', () => {
     const pool = openPool({ workerData: { answer: 42 } })
     expect(await pool.run({ name: 'echo', input: { a: [1, 'b'] } })).toEqual({ a: [1, 'b'] })
     expect(await pool.run({ name: 'data', input: null })).toEqual({ answer: 42 })
+  })
+
+  it('ends a thread that has nothing to do and starts another when there is work', async () => {
+    const pool = openPool({ idleMs: 1 })
+    const thread = (): Promise<number> => pool.run({ name: 'thread', input: null })
+    const first = await thread()
+    await vi.waitUntil(async () => (await thread()) !== first)
   })
 
   it('moves buffers both ways', async () => {

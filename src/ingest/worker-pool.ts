@@ -36,13 +36,17 @@ export interface WorkerPool {
   close(): Promise<void>
 }
 
-/** `taskTimeoutMs` counts from the moment a task starts; `name` tells lanes apart in logs and errors. */
+/**
+ * `taskTimeoutMs` counts from the moment a task starts; a thread that had nothing to do for `idleMs` ends; `name`
+ * tells lanes apart in logs and errors.
+ */
 export interface WorkerPoolOptions {
   entry: URL
   size: number
   name: string
   workerData?: unknown
   taskTimeoutMs?: number
+  idleMs?: number
   resourceLimits?: ResourceLimits
   logger: Logger
 }
@@ -205,12 +209,24 @@ class ThreadLane implements WorkerPool {
   #watch(thread: Thread): void {
     clearTimeout(thread.timer)
     thread.timer = undefined
+    if (thread.ready && thread.jobs.length === 0) return this.#watchIdle(thread)
     const timeout = thread.ready ? this.#options.taskTimeoutMs : START_TIMEOUT_MS
-    if (timeout === undefined || (thread.ready && thread.jobs.length === 0)) return
+    if (timeout === undefined) return
     thread.timer = setTimeout(() => {
       const details = { lane: this.#options.name, task: thread.jobs[0]?.task.name, timeout_ms: timeout }
       this.#lose(thread, new AppError('worker_timeout', { details }))
     }, timeout)
+  }
+
+  /** A thread without work gives its memory back; the next task starts another. */
+  #watchIdle(thread: Thread): void {
+    const { idleMs } = this.#options
+    if (idleMs === undefined) return
+    thread.timer = setTimeout(() => {
+      this.#threads.delete(thread)
+      void thread.worker.terminate()
+    }, idleMs)
+    thread.timer.unref()
   }
 
   #failed(thread: Thread, cause: unknown): AppError {

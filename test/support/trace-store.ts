@@ -1,5 +1,6 @@
 import type { ListQuery, TraceStore } from '../../src/ingest/trace-store.ts'
 import { NIL_UUID } from '../../src/base/ids.ts'
+import { STORED_COLUMNS } from '../../src/ingest/stored-columns.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { connectClickHouse } from '../../src/storage/clickhouse/connect.ts'
 import { migrate } from '../../src/storage/clickhouse/migrate.ts'
@@ -8,7 +9,6 @@ import { parseFilter } from '../../src/trace/filter.ts'
 import { RowWriter } from '../../src/trace/row-binary.ts'
 import { parseTime } from '../../src/trace/time.ts'
 import {
-  ROLL_UP_COLUMNS,
   TRACE_RUN_COLUMNS,
   type TraceRunRow,
   readRows,
@@ -75,6 +75,7 @@ export function traceRunRow(n: number, fields: Partial<TraceRunRow>): TraceRunRo
 
 /** A TraceStore on a migrated engine of its own. */
 export interface TestTraceStore {
+  readonly store: TraceStore
   /** Inserts into table `runs`. */
   insert(rows: readonly TraceRunRow[]): Promise<void>
   list(workspace_id: string, query: ListQuery): Promise<TraceRunRow[]>
@@ -89,17 +90,12 @@ export async function startTestTraceStore(): Promise<TestTraceStore> {
   const engine = await startTestClickHouse(folder.dir)
   const db = connectClickHouse({ ...engine, database: 'weir' })
   await migrate(db, { logger: createLogger({ level: 'silent' }) })
-  const store: TraceStore = createTraceStore(db, {
-    run_fragments: [],
-    runs: TRACE_RUN_COLUMNS,
-    feedback: [],
-    waiting_children: [],
-    roll_up: ROLL_UP_COLUMNS,
-  })
+  const store: TraceStore = createTraceStore(db, STORED_COLUMNS)
   const list: TestTraceStore['list'] = async (workspace_id, query) => [
     ...readRows(await store.list(workspace_id, query), TRACE_RUN_COLUMNS),
   ]
   return {
+    store,
     list,
     async insert(rows) {
       const writer = new RowWriter()

@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { readdir, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Engine, openEngine } from './engine.ts'
@@ -12,6 +13,8 @@ import { createEngineServer, isInsertBody } from './http-server.ts'
 import type { ChildAnswer, OpenMessage, StopMessage } from './messages.ts'
 
 const STOP_MS = 10_000
+/** The engine's inserts and merges give way to the process that acknowledges. */
+const NICENESS = 5
 
 function send(answer: ChildAnswer): void {
   process.send?.(answer)
@@ -34,9 +37,19 @@ async function removeLeftBodies(workDir: string): Promise<void> {
   }
 }
 
+/** The engine's threads inherit the priority of the thread that opens it. */
+function giveWay(): void {
+  try {
+    setPriority(process.pid, NICENESS)
+  } catch {
+    // a hint, no promise
+  }
+}
+
 /** Opens engine and server; the returned function closes them and tells whether that went in time. */
 async function open(message: OpenMessage): Promise<() => Promise<boolean>> {
   const workDir = process.cwd()
+  giveWay()
   const engine: Engine = await openEngine(message.path, workDir, message.memory)
   await removeLeftBodies(workDir)
   const server = createEngineServer({ engine, password: message.password, workDir })

@@ -1,0 +1,101 @@
+import { expect } from 'vitest'
+import { createTraceReads } from '../../src/ingest/create-trace-reads.ts'
+import type { TraceReads } from '../../src/ingest/trace-reads.ts'
+import type { TraceStore } from '../../src/ingest/trace-store.ts'
+import { createWorkerPool, workerEntry } from '../../src/ingest/worker-pool.ts'
+import { createLogger } from '../../src/base/log.ts'
+import { type Filling, fillStore, filledId } from './fill-store.ts'
+import { startTestTraceStore } from './trace-store.ts'
+
+const WORKSPACE = '11111111-1111-4111-8111-111111111111'
+/** Two projects of one store: a small one, the floor, and the one to measure. */
+const SMALL = { project_id: '22222222-2222-4222-8222-222222222222', first: 900_000_000, runs: 2000 }
+const LARGE = { project_id: '33333333-3333-4333-8333-333333333333', first: 0 }
+const REPEATS = 31
+
+interface Read {
+  name: string
+  call: (n: number) => Promise<Uint8Array | undefined>
+}
+
+async function medianMs(read: Read): Promise<number> {
+  const times: number[] = []
+  for (let n = 0; n < REPEATS; n++) {
+    const started = performance.now()
+    expect(await read.call(n)).toBeDefined()
+    times.push(performance.now() - started)
+  }
+  return times.sort((a, b) => a - b)[REPEATS >> 1]!
+}
+
+function readsOf(reads: TraceReads, filled: Filled): Read[] {
+  const pick = (n: number): number => filled.first + Math.floor((n * filled.runs) / 5 / REPEATS)
+  return [
+    {
+      name: 'first page',
+      call: () => reads.query(WORKSPACE, { session: [filled.project_id], limit: 20, order: 'desc' }),
+    },
+    { name: 'one run', call: (n) => reads.traceRun(WORKSPACE, filledId(pick(n), 2)) },
+    { name: 'one trace', call: (n) => reads.trace(WORKSPACE, filledId(pick(n), 0), { view: 'full' }) },
+  ]
+}
+
+type Filled = Pick<Filling, 'project_id' | 'first' | 'runs'>
+
+async function fill(store: TraceStore, filled: Filled): Promise<void> {
+  await fillStore(store, { workspace_id: WORKSPACE, newest: Date.now(), ...filled })
+}
+
+/**
+ * Fills a store with `runs` TraceRuns and reads a first page, single TraceRuns and traces from it; answers must be
+ * right, and their median times no more than `factor` times those of a small store in the same process.
+ */
+export async function checkFilledReads(runs: number, factor: number): Promise<void> {
+  const opened = await startTestTraceStore()
+  const readLane = createWorkerPool({
+    entry: workerEntry(new URL('../../src/ingest/x.ts', import.meta.url).href, './pipeline-worker'),
+    name: 'read',
+    size: 1,
+    workerData: { processor_modules: [], open_fragment_bytes: 0, niceness: 0 },
+    logger: createLogger({ level: 'silent' }),
+  })
+  try {
+    const limits = { max_body_bytes: 1e8, max_parts: 1000, max_part_bytes: 1e8 }
+    const reads = createTraceReads({ store: opened.store, readLane, limits })
+    await fill(opened.store, SMALL)
+    const floor = new Map<string, number>()
+    for (const read of readsOf(reads, SMALL)) floor.set(read.name, await medianMs(read))
+    const large = { ...LARGE, runs }
+    await fill(opened.store, large)
+    await checkAnswers(reads, runs)
+    for (const read of readsOf(reads, large)) {
+      const ms = await medianMs(read)
+      const base = floor.get(read.name)!
+      console.info(
+        `${runs} runs, ${read.name}: median ${ms.toFixed(1)} ms, ${base.toFixed(1)} ms with ${SMALL.runs}`,
+      )
+      expect(ms / base, read.name).toBeLessThan(factor)
+    }
+  } finally {
+    await readLane.close()
+    await opened.stop()
+  }
+}
+
+async function checkAnswers(reads: TraceReads, runs: number): Promise<void> {
+  const parse = (bytes: Uint8Array | undefined) => JSON.parse(Buffer.from(bytes!).toString('utf8'))
+  const page = parse(await reads.query(WORKSPACE, { session: [LARGE.project_id], limit: 5, order: 'desc' }))
+  expect(page.runs.map((run: { id: string }) => run.id)).toEqual(
+    [4, 3, 2, 1, 0].map((run) => filledId(0, run)),
+  )
+  const oldest = runs / 5 - 1
+  const trace = parse(await reads.trace(WORKSPACE, filledId(oldest, 0), { view: 'full' }))
+  expect(trace.runs).toHaveLength(5)
+  expect(trace.totals).toMatchObject({
+    llm_runs: 2,
+    prompt_tokens: 2 * (100 + (oldest % 900)),
+    completion_tokens: 26,
+  })
+  const stats = await reads.projectStats(WORKSPACE, [LARGE.project_id])
+  expect(stats.get(LARGE.project_id)!.run_count / runs).toBeCloseTo(1, 1)
+}
