@@ -33,7 +33,7 @@ const types = {
 const vendors = {
   base: ['pino', '@opentelemetry/api'],
   schema: ['ajv', 'ajv-formats'],
-  trace: ['js-tiktoken'],
+  trace: ['js-tiktoken', '@pydantic/genai-prices'],
   ingest: ['@opentelemetry/api'],
   storage: ['@opentelemetry/api', '@clickhouse/client', '@clickhouse/client-common', 'chdb'],
   http: ['express', '@opentelemetry/api'],

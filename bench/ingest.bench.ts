@@ -30,7 +30,7 @@ async function start(
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  for await (const line of createInterface({ input: child.stdout! })) {
+  for await (const line of createInterface({ input: child.stdout })) {
     const { url } = line.startsWith('{') ? (JSON.parse(line) as { url?: string }) : {}
     if (url !== undefined) return { child, url }
   }

@@ -7,6 +7,9 @@ import { langchainStyle } from './langchain-style.ts'
 import { openaiChat } from './openai-chat.ts'
 import { openaiCompletions } from './openai-completions.ts'
 import { openaiResponses } from './openai-responses.ts'
+import { openinference } from './openinference.ts'
+import { openllmetry } from './openllmetry.ts'
+import { otelGenai } from './otel-genai.ts'
 import { plainMessage } from './plain-message.ts'
 import { vercelAi } from './vercel-ai.ts'
 
@@ -15,6 +18,9 @@ import { vercelAi } from './vercel-ai.ts'
  * formats with marks of their own to those that accept almost anything.
  */
 export const builtInProcessors: readonly Processor[] = [
+  otelGenai,
+  openinference,
+  openllmetry,
   langchainMessages,
   vercelAi,
   anthropicMessages,

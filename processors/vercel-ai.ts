@@ -1,19 +1,26 @@
 import { isObject, type JsonObject, type JsonValue, text } from '../src/schema/json.ts'
 import type { ContentBlock } from '../src/schema/types.gen.ts'
-import { type Draft, finish, newDraft, reasoningBlock, resolveRole } from '../src/trace/messages.ts'
+import { type Draft, finish, jsonText, newDraft, reasoningBlock, resolveRole } from '../src/trace/messages.ts'
 import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
 import { addToolCalls, putOpenaiMessage } from './parts/openai-message.ts'
 import { putMessage } from './parts/read-parts.ts'
 import { CANONICAL, OPENAI, REASONING, surveyMessages, VERCEL } from './parts/survey.ts'
 
 /**
- * The Vercel AI SDK as LangSmith's wrapper sends it: `messages` or `prompt` with its own parts; answers as
- * `{role, content, tool_calls}` with finishReason, or `{text, reasoning, toolCalls}`.
+ * The Vercel AI SDK as LangSmith's wrapper and the SDK's own telemetry send it: `messages` or `prompt` with its
+ * own parts; answers as `{role, content, tool_calls}` with finishReason, or `{text, reasoning, toolCalls, object}`.
  */
 export const vercelAi: Processor = { name: 'vercel-ai', match, normalize }
 
 function match(side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2 {
   if (side === 'outputs' && isObject(value) && isAnswer(value, hints)) return 2
+  if (
+    side === 'inputs' &&
+    hints.dialect === vercelAi.name &&
+    isObject(value) &&
+    typeof value.prompt === 'string'
+  )
+    return 2
   const list = listOf(value)
   if (list === undefined || list.length === 0) return 0
   const { messages, marks } = surveyMessages(list)
@@ -24,7 +31,11 @@ function match(side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2 {
 }
 
 function isHinted(hints: Hints): boolean {
-  return hints.metadata.ls_integration === 'vercel-ai-sdk' || hints.inputs_format === 'vercel-ai'
+  return (
+    hints.dialect === vercelAi.name ||
+    hints.metadata.ls_integration === 'vercel-ai-sdk' ||
+    hints.inputs_format === vercelAi.name
+  )
 }
 
 /** Camel case keys that no other vendor has, beside something that was said. */
@@ -34,9 +45,11 @@ function isAnswer(value: JsonObject, hints: Hints): boolean {
     typeof content === 'string' ||
     Array.isArray(content) ||
     typeof value.text === 'string' ||
-    Array.isArray(value.toolCalls)
+    Array.isArray(value.toolCalls) ||
+    (hints.dialect === vercelAi.name && (value.object !== undefined || value.reasoning !== undefined))
   if (!says || value.choices !== undefined) return false
-  if (value.finishReason !== undefined || Array.isArray(value.toolCalls)) return true
+  if (hints.dialect === vercelAi.name || value.finishReason !== undefined || Array.isArray(value.toolCalls))
+    return true
   if (isObject(usage) && (usage.inputTokens !== undefined || usage.promptTokens !== undefined)) return true
   if (!Array.isArray(content))
     return isHinted(hints) && (content === undefined || typeof value.role === 'string')
@@ -67,6 +80,9 @@ function normalize(side: Side, value: JsonValue): Normalized {
   if (isObject(value) && typeof value.system === 'string') {
     putMessage(draft, 'system', { role: 'system', content: value.system, content_path: 'system' })
   }
+  if (isObject(value) && list === undefined && typeof value.prompt === 'string') {
+    putMessage(draft, 'prompt', { role: 'user', content: value.prompt, content_path: 'prompt' })
+  }
   for (const [i, said] of (list ?? []).entries()) putOpenaiMessage(draft, `${path}[${i}]`, said, 'user')
   return finish(draft, isObject(value) ? { model: value.model ?? value.modelId, tools: value.tools } : {})
 }
@@ -84,7 +100,7 @@ function putAnswer(draft: Draft, value: JsonObject): void {
   if (after.length === 0) addToolCalls(after, value.toolCalls, 'toolCalls', draft.issues)
   const parts = Array.isArray(value.content) || typeof value.content === 'string'
   const before = parts ? [] : reasoningOf(value)
-  const content = parts ? value.content : value.text
+  const content = parts ? value.content : (value.text ?? (value.object && jsonText(value.object)))
   putMessage(draft, '', { role, content, content_path: parts ? 'content' : 'text', before, after })
 }
 

@@ -18,6 +18,9 @@ import type { ProjectStore } from './ingest/project-store.ts'
 import type { TraceStore } from './ingest/trace-store.ts'
 import type { LaneData } from './ingest/lanes.ts'
 import { loadProcessors } from './ingest/processors.ts'
+import type { PriceStore } from './ingest/price-store.ts'
+import { createPriceLookup } from './ingest/price-lookup.ts'
+import { type Repricer, type RepricerDeps, startRepricer } from './ingest/repricer.ts'
 import { createStoreBatch } from './ingest/store-batch.ts'
 import { STORED_COLUMNS } from './ingest/stored-columns.ts'
 import { startStoreWriter } from './ingest/store-writer.ts'
@@ -28,7 +31,9 @@ import { openClickHouse } from './storage/clickhouse/open.ts'
 import { createTraceStore } from './storage/clickhouse/trace-store.ts'
 import { createIdentityStore } from './storage/sql/identity-store.ts'
 import { migrate as migrateSql } from './storage/sql/migrate.ts'
+import { createPriceStore } from './storage/sql/price-store.ts'
 import { createProjectStore } from './storage/sql/project-store.ts'
+import { createRepriceJobStore } from './storage/sql/reprice-job-store.ts'
 import { openSqlite } from './storage/sql/sqlite.ts'
 import { startTelemetry } from './telemetry.ts'
 
@@ -61,8 +66,8 @@ const READ_TIMEOUT_MS = 60_000
 /** Parsed payloads live for one batch: a young generation that holds them is collected without copying. */
 const YOUNG_GENERATION_MB = 96
 /** Deriving and reading give way to acknowledging, as the embedded engine does. */
-const BACKGROUND_NICENESS = 5
-/** Threads that only start again when there is work cost an idle server nothing. */
+const BACKGROUND_NICENESS = 10
+/** For lanes without a state between tasks: threads that start again when there is work cost an idle server nothing. */
 const IDLE_LANE_MS = 20_000
 
 /** Starts everything in dependency order. Rejects with an AppError and leaves nothing running when a part fails. */
@@ -109,7 +114,7 @@ async function startParts(base: Base): Promise<{ url: string; identity: Bootstra
       () => undefined,
     ),
   )
-  const { identity, identityStore, projects } = await openIdentity(base)
+  const { identity, identityStore, projects, prices, repriceJobs } = await openSql(base)
   const clickhouse = await opening
   const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
   const limits = {
@@ -119,12 +124,18 @@ async function startParts(base: Base): Promise<{ url: string; identity: Bootstra
   }
   const blobs = createFileBlobStore(join(config.dataDir, 'blobs'))
   const lanes = await startLanes(base)
-  const ingester = await startIngest(base, { store, ready: clickhouse.ready, lanes, projects, blobs })
+  const ready = clickhouse.ready
+  const ingester = await startIngest(base, { store, ready, lanes, projects, prices, blobs })
+  const lane = lanes.read
+  const repricer = startRepricing(base, ingester, { store, lane, prices, projects, jobs: repriceJobs, ready })
   const openGrant = config.auth ? {} : { openGrant: identity.grant }
   const app = createApp({
     ingester,
     reads: createTraceReads({ store, readLane: lanes.read, limits }),
     projects,
+    prices,
+    findPrice: createPriceLookup(lanes.read, prices),
+    repricer,
     identity: identityStore,
     blobs,
     authenticator: createAuthenticator({ store: identityStore, clock: systemClock, ...openGrant }),
@@ -147,8 +158,8 @@ async function startParts(base: Base): Promise<{ url: string; identity: Bootstra
   return { url: http.url, identity }
 }
 
-/** The SQL store: organization, workspaces, keys, projects. */
-async function openIdentity({ config, logger, stops }: Base) {
+/** The SQL store: organization, workspaces, keys, projects, own prices. */
+async function openSql({ config, logger, stops }: Base) {
   const dataDir = resolve(config.dataDir)
   const database = openSqlite(join(dataDir, 'weir.db'), { synchronous: config.sqliteSynchronous })
   stops.push(() => database.close())
@@ -159,7 +170,13 @@ async function openIdentity({ config, logger, stops }: Base) {
   if (identity.ignoredBootstrapKey) {
     logger.warn('BOOTSTRAP_API_KEY is not a key of this data directory and was not taken')
   }
-  return { identity, identityStore, projects: createProjectStore(database, systemClock) }
+  return {
+    identity,
+    identityStore,
+    projects: createProjectStore(database, systemClock),
+    prices: createPriceStore(database, systemClock),
+    repriceJobs: createRepriceJobStore(database),
+  }
 }
 
 interface IngestParts {
@@ -167,20 +184,28 @@ interface IngestParts {
   ready: Promise<void>
   lanes: Lanes
   projects: ProjectStore
+  prices: PriceStore
   blobs: BlobStore
 }
 
 /** Log, writer and ingester: stopping stores what the log holds, as far as the store answers. */
 async function startIngest(
   base: Base,
-  { store, ready, lanes, projects, blobs }: IngestParts,
+  { store, ready, lanes, projects, prices, blobs }: IngestParts,
 ): Promise<Ingester> {
   const { config, logger, metrics, stops } = base
   const dir = join(config.dataDir, 'ingest-log')
   const log = await openIngestLog({ dir, maxBytes: config.ingestLogMaxBytes, logger })
   stops.push(() => log.close())
   const exclusive = config.clickhouseUrl === undefined
-  const storeBatch = createStoreBatch({ store, deriveLane: lanes.derive, exclusive, logger, metrics })
+  const storeBatch = createStoreBatch({
+    store,
+    deriveLane: lanes.derive,
+    prices,
+    exclusive,
+    logger,
+    metrics,
+  })
   const writer = startStoreWriter({ log, storeBatch, ready, logger, metrics })
   stops.push(() => writer.stop(DRAIN_MS))
   const ingester = createIngester({
@@ -218,7 +243,12 @@ async function startLanes({ config, logger, stops }: Base): Promise<Lanes> {
     const pool = createWorkerPool({
       entry: workerEntry(import.meta.url, './ingest/pipeline-worker'),
       name,
-      workerData: { processor_modules, open_fragment_bytes, niceness } satisfies LaneData,
+      workerData: {
+        processor_modules,
+        open_fragment_bytes,
+        has_prices: name !== 'decode',
+        niceness,
+      } satisfies LaneData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       logger,
       ...rest,
@@ -226,14 +256,35 @@ async function startLanes({ config, logger, stops }: Base): Promise<Lanes> {
     stops.push(() => pool.close())
     return pool
   }
-  const background = { size: 1, niceness: BACKGROUND_NICENESS, idleMs: IDLE_LANE_MS }
+  const background = { size: 1, niceness: BACKGROUND_NICENESS }
   const lanes: Lanes = {
     decode: lane('decode', { size: Math.max(1, Math.min(4, availableParallelism() - 1)), niceness: 0 }),
     derive: lane('derive', background),
-    read: lane('read', { ...background, taskTimeoutMs: READ_TIMEOUT_MS }),
+    read: lane('read', { ...background, taskTimeoutMs: READ_TIMEOUT_MS, idleMs: IDLE_LANE_MS }),
   }
   await lanes.decode.warm()
   return lanes
+}
+
+function startRepricing(
+  base: Base,
+  ingester: Ingester,
+  parts: Omit<RepricerDeps, 'isStored' | 'clock' | 'logger'>,
+): Repricer {
+  const repricer = startRepricer({
+    ...parts,
+    isStored: (time) => isStored(ingester, time),
+    clock: systemClock,
+    logger: base.logger,
+  })
+  base.stops.push(() => repricer.stop())
+  return repricer
+}
+
+/** True when nothing that was received before `time` waits for the store. */
+function isStored(ingester: Ingester, time: number): boolean {
+  const { oldest_waiting_at } = ingester.health()
+  return oldest_waiting_at === null || Date.parse(oldest_waiting_at) > time
 }
 
 function observeIngest(metrics: Metrics, ingester: Ingester): void {

@@ -21,6 +21,7 @@ export const ERRORS = {
   invalid_request: kind(422, 'The request is not valid.'),
   invalid_json: kind(400, 'The body is not valid JSON.'),
   invalid_multipart: kind(400, 'The body is not valid multipart/form-data.'),
+  invalid_otlp: kind(400, 'The body is not a valid OTLP message.'),
   invalid_encoding: kind(400, 'The body does not decompress with the Content-Encoding it names.'),
   unsupported_media_type: kind(415, 'This Content-Type is not accepted here.'),
   unsupported_encoding: kind(415, 'This Content-Encoding is not accepted; use identity, gzip or zstd.'),

@@ -5,7 +5,10 @@ import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { BlobStore } from '../ingest/blob-store.ts'
 import type { Ingester } from '../ingest/ingester.ts'
+import type { PriceLookup } from '../ingest/price-lookup.ts'
+import type { PriceStore } from '../ingest/price-store.ts'
 import type { ProjectStore } from '../ingest/project-store.ts'
+import type { Repricer } from '../ingest/repricer.ts'
 import type { TraceReads } from '../ingest/trace-reads.ts'
 import type { Registry } from '../schema/registry.ts'
 import type { DecodeLimits } from '../trace/decoded.ts'
@@ -23,6 +26,9 @@ export interface AppDeps {
   ingester: Ingester
   reads: TraceReads
   projects: ProjectStore
+  prices: PriceStore
+  findPrice: PriceLookup
+  repricer: Repricer
   identity: IdentityStore
   blobs: BlobStore
   authenticator: Authenticator

@@ -8,7 +8,8 @@ import type { AppDeps } from './app-deps.ts'
 import { announcedLength, collectBody, type CollectedBody, dropRest, tooLarge } from './body.ts'
 import { credentialsOf } from './credentials.ts'
 import { type Exchange, sendJson } from './exchange.ts'
-import { sendProblem } from './problem.ts'
+import { isOtlp, otlpProblem, sendExported } from './otlp.ts'
+import { type ProblemWriter, sendProblem } from './problem.ts'
 
 /** An ingest route that a request matched. */
 export interface IngestMatch {
@@ -21,6 +22,10 @@ const POSTS: ReadonlyMap<string, IngestMatch> = new Map([
   ['/runs/multipart', { kind: 'multipart', route: '/runs/multipart' }],
   ['/runs/batch', { kind: 'batch', route: '/runs/batch' }],
   ['/runs', { kind: 'create', route: '/runs' }],
+  ['/otel/v1/traces', { kind: 'otlp-traces', route: '/otel/v1/traces' }],
+  ['/v1/traces', { kind: 'otlp-traces', route: '/v1/traces' }],
+  ['/otel/v1/logs', { kind: 'otlp-logs', route: '/otel/v1/logs' }],
+  ['/v1/logs', { kind: 'otlp-logs', route: '/v1/logs' }],
 ])
 const UPDATE = /^\/runs\/([^/]+)$/
 
@@ -48,11 +53,13 @@ export function requestHead(
 ): RequestHead {
   const { headers } = exchange.req
   const { max_body_bytes, max_parts, max_part_bytes } = deps.limits
+  const project = headers['langsmith-project']
   return {
     kind: match.kind,
     content_type: headers['content-type'] ?? '',
     content_encoding: headers['content-encoding'] ?? '',
     ...(match.path_run_id !== undefined && { path_run_id: match.path_run_id }),
+    ...(typeof project === 'string' && { project }),
     workspace_id: principal.workspace_id,
     user_id: principal.user_id ?? NIL_UUID,
     api_key_id: principal.api_key_id,
@@ -116,18 +123,21 @@ export function createIngestHandler(deps: AppDeps, admission: Admission) {
     await withBody(exchange, admission, deps.limits, async ({ bytes, aborted }) => {
       if (aborted && (match.kind !== 'multipart' || bytes.length === 0)) return
       if (aborted) head.truncated = true
-      sendAccepted(exchange, await deps.ingester.ingest(head, bytes))
+      const outcome = await deps.ingester.ingest(head, bytes)
+      if (isOtlp(head.kind)) sendExported(exchange, head.kind, outcome)
+      else sendAccepted(exchange, outcome)
     })
   }
   return (exchange: Exchange, match: IngestMatch): void => {
     exchange.route = match.route
-    ingest(exchange, match).catch((thrown: unknown) => refuse(exchange, thrown, deps))
+    const write = isOtlp(match.kind) ? otlpProblem(exchange) : undefined
+    ingest(exchange, match).catch((thrown: unknown) => refuse(exchange, thrown, deps, write))
   }
 }
 
 /** Answers with the error; what is still coming of the body is dropped, or cut off if it comes too slowly. */
-export function refuse(exchange: Exchange, thrown: unknown, deps: AppDeps): void {
+export function refuse(exchange: Exchange, thrown: unknown, deps: AppDeps, write?: ProblemWriter): void {
   const tooSlow = thrown instanceof AppError && thrown.code === 'body_too_slow'
-  sendProblem(exchange, thrown, deps.logger, tooSlow ? { connection: 'close' } : {})
+  sendProblem(exchange, thrown, deps.logger, tooSlow ? { connection: 'close' } : {}, write)
   if (!tooSlow) dropRest(exchange.req)
 }

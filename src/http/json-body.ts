@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../base/errors.ts'
 import type { Issue } from '../schema/issue.ts'
+import type { JsonValue } from '../schema/json.ts'
 import type { Registry, SchemaName } from '../schema/registry.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
+import { isTooDeep } from '../trace/json-text.ts'
 import type { RequestFault } from './problem.ts'
 
 /** Bytes of a JSON body of any route that is not ingest. */
@@ -50,12 +52,16 @@ export function parseJsonBody<K extends SchemaName>(
   schema: K,
   registry: Registry,
 ): SchemaTypes[K] {
-  let value: unknown
+  let value: JsonValue
+  let tooDeep: boolean
   try {
-    value = JSON.parse(new TextDecoder().decode(bytes))
+    const text = new TextDecoder().decode(bytes)
+    value = JSON.parse(text) as JsonValue
+    tooDeep = isTooDeep(text, value)
   } catch {
     throw new AppError('invalid_json')
   }
+  if (tooDeep) throw new AppError('invalid_json', { message: 'The body is nested too deeply.' })
   const result = registry.check(schema, value)
   if (!result.ok) throw bodyFault(result.issues)
   return result.value

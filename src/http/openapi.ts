@@ -54,11 +54,17 @@ function describeParameters(parameters: Parameters, place: 'path' | 'query'): ob
 
 function describeBody(route: Route, use: (name: string) => JsonSchema): object | undefined {
   if (route.body === undefined) return undefined
+  if (route.wire_types !== undefined) return { required: true, content: anyOfTypes(route.wire_types) }
   if (route.body === 'raw') return { required: true, content: INGEST_BODY }
   return { required: true, content: { 'application/json': { schema: use(route.body) } } }
 }
 
+function anyOfTypes(types: readonly string[]): Record<string, { schema: object }> {
+  return Object.fromEntries(types.map((type) => [type, { schema: {} }]))
+}
+
 function describeReply(route: Route, use: (name: string) => JsonSchema): object {
+  if (route.wire_types !== undefined) return { description: 'Success', content: anyOfTypes(route.wire_types) }
   const name = route.reply === 'bytes' ? route.reply_schema : route.reply
   const schema = name === undefined ? {} : use(name)
   return { description: 'Success', content: { [route.reply_type]: { schema } } }
@@ -77,7 +83,10 @@ function describeErrors(route: Route, use: (name: string) => JsonSchema): Record
       status,
       {
         description: named.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join(' '),
-        content: { 'application/json': { schema: use('problem') } },
+        content:
+          route.wire_types === undefined
+            ? { 'application/json': { schema: use('problem') } }
+            : anyOfTypes(route.wire_types),
       },
     ]),
   )

@@ -1,7 +1,7 @@
 import { type AppError, type ErrorCode, toAppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Exchange, Headers } from './exchange.ts'
-import { sendJson } from './exchange.ts'
+import { sendBytes } from './exchange.ts'
 
 /** One fault of a request in FastAPI's shape, which LangSmith's clients know. */
 export interface RequestFault {
@@ -46,6 +46,17 @@ export function problemHeaders(error: AppError): Headers {
   return error.retryable ? { 'retry-after': RETRY_AFTER } : {}
 }
 
+/** What an error is answered with. */
+export type ProblemWriter = (
+  error: AppError,
+  request_id: string,
+) => { content_type: string; body: Uint8Array | string }
+
+const problemJson: ProblemWriter = (error, request_id) => ({
+  content_type: 'application/json',
+  body: JSON.stringify(toProblem(error, request_id)),
+})
+
 /**
  * The only place that turns a thrown value into an answer. An unexpected one is a 500 whose cause is logged
  * with the request id; overload is counted by metrics and not logged one by one.
@@ -55,6 +66,7 @@ export function sendProblem(
   thrown: unknown,
   logger: Logger,
   headers: Headers = {},
+  write: ProblemWriter = problemJson,
 ): void {
   const error = toAppError(thrown)
   const { request_id, route, req } = exchange
@@ -64,5 +76,11 @@ export function sendProblem(
       'request failed',
     )
   }
-  sendJson(exchange, error.status, toProblem(error, request_id), { ...problemHeaders(error), ...headers })
+  const { content_type, body } = write(error, request_id)
+  sendBytes(
+    exchange,
+    error.status,
+    { 'content-type': content_type, ...problemHeaders(error), ...headers },
+    body,
+  )
 }

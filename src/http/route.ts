@@ -54,6 +54,8 @@ export interface Route {
   reply_type: string
   /** Schema of a JSON answer that comes as bytes. */
   reply_schema?: SchemaName
+  /** Content types of the body and of every answer where neither is ours to define. */
+  wire_types?: readonly string[]
   /** Status of success. */
   status: number
   /** What else than the common errors it answers. */
@@ -76,6 +78,7 @@ interface RouteDefinition<P, Q, B, R> {
   reply: R
   reply_type?: string
   reply_schema?: SchemaName
+  wire_types?: readonly string[]
   status?: number
   errors?: readonly ErrorCode[]
   hot?: boolean

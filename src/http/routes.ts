@@ -3,6 +3,9 @@ import type { Route } from './route.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
 import { identityRoutes } from './routes/identity.ts'
 import { ingestRoutes } from './routes/ingest.ts'
+import { otlpRoutes } from './routes/otlp.ts'
+import { priceRoutes } from './routes/prices.ts'
+import { repriceRoutes } from './routes/reprice.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { systemRoutes } from './routes/system.ts'
@@ -19,9 +22,12 @@ export function platformRoutes(): Route[] {
   }
   const routes = [
     ...ingestRoutes(),
+    ...otlpRoutes(),
     ...runRoutes(),
     ...feedbackRoutes(),
     ...sessionRoutes(),
+    ...priceRoutes(),
+    ...repriceRoutes(),
     ...identityRoutes(),
     ...systemRoutes(openApi),
   ]

@@ -5,6 +5,7 @@ import type { JsonObject } from '../schema/json.ts'
 import { readFragments } from '../trace/fragment.ts'
 import { type Attachment, mergeFragments } from '../trace/merge.ts'
 import { carriesUsage } from '../trace/derive.ts'
+import type { FieldChoice } from '../trace/trace-run-json.ts'
 import { TRACE_RUN_COLUMNS, type TraceRunRow, readRows } from '../trace/trace-run-row.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { LaneTasks } from './lanes.ts'
@@ -66,7 +67,11 @@ class LaneTraceReads implements TraceReads {
     )
   }
 
-  async traceRun(workspace_id: string, id: string): Promise<Uint8Array | undefined> {
+  async traceRun(
+    workspace_id: string,
+    id: string,
+    choice: FieldChoice = {},
+  ): Promise<Uint8Array | undefined> {
     const { store } = this.#deps
     const [rows, fragments] = await Promise.all([
       store.row(workspace_id, id),
@@ -74,7 +79,7 @@ class LaneTraceReads implements TraceReads {
     ])
     if (rows.length === 0 && fragments.length === 0) return undefined
     const roll_up = await this.#rollUpFor(workspace_id, decodeRows(rows))
-    return this.#task('read-trace-run', { read: { rows, roll_up, fragments } })
+    return this.#task('read-trace-run', { read: { rows, roll_up, fragments }, choice })
   }
 
   async trace(
@@ -92,10 +97,14 @@ class LaneTraceReads implements TraceReads {
     if (found.length === 0) return undefined
     const more = found.length > TRACE_PAGE
     const shown = found.slice(0, TRACE_PAGE)
-    const rows = more ? await store.traceRows(workspace_id, trace_id, after, TRACE_PAGE) : page
     const fragments = options.view === 'lean' ? NONE : await this.#fragmentsOf(workspace_id, shown)
     const next = more ? writeCursor([shown.at(-1)!.dotted_order]) : null
-    return this.#task('read-trace', { read: { rows, roll_up, fragments }, trace_id, next })
+    return this.#task('read-trace', {
+      read: { rows: page, roll_up, fragments },
+      trace_id,
+      limit: TRACE_PAGE,
+      next,
+    })
   }
 
   async query(workspace_id: string, query: TraceRunQuery): Promise<Uint8Array> {
@@ -108,7 +117,11 @@ class LaneTraceReads implements TraceReads {
     ])
     const last = found.length === query.limit ? found.at(-1) : undefined
     const cursors = { next: last ? writeCursor([last.sort_time, last.run_id]) : null, prev: null }
-    return this.#task('read-page', { read: { rows, roll_up, fragments }, cursors, select: query.select })
+    return this.#task('read-page', {
+      read: { rows, roll_up, fragments },
+      cursors,
+      choice: { select: query.select },
+    })
   }
 
   async attachment(workspace_id: string, run_id: string, name: string): Promise<Attachment | undefined> {

@@ -2,9 +2,11 @@ import { workerData } from 'node:worker_threads'
 import { decodeRequest } from '../trace/decode.ts'
 import { createEstimates } from '../trace/estimator.ts'
 import type { LlmContext } from '../trace/llm.ts'
+import { repriceRows } from '../trace/price/reprice-rows.ts'
 import { createTokenizer } from '../trace/tokenizer.ts'
 import { validateBody } from '../trace/validate-body.ts'
 import { createDeriver } from './deriver.ts'
+import { createLanePrices, loadDefaultPrices } from './lane-prices.ts'
 import type { LaneData, LaneTasks } from './lanes.ts'
 import { createOpenFragments } from './open-fragments.ts'
 import { loadProcessors } from './processors.ts'
@@ -19,18 +21,34 @@ const context: LlmContext = {
   processors: await loadProcessors(data.processor_modules),
   startEstimate: createEstimates(createTokenizer()),
 }
-const deriver = createDeriver(context, createOpenFragments(data.open_fragment_bytes))
+const defaults = await loadDefaultPrices(data.has_prices)
+const prices = createLanePrices(defaults.source)
+const deriver = createDeriver(
+  { ...context, prices: (workspace_id) => prices.of(workspace_id) },
+  createOpenFragments(data.open_fragment_bytes),
+)
 const assembly = createTraceAssembly(context)
 
 type Handlers = { [Name in keyof LaneTasks]: (input: LaneTasks[Name]['input']) => LaneTasks[Name]['output'] }
 
 const handlers: Handlers = {
   decode: ({ head, body }) => decodeRequest(head, body),
-  'derive-begin': ({ payloads }) => deriver.begin(payloads),
+  'derive-begin': ({ payloads, prices: snapshot }) => {
+    prices.use(snapshot)
+    return deriver.begin(payloads)
+  },
   'derive-go-on': (read) => deriver.goOn(read),
-  'read-trace-run': ({ read }) => assembly.traceRun(read),
-  'read-trace': ({ read, trace_id, next }) => assembly.trace(read, trace_id, next),
-  'read-page': ({ read, cursors, select }) => assembly.page(read, cursors, select),
+  'read-trace-run': ({ read, choice }) => assembly.traceRun(read, choice),
+  'read-trace': ({ read, trace_id, limit, next }) => assembly.trace(read, { trace_id, limit, next }),
+  'read-page': ({ read, cursors, choice }) => assembly.page(read, cursors, choice),
+  reprice: ({ rows, prices: snapshot }) => {
+    prices.use(snapshot)
+    return repriceRows(rows, (workspace_id) => prices.of(workspace_id))
+  },
+  'find-price': ({ workspace_id, query, prices: snapshot }) => {
+    prices.use(snapshot)
+    return { price: prices.of(workspace_id).find(query), default_prices: defaults.data }
+  },
   validate: ({ head, body }) => validateBody(head, body, context),
 }
 

@@ -1,10 +1,11 @@
 import { type Span, SpanStatusCode, trace } from '@opentelemetry/api'
-import { toAppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Counter, Metrics } from '../base/metrics.ts'
-import type { DeriveStep, ReadBack, WorkspaceIds } from './deriver.ts'
+import type { WorkspaceIds } from './derive-batch.ts'
+import type { DeriveStep, ReadBack } from './deriver.ts'
 import type { LogFrame } from './ingest-log.ts'
 import type { LaneTasks } from './lanes.ts'
+import type { PriceStore } from './price-store.ts'
 import type { TraceStore } from './trace-store.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
@@ -15,6 +16,8 @@ export interface StoreBatchDeps {
   store: TraceStore
   /** The lane that derives: one thread, because a batch is derived in steps. */
   deriveLane: WorkerPool
+  /** Own prices, for the costs that nobody sent. */
+  prices: PriceStore
   /** No other process writes to the store, so what is read back cannot miss a fragment on its way. */
   exclusive: boolean
   logger: Logger
@@ -36,6 +39,9 @@ export function createStoreBatch(deps: StoreBatchDeps): StoreBatch {
 
 type Derived = Extract<DeriveStep, { kind: 'done' }>
 
+/** Deriving itself failed, not the store: trying again would fail again. */
+class LaneFailure extends Error {}
+
 class BatchSteps {
   readonly #deps: StoreBatchDeps
   readonly #timed: StepTimer
@@ -48,7 +54,7 @@ class BatchSteps {
     this.#timed = createStepTimer(deps.metrics)
     this.#underived = deps.metrics.counter(
       'weir_ingest_underived_total',
-      'Requests whose fragments are stored but could not be derived.',
+      'TraceRuns, or whole requests of them, whose fragments are stored but could not be derived.',
     )
   }
 
@@ -62,7 +68,13 @@ class BatchSteps {
     const inserting = this.#timed('insert_fragments', () => store.insert('run_fragments', fragments, signal))
     inserting.catch(() => undefined) // awaited below, whatever the derivation says first
     if (!exclusive) await inserting
-    const derived = await this.#deriveOrSkip(fragments, signal)
+    let derived: Derived[]
+    try {
+      derived = [await this.#derive(fragments, signal)]
+    } catch (thrown) {
+      await inserting // its bytes are of this batch, and what is derived next must find all of it
+      derived = await this.#deriveEach(fragments, thrown, signal)
+    }
     await inserting
     return this.#storeRows(derived, signal)
   }
@@ -75,49 +87,66 @@ class BatchSteps {
       this.#someWait = true
       await store.insert('waiting_children', waiting, signal)
     }
+    const adopted = derived.filter((part) => part.adopted_count > 0).map((part) => part.adopted)
+    if (adopted.length > 0) await store.insert('run_fragments', adopted, signal)
     const rows = derived.filter((part) => part.count > 0).map((part) => part.rows)
     if (rows.length > 0) await this.#timed('insert_runs', () => store.insert('runs', rows, signal))
     return derived.reduce((sum, part) => sum + part.count, 0)
   }
 
   /**
-   * Derives payloads together; where that fails, each alone, and what fails alone twice is left underived and said:
-   * its fragments are stored and readable by id, and one bad TraceRun must not hold up all others.
+   * Derives each payload alone after all together failed. What fails alone twice is left underived and said: its
+   * fragments are stored and readable by id, and one bad TraceRun must not hold up all others.
    */
-  async #deriveOrSkip(
+  async #deriveEach(
     payloads: readonly Uint8Array[],
+    thrown: unknown,
     signal: AbortSignal,
-    isLastTry = false,
   ): Promise<Derived[]> {
-    try {
-      return [await this.#derive(payloads, signal)]
-    } catch (thrown) {
-      if (signal.aborted || toAppError(thrown).code === 'store_unavailable') throw thrown
-      if (payloads.length > 1) {
-        const derived: Derived[] = []
-        for (const payload of payloads) derived.push(...(await this.#deriveOrSkip([payload], signal)))
-        return derived
-      }
-      if (!isLastTry) return this.#deriveOrSkip(payloads, signal, true)
-      this.#deps.logger.error(
-        { err: thrown },
-        'derive: a request could not be derived; its fragments are stored',
-      )
-      this.#underived.inc()
-      return []
+    if (signal.aborted || !(thrown instanceof LaneFailure)) throw thrown
+    const derived: Derived[] = []
+    for (const payload of payloads) {
+      const again = (): Promise<Derived> => this.#derive([payload], signal)
+      const part =
+        (await again().catch((error: unknown) => this.#unlessLane(error))) ??
+        (await again().catch((error: unknown) => this.#unlessLane(error)))
+      if (part) derived.push(part)
+      else this.#left(thrown)
     }
+    return derived
+  }
+
+  #unlessLane(error: unknown): undefined {
+    if (!(error instanceof LaneFailure)) throw error
+    return undefined
   }
 
   async #derive(payloads: readonly Uint8Array[], signal: AbortSignal): Promise<Derived> {
-    const task = <N extends keyof LaneTasks>(name: N, input: LaneTasks[N]['input']) =>
-      this.#deps.deriveLane.run<LaneTasks[N]['output']>({ name, input }, signal)
-    let step = await this.#timed('sort', () => task('derive-begin', { payloads: [...payloads] }))
+    const task = async <N extends keyof LaneTasks>(name: N, input: LaneTasks[N]['input']) => {
+      try {
+        return await this.#deps.deriveLane.run<LaneTasks[N]['output']>({ name, input }, signal)
+      } catch (cause) {
+        throw new LaneFailure('the derive lane failed', { cause })
+      }
+    }
+    const prices = await this.#deps.prices.snapshot()
+    let step = await this.#timed('sort', () => task('derive-begin', { payloads: [...payloads], prices }))
     while (step.kind === 'needs') {
       const needs = step
       const read = await this.#timed('read_back', () => this.#readBack(needs))
       step = await this.#timed('derive', () => task('derive-go-on', read))
     }
+    for (const failure of step.failures) this.#left(failure)
     return step
+  }
+
+  /** Fragments that could not be derived are stored and readable by id; this says so. */
+  #left(failure: unknown): void {
+    this.#deps.logger.error(
+      { err: failure },
+      'derive: a TraceRun could not be derived; its fragments are stored',
+    )
+    this.#underived.inc()
   }
 
   async #readBack(needs: Extract<DeriveStep, { kind: 'needs' }>): Promise<ReadBack> {

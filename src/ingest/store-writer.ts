@@ -1,17 +1,20 @@
-import { toAppError } from '../base/errors.ts'
+import { AppError, toAppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Histogram, Metrics } from '../base/metrics.ts'
 import type { IngestLog, LogFrame, LogPosition } from './ingest-log.ts'
 import type { StoreBatch } from './store-batch.ts'
 
 /** Payload bytes that one batch takes from the log. */
-const BATCH_BYTES = 12 << 20
+const BATCH_BYTES = 16 << 20
 /** Shortest and longest time between the starts of two batches. */
 const INTERVAL_MS = { least: 100, most: 400 } as const
+/** Below the 10 s after which the Python client sends again (contract §0 fact 5). */
+const REACHED_MS = 8_000
 const RETRY_MS = [100, 200, 500, 1000, 2000] as const
 
 /** How far the store is. */
 export interface StoreProgress {
+  /** False until the store can take rows, and while it refuses them. */
   up: boolean
   last_error: string | null
   /** Epoch milliseconds. */
@@ -25,7 +28,10 @@ export interface StoreProgress {
 /** Moves what the ingest log holds into the store, derived, in order; goes on for ever through store outages. */
 export interface StoreWriter {
   progress(): StoreProgress
-  /** Resolves when everything before `position` is stored and derived. */
+  /**
+   * Resolves when everything before `position` is stored and derived.
+   * @throws AppError store_unavailable when that takes so long that clients give up; it is in the log all the same
+   */
   reached(position: LogPosition): Promise<void>
   /** Resolves when the log is empty, or `deadlineMs` have passed; then stops. */
   stop(deadlineMs: number): Promise<void>
@@ -52,7 +58,7 @@ class LogStoreWriter implements StoreWriter {
   readonly #stopping = new AbortController()
   readonly #batchSeconds: Histogram
   readonly #progress: StoreProgress = {
-    up: true,
+    up: false,
     last_error: null,
     last_confirmed_at: null,
     stored: 0,
@@ -81,7 +87,18 @@ class LogStoreWriter implements StoreWriter {
 
   reached(wanted: LogPosition): Promise<void> {
     if (isBefore(wanted, this.#position)) return Promise.resolve()
-    return new Promise((resolve) => this.#waiters.push({ position: wanted, resolve }))
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter)
+        reject(new AppError('store_unavailable'))
+      }, REACHED_MS)
+      const done = (): void => {
+        clearTimeout(late)
+        resolve()
+      }
+      const waiter = { position: wanted, resolve: done }
+      this.#waiters.push(waiter)
+    })
   }
 
   async stop(deadlineMs: number): Promise<void> {
@@ -94,7 +111,10 @@ class LogStoreWriter implements StoreWriter {
   async #run(): Promise<void> {
     const { signal } = this.#stopping
     let failures = 0
-    await Promise.race([this.#deps.ready, aborted(signal)])
+    const isReady = this.#deps.ready.then(() => {
+      this.#progress.up = true
+    })
+    await Promise.race([isReady, aborted(signal)])
     while (!signal.aborted) {
       const started = performance.now()
       const outcome = await this.#step(failures)
@@ -104,13 +124,13 @@ class LogStoreWriter implements StoreWriter {
       else {
         failures = 0
         this.#batchSeconds.observe(ms / 1000)
-        await pause(rest(ms), signal)
+        if (outcome === 'stored') await pause(rest(ms), signal)
       }
     }
   }
 
   /** Stores the next batch. A failed one must be tried again: skipping it would lose acknowledged data. */
-  async #step(failures: number): Promise<'idle' | 'stored' | 'failed'> {
+  async #step(failures: number): Promise<'idle' | 'behind' | 'stored' | 'failed'> {
     const { log, storeBatch, logger } = this.#deps
     try {
       const frames = await log.read(this.#position, BATCH_BYTES)
@@ -119,7 +139,7 @@ class LogStoreWriter implements StoreWriter {
       const end = frames.at(-1)!.end
       await log.commit(end)
       this.#confirmed(frames, derived, end)
-      return 'stored'
+      return isFull(frames) ? 'behind' : 'stored'
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return 'failed'
       const { code, message } = toAppError(thrown)
@@ -144,6 +164,11 @@ class LogStoreWriter implements StoreWriter {
     this.#waiters = this.#waiters.filter((waiter) => !due.includes(waiter))
     for (const waiter of due) waiter.resolve()
   }
+}
+
+/** True when there is probably more to store at once: nothing to wait for. */
+function isFull(frames: readonly LogFrame[]): boolean {
+  return frames.reduce((sum, frame) => sum + frame.payload.length, 0) > BATCH_BYTES / 2
 }
 
 /**

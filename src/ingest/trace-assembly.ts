@@ -1,17 +1,28 @@
-import { type TraceRun, carriesUsage, deriveTraceRun } from '../trace/derive.ts'
+import { type TraceRun, carriesUsage, deriveMerged } from '../trace/derive.ts'
 import { type StoredFragment, readFragments } from '../trace/fragment.ts'
+import type { ParentLineage } from '../trace/lineage.ts'
 import type { Estimator, LlmContext } from '../trace/llm.ts'
+import { mergeFragments } from '../trace/merge.ts'
+import { spanParts } from '../trace/otel/span-parts.ts'
 import { type RollUp, rollUp } from '../trace/roll-up.ts'
 import {
   type RollUpColumns,
   ROLL_UP_COLUMNS,
   TRACE_RUN_COLUMNS,
   type TraceRunRow,
+  isOutdated,
   readRows,
   toRow,
 } from '../trace/trace-run-row.ts'
 import { tokenModelFor } from '../trace/token-model.ts'
-import { fullTraceRun, joinPieces, leanTraceRun, ownCounts, totalsJson } from '../trace/trace-run-json.ts'
+import {
+  type FieldChoice,
+  fullPieces,
+  joinPieces,
+  leanPieces,
+  ownCounts,
+  totalsJson,
+} from '../trace/trace-run-json.ts'
 
 /** What the store gave for one read, as RowBinary. */
 export interface ReadRows {
@@ -28,34 +39,38 @@ type Piece = string | Uint8Array
 /** Makes answers of reads from stored bytes; runs off the event loop. */
 export interface TraceAssembly {
   /** One TraceRun whole; undefined when there are neither fragments nor a row. */
-  traceRun(read: ReadRows): Uint8Array<ArrayBuffer> | undefined
-  /** A page of a trace. `totals` are over the whole trace, `next` the cursor of the next page. */
-  trace(read: ReadRows, trace_id: string, next: string | null): Uint8Array<ArrayBuffer> | undefined
+  traceRun(read: ReadRows, choice: FieldChoice): Uint8Array<ArrayBuffer> | undefined
+  /** A page of a trace: its first `limit` rows. `totals` are over the whole trace, `next` is the next page's cursor. */
+  trace(
+    read: ReadRows,
+    page: { trace_id: string; limit: number; next: string | null },
+  ): Uint8Array<ArrayBuffer> | undefined
   /** A page of a list. */
   page(
     read: ReadRows,
     cursors: { next: string | null; prev: string | null },
-    select: readonly string[] | undefined,
+    choice: FieldChoice,
   ): Uint8Array<ArrayBuffer>
 }
 
 export function createTraceAssembly(context: LlmContext): TraceAssembly {
   return {
-    traceRun(read) {
+    traceRun(read, choice) {
       const rows = [...readRows(read.rows, TRACE_RUN_COLUMNS)]
       const derived = deriveAll(read.fragments, rows, context)
       const pieces = assemble(
         rows.length > 0 ? rows : [...derived.values()].map(toRow),
         derived,
         rollUps(read.roll_up),
+        choice,
       )
       return pieces.length === 0 ? undefined : joinPieces(pieces[0]!)
     },
-    trace(read, trace_id, next) {
-      const rows = [...readRows(read.rows, TRACE_RUN_COLUMNS)]
+    trace(read, { trace_id, limit, next }) {
+      const rows = [...readRows(read.rows, TRACE_RUN_COLUMNS)].slice(0, limit)
       if (rows.length === 0) return undefined
       const roll = rollUps(read.roll_up)
-      const pieces = assemble(rows, deriveAll(read.fragments, rows, context), roll)
+      const pieces = assemble(rows, deriveAll(read.fragments, rows, context), roll, {})
       const totals = roll.get(trace_id)
       const root = rows.findIndex((row) => row.run_id === trace_id)
       const starts = rows.map((row) => row.start_time)
@@ -70,11 +85,11 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
         `,"cursors":{"next":${JSON.stringify(next)}}}`,
       ])
     },
-    page(read, cursors, select) {
+    page(read, cursors, choice) {
       const rows = [...readRows(read.rows, TRACE_RUN_COLUMNS)]
-      const pieces = assemble(rows, deriveAll(read.fragments, rows, context), rollUps(read.roll_up))
-      const chosen = select === undefined ? pieces : pieces.map((piece) => [picked(piece, select)])
-      return joinPieces(['{"runs":[', ...separated(chosen), `],"cursors":${JSON.stringify(cursors)}}`])
+      const derived = deriveAll(read.fragments, rows, context)
+      const pieces = assemble(rows, derived, rollUps(read.roll_up), choice)
+      return joinPieces(['{"runs":[', ...separated(pieces), `],"cursors":${JSON.stringify(cursors)}}`])
     },
   }
 }
@@ -94,17 +109,27 @@ function deriveAll(
   const byId = new Map(rows.map((row) => [row.run_id, row]))
   const derived = new Map<string, TraceRun>()
   for (const [id, group] of groups) {
+    const merged = mergeFragments(group)
+    if (spanParts(merged) !== undefined) continue
     const row = byId.get(id)
     derived.set(
       id,
-      deriveTraceRun(group, {
+      deriveMerged(merged, {
         ...context,
         startEstimate: () => (row ? storedEstimates(row, context.startEstimate) : context.startEstimate()),
-        parentOf: () => undefined,
+        parentOf: () => row && parentPlace(row),
       }),
     )
   }
   return derived
+}
+
+/** The parent's place as the row tells it: known since the row was derived with it, else undefined. */
+function parentPlace(row: TraceRunRow): ParentLineage | undefined {
+  const { parent_run_id, trace_id, dotted_order, issues } = row
+  const end = dotted_order.lastIndexOf('.')
+  if (end < 0 || issues.includes('parent_unknown')) return undefined
+  return { id: parent_run_id, trace_id, dotted_order: dotted_order.slice(0, end) }
 }
 
 /** The counts that ingest estimated, so that a read need not count again. */
@@ -138,6 +163,7 @@ function assemble(
   rows: readonly TraceRunRow[],
   derived: ReadonlyMap<string, TraceRun>,
   roll: ReadonlyMap<string, RollUp>,
+  choice: FieldChoice,
 ): Piece[][] {
   return rows.map((row) => {
     const counts = carriesUsage(row.run_type)
@@ -145,24 +171,17 @@ function assemble(
       : (roll.get(row.trace_id)?.of(row.run_id) ?? ownCounts(row))
     const traceRun = derived.get(row.run_id)
     return traceRun
-      ? fullTraceRun(traceRun, freshest(row, traceRun), counts)
-      : [JSON.stringify(leanTraceRun(row, counts))]
+      ? fullPieces(traceRun, freshest(row, traceRun), counts, choice)
+      : leanPieces(row, counts, choice)
   })
 }
 
 /** The stored row, unless fragments have come since that it does not know of. */
 function freshest(row: TraceRunRow, traceRun: TraceRun): TraceRunRow {
   const now = toRow(traceRun)
-  return now.version > row.version + 1 ? now : row
+  return isOutdated(row, now) ? now : row
 }
 
 function separated(items: readonly Piece[][]): Piece[] {
   return items.flatMap((pieces, i) => (i === 0 ? pieces : [',', ...pieces]))
-}
-
-/** Only the fields that the caller asked for, and `id`. */
-function picked(pieces: Piece[], select: readonly string[]): Piece {
-  const all = JSON.parse(Buffer.from(joinPieces(pieces)).toString('utf8')) as Record<string, unknown>
-  const keep = new Set([...select, 'id'])
-  return JSON.stringify(Object.fromEntries(Object.entries(all).filter(([key]) => keep.has(key))))
 }

@@ -1,3 +1,4 @@
+import type { FieldChoice } from '../trace/trace-run-json.ts'
 import type { JsonObject } from '../schema/json.ts'
 
 /** Body of POST /api/v1/runs/query after its check (platform-api §2). Times are epoch microseconds. */
@@ -29,7 +30,7 @@ export interface TraceOptions {
 
 /** Reads for one workspace; answers are ready JSON bytes in the shapes of platform-api §2, made off the event loop. */
 export interface TraceReads {
-  traceRun(workspace_id: string, id: string): Promise<Uint8Array | undefined>
+  traceRun(workspace_id: string, id: string, choice?: FieldChoice): Promise<Uint8Array | undefined>
   trace(workspace_id: string, trace_id: string, options: TraceOptions): Promise<Uint8Array | undefined>
   /** @throws AppError invalid_request for a filter or cursor that cannot be read */
   query(workspace_id: string, query: TraceRunQuery): Promise<Uint8Array>

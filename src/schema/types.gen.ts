@@ -18,6 +18,10 @@ export type ContentBlock =
   | ServerToolCallBlock
   | ServerToolResultBlock
 /**
+ * Own prices by name.
+ */
+export type ModelPriceList = ModelPrice[]
+/**
  * Projects, newest first.
  */
 export type SessionList = Session[]
@@ -41,8 +45,14 @@ export interface SchemaTypes {
   issue: IssueRecord
   liveness: Liveness
   message: Message
+  'model-price': ModelPrice
+  'model-price-list': ModelPriceList
+  'model-price-lookup': ModelPriceLookup
+  'model-price-write': ModelPriceWrite
   organization: OrganizationRead
   problem: Problem
+  'reprice-job': RepriceJob
+  'reprice-request': RepriceRequest
   session: Session
   'session-create': SessionCreate
   'session-list': SessionList
@@ -502,6 +512,116 @@ export interface ServerToolResultBlock {
   [k: string]: unknown | undefined
 }
 /**
+ * A price of your own, in the shape of LangSmith. Costs are decimal strings of US dollars per token.
+ */
+export interface ModelPrice {
+  id: string
+  /**
+   * The workspace.
+   */
+  tenant_id: string
+  name: string
+  match_pattern: string
+  match_path: string[]
+  provider: string | null
+  start_time: string | null
+  prompt_token_threshold: number | null
+  /**
+   * US dollars per token.
+   */
+  prompt_cost: string
+  /**
+   * US dollars per token.
+   */
+  completion_cost: string
+  prompt_cost_details: {
+    [k: string]: string | undefined
+  }
+  completion_cost_details: {
+    [k: string]: string | undefined
+  }
+}
+/**
+ * The price that a run would be costed with, and where it comes from. Null when none is known.
+ */
+export interface ModelPriceLookup {
+  price: {
+    price_model_id: string
+    source: 'own' | 'default'
+    prompt_cost: string | null
+    completion_cost: string | null
+    prompt_cost_details: {
+      [k: string]: string | undefined
+    }
+    completion_cost_details: {
+      [k: string]: string | undefined
+    }
+    /**
+     * US dollars per call.
+     */
+    request_cost: string
+  } | null
+  /**
+   * The price data that this release holds.
+   */
+  default_prices: {
+    package: string
+    version: string
+    /**
+     * Date of its newest price.
+     */
+    newest_price: string
+  }
+}
+/**
+ * A price of your own. Unknown keys are ignored; null counts as not said.
+ */
+export interface ModelPriceWrite {
+  name: string
+  /**
+   * Must occur in the model name. Literals, ., ^, $, \b, classes, groups, |, *, +, ?, {n,m} and a leading (?i); it never backtracks.
+   */
+  match_pattern: string
+  /**
+   * Kept for LangSmith's clients; the model name is that of the run's llm.model.
+   *
+   * @maxItems 20
+   */
+  match_path?: string[] | null
+  /**
+   * Only for runs of this provider, under any of its names.
+   */
+  provider?: string | null
+  /**
+   * Counts for runs that start then or later. ISO 8601.
+   */
+  start_time?: string | null
+  /**
+   * Counts for runs with more prompt tokens than this, for all of their tokens.
+   */
+  prompt_token_threshold?: number | null
+  /**
+   * US dollars per token, as a number or a decimal string.
+   */
+  prompt_cost: number | string
+  /**
+   * US dollars per token, as a number or a decimal string.
+   */
+  completion_cost: number | string
+  /**
+   * Prices of parts of the tokens by their key in usage_metadata: cache_read, cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, audio, reasoning, flex, flex_cache_read, priority, …
+   */
+  prompt_cost_details?: {
+    [k: string]: number | string | undefined
+  } | null
+  /**
+   * Prices of parts of the tokens by their key in usage_metadata: cache_read, cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, audio, reasoning, flex, flex_cache_read, priority, …
+   */
+  completion_cost_details?: {
+    [k: string]: number | string | undefined
+  } | null
+}
+/**
  * The payer: owns the workspaces.
  */
 export interface OrganizationRead {
@@ -538,6 +658,51 @@ export interface Problem {
    * Of a 5xx: find it in the log.
    */
   request_id?: string
+}
+/**
+ * A job that computes stored costs again.
+ */
+export interface RepriceJob {
+  job_id: string
+  status: 'queued' | 'running' | 'done' | 'failed'
+  start_time: string
+  end_time: string
+  session: string[] | null
+  /**
+   * By projects and time.
+   */
+  progress: number
+  /**
+   * Runs looked at.
+   */
+  examined: number
+  /**
+   * Runs whose costs became others.
+   */
+  changed: number
+  error: string | null
+  created_at: string
+  finished_at: string | null
+}
+/**
+ * Which runs to compute the costs of again: those that start in [start_time, end_time).
+ */
+export interface RepriceRequest {
+  /**
+   * ISO 8601.
+   */
+  start_time: string
+  /**
+   * ISO 8601.
+   */
+  end_time: string
+  /**
+   * Project id, or several; all projects if absent.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  session?: string | string[] | null
 }
 /**
  * A project; LangSmith calls it a session. Figures that are not kept are null.
@@ -818,11 +983,11 @@ export interface TraceRead {
   [k: string]: unknown | undefined
 }
 /**
- * A logged run as read. Reads of one run or trace carry every field; lists carry `id` and what `select` names, or, without `select`, all but the payloads, with previews of inputs and outputs.
+ * A logged run as read. Reads of one run or trace carry every field; lists carry the required fields and what `select` names, or, without `select`, all but the payloads, with previews of inputs and outputs.
  */
 export interface TraceRunRead {
   id: string
-  trace_id?: string
+  trace_id: string
   parent_run_id?: string | null
   /**
    * One segment per level, joined by dots; sorts a trace depth first.
@@ -832,13 +997,13 @@ export interface TraceRunRead {
    * The project.
    */
   session_id?: string
-  name?: string
+  name: string
   /**
    * llm, chain, tool, retriever, embedding, prompt, parser, or the client's own.
    */
-  run_type?: string
+  run_type: string
   status?: 'pending' | 'success' | 'error'
-  start_time?: string | null
+  start_time: string | null
   end_time?: string | null
   first_token_time?: string | null
   /**

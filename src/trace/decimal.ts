@@ -3,13 +3,13 @@ export type Decimal = bigint
 
 const SCALE = 18
 const UNIT = 10n ** BigInt(SCALE)
-/** Largest magnitude of Decimal(38, 18). */
-const LIMIT = 10n ** 38n
+/** Beyond 10^18 dollars an amount is a mistake; sums of some of them still fit Decimal(38, 18). */
+const LIMIT = 10n ** 36n
 const NUMBER = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/
 
 /**
  * The exact decimal that a client wrote as a JSON number or a string (`1.1e-6`, `"0.0015"`).
- * Digits below 10^-18 are cut off. Undefined for anything else, and beyond 10^20.
+ * Digits below 10^-18 are cut off. Undefined for anything else, and beyond 10^18.
  */
 export function parseDecimal(value: unknown): Decimal | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined

@@ -63,9 +63,14 @@ describe('decodeRequest of JSON', () => {
   })
 
   it('takes 1,000 levels and more', () => {
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
-    const decoded = decodeJson('create', `{"id":"${A}","inputs":{"d":${deep}},"tags":${deep}}`)
+    const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+    const decoded = decodeJson(
+      'create',
+      `{"id":"${A}","inputs":{"d":${deep(100_000)}},"tags":${deep(1_000)}}`,
+    )
     expect(decoded).toMatchObject({ count: 1, rejected: [] })
+    const tooDeep = decodeJson('create', `{"id":"${A}","tags":${deep(100_000)}}`)
+    expect(tooDeep).toMatchObject({ count: 0, rejected: [{ code: 'invalid_json' }] })
   })
 
   it.each([

@@ -3,6 +3,7 @@ import { type Fault, jsonFault, type Op, tooLargeFault, unprocessable } from './
 import { BIG_FIELDS, type BigField } from './fragment.ts'
 import { endJson, type JsonCursor, JsonScanError, members, startJson, takeValue } from './json-members.ts'
 import { type ParsedJson, parseJson } from './json-text.ts'
+import { isEmptyJson } from './loose-json.ts'
 import { checkHead } from './trace-run-head.ts'
 
 const EMPTY = Buffer.alloc(0)
@@ -48,7 +49,9 @@ export function newOperation(op: Op, runId: string, sentId: string): Operation {
 
 /** Takes a big field that came by itself. A later one replaces an earlier one, `null` replaces nothing. */
 export function addField(operation: Operation, field: BigField, bytes: Buffer): void {
-  if (bytes.length > 0 && !isNull(bytes)) operation.fields[field] = bytes
+  if (bytes.length === 0 || isNull(bytes)) return
+  if (operation.fields[field].length > 0 && isEmptyJson(bytes)) return
+  operation.fields[field] = bytes
 }
 
 /**

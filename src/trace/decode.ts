@@ -1,3 +1,4 @@
+import { AppError } from '../base/errors.ts'
 import { NIL_UUID } from '../base/ids.ts'
 import { decodeBody } from './body-encoding.ts'
 import { gatherJson } from './decode-batch.ts'
@@ -7,6 +8,7 @@ import { headOf, type Operation } from './decode-record.ts'
 import type { Decoded, ProjectReference, RequestHead } from './decoded.ts'
 import { type FeedbackRow, writeFeedback } from './feedback.ts'
 import { BIG_FIELDS, RANK, writeFragment } from './fragment.ts'
+import { decodeOtlp } from './otel/decode-otlp.ts'
 import { RowWriter } from './row-binary.ts'
 
 /** The project of a create that names none (contract §1.4). */
@@ -17,11 +19,16 @@ const FRAGMENT_KEYS = 105
 /**
  * Turns the body of an ingest request into fragments. Pure and synchronous. One bad item never costs another: it is
  * listed in `rejected`, the rest is kept. Throws AppError only where nothing of the body can be read (invalid_encoding,
- * unsupported_encoding, unsupported_media_type, invalid_multipart, invalid_json, invalid_request) or it is beyond
+ * unsupported_encoding, unsupported_media_type, invalid_multipart, invalid_json, invalid_otlp, invalid_request) or it is beyond
  * `limits` (body_too_large, too_many_parts). The answer's bytes are in buffers of their own, none shares the body's.
  */
 export function decodeRequest(head: RequestHead, body: Uint8Array): Decoded {
   const { bytes, truncated } = decodeBody(body, head.content_encoding, head.limits.max_body_bytes)
+  if (head.kind === 'otlp-traces' || head.kind === 'otlp-logs') {
+    // Of a message that stops early nothing is known to be whole, and its sender will send it again.
+    if (truncated || head.truncated === true) throw new AppError('invalid_encoding')
+    return decodeOtlp(head, bytes)
+  }
   const operations = gatherOperations()
   let cut = truncated || head.truncated === true
   if (head.kind === 'multipart') cut = !gatherMultipart(head, bytes, operations).closed || cut

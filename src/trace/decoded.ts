@@ -1,13 +1,15 @@
 /** Who sent a request, when, and how its body is framed: all that decoding needs besides the bytes. */
 export interface RequestHead {
   /** Which ingest route took it. */
-  kind: 'multipart' | 'batch' | 'create' | 'update'
+  kind: 'multipart' | 'batch' | 'create' | 'update' | 'otlp-traces' | 'otlp-logs'
   /** Header `Content-Type` as sent; '' when absent. */
   content_type: string
   /** Header `Content-Encoding` as sent; '' when absent. */
   content_encoding: string
   /** The id in the path of `PATCH /runs/{id}`, as sent. */
   path_run_id?: string
+  /** Header `Langsmith-Project`: the project of spans that name none. */
+  project?: string
   workspace_id: string
   /** NIL_UUID for a key without a user. */
   user_id: string

@@ -1,17 +1,22 @@
 import type { Issue } from '../schema/issue.ts'
-import { type JsonObject, type JsonValue, text } from '../schema/json.ts'
+import { isObject, type JsonObject, type JsonValue, text } from '../schema/json.ts'
 import type { StoredFragment } from './fragment.ts'
 import { firstTokenTime } from './first-token.ts'
-import { parseLooseJson } from './loose-json.ts'
+import { isEmptyJson, parseLooseJson } from './loose-json.ts'
 import { type Lineage, type ParentLineage, deriveLineage } from './lineage.ts'
 import { type LlmFacts, type LlmContext, deriveLlm } from './llm.ts'
-import { isEmptyJson, type MergedTraceRun, mergeFragments, metadataOf } from './merge.ts'
+import { type MergedTraceRun, mergeFragments, metadataOf } from './merge.ts'
+import { mapMerged, withSpan } from './otel/apply-span.ts'
+import type { MappedSpan } from './otel/map-span.ts'
+import { priceTraceRun } from './price/price-trace-run.ts'
 import { parseTime, SUB_MILLISECOND } from './time.ts'
 import { type Usage, reportedUsage } from './usage.ts'
 
 /** A TraceRun with everything that can be said of it from its fragments. Times are epoch microseconds. */
 export interface TraceRun extends Lineage {
   merged: MergedTraceRun
+  /** What it was made from, when it came as a span of OpenTelemetry. */
+  mapped: MappedSpan | undefined
   id: string
   name: string
   run_type: string
@@ -56,24 +61,29 @@ export function deriveTraceRun(fragments: readonly StoredFragment[], context: De
 }
 
 /** As deriveTraceRun, for fragments that have been merged already. */
-export function deriveMerged(merged: MergedTraceRun, context: DeriveContext): TraceRun {
+export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): TraceRun {
+  const mapped = mapMerged(sent)
+  const merged = mapped ? withSpan(sent, mapped) : sent
   const { head } = merged
-  const issues: Issue[] = [...merged.issues]
+  const issues: Issue[] = [...merged.issues, ...(mapped?.issues ?? [])]
   const times = readTimes(merged, issues)
   const lineage = deriveLineage(merged, times.start_time, context.parentOf, issues)
   const run_type = readRunType(head, issues)
-  const error = readError(merged)
+  const error = readError(merged) ?? mapped?.error
   const metadata = metadataOf(merged)
-  const outputs = usesOutputs(merged, run_type) ? readSide(merged, 'outputs', issues) : undefined
+  const outputs =
+    mapped?.outputs?.value ??
+    (usesOutputs(merged, run_type) ? readSide(merged, 'outputs', issues) : undefined)
   const traceRun: TraceRun = {
     ...lineage,
     ...times,
     merged,
+    mapped,
     id: merged.id,
     name: text(head['name']) ?? 'unnamed',
     run_type,
     status: error !== undefined ? 'error' : times.end_time !== undefined ? 'success' : 'pending',
-    first_token_time: undefined,
+    first_token_time: mapped?.first_token_time,
     error,
     tags: readTags(head['tags'], issues),
     metadata,
@@ -82,8 +92,11 @@ export function deriveMerged(merged: MergedTraceRun, context: DeriveContext): Tr
     llm: undefined,
     issues,
   }
-  if (carriesUsage(run_type)) deriveLlm(traceRun, readSide(merged, 'inputs', issues), outputs, context)
-  else traceRun.usage = costsOnly(reportedUsage(outputs, metadata, undefined, []))
+  if (carriesUsage(run_type)) {
+    const inputs = mapped?.inputs?.value ?? readSide(merged, 'inputs', issues)
+    deriveLlm(traceRun, inputs, outputs, context)
+    if (context.prices) priceTraceRun(traceRun, context.prices(merged.workspace_id))
+  } else traceRun.usage = costsOnly(reportedUsage(ownUsage(outputs), metadata, undefined, [], mapped?.usage))
   if (run_type === 'llm' && merged.raw.events) {
     traceRun.first_token_time = firstTokenTime(
       parseLooseJson(merged.raw.events).value,
@@ -236,6 +249,13 @@ function readSide(
 /** On other types only costs count, never tokens: parents repeat their children's sums (rule N6). */
 function costsOnly(usage: Usage): Usage {
   return usage.total_cost === undefined ? emptyUsage() : { ...emptyUsage(), total_cost: usage.total_cost }
+}
+
+/** Only what the TraceRun says of itself: messages inside its outputs carry the usage of its children. */
+function ownUsage(outputs: JsonValue | undefined): JsonValue | undefined {
+  return isObject(outputs) && outputs['usage_metadata'] !== undefined
+    ? { usage_metadata: outputs['usage_metadata'] }
+    : undefined
 }
 
 function emptyUsage(): Usage {

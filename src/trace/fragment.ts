@@ -20,7 +20,7 @@ export interface Fragment {
   api_key_id: string
   /** The main JSON object without the fields below, as sent. */
   head: Uint8Array
-  /** The big fields as sent: JSON text, or what the client wrote where JSON should be. Empty = absent. */
+  /** The big fields as sent: JSON text, or what the client wrote where JSON should be. Empty = absent. `extra` of a span is the span. */
   inputs: Uint8Array
   outputs: Uint8Array
   events: Uint8Array

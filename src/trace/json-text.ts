@@ -3,6 +3,8 @@ import type { JsonValue } from '../schema/json.ts'
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BYTE_ORDER_MARK = 0xfeff
+/** JSON.parse goes down without end; JSON.stringify, and clients that read it back, do not. */
+const MAX_DEPTH = 2000
 
 /** A parsed JSON text. `text` is what was parsed: the text given, unless that had to be `repaired`. */
 export interface ParsedJson {
@@ -13,16 +15,31 @@ export interface ParsedJson {
 
 /**
  * Parses JSON; where it is not, tries once more with the bare tokens NaN and Infinity as null (Python's json module
- * writes them). A byte order mark is skipped. Undefined if it is no JSON even so.
+ * writes them). A byte order mark is skipped. Undefined if it is no JSON even so, or nested more than 2,000 deep.
  */
 export function parseJson(text: string): ParsedJson | undefined {
   const plain = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
   const value = tryParse(plain)
+  if (isTooDeep(plain, value)) return undefined
   if (value !== undefined) return { value, text: plain, repaired: plain !== text }
   const finite = withoutBareNumbers(plain)
   if (finite === plain) return undefined
   const second = tryParse(finite)
-  return second === undefined ? undefined : { value: second, text: finite, repaired: true }
+  if (second === undefined || isTooDeep(finite, second)) return undefined
+  return { value: second, text: finite, repaired: true }
+}
+
+/** True when the value that `text` holds is nested deeper than it may be; costs nothing for short texts. */
+export function isTooDeep(text: string, value: JsonValue | undefined): boolean {
+  return text.length > 2 * MAX_DEPTH && isDeeper(value, MAX_DEPTH)
+}
+
+function isDeeper(value: JsonValue | undefined, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  if (Array.isArray(value)) return value.some((item) => isDeeper(item, levels - 1))
+  for (const name in value) if (isDeeper(value[name], levels - 1)) return true
+  return false
 }
 
 function tryParse(text: string): JsonValue | undefined {

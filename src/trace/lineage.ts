@@ -1,7 +1,8 @@
 import type { Issue } from '../schema/issue.ts'
 import { text } from '../schema/json.ts'
-import { deriveDottedOrder, parseDottedOrder } from './dotted-order.ts'
+import { deriveDottedOrder, dottedSegment, parseDottedOrder } from './dotted-order.ts'
 import { type MergedTraceRun, headUuid } from './merge.ts'
+import { spanIdOf } from './otel/span-ids.ts'
 
 /** Where a TraceRun stands in its trace. */
 export interface Lineage {
@@ -16,12 +17,28 @@ export interface Lineage {
 export interface ParentLineage {
   trace_id: string
   dotted_order: string
+  /** Its id, where that may be another than the one it was asked for by. */
+  id?: string
+  /** Its span id, if it came as a span. */
+  span_id?: string | undefined
+  /** It waits for a parent itself, so the order below it may change. */
+  provisional?: boolean
 }
 
-/** The parent that `merged` needs to find its place, if it does not say it itself (REST, contract §1.5). */
-export function neededParent(merged: MergedTraceRun): string | undefined {
-  if (text(merged.head['dotted_order']) !== undefined) return undefined
-  return headUuid(merged, 'parent_run_id')
+/** Finds a parent's place; undefined while the parent is unknown. */
+export type ParentOf = (id: string) => ParentLineage | undefined
+
+/**
+ * The TraceRuns that may be the parent which `merged` needs to find its place, unless it says that itself (REST,
+ * contract §1.5). A span knows its parent's span id, under which a TraceRun is filed unless it is the root of the
+ * trace: so the root is looked at as well (contract §2.10).
+ */
+export function neededParents(merged: MergedTraceRun): string[] {
+  if (text(merged.head['dotted_order']) !== undefined) return []
+  const parent = headUuid(merged, 'parent_run_id')
+  if (parent === undefined) return []
+  const trace = headUuid(merged, 'trace_id')
+  return spanIdOf(parent) === undefined || trace === undefined ? [parent] : [parent, trace]
 }
 
 /**
@@ -32,37 +49,75 @@ export function neededParent(merged: MergedTraceRun): string | undefined {
 export function deriveLineage(
   merged: MergedTraceRun,
   start: number,
-  parentOf: (id: string) => ParentLineage | undefined,
+  parentOf: ParentOf,
   issues: Issue[],
 ): Lineage {
   const sent = text(merged.head['dotted_order'])
   const order = sent === undefined ? undefined : parseDottedOrder(sent)
   const segments = order?.ok ? order.segments : undefined
   const parent_run_id = headUuid(merged, 'parent_run_id') ?? segments?.at(-2)?.id
+  const trace = headUuid(merged, 'trace_id')
   if (segments) {
+    return { trace_id: trace ?? segments[0]!.id, parent_run_id, dotted_order: sent!, awaits: undefined }
+  }
+  if (parent_run_id === undefined) {
+    const dotted_order = dottedSegment(start, merged.id)
+    return { trace_id: trace ?? merged.id, parent_run_id, dotted_order, awaits: undefined }
+  }
+  const parent = findParent(merged, parent_run_id, trace, parentOf)
+  if (parent === undefined) {
+    issues.push(parentUnknown())
     return {
-      trace_id: headUuid(merged, 'trace_id') ?? segments[0]!.id,
+      trace_id: trace ?? parent_run_id,
       parent_run_id,
-      dotted_order: sent!,
-      awaits: undefined,
+      dotted_order: provisionalOrder(merged, start, parent_run_id, trace),
+      awaits: parent_run_id,
     }
   }
-  const parent = parent_run_id === undefined ? undefined : parentOf(parent_run_id)
-  const trace_id = headUuid(merged, 'trace_id') ?? parent?.trace_id ?? parent_run_id ?? merged.id
-  const dotted_order = deriveDottedOrder({
-    ...(parent ? { parent_dotted_order: parent.dotted_order } : {}),
-    start_time: start,
-    id: merged.id,
-  })
-  const awaits = parent_run_id !== undefined && !parent ? parent_run_id : undefined
-  if (awaits !== undefined) {
-    issues.push({
-      code: 'parent_unknown',
-      severity: 'info',
-      path: 'parent_run_id',
-      message: 'The parent has not been received, so the place in the trace is provisional.',
-      fix: 'Send trace_id and dotted_order with every TraceRun, or send the parent as well.',
-    })
+  const id = parent.id ?? parent_run_id
+  return {
+    trace_id: trace ?? parent.trace_id,
+    parent_run_id: id,
+    dotted_order: deriveDottedOrder({
+      parent_dotted_order: parent.dotted_order,
+      start_time: start,
+      id: merged.id,
+    }),
+    awaits: parent.provisional ? id : undefined,
   }
-  return { trace_id, parent_run_id, dotted_order, awaits }
+}
+
+/** The parent by its id, or the trace's root if the parent's span is that. */
+function findParent(
+  merged: MergedTraceRun,
+  parentId: string,
+  trace: string | undefined,
+  parentOf: ParentOf,
+): ParentLineage | undefined {
+  const direct = parentOf(parentId)
+  const spanId = spanIdOf(parentId)
+  if (direct || spanId === undefined || trace === undefined || trace === merged.id) return direct
+  const root = parentOf(trace)
+  return root?.span_id === spanId ? root : undefined
+}
+
+/** A span knows its trace at once: its place shows trace, parent and itself, as if all had begun with it. */
+function provisionalOrder(
+  merged: MergedTraceRun,
+  start: number,
+  parent: string,
+  trace: string | undefined,
+): string {
+  const above = spanIdOf(parent) === undefined || trace === undefined ? [] : [trace, parent]
+  return [...above, merged.id].map((id) => dottedSegment(start, id)).join('.')
+}
+
+function parentUnknown(): Issue {
+  return {
+    code: 'parent_unknown',
+    severity: 'info',
+    path: 'parent_run_id',
+    message: 'The parent has not been received, so the place in the trace is provisional.',
+    fix: 'Send trace_id and dotted_order with every TraceRun, or send the parent as well.',
+  }
 }

@@ -4,6 +4,8 @@ import type { Message } from '../schema/types.gen.ts'
 import { type ChosenFormat, chooseFormat, unwrap } from './choose.ts'
 import type { TraceRun } from './derive.ts'
 import { findModel, normalizeProvider } from './model-name.ts'
+import type { MappedSide } from './otel/side-source.ts'
+import type { PriceSource } from './price/price.ts'
 import type { Hints, Processor, Side } from './processor.ts'
 import { reportedUsage } from './usage.ts'
 import { type Checks, judge } from './verdicts.ts'
@@ -50,6 +52,8 @@ export interface LlmContext {
   processors: readonly Processor[]
   /** A fresh estimator for one TraceRun. At read the stored estimate stands in for it. */
   startEstimate: () => Estimator
+  /** Prices by workspace; without them, costs are those that were sent. */
+  prices?: (workspace_id: string) => PriceSource
 }
 
 /** Completes `traceRun` with formats, model, usage and verdicts. `inputs` and `outputs` are the parsed sides. */
@@ -70,9 +74,10 @@ export function deriveLlm(
     metadata,
     inputs_format: undefined,
   }
-  const input = choose('inputs', inputs, hints, context.processors, issues)
+  const { mapped } = traceRun
+  const input = choose('inputs', inputs, withDialect(hints, mapped?.inputs), context.processors, issues)
   hints.inputs_format = input?.format
-  const output = choose('outputs', outputs, hints, context.processors, issues)
+  const output = choose('outputs', outputs, withDialect(hints, mapped?.outputs), context.processors, issues)
   const found =
     early ??
     findModel(
@@ -94,7 +99,7 @@ export function deriveLlm(
     checks: { run_type: { ok: true }, format: { ok: true }, model: { ok: true }, usage: { ok: true } },
   }
   traceRun.llm = llm
-  traceRun.usage = reportedUsage(outputs, metadata, output?.usage, issues)
+  traceRun.usage = reportedUsage(outputs, metadata, output?.usage, issues, mapped?.usage)
   const encoding = estimateMissing(traceRun, llm, { inputs, outputs, input, output }, context.startEstimate)
   llm.checks = judge(traceRun, llm, { inputs, outputs, encoding })
 }
@@ -105,6 +110,11 @@ function withModel(candidates: { value: JsonValue }[] | undefined): JsonValue | 
     ({ value }) => isObject(value) && (text(value['model']) ?? text(value['model_name'])) !== undefined,
   )
   return named?.value
+}
+
+/** The hints for one side of a span: which telemetry it was put together from. */
+function withDialect(hints: Hints, side: MappedSide | undefined): Hints {
+  return side?.dialect === undefined ? hints : { ...hints, dialect: side.dialect }
 }
 
 function choose(
@@ -139,6 +149,9 @@ function estimateMissing(
 ): string | undefined {
   const { usage, issues } = traceRun
   if (traceRun.status === 'pending' && sides.outputs === undefined) return undefined
+  // A span whose content was not captured says nothing of how much there was.
+  const isSilent = sides.inputs === undefined && sides.outputs === undefined
+  if (traceRun.mapped !== undefined && isSilent && traceRun.status !== 'error') return undefined
   if (usage.source.input !== null && (usage.source.output !== null || traceRun.run_type !== 'llm'))
     return undefined
   const estimator = startEstimate()

@@ -20,3 +20,12 @@ export function parseLooseJson(bytes: Uint8Array): LooseJson {
   if (parsed === undefined) return { value: text, ok: false, repaired: false }
   return { value: parsed.value, ok: true, repaired: parsed.text !== text }
 }
+
+/** `{}`, `[]`, `null`, `""` with or without white space: a value that must not hide a filled one. */
+export function isEmptyJson(bytes: Uint8Array): boolean {
+  if (bytes.length > 16) return false
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    .toString('latin1')
+    .replace(/\s+/g, '')
+  return text === '' || text === '{}' || text === '[]' || text === 'null' || text === '""'
+}

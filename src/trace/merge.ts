@@ -2,7 +2,11 @@ import { NIL_UUID, parseUuid } from '../base/ids.ts'
 import type { Issue } from '../schema/issue.ts'
 import { type JsonObject, type JsonValue, isObject } from '../schema/json.ts'
 import { BIG_FIELDS, type BigField, RANK, type StoredFragment } from './fragment.ts'
-import { parseLooseJson } from './loose-json.ts'
+import { isEmptyJson, parseLooseJson } from './loose-json.ts'
+import { laterSpan } from './otel/later-span.ts'
+import { SPAN_KEY } from './otel/span.ts'
+import { isPartHead } from './otel/span-parts.ts'
+import { readStoredSpan } from './otel/stored-span.ts'
 
 /** An attachment as a TraceRun knows it; the bytes are in the blob store under `sha256`. */
 export interface Attachment {
@@ -49,7 +53,7 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
     project_id: NIL_UUID,
     user_id: NIL_UUID,
     api_key_id: NIL_UUID,
-    received_at: Math.min(...all.map((fragment) => fragment.received_at)),
+    received_at: all.reduce((least, fragment) => Math.min(least, fragment.received_at), first.received_at),
     fragments: fragments.length,
     created: false,
     head: {},
@@ -60,6 +64,8 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
     issues: [],
   }
   for (const fragment of fragments) addFragment(merged, fragment)
+  // When it was received says its own fragments, not parts that belong to it.
+  if (merged.keys.length > 0) merged.received_at = Math.min(...merged.keys.map((key) => key.received_at))
   merged.created ||= typeof merged.head['name'] === 'string' && merged.head['start_time'] !== undefined
   return merged
 }
@@ -73,7 +79,21 @@ function inMergeOrder(all: readonly StoredFragment[]): readonly StoredFragment[]
     const known = distinct.get(key)
     if (!known || fragment.received_at < known.received_at) distinct.set(key, fragment)
   }
-  return [...distinct.values()].sort((a, b) => a.rank - b.rank || (a.hash < b.hash ? -1 : 1))
+  if (distinct.size === 1) return [...distinct.values()]
+  const placed = [...distinct.values()].map((fragment) => ({ fragment, sent: spanSentAt(fragment) }))
+  placed.sort(
+    (a, b) =>
+      a.fragment.rank - b.fragment.rank || a.sent - b.sent || (a.fragment.hash < b.fragment.hash ? -1 : 1),
+  )
+  return placed.map(({ fragment }) => fragment)
+}
+
+/**
+ * A span is sent once. Where another is sent under its ids all the same, the two contradict each other, and the one
+ * received last is right; updates of the native wire complete each other, and do not go by the time. 0 for those.
+ */
+function spanSentAt({ head, received_at }: StoredFragment): number {
+  return Buffer.from(head.buffer, head.byteOffset, head.byteLength).includes('"span_id"') ? received_at : 0
 }
 
 function addFragment(merged: MergedTraceRun, fragment: StoredFragment): void {
@@ -84,11 +104,13 @@ function addFragment(merged: MergedTraceRun, fragment: StoredFragment): void {
     merged.user_id = fragment.user_id
   }
   const head = fragment.head.length > 2 ? mergeHead(merged, fragment.head) : undefined
-  merged.keys.push({
-    project_id: fragment.project_id,
-    start_time: head?.['start_time'],
-    received_at: fragment.received_at,
-  })
+  if (head === undefined || !isPartHead(head)) {
+    merged.keys.push({
+      project_id: fragment.project_id,
+      start_time: head?.['start_time'],
+      received_at: fragment.received_at,
+    })
+  }
   for (const field of BIG_FIELDS) {
     const bytes = fragment[field]
     if (bytes.length === 0) continue
@@ -112,7 +134,8 @@ function mergeHead(merged: MergedTraceRun, bytes: Uint8Array): JsonObject | unde
 
 /** `extra` is merged key by key, its metadata too: both SDKs send all of it again, REST users only what changed. */
 function mergeExtra(merged: MergedTraceRun, bytes: Uint8Array): void {
-  const { value } = parseLooseJson(bytes)
+  const span = readStoredSpan(bytes)
+  const value = span === undefined ? parseLooseJson(bytes).value : { [SPAN_KEY]: span }
   if (!isObject(value)) {
     if (value !== null)
       merged.issues.push({
@@ -128,26 +151,36 @@ function mergeExtra(merged: MergedTraceRun, bytes: Uint8Array): void {
     if (key === '__proto__') continue
     const before = merged.extra[key]
     const now = value[key]
-    merged.extra[key] =
-      key === 'metadata' && isObject(before) && isObject(now) ? { ...before, ...now } : (now as JsonValue)
+    if (!isObject(before) || !isObject(now)) merged.extra[key] = now as JsonValue
+    else if (key === SPAN_KEY) addSpan(merged, before, now)
+    else merged.extra[key] = key === 'metadata' ? { ...before, ...now } : now
   }
+}
+
+/** Every span without a parent has the id of its trace: a second one takes the first one's place, and it is said. */
+function addSpan(merged: MergedTraceRun, before: JsonObject, now: JsonObject): void {
+  if (before['span_id'] === now['span_id']) {
+    merged.extra[SPAN_KEY] = laterSpan(before, now)
+    return
+  }
+  merged.extra[SPAN_KEY] = now
+  merged.extra[`${SPAN_KEY}:${String(before['span_id'])}`] = before
+  merged.issues.push({
+    code: 'several_roots',
+    severity: 'warning',
+    path: 'extra',
+    message:
+      'Several spans of this trace have no parent; the others are kept under extra, by their span ids.',
+    fix: 'Start one root span per trace.',
+  })
 }
 
 function mergeAttachments(merged: MergedTraceRun, bytes: Uint8Array): void {
   const { value } = parseLooseJson(bytes)
   if (!isObject(value)) return
-  for (const [name, entry] of Object.entries(value)) {
-    if (isObject(entry) && name !== '__proto__') merged.attachments[name] = entry as unknown as Attachment
-  }
-}
-
-/** `{}`, `[]`, `null`, `""` with or without white space: a value that must not hide a filled one. */
-export function isEmptyJson(bytes: Uint8Array): boolean {
-  if (bytes.length > 16) return false
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    .toString('latin1')
-    .replace(/\s+/g, '')
-  return text === '' || text === '{}' || text === '[]' || text === 'null' || text === '""'
+  const later = Object.entries(value).filter(([, entry]) => isObject(entry))
+  // Not by assignment: one to `__proto__` would be lost.
+  merged.attachments = Object.fromEntries([...Object.entries(merged.attachments), ...later])
 }
 
 /** The metadata object of a merged TraceRun, never undefined. */

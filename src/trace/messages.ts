@@ -1,6 +1,7 @@
 import type { Issue } from '../schema/issue.ts'
 import { isObject, type JsonObject, type JsonValue, text } from '../schema/json.ts'
 import type { ContentBlock, Message, TextBlock, ToolCallBlock } from '../schema/types.gen.ts'
+import { isTooDeep } from './json-text.ts'
 import type { Normalized } from './processor.ts'
 import { fromVendor } from './usage-sources.ts'
 
@@ -167,10 +168,11 @@ export function readToolArgs(args: JsonValue | undefined, path: string, issues: 
   return { raw: args }
 }
 
-/** The JSON value that a text holds; undefined when it holds none. Never throws. */
+/** The JSON value that a text holds; undefined when it holds none or goes too deep. Never throws. */
 export function parseJson(value: string): JsonValue | undefined {
   try {
-    return JSON.parse(value) as JsonValue
+    const parsed = JSON.parse(value) as JsonValue
+    return isTooDeep(value, parsed) ? undefined : parsed
   } catch {
     return undefined
   }

@@ -48,13 +48,13 @@ const AZURE = new Set([
   'azure_openai',
 ])
 /** Operation names that clients append to the provider (rule N9). */
-const SUFFIX = /\.(chat|responses|completions?|messages|embeddings?|generative-ai)$/
+const SUFFIX =
+  /\.(chat|responses|completions?|messages|embeddings?|generative-ai|image|speech|transcription)$/
 
 /** A provider's name in lower case, without operation suffix, synonyms the corpus names resolved (D-15). */
 export function normalizeProvider(raw: string): string {
-  const lower = raw.trim().toLowerCase().slice(0, 128)
-  if (AZURE.has(lower)) return 'azure'
-  return lower.replace(SUFFIX, '')
+  const provider = raw.trim().toLowerCase().slice(0, 128).replace(SUFFIX, '')
+  return AZURE.has(provider) ? 'azure' : provider
 }
 
 function object(value: JsonValue | undefined): JsonObject {

@@ -17,6 +17,11 @@ export interface Hints {
   metadata: JsonObject
   /** Name of the processor chosen for the inputs; undefined while the inputs themselves are being looked at. */
   inputs_format: string | undefined
+  /**
+   * Set when the side was put together from a span: the name of the built-in processor that knows the telemetry
+   * which the span came from.
+   */
+  dialect?: string
 }
 
 /** One side in canonical form. Paths in `issues` are relative to the value that was given. */

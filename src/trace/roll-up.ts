@@ -1,4 +1,3 @@
-import { NIL_UUID } from '../base/ids.ts'
 import type { TraceRunRow } from './trace-run-row.ts'
 
 /** Tokens and costs of a set of TraceRuns without double counts; costs null while none is known. */
@@ -33,69 +32,80 @@ export interface RollUp {
 }
 
 /**
- * Adds up one trace. An llm TraceRun with a usage-bearing llm descendant is left out: it repeats its children's
- * counts. Other types add costs only. Bounded by the number of rows, whatever their parent links say (cycles end).
+ * Adds up one trace. A TraceRun with a usage-bearing descendant is left out: it repeats its descendants' counts.
+ * Tokens count on llm and embedding only. Linear in the number of rows, whatever their parent links say.
  */
 export function rollUp(rows: readonly RollUpRow[]): RollUp {
-  const byId = new Map(rows.map((row) => [row.run_id, row]))
-  const repeats = repeating(rows, byId)
-  const subtree = new Map<string, Totals>()
-  const trace = noTotals()
-  for (const row of rows) {
-    const counted = !repeats.has(row.run_id)
-    add(trace, row, counted)
-    for (const id of upwards(row, byId)) {
-      let totals = subtree.get(id)
-      if (!totals) subtree.set(id, (totals = noTotals()))
-      add(totals, row, counted)
-    }
+  const nodes = new Map(
+    rows.map((row): [string, Node] => [row.run_id, { row, totals: noTotals(), bears: false, children: 0 }]),
+  )
+  for (const { row } of nodes.values()) {
+    const parent = nodes.get(row.parent_run_id)
+    if (parent) parent.children++
   }
-  return { trace, of: (id) => subtree.get(id) ?? noTotals() }
+  const trace = noTotals()
+  const ready = [...nodes.values()].filter((node) => node.children === 0)
+  const done = new Set<Node>()
+  const settle = (node: Node): void => {
+    done.add(node)
+    const isCounted = bearsUsage(node.row) && !node.bears
+    addRow(node.totals, node.row, isCounted)
+    addRow(trace, node.row, isCounted)
+    node.bears ||= isCounted
+  }
+  for (let node = ready.pop(); node; node = ready.pop()) {
+    settle(node)
+    const parent = nodes.get(node.row.parent_run_id)
+    if (!parent || done.has(parent)) continue
+    addTotals(parent.totals, node.totals)
+    parent.bears ||= node.bears
+    if (--parent.children === 0) ready.push(parent)
+  }
+  // What is left has itself among its ancestors: each counts for itself.
+  for (const node of nodes.values()) if (!done.has(node)) settle(node)
+  return { trace, of: (id) => nodes.get(id)?.totals ?? noTotals() }
 }
 
-/** Ids of llm TraceRuns whose usage an llm descendant carries as well. */
-function repeating(rows: readonly RollUpRow[], byId: ReadonlyMap<string, RollUpRow>): Set<string> {
-  const repeats = new Set<string>()
-  for (const row of rows) {
-    if (!bearsUsage(row)) continue
-    for (const id of upwards(row, byId)) {
-      if (id !== row.run_id && bearsUsage(byId.get(id)!)) repeats.add(id)
-    }
-  }
-  return repeats
+interface Node {
+  row: RollUpRow
+  /** Of the descendants so far, and of the TraceRun itself once it is settled. */
+  totals: Totals
+  /** Usage has been counted in the subtree. */
+  bears: boolean
+  /** Children that are not settled yet. */
+  children: number
 }
 
 function bearsUsage(row: RollUpRow): boolean {
-  return (
-    row.run_type === 'llm' &&
-    (row.input_tokens !== null || row.output_tokens !== null || row.total_cost !== null)
-  )
+  const { input_tokens, output_tokens, total_cost } = row
+  return total_cost !== null || (countsTokens(row) && (input_tokens !== null || output_tokens !== null))
 }
 
-/** The row itself and its ancestors that are known, nearest first. */
-function* upwards(row: RollUpRow, byId: ReadonlyMap<string, RollUpRow>): Generator<string> {
-  const seen = new Set<string>()
-  for (
-    let at: RollUpRow | undefined = row;
-    at && !seen.has(at.run_id);
-    at = at.parent_run_id === NIL_UUID ? undefined : byId.get(at.parent_run_id)
-  ) {
-    seen.add(at.run_id)
-    yield at.run_id
-  }
+function countsTokens({ run_type }: RollUpRow): boolean {
+  return run_type === 'llm' || run_type === 'embedding'
 }
 
-function add(totals: Totals, row: RollUpRow, counted: boolean): void {
+function addRow(totals: Totals, row: RollUpRow, isCounted: boolean): void {
   if (row.status === 'error') totals.error_runs++
   if (row.run_type === 'llm') totals.llm_runs++
-  if (!counted) return
-  if (row.run_type === 'llm' || row.run_type === 'embedding') {
+  if (!isCounted) return
+  if (countsTokens(row)) {
     totals.prompt_tokens += row.input_tokens ?? 0
     totals.completion_tokens += row.output_tokens ?? 0
   }
   totals.prompt_cost = sum(totals.prompt_cost, row.input_cost)
   totals.completion_cost = sum(totals.completion_cost, row.output_cost)
   totals.total_cost = sum(totals.total_cost, row.total_cost)
+}
+
+function addTotals(totals: Totals, more: Totals): void {
+  totals.error_runs += more.error_runs
+  totals.llm_runs += more.llm_runs
+  totals.prompt_tokens += more.prompt_tokens
+  totals.completion_tokens += more.completion_tokens
+  totals.prompt_cost = sum(totals.prompt_cost, more.prompt_cost)
+  totals.completion_cost = sum(totals.completion_cost, more.completion_cost)
+  totals.total_cost = sum(totals.total_cost, more.total_cost)
 }
 
 function sum(a: bigint | null, b: bigint | null): bigint | null {

@@ -57,7 +57,8 @@ function isBadTime(value: JsonValue | undefined): boolean {
   return isPresent(value) && parseTime(value) === undefined
 }
 
-function sessionName(value: JsonValue | undefined): string | null {
+/** A project's name as it is filed: trimmed, not too long; null when there is none. */
+export function sessionName(value: JsonValue | undefined): string | null {
   if (typeof value !== 'string') return null
   const name = value.trim().slice(0, MAX_SESSION_NAME)
   return name === '' ? null : name

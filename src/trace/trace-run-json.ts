@@ -5,6 +5,7 @@ import { formatDecimal } from './decimal.ts'
 import type { TraceRun } from './derive.ts'
 import type { BigField } from './fragment.ts'
 import { parseLooseJson } from './loose-json.ts'
+import { headUuid } from './merge.ts'
 import type { Totals } from './roll-up.ts'
 import { formatTime } from './time.ts'
 import type { TraceRunRow } from './trace-run-row.ts'
@@ -80,7 +81,7 @@ function commonFields(row: TraceRunRow, counts: TopCounts) {
     in_dataset: null,
     reference_example_id: null,
     feedback_stats: null,
-    price_model_id: null,
+    price_model_id: row.price_model_id || null,
   }
 }
 
@@ -92,7 +93,7 @@ function parentIds(dottedOrder: string): string[] {
 }
 
 /** The lean form: what lists carry. Inputs and outputs are shown as previews only. */
-export function leanTraceRun(row: TraceRunRow, counts: TopCounts): Record<string, unknown> {
+function leanTraceRun(row: TraceRunRow, counts: TopCounts): Record<string, unknown> {
   return {
     ...commonFields(row, counts),
     error: row.error === '' ? null : row.error,
@@ -146,38 +147,74 @@ function costNumber(value: bigint | null): number | null {
   return value === null ? null : Number(formatDecimal(value))
 }
 
+/** What an answer has of each TraceRun: all fields, or the selected ones; never the omitted ones. */
+export interface FieldChoice {
+  select?: readonly string[] | undefined
+  omit?: readonly string[] | undefined
+}
+
+/** Fields of every TraceRun, selected or not: the Python SDK refuses one without them. */
+const ALWAYS = ['id', 'name', 'run_type', 'start_time', 'trace_id']
+
+/** The lean form as pieces of JSON. */
+export function leanPieces(row: TraceRunRow, counts: TopCounts, choice: FieldChoice): Piece[] {
+  return objectPieces(Object.entries(leanTraceRun(row, counts)), choice)
+}
+
 /**
  * The full form as pieces of JSON: what the client sent goes out byte for byte where it is JSON, so that numbers
  * beyond 2^53 and key order survive. `row` is the lean row that belongs to `traceRun`.
  */
-export function fullTraceRun(traceRun: TraceRun, row: TraceRunRow, counts: TopCounts): Piece[] {
+export function fullPieces(
+  traceRun: TraceRun,
+  row: TraceRunRow,
+  counts: TopCounts,
+  choice: FieldChoice,
+): Piece[] {
   const { merged, llm } = traceRun
   const fields = {
     ...commonFields(row, counts),
+    reference_example_id: headUuid(merged, 'reference_example_id') ?? null,
     tags: traceRun.tags,
     error: traceRun.error ?? null,
     extra: { ...merged.extra, metadata: traceRun.metadata },
-    attachments: Object.fromEntries(
-      Object.entries(merged.attachments).map(([name, { mime_type, size }]) => [
-        name,
-        { mime_type, size, url: `/api/v1/runs/${traceRun.id}/attachments/${encodeURIComponent(name)}` },
-      ]),
-    ),
+    attachments: attachmentsOf(traceRun),
     issues: traceRun.issues,
     ...(llm ? { llm: fullLlm(traceRun, row) } : {}),
+    // The sides of a span are put together from its attributes whenever it is read.
+    inputs: traceRun.mapped?.inputs?.value ?? rawJson(merged.raw, 'inputs') ?? {},
+    outputs: traceRun.mapped?.outputs?.value ?? rawJson(merged.raw, 'outputs') ?? null,
+    events: rawJson(merged.raw, 'events') ?? [],
+    serialized: rawJson(merged.raw, 'serialized') ?? null,
   }
-  const pieces: Piece[] = [JSON.stringify(fields).slice(0, -1)]
-  const absent: Record<'inputs' | 'outputs' | 'events' | 'serialized', string> = {
-    inputs: '{}',
-    outputs: 'null',
-    events: '[]',
-    serialized: 'null',
-  }
-  for (const field of ['inputs', 'outputs', 'events', 'serialized'] as const) {
-    pieces.push(`,"${field}":`, rawJson(merged.raw, field) ?? absent[field])
+  return objectPieces(Object.entries(fields), choice)
+}
+
+/** A JSON object of the chosen fields; bytes stand for the JSON that they hold. */
+function objectPieces(
+  fields: readonly (readonly [string, unknown])[],
+  { select, omit = [] }: FieldChoice,
+): Piece[] {
+  const keep = select === undefined ? undefined : new Set([...select, ...ALWAYS])
+  const pieces: Piece[] = ['{']
+  for (const [name, value] of fields) {
+    if ((keep && !keep.has(name)) || omit.includes(name)) continue
+    pieces.push(
+      `${pieces.length === 1 ? '' : ','}"${name}":`,
+      value instanceof Uint8Array ? value : JSON.stringify(value),
+    )
   }
   pieces.push('}')
   return pieces
+}
+
+function attachmentsOf({ id, merged }: TraceRun) {
+  return Object.fromEntries(
+    Object.entries(merged.attachments).map(([name, { mime_type, size }]) => [
+      name,
+      { mime_type, size, url: `/api/v1/runs/${id}/attachments/${encodeURIComponent(name)}` },
+    ]),
+  )
 }
 
 function fullLlm(traceRun: TraceRun, row: TraceRunRow) {
@@ -190,12 +227,15 @@ function fullLlm(traceRun: TraceRun, row: TraceRunRow) {
   }
 }
 
-/** A big field as JSON: its own bytes, or, where they are not JSON, what could be read of them. */
-function rawJson(raw: Partial<Record<BigField, Uint8Array>>, field: BigField): Piece | undefined {
+/** A big field's own bytes where they are JSON, else what could be read of them. */
+function rawJson(
+  raw: Partial<Record<BigField, Uint8Array>>,
+  field: BigField,
+): Uint8Array | JsonValue | undefined {
   const bytes = raw[field]
   if (!bytes) return undefined
-  const parsed: { value: JsonValue; ok: boolean; repaired: boolean } = parseLooseJson(bytes)
-  return parsed.ok && !parsed.repaired && isUtf8(bytes) ? bytes : JSON.stringify(parsed.value)
+  const { value, ok, repaired } = parseLooseJson(bytes)
+  return ok && !repaired && isUtf8(bytes) ? bytes : value
 }
 
 /** Pieces as one buffer. */

@@ -12,7 +12,7 @@ export interface TraceRunRow {
   project_id: string
   sort_time: number
   run_id: string
-  /** Rises with the fragments known; the highest wins. */
+  /** Rises with the fragments known, then with what is known of the parent, then with prices; the highest wins. */
   version: number
   is_deleted: number
   trace_id: string
@@ -52,6 +52,10 @@ export interface TraceRunRow {
   /** Bit i is set when CHECKS[i] is ok. */
   checks: number
   issues: string[]
+  /** What costs were computed with; empty when none was computed. */
+  price_model_id: string
+  /** Bits of SENT: costs that the client sent, which price changes leave alone. */
+  sent_costs: number
 }
 
 type Writer = (out: RowWriter, value: never) => void
@@ -80,8 +84,11 @@ const optionalCount = [
   (out: RowWriter, value: number | null) => out.nullable(value, (it) => out.u64(it)),
   (from: RowReader) => from.nullable(() => from.u64()),
 ] as const
+/** What Decimal(38, 18) holds; more is a mistake of a price, and unknown is better than a row that cannot be stored. */
+const fits = (value: bigint | null): boolean =>
+  value === null || (value < 10n ** 38n && value > -(10n ** 38n))
 const optionalCost = [
-  (out: RowWriter, value: bigint | null) => out.nullable(value, (it) => out.i128(it)),
+  (out: RowWriter, value: bigint | null) => out.nullable(fits(value) ? value : null, (it) => out.i128(it)),
   (from: RowReader) => from.nullable(() => from.i128()),
 ] as const
 const texts = [
@@ -153,6 +160,8 @@ const CODECS: Record<keyof TraceRunRow, readonly [Writer, Reader]> = {
   output_source: string,
   checks: u8,
   issues: strings,
+  price_model_id: string,
+  sent_costs: u8,
 }
 
 /** Columns of table `runs` in the order of the encoding. */
@@ -197,18 +206,30 @@ export function* readRows<K extends keyof TraceRunRow>(
   }
 }
 
-/** Order of versions: what is derived after the parent came overrides what was derived before. */
-const REVISIONS = 2
+/** Versions of a row from the same fragments: those derived before the parent came, and those after. */
+const VERSIONS = 2 ** 21
+/** Of either kind: the first as derived, further ones with other prices. */
+const PRICINGS = 2 ** 20
+
+/** True when `row` was derived from fewer fragments than `newer`. */
+export function isOutdated(row: TraceRunRow, newer: TraceRunRow): boolean {
+  return Math.floor(row.version / VERSIONS) < Math.floor(newer.version / VERSIONS)
+}
+
+/** The version of the same row with other prices: whatever is derived from more knowledge still overrides it. */
+export function repricedVersion(version: number): number {
+  return version % PRICINGS === PRICINGS - 1 ? version : version + 1
+}
 
 /** The lean row of a TraceRun. */
 export function toRow(traceRun: TraceRun): TraceRunRow {
-  const { merged, llm, usage } = traceRun
+  const { merged, mapped, llm, usage } = traceRun
   return {
     workspace_id: merged.workspace_id,
     project_id: merged.project_id,
     sort_time: traceRun.sort_time,
     run_id: traceRun.id,
-    version: merged.fragments * REVISIONS + (traceRun.awaits === undefined ? 1 : 0),
+    version: merged.fragments * VERSIONS + (traceRun.awaits === undefined ? PRICINGS : 0),
     is_deleted: 0,
     trace_id: traceRun.trace_id,
     parent_run_id: traceRun.parent_run_id ?? NIL_UUID,
@@ -223,8 +244,8 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
     user_id: merged.user_id,
     api_key_id: merged.api_key_id,
     error: cut(traceRun.error ?? '', 500),
-    inputs_preview: preview(llm?.input_messages, merged.raw.inputs),
-    outputs_preview: preview(llm?.output_messages, merged.raw.outputs),
+    inputs_preview: preview(llm?.input_messages, merged.raw.inputs, mapped?.inputs?.value),
+    outputs_preview: preview(llm?.output_messages, merged.raw.outputs, mapped?.outputs?.value),
     tags: traceRun.tags.slice(0, 50).map((tag) => cut(tag, 200)),
     thread_id: cut(traceRun.thread_id ?? '', 256),
     metadata: shortTexts(traceRun.metadata),
@@ -244,6 +265,8 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
     output_source: usage.source.output ?? '',
     checks: llm ? CHECKS.reduce((bits, check, i) => bits | (llm.checks[check].ok ? 1 << i : 0), 0) : 0,
     issues: [...new Set(traceRun.issues.map((issue) => issue.code))].slice(0, 20),
+    price_model_id: usage.price_model_id ?? '',
+    sent_costs: usage.sent_costs ?? 0,
   }
 }
 
@@ -254,7 +277,7 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
 export function tombstones(traceRun: TraceRun, row: TraceRunRow): TraceRunRow[] {
   const { keys } = traceRun.merged
   const [first] = keys
-  const isSettled = first!.start_time !== undefined && traceRun.sort_time === traceRun.start_time
+  const isSettled = parseTime(first!.start_time) !== undefined && traceRun.sort_time === traceRun.start_time
   const isSame = keys.every(
     (key) => key.start_time === first!.start_time && key.project_id === first!.project_id,
   )
@@ -289,13 +312,18 @@ function cut(value: string, size: number): string {
 const PREVIEW = 300
 
 /** The last message's text, or the start of the JSON where no format was recognised. */
-function preview(messages: readonly Message[] | undefined, raw: Uint8Array | undefined): string {
+function preview(
+  messages: readonly Message[] | undefined,
+  raw: Uint8Array | undefined,
+  mapped: JsonObject | undefined,
+): string {
   for (let i = (messages?.length ?? 0) - 1; i >= 0; i--) {
     for (const block of messages![i]!.content) {
       if (block.type === 'text' && typeof block.text === 'string' && block.text !== '')
         return cut(block.text.slice(0, PREVIEW + 1), PREVIEW)
     }
   }
+  if (mapped) return cut(JSON.stringify(mapped), PREVIEW)
   if (!raw) return ''
   return Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, PREVIEW)).toString('utf8')
 }

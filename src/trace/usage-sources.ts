@@ -14,10 +14,12 @@ export function* findUsageSources(
   outputs: JsonValue | undefined,
   metadata: JsonObject,
   format: ReportedUsage | undefined,
+  span: readonly FoundUsage[],
 ): Generator<FoundUsage> {
+  yield* span
   const out = isObject(outputs) ? outputs : undefined
   if (isObject(out?.['usage_metadata']))
-    yield { value: out['usage_metadata'], path: 'outputs.usage_metadata', source: 'client' }
+    yield { value: inOurNames(out['usage_metadata']), path: 'outputs.usage_metadata', source: 'client' }
   if (isObject(metadata['usage_metadata']))
     yield { value: metadata['usage_metadata'], path: 'extra.metadata.usage_metadata', source: 'client' }
   if (out) {
@@ -102,13 +104,8 @@ function* vendorUsage(out: JsonObject, path: string, depth: number): Generator<F
  */
 export function fromVendor(raw: JsonObject): JsonObject | undefined {
   if (isObject(raw['inputTokens']) || isObject(raw['outputTokens'])) return fromAiSdk(raw)
-  if ('promptTokenCount' in raw || 'candidatesTokenCount' in raw) return fromGemini(raw)
-  if (
-    'cache_read_input_tokens' in raw ||
-    'cache_creation_input_tokens' in raw ||
-    isObject(raw['cache_creation'])
-  )
-    return fromAnthropic(raw)
+  if (isGemini(raw)) return fromGemini(raw)
+  if (isAnthropic(raw)) return fromAnthropic(raw)
   const input = raw['prompt_tokens'] ?? raw['input_tokens'] ?? raw['promptTokens'] ?? raw['inputTokens']
   const output =
     raw['completion_tokens'] ?? raw['output_tokens'] ?? raw['completionTokens'] ?? raw['outputTokens']
@@ -127,8 +124,10 @@ export function fromVendor(raw: JsonObject): JsonObject | undefined {
         inputDetails['cached_tokens'] ??
         inputDetails['cache_read'] ??
         raw['cachedInputTokens'] ??
-        raw['cacheReadInputTokens'],
-      cache_creation: inputDetails['cache_creation'] ?? raw['cacheWriteInputTokens'],
+        raw['cacheReadInputTokens'] ??
+        raw['cache_read_input_tokens'],
+      cache_creation:
+        inputDetails['cache_creation'] ?? raw['cacheWriteInputTokens'] ?? raw['cache_creation_input_tokens'],
       audio: inputDetails['audio_tokens'] ?? inputDetails['audio'],
     }),
     output_token_details: defined({
@@ -160,13 +159,32 @@ function fromAnthropic(raw: JsonObject): JsonObject {
   }
 }
 
+/** Gemini's REST answers are in camel case, its Python objects in snake case. */
+function isGemini(raw: JsonObject): boolean {
+  return ['promptTokenCount', 'candidatesTokenCount', 'prompt_token_count', 'candidates_token_count'].some(
+    (key) => key in raw,
+  )
+}
+
+/** Anthropic's own counts; gateways give them OpenAI's names and count the cache inside. */
+function isAnthropic(raw: JsonObject): boolean {
+  if (raw['prompt_tokens'] !== undefined || raw['input_tokens'] === undefined) return false
+  return (
+    'cache_read_input_tokens' in raw ||
+    'cache_creation_input_tokens' in raw ||
+    isObject(raw['cache_creation'])
+  )
+}
+
 function fromGemini(raw: JsonObject): JsonObject {
-  const thoughts = count(raw['thoughtsTokenCount'])
-  const candidates = raw['candidatesTokenCount']
+  const thoughts = count(raw['thoughtsTokenCount'] ?? raw['thoughts_token_count'])
+  const candidates = raw['candidatesTokenCount'] ?? raw['candidates_token_count']
   return {
-    ...defined({ input_tokens: raw['promptTokenCount'] }),
+    ...defined({ input_tokens: raw['promptTokenCount'] ?? raw['prompt_token_count'] }),
     ...(candidates === undefined && thoughts === 0 ? {} : { output_tokens: count(candidates) + thoughts }),
-    input_token_details: defined({ cache_read: raw['cachedContentTokenCount'] }),
+    input_token_details: defined({
+      cache_read: raw['cachedContentTokenCount'] ?? raw['cached_content_token_count'],
+    }),
     output_token_details: thoughts > 0 ? { reasoning: thoughts } : {},
   }
 }
@@ -200,4 +218,9 @@ function defined(entries: Record<string, JsonValue | undefined>): JsonObject {
     if (value !== undefined && value !== null && typeof value !== 'object') out[key] = value
   }
   return out
+}
+
+/** usage_metadata is also what Gemini calls its own counts. */
+function inOurNames(usage: JsonObject): JsonObject {
+  return isGemini(usage) ? fromGemini(usage) : usage
 }

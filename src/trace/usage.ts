@@ -2,7 +2,8 @@ import { type JsonObject, type JsonValue, isObject } from '../schema/json.ts'
 import type { Issue } from '../schema/issue.ts'
 import type { UsageMetadata } from '../schema/types.gen.ts'
 import { type Decimal, parseDecimal } from './decimal.ts'
-import { findUsageSources } from './usage-sources.ts'
+import { SENT } from './price/settle-costs.ts'
+import { type FoundUsage, findUsageSources } from './usage-sources.ts'
 
 /** Counts that a message format carries, in the shape of usage_metadata. */
 export type ReportedUsage = UsageMetadata
@@ -19,6 +20,10 @@ export interface Usage {
   input_cost?: Decimal
   output_cost?: Decimal
   total_cost?: Decimal
+  /** Bits of SENT: which of the costs a client sent; the others follow from these or from prices. */
+  sent_costs?: number
+  /** What costs were computed with. */
+  price_model_id?: string
   input_cost_details: Record<string, Decimal>
   output_cost_details: Record<string, Decimal>
   source: { input: UsageSource | null; output: UsageSource | null }
@@ -29,13 +34,15 @@ type Detail = 'input_token_details' | 'output_token_details'
 /**
  * What a TraceRun reports about its tokens and costs, by the precedence of contract §2.3 and normalised by the
  * rules N1 to N4 and N7 of §2.5. Counts are those of the first source that has any; a side that it lacks is taken
- * from the next source that has it. Costs come from the first of the sources looked at that has any.
+ * from the next source that has it. Costs come from the first of the sources looked at that has any. What a span's
+ * attributes say (`span`) goes before everything else.
  */
 export function reportedUsage(
   outputs: JsonValue | undefined,
   metadata: JsonObject,
   format: ReportedUsage | undefined,
   issues: Issue[],
+  span: readonly FoundUsage[] = [],
 ): Usage {
   const usage: Usage = {
     input_token_details: {},
@@ -46,7 +53,7 @@ export function reportedUsage(
   }
   let total: number | undefined
   let costed = false
-  for (const { value, path, source } of findUsageSources(outputs, metadata, format)) {
+  for (const { value, path, source } of findUsageSources(outputs, metadata, format, span)) {
     const found = readCounts(value, path, issues)
     const first = usage.source.input === null && usage.source.output === null
     if (usage.source.input === null && found.input !== undefined) {
@@ -66,6 +73,8 @@ export function reportedUsage(
     if (!costed) costed = readCosts(usage, value, path, issues)
     if (usage.source.input !== null && usage.source.output !== null) break
   }
+  const sent = metadata['usage_metadata']
+  if (!costed && isObject(sent)) readCosts(usage, sent, 'extra.metadata.usage_metadata', issues)
   addSeparateCache(usage, issues)
   return usage
 }
@@ -138,7 +147,9 @@ function readCount(value: JsonValue | undefined, path: string, issues: Issue[]):
 }
 
 /** Both spellings of the one-hour cache write are one key (contract §2.4: the JS client writes 1hr). */
-const DETAIL_ALIASES: Record<string, string> = { ephemeral_1hr_input_tokens: 'ephemeral_1h_input_tokens' }
+const DETAIL_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['ephemeral_1hr_input_tokens', 'ephemeral_1h_input_tokens'],
+])
 
 function readDetails(value: JsonObject, key: Detail, path: string, issues: Issue[]): Record<string, number> {
   const details: Record<string, number> = {}
@@ -147,8 +158,8 @@ function readDetails(value: JsonObject, key: Detail, path: string, issues: Issue
   for (const [name, count] of Object.entries(raw).slice(0, 50)) {
     const read = readCount(count, `${path}.${key}.${name}`, issues)
     if (read === undefined || name === '__proto__') continue
-    const known = DETAIL_ALIASES[name] ?? name
-    details[known] = Math.max(details[known] ?? 0, read)
+    const known = DETAIL_ALIASES.get(name) ?? name
+    details[known] = Math.max(Object.hasOwn(details, known) ? details[known]! : 0, read)
   }
   return details
 }
@@ -169,6 +180,7 @@ function readCosts(usage: Usage, value: JsonObject, path: string, issues: Issue[
       continue
     }
     usage[key] = cost
+    usage.sent_costs = (usage.sent_costs ?? 0) | SENT[key]
     any = true
   }
   for (const key of ['input_cost_details', 'output_cost_details'] as const) {
@@ -205,6 +217,12 @@ function reconcileTotal(usage: Usage, total: number | undefined, path: string, i
     })
     return
   }
+  const cached = cacheTokens(usage)
+  if (gap > 0 && gap === cached) {
+    usage.input_tokens! += cached
+    issues.push(cacheAdded(cached, usage.input_tokens! - cached))
+    return
+  }
   issues.push({
     code: 'total_mismatch',
     severity: 'warning',
@@ -216,17 +234,24 @@ function reconcileTotal(usage: Usage, total: number | undefined, path: string, i
 
 /** Rules N4 and N7: cache counts above the input count were counted beside it, so they are added once. */
 function addSeparateCache(usage: Usage, issues: Issue[]): void {
-  if (usage.input_tokens === undefined) return
-  const d = usage.input_token_details
-  const ephemeral = (d['ephemeral_5m_input_tokens'] ?? 0) + (d['ephemeral_1h_input_tokens'] ?? 0)
-  const cached = (d['cache_read'] ?? 0) + Math.max(d['cache_creation'] ?? 0, ephemeral)
-  if (cached <= usage.input_tokens) return
-  issues.push({
+  const cached = cacheTokens(usage)
+  if (usage.input_tokens === undefined || cached <= usage.input_tokens) return
+  issues.push(cacheAdded(cached, usage.input_tokens))
+  usage.input_tokens += cached
+}
+
+/** Cached input tokens; writes told as a whole and by duration are one thing (rule N7). */
+function cacheTokens({ input_token_details: details }: Usage): number {
+  const ephemeral = (details['ephemeral_5m_input_tokens'] ?? 0) + (details['ephemeral_1h_input_tokens'] ?? 0)
+  return (details['cache_read'] ?? 0) + Math.max(details['cache_creation'] ?? 0, ephemeral)
+}
+
+function cacheAdded(cached: number, input: number): Issue {
+  return {
     code: 'cache_added',
     severity: 'info',
     path: 'usage_metadata.input_tokens',
-    message: `${cached} cache tokens exceed the ${usage.input_tokens} input tokens, so they were counted beside them and have been added.`,
+    message: `The ${cached} cache tokens were counted beside the ${input} input tokens and have been added.`,
     fix: 'Send input_tokens with cache tokens included.',
-  })
-  usage.input_tokens += cached
+  }
 }

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { type FakeVendor, startFakeVendor } from '../support/fake-vendor.ts'
 import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts'
-import { API_KEY, useWeir, type WeirProcess } from '../support/server.ts'
+import { API_KEY, startWeir, type WeirProcess } from '../support/server.ts'
 import type { ReadTraceRun } from './corpus-facts.ts'
 import { answersAsDocumented, type OpenApiDocument } from './openapi-answers.ts'
 
@@ -23,16 +23,21 @@ const OWN_NOTICE = /^LANGSMITH_DEPRECATED_/
  * been written to the console or as a process warning; after all, every answer must be as documented and none a 5xx.
  */
 export function useClientSetup(): () => ClientSetup {
-  const { current } = useWeir()
   let setup: ClientSetup | undefined
+  const stops: (() => Promise<unknown>)[] = []
   const said: string[] = []
   const onWarning = (warning: Error & { code?: string }): void => {
     if (!OWN_NOTICE.test(warning.code ?? '')) said.push(`${warning.name}: ${warning.message}`)
   }
 
   beforeAll(async () => {
-    const proxy = await startRecordingProxy(current().url)
-    setup = { weir: current(), proxy, vendor: await startFakeVendor() }
+    const weir = await startWeir()
+    stops.push(async () => expect(await weir.stop()).toBe(0))
+    const proxy = await startRecordingProxy(weir.url)
+    stops.push(proxy.stop)
+    const vendor = await startFakeVendor()
+    stops.push(vendor.stop)
+    setup = { weir, proxy, vendor }
     process.on('warning', onWarning)
     for (const method of ['log', 'info', 'warn', 'error'] as const) {
       vi.spyOn(console, method).mockImplementation(
@@ -46,19 +51,24 @@ export function useClientSetup(): () => ClientSetup {
   afterAll(async () => {
     process.off('warning', onWarning)
     vi.restoreAllMocks()
-    const { proxy, vendor } = setup!
-    await vendor.stop()
-    await proxy.stop()
-    const check = answersAsDocumented(await current().json<OpenApiDocument>('/openapi.json'))
-    expect(proxy.requests.length).toBeGreaterThan(0)
-    expect(proxy.requests.flatMap((recorded) => check.faults(recorded))).toEqual([])
-    expect(proxy.requests.filter(({ status }) => status >= 500)).toEqual([])
+    try {
+      if (setup !== undefined) await expectDocumented(setup)
+    } finally {
+      for (const stop of stops.toReversed()) await stop()
+    }
   })
 
   return () => {
     if (setup === undefined) throw new Error('the setup has not started')
     return setup
   }
+}
+
+async function expectDocumented({ weir, proxy }: ClientSetup): Promise<void> {
+  const check = answersAsDocumented(await weir.json<OpenApiDocument>('/openapi.json'))
+  expect(proxy.requests.length).toBeGreaterThan(0)
+  expect(proxy.requests.flatMap((recorded) => check.faults(recorded))).toEqual([])
+  expect(proxy.requests.filter(({ status }) => status >= 500)).toEqual([])
 }
 
 /** An SDK client pointed at the proxy, as a user would make one. */

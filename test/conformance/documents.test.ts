@@ -17,7 +17,7 @@ const CODE_PLACE = /(?:\bcode:\s*|\breport\(\s*issues,\s*)([^,]*),/g
 const SNAKE_CASE = /'([a-z]+(?:_[a-z0-9]+)+)'/g
 
 function emittedIssueCodes(): Set<string> {
-  const sources = [...find('src/trace/*.ts'), ...find('processors/**/*.ts')].filter(
+  const sources = [...find('src/trace/{,otel/}*.ts'), ...find('processors/**/*.ts')].filter(
     (path) => !path.endsWith('.test.ts'),
   )
   const codes = sources.flatMap((path) =>

@@ -1,53 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { ANSWER_MS, type Answer, hostileServer } from '../support/hostile-server.ts'
+import { create, expectDecided, LLM, sendRaw } from '../support/hostile-records.ts'
+import { hostileServer } from '../support/hostile-server.ts'
 import { listTraceRuns } from '../support/stored-traces.ts'
 
 const server = hostileServer()
-
-/** Stored, or refused with words: never a 5xx, never slow. */
-function expectDecided(answer: Answer): void {
-  expect([202, 400, 413, 422]).toContain(answer.status)
-  expect(answer.ms).toBeLessThan(ANSWER_MS)
-  for (const { code, reason } of answer.body.rejected ?? []) {
-    expect(code).toMatch(/^[a-z_]+$/)
-    expect(reason.length).toBeLessThan(2_000)
-  }
-}
-
-/** Sends one create as raw JSON text, by both routes; what was accepted can be read by id and in the list. */
-async function sendRaw(record: (id: string) => string, session_name: string): Promise<Answer[]> {
-  const [single, part] = [randomUUID(), randomUUID()]
-  const json = { 'content-type': 'application/json' }
-  const answers = [
-    await server.send('/runs', record(single), json),
-    await server.sendParts([{ name: `post.${part}`, data: record(part) }]),
-  ]
-  answers.forEach(expectDecided)
-  for (const [index, id] of [single, part].entries()) {
-    if (answers[index]?.status !== 202) continue
-    expect((await server.read(id)).id).toBe(id)
-  }
-  const accepted = answers.filter(({ status }) => status === 202)
-  if (accepted.length > 0 && session_name !== '') {
-    expect(await listTraceRuns(server.weir(), session_name)).toHaveLength(accepted.length)
-  }
-  return answers
-}
-
-const LLM = {
-  name: 'x',
-  run_type: 'llm',
-  start_time: '2026-11-20T09:00:00Z',
-  end_time: '2026-11-20T09:00:01Z',
-}
-
-function create(fields: Record<string, unknown>, session_name: string) {
-  return (id: string): string => JSON.stringify({ id, ...LLM, session_name, ...fields })
-}
-
-const deep = (depth: number, open = '{"a":', close = '}'): string =>
-  `${open.repeat(depth)}1${close.repeat(depth)}`
 
 describe('fields of the wrong type', () => {
   const WRONG: unknown[] = [5, -1.5, true, '', 'text', [], [[]], [1, 'a', null], {}, { a: { b: [] } }]
@@ -161,7 +118,7 @@ describe('numbers', () => {
     const fields = `"inputs":{"messages":[{"role":"user","content":"hi"}]},"outputs":{"usage_metadata":${usage}}`
     const session_name = `count ${count}`
     const record = (id: string): string => `${create({}, session_name)(id).slice(0, -1)},${fields}}`
-    for (const { status } of await sendRaw(record, session_name)) expect(status).toBe(202)
+    for (const { status } of await sendRaw(server, record, session_name)) expect(status).toBe(202)
   })
 
   it.each([
@@ -183,6 +140,7 @@ describe('numbers', () => {
   ])('a clock that says %s', async (time) => {
     const session_name = `clock ${time}`
     await sendRaw(
+      server,
       create({ start_time: time, end_time: time, events: [{ name: 'new_token', time }] }, session_name),
       session_name,
     )
@@ -190,7 +148,7 @@ describe('numbers', () => {
 
   it('an end before the start, and a century after', async () => {
     for (const end_time of ['1970-01-01T00:00:00Z', '2100-01-01T00:00:00Z']) {
-      const [answer] = await sendRaw(create({ end_time }, `end ${end_time}`), `end ${end_time}`)
+      const [answer] = await sendRaw(server, create({ end_time }, `end ${end_time}`), `end ${end_time}`)
       expect(answer?.status).toBe(202)
     }
   })
@@ -210,7 +168,7 @@ describe('text', () => {
         },
         'escaped',
       )(id).replaceAll('@', lone)
-    for (const { status } of await sendRaw(record, 'escaped')) expect(status).toBe(202)
+    for (const { status } of await sendRaw(server, record, 'escaped')) expect(status).toBe(202)
   })
 
   it('raw NUL, control characters and bytes that are no UTF-8', async () => {
@@ -236,7 +194,7 @@ describe('text', () => {
       const metadata = `{"${name}":{"polluted":1},"ls_model_name":"${name}","ls_provider":"${name}"}`
       const record = (id: string): string =>
         `${create({ name, session_name: name, run_type: 'llm', tags: [name] }, name)(id).slice(0, -1)},"${name}":{"polluted":1},"inputs":{"${name}":{"polluted":1},"messages":[{"role":"${name}","content":[{"type":"${name}","${name}":1}],"${name}":2}]},"outputs":{"usage_metadata":{"${name}":1,"input_token_details":{"${name}":3}}},"extra":{"${name}":{},"metadata":${metadata}}}`
-      for (const { status } of await sendRaw(record, name)) expect(status).toBe(202)
+      for (const { status } of await sendRaw(server, record, name)) expect(status).toBe(202)
       const id = randomUUID()
       const attached = await server.sendParts([
         { name: `post.${id}`, data: create({ run_type: name }, '')(id) },
@@ -286,99 +244,19 @@ describe('text', () => {
       post: [...bad.map((id) => ({ ...LLM, id })), { ...LLM, id: good }],
     })
     expect(answer).toMatchObject({ status: 202, body: { accepted: 1 } })
-    expect(answer.body.rejected?.every(({ code }) => code === 'invalid_run_id')).toBe(true)
-    for (const id of bad.filter((text) => text !== '')) {
+    const codes = answer.body.rejected?.map(({ code }) => code)
+    expect(codes).toEqual(['missing_field', ...bad.slice(1).map(() => 'invalid_run_id')])
+    for (const id of bad.slice(1)) {
       const path = encodeURIComponent(id)
-      const patch = await server
-        .weir()
-        .fetch(`/runs/${path}`, {
-          method: 'PATCH',
-          headers: { 'content-type': 'application/json' },
-          body: '{}',
-        })
+      const patch = await server.weir().fetch(`/runs/${path}`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      })
       expect(patch.status).toBeGreaterThanOrEqual(400)
       expect(patch.status).toBeLessThan(500)
       const read = await server.weir().fetch(`/api/v1/runs/${path}`)
       expect([404, 422]).toContain(read.status)
     }
-  })
-})
-
-describe('size and shape', () => {
-  it.each([
-    ['{"a":', '}'],
-    ['[', ']'],
-  ])('%s nested 1,000 and 100,000 deep', async (open, close) => {
-    for (const depth of [1_000, 100_000]) {
-      const nested = deep(depth, open, close)
-      const wrap =
-        (field: string) =>
-        (id: string): string =>
-          `${create({}, '')(id).slice(0, -1)},"${field}":${nested}}`
-      for (const field of [
-        'inputs',
-        'outputs',
-        'extra',
-        'events',
-        'serialized',
-        'tags',
-        'name',
-        'unknown_field',
-      ]) {
-        await sendRaw(wrap(field), '')
-      }
-      await sendRaw(
-        (id) =>
-          `${create({}, '')(id).slice(0, -1)},"inputs":{"messages":[{"role":"user","content":${nested}}]},"extra":{"metadata":${nested}}}`,
-        '',
-      )
-      expectDecided(await server.send('/runs/batch', nested, { 'content-type': 'application/json' }))
-      expectDecided(
-        await server.send('/runs/batch', `{"post":${nested}}`, { 'content-type': 'application/json' }),
-      )
-    }
-  })
-
-  it('huge tags, names, errors and metadata', async () => {
-    const tags = Array.from({ length: 10_000 }, (_, i) => `tag ${i} ${'x'.repeat(80)}`)
-    const metadata = Object.fromEntries(tags.map((tag, i) => [tag, { [tag]: i }]))
-    const long = 'x'.repeat(1_000_000)
-    const id = randomUUID()
-    for (const fields of [
-      { tags, extra: { metadata } },
-      { tags: [long], name: long, error: long, run_type: long },
-      { extra: { metadata: { [long]: long, ls_model_name: long, thread_id: long } } },
-    ]) {
-      const [answer] = await sendRaw(create(fields, ''), '')
-      expect(answer?.status).toBe(202)
-    }
-    const session = await server.sendBatch({ post: [{ ...LLM, id, session_name: long }] })
-    expectDecided(session)
-  })
-
-  it('10,000 runs in one batch, spread over 200 months', async () => {
-    const session_name = 'months'
-    const post = Array.from({ length: 10_000 }, (_, i) => {
-      const start = new Date(Date.UTC(2010, i % 200, 1 + (i % 28), 0, 0, i % 60)).toISOString()
-      return {
-        id: randomUUID(),
-        name: `m${i}`,
-        run_type: 'tool',
-        session_name,
-        start_time: start,
-        end_time: start,
-        inputs: { i },
-        outputs: { i },
-      }
-    })
-    const answer = await server.sendBatch({ post })
-    expect(answer).toMatchObject({ status: 202, body: { accepted: 10_000, rejected: [] } })
-    console.log(`10,000 runs: acknowledged in ${Math.round(answer.ms)} ms`)
-    const started = performance.now()
-    await server.weir().drained()
-    console.log(`10,000 runs over 200 months: stored in ${Math.round(performance.now() - started)} ms`)
-    const listed = await listTraceRuns(server.weir(), session_name)
-    expect(new Set(listed.map(({ id }) => id)).size).toBe(10_000)
-    expect(listed).toHaveLength(10_000)
   })
 })

@@ -86,7 +86,7 @@ describe('wrapOpenAI', () => {
 
   beforeAll(() => {
     const plain = new OpenAI({ apiKey: 'none', baseURL: `${setup().vendor.url}/v1`, maxRetries: 0 })
-    openai = wrapOpenAI(plain, { client, tracingEnabled: true, project_name: PROJECT }) as unknown as OpenAI
+    openai = wrapOpenAI(plain, { client, tracingEnabled: true, project_name: PROJECT })
   })
 
   it('one answer', async () => {
@@ -234,7 +234,7 @@ describe('wrapAnthropic', () => {
 
   beforeAll(() => {
     const plain = new Anthropic({ apiKey: 'none', baseURL: setup().vendor.url, maxRetries: 0 })
-    anthropic = wrapAnthropic(plain, { client, tracingEnabled: true, project_name: PROJECT } as object)
+    anthropic = wrapAnthropic(plain, { client, tracingEnabled: true, project_name: PROJECT })
   })
 
   it('one answer', async () => {

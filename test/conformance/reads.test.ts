@@ -259,7 +259,9 @@ describe('POST /runs/query', () => {
     for (const field of ['inputs', 'outputs', 'events']) expect(first).not.toHaveProperty(field)
     const select = ['inputs', 'total_tokens']
     const { runs } = await read<Page>('/api/v1/runs/query', { run_type: 'tool', select })
-    expect(runs).toEqual([{ id: first!.id, inputs: { input: 'tool' }, total_tokens: 0 }])
+    const { id, name, run_type, start_time, trace_id } = first!
+    const always = { id, name, run_type, start_time, trace_id }
+    expect(runs).toEqual([{ ...always, inputs: { input: 'tool' }, total_tokens: 0 }])
   })
 
   it.each([

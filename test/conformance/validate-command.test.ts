@@ -110,7 +110,11 @@ describe('weir validate', () => {
     const alone = await reportOn([create])
     const both = await reportOn([create, update])
     const inReverse = await reportOn([update, create])
-    expect(alone.summary.failed_checks).toMatchObject({ format: 1 })
+    const streamed = (report: typeof alone) => report.runs.find(({ name }) => name === 'stream_llm')
+    expect(streamed(alone)).toMatchObject({ checks: { usage: { reason: 'no usage_metadata yet' } } })
+    expect(streamed(both)).toMatchObject({
+      checks: { usage: { reason: expect.stringContaining('estimated') } },
+    })
     expect(both.summary).toMatchObject({ runs: 5, failed_checks: { format: 0, usage: 1 } })
     expect(inReverse.summary).toEqual(both.summary)
   })

@@ -36,7 +36,7 @@ it.each<[string, Fault, Required<FaultScope>]>([
   ['rows are stored and the answer is lost', lost, { query: ROWS, times: 3 }],
   ['an answer to a read-back is lost', lost, { query: READ_BACK, times: 3 }],
   ['there are too many parts', tooManyParts, { query: /^INSERT/, times: 4 }],
-  ['the read-back is refused with a code that says nothing', unlisted, { query: READ_BACK, times: 3 }],
+  ['the read-back is refused with a code that says nothing', unlisted, { query: READ_BACK, times: 4 }],
   ['an insert is refused with a code that says nothing', unlisted, { query: ROWS, times: 3 }],
   ['everything is slow', { kind: 'slow', latencyMs: 150 }, { query: /./, times: 12 }],
   ['an insert hangs and is cut', { kind: 'hang' }, { query: FRAGMENTS, times: 1 }],

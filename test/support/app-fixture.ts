@@ -10,10 +10,13 @@ import type { AppDeps, HttpLimits } from '../../src/http/app-deps.ts'
 import { startHttpServer } from '../../src/http/http-server.ts'
 import type { BlobStore } from '../../src/ingest/blob-store.ts'
 import type { Accepted, IngestHealth } from '../../src/ingest/ingester.ts'
+import type { FoundPrice, PriceLookup } from '../../src/ingest/price-lookup.ts'
+import type { Repricer } from '../../src/ingest/repricer.ts'
 import type { TraceReads } from '../../src/ingest/trace-reads.ts'
 import { createRegistry } from '../../src/schema/registry.ts'
 import { createIdentityStore } from '../../src/storage/sql/identity-store.ts'
 import { migrate } from '../../src/storage/sql/migrate.ts'
+import { createPriceStore } from '../../src/storage/sql/price-store.ts'
 import { createProjectStore } from '../../src/storage/sql/project-store.ts'
 import { openSqlite } from '../../src/storage/sql/sqlite.ts'
 import type { RequestHead } from '../../src/trace/decoded.ts'
@@ -68,6 +71,19 @@ export function blobsOf(bytes: Uint8Array): BlobStore {
   return { ...NO_BLOBS, read: async () => ({ size: bytes.length, bytes: Readable.from([bytes]) }) }
 }
 
+const NO_PRICE: FoundPrice = {
+  price: undefined,
+  default_prices: { package: 'none', version: '0', newest_price: '' },
+}
+
+const NO_REPRICER: Repricer = {
+  submit: async () => {
+    throw new Error('no repricer')
+  },
+  get: async () => undefined,
+  stop: async () => undefined,
+}
+
 const LIMITS: HttpLimits = {
   max_body_bytes: 1_000_000,
   max_parts: 25_000,
@@ -86,6 +102,8 @@ export interface FixtureOptions {
   checks?: AppDeps['checks']
   identity?: (store: IdentityStore) => IdentityStore
   clock?: Clock
+  findPrice?: PriceLookup
+  repricer?: Repricer
 }
 
 async function firstIdentity(store: IdentityStore): Promise<void> {
@@ -123,6 +141,9 @@ export async function startApp(options: FixtureOptions = {}) {
     },
     reads: emptyReads(options.reads),
     projects: createProjectStore(database, clock),
+    prices: createPriceStore(database, clock),
+    findPrice: options.findPrice ?? (async () => NO_PRICE),
+    repricer: options.repricer ?? NO_REPRICER,
     identity,
     blobs: options.blobs ?? NO_BLOBS,
     authenticator: createAuthenticator({ store: identity, clock, ...(openGrant && { openGrant }) }),

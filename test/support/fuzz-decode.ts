@@ -1,7 +1,9 @@
 import { AppError } from '../../src/base/errors.ts'
 import { decodeBody } from '../../src/trace/body-encoding.ts'
 import { decodeRequest } from '../../src/trace/decode.ts'
-import { readFragments } from '../../src/trace/fragment.ts'
+import { readFragments, type StoredFragment } from '../../src/trace/fragment.ts'
+import { mergeFragments } from '../../src/trace/merge.ts'
+import { SPAN_KEY } from '../../src/trace/otel/span.ts'
 import { type CorpusRequest, corpusRequests } from './wire-body.ts'
 
 /** What a fuzz run saw; a run that kept nothing, or broke nothing, would prove nothing. */
@@ -94,13 +96,23 @@ function mutated(request: CorpusRequest, plain: Buffer, random: Random): CorpusR
   return { ...request, body, head: { ...request.head, ...(inside ? { content_encoding: '' } : {}) } }
 }
 
+/** What was accepted as a span can be read as one. */
+function checkSpan(fragment: StoredFragment): void {
+  const { created, extra, issues } = mergeFragments([fragment])
+  if (issues.length > 0 || (created && extra[SPAN_KEY] === undefined)) throw new Error('a span that is none')
+}
+
 /**
  * Decodes mutated bodies of real clients. Throws when decoding throws anything but AppError, or when what it answers
  * does not hold together.
  */
-export function fuzzDecode(seed: number, rounds: number): FuzzReport {
+export function fuzzDecode(
+  seed: number,
+  rounds: number,
+  sent: readonly CorpusRequest[] = corpusRequests(),
+): FuzzReport {
   const random = seeded(seed)
-  const requests = corpusRequests().map((request) => ({
+  const requests = sent.map((request) => ({
     request,
     plain: decodeBody(request.body, request.head.content_encoding, 50_000_000).bytes,
   }))
@@ -111,8 +123,10 @@ export function fuzzDecode(seed: number, rounds: number): FuzzReport {
     const start = performance.now()
     try {
       const decoded = decodeRequest(head, body)
-      const found = [...readFragments(decoded.rows)].length
-      if (found !== decoded.count) throw new Error(`${decoded.count} fragments announced, ${found} found`)
+      const found = [...readFragments(decoded.rows)]
+      if (found.length !== decoded.count)
+        throw new Error(`${decoded.count} fragments announced, ${found.length} found`)
+      if (head.kind.startsWith('otlp-')) for (const fragment of found) checkSpan(fragment)
       report.fragments += decoded.count
       report.rejected += decoded.rejected.length
       report.truncated += decoded.truncated ? 1 : 0

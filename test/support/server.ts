@@ -49,6 +49,10 @@ async function spawnWeir(dataDir: string, env: Record<string, string>): Promise<
       ...env,
     },
   })
+  // A test process that ends without its hooks must not leave a server behind.
+  const end = (): boolean => child.kill('SIGKILL')
+  process.once('exit', end)
+  child.once('exit', () => process.off('exit', end))
   const output: string[] = []
   createInterface(child.stderr).on('line', (line) => output.push(line))
   const url = await new Promise<string>((resolve, reject) => {

@@ -50,10 +50,11 @@ function faultOf(trace: SentTrace, id: string, stored: StoredTraceRun | undefine
     ...(trace.patched && { end_time: new Date(trace.started + 50).toISOString(), status: 'success' }),
     ...(trace.patched && type !== 'tool' && { total_tokens: input + output }),
   }
-  const wrong = Object.entries(wanted).filter(([field, value]) => stored[field as 'name'] !== value)
-  return wrong
-    .map(([field, value]) => `${id}: ${field} is ${stored[field as 'name']}, not ${value}`)
-    .join('; ')
+  const wrong = Object.entries(wanted).filter(
+    ([field, value]) => stored[field as keyof StoredTraceRun] !== value,
+  )
+  const said = wrong.map(([field]) => `${field} is ${JSON.stringify(stored[field as keyof StoredTraceRun])}`)
+  return said.length === 0 ? '' : `${id} of trace ${trace.number}: ${said.join(', ')}`
 }
 
 /**

@@ -69,6 +69,8 @@ export function traceRunRow(n: number, fields: Partial<TraceRunRow>): TraceRunRo
     output_source: '',
     checks: 0,
     issues: [],
+    price_model_id: '',
+    sent_costs: 0,
     ...fields,
   }
 }

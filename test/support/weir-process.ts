@@ -87,8 +87,11 @@ function handle(
   exited: Promise<unknown>,
   facts: Pick<WeirProcess, 'url' | 'dataDir' | 'log'>,
 ): WeirProcess {
-  const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
-    fetch(facts.url + path, { ...init, headers: { 'x-api-key': KEY, ...init.headers } })
+  const ask = (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers)
+    headers.set('x-api-key', KEY)
+    return fetch(facts.url + path, { ...init, headers })
+  }
   const json = async <T>(path: string, init?: RequestInit): Promise<T> => {
     const answer = await ask(path, init)
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)

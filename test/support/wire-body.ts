@@ -89,12 +89,23 @@ const KINDS: readonly [RegExp, RequestHead['kind']][] = [
   [/^POST \/runs\/batch$/, 'batch'],
   [/^POST \/runs$/, 'create'],
   [/^PATCH \/runs\/[^/]+$/, 'update'],
+  [/^POST \/otel\/v1\/traces$/, 'otlp-traces'],
 ]
 
 /** Every recorded request to an ingest route that is not OTLP. */
 export function corpusRequests(): CorpusRequest[] {
+  return recordedRequests(({ kind }) => !kind.startsWith('otlp-'))
+}
+
+/** Every recorded export of spans, but for one that does not decompress. */
+export function otlpRequests(): CorpusRequest[] {
+  const exports = recordedRequests(({ kind }) => kind.startsWith('otlp-'))
+  return exports.filter(({ name }) => !name.startsWith('otlp-empty-and-bad/request-8'))
+}
+
+function recordedRequests(isWanted: (head: RequestHead) => boolean): CorpusRequest[] {
   const found: CorpusRequest[] = []
-  for (const folder of readdirSync(CORPUS).filter((name) => name.startsWith('ls-'))) {
+  for (const folder of readdirSync(CORPUS).sort()) {
     const files = readdirSync(new URL(`${folder}/`, CORPUS)).filter((name) => name.endsWith('.headers.json'))
     for (const file of files.sort()) {
       const at = new URL(`${folder}/${file}`, CORPUS)
@@ -107,6 +118,7 @@ export function corpusRequests(): CorpusRequest[] {
         content_encoding: headers['content-encoding'] ?? '',
         ...(kind === 'update' ? { path_run_id: url.split('/')[2]! } : {}),
       })
+      if (!isWanted(head)) continue
       const body = readFileSync(
         new URL(file.replace('.headers.json', '.body'), new URL(`${folder}/`, CORPUS)),
       )

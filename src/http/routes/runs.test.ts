@@ -34,10 +34,12 @@ describe('reading', () => {
     ).toContain('1e400')
     await fixture.request(`/traces/${ID}`)
     expect(asked).toEqual([
-      [WORKSPACE, ID],
+      [WORKSPACE, ID, {}],
       [WORKSPACE, ID, { view: 'lean', cursor: 'c' }],
       [WORKSPACE, ID, { view: 'full' }],
     ])
+    await fixture.request(`/runs/${ID}`, { headers: { 'user-agent': 'langsmith-py/0.11.1' } })
+    expect(asked.at(-1)).toEqual([WORKSPACE, ID, { omit: ['attachments'] }])
     expect((await fixture.request(`/traces/${ID}?view=fat`)).status).toBe(422)
   })
 

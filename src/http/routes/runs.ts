@@ -115,6 +115,11 @@ function attachmentRoute(): Route {
   })
 }
 
+/** LangSmith's Python client passes `attachments` itself when it reads a run, and fails if the answer has them (ADR 0011). */
+function fieldsFor(userAgent: string | undefined): { omit?: string[] } {
+  return userAgent?.startsWith('langsmith-py/') === true ? { omit: ['attachments'] } : {}
+}
+
 /** Reading runs and traces: answers come as bytes and pass through. */
 export function runRoutes(): Route[] {
   return [
@@ -129,8 +134,11 @@ export function runRoutes(): Route[] {
       reply: 'bytes',
       reply_schema: 'trace-run-read',
       errors: ['not_found', 'store_unavailable'],
-      handle: async ({ deps, principal, params: { id } }) => ({
-        body: found(await deps.reads.traceRun(principal.workspace_id, id), 'Run'),
+      handle: async ({ deps, principal, params: { id }, req: { headers } }) => ({
+        body: found(
+          await deps.reads.traceRun(principal.workspace_id, id, fieldsFor(headers['user-agent'])),
+          'Run',
+        ),
       }),
     }),
     attachmentRoute(),

@@ -49,7 +49,7 @@ export async function readAt(
 }
 
 /** Most that stays allocated between reads. */
-const KEPT_BYTES = 16 << 20
+const KEPT_BYTES = 24 << 20
 
 /**
  * One buffer for reads that follow each other: each overwrites what the one before it gave. It is shared memory, so

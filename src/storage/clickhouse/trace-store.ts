@@ -34,11 +34,20 @@ function selectOf(columns: StoreColumns) {
   return (table: keyof StoreColumns) => `SELECT ${columns[table].join(', ')} FROM`
 }
 
+/** Clients choose start times, and so how many monthly partitions a batch has: a refused one would block the log. */
+const ANY_MONTHS = { max_partitions_per_insert_block: 0 }
+
 /** Writing, and whether it can be done. */
 function storing(clickhouse: ClickHouse, columns: StoreColumns) {
   return {
     insert: (table: StoredTable, body: readonly Uint8Array[], signal?: AbortSignal) =>
-      clickhouse.insert({ table, columns: columns[table], body, ...(signal ? { signal } : {}) }),
+      clickhouse.insert({
+        table,
+        columns: columns[table],
+        body,
+        settings: ANY_MONTHS,
+        ...(signal ? { signal } : {}),
+      }),
 
     ping: async () => {
       await clickhouse.rows('SELECT 1 AS one')
@@ -46,17 +55,35 @@ function storing(clickhouse: ClickHouse, columns: StoreColumns) {
   } satisfies Partial<TraceStore>
 }
 
+/** Lists of ids are parameters: 256 KB each (max_query_size) at 41 bytes an id, and 1 MB of URL together. */
+const IDS_PER_QUERY = 4_000
+
+function slices(ids: readonly string[]): (readonly string[])[] {
+  const count = Math.ceil(ids.length / IDS_PER_QUERY)
+  return Array.from({ length: count }, (_, i) => ids.slice(i * IDS_PER_QUERY, (i + 1) * IDS_PER_QUERY))
+}
+
 /** What deriving needs of earlier operations. */
 function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
   const select = selectOf(columns)
   return {
-    fragments: (workspace_id: string, run_ids: readonly string[], at_hand: readonly string[] = []) =>
-      clickhouse.rowBinary(
-        `${select('run_fragments')} run_fragments
-         WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
-         ${at_hand.length === 0 ? '' : 'AND hex(hash) NOT IN {at_hand:Array(String)}'}`,
-        { params: { workspace_id, run_ids, at_hand: at_hand.map((hash) => hash.toUpperCase()) } },
-      ),
+    fragments: async (workspace_id: string, run_ids: readonly string[], at_hand: readonly string[] = []) => {
+      // Reading what is at hand once more does no harm; a list of it that is too long does.
+      const known = at_hand.length > IDS_PER_QUERY ? [] : at_hand.map((hash) => hash.toUpperCase())
+      const found: Buffer[] = []
+      for (const ids of slices(run_ids)) {
+        const params = { workspace_id, run_ids: ids, at_hand: known }
+        found.push(
+          await clickhouse.rowBinary(
+            `${select('run_fragments')} run_fragments
+             WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
+             ${known.length === 0 ? '' : 'AND hex(hash) NOT IN {at_hand:Array(String)}'}`,
+            { params },
+          ),
+        )
+      }
+      return found.length === 1 && found[0] ? found[0] : Buffer.concat(found)
+    },
 
     hasWaitingChildren: async () => {
       const rows = await clickhouse.rows('SELECT 1 FROM waiting_children LIMIT 1')
@@ -64,12 +91,16 @@ function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
     },
 
     waitingChildren: async (workspace_id: string, parents: readonly string[]) => {
-      const rows = await clickhouse.rows<{ run_id: string }>(
-        `SELECT DISTINCT run_id FROM waiting_children
-         WHERE workspace_id = {workspace_id:UUID} AND parent_run_id IN {parents:Array(UUID)}`,
-        { params: { workspace_id, parents } },
-      )
-      return rows.map((row) => row.run_id)
+      const found: string[] = []
+      for (const ids of slices(parents)) {
+        const rows = await clickhouse.rows<{ run_id: string }>(
+          `SELECT DISTINCT run_id FROM waiting_children
+           WHERE workspace_id = {workspace_id:UUID} AND parent_run_id IN {parents:Array(UUID)}`,
+          { params: { workspace_id, parents: ids } },
+        )
+        for (const { run_id } of rows) found.push(run_id)
+      }
+      return found
     },
   } satisfies Partial<TraceStore>
 }
@@ -130,9 +161,9 @@ function readingOthers(clickhouse: ClickHouse) {
     ): Promise<Map<string, ProjectStats>> => {
       if (project_ids.length === 0) return new Map()
       const rows = await clickhouse.rows<{ project_id: string; run_count: number; last_start: number }>(
-        `SELECT project_id, uniq(run_id) AS run_count, toUnixTimestamp64Micro(max(sort_time)) AS last_start
-         FROM runs
-         WHERE workspace_id = {workspace_id:UUID} AND project_id IN {project_ids:Array(UUID)} AND is_deleted = 0
+        `SELECT project_id, count() AS run_count, toUnixTimestamp64Micro(max(sort_time)) AS last_start
+         FROM runs FINAL
+         WHERE workspace_id = {workspace_id:UUID} AND project_id IN {project_ids:Array(UUID)}
          GROUP BY project_id`,
         { params: { workspace_id, project_ids } },
       )

@@ -14,7 +14,7 @@ import type { ChildAnswer, OpenMessage, StopMessage } from './messages.ts'
 
 const STOP_MS = 10_000
 /** The engine's inserts and merges give way to the process that acknowledges. */
-const NICENESS = 5
+const NICENESS = 10
 
 function send(answer: ChildAnswer): void {
   process.send?.(answer)

@@ -1,0 +1,155 @@
+import type { Clock } from '../../base/clock.ts'
+import { AppError } from '../../base/errors.ts'
+import { newUuid } from '../../base/ids.ts'
+import type { PriceFields, PriceSnapshot, PriceStore } from '../../ingest/price-store.ts'
+import type { PriceEntry } from '../../trace/price/price-book.ts'
+import type { Database, SqlSession, SqlValue } from './database.ts'
+
+/** Columns that hold JSON. */
+interface PriceRow
+  extends Omit<PriceEntry, 'match_path' | 'prompt_cost_details' | 'completion_cost_details'> {
+  match_path: string
+  prompt_cost_details: string
+  completion_cost_details: string
+}
+
+const COLUMNS = [
+  'workspace_id',
+  'id',
+  'name',
+  'match_pattern',
+  'match_path',
+  'provider',
+  'start_time',
+  'prompt_token_threshold',
+  'prompt_cost',
+  'completion_cost',
+  'prompt_cost_details',
+  'completion_cost_details',
+] as const
+const SELECT = `SELECT ${COLUMNS.join(', ')} FROM model_prices`
+const ORDER = 'ORDER BY name, created_at, id'
+
+/** Each entry may have to be held against each new model name. */
+const MAX_ENTRIES = 300
+/** How long what another process has changed may go unseen. */
+const MAX_AGE_MS = 5_000
+
+function toEntry(row: PriceRow): PriceEntry {
+  return {
+    ...row,
+    match_path: JSON.parse(row.match_path) as string[],
+    prompt_cost_details: JSON.parse(row.prompt_cost_details) as Record<string, string>,
+    completion_cost_details: JSON.parse(row.completion_cost_details) as Record<string, string>,
+  }
+}
+
+function toValues(entry: PriceEntry): SqlValue[] {
+  const row: PriceRow = {
+    ...entry,
+    match_path: JSON.stringify(entry.match_path),
+    prompt_cost_details: JSON.stringify(entry.prompt_cost_details),
+    completion_cost_details: JSON.stringify(entry.completion_cost_details),
+  }
+  return COLUMNS.map((column) => row[column])
+}
+
+async function entriesOf(session: SqlSession, workspace_id: string): Promise<PriceEntry[]> {
+  const rows = await session.query<PriceRow>(`${SELECT} WHERE workspace_id = ? ${ORDER}`, [workspace_id])
+  return rows.map(toEntry)
+}
+
+/** When an entry counts: of two with the same answer, neither could be preferred. */
+function conditions(entry: PriceFields): string {
+  const { name, match_pattern, match_path, provider, start_time, prompt_token_threshold } = entry
+  return JSON.stringify([name, match_pattern, match_path, provider, start_time, prompt_token_threshold])
+}
+
+async function refuseTwin(session: SqlSession, entry: PriceEntry): Promise<void> {
+  const others = (await entriesOf(session, entry.workspace_id)).filter(({ id }) => id !== entry.id)
+  if (others.some((other) => conditions(other) === conditions(entry))) {
+    throw new AppError('conflict', {
+      message: 'There is an entry of this name, pattern, path, provider, start time and threshold already.',
+    })
+  }
+  if (others.length >= MAX_ENTRIES) {
+    throw new AppError('conflict', { message: `A workspace may have ${MAX_ENTRIES} prices of its own.` })
+  }
+}
+
+/** All entries, read again when they were changed here or have been held for long; while they cannot be, the held ones. */
+function createSnapshots(database: Database, clock: Clock) {
+  let held: { snapshot: PriceSnapshot; text: string; until: number } | undefined
+  let changes = 0
+  let versions = 0
+  return {
+    forget: (): void => {
+      changes++
+      held = held && { ...held, until: 0 }
+    },
+    async current(): Promise<PriceSnapshot> {
+      const now = clock.now()
+      if (held && now < held.until) return held.snapshot
+      const before = changes
+      const rows = await database
+        .query<PriceRow>(`${SELECT} ORDER BY workspace_id, id`)
+        .catch((cause: unknown) => cause)
+      if (!Array.isArray(rows)) {
+        if (held) return held.snapshot
+        throw new AppError('store_unavailable', { cause: rows })
+      }
+      const entries = (rows as PriceRow[]).map(toEntry)
+      const text = JSON.stringify(entries)
+      const snapshot = held?.text === text ? held.snapshot : { version: ++versions, entries }
+      held = { snapshot, text, until: before === changes ? now + MAX_AGE_MS : 0 }
+      return snapshot
+    },
+  }
+}
+
+/** Own prices in a SQL database that has been migrated. */
+export function createPriceStore(database: Database, clock: Clock): PriceStore {
+  const snapshots = createSnapshots(database, clock)
+  const changing = async <T>(work: (session: SqlSession) => Promise<T>): Promise<T> => {
+    const result = await database.tx(work)
+    snapshots.forget()
+    return result
+  }
+  return {
+    snapshot: () => snapshots.current(),
+    list: (workspace_id) => entriesOf(database, workspace_id),
+    create: (workspace_id, fields) =>
+      changing(async (session) => {
+        const entry: PriceEntry = { ...fields, workspace_id, id: newUuid() }
+        await refuseTwin(session, entry)
+        const places = COLUMNS.map(() => '?').join(', ')
+        await session.query(
+          `INSERT INTO model_prices (${COLUMNS.join(', ')}, created_at) VALUES (${places}, ?)`,
+          [...toValues(entry), clock.now()],
+        )
+        return entry
+      }),
+    replace: (workspace_id, id, fields) =>
+      changing(async (session) => {
+        const entry: PriceEntry = { ...fields, workspace_id, id }
+        const known = (await entriesOf(session, workspace_id)).some((other) => other.id === id)
+        if (!known) return undefined
+        await refuseTwin(session, entry)
+        const sets = COLUMNS.map((column) => `${column} = ?`).join(', ')
+        await session.query(`UPDATE model_prices SET ${sets} WHERE workspace_id = ? AND id = ?`, [
+          ...toValues(entry),
+          workspace_id,
+          id,
+        ])
+        return entry
+      }),
+    remove: (workspace_id, id) =>
+      changing(async (session) => {
+        const rows = await session.query(
+          'DELETE FROM model_prices WHERE workspace_id = ? AND id = ? RETURNING id',
+          [workspace_id, id],
+        )
+        return rows.length > 0
+      }),
+  }
+}

@@ -1,0 +1,79 @@
+import { type JsonObject, type JsonValue, isObject, text } from '../../schema/json.ts'
+import { type Found, type SideContext, filled, messages } from './side-source.ts'
+import { listOf, readJson } from './span-view.ts'
+
+/** The AI SDK's prompt, the arguments of its tools, the values that it embeds. */
+export function vercelInputs({ view }: SideContext): Found {
+  const said = view.json('ai.prompt.messages')
+  if (Array.isArray(said)) return { side: { value: { messages: said }, dialect: 'vercel-ai' } }
+  const prompt = view.json('ai.prompt')
+  if (isObject(prompt)) return { side: { value: prompt, dialect: 'vercel-ai' } }
+  const args = view.json('ai.toolCall.args', 'ai.toolCall.input')
+  if (args !== undefined) return filled(args)
+  const values = view.get('ai.values')
+  if (Array.isArray(values)) return { value: { input: values.map(readJson) } }
+  return filled(prompt) ?? filled(view.json('ai.value'))
+}
+
+/** The AI SDK's answer, what its tools gave, its embeddings. */
+export function vercelOutputs({ view }: SideContext): Found {
+  const value: JsonObject = {}
+  const add = (key: string, found: JsonValue | undefined): void => {
+    if (filled(found) !== undefined) value[key] = found
+  }
+  add('text', view.text('ai.response.text', 'ai.result.text'))
+  add('reasoning', view.get('ai.response.reasoning'))
+  add('toolCalls', view.json('ai.response.toolCalls', 'ai.result.toolCalls'))
+  add('object', view.json('ai.response.object', 'ai.result.object'))
+  if (Object.keys(value).length > 0) {
+    add('finishReason', view.text('ai.response.finishReason', 'ai.finishReason'))
+    return { side: { value, dialect: 'vercel-ai' } }
+  }
+  const result = filled(view.json('ai.toolCall.result', 'ai.toolCall.output'))
+  if (result !== undefined) return result
+  const embeddings = view.get('ai.embeddings')
+  if (Array.isArray(embeddings)) return { value: { embeddings: embeddings.map(readJson) } }
+  const embedding = view.json('ai.embedding')
+  return embedding === undefined ? undefined : { value: { embeddings: [embedding] } }
+}
+
+/** Google's ADK logs Gemini's answer without the candidate around it. */
+export function adkOutput({ view }: SideContext): Found {
+  const answer = view.json('gcp.vertex.agent.llm_response')
+  if (!isObject(answer)) return undefined
+  return isObject(answer['content']) ? { value: { candidates: [answer] } } : filled(answer)
+}
+
+/** The answer that Logfire's client integrations keep whole, streamed ones as their text. */
+export function logfireOutput({ view }: SideContext): Found {
+  const answer = view.json('response_data')
+  if (!isObject(answer)) return undefined
+  const streamed = text(answer['combined_chunk_content'])
+  if (streamed !== undefined) return { value: { role: 'assistant', content: streamed } }
+  return filled(answer)
+}
+
+/** Genkit's request has messages, its answer one message. */
+export function genkit(value: JsonValue | undefined): Found {
+  if (!isObject(value)) return filled(value)
+  if (isObject(value['message'])) return messages([value['message']])
+  return Array.isArray(value['messages']) ? { side: { value, dialect: 'otel-genai' } } : filled(value)
+}
+
+/** Documents that a retriever or reranker gave, in the shape that LangSmith's retrievers log. */
+export function retrieved({ view, runType }: SideContext): Found {
+  if (runType !== 'retriever') return undefined
+  const listed = [...listOf(view, 'retrieval.documents'), ...listOf(view, 'reranker.output_documents')]
+  const sent = listed.length > 0 ? listed : (view.json('gen_ai.retrieval.documents') ?? [])
+  const documents = (Array.isArray(sent) ? sent : []).map(readDocument)
+  return documents.length === 0 ? undefined : { value: { documents } }
+}
+
+function readDocument(entry: JsonValue): JsonValue {
+  const document = isObject(entry) && isObject(entry['document']) ? entry['document'] : entry
+  if (!isObject(document)) return { page_content: document, type: 'Document', metadata: {} }
+  const { content, metadata, ...rest } = document
+  const read = metadata === undefined || metadata === null ? {} : readJson(metadata)
+  const about = isObject(read) ? read : { value: read }
+  return { page_content: content ?? '', type: 'Document', metadata: about, ...rest }
+}

@@ -1,0 +1,104 @@
+import { isObject } from '../../schema/json.ts'
+import type { SpanView } from './span-view.ts'
+
+const RUN_TYPES = new Set(['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser'])
+
+const OPERATIONS: ReadonlyMap<string, string> = new Map([
+  ['chat', 'llm'],
+  ['completion', 'llm'],
+  ['text_completion', 'llm'],
+  ['generate_content', 'llm'],
+  ['chat.completions', 'llm'],
+  ['responses', 'llm'],
+  ['call_llm', 'llm'],
+  ['embedding', 'embedding'],
+  ['embeddings', 'embedding'],
+  ['execute_tool', 'tool'],
+  ['retrieval', 'retriever'],
+  ['retrieve', 'retriever'],
+  ['rerank', 'retriever'],
+  ['invoke_agent', 'chain'],
+  ['create_agent', 'chain'],
+  ['invoke_workflow', 'chain'],
+  ['agent_step', 'chain'],
+  ['workflow', 'chain'],
+])
+
+/** Words of `llm.request.type`, `openinference.span.kind`, `traceloop.span.kind` and `langfuse.observation.type`. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['llm', 'llm'],
+  ['chat', 'llm'],
+  ['completion', 'llm'],
+  ['generation', 'llm'],
+  ['embedding', 'embedding'],
+  ['retriever', 'retriever'],
+  ['reranker', 'retriever'],
+  ['rerank', 'retriever'],
+  ['tool', 'tool'],
+  ['prompt', 'prompt'],
+  ['chain', 'chain'],
+  ['agent', 'chain'],
+  ['guardrail', 'chain'],
+  ['evaluator', 'chain'],
+  ['workflow', 'chain'],
+  ['task', 'chain'],
+])
+const KIND_KEYS = [
+  'llm.request.type',
+  'openinference.span.kind',
+  'traceloop.span.kind',
+  'langfuse.observation.type',
+]
+
+/**
+ * The run type of a span (contract §2.10). Parents that carry their children's sums are chains, whatever else they
+ * hold (rule N6): `ai.generateText`, invoke_agent, workflows.
+ */
+export function runTypeOf(view: SpanView): string {
+  const sent = view.text('langsmith.span.kind')?.toLowerCase()
+  if (sent !== undefined && RUN_TYPES.has(sent)) return sent
+  const vercel = view.text('ai.operationId')
+  if (vercel !== undefined) return vercelType(vercel)
+  const operation = view.text('gen_ai.operation.name')?.toLowerCase()
+  if (operation !== undefined) {
+    const known = OPERATIONS.get(operation) ?? (RUN_TYPES.has(operation) ? operation : undefined)
+    if (known !== undefined) return known
+  }
+  for (const key of KIND_KEYS) {
+    const known = KINDS.get(view.text(key)?.toLowerCase() ?? '')
+    if (known !== undefined) return known
+  }
+  if (view.text('gen_ai.tool.name') !== undefined) return 'tool'
+  if (view.get('llm.prompt_template.variables') !== undefined) return 'prompt'
+  return unnamedType(view)
+}
+
+function vercelType(operation: string): string {
+  const last = operation.slice(operation.lastIndexOf('.') + 1)
+  if (last === 'doGenerate' || last === 'doStream') return 'llm'
+  if (last === 'doEmbed') return 'embedding'
+  if (last === 'doRerank') return 'retriever'
+  return last === 'toolCall' ? 'tool' : 'chain'
+}
+
+/** Frameworks that name no kind: a call of a model shows by the model and what was said to it. */
+function unnamedType(view: SpanView): string {
+  const genkit = view.text('genkit:metadata:subtype', 'genkit:type')
+  if (genkit === 'model') return 'llm'
+  if (genkit === 'tool' || genkit === 'embedder' || genkit === 'retriever')
+    return genkit === 'embedder' ? 'embedding' : genkit
+  if (view.get('gcp.vertex.agent.llm_request') !== undefined) return 'llm'
+  if (view.text('gen_ai.agent.name', 'agent_name') !== undefined) return 'chain'
+  const hasModel = view.text('gen_ai.request.model', 'gen_ai.response.model') !== undefined
+  return hasModel && speaksToModel(view) ? 'llm' : 'chain'
+}
+
+function speaksToModel(view: SpanView): boolean {
+  const request = view.json('request_data')
+  return (
+    view.get('gen_ai.input.messages') !== undefined ||
+    view.group('gen_ai.prompt').length > 0 ||
+    (isObject(request) && (Array.isArray(request['messages']) || request['input'] !== undefined)) ||
+    view.span.events.some(({ name }) => name === 'gen_ai.choice' || name === 'gen_ai.content.prompt')
+  )
+}

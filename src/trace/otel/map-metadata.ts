@@ -1,0 +1,148 @@
+import { type JsonObject, type JsonValue, isObject, text } from '../../schema/json.ts'
+import { type SpanView, listOf, readJson, unflatten } from './span-view.ts'
+
+/** Attributes that stand for a provider, first match wins. */
+const PROVIDER = [
+  'gen_ai.provider.name',
+  'gen_ai.system',
+  'llm.provider',
+  'llm.system',
+  'ai.model.provider',
+  'aisdk.model.provider',
+] as const
+/** Values of `gen_ai.system` that name the framework that made the call, not who served it. */
+const FRAMEWORKS = new Set(['langchain', 'langgraph', 'llamaindex', 'llama_index', 'crewai'])
+
+/** Attributes that stand for a model: the requested one before the one that answered (D-15). */
+const MODEL = [
+  'langsmith.metadata.ls_model_name',
+  'gen_ai.request.model',
+  'gen_ai.response.model',
+  'llm.model_name',
+  'embedding.model_name',
+  'reranker.model_name',
+  'ai.model.id',
+  'aisdk.model.id',
+  'llm.request.model',
+  'llm.response.model',
+  'ai.response.model',
+  'langfuse.observation.model.name',
+  'model',
+  'genkit:name',
+] as const
+
+const SESSION = ['session.id', 'langfuse.session.id', 'gcp.vertex.agent.session_id'] as const
+const USER = ['user.id', 'enduser.id', 'langfuse.user.id'] as const
+
+/**
+ * Metadata of a span's TraceRun: the sender's own first, then what attributes stand for (provider, model, thread,
+ * user), the span's ids, and the resource (contract §2.10). Lists show the first entries, so their order matters.
+ */
+export function metadataOfSpan(view: SpanView, runType: string): JsonObject {
+  const metadata: JsonObject = {}
+  const add = (key: string, value: JsonValue | undefined): void => {
+    if (value !== undefined && value !== null && key !== '__proto__' && !Object.hasOwn(metadata, key))
+      metadata[key] = value
+  }
+  for (const [key, value] of view.group('langsmith.metadata')) add(key, readJson(value))
+  for (const family of ['traceloop.association.properties', 'ai.telemetry.metadata'] as const)
+    for (const [key, value] of view.group(family)) add(key, readJson(value))
+  for (const key of ['metadata', 'langfuse.trace.metadata', 'langfuse.observation.metadata']) {
+    const value = view.json(key)
+    if (isObject(value)) for (const [name, entry] of Object.entries(value)) add(name, entry)
+  }
+  for (const family of ['langfuse.trace.metadata', 'langfuse.observation.metadata'] as const)
+    for (const [key, value] of view.group(family)) add(key, readJson(value))
+  if (runType === 'llm' || runType === 'embedding') {
+    add('ls_provider', providerOf(view))
+    add('ls_model_name', modelOf(view))
+  }
+  addThread(view, metadata)
+  add('user_id', view.text(...USER))
+  add('OTEL_TRACE_ID', text(view.span.trace_id))
+  add('OTEL_SPAN_ID', text(view.span.span_id))
+  for (const [key, value] of Object.entries(view.span.resource)) add(key, value)
+  return metadata
+}
+
+function providerOf(view: SpanView): string | undefined {
+  for (const key of PROVIDER) {
+    const found = view.text(key)
+    if (found !== undefined && !FRAMEWORKS.has(found.toLowerCase())) return found
+  }
+  return undefined
+}
+
+function modelOf(view: SpanView): string | undefined {
+  return view.text(...MODEL)
+}
+
+/** The sender's own thread keys win; the attributes fill in where there is none. */
+function addThread(view: SpanView, metadata: JsonObject): void {
+  const named = ['session_id', 'thread_id', 'conversation_id'].some(
+    (key) => text(metadata[key]) !== undefined,
+  )
+  if (named) return
+  const session = view.text(...SESSION)
+  const conversation = view.text('gen_ai.conversation.id')
+  if (session !== undefined) metadata['session_id'] = session
+  if (conversation !== undefined) metadata['conversation_id'] = conversation
+}
+
+/** `langsmith.span.tags` as "a, b", lists elsewhere. */
+export function tagsOfSpan(view: SpanView): string[] {
+  const tags: string[] = []
+  const lists = [
+    view.get('langsmith.span.tags'),
+    view.json('tag.tags'),
+    view.json('langfuse.trace.tags'),
+    view.json('ai.telemetry.metadata.tags'),
+    view.json('logfire.tags'),
+  ]
+  for (const value of lists) {
+    const found = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : []
+    for (const tag of found) {
+      if (typeof tag !== 'string') continue
+      const clean = tag.trim()
+      if (clean !== '' && !tags.includes(clean)) tags.push(clean)
+      if (tags.length === 100) return tags
+    }
+  }
+  return tags
+}
+
+/** What the model was asked with besides the messages: sampling settings, and under `tools` the tools offered. */
+export function invocationParamsOf(view: SpanView): JsonObject | undefined {
+  const params: JsonObject = {}
+  const add = (key: string, value: JsonValue | undefined): void => {
+    if (value !== undefined && key !== '__proto__' && !Object.hasOwn(params, key)) params[key] = value
+  }
+  for (const [key, value] of view.group('gen_ai.request')) if (key !== 'model') add(key, value)
+  const sent = view.json('llm.invocation_parameters')
+  if (isObject(sent)) for (const [key, value] of Object.entries(sent)) if (key !== 'model') add(key, value)
+  for (const [key, value] of view.group('ai.settings')) add(key, value)
+  const tools = toolsOf(view)
+  if (tools !== undefined) params['tools'] = tools
+  add('tool_choice', view.json('ai.prompt.toolChoice'))
+  add('tool_arguments', view.json('tool_arguments'))
+  return Object.keys(params).length === 0 ? undefined : params
+}
+
+function toolsOf(view: SpanView): JsonValue | undefined {
+  const whole = view.json('gen_ai.tool.definitions', 'ai.prompt.tools', 'llm.tools', 'tools')
+  if (Array.isArray(whole)) return whole.length === 0 ? undefined : whole.map(readJson)
+  const listed = listOf(view, 'llm.tools').map((entry) => {
+    const tool = isObject(entry) ? entry['tool'] : undefined
+    return isObject(tool) ? readJson(tool['json_schema'] ?? tool) : readJson(entry)
+  })
+  if (listed.length > 0) return listed
+  const functions = view.group('llm.request.functions')
+  if (functions.length === 0) return undefined
+  const list = unflatten(functions)
+  if (!Array.isArray(list)) return undefined
+  return list.map((entry) =>
+    isObject(entry)
+      ? { type: 'function', function: { ...entry, parameters: readJson(entry['parameters'] ?? {}) } }
+      : entry,
+  )
+}

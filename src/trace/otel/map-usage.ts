@@ -1,0 +1,158 @@
+import type { Issue } from '../../schema/issue.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
+import { type FoundUsage, fromVendor } from '../usage-sources.ts'
+import { type Claimed, countConflict, countsInOne, settleInput, settleOutput } from './settle-counts.ts'
+import { type SpanView, asNumber } from './span-view.ts'
+import { isCountedBeside, readUsageDetails } from './usage-details.ts'
+
+const ATTRIBUTES = 'extra.otel_span.attributes'
+
+/** Counts under the names of each convention; within one, the first name that is present (contract §2.10). */
+const CONVENTIONS = [
+  {
+    input: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],
+    output: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'],
+    total: ['gen_ai.usage.total_tokens', 'llm.usage.total_tokens'],
+  },
+  {
+    input: ['llm.token_count.prompt', 'llm.usage.prompt_tokens'],
+    output: ['llm.token_count.completion', 'llm.usage.completion_tokens'],
+    total: ['llm.token_count.total'],
+  },
+  {
+    input: ['ai.usage.inputTokens', 'ai.usage.promptTokens', 'ai.usage.tokens'],
+    output: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
+    total: ['ai.usage.totalTokens'],
+  },
+  {
+    input: ['gen_ai.response.prompt_tokens'],
+    output: ['gen_ai.response.completion_tokens'],
+    total: ['gen_ai.response.total_tokens'],
+  },
+] as const
+
+const COSTS = [
+  ['input_cost', ['llm.cost.prompt', 'gen_ai.usage.input_cost']],
+  ['output_cost', ['llm.cost.completion', 'gen_ai.usage.output_cost']],
+  ['total_cost', ['llm.cost.total', 'operation.cost', 'gen_ai.usage.cost', 'gen_ai.usage.total_cost']],
+] as const
+
+/**
+ * The counts and costs that a span carries, best source first, in the shape of usage_metadata. Sources that disagree
+ * are settled by rule N5, counts beside the cache are made whole by N4; both are said in `issues`. A chain has none:
+ * its attributes repeat its children's (N6).
+ */
+export function usageOfSpan(view: SpanView, runType: string, issues: Issue[]): FoundUsage[] {
+  if (runType === 'chain') return []
+  const found: FoundUsage[] = []
+  const sent = ['langsmith.usage_metadata', 'langsmith.metadata.usage_metadata'].flatMap((key) => {
+    const value = view.json(key)
+    return isObject(value) ? [{ key, value }] : []
+  })
+  const claims: Claimed[] = sent.map(({ key, value }) => ({
+    path: `${ATTRIBUTES}.${key}`,
+    input: value['input_tokens'],
+    output: value['output_tokens'],
+    total: value['total_tokens'],
+  }))
+  for (const names of CONVENTIONS) claims.push(...claimOf(view, names))
+  const value = settle(view, claims, sent[0]?.value, issues)
+  for (const [key, names] of COSTS) {
+    const cost = names.map((name) => view.get(name)).find((it) => it !== undefined)
+    if (cost !== undefined && value[key] === undefined) value[key] = cost
+  }
+  if (Object.keys(value).length > 0) found.push({ value, path: 'usage_metadata', source: 'client' })
+  // What a vendor's answer says is looked for only where it is needed: answers are large.
+  if (value['input_tokens'] === undefined || value['output_tokens'] === undefined)
+    found.push(...vendorUsage(view))
+  return found
+}
+
+function claimOf(view: SpanView, names: (typeof CONVENTIONS)[number]): Claimed[] {
+  const first = (keys: readonly string[]) => keys.find((key) => view.get(key) !== undefined)
+  const [input, output, total] = [first(names.input), first(names.output), first(names.total)]
+  if (input === undefined && output === undefined && total === undefined) return []
+  const get = (key: string | undefined) => (key === undefined ? undefined : view.get(key))
+  const path = `${ATTRIBUTES}.${input ?? output ?? total}`
+  return [{ path, input: get(input), output: get(output), total: get(total) }]
+}
+
+/** One usage out of all claims: the counts that are consistent, details from wherever they are. */
+function settle(
+  view: SpanView,
+  claims: readonly Claimed[],
+  sent: JsonObject | undefined,
+  issues: Issue[],
+): JsonObject {
+  const details = readUsageDetails(view, sent)
+  const value: JsonObject = { ...sent }
+  if (Object.keys(details.input).length > 0) value['input_token_details'] = details.input
+  if (Object.keys(details.output).length > 0) value['output_token_details'] = details.output
+  const input = settleInput(claims, details)
+  const output = settleOutput(claims)
+  const total = claims.find(({ total: it }) => it !== undefined)?.total
+  for (const winner of [input, output]) if (winner?.rival) issues.push(countConflict(winner))
+  const whole = wholeInput(view, input?.value, details.cached, details.uncached)
+  if (input !== undefined) value['input_tokens'] = whole ?? input.value
+  if (output !== undefined) value['output_tokens'] = output.value
+  if (whole !== undefined) {
+    issues.push(cacheAdded(details.cached, input!.value, input!.path))
+    delete value['total_tokens']
+  } else if (input?.rival || output?.rival) {
+    const agreed = claims.find((claim) => countsInOne(claim, value))
+    if (agreed?.total === undefined) delete value['total_tokens']
+    else value['total_tokens'] = agreed.total
+  } else if (total !== undefined) value['total_tokens'] = total
+  else if (details.total !== undefined) value['total_tokens'] = details.total
+  return value
+}
+
+/** Input with its cache tokens, where what was sent is known to leave them out; undefined where it need not change. */
+function wholeInput(
+  view: SpanView,
+  sent: JsonValue | undefined,
+  cached: number,
+  uncached: number | undefined,
+): number | undefined {
+  const count = asNumber(sent)
+  if (count === undefined || cached === 0) return undefined
+  const beside = uncached === undefined ? isCountedBeside(view) : count === uncached
+  return beside ? count + cached : undefined
+}
+
+function cacheAdded(cached: number, input: JsonValue | undefined, path: string): Issue {
+  return {
+    code: 'cache_added',
+    severity: 'info',
+    path,
+    message: `This sender counts ${cached} cache tokens beside the ${String(input)} input tokens, so they have been added.`,
+    fix: 'Send input_tokens with cache tokens included.',
+  }
+}
+
+/** Raw usage of a vendor inside an attribute, for spans that carry no counts of their own. */
+function vendorUsage(view: SpanView): FoundUsage[] {
+  const found: FoundUsage[] = []
+  for (const [key, inner] of [
+    ['gcp.vertex.agent.llm_response', 'usage_metadata'],
+    ['response_data', 'usage'],
+    ['output.value', 'usage'],
+    ['genkit:output', 'usage'],
+  ] as const) {
+    if (key === 'output.value' && view.text('output.mime_type') === 'text/plain') continue
+    const whole = view.json(key)
+    const raw = isObject(whole) ? whole[inner] : undefined
+    const value = isObject(raw) ? fromVendor(raw) : undefined
+    if (value !== undefined) found.push({ value, path: `${ATTRIBUTES}.${key}.${inner}`, source: 'vendor' })
+  }
+  const langfuse = view.json('langfuse.observation.usage_details')
+  if (isObject(langfuse)) {
+    const { input, output, total } = langfuse
+    const value: JsonObject = {}
+    if (input !== undefined) value['input_tokens'] = input
+    if (output !== undefined) value['output_tokens'] = output
+    if (total !== undefined) value['total_tokens'] = total
+    found.push({ value, path: `${ATTRIBUTES}.langfuse.observation.usage_details`, source: 'client' })
+  }
+  return found
+}

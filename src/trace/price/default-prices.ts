@@ -1,0 +1,199 @@
+import {
+  type ConditionalPrice,
+  type ModelInfo,
+  type ModelPrice,
+  type PriceCalculation,
+  type TieredPrices,
+  calcPrice,
+  waitForUpdate,
+} from '@pydantic/genai-prices'
+import { type Decimal, parseDecimal } from '../decimal.ts'
+import { candidates } from './model-match.ts'
+import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
+
+/** Models remembered with what was found for them; names come from clients. */
+const MAX_KNOWN = 5_000
+const PER_MILLION = 1_000_000n
+
+/** How the price data names what usage_metadata names by these detail keys. */
+const INPUT_KEYS: Readonly<Record<string, readonly string[]>> = {
+  cache_read: ['cache_read_mtok'],
+  ephemeral_1h_input_tokens: ['cache_write_1h_mtok', 'cache_write_mtok'],
+  ephemeral_5m_input_tokens: ['cache_write_5m_mtok', 'cache_write_mtok'],
+  cache_creation: ['cache_write_mtok'],
+  audio: ['input_audio_mtok'],
+  image: ['input_image_mtok'],
+  video: ['input_video_mtok'],
+  text: ['input_text_mtok'],
+}
+const OUTPUT_KEYS: Readonly<Record<string, readonly string[]>> = {
+  reasoning: ['output_reasoning_mtok'],
+  audio: ['output_audio_mtok'],
+  image: ['output_image_mtok'],
+  video: ['output_video_mtok'],
+  text: ['output_text_mtok'],
+}
+
+/** The price data that this release holds; package.json pins it. */
+export interface PriceData {
+  package: string
+  version: string
+  /** Date of the newest price that has begun, `2026-09-01`. */
+  newest_price: string
+}
+
+/** What the price data is and how new; `now` in epoch milliseconds. */
+export async function describePriceData(now: number): Promise<PriceData> {
+  let newest_price = ''
+  const today = new Date(now).toISOString().slice(0, 10)
+  for (const { models } of (await waitForUpdate()) ?? []) {
+    for (const { prices } of models) {
+      for (const { constraint } of isConditional(prices) ? prices : []) {
+        if (constraint?.type !== 'start_date' || constraint.start_date > today) continue
+        if (constraint.start_date > newest_price) newest_price = constraint.start_date
+      }
+    }
+  }
+  return { package: '@pydantic/genai-prices', version: '0.1.8', newest_price }
+}
+
+interface Found {
+  provider: string
+  model: ModelInfo
+}
+
+/** The prices that come with Weir: data of genai-prices, looked up by our names and reckoned by our formula. */
+export function createDefaultPrices(): PriceSource {
+  const known = new Map<string, Found | null>()
+  const resolve = (model: string, provider: string | undefined): Found | null => {
+    const key = `${provider ?? ''}\n${model}`
+    const remembered = known.get(key)
+    if (remembered !== undefined) return remembered
+    if (known.size >= MAX_KNOWN) known.clear()
+    const found = firstFound(model, provider)
+    known.set(key, found)
+    return found
+  }
+  const converted = new WeakMap<ModelPrice, Map<number, Omit<Price, 'price_model_id'>>>()
+  return {
+    find({ model, provider, at, input_tokens }: PriceQuery): Price | undefined {
+      if (model === undefined) return undefined
+      const found = resolve(model, provider)
+      if (!found) return undefined
+      const { prices, since } = pricesAt(found.model.prices, at)
+      let byTier = converted.get(prices)
+      if (!byTier) converted.set(prices, (byTier = new Map()))
+      const tier = tierStart(prices, input_tokens ?? 0)
+      let rates = byTier.get(tier)
+      if (!rates) byTier.set(tier, (rates = toPrice(prices, input_tokens ?? 0, found.provider)))
+      const id = `genai-prices:${found.provider}/${found.model.id}`
+      return { ...rates, price_model_id: since === undefined ? id : `${id}@${since}` }
+    },
+  }
+}
+
+function firstFound(model: string, provider: string | undefined): Found | null {
+  for (const candidate of candidates(model, provider)) {
+    const price = lookUp(candidate.model, candidate.provider)
+    if (price) return { provider: price.provider.id, model: price.model }
+  }
+  return null
+}
+
+/** The package also checks its data while it looks up; a faulty entry is as good as none. */
+function lookUp(model: string, providerId: string | undefined): PriceCalculation | null {
+  try {
+    return calcPrice({ input_tokens: 0 }, model, providerId === undefined ? {} : { providerId })
+  } catch {
+    return null
+  }
+}
+
+/** The prices of a moment: the last that fits, as the data means its order; the first when none does. */
+function pricesAt(
+  prices: ConditionalPrice[] | ModelPrice,
+  at: number,
+): { prices: ModelPrice; since: string | undefined } {
+  if (!isConditional(prices)) return { prices, since: undefined }
+  const time = new Date(at / 1000)
+  for (let i = prices.length - 1; i >= 0; i--) {
+    const { constraint, prices: those } = prices[i]!
+    if (constraint === undefined) return { prices: those, since: undefined }
+    if (constraint.type === 'start_date') {
+      if (time >= new Date(constraint.start_date)) return { prices: those, since: constraint.start_date }
+    } else if (isWithin(time, constraint.start_time, constraint.end_time)) {
+      return { prices: those, since: undefined }
+    }
+  }
+  return { prices: prices[0]!.prices, since: undefined }
+}
+
+function isConditional(prices: ConditionalPrice[] | ModelPrice): prices is ConditionalPrice[] {
+  return Array.isArray(prices)
+}
+
+/** Hours of the day such as `16:30:00Z`; they may reach over midnight. */
+function isWithin(time: Date, start: string, end: string): boolean {
+  const day = '2000-01-01T'
+  const seconds = (clock: string): number => (((Date.parse(day + clock) / 1000) % 86_400) + 86_400) % 86_400
+  const now = (time.getTime() / 1000) % 86_400
+  const [from, to] = [seconds(start), seconds(end)]
+  return to < from ? now >= from || now < to : now >= from && now < to
+}
+
+/** The threshold that a prompt is beyond; 0 for none. */
+function tierStart(prices: ModelPrice, inputTokens: number): number {
+  let start = 0
+  for (const price of Object.values(prices)) {
+    if (typeof price !== 'object') continue
+    for (const tier of price.tiers) if (inputTokens > tier.start) start = Math.max(start, tier.start)
+  }
+  return start
+}
+
+function toPrice(prices: ModelPrice, inputTokens: number, provider: string): Omit<Price, 'price_model_id'> {
+  const amount = (key: string): Decimal | undefined => rateOf(prices[key], inputTokens)
+  const input = toRates(amount, 'input_mtok', INPUT_KEYS)
+  const output = toRates(amount, 'output_mtok', OUTPUT_KEYS)
+  const calls = prices['requests_kcount']
+  return {
+    input: provider === 'openai' ? withFlex(input) : input,
+    output: provider === 'openai' ? withFlex(output) : output,
+    request: typeof calls === 'number' ? (parseDecimal(calls) ?? 0n) / 1000n : 0n,
+  }
+}
+
+function toRates(
+  amount: (key: string) => Decimal | undefined,
+  base: string,
+  keys: Readonly<Record<string, readonly string[]>>,
+): Rates {
+  const details: Record<string, Decimal> = {}
+  for (const [detail, names] of Object.entries(keys)) {
+    const rate = names.map(amount).find((it) => it !== undefined)
+    if (rate !== undefined) details[detail] = rate
+  }
+  return { base: amount(base), details }
+}
+
+/** The whole request has the price of the highest threshold that its prompt is beyond. */
+function rateOf(price: number | TieredPrices | undefined, inputTokens: number): Decimal | undefined {
+  let dollars = typeof price === 'object' ? price.base : price
+  if (typeof price === 'object') {
+    const reached = price.tiers.filter((tier) => inputTokens > tier.start)
+    dollars = reached.reduce((most, tier) => (tier.start >= most.start ? tier : most), {
+      start: -1,
+      price: price.base,
+    }).price
+  }
+  const perMillion = parseDecimal(dollars)
+  return perMillion === undefined ? undefined : perMillion / PER_MILLION
+}
+
+/** OpenAI's flex processing is billed at half the standard price; the data lists standard prices only. */
+function withFlex({ base, details }: Rates): Rates {
+  if (base === undefined) return { base, details }
+  const flex: Record<string, Decimal> = { flex: base / 2n }
+  for (const [key, rate] of Object.entries(details)) flex[`flex_${key}`] = rate / 2n
+  return { base, details: { ...details, ...flex } }
+}

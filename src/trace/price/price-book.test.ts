@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { type PriceEntry, createPriceBook, createPriceBooks } from './price-book.ts'
+import type { Price, PriceSource } from './price.ts'
+
+const DEFAULT: Price = {
+  price_model_id: 'default',
+  input: { base: 1n, details: {} },
+  output: { base: 1n, details: {} },
+  request: 0n,
+}
+const defaults: PriceSource = { find: ({ model }) => (model === 'known' ? DEFAULT : undefined) }
+
+let next = 1
+function entry(fields: Partial<PriceEntry>): PriceEntry {
+  return {
+    id: `e${next++}`,
+    workspace_id: 'w',
+    name: 'n',
+    match_pattern: '^m$',
+    match_path: ['model'],
+    provider: null,
+    start_time: null,
+    prompt_token_threshold: null,
+    prompt_cost: '0.000002',
+    completion_cost: '0.000003',
+    prompt_cost_details: {},
+    completion_cost_details: {},
+    ...fields,
+  }
+}
+
+function ask(entries: PriceEntry[], fields: Partial<Parameters<PriceSource['find']>[0]> = {}) {
+  const query = { model: 'm', provider: undefined, at: 1000, input_tokens: 10, ...fields }
+  return createPriceBook(entries, defaults).find(query)?.price_model_id
+}
+
+describe('price book', () => {
+  it('puts own entries before the defaults', () => {
+    const entries = [entry({ id: 'own', match_pattern: 'know' })]
+    expect(ask(entries, { model: 'known' })).toBe('own')
+    expect(ask([], { model: 'known' })).toBe('default')
+    expect(ask(entries, { model: 'm' })).toBeUndefined()
+    expect(ask(entries, { model: undefined })).toBeUndefined()
+  })
+
+  it('reads costs per token, details too', () => {
+    const book = createPriceBook([entry({ prompt_cost_details: { cache_read: '1e-7' } })], defaults)
+    expect(book.find({ model: 'm', provider: undefined, at: 0, input_tokens: 1 })).toMatchObject({
+      input: { base: 2_000_000_000_000n, details: { cache_read: 100_000_000_000n } },
+      output: { base: 3_000_000_000_000n },
+    })
+  })
+
+  it('holds an entry to its provider, under any of its names', () => {
+    const entries = [entry({ id: 'any' }), entry({ id: 'google', provider: 'Google' })]
+    expect(ask(entries, { provider: 'google_genai' })).toBe('google')
+    expect(ask(entries, { provider: 'openai' })).toBe('any')
+    expect(ask(entries)).toBe('any')
+    const own = [entry({ id: 'mine', provider: 'my_gateway' })]
+    expect(ask(own, { provider: 'my_gateway' })).toBe('mine')
+    expect(ask(own, { provider: 'other_gateway' })).toBeUndefined()
+  })
+
+  it('takes the entry that began last before the call', () => {
+    const entries = [
+      entry({ id: 'ever' }),
+      entry({ id: 'b', start_time: 500 }),
+      entry({ id: 'c', start_time: 900 }),
+    ]
+    expect(ask(entries, { at: 499 })).toBe('ever')
+    expect(ask(entries, { at: 500 })).toBe('b')
+    expect(ask(entries, { at: 5000 })).toBe('c')
+  })
+
+  it('takes the highest threshold that the prompt is beyond', () => {
+    const entries = [
+      entry({ id: 'short' }),
+      entry({ id: 'long', prompt_token_threshold: 200_000 }),
+      entry({ id: 'longer', prompt_token_threshold: 500_000 }),
+    ]
+    expect(ask(entries, { input_tokens: 200_000 })).toBe('short')
+    expect(ask(entries, { input_tokens: 200_001 })).toBe('long')
+    expect(ask(entries, { input_tokens: 600_000 })).toBe('longer')
+    expect(ask(entries, { input_tokens: undefined })).toBe('short')
+  })
+
+  it('keeps workspaces apart and passes over a pattern that does not compile', () => {
+    const books = createPriceBooks([entry({ id: 'w1' }), entry({ id: 'bad', match_pattern: '(' })], defaults)
+    const query = { model: 'm', provider: undefined, at: 0, input_tokens: 0 }
+    expect(books('w').find(query)?.price_model_id).toBe('w1')
+    expect(books('other').find(query)).toBeUndefined()
+  })
+
+  it('answers on many names with catastrophic patterns in a moment', () => {
+    const entries = Array.from({ length: 50 }, () => entry({ match_pattern: '^(a+)+$' }))
+    const book = createPriceBook(entries, defaults)
+    const started = performance.now()
+    for (let i = 0; i < 20; i++)
+      book.find({ model: `${'a'.repeat(5000)}!${i}`, provider: undefined, at: 0, input_tokens: 0 })
+    expect(performance.now() - started).toBeLessThan(2000)
+  })
+})

@@ -1,0 +1,119 @@
+import type { Decimal } from '../decimal.ts'
+import type { Price, Rates } from './price.ts'
+
+/** Counts as normalised by rules N1 to N7: totals include what the details name. */
+export interface Counts {
+  input_tokens?: number | undefined
+  output_tokens?: number | undefined
+  input_token_details: Readonly<Record<string, number>>
+  output_token_details: Readonly<Record<string, number>>
+}
+
+/** Costs in 10^-18 dollars; undefined where a count or a price is unknown. */
+export interface Cost {
+  input_cost: Decimal | undefined
+  output_cost: Decimal | undefined
+  total_cost: Decimal | undefined
+  /** What each detail with a price of its own makes of its side. */
+  input_cost_details: Record<string, Decimal>
+  output_cost_details: Record<string, Decimal>
+  price_model_id: string
+}
+
+/**
+ * What a call costs (contract §2.7): details take their tokens in a fixed order, the most specific first and each at
+ * most what is left; the rest of the side has the base price.
+ */
+export function costOf(usage: Counts, price: Price): Cost {
+  const input = sideCost(usage.input_tokens, usage.input_token_details, price.input)
+  const output = sideCost(usage.output_tokens, usage.output_token_details, price.output)
+  const isKnown = usage.input_tokens !== undefined || usage.output_tokens !== undefined
+  const isWhole =
+    (input.cost !== undefined || !usage.input_tokens) && (output.cost !== undefined || !usage.output_tokens)
+  return {
+    input_cost: input.cost,
+    output_cost: output.cost,
+    total_cost: isKnown && isWhole ? (input.cost ?? 0n) + (output.cost ?? 0n) + price.request : undefined,
+    input_cost_details: input.details,
+    output_cost_details: output.details,
+    price_model_id: price.price_model_id,
+  }
+}
+
+/** Service tiers: their keys split the whole count among them (contract §2.4). */
+const TIERS = ['flex', 'priority', 'batch', 'scale']
+const ORDER = [
+  'cache_read_over_200k',
+  'cache_read',
+  'ephemeral_1h_input_tokens',
+  'ephemeral_5m_input_tokens',
+  'cache_creation',
+  'reasoning',
+  'audio',
+  'image',
+  'video',
+]
+/** Spellings that clients use for one thing (contract §2.4). */
+const ALIASES: Readonly<Record<string, string>> = {
+  cache_write: 'cache_creation',
+  ephemeral_1hr_input_tokens: 'ephemeral_1h_input_tokens',
+}
+
+function tierOf(key: string): string | undefined {
+  return TIERS.find((tier) => key === tier || key.startsWith(`${tier}_`))
+}
+
+/** Place in the order of assignment: tiers with a detail, tiers, the known details, any other, text. */
+function rank(key: string): number {
+  const tier = tierOf(key)
+  if (tier !== undefined) return key === tier ? 1 : 0
+  if (key === 'text') return 100
+  const place = ORDER.indexOf(key)
+  return place < 0 ? 99 : place + 2
+}
+
+function sideCost(
+  tokens: number | undefined,
+  sent: Readonly<Record<string, number>>,
+  rates: Rates,
+): { cost: Decimal | undefined; details: Record<string, Decimal> } {
+  const details: Record<string, Decimal> = {}
+  if (tokens === undefined) return { cost: undefined, details }
+  let left = tokens
+  let cost = 0n
+  for (const [key, count] of inOrder(sent)) {
+    const rate = rateOf(key, rates)
+    const taken = Math.min(count, left)
+    if (rate === undefined || taken <= 0) continue
+    details[key] = BigInt(taken) * rate
+    cost += details[key]
+    left -= taken
+  }
+  if (left === 0 && (tokens > 0 || rates.base !== undefined)) return { cost, details }
+  return { cost: rates.base === undefined ? undefined : cost + BigInt(left) * rates.base, details }
+}
+
+function inOrder(sent: Readonly<Record<string, number>>): [string, number][] {
+  const counts: Record<string, number> = {}
+  for (const [key, count] of Object.entries(sent)) {
+    const known = ALIASES[key] ?? key
+    counts[known] = Math.max(counts[known] ?? 0, count)
+  }
+  // Rule N7: what was written to the cache is named as a whole, by lifetime, or both.
+  if (counts['cache_creation'] !== undefined) {
+    const byLifetime = (counts['ephemeral_5m_input_tokens'] ?? 0) + (counts['ephemeral_1h_input_tokens'] ?? 0)
+    counts['cache_creation'] = Math.max(0, counts['cache_creation'] - byLifetime)
+  }
+  return Object.entries(counts).sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
+}
+
+/** A detail of a tier costs what the tier costs unless it has its own price; cache writes by lifetime likewise. */
+function rateOf(key: string, { details }: Rates): Decimal | undefined {
+  const own = Object.hasOwn(details, key) ? details[key] : undefined
+  if (own !== undefined) return own
+  const tier = tierOf(key)
+  if (tier !== undefined && Object.hasOwn(details, tier)) return details[tier]
+  return key.startsWith('ephemeral_') && Object.hasOwn(details, 'cache_creation')
+    ? details['cache_creation']
+    : undefined
+}

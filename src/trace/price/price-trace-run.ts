@@ -1,0 +1,27 @@
+import type { Usage } from '../usage.ts'
+import type { PriceSource } from './price.ts'
+import { settleCosts } from './settle-costs.ts'
+
+/** What of a TraceRun its costs follow from. */
+interface Priced {
+  /** As sent; prices have a first day. */
+  start_time: number
+  usage: Usage
+  llm: { model: string | undefined; provider: string | undefined } | undefined
+}
+
+/** Fills in the costs that nobody sent, from the prices of its workspace at its start; unknown stays absent. */
+export function priceTraceRun(traceRun: Priced, prices: PriceSource): void {
+  const { usage, llm, start_time } = traceRun
+  if (!llm || (usage.input_tokens === undefined && usage.output_tokens === undefined)) return
+  const { model, provider } = llm
+  const settled = settleCosts(usage, usage.sent_costs ?? 0, usage, () =>
+    prices.find({ model, provider, at: start_time, input_tokens: usage.input_tokens }),
+  )
+  for (const field of ['input_cost', 'output_cost', 'total_cost'] as const) {
+    const cost = settled[field]
+    if (cost === undefined) delete usage[field]
+    else usage[field] = cost
+  }
+  if (settled.price_model_id !== undefined) usage.price_model_id = settled.price_model_id
+}

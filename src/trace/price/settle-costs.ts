@@ -1,0 +1,65 @@
+import type { Decimal } from '../decimal.ts'
+import type { Price } from './price.ts'
+import { type Cost, type Counts, costOf } from './price-formula.ts'
+
+/** Costs of one TraceRun in 10^-18 dollars; undefined where unknown. */
+export interface Costs {
+  input_cost?: Decimal | undefined
+  output_cost?: Decimal | undefined
+  total_cost?: Decimal | undefined
+}
+
+/** Which costs a client sent, as bits: they win over computed ones and stay when prices change. */
+export const SENT = { input_cost: 1, output_cost: 2, total_cost: 4 } as const
+const ALL_SENT = SENT.input_cost | SENT.output_cost | SENT.total_cost
+
+/** Costs with their origin. */
+export interface SettledCosts extends Costs {
+  /** What the computed ones were computed with; undefined when all were sent or none is known. */
+  price_model_id: string | undefined
+}
+
+/**
+ * The costs to store: sent ones as they are, the others computed (contract §2.7: field by field; the total is input
+ * plus output when nobody sent it). `find` is asked only when something is to be computed.
+ */
+export function settleCosts(
+  stored: Costs,
+  sent: number,
+  counts: Counts,
+  find: () => Price | undefined,
+): SettledCosts {
+  const own = (field: keyof typeof SENT): Decimal | undefined =>
+    (sent & SENT[field]) === 0 ? undefined : stored[field]
+  const price = sent === ALL_SENT ? undefined : find()
+  const computed = price && costOf(counts, price)
+  const input_cost = own('input_cost') ?? computed?.input_cost
+  const output_cost = own('output_cost') ?? computed?.output_cost
+  const total_cost = own('total_cost') ?? totalOf(input_cost, output_cost, counts, sent, computed)
+  const isComputed =
+    computed !== undefined &&
+    ((own('input_cost') === undefined && computed.input_cost !== undefined) ||
+      (own('output_cost') === undefined && computed.output_cost !== undefined) ||
+      (own('total_cost') === undefined && total_cost !== undefined && total_cost === computed.total_cost))
+  return {
+    input_cost,
+    output_cost,
+    total_cost,
+    price_model_id: isComputed ? computed.price_model_id : undefined,
+  }
+}
+
+/** Input plus output. A priced call with a side that has tokens and no price has no total. */
+function totalOf(
+  input: Decimal | undefined,
+  output: Decimal | undefined,
+  counts: Counts,
+  sent: number,
+  computed: Cost | undefined,
+): Decimal | undefined {
+  if ((sent & (SENT.input_cost | SENT.output_cost)) === 0) return computed?.total_cost
+  const lacks =
+    computed !== undefined &&
+    ((input === undefined && !!counts.input_tokens) || (output === undefined && !!counts.output_tokens))
+  return lacks ? undefined : (input ?? 0n) + (output ?? 0n)
+}

@@ -1,0 +1,306 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { ANSWER_MS, hostileServer, multipartType, rawHead } from '../support/hostile-server.ts'
+import { jsonPart } from '../support/load.ts'
+import { BOUNDARY, multipartBody, type WirePart } from '../support/wire-body.ts'
+
+const server = hostileServer()
+const MB = 1024 * 1024
+
+const head = (id: string) => ({ id, name: 'x', run_type: 'tool', start_time: '2026-11-20T09:00:00Z' })
+const post = (id: string): WirePart => jsonPart(`post.${id}`, head(id))
+
+async function expectStored(id: string, fields: object = {}): Promise<void> {
+  expect(await server.read(id)).toMatchObject({ id, name: 'x', ...fields })
+}
+
+async function expectAbsent(id: string): Promise<void> {
+  await server.weir().drained()
+  expect((await server.weir().fetch(`/api/v1/runs/${id}`)).status).toBe(404)
+}
+
+describe('multipart framing', () => {
+  it('a body without any boundary, named or not', async () => {
+    const body = multipartBody([post(randomUUID())])
+    for (const type of [
+      'multipart/form-data',
+      'multipart/form-data; boundary=',
+      'text/plain',
+      'multipart/form-data; boundary=other',
+    ]) {
+      for (const bytes of [
+        Buffer.from('no boundary here'),
+        Buffer.alloc(0),
+        Buffer.from('\r\n\r\n'),
+        body.subarray(0, 5),
+      ]) {
+        const { status, body: answer } = await server.send('/runs/multipart', bytes, { 'content-type': type })
+        expect([400, 415]).toContain(status)
+        expect(['invalid_multipart', 'unsupported_media_type']).toContain(answer.code)
+      }
+    }
+  })
+
+  it('lengths that lie, in the parameter and in the header', async () => {
+    for (const length of ['parameter', 'header'] as const) {
+      for (const stated of [0, 1, 10_000, 2 ** 31, 2 ** 53, -1, 1e21, Number.NaN]) {
+        const id = randomUUID()
+        const parts = [
+          post(id),
+          { ...jsonPart(`post.${id}.inputs`, { a: 1 }), length, stated },
+          jsonPart(`post.${id}.outputs`, { b: 2 }),
+        ]
+        const answer = await server.sendParts(parts)
+        expect(answer).toMatchObject({ status: 202, body: { accepted: 1, rejected: [] } })
+        await expectStored(id, { inputs: { a: 1 }, outputs: { b: 2 } })
+      }
+    }
+  })
+
+  it('the same part many times: the last one counts', async () => {
+    const id = randomUUID()
+    const inputs = Array.from({ length: 50 }, (_, n) => jsonPart(`post.${id}.inputs`, { n }))
+    const answer = await server.sendParts([post(id), post(id), ...inputs, post(id)])
+    expect(answer).toMatchObject({ status: 202, body: { accepted: 1, rejected: [] } })
+    await expectStored(id, { inputs: { n: 49 } })
+  })
+
+  it('names that mean nothing, headers that are none', async () => {
+    const id = randomUUID()
+    const names = [
+      '',
+      '.',
+      '..',
+      'post',
+      'post.',
+      `post.${id}.`,
+      `post.${id}.unknown`,
+      `drop.${id}`,
+      `attachment.${id}`,
+      'feedback.x',
+      'a'.repeat(100_000),
+      `post.${'.'.repeat(1000)}`,
+    ]
+    const strange = names.map((name) => ({ name, data: '{}' }))
+    const answer = await server.sendParts([...strange, post(id)])
+    expect(answer.status).toBe(202)
+    expect(answer.body.rejected?.length).toBeGreaterThanOrEqual(names.length - 1)
+    await expectStored(id)
+    const headers = [
+      '',
+      ':',
+      'x',
+      'Content-Disposition: form-data',
+      `Content-Disposition: ${';'.repeat(60_000)}`,
+      `${'x: y\r\n'.repeat(9_000)}z: z`,
+    ]
+    for (const text of headers) {
+      const good = randomUUID()
+      const odd = Buffer.from(`--${BOUNDARY}\r\n${text}\r\n\r\ndata\r\n`)
+      const sent = await server.send(
+        '/runs/multipart',
+        Buffer.concat([odd, multipartBody([post(good)])]),
+        multipartType(),
+      )
+      expect(sent).toMatchObject({ status: 202, body: { accepted: 1 } })
+      expect(sent.ms).toBeLessThan(ANSWER_MS)
+      await expectStored(good)
+    }
+  })
+
+  it('25,000 parts are taken and 25,001 are not', async () => {
+    const ids = Array.from({ length: 12_500 }, () => randomUUID())
+    const parts = ids.flatMap((id) => [post(id), jsonPart(`post.${id}.inputs`, { id })])
+    const answer = await server.sendParts(parts)
+    expect(answer).toMatchObject({ status: 202, body: { accepted: 12_500, rejected: [] } })
+    console.log(`25,000 parts: acknowledged in ${Math.round(answer.ms)} ms`)
+    const last = ids.at(-1) ?? ''
+    await expectStored(last, { inputs: { id: last } })
+    const more = await server.sendParts([...parts, jsonPart(`post.${last}.outputs`, {})])
+    expect(more).toMatchObject({ status: 413, retryAfter: null, body: { code: 'too_many_parts' } })
+    const batch = await server.sendBatch({ post: Array.from({ length: 25_001 }, () => head(randomUUID())) })
+    expect(batch).toMatchObject({ status: 413, body: { code: 'too_many_parts' } })
+  })
+
+  it('a part of 20 MB is kept, one above the limit costs its own run only', async () => {
+    const [large, tooLarge, good] = [randomUUID(), randomUUID(), randomUUID()]
+    const text = 'lorem ipsum '.repeat((20 * MB) / 12)
+    const kept = await server.sendParts([post(large), jsonPart(`post.${large}.inputs`, { text })])
+    expect(kept).toMatchObject({ status: 202, body: { accepted: 1, rejected: [] } })
+    console.log(`20 MB part: acknowledged in ${Math.round(kept.ms)} ms`)
+    expect(((await server.read(large))['inputs'] as { text: string }).text).toBe(text)
+    const over = { name: `post.${tooLarge}.inputs`, data: `"${'x'.repeat(50 * MB)}"` }
+    const refused = await server.sendParts([post(tooLarge), over, post(good)])
+    expect(refused).toMatchObject({
+      status: 202,
+      body: { accepted: 1, rejected: [{ run_id: tooLarge, code: 'run_too_large', field: 'inputs' }] },
+    })
+    await expectStored(good)
+    await expectAbsent(tooLarge)
+  })
+})
+
+describe('compression', () => {
+  const zeros = Buffer.alloc(300 * MB)
+  it.each([
+    ['gzip', () => gzipSync(zeros)],
+    ['zstd', () => zstdCompressSync(zeros)],
+    ['zstd', () => Buffer.concat(Array.from({ length: 100_000 }, () => SMALL_FRAME))],
+    ['gzip', () => Buffer.concat(Array.from({ length: 20_000 }, () => gzipSync('x')))],
+  ])('a bomb in %s', async (encoding, make) => {
+    const bomb = make()
+    const answer = await server.send('/runs/multipart', bomb, {
+      ...multipartType(),
+      'content-encoding': encoding,
+    })
+    console.log(
+      `${encoding} bomb of ${bomb.length} bytes: ${answer.status} ${answer.body.code} in ${Math.round(answer.ms)} ms`,
+    )
+    expect([400, 413]).toContain(answer.status)
+    expect(answer.retryAfter).toBeNull()
+    expect(answer.ms).toBeLessThan(2 * ANSWER_MS)
+  })
+  const SMALL_FRAME = zstdCompressSync('x')
+
+  it('headers that lie about it', async () => {
+    const body = multipartBody([post(randomUUID())])
+    const lies: [string, Uint8Array, number][] = [
+      ['gzip', body, 400],
+      ['zstd', body, 400],
+      ['zstd', gzipSync(body), 400],
+      ['', gzipSync(body), 400],
+      ['compress', body, 415],
+      ['gzip, gzip', gzipSync(body), 415],
+      ['__proto__', body, 415],
+      ['gzip', Buffer.alloc(0), 400],
+      ['zstd', Buffer.alloc(0), 400],
+      ['gzip', Buffer.alloc(100_000, 0x1f), 400],
+    ]
+    for (const [encoding, bytes, status] of lies) {
+      const headers = { ...multipartType(), ...(encoding !== '' && { 'content-encoding': encoding }) }
+      const answer = await server.send('/runs/multipart', bytes, headers)
+      expect(answer.status, `${encoding} ${bytes.length} ${answer.body.code}`).toBe(status)
+    }
+  })
+
+  it('a stream that stops early gives what had come whole', async () => {
+    const ids = Array.from({ length: 200 }, () => randomUUID())
+    // Of zstd, whole blocks of 128 KB can be read.
+    const noise = () => Array.from({ length: 150 }, () => randomUUID())
+    const body = multipartBody(ids.flatMap((id) => [post(id), jsonPart(`post.${id}.inputs`, noise())]))
+    for (const [encoding, packed] of [
+      ['gzip', gzipSync(body)],
+      ['zstd', zstdCompressSync(body)],
+    ] as const) {
+      const half = packed.subarray(0, packed.length / 2)
+      const answer = await server.send('/runs/multipart', half, {
+        ...multipartType(),
+        'content-encoding': encoding,
+      })
+      expect(answer, encoding).toMatchObject({ status: 202, body: { truncated: true } })
+      expect(answer.body.accepted).toBeGreaterThan(20)
+      expect(answer.body.accepted).toBeLessThan(200)
+      await expectStored(ids[0] ?? '')
+      await expectAbsent(ids.at(-1) ?? '')
+    }
+  })
+})
+
+describe('connections', () => {
+  const chunk = (bytes: Uint8Array): Buffer =>
+    Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+
+  it.each(['end', 'reset'] as const)('a body that stops in the middle by %s', async (how) => {
+    for (const framing of ['length', 'chunked']) {
+      const [whole, cut, json] = [randomUUID(), randomUUID(), randomUUID()]
+      const body = multipartBody([
+        post(whole),
+        jsonPart(`post.${whole}.inputs`, { a: 1 }),
+        jsonPart(`post.${cut}`, { ...head(cut), name: 'y'.repeat(500) }),
+      ])
+      const part = body.subarray(0, body.length - 300)
+      const frame =
+        framing === 'length' ? { 'content-length': String(body.length) } : { 'transfer-encoding': 'chunked' }
+      const bytes = (data: Uint8Array) => (framing === 'length' ? data : chunk(data))
+      await server.raw([rawHead('/runs/multipart', { ...multipartType(), ...frame }), bytes(part)], how)
+      await arrived(whole)
+      await expectStored(whole, { inputs: { a: 1 } })
+      await expectAbsent(cut)
+      const record = Buffer.from(JSON.stringify({ post: [head(json)] }))
+      const length = framing === 'length' ? { 'content-length': String(record.length + 5) } : frame
+      await server.raw(
+        [
+          rawHead('/runs/batch', { 'content-type': 'application/json', ...length }),
+          bytes(record.subarray(0, -4)),
+        ],
+        how,
+      )
+      await expectAbsent(json)
+    }
+  })
+
+  /** Nobody tells when a request whose sender is gone has been taken. */
+  async function arrived(id: string): Promise<void> {
+    for (let i = 0; i < 100; i++) {
+      if ((await server.weir().fetch(`/api/v1/runs/${id}`)).status === 200) return
+      await delay(20)
+    }
+  }
+
+  it('senders that drip hold up nobody', async () => {
+    const ids = Array.from({ length: 100 }, () => randomUUID())
+    const drips = ids.map(async (id) => {
+      const body = multipartBody([post(id)])
+      const pieces = Array.from({ length: 10 }, (_, i) =>
+        body.subarray((i * body.length) / 10, ((i + 1) * body.length) / 10),
+      )
+      const stream = new ReadableStream({
+        async pull(controller) {
+          const piece = pieces.shift()
+          if (piece === undefined) return controller.close()
+          await delay(100)
+          controller.enqueue(piece)
+        },
+      })
+      const init = { method: 'POST', headers: multipartType(), body: stream, duplex: 'half' } as RequestInit
+      return (await server.weir().fetch('/runs/multipart', init)).status
+    })
+    const times: number[] = []
+    for (let i = 0; i < 20; i++) {
+      const { status, ms } = await server.sendParts([post(randomUUID())])
+      expect(status).toBe(202)
+      times.push(ms)
+    }
+    console.log(`beside 100 slow senders: acknowledged within ${Math.round(Math.max(...times))} ms`)
+    expect(Math.max(...times)).toBeLessThan(ANSWER_MS)
+    expect(new Set(await Promise.all(drips))).toEqual(new Set([202]))
+    for (const id of ids.slice(0, 3)) await expectStored(id)
+  })
+
+  it('requests that are hardly HTTP', async () => {
+    const type = multipartType()
+    const requests: [string, RegExp][] = [
+      [rawHead('/runs/multipart', { ...type, 'content-length': 'abc' }), /^HTTP\/1\.1 400/],
+      [rawHead('/runs/multipart', { ...type, 'content-length': '-1' }), /^HTTP\/1\.1 400/],
+      [rawHead('/runs/multipart', { ...type, 'content-length': '99999999999999999999' }), /^HTTP\/1\.1 4/],
+      [rawHead('/runs/multipart', { ...type, 'content-length': String(300 * MB) }), /^HTTP\/1\.1 413/],
+      [
+        rawHead('/runs/multipart', { ...type, 'content-length': '5', 'transfer-encoding': 'chunked' }),
+        /^HTTP\/1\.1 400/,
+      ],
+      [`${rawHead('/runs/multipart', { ...type, 'transfer-encoding': 'chunked' })}zz\r\n`, /^HTTP\/1\.1 400/],
+      [rawHead('/runs/multipart', { ...type, 'x-large': 'x'.repeat(100_000) }), /^HTTP\/1\.1 431/],
+      ['\0\0\0\0\r\n\r\n', /^HTTP\/1\.1 400/],
+      ['POST /runs/multipart HTTP/9.9\r\n\r\n', /^HTTP\/1\.1 (400|505)/],
+      [
+        `POST /${'a'.repeat(10_000)}%zz HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n`,
+        /^HTTP\/1\.1 40[14]/,
+      ],
+      ['PATCH /runs/%ff%fe HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}', /^HTTP\/1\.1 4/],
+    ]
+    for (const [text, expected] of requests)
+      expect(await server.raw([text], 'wait'), text.slice(0, 300)).toMatch(expected)
+  })
+})

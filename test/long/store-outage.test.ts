@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { temporaryDir } from '../support/embedded-clickhouse.ts'
+import { startLoad } from '../support/load.ts'
+import { type ProxiedStore, startProxiedStore } from '../support/proxied-store.ts'
+import { storeOutage } from '../support/store-outage.ts'
+import { storedFaults } from '../support/stored-traces.ts'
+import { startWeir } from '../support/weir-process.ts'
+
+let store: ProxiedStore
+beforeAll(async () => {
+  store = await startProxiedStore()
+})
+afterAll(() => store.close())
+
+it('a store that is away for 30 s under load costs nothing', async () => {
+  const report = await storeOutage(store, 30)
+  console.log(`outage: ${JSON.stringify(report)}`)
+  expect(report.median_ms).toBeLessThan(50)
+})
+
+it('SIGTERM while the store is away ends in time, and the next start stores what was acknowledged', async () => {
+  const { dir, remove } = await temporaryDir()
+  const env = { CLICKHOUSE_URL: store.url }
+  const weir = await startWeir(dir, env)
+  const load = startLoad({ url: weir.url, session_name: 'away' })
+  await load.reached(20)
+  await store.proxy.set({ kind: 'refuse' })
+  await load.reached(100)
+  const started = performance.now()
+  expect(await weir.stop()).toBe(0)
+  expect(performance.now() - started).toBeLessThan(30_000)
+  await load.stop()
+  await store.proxy.set({ kind: 'pass' })
+  const next = await startWeir(dir, env)
+  try {
+    await next.drained()
+    expect(await storedFaults(next, 'away', load.traces)).toEqual([])
+  } finally {
+    await next.kill()
+    await remove()
+  }
+})
