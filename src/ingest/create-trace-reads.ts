@@ -89,12 +89,11 @@ class LaneTraceReads implements TraceReads {
   ): Promise<Uint8Array | undefined> {
     const { store } = this.#deps
     const after = options.cursor === undefined ? '' : readTraceCursor(options.cursor)
-    const [page, roll_up] = await Promise.all([
-      store.traceRows(workspace_id, trace_id, after, TRACE_PAGE + 1),
-      store.rollUpRows(workspace_id, [trace_id]),
-    ])
+    const page = await store.traceRows(workspace_id, trace_id, after, TRACE_PAGE + 1)
     const found = decodeRows(page)
     if (found.length === 0) return undefined
+    // After the rows, so that the totals know at least all that is shown.
+    const roll_up = await store.rollUpRows(workspace_id, [trace_id])
     const more = found.length > TRACE_PAGE
     const shown = found.slice(0, TRACE_PAGE)
     const fragments = options.view === 'lean' ? NONE : await this.#fragmentsOf(workspace_id, shown)
