@@ -86,6 +86,21 @@ function fail(message) {
   process.exit(1)
 }
 
+/**
+ * npm starts scripts through a shell that passes no signal on: when it is gone, so are we to be. Otherwise a killed
+ * `npm start` would leave a server behind.
+ */
+function endWithShell() {
+  if (process.env['npm_lifecycle_event'] === undefined || process.stdin.isTTY) return
+  const shell = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500)
+  watch.unref()
+}
+
 /** Runs `script` with `args` on Node 24, in this process where it is new enough already. */
 export async function launch(script, args, { install = true } = {}) {
   try {
@@ -93,6 +108,7 @@ export async function launch(script, args, { install = true } = {}) {
   } catch (error) {
     return fail(error.message)
   }
+  endWithShell()
   const file = resolve(ROOT, script)
   if (Number(process.versions.node.split('.')[0]) >= WANTED_MAJOR) {
     process.argv = [process.execPath, file, ...args]

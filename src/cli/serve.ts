@@ -30,7 +30,7 @@ function signalled(): Promise<void> {
 
 /** How to point a client here. The key is shown when it was made now; later it is in the data directory. */
 function welcome({ url, identity }: WeirServer, dataDir: string): string {
-  const key = identity.created && identity.key !== undefined ? identity.key : `the key in ${dataDir}/api-key`
+  const key = identity.created && identity.key !== undefined ? identity.key : `$(cat ${dataDir}/api-key)`
   return `
 Weir listens on ${url}
 

@@ -35,9 +35,9 @@ describe('stop', () => {
 describe('startHttpServer', () => {
   it('rejects when the port is taken', async () => {
     const fixture = await startApp()
-    await expect(startHttpServer(fixture.app, { host: '127.0.0.1', port: fixture.port })).rejects.toThrow(
-      'EADDRINUSE',
-    )
+    await expect(
+      startHttpServer(fixture.app, { host: '127.0.0.1', port: fixture.port }),
+    ).rejects.toMatchObject({ code: 'config_invalid', message: expect.stringContaining('PORT') })
     await fixture.stop()
   })
 

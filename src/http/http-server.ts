@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { AppError } from '../base/errors.ts'
 import type { App } from './app.ts'
 
 /** A listening server. */
@@ -21,11 +22,22 @@ const HEADERS_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 75_000
 const SWEEP_MS = 50
 
+/** An address that cannot be had is the operator's to mend. */
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const taken = error.code === 'EADDRINUSE'
+  if (!taken && error.code !== 'EACCES' && error.code !== 'EADDRNOTAVAIL') return error
+  const what = taken ? 'is in use' : `cannot be listened on (${error.code})`
+  return new AppError('config_invalid', {
+    message: `${host}:${port} ${what}. Choose another PORT (0 takes any free one) or HOST.`,
+    cause: error,
+  })
+}
+
 function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)))
     server.listen(port, host, () => {
-      server.off('error', reject)
+      server.removeAllListeners('error')
       resolve(server.address() as AddressInfo)
     })
   })

@@ -52,8 +52,11 @@ async function store(
     throw new AppError(code, { message: fault.reason })
   }
   const received = new Date(head.received_at).toISOString()
-  return { ...body, id, created_at: received, modified_at: received }
+  return { ...UNSAID, ...body, id, created_at: received, modified_at: received }
 }
+
+/** Fields that clients expect to find, said or not: the Python client refuses a record without `trace_id`. */
+const UNSAID = { run_id: null, trace_id: null, score: null, value: null, comment: null, correction: null }
 
 function newest(a: JsonObject, b: JsonObject): number {
   return String(b['created_at'] ?? '').localeCompare(String(a['created_at'] ?? ''))
@@ -82,6 +85,7 @@ function listRoute(): Route {
     async handle({ deps, principal, query: { run, key, source, limit, offset } }) {
       const records = await deps.reads.feedback(principal.workspace_id, run)
       const wanted = records
+        .map((record): JsonObject => ({ ...UNSAID, ...record }))
         .filter((record) => key.length === 0 || key.includes(String(record['key'])))
         .filter((record) => source.length === 0 || source.includes(String(sourceOf(record))))
         .sort(newest)
