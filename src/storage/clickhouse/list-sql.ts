@@ -19,15 +19,11 @@ export function listSql(columns: string, query: ListQuery): SqlCondition {
   const order = `${oneProject(query) ? `project_id ${direction}, ` : ''}sort_time ${direction}, run_id ${direction}`
   const newest = `ORDER BY ${order}, version DESC, is_deleted DESC LIMIT 1 BY ${KEY}`
   const sql = `
-    SELECT ${columns} FROM (
-      SELECT ${columns} FROM runs
-      WHERE workspace_id = {workspace_id:UUID} AND (${KEY}) IN (
-        SELECT ${KEY} FROM (SELECT ${columns} FROM runs WHERE ${keys.join(' AND ')} ${newest})
-        WHERE ${rest.join(' AND ')}
-        LIMIT {limit:UInt32})
-      ${newest}
-    )
-    WHERE is_deleted = 0
+    SELECT ${columns} FROM runs FINAL
+    WHERE workspace_id = {workspace_id:UUID} AND (${KEY}) IN (
+      SELECT ${KEY} FROM (SELECT ${columns} FROM runs WHERE ${keys.join(' AND ')} ${newest})
+      WHERE ${rest.join(' AND ')}
+      LIMIT {limit:UInt32})
     ORDER BY ${order}`
   return { sql, params }
 }
