@@ -76,7 +76,8 @@ function decompressed(req: IncomingMessage): Readable {
     throw new EngineException(89, 'UNKNOWN_COMPRESSION_METHOD', `Content-Encoding ${encoding} is unknown.`)
   }
   const plain = stage()
-  // The pipeline destroys `plain` with either end's error: whoever reads it learns of it there.
+  // Whoever reads `plain` learns of its error; one that comes before anybody reads must not end the process.
+  plain.on('error', () => undefined)
   pipeline(req, plain).catch(() => undefined)
   return plain
 }
