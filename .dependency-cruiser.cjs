@@ -22,7 +22,7 @@ const values = {
 /** room → rooms whose types, and nothing else, it may import */
 const types = {
   processors: ['trace'],
-  ingest: ['auth'],
+  ingest: ['auth', 'usage'],
   runs: ['auth'],
   graph: ['runs'],
   storage: ['trace', 'ingest', 'usage', 'auth', 'runs', 'events'],
@@ -35,22 +35,37 @@ const vendors = {
   schema: ['ajv', 'ajv-formats'],
   trace: ['js-tiktoken', '@pydantic/genai-prices'],
   ingest: ['@opentelemetry/api'],
-  storage: ['@opentelemetry/api', '@clickhouse/client', '@clickhouse/client-common', 'chdb'],
+  storage: [
+    '@opentelemetry/api',
+    '@clickhouse/client',
+    '@clickhouse/client-common',
+    'chdb',
+    'pg',
+    '@langchain/core',
+    '@langchain/langgraph-checkpoint',
+  ],
+  runs: ['croner'],
+  graph: ['@langchain/core', '@langchain/langgraph', '@langchain/langgraph-checkpoint', 'tsx'],
   http: ['express', '@opentelemetry/api'],
 }
 
-/** Files outside the rooms. */
+/** Files outside the rooms, and single files that more may import. */
 const tops = [
+  // The tables and decisions that the run store carries out in its transactions: pure.
+  { from: '^src/storage/sql/run-store', to: ['^src/runs/(state|multitask)\\.ts$'] },
   // What a processor is built with: the contract and the makers of canonical messages.
   { from: '^processors/', to: ['^src/trace/(processor|messages|message-checks)\\.ts$'] },
   { from: '^src/config\\.ts$', to: ['^src/(base|schema)/'] },
+  { from: '^src/start-(deployment|http)\\.ts$', to: ['^src/'] },
+  // The composition root of a graph host.
+  { from: '^src/host\\.ts$', to: ['^src/(base|schema|graph|storage)/'] },
   { from: '^src/server\\.ts$', to: ['^(src|processors)/', '^node_modules/@opentelemetry/'] },
   {
     from: '^src/telemetry\\.ts$',
     to: ['^src/(base|schema)/', '^src/config\\.ts$', '^node_modules/@opentelemetry/'],
   },
   { from: '^src/main\\.ts$', to: ['^src/cli/', '^src/base/errors\\.ts$'] },
-  { from: '^src/cli/(serve|dev|migrate|config)\\.ts$', to: ['^src/(server|config)\\.ts$'] },
+  { from: '^src/cli/(serve|dev|migrate|config|api-client)\\.ts$', to: ['^src/(server|config)\\.ts$'] },
 ]
 
 const pathOf = (room) => (room === 'processors' ? '^processors/' : `^src/${room}/`)

@@ -1,9 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { generateConfigurationPage, generateEnvExample, generateErrorsPage } from './generate-docs.ts'
+import { generatePermissionsPage } from './generate-permissions.ts'
 import { generateTypes } from './generate-types.ts'
 import { packageVersion } from '../src/cli/version.ts'
-import { openApiDocument } from '../src/http/openapi.ts'
+import { DEPLOYMENT_API, deploymentRoutes } from '../src/http/deployment/routes.ts'
+import { type ApiHead, openApiDocument } from '../src/http/openapi.ts'
+import type { GuardedHead } from '../src/http/route.ts'
 import { platformRoutes } from '../src/http/routes.ts'
 import { cruiseSources, roomDiagram } from './walls.ts'
 
@@ -13,11 +16,16 @@ const ROOT = new URL('../', import.meta.url)
 const GENERATED: Record<string, () => Promise<string | undefined> | string> = {
   'src/schema/types.gen.ts': () => generateTypes(new URL('schemas/', ROOT)),
   'docs/configuration.md': () => generateConfigurationPage(),
-  'docs/api/openapi.json': () =>
-    `${JSON.stringify(openApiDocument(platformRoutes(), packageVersion()), null, 2)}\n`,
+  'docs/api/openapi.json': () => apiText(platformRoutes()),
+  'docs/api/deployment-openapi.json': () => apiText(deploymentRoutes(), DEPLOYMENT_API),
   'docs/errors.md': () => generateErrorsPage(),
+  'docs/permissions.md': () => generatePermissionsPage(),
   '.env.example': () => generateEnvExample(),
   'ARCHITECTURE.md': () => generateArchitecture(),
+}
+
+function apiText(routes: readonly GuardedHead[], api?: ApiHead): string {
+  return `${JSON.stringify(openApiDocument(routes, packageVersion(), api), null, 2)}\n`
 }
 
 const ROOMS = /(<!-- rooms -->\n)[\s\S]*?(\n<!-- \/rooms -->)/

@@ -20,6 +20,7 @@ describe('readConfig', () => {
       deploymentPort: 2024,
       dataDir: './data',
       clickhouseUrl: undefined,
+      databaseUrl: undefined,
       bootstrapApiKey: undefined,
       auth: true,
       ingestAck: 'log',
@@ -29,8 +30,27 @@ describe('readConfig', () => {
       processors: [],
       otlpEndpoint: undefined,
       sqliteSynchronous: 'normal',
+      granularUsage: true,
       logLevel: 'info',
     })
+  })
+
+  it('hosts the graphs that GRAPHS names, and none without', () => {
+    expect(readConfig({}).hosted).toBeUndefined()
+    const env = { GRAPHS: './langgraph.json', HOST_STALL_SECONDS: '7', RUN_TRACING: 'off', TOKEN: 'x' }
+    expect(readConfig(env).hosted).toEqual({
+      graphs: './langgraph.json',
+      name: undefined,
+      tracing: false,
+      concurrency: 256,
+      runTimeoutMs: 3_600_000,
+      stallMs: 7_000,
+      cancelGraceMs: 5_000,
+      webhookSecret: undefined,
+      webhooksToPrivateAddresses: false,
+      environment: env,
+    })
+    expect(mistakesOf({ WEBHOOK_SECRET: 'short' })).toHaveLength(1)
   })
 
   it('takes an empty value as unset and ignores what it does not know', () => {
@@ -45,6 +65,19 @@ describe('readConfig', () => {
     ['64M', 64e6],
   ])('reads the size %s', (text, bytes) => {
     expect(readConfig({ INGEST_LOG_MAX_BYTES: text }).ingestLogMaxBytes).toBe(bytes)
+  })
+
+  it.each([
+    ['true', true],
+    ['TRUE', true],
+    ['1', true],
+    ['False', false],
+    ['0', false],
+  ])('reads the switch %s', (text, on) => {
+    expect(readConfig({ GRANULAR_USAGE_TABLE_ENABLED: text }).granularUsage).toBe(on)
+    const other = { DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING: text }
+    expect(readConfig(other).granularUsage).toBe(on)
+    expect(readConfig({ ...other, GRANULAR_USAGE_TABLE_ENABLED: '0' }).granularUsage).toBe(false)
   })
 
   it('splits PROCESSORS at commas', () => {
@@ -72,9 +105,11 @@ describe('readConfig', () => {
     ['INGEST_LOG_MAX_BYTES', '5 apples', 'must be a size such as 512MiB, at least 1048576 bytes'],
     ['INGEST_MAX_BODY_BYTES', '2GiB', 'at most 1073741824 bytes'],
     ['CLICKHOUSE_URL', 'tcp://host:9000', 'must be an http or https URL'],
+    ['DATABASE_URL', 'mysql://host/weir', 'must be a postgresql URL'],
     ['PORT', '1.5', 'must be an integer'],
     ['PORT', '-1', 'must be an integer'],
     ['PORT', '0x10', 'must be an integer'],
+    ['GRANULAR_USAGE_TABLE_ENABLED', 'constructor', 'must be true or false, 1 or 0'],
   ])('refuses %s=%s', (name, text, message) => {
     expect(mistakesOf({ [name]: text })).toEqual([expect.stringContaining(message)])
   })
@@ -83,8 +118,9 @@ describe('readConfig', () => {
     const mistakes = mistakesOf({
       BOOTSTRAP_API_KEY: 'short hunter2',
       CLICKHOUSE_URL: 'tcp://weir:hunter2@host:9000',
+      DATABASE_URL: 'mysql://host/weir?user=weir&password=hunter2',
     })
-    expect(mistakes).toHaveLength(2)
+    expect(mistakes).toHaveLength(3)
     expect(mistakes.join()).not.toContain('hunter2')
   })
 

@@ -20,6 +20,10 @@ export interface Config {
   readonly dataDir: string
   /** Undefined: embedded ClickHouse in `dataDir`. */
   readonly clickhouseUrl: string | undefined
+  /** Undefined: SQLite in `dataDir`. */
+  readonly databaseUrl: string | undefined
+  /** Replicas behind `clickhouseUrl`; undefined: a single server. */
+  readonly clickhouseCluster: string | undefined
   readonly bootstrapApiKey: string | undefined
   /** False only on a loopback host. */
   readonly auth: boolean
@@ -33,8 +37,31 @@ export interface Config {
   /** Undefined: no export. */
   readonly otlpEndpoint: string | undefined
   readonly sqliteSynchronous: 'normal' | 'full'
+  /** Whether traces are counted and the usage API answers: both switches are on. */
+  readonly granularUsage: boolean
+  /** The deployment that is hosted here; undefined: none. */
+  readonly hosted: HostedConfig | undefined
   readonly logLevel: LogLevel
   readonly settings: readonly EffectiveSetting[]
+}
+
+/** How the deployment's graphs and runs are served. */
+export interface HostedConfig {
+  /** Path of its langgraph.json, relative to the working directory. */
+  readonly graphs: string
+  /** Undefined: the name of the folder of `graphs`. */
+  readonly name: string | undefined
+  /** Runs are recorded as traces. */
+  readonly tracing: boolean
+  readonly concurrency: number
+  readonly runTimeoutMs: number
+  readonly stallMs: number
+  readonly cancelGraceMs: number
+  /** Undefined: one is kept in `dataDir`. */
+  readonly webhookSecret: string | undefined
+  readonly webhooksToPrivateAddresses: boolean
+  /** The server's own, of which langgraph.json may name variables and hosts get the least. */
+  readonly environment: Environment
 }
 
 /** Environment variables by name: `process.env` or a test's own. */
@@ -42,10 +69,10 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 type Settings = SchemaTypes['config']
 
-type SettingValue = string | number | string[]
+type SettingValue = string | number | boolean | string[]
 
 interface SettingSchema {
-  type: 'string' | 'integer' | 'array'
+  type: 'string' | 'integer' | 'boolean' | 'array'
   default?: SettingValue
   enum?: string[]
   minimum?: number
@@ -56,6 +83,12 @@ interface SettingSchema {
 }
 
 const SCHEMA_FILE = new URL('../schemas/config.schema.json', import.meta.url)
+const FLAGS = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 const SIZE = /^(\d+(?:\.\d+)?)\s*([KMGT])?(i)?B?$/i
 
 function settingSchemas(): [name: string, schema: SettingSchema][] {
@@ -76,6 +109,7 @@ function parseSize(text: string): number | undefined {
 function parseSetting(schema: SettingSchema, text: string): SettingValue {
   if (schema['x-unit'] === 'bytes') return parseSize(text) ?? text
   if (schema.type === 'integer') return /^-?\d+$/.test(text) ? Number(text) : text
+  if (schema.type === 'boolean') return FLAGS.get(text.toLowerCase()) ?? text
   if (schema.type === 'array') return text.split(',').map((item) => item.trim())
   return text
 }
@@ -92,7 +126,7 @@ function expectation(schema: SettingSchema): string {
 }
 
 function maskCredentials(text: string): string {
-  return text.replace(/\/\/[^/@]*@/, '//***@')
+  return text.replace(/\/\/[^/@]*@/, '//***@').replace(/([?&]password=)[^&]*/gi, '$1***')
 }
 
 function masked(schema: SettingSchema, text: string): string {
@@ -123,13 +157,31 @@ function configError(mistakes: readonly string[]): AppError {
   return new AppError('config_invalid', { message, details: mistakes })
 }
 
-function toConfig(settings: Settings, effective: EffectiveSetting[]): Config {
+function toHosted(settings: Settings, environment: Environment): HostedConfig | undefined {
+  if (settings.GRAPHS === undefined) return undefined
+  return Object.freeze({
+    graphs: settings.GRAPHS,
+    name: settings.DEPLOYMENT_NAME,
+    tracing: settings.RUN_TRACING === 'on',
+    concurrency: settings.RUN_CONCURRENCY,
+    runTimeoutMs: settings.BG_JOB_TIMEOUT_SECS * 1000,
+    stallMs: settings.HOST_STALL_SECONDS * 1000,
+    cancelGraceMs: settings.CANCEL_GRACE_SECONDS * 1000,
+    webhookSecret: settings.WEBHOOK_SECRET,
+    webhooksToPrivateAddresses: settings.WEBHOOK_PRIVATE_ADDRESSES === 'on',
+    environment,
+  })
+}
+
+function toConfig(settings: Settings, effective: EffectiveSetting[], env: Environment): Config {
   return Object.freeze({
     host: settings.HOST,
     port: settings.PORT,
     deploymentPort: settings.DEPLOYMENT_PORT,
     dataDir: settings.DATA_DIR,
     clickhouseUrl: settings.CLICKHOUSE_URL,
+    clickhouseCluster: settings.CLICKHOUSE_CLUSTER,
+    databaseUrl: settings.DATABASE_URL,
     bootstrapApiKey: settings.BOOTSTRAP_API_KEY,
     auth: settings.AUTH === 'on',
     ingestAck: settings.INGEST_ACK,
@@ -139,6 +191,9 @@ function toConfig(settings: Settings, effective: EffectiveSetting[]): Config {
     processors: Object.freeze(settings.PROCESSORS),
     otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
     sqliteSynchronous: settings.SQLITE_SYNCHRONOUS,
+    granularUsage:
+      settings.DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING && settings.GRANULAR_USAGE_TABLE_ENABLED,
+    hosted: toHosted(settings, env),
     logLevel: settings.LOG_LEVEL,
     settings: Object.freeze(effective),
   })
@@ -163,7 +218,7 @@ export function readConfig(env: Environment = process.env): Config {
   if (result.ok) {
     const mistakes = crossMistakes(result.value)
     if (mistakes.length > 0) throw configError(mistakes)
-    return toConfig(result.value, effective)
+    return toConfig(result.value, effective, env)
   }
   const wrong = new Set(result.issues.map((issue) => issue.path.replace(/[.[].*$/s, '')))
   const mistakes = schemas
@@ -182,4 +237,23 @@ export function describeConfig(config: Config): string {
       ({ name, value, source }) => `${name.padEnd(width)}  ${value === '' ? '(unset)' : value}  (${source})`,
     )
     .join('\n')
+}
+
+/** Where commands find a server and its key. */
+export interface ClientSettings {
+  url: string
+  /** Undefined: the first key, kept in `dataDir`. */
+  apiKey: string | undefined
+  dataDir: string
+}
+
+/** `WEIR_URL` and `WEIR_API_KEY`, else the server of this machine, as far as the environment tells. Never throws. */
+export function readClientSettings(env: Environment = process.env): ClientSettings {
+  const defaults = new Map(settingSchemas().map(([name, schema]) => [name, String(schema.default ?? '')]))
+  const setting = (name: string): string => env[name]?.trim() || (defaults.get(name) ?? '')
+  return {
+    url: env['WEIR_URL']?.trim() || `http://127.0.0.1:${setting('PORT')}`,
+    apiKey: env['WEIR_API_KEY']?.trim() || undefined,
+    dataDir: setting('DATA_DIR'),
+  }
 }

@@ -1,5 +1,4 @@
 import { mkdir, readFile } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { type Bootstrapped, bootstrapIdentity } from './auth/bootstrap.ts'
@@ -7,8 +6,7 @@ import { systemClock } from './base/clock.ts'
 import { createLogger, type Logger } from './base/log.ts'
 import { createMetrics, type Metrics } from './base/metrics.ts'
 import type { Config } from './config.ts'
-import { createApp } from './http/app.ts'
-import { startHttpServer } from './http/http-server.ts'
+import type { AppDeps, UsageSources } from './http/app-deps.ts'
 import { createIngester } from './ingest/create-ingester.ts'
 import { createTraceReads } from './ingest/create-trace-reads.ts'
 import type { BlobStore } from './ingest/blob-store.ts'
@@ -16,31 +14,44 @@ import type { Ingester } from './ingest/ingester.ts'
 import { openIngestLog } from './ingest/ingest-log.ts'
 import type { ProjectStore } from './ingest/project-store.ts'
 import type { TraceStore } from './ingest/trace-store.ts'
-import type { LaneData } from './ingest/lanes.ts'
-import { loadProcessors } from './ingest/processors.ts'
 import type { PriceStore } from './ingest/price-store.ts'
 import { createPriceLookup } from './ingest/price-lookup.ts'
 import { type Repricer, type RepricerDeps, startRepricer } from './ingest/repricer.ts'
+import { type Lanes, startLanes } from './ingest/start-lanes.ts'
+import { createTraceTally } from './ingest/trace-tally.ts'
+import { createUsageGate } from './ingest/usage-gate.ts'
+import type { TraceTally, UsageLimitStore } from './ingest/usage-limits.ts'
 import { createStoreBatch } from './ingest/store-batch.ts'
-import { STORED_COLUMNS } from './ingest/stored-columns.ts'
+import { STORED_COLUMNS, USAGE_COLUMNS } from './ingest/stored-columns.ts'
 import { startStoreWriter } from './ingest/store-writer.ts'
-import { createWorkerPool, type WorkerPool, workerEntry } from './ingest/worker-pool.ts'
+import { createUsageRecorder, type UsageRecorder } from './ingest/usage-recorder.ts'
 import { createRegistry } from './schema/registry.ts'
 import { createFileBlobStore } from './storage/blob-store.ts'
-import { openClickHouse } from './storage/clickhouse/open.ts'
+import { type OpenedClickHouse, openClickHouse } from './storage/clickhouse/open.ts'
 import { createTraceStore } from './storage/clickhouse/trace-store.ts'
+import { createUsageRollups } from './storage/clickhouse/usage-rollups.ts'
+import { createUsageStore } from './storage/clickhouse/usage-store.ts'
+import { createUsageDetailsSource } from './storage/clickhouse/usage-details.ts'
+import { createUsageSource } from './storage/clickhouse/usage-source.ts'
 import { createIdentityStore } from './storage/sql/identity-store.ts'
-import { migrate as migrateSql } from './storage/sql/migrate.ts'
+import { createUsageLimitStore } from './storage/sql/usage-limit-store.ts'
+import { switchUsage } from './storage/sql/usage-switches.ts'
+import { openSql } from './storage/sql/open.ts'
 import { createPriceStore } from './storage/sql/price-store.ts'
 import { createProjectStore } from './storage/sql/project-store.ts'
 import { createRepriceJobStore } from './storage/sql/reprice-job-store.ts'
-import { openSqlite } from './storage/sql/sqlite.ts'
+import { startDeployment } from './start-deployment.ts'
+import { startHttp } from './start-http.ts'
 import { startTelemetry } from './telemetry.ts'
+import { createUsageRebuilds } from './usage/usage-rebuilds.ts'
+import { startUsageRoller } from './usage/usage-roller.ts'
 
 /** A running Weir. */
 export interface WeirServer {
   /** Where the platform API listens, e.g. `http://127.0.0.1:1984`. */
   readonly url: string
+  /** Where the deployment API listens; undefined when no deployment is hosted. */
+  readonly deploymentUrl: string | undefined
   /** Who the first start created, and the key if it is known. */
   readonly identity: Bootstrapped
   /**
@@ -55,20 +66,12 @@ export interface ServerOverrides {
   logger?: Logger
 }
 
-const REQUEST_GRACE_MS = 10_000
 const DRAIN_MS = 10_000
 const MB = 1 << 20
 const MAX_PARTS = 25_000
 const MAX_PART_BYTES = 50 * MB
 const BODY_IDLE_MS = 30_000
 const OPEN_FRAGMENT_BYTES = 64 * MB
-const READ_TIMEOUT_MS = 60_000
-/** Parsed payloads live for one batch: a young generation that holds them is collected without copying. */
-const YOUNG_GENERATION_MB = 96
-/** Deriving and reading give way to acknowledging, as the embedded engine does. */
-const BACKGROUND_NICENESS = 10
-/** For lanes without a state between tasks: threads that start again when there is work cost an idle server nothing. */
-const IDLE_LANE_MS = 20_000
 
 /** Starts everything in dependency order. Rejects with an AppError and leaves nothing running when a part fails. */
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<WeirServer> {
@@ -82,9 +85,13 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     }
   }
   try {
-    const { url, identity } = await startParts({ config, logger, metrics: createMetrics(), stops })
+    const parts = await startParts({ config, logger, metrics: createMetrics(), stops })
     let stopped: Promise<void> | undefined
-    return { url, identity, stop: () => (stopped ??= stop()) }
+    const stopOnce = (): Promise<void> => {
+      if (stopped === undefined) logger.info('stopping')
+      return (stopped ??= stop().then(() => logger.info('stopped')))
+    }
+    return { ...parts, stop: stopOnce }
   } catch (error) {
     await stop()
     throw error
@@ -102,19 +109,14 @@ interface Base {
   stops: Stops
 }
 
-async function startParts(base: Base): Promise<{ url: string; identity: Bootstrapped }> {
+async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
   const { config, logger, metrics, stops } = base
   await mkdir(resolve(config.dataDir), { recursive: true, mode: 0o700 })
   const telemetry = await startTelemetry({ endpoint: config.otlpEndpoint, metrics, logger })
   stops.push(() => telemetry.stop())
-  const opening = openClickHouse({ url: config.clickhouseUrl, dataDir: resolve(config.dataDir), logger })
-  stops.push(() =>
-    opening.then(
-      (clickhouse) => clickhouse.stop(),
-      () => undefined,
-    ),
-  )
-  const { identity, identityStore, projects, prices, repriceJobs } = await openSql(base)
+  const opening = startClickHouse(base)
+  const sql = await startSql(base)
+  const { identity, identityStore, projects, prices, repriceJobs, usageLimits } = sql
   const clickhouse = await opening
   const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
   const limits = {
@@ -123,19 +125,30 @@ async function startParts(base: Base): Promise<{ url: string; identity: Bootstra
     max_part_bytes: MAX_PART_BYTES,
   }
   const blobs = createFileBlobStore(join(config.dataDir, 'blobs'))
-  const lanes = await startLanes(base)
+  const lanes = await startLanes({
+    processors: config.processors.map((path) => resolve(path)),
+    open_fragment_bytes: config.clickhouseUrl === undefined ? OPEN_FRAGMENT_BYTES : 0,
+    logger,
+    stops,
+  })
   const ready = clickhouse.ready
-  const ingester = await startIngest(base, { store, ready, lanes, projects, prices, blobs })
+  const usage = startCounting(base, clickhouse, sql)
+  const ingester = await startIngest(base, { store, ready, lanes, projects, prices, blobs, usage })
   const lane = lanes.read
   const repricer = startRepricing(base, ingester, { store, lane, prices, projects, jobs: repriceJobs, ready })
+  const reads = createTraceReads({ store, readLane: lanes.read, limits })
+  const parts = { ...base, workspace_id: identity.workspace.id, ingester, limits, reads }
+  const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const openGrant = config.auth ? {} : { openGrant: identity.grant }
-  const app = createApp({
+  const deps: AppDeps = {
     ingester,
-    reads: createTraceReads({ store, readLane: lanes.read, limits }),
+    reads,
     projects,
     prices,
     findPrice: createPriceLookup(lanes.read, prices),
     repricer,
+    usage: usage.sources,
+    usageLimits,
     identity: identityStore,
     blobs,
     authenticator: createAuthenticator({ store: identityStore, clock: systemClock, ...openGrant }),
@@ -146,29 +159,41 @@ async function startParts(base: Base): Promise<{ url: string; identity: Bootstra
     limits: { ...limits, max_inflight_bytes: config.ingestMaxInflightBytes, body_idle_ms: BODY_IDLE_MS },
     version: await readVersion(),
     checks: { clickhouse: () => store.ping(), sql: () => identityStore.firstOrganization() },
+  }
+  return { identity, ...(await startHttp({ config, logger, deps, hosted, stops })) }
+}
+
+/** Opens while other parts start; a ClickHouse that could not be opened has nothing to end. */
+function startClickHouse({ config, logger, stops }: Base): Promise<OpenedClickHouse> {
+  const opening = openClickHouse({
+    url: config.clickhouseUrl,
+    cluster: config.clickhouseCluster,
+    dataDir: resolve(config.dataDir),
+    logger,
   })
-  stops.push(() => app.close())
-  const http = await startHttpServer(app, { host: config.host, port: config.port })
-  stops.push(() => http.stop(REQUEST_GRACE_MS))
-  const clickhouseKind = config.clickhouseUrl === undefined ? 'embedded' : 'server'
-  logger.info(
-    { url: http.url, port: http.port, data_dir: config.dataDir, clickhouse: clickhouseKind },
-    'listening',
+  stops.push(() =>
+    opening.then(
+      (clickhouse) => clickhouse.stop(),
+      () => undefined,
+    ),
   )
-  return { url: http.url, identity }
+  return opening
 }
 
 /** The SQL store: organization, workspaces, keys, projects, own prices. */
-async function openSql({ config, logger, stops }: Base) {
+async function startSql({ config, logger, stops }: Base) {
   const dataDir = resolve(config.dataDir)
-  const database = openSqlite(join(dataDir, 'weir.db'), { synchronous: config.sqliteSynchronous })
+  const file = join(dataDir, 'weir.db')
+  const database = await openSql({ url: config.databaseUrl, file, synchronous: config.sqliteSynchronous })
   stops.push(() => database.close())
-  await migrateSql(database)
   const identityStore = createIdentityStore(database)
   const options = { dataDir, bootstrapKey: config.bootstrapApiKey, clock: systemClock }
   const identity = await bootstrapIdentity(identityStore, options)
   if (identity.ignoredBootstrapKey) {
     logger.warn('BOOTSTRAP_API_KEY is not a key of this data directory and was not taken')
+  }
+  if (identity.replaced) {
+    logger.warn({ file: join(dataDir, 'api-key') }, 'no admin key stood any more: a new one was made')
   }
   return {
     identity,
@@ -176,6 +201,47 @@ async function openSql({ config, logger, stops }: Base) {
     projects: createProjectStore(database, systemClock),
     prices: createPriceStore(database, systemClock),
     repriceJobs: createRepriceJobStore(database),
+    usageLimits: createUsageLimitStore(database, systemClock),
+    usagePeriods: await switchUsage(database, config.granularUsage, systemClock.now()),
+  }
+}
+
+/** Counting traces, and what is read of it: `undefined` where reporting is switched off. */
+interface Usage {
+  recorder: UsageRecorder
+  sources: UsageSources | undefined
+  limits: UsageLimitStore
+  tally: TraceTally | undefined
+}
+
+/** Counts traces and keeps the counts ready; with the switches off it only finishes what was received before. */
+function startCounting(
+  { config, logger, stops }: Base,
+  clickhouse: OpenedClickHouse,
+  { identityStore, usageLimits, usagePeriods }: Awaited<ReturnType<typeof startSql>>,
+): Usage {
+  const { connection, ready } = clickhouse
+  const store = createUsageStore(connection, USAGE_COLUMNS)
+  const recorder = createUsageRecorder({
+    store,
+    exclusive: config.clickhouseUrl === undefined,
+    periods: usagePeriods,
+  })
+  const rollups = createUsageRollups(connection)
+  const roller = startUsageRoller({ rollups, recorded: () => recorder.recorded, ready, logger })
+  stops.push(() => roller.stop())
+  if (!config.granularUsage) return { recorder, sources: undefined, limits: usageLimits, tally: undefined }
+  const counts = createUsageSource(connection)
+  const rebuilds = createUsageRebuilds({ rollups, clock: systemClock, logger })
+  stops.push(() => rebuilds.stop())
+  const workspaces = async (organization_id: string): Promise<string[]> => [
+    ...(await identityStore.names(organization_id)).workspaces.keys(),
+  ]
+  return {
+    recorder,
+    sources: { counts, details: createUsageDetailsSource(connection), rebuilds },
+    limits: usageLimits,
+    tally: createTraceTally({ source: counts, store, workspaces }),
   }
 }
 
@@ -186,12 +252,13 @@ interface IngestParts {
   projects: ProjectStore
   prices: PriceStore
   blobs: BlobStore
+  usage: Usage
 }
 
 /** Log, writer and ingester: stopping stores what the log holds, as far as the store answers. */
 async function startIngest(
   base: Base,
-  { store, ready, lanes, projects, prices, blobs }: IngestParts,
+  { store, ready, lanes, projects, prices, blobs, usage }: IngestParts,
 ): Promise<Ingester> {
   const { config, logger, metrics, stops } = base
   const dir = join(config.dataDir, 'ingest-log')
@@ -202,6 +269,7 @@ async function startIngest(
     store,
     deriveLane: lanes.derive,
     prices,
+    usage: usage.recorder,
     exclusive,
     logger,
     metrics,
@@ -210,10 +278,21 @@ async function startIngest(
   stops.push(() => writer.stop(DRAIN_MS))
   const ingester = createIngester({
     decodeLane: lanes.decode,
+    usage: usage.recorder,
     projects,
     blobs,
     log,
     writer,
+    gate:
+      usage.tally &&
+      createUsageGate({
+        limits: usage.limits,
+        tally: usage.tally,
+        stored: () => log.committed,
+        reached: (position) => writer.reached(position),
+        clock: systemClock,
+        logger,
+      }),
     ack: config.ingestAck,
     metrics,
     clock: systemClock,
@@ -221,49 +300,6 @@ async function startIngest(
   })
   observeIngest(metrics, ingester)
   return ingester
-}
-
-/** The threads that parse payloads, by what they do. */
-interface Lanes {
-  decode: WorkerPool
-  derive: WorkerPool
-  read: WorkerPool
-}
-
-/** One thread derives (a batch is derived in steps); decoding scales with the machine; reads stay out of both's way. */
-async function startLanes({ config, logger, stops }: Base): Promise<Lanes> {
-  const processor_modules = config.processors.map((path) => resolve(path))
-  await loadProcessors(processor_modules) // a bad module must fail the start, not every batch
-  const open_fragment_bytes = config.clickhouseUrl === undefined ? OPEN_FRAGMENT_BYTES : 0
-  const lane = (
-    name: string,
-    options: { size: number; niceness: number; taskTimeoutMs?: number; idleMs?: number },
-  ): WorkerPool => {
-    const { niceness, ...rest } = options
-    const pool = createWorkerPool({
-      entry: workerEntry(import.meta.url, './ingest/pipeline-worker'),
-      name,
-      workerData: {
-        processor_modules,
-        open_fragment_bytes,
-        has_prices: name !== 'decode',
-        niceness,
-      } satisfies LaneData,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-      logger,
-      ...rest,
-    })
-    stops.push(() => pool.close())
-    return pool
-  }
-  const background = { size: 1, niceness: BACKGROUND_NICENESS }
-  const lanes: Lanes = {
-    decode: lane('decode', { size: Math.max(1, Math.min(4, availableParallelism() - 1)), niceness: 0 }),
-    derive: lane('derive', background),
-    read: lane('read', { ...background, taskTimeoutMs: READ_TIMEOUT_MS, idleMs: IDLE_LANE_MS }),
-  }
-  await lanes.decode.warm()
-  return lanes
 }
 
 function startRepricing(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { AppError } from '../base/errors.ts'
+import { AppError } from '../base/errors.ts'
 import { hashApiKey } from './api-keys.ts'
 import { createAuthenticator } from './authenticator.ts'
-import type { IdentityStore } from './identity-store.ts'
+import { PERMISSIONS, ROLE_PERMISSIONS } from './permissions.ts'
 import type { KeyGrant } from './principal.ts'
 
 const A = '11111111-1111-4111-8111-111111111111'
@@ -14,30 +14,37 @@ const GRANT: KeyGrant = {
   api_key_id: 'k',
   short_key: 'a-ke...ngth',
   workspace_ids: [A],
+  all_workspaces: true,
   default_workspace_id: A,
+  role: 'admin',
+  member_role: 'admin',
+  read_only: false,
   expires_at: null,
 }
 
 /** A store that knows one key and counts what is asked of it. */
-function setUp(grant: Partial<KeyGrant> = {}) {
+function setUp(grant: Partial<KeyGrant> = {}, options: { openGrant?: KeyGrant } = {}) {
   const calls: string[] = []
   let now = 1000
-  let known = true
-  const store: IdentityStore = {
-    createFirst: async () => false,
-    firstOrganization: async () => undefined,
-    organization: async () => undefined,
-    workspaces: async () => [],
-    adminGrant: async () => undefined,
+  let stored: KeyGrant | undefined = { ...GRANT, ...grant }
+  let gate: Promise<void> | undefined
+  const store: Parameters<typeof createAuthenticator>[0]['store'] = {
+    async adminGrant() {
+      calls.push('admin')
+      return stored
+    },
     async findKey(key_hash) {
       calls.push('find')
-      return known && key_hash === hashApiKey(KEY) ? { key_hash, grant: { ...GRANT, ...grant } } : undefined
+      const found = key_hash === hashApiKey(KEY) && stored ? { key_hash, grant: stored } : undefined
+      await gate
+      return found
     },
     async touchKey(id, at) {
       calls.push(`touch ${id} ${at}`)
+      throw new AppError('store_unavailable')
     },
   }
-  const authenticator = createAuthenticator({ store, clock: { now: () => now } })
+  const authenticator = createAuthenticator({ store, clock: { now: () => now }, ...options })
   const attempt = async (key: string | undefined, workspace?: string): Promise<string> => {
     try {
       return (await authenticator.authenticate({ key, workspace })).workspace_id
@@ -49,8 +56,13 @@ function setUp(grant: Partial<KeyGrant> = {}) {
     calls,
     attempt,
     authenticator,
+    permissions: async () =>
+      (await authenticator.authenticate({ key: KEY, workspace: undefined })).permissions,
     later: (ms: number) => void (now += ms),
-    deleteKey: () => void (known = false),
+    change: (changes: Partial<KeyGrant>) => void (stored = { ...GRANT, ...changes }),
+    deleteKey: () => void (stored = undefined),
+    /** Holds the answers to look-ups back until the promise resolves. */
+    holdAnswers: (until: Promise<void>) => void (gate = until),
   }
 }
 
@@ -86,6 +98,38 @@ describe('authenticate', () => {
     expect(authenticator).toBeDefined()
   })
 
+  it('serves all requests that wait for the same key with one look-up', async () => {
+    const { attempt, calls } = setUp()
+    expect(await Promise.all(Array.from({ length: 50 }, () => attempt(KEY)))).toEqual(Array(50).fill(A))
+    expect(calls).toEqual(['find', 'touch k 1000'])
+  })
+
+  it.each(['forget', 'forgetAll'] as const)(
+    'does not remember what was looked up before a change (%s)',
+    async (method) => {
+      const { attempt, authenticator, deleteKey, holdAnswers } = setUp()
+      const gate = Promise.withResolvers<void>()
+      holdAnswers(gate.promise)
+      const early = attempt(KEY)
+      deleteKey()
+      authenticator[method]('k')
+      const late = attempt(KEY)
+      gate.resolve()
+      expect([await early, await late, await attempt(KEY)]).toEqual([A, 'unauthorized', 'unauthorized'])
+    },
+  )
+
+  it('knows what the key may do, anew when all is forgotten', async () => {
+    const { authenticator, permissions, change } = setUp()
+    expect(await permissions()).toEqual(new Set(PERMISSIONS))
+    change({ member_role: 'user', read_only: true })
+    expect(await permissions()).toEqual(new Set(PERMISSIONS))
+    authenticator.forgetAll()
+    expect(await permissions()).toEqual(
+      new Set(ROLE_PERMISSIONS.user.filter((permission) => permission.endsWith(':read'))),
+    )
+  })
+
   it('refuses a missing key and one past its time, also from memory', async () => {
     const { attempt, later } = setUp({ expires_at: 2000 })
     expect([await attempt(undefined), await attempt('')]).toEqual(['unauthorized', 'unauthorized'])
@@ -105,5 +149,49 @@ describe('authenticate', () => {
     expect(await setUp({ workspace_ids: [A, B], default_workspace_id: null }).attempt(KEY)).toBe(
       'workspace_required',
     )
+    expect(await setUp({ workspace_ids: [], default_workspace_id: null }).attempt(KEY)).toBe('forbidden')
+  })
+
+  it('needs no workspace to be named where a request acts in the organization', async () => {
+    const { authenticator } = setUp({ workspace_ids: [A, B], default_workspace_id: null, expires_at: 2000 })
+    const act = async (workspace?: string) =>
+      await authenticator.authenticate({ key: KEY, workspace }, 'organization')
+    expect(await act()).toMatchObject({ workspace_id: A, workspace_chosen: false, expires_at: 2000 })
+    expect(await act(B)).toMatchObject({ workspace_id: B, workspace_chosen: true })
+    await expect(act(A.replace('1', '3'))).rejects.toMatchObject({ code: 'forbidden' })
+    const preferring = setUp({ workspace_ids: [A, B], default_workspace_id: B }).authenticator
+    expect(await preferring.authenticate({ key: KEY, workspace: undefined }, 'organization')).toMatchObject({
+      workspace_id: B,
+      workspace_chosen: true,
+    })
+    const nowhere = setUp({ workspace_ids: [], default_workspace_id: null }).authenticator
+    await expect(
+      (async () => await nowhere.authenticate({ key: KEY, workspace: undefined }, 'organization'))(),
+    ).rejects.toMatchObject({ code: 'forbidden' })
+  })
+})
+
+describe('authenticate without keys', () => {
+  it('acts for the admin, in workspaces that were made since as well', async () => {
+    const { attempt, authenticator, calls, change, later } = setUp({}, { openGrant: GRANT })
+    expect([await attempt(undefined), await attempt('nonsense', A), await attempt('', B)]).toEqual([
+      A,
+      A,
+      'forbidden',
+    ])
+    expect(calls).toEqual([])
+    change({ workspace_ids: [A, B] })
+    authenticator.forgetAll()
+    expect(await attempt(undefined, B)).toBe(B)
+    change({ workspace_ids: [A] })
+    later(30_000)
+    expect([await attempt(undefined, B), calls]).toEqual(['forbidden', ['admin', 'admin']])
+  })
+
+  it('goes on with the first grant when no admin key stands', async () => {
+    const { attempt, authenticator, deleteKey } = setUp({}, { openGrant: GRANT })
+    deleteKey()
+    authenticator.forgetAll()
+    expect(await attempt(undefined)).toBe(A)
   })
 })

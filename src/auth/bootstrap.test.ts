@@ -1,9 +1,10 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createIdentityStore } from '../storage/sql/identity-store.ts'
 import { migrate } from '../storage/sql/migrate.ts'
+import type { Database } from '../storage/sql/database.ts'
 import { openSqlite } from '../storage/sql/sqlite.ts'
 import { hashApiKey, isApiKey } from './api-keys.ts'
 import { bootstrapIdentity } from './bootstrap.ts'
@@ -12,10 +13,11 @@ import type { IdentityStore } from './identity-store.ts'
 const GIVEN = 'a-given-key_0123456789'
 const clock = { now: () => 5 }
 let dataDir: string
+let database: Database
 let store: IdentityStore
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'weir-'))
-  const database = openSqlite(':memory:')
+  database = openSqlite(':memory:')
   await migrate(database)
   store = createIdentityStore(database)
 })
@@ -66,5 +68,76 @@ describe('bootstrapIdentity', () => {
     const written = (await kept()).trim()
     expect(isApiKey(written)).toBe(true)
     expect((await bootstrapIdentity(store, { dataDir, clock })).key).toBe(written)
+  })
+
+  it('takes what another process made at the same time, and keeps no key that nobody knows', async () => {
+    const slower: IdentityStore = {
+      ...store,
+      async createFirst(identity) {
+        await bootstrapIdentity(store, { dataDir: otherDir, bootstrapKey: GIVEN, clock })
+        return await store.createFirst(identity)
+      },
+    }
+    const otherDir = join(dataDir, 'other')
+    await mkdir(otherDir)
+    const late = await bootstrapIdentity(slower, { dataDir, clock })
+    const early = await bootstrapIdentity(store, { dataDir: otherDir, bootstrapKey: GIVEN, clock })
+    expect(late).toEqual({ ...early, created: false, key: undefined })
+    await expect(kept()).rejects.toThrow('ENOENT')
+  })
+
+  it('does not show a kept key that was deleted, and makes a new one when no admin key is left', async () => {
+    const first = await bootstrapIdentity(store, { dataDir, clock })
+    const { organization_id, api_key_id, short_key, user_id } = first.grant
+    const actor = { api_key_id, short_key, user_id, at: 7 }
+    const spare = { key_hash: 'h', short_key: 's', description: '', role: 'admin' as const, read_only: false }
+    await store.createKey(
+      {
+        ...spare,
+        id: 'k2',
+        organization_id,
+        user_id: null,
+        workspace_ids: null,
+        default_workspace_id: null,
+        created_at: 6,
+        expires_at: 99,
+        last_used_at: null,
+      },
+      actor,
+    )
+    await store.deleteKey(organization_id, 'personal', api_key_id, actor)
+    const second = await bootstrapIdentity(store, { dataDir, clock })
+    expect(second).toMatchObject({
+      key: undefined,
+      grant: { api_key_id: 'k2' },
+      created: false,
+      replaced: false,
+    })
+    await store.deleteKey(organization_id, 'service', 'k2', actor)
+    const third = await bootstrapIdentity(store, { dataDir, clock })
+    expect(third.key).not.toBe(first.key)
+    expect(await kept()).toBe(`${third.key}\n`)
+    expect((await store.findKey(hashApiKey(third.key ?? '')))?.grant).toEqual(third.grant)
+    expect(third.grant).toMatchObject({ user_id, role: 'admin', workspace_ids: [first.workspace.id] })
+    expect(third.replaced).toBe(true)
+    expect(await bootstrapIdentity(store, { dataDir, clock })).toEqual({ ...third, replaced: false })
+  })
+
+  it('gives a new key to an admin of all workspaces, and makes one where there is none', async () => {
+    const first = await bootstrapIdentity(store, { dataDir, clock })
+    const { organization_id, api_key_id, short_key, user_id } = first.grant
+    const actor = { api_key_id, short_key, user_id, at: 7 }
+    const bea = { organization_id, user_id: 'u2', email: 'b@c', full_name: null, created_at: 9 }
+    await store.addMember({ ...bea, role: 'admin', workspace_ids: null }, actor)
+    await store.changeMember(organization_id, user_id ?? '', { workspace_ids: [] }, actor)
+    const second = await bootstrapIdentity(store, { dataDir, clock })
+    expect(second).toMatchObject({ replaced: true, grant: { user_id: 'u2', all_workspaces: true } })
+    // As data directories were left by versions that did not refuse it.
+    await database.query('UPDATE members SET all_workspaces = 0')
+    const third = await bootstrapIdentity(store, { dataDir, clock })
+    expect(third).toMatchObject({ replaced: true, grant: { user_id, all_workspaces: true } })
+    const anew = await store.findKey(hashApiKey(third.key ?? ''))
+    expect(anew?.grant).toMatchObject({ user_id, role: 'admin', all_workspaces: true, read_only: false })
+    expect(await store.audit(organization_id, { limit: 1 })).toMatchObject([{ action: 'key.create' }])
   })
 })

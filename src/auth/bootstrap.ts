@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises'
+import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
@@ -21,10 +21,12 @@ export interface Bootstrapped {
   workspace: Workspace
   /** Who requests act for when AUTH is off. */
   grant: KeyGrant
-  /** The generated key as kept in the data directory, or the one that was given now; undefined when neither is known. */
+  /** The one that was given, or the generated one as kept in the data directory; undefined when the store knows neither. */
   key: string | undefined
   /** Organization, workspace and key were made now. */
   created: boolean
+  /** No admin key of all workspaces stood any more: an admin was given a new one, which is `key`. */
+  replaced: boolean
   /** A BOOTSTRAP_API_KEY was given that is not a key of this data directory: it was not taken. */
   ignoredBootstrapKey: boolean
 }
@@ -56,18 +58,60 @@ async function createFirst(store: IdentityStore, key: string, now: number): Prom
     organization,
     workspace: { id: newUuid(), organization_id: organization.id, display_name: 'Default', created_at: now },
     user: { id: newUuid(), email: 'admin@localhost', full_name: 'Admin' },
-    key: {
-      id: newUuid(),
-      key_hash: hashApiKey(key),
-      short_key: shortKey(key),
-      description: 'First admin key',
-    },
+    key: { id: newUuid(), ...toStored(key), description: 'First admin key' },
   })
+}
+
+function toStored(key: string): { key_hash: string; short_key: string } {
+  return { key_hash: hashApiKey(key), short_key: shortKey(key) }
+}
+
+/**
+ * A new key for the oldest admin of all workspaces of an organization in which no admin key stands; where there is no such
+ * admin, for the oldest, who becomes one.
+ */
+async function replaceAdminKey(store: IdentityStore, organization_id: string, options: BootstrapOptions) {
+  const members = await store.members(organization_id)
+  const admins = members.filter(({ role }) => role === 'admin')
+  const admin = admins.find(({ workspace_ids }) => workspace_ids === null) ?? admins[0]
+  if (admin === undefined) throw new AppError('internal', { message: 'The organization has no admin.' })
+  const { user_id } = admin
+  const at = options.clock.now()
+  for (;;) {
+    const key = await keepNewKey(options.dataDir)
+    const stored = {
+      id: newUuid(),
+      ...toStored(key),
+      organization_id,
+      user_id,
+      description: 'Admin key made at a start that found none',
+      role: 'admin' as const,
+      read_only: false,
+      workspace_ids: null,
+      default_workspace_id: null,
+      created_at: at,
+      expires_at: null,
+      last_used_at: null,
+    }
+    const actor = { api_key_id: stored.id, short_key: stored.short_key, user_id, at }
+    await store.changeMember(organization_id, user_id, { workspace_ids: null }, actor)
+    if (await store.createKey(stored, actor)) return
+  }
+}
+
+/** The key as text: the one that was given if it is stored, else the kept one if that is; undefined when neither is. */
+async function storedKey(store: IdentityStore, options: BootstrapOptions): Promise<string | undefined> {
+  for (const key of [options.bootstrapKey, await keptKey(options.dataDir)]) {
+    if (key !== undefined && (await store.findKey(hashApiKey(key))) !== undefined) return key
+  }
+  return undefined
 }
 
 /**
  * On an empty store: creates the organization, the workspace "Default", an admin and an admin key, which is
- * `bootstrapKey` or else generated and kept in `dataDir/api-key` (mode 0600). On any other store: changes nothing.
+ * `bootstrapKey` or else generated and kept in `dataDir/api-key` (mode 0600). When another process is faster, takes
+ * what it has made. On any other store: changes nothing, unless no admin key of all workspaces stands there any more,
+ * so that nobody could make one: then an admin gets a new one, kept in the same place.
  */
 export async function bootstrapIdentity(
   store: IdentityStore,
@@ -75,22 +119,30 @@ export async function bootstrapIdentity(
 ): Promise<Bootstrapped> {
   const { dataDir, bootstrapKey, clock } = options
   let created = false
-  let key = bootstrapKey
   if ((await store.firstOrganization()) === undefined) {
-    key ??= (await keptKey(dataDir)) ?? (await keepNewKey(dataDir))
+    const key = bootstrapKey ?? (await keptKey(dataDir)) ?? (await keepNewKey(dataDir))
     created = await createFirst(store, key, clock.now())
+    if (!created && bootstrapKey === undefined) await rm(join(dataDir, KEY_FILE), { force: true })
   }
-  const ignoredBootstrapKey =
-    bootstrapKey !== undefined && (await store.findKey(hashApiKey(bootstrapKey))) === undefined
-  if (!created && (bootstrapKey === undefined || ignoredBootstrapKey)) key = await keptKey(dataDir)
   const organization = await store.firstOrganization()
-  const grant = organization && (await store.adminGrant(organization.id))
-  const workspaces = organization === undefined ? [] : await store.workspaces(organization.id)
+  if (organization === undefined) throw new AppError('internal', { message: 'There is no organization.' })
+  const found = await store.adminGrant(organization.id)
+  const replaced = found === undefined || (found.expires_at !== null && found.expires_at <= clock.now())
+  if (replaced) await replaceAdminKey(store, organization.id, options)
+  const grant = replaced ? await store.adminGrant(organization.id) : found
+  const workspaces = await store.workspaces(organization.id)
   const workspace = workspaces.find(({ id }) => id === grant?.default_workspace_id) ?? workspaces[0]
-  if (organization === undefined || workspace === undefined || grant === undefined) {
-    throw new AppError('internal', {
-      message: 'The identity store holds no organization with a workspace and an admin key.',
-    })
+  if (workspace === undefined || grant === undefined) {
+    throw new AppError('internal', { message: 'The organization has no workspace or no admin key.' })
   }
-  return { organization, workspace, grant, key, created, ignoredBootstrapKey }
+  const key = await storedKey(store, options)
+  return {
+    organization,
+    workspace,
+    grant,
+    key,
+    created,
+    replaced,
+    ignoredBootstrapKey: bootstrapKey !== undefined && key !== bootstrapKey,
+  }
 }

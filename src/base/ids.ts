@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 
 /** The all-zero uuid: stands for "none" where a column cannot be null. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
@@ -30,4 +30,25 @@ export function dashed(hex: string): string {
 /** A random uuid (version 4). */
 export function newUuid(): string {
   return randomUUID()
+}
+
+/** A uuid of version 7: such ids sort by their milliseconds, and what is made together lies together in an index. */
+export function newTimeUuid(ms: number): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(ms, 0, 6)
+  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
+  return dashed(bytes.toString('hex'))
+}
+
+/** The uuid of a name within a namespace, which is a uuid itself (RFC 9562, version 5): always the same one. */
+export function uuidOfName(name: string, namespace: string): string {
+  const bytes = createHash('sha1')
+    .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
+    .update(name)
+    .digest()
+    .subarray(0, 16)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return dashed(bytes.toString('hex'))
 }

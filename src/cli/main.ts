@@ -10,6 +10,22 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
     summary: 'Say why runs are or are not fully functional.',
     load: async () => (await import('./validate.ts')).validate,
   },
+  usage: {
+    summary: 'Count traces, tokens and costs over time.',
+    load: async () => (await import('./usage.ts')).usage,
+  },
+  keys: {
+    summary: 'List, make and revoke API keys.',
+    load: async () => (await import('./keys.ts')).keys,
+  },
+  workspaces: {
+    summary: 'List and make workspaces.',
+    load: async () => (await import('./workspaces.ts')).workspaces,
+  },
+  members: {
+    summary: 'List and add members.',
+    load: async () => (await import('./members.ts')).members,
+  },
   config: {
     summary: 'Print the effective configuration.',
     load: async () => (await import('./config.ts')).config,

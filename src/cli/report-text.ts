@@ -13,8 +13,10 @@ const MENDS: Readonly<Record<CheckName, string>> = {
   run_type: 'Send run_type "llm" for every call of a model.',
   format:
     'Send messages in a format that Weir knows (docs/protocol/llm-run.md), or add a processor of your own.',
-  model: 'Put ls_provider and ls_model_name into extra.metadata.',
-  usage: 'Put usage_metadata with input_tokens and output_tokens into outputs or into extra.metadata.',
+  model:
+    'Put ls_provider and ls_model_name into extra.metadata; on a span gen_ai.provider.name and gen_ai.request.model.',
+  usage:
+    'Put usage_metadata with input_tokens and output_tokens into outputs or into extra.metadata; on a span gen_ai.usage.input_tokens and gen_ai.usage.output_tokens.',
 }
 const SEVERITY_STYLES: Record<Issue['severity'], Style> = { error: 'red', warning: 'yellow', info: 'cyan' }
 /** Control characters and what turns the direction of text: a name must not steer the terminal. */
@@ -128,6 +130,7 @@ function tick(ok: boolean, paint: Paint): string {
   return ok ? paint('green', '✓') : paint('red', '✗')
 }
 
-function printable(text: string): string {
+/** Text whose control and direction characters are shown as escapes: what others named must not steer the terminal. */
+export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -29,8 +29,14 @@ function signalled(): Promise<void> {
 }
 
 /** How to point a client here. The key is shown when it was made now; later it is in the data directory. */
-function welcome({ url, identity }: WeirServer, dataDir: string): string {
+function welcome({ url, deploymentUrl, identity }: WeirServer, dataDir: string): string {
   const key = identity.created && identity.key !== undefined ? identity.key : `$(cat ${dataDir}/api-key)`
+  const deployment =
+    deploymentUrl === undefined
+      ? ''
+      : `
+Point a LangGraph client at ${deploymentUrl}, with the same key.
+`
   return `
 Weir listens on ${url}
 
@@ -38,7 +44,7 @@ Point a LangSmith client at it:
   export LANGSMITH_TRACING=true
   export LANGSMITH_ENDPOINT=${url}
   export LANGSMITH_API_KEY=${key}
-
+${deployment}
 API documentation: ${url}/docs
 `
 }

@@ -15,9 +15,9 @@ import { reportText } from './report-text.ts'
 const HELP = `Usage: weir validate [options] FILE...     (- for standard input)
 
 Says what Weir would make of logged runs, by the same code as ingest, and stores nothing. A FILE holds one run, a
-list of runs, a batch ({"post": [...], "patch": [...]}), NDJSON with one of these a line, or a captured multipart
-body; gzip and zstd are told by themselves. Several files are taken as one stream: an update in one completes the
-run that another creates.
+list of runs, a batch ({"post": [...], "patch": [...]}), an OTLP export of traces or logs (protobuf or JSON), NDJSON
+with one of these a line, or a captured multipart body; gzip and zstd are told by themselves. Several files are taken
+as one stream: an update in one completes the run that another creates, log records join their spans.
 
 Options:
   --format human|json         json prints the report of POST /runs/validate (default: human)

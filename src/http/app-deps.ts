@@ -12,6 +12,10 @@ import type { Repricer } from '../ingest/repricer.ts'
 import type { TraceReads } from '../ingest/trace-reads.ts'
 import type { Registry } from '../schema/registry.ts'
 import type { DecodeLimits } from '../trace/decoded.ts'
+import type { UsageLimitStore } from '../ingest/usage-limits.ts'
+import type { UsageDetailsSource } from '../usage/usage-details-source.ts'
+import type { UsageRebuilds } from '../usage/usage-rebuilds.ts'
+import type { UsageSource } from '../usage/usage-source.ts'
 
 /** Limits of the HTTP room; `/info` tells them. */
 export interface HttpLimits extends DecodeLimits {
@@ -19,6 +23,13 @@ export interface HttpLimits extends DecodeLimits {
   max_inflight_bytes: number
   /** A sender that is silent for so long is answered 408. */
   body_idle_ms: number
+}
+
+/** What usage reports are made of. */
+export interface UsageSources {
+  counts: UsageSource
+  details: UsageDetailsSource
+  rebuilds: UsageRebuilds
 }
 
 /** What the platform API stands on; the composition root hands it in. */
@@ -29,6 +40,9 @@ export interface AppDeps {
   prices: PriceStore
   findPrice: PriceLookup
   repricer: Repricer
+  /** Undefined when usage reporting is switched off. */
+  usage: UsageSources | undefined
+  usageLimits: UsageLimitStore
   identity: IdentityStore
   blobs: BlobStore
   authenticator: Authenticator

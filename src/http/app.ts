@@ -4,12 +4,21 @@ import { AppError } from '../base/errors.ts'
 import { type Admission, createAdmission } from './admission.ts'
 import type { AppDeps } from './app-deps.ts'
 import { dispatch } from './dispatch.ts'
-import { createExchange, type Exchange, sendBytes } from './exchange.ts'
+import type { DeploymentApp } from './deployment/app.ts'
+import { createExchange, type Exchange, sendBytes, withoutPrefix } from './exchange.ts'
 import { createIngestHandler, matchIngest, refuse } from './ingest-handler.ts'
-import { createObserver } from './observe.ts'
+import { createObserver, type Observer } from './observe.ts'
 import { observeProcess } from './process-metrics.ts'
 import { platformRoutes } from './routes.ts'
-import type { Route } from './route.ts'
+import type { GuardedRoute } from './route.ts'
+
+/** What is served beside the platform API. */
+export interface AppCompanions {
+  /** Shared with the deployment's own listener; made here if absent. */
+  observer?: Observer
+  /** Served under `/deployments/{name}` as well. */
+  deployment?: DeploymentApp
+}
 
 /** The platform API as one request handler. */
 export interface App {
@@ -26,15 +35,15 @@ function expressPath(path: string): string {
 }
 
 /** Routes by path; paths without parameters first, so that `/runs/query` is not taken for a `/runs/{id}`. */
-function byPath(routes: readonly Route[]): Map<string, Route[]> {
-  const groups = new Map<string, Route[]>()
-  const open = ({ path }: Route): number => Number(path.includes('{'))
+function byPath(routes: readonly GuardedRoute[]): Map<string, GuardedRoute[]> {
+  const groups = new Map<string, GuardedRoute[]>()
+  const open = ({ path }: GuardedRoute): number => Number(path.includes('{'))
   for (const route of routes.toSorted((a, b) => open(a) - open(b)))
     groups.set(route.path, [...(groups.get(route.path) ?? []), route])
   return groups
 }
 
-function allowedMethods(routes: readonly Route[]): string {
+function allowedMethods(routes: readonly GuardedRoute[]): string {
   const methods = routes.map(({ method }): string => method)
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
@@ -66,6 +75,15 @@ function createRouter(deps: AppDeps, admission: Admission, exchangeOf: (req: Req
   return router
 }
 
+/** What precedes the deployment's own paths in a URL that is meant for it: `/deployments/{name}`, behind `/api/v1` or not. */
+function mountPrefix(name: string, url = ''): string | undefined {
+  const mount = `/deployments/${encodeURIComponent(name)}`
+  const prefix = url.slice(0, url.length - withoutPrefix(url).length) + mount
+  if (!url.startsWith(prefix)) return undefined
+  const next = url[prefix.length]
+  return next === undefined || next === '/' || next === '?' ? prefix : undefined
+}
+
 /** What Express throws for a path with a broken percent-encoding: no route has such a path. */
 function isUnreadablePath(thrown: unknown): boolean {
   return thrown instanceof URIError
@@ -75,9 +93,9 @@ function isUnreadablePath(thrown: unknown): boolean {
  * The platform API on `deps`. Ingest requests are matched on the raw request, in front of Express, which is six
  * times cheaper for small bodies (facts §4.4); each path answers with and without `/api/v1` and `/api`.
  */
-export function createApp(deps: AppDeps): App {
+export function createApp(deps: AppDeps, { observer, deployment }: AppCompanions = {}): App {
   const admission = createAdmission(deps.limits.max_inflight_bytes)
-  const observer = createObserver(deps)
+  const observing = observer ?? createObserver(deps)
   const stopObserving = observeProcess(deps.metrics)
   deps.metrics.observedGauge(
     'weir_ingest_in_flight_bytes',
@@ -105,8 +123,10 @@ export function createApp(deps: AppDeps): App {
 
   return {
     handle(req, res) {
+      const prefix = deployment && mountPrefix(deployment.name, req.url)
+      if (prefix !== undefined) return deployment?.handle(req, res, prefix)
       const exchange = createExchange(req, res)
-      observer.observe(exchange, () => handle(exchange))
+      observing.observe(exchange, () => handle(exchange))
     },
     inFlightBytes: admission.inFlightBytes,
     close: stopObserving,

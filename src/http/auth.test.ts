@@ -68,6 +68,14 @@ describe('keys', () => {
     })
   })
 
+  it('takes an empty X-Tenant-Id for none', async () => {
+    fixture = await startApp()
+    for (const path of ['/settings', '/sessions', '/orgs/current'])
+      expect(await call('GET', path, { 'x-api-key': KEY, 'x-tenant-id': '' })).toMatchObject({ status: 200 })
+    const ingested = await call('POST', '/runs', { 'x-api-key': KEY, 'x-tenant-id': '' })
+    expect([ingested.status, fixture.ingested[0]?.head.workspace_id]).toEqual([202, WORKSPACE])
+  })
+
   it.each(['/ok', '/info', '/docs', '/openapi.json'])('%s needs none (D-5)', async (path) => {
     fixture = await startApp()
     expect((await fetch(fixture.url + path)).status).toBe(200)
@@ -79,5 +87,10 @@ describe('keys', () => {
     expect(await call('GET', '/settings', { 'x-tenant-id': OTHER })).toMatchObject({ status: 403 })
     expect(await call('POST', '/runs', {})).toMatchObject({ status: 202 })
     expect(fixture.ingested[0]?.head.workspace_id).toBe(WORKSPACE)
+    const made = await fixture.postJson('/orgs/current/service-keys', { description: 'k', role: 'admin' })
+    expect(await made.json()).toMatchObject({ role: 'admin', default_workspace_id: WORKSPACE })
+    const workspace = await fixture.postJson('/workspaces', { display_name: 'second' })
+    const { id } = (await workspace.json()) as { id: string }
+    expect(await call('GET', '/settings', { 'x-tenant-id': id })).toMatchObject({ status: 200, body: { id } })
   })
 })

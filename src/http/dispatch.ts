@@ -3,68 +3,92 @@ import type { Principal } from '../auth/principal.ts'
 import { AppError } from '../base/errors.ts'
 import { NIL_UUID } from '../base/ids.ts'
 import type { Admission } from './admission.ts'
-import type { AppDeps } from './app-deps.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
+import type { Registry } from '../schema/registry.ts'
+import type { HttpLimits } from './app-deps.ts'
+import { announcedLength } from './body.ts'
 import { credentialsOf } from './credentials.ts'
-import { type Exchange, sendBytes, sendJson, sendStream } from './exchange.ts'
+import { type Exchange, leaving, sendBytes, sendJson, sendLater, sendStream } from './exchange.ts'
 import { withBody } from './ingest-handler.ts'
 import { assertJsonBody, MAX_JSON_BODY_BYTES, parseJsonBody } from './json-body.ts'
 import { readParameters } from './parameters.ts'
-import type { Route, RouteReply } from './route.ts'
+import { assertAllowed } from './permissions.ts'
+import type { GuardedRoute, RouteHead, RouteReply } from './route.ts'
 
 /** Who open routes act for: nobody, who owns nothing. */
 const NOBODY: Principal = {
   organization_id: NIL_UUID,
   workspace_id: NIL_UUID,
+  workspace_chosen: false,
   user_id: null,
   api_key_id: NIL_UUID,
   short_key: '',
   workspace_ids: [],
+  all_workspaces: false,
+  permissions: new Set(),
+  role: 'viewer',
+  read_only: true,
+  expires_at: null,
+}
+
+/** What every API stands on to answer a matched route. */
+export interface DispatchDeps {
+  authenticator: Pick<Authenticator, 'authenticate'>
+  registry: Registry
+  limits: Pick<HttpLimits, 'max_body_bytes' | 'body_idle_ms'>
+  /** How JSON bodies are read, where it is not as on the platform API. */
+  json_bodies?: { max_bytes: number /** JSON that stands for an empty body. */; empty: string }
 }
 
 async function readBody(
   exchange: Exchange,
-  route: Route,
-  deps: AppDeps,
+  { body }: RouteHead,
+  deps: DispatchDeps,
   admission: Admission,
 ): Promise<unknown> {
-  const { body } = route
   if (body === undefined) return undefined
-  if (body !== 'raw') assertJsonBody(exchange.req)
-  const max_body_bytes = body === 'raw' ? deps.limits.max_body_bytes : MAX_JSON_BODY_BYTES
-  return await withBody(
-    exchange,
-    admission,
-    { ...deps.limits, max_body_bytes },
-    async ({ bytes, aborted }) => {
-      if (aborted) throw new AppError('invalid_request', { message: 'The body stopped early.' })
-      return body === 'raw' ? bytes : parseJsonBody(bytes, body, deps.registry)
-    },
-  )
+  // Nothing has no type.
+  if (body !== 'raw' && announcedLength(exchange.req) !== 0) assertJsonBody(exchange.req)
+  const { json_bodies, limits, registry } = deps
+  const max_body_bytes =
+    body === 'raw' ? limits.max_body_bytes : (json_bodies?.max_bytes ?? MAX_JSON_BODY_BYTES)
+  return await withBody(exchange, admission, { ...limits, max_body_bytes }, async ({ bytes, aborted }) => {
+    if (aborted) throw new AppError('invalid_request', { message: 'The body stopped early.' })
+    if (body === 'raw') return bytes
+    const sent = bytes.length === 0 && json_bodies !== undefined ? Buffer.from(json_bodies.empty) : bytes
+    return parseJsonBody(sent, body, registry)
+  })
 }
 
-async function sendReply(exchange: Exchange, route: Route, reply: RouteReply<unknown>): Promise<void> {
+async function sendReply(exchange: Exchange, route: RouteHead, reply: RouteReply<unknown>): Promise<void> {
   const status = reply.status ?? route.status
   const headers = { 'content-type': route.reply_type, ...reply.headers }
   const { body } = reply
-  if (route.reply !== 'bytes') sendJson(exchange, status, body, reply.headers)
+  if (body === '') sendBytes(exchange, status, reply.headers ?? {}, body)
+  else if (route.reply !== 'bytes') sendJson(exchange, status, body, reply.headers)
   else if (body instanceof Readable) await sendStream(exchange, status, headers, body)
+  else if (body instanceof Promise) await sendLater(exchange, status, headers, body)
   else sendBytes(exchange, status, headers, body instanceof Uint8Array ? body : String(body))
 }
 
 /**
- * Runs one matched route: caller, parameters, body, handler, answer. Rejects with what should be answered as a
+ * Runs one matched route: caller, permission, parameters, body, handler, answer. Rejects with what should be answered as a
  * problem. `params` are the path's, decoded.
  */
-export async function dispatch(
+export async function dispatch<D extends DispatchDeps>(
   exchange: Exchange,
-  route: Route,
+  route: GuardedRoute<D>,
   params: Readonly<Record<string, string | string[] | undefined>>,
-  deps: AppDeps,
+  deps: D,
   admission: Admission,
 ): Promise<void> {
-  exchange.route = route.path
-  if (!route.open)
-    exchange.principal = await deps.authenticator.authenticate(credentialsOf(exchange.req.headers))
+  exchange.route ||= route.path
+  if (route.access.need !== 'open') {
+    const credentials = credentialsOf(exchange.req.headers)
+    exchange.principal = await deps.authenticator.authenticate(credentials, route.access.acts_in)
+    assertAllowed(exchange.principal, route.access)
+  }
+  route.available?.(deps)
   const search = new URLSearchParams(exchange.search)
   const context = {
     deps,
@@ -73,6 +97,7 @@ export async function dispatch(
     query: readParameters(route.query, 'query', (name) => search.getAll(name)),
     body: await readBody(exchange, route, deps, admission),
     req: exchange.req,
+    gone: () => leaving(exchange.res),
   }
   await sendReply(exchange, route, await route.handle(context))
 }

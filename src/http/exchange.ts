@@ -23,6 +23,8 @@ export interface Exchange {
 export type Headers = Readonly<Record<string, string | number>>
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/
+/** Has no body, and so no type and no length. */
+const NO_CONTENT = 204
 const PREFIXES = ['/api/v1', '/api']
 
 /** The same path whether it came with `/api/v1`, with `/api` or without a prefix (contract §1.1). */
@@ -35,8 +37,12 @@ export function withoutPrefix(path: string): string {
   return path
 }
 
-/** Reads the request line and the request id; nothing is checked yet. */
-export function createExchange(req: IncomingMessage, res: ServerResponse): Exchange {
+/** Reads the request line and the request id; nothing is checked yet. `pathOf` takes prefixes off. */
+export function createExchange(
+  req: IncomingMessage,
+  res: ServerResponse,
+  pathOf: (path: string) => string = withoutPrefix,
+): Exchange {
   const url = req.url ?? '/'
   const mark = url.indexOf('?')
   const sent = req.headers['x-request-id']
@@ -44,7 +50,7 @@ export function createExchange(req: IncomingMessage, res: ServerResponse): Excha
     req,
     res,
     request_id: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newUuid(),
-    path: withoutPrefix(mark < 0 ? url : url.slice(0, mark)),
+    path: pathOf(mark < 0 ? url : url.slice(0, mark)),
     search: mark < 0 ? '' : url.slice(mark + 1),
     route: '',
     principal: undefined,
@@ -60,6 +66,12 @@ export function sendBytes(
 ): void {
   const { res } = exchange
   if (res.headersSent || res.destroyed) return
+  if (status === NO_CONTENT) {
+    const { 'content-type': _none, ...others } = headers
+    res.writeHead(status, { 'x-request-id': exchange.request_id, ...others })
+    res.end()
+    return
+  }
   res.writeHead(status, {
     'x-request-id': exchange.request_id,
     'content-length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
@@ -71,6 +83,46 @@ export function sendBytes(
 /** Answers with JSON. */
 export function sendJson(exchange: Exchange, status: number, body: unknown, headers: Headers = {}): void {
   sendBytes(exchange, status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
+}
+
+/** Proxies and clients keep a connection that says something this often. */
+const KEEP_ALIVE_MS = 5000
+
+/**
+ * Answers with a text that comes later: headers at once, a newline every 5 s, which JSON allows for, then the text. When
+ * it rejects the connection is cut, so that the client knows that this was not the answer.
+ */
+export async function sendLater(
+  { req, res, request_id }: Exchange,
+  status: number,
+  headers: Headers,
+  text: Promise<string>,
+): Promise<void> {
+  res.writeHead(status, { 'x-request-id': request_id, ...headers })
+  if (req.method === 'HEAD') res.end()
+  else res.flushHeaders()
+  const beat = setInterval(() => res.write('\n'), KEEP_ALIVE_MS)
+  // Whoever leaves is told nothing more, not even by a rejection.
+  res.once('close', () => clearInterval(beat))
+  try {
+    res.end(await text)
+  } catch {
+    res.destroy()
+  } finally {
+    clearInterval(beat)
+  }
+}
+
+/** Aborted when the client leaves before its answer is complete. */
+export function leaving(res: ServerResponse): AbortSignal {
+  const left = new AbortController()
+  if (res.destroyed) left.abort()
+  else {
+    res.once('close', () => {
+      if (!res.writableFinished) left.abort()
+    })
+  }
+  return left.signal
 }
 
 /** Answers with a stream of bytes; a reader that goes away ends the stream and is no error. */

@@ -15,6 +15,15 @@ export interface HttpServer {
   stop(grace_ms: number): Promise<void>
 }
 
+/** Where to listen. */
+export interface ListenOptions {
+  host: string
+  /** 0 = any free one. */
+  port: number
+  /** The setting that `port` is from, for the message when it is taken; PORT unless said. */
+  setting?: string
+}
+
 /** Whole requests must be in within this time, however slowly they drip; then node answers 408. */
 const REQUEST_TIMEOUT_MS = 300_000
 const HEADERS_TIMEOUT_MS = 15_000
@@ -23,20 +32,20 @@ const KEEP_ALIVE_MS = 75_000
 const SWEEP_MS = 50
 
 /** An address that cannot be had is the operator's to mend. */
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+function listenError(error: NodeJS.ErrnoException, { host, port, setting = 'PORT' }: ListenOptions): Error {
   const taken = error.code === 'EADDRINUSE'
   if (!taken && error.code !== 'EACCES' && error.code !== 'EADDRNOTAVAIL') return error
   const what = taken ? 'is in use' : `cannot be listened on (${error.code})`
   return new AppError('config_invalid', {
-    message: `${host}:${port} ${what}. Choose another PORT (0 takes any free one) or HOST.`,
+    message: `${host}:${port} ${what}. Choose another ${setting} (0 takes any free one) or HOST.`,
     cause: error,
   })
 }
 
-function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+function listen(server: Server, options: ListenOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)))
-    server.listen(port, host, () => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, options)))
+    server.listen(options.port, options.host, () => {
       server.removeAllListeners('error')
       resolve(server.address() as AddressInfo)
     })
@@ -44,10 +53,7 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
 }
 
 /** Serves the app on `host` and `port` (0 = any free one). Rejects when the port is taken. */
-export async function startHttpServer(
-  app: App,
-  options: { host: string; port: number },
-): Promise<HttpServer> {
+export async function startHttpServer(app: Pick<App, 'handle'>, options: ListenOptions): Promise<HttpServer> {
   let stopping = false
   const server = createServer((req, res) => {
     if (stopping) res.setHeader('connection', 'close')
@@ -56,7 +62,7 @@ export async function startHttpServer(
   server.requestTimeout = REQUEST_TIMEOUT_MS
   server.headersTimeout = HEADERS_TIMEOUT_MS
   server.keepAliveTimeout = KEEP_ALIVE_MS
-  const { address, port, family } = await listen(server, options.host, options.port)
+  const { address, port, family } = await listen(server, options)
   const name = family === 'IPv6' ? `[${address}]` : address
 
   return {

@@ -9,24 +9,33 @@ import { announcedLength, collectBody, type CollectedBody, dropRest, tooLarge } 
 import { credentialsOf } from './credentials.ts'
 import { type Exchange, sendJson } from './exchange.ts'
 import { isOtlp, otlpProblem, sendExported } from './otlp.ts'
+import { accessOf, assertAllowed } from './permissions.ts'
 import { type ProblemWriter, sendProblem } from './problem.ts'
+import type { RouteAccess } from './route.ts'
+import { usageWarning } from './usage-warning.ts'
 
 /** An ingest route that a request matched. */
 export interface IngestMatch {
   kind: RequestHead['kind']
   route: string
+  access: RouteAccess
   path_run_id?: string
 }
 
+function post(route: string, kind: RequestHead['kind']): [path: string, match: IngestMatch] {
+  return [route, { kind, route, access: accessOf(`POST ${route}`) }]
+}
+
 const POSTS: ReadonlyMap<string, IngestMatch> = new Map([
-  ['/runs/multipart', { kind: 'multipart', route: '/runs/multipart' }],
-  ['/runs/batch', { kind: 'batch', route: '/runs/batch' }],
-  ['/runs', { kind: 'create', route: '/runs' }],
-  ['/otel/v1/traces', { kind: 'otlp-traces', route: '/otel/v1/traces' }],
-  ['/v1/traces', { kind: 'otlp-traces', route: '/v1/traces' }],
-  ['/otel/v1/logs', { kind: 'otlp-logs', route: '/otel/v1/logs' }],
-  ['/v1/logs', { kind: 'otlp-logs', route: '/v1/logs' }],
+  post('/runs/multipart', 'multipart'),
+  post('/runs/batch', 'batch'),
+  post('/runs', 'create'),
+  post('/otel/v1/traces', 'otlp-traces'),
+  post('/v1/traces', 'otlp-traces'),
+  post('/otel/v1/logs', 'otlp-logs'),
+  post('/v1/logs', 'otlp-logs'),
 ])
+const PATCH_ACCESS = accessOf('PATCH /runs/{id}')
 const UPDATE = /^\/runs\/([^/]+)$/
 
 function decoded(segment: string): string {
@@ -41,7 +50,8 @@ function decoded(segment: string): string {
 export function matchIngest(method: string | undefined, path: string): IngestMatch | undefined {
   if (method === 'POST') return POSTS.get(path)
   const id = method === 'PATCH' ? UPDATE.exec(path)?.[1] : undefined
-  return id === undefined ? undefined : { kind: 'update', route: '/runs/{id}', path_run_id: decoded(id) }
+  if (id === undefined) return undefined
+  return { kind: 'update', route: '/runs/{id}', access: PATCH_ACCESS, path_run_id: decoded(id) }
 }
 
 /** Head of an ingest request as decoding wants it. */
@@ -72,7 +82,7 @@ export function requestHead(
 export async function withBody<T>(
   exchange: Exchange,
   admission: Admission,
-  limits: AppDeps['limits'],
+  limits: Pick<AppDeps['limits'], 'max_body_bytes' | 'body_idle_ms'>,
   use: (body: CollectedBody) => Promise<T>,
 ): Promise<T> {
   const max_bytes = Math.min(limits.max_body_bytes, admission.max_bytes)
@@ -107,11 +117,12 @@ export function sendAccepted(exchange: Exchange, outcome: Accepted): void {
     return
   }
   const message = rejected.length === 0 ? 'Runs accepted' : 'Runs accepted in part'
-  sendJson(exchange, 202, { message, accepted, rejected, ...(outcome.truncated && { truncated: true }) })
+  const body = { message, accepted, rejected, ...(outcome.truncated && { truncated: true }) }
+  sendJson(exchange, 202, body, usageWarning(outcome))
 }
 
 /**
- * Handles one ingest request whole: caller, memory, body, ingest, answer. Of a multipart body whose connection
+ * Handles one ingest request whole: caller, permission, memory, body, ingest, answer. Of a multipart body whose connection
  * broke, what arrived is ingested although nobody waits for the answer (contract §1.3).
  */
 export function createIngestHandler(deps: AppDeps, admission: Admission) {
@@ -119,6 +130,7 @@ export function createIngestHandler(deps: AppDeps, admission: Admission) {
     const caller = deps.authenticator.authenticate(credentialsOf(exchange.req.headers))
     const principal = caller instanceof Promise ? await caller : caller
     exchange.principal = principal
+    assertAllowed(principal, match.access)
     const head = requestHead(match, exchange, principal, deps)
     await withBody(exchange, admission, deps.limits, async ({ bytes, aborted }) => {
       if (aborted && (match.kind !== 'multipart' || bytes.length === 0)) return
@@ -136,7 +148,12 @@ export function createIngestHandler(deps: AppDeps, admission: Admission) {
 }
 
 /** Answers with the error; what is still coming of the body is dropped, or cut off if it comes too slowly. */
-export function refuse(exchange: Exchange, thrown: unknown, deps: AppDeps, write?: ProblemWriter): void {
+export function refuse(
+  exchange: Exchange,
+  thrown: unknown,
+  deps: Pick<AppDeps, 'logger'>,
+  write?: ProblemWriter,
+): void {
   const tooSlow = thrown instanceof AppError && thrown.code === 'body_too_slow'
   sendProblem(exchange, thrown, deps.logger, tooSlow ? { connection: 'close' } : {}, write)
   if (!tooSlow) dropRest(exchange.req)

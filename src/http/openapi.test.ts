@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../base/errors.ts'
 import { docsPage } from './docs-page.ts'
-import { openApiDocument } from './openapi.ts'
+import { documentedPath, openApiDocument } from './openapi.ts'
 import { platformRoutes } from './routes.ts'
 
 const routes = platformRoutes()
@@ -13,6 +13,7 @@ interface Operation {
   parameters: { name: string; in: string }[]
   responses: Record<string, { content?: Record<string, unknown> }>
   security?: unknown[]
+  'x-permission'?: string
 }
 
 function operations(): [string, string, Operation][] {
@@ -45,7 +46,10 @@ describe('openApiDocument', () => {
     const names = operations().map(([, , { operationId }]) => operationId)
     expect(new Set(names).size).toBe(names.length)
     for (const { method, path } of routes)
-      expect(at(`/paths`)).toHaveProperty([`/api/v1${path}`, method.toLowerCase()])
+      expect(at(`/paths`)).toHaveProperty([documentedPath(path), method.toLowerCase()])
+    const shown = operations().map(([path]) => path)
+    expect(shown).toEqual(expect.arrayContaining(['/', '/v1/traces', '/otel/v1/logs', '/api/v1/runs/{id}']))
+    expect(shown.filter((path) => path.includes('v1/v1') || path === '/api/v1/')).toEqual([])
   })
 
   it('declares every path parameter and nothing that the path does not have', () => {
@@ -67,7 +71,7 @@ describe('openApiDocument', () => {
     for (const [, , { responses, security }] of operations()) {
       expect('401' in responses).toBe(security === undefined)
       for (const status of Object.keys(responses))
-        expect(status.startsWith('2') || statuses.has(status)).toBe(true)
+        expect(/^[23]/.test(status) || statuses.has(status)).toBe(true)
     }
   })
 
@@ -79,10 +83,26 @@ describe('openApiDocument', () => {
   })
 })
 
+describe('permissions', () => {
+  it('are told of every operation that needs a key, with the 403', () => {
+    const told = operations().map(([path, method, operation]) => [
+      `${method} ${path}`,
+      operation['x-permission'],
+      '403' in operation.responses,
+    ])
+    const expected = routes.map(({ method, path, access }) => [
+      `${method.toLowerCase()} ${documentedPath(path)}`,
+      access.need === 'open' ? undefined : access.need,
+      access.need !== 'open',
+    ])
+    expect(new Set(told.map(String))).toEqual(new Set(expected.map(String)))
+  })
+})
+
 describe('docsPage', () => {
   it('shows every path and loads and runs nothing', () => {
     const html = docsPage(document)
-    for (const { path } of routes) expect(html).toContain(`/api/v1${path}`)
+    for (const { path } of routes) expect(html).toContain(documentedPath(path))
     expect(html).not.toMatch(/<script|<link|<img|https?:\/\//)
   })
 

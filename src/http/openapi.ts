@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { ERRORS, type ErrorCode } from '../base/errors.ts'
 import type { JsonSchema, Parameters } from './parameters.ts'
-import type { Route } from './route.ts'
+import type { GuardedHead, RouteAccess, RouteHead } from './route.ts'
 
 const SCHEMA_DIR = new URL('../../schemas/', import.meta.url)
 const SUFFIX = '.schema.json'
@@ -52,7 +52,7 @@ function describeParameters(parameters: Parameters, place: 'path' | 'query'): ob
   }))
 }
 
-function describeBody(route: Route, use: (name: string) => JsonSchema): object | undefined {
+function describeBody(route: RouteHead, use: (name: string) => JsonSchema): object | undefined {
   if (route.body === undefined) return undefined
   if (route.wire_types !== undefined) return { required: true, content: anyOfTypes(route.wire_types) }
   if (route.body === 'raw') return { required: true, content: INGEST_BODY }
@@ -63,20 +63,38 @@ function anyOfTypes(types: readonly string[]): Record<string, { schema: object }
   return Object.fromEntries(types.map((type) => [type, { schema: {} }]))
 }
 
-function describeReply(route: Route, use: (name: string) => JsonSchema): object {
+function describeReply(route: RouteHead, use: (name: string) => JsonSchema): object {
   if (route.wire_types !== undefined) return { description: 'Success', content: anyOfTypes(route.wire_types) }
+  if (route.status === 204) return { description: 'Done' }
   const name = route.reply === 'bytes' ? route.reply_schema : route.reply
   const schema = name === undefined ? {} : use(name)
   return { description: 'Success', content: { [route.reply_type]: { schema } } }
 }
 
+function describeOtherReplies(
+  { other_replies = {} }: RouteHead,
+  use: (name: string) => JsonSchema,
+): Record<string, object> {
+  const entries = Object.entries(other_replies).map(([status, name]) => [
+    status,
+    name === null
+      ? { description: 'Done' }
+      : { description: 'Success', content: { 'application/json': { schema: use(name) } } },
+  ])
+  return Object.fromEntries(entries) as Record<string, object>
+}
+
 /** Errors by status: several codes may share one. */
-function describeErrors(route: Route, use: (name: string) => JsonSchema): Record<string, object> {
+function describeErrors(
+  route: GuardedHead,
+  use: (name: string) => JsonSchema,
+  { problem, body_errors }: ApiHead,
+): Record<string, object> {
   const hasInput = route.body !== undefined || Object.keys({ ...route.params, ...route.query }).length > 0
   const codes: ErrorCode[] = [...route.errors]
   if (hasInput) codes.push('invalid_request')
-  if (route.body !== undefined && route.body !== 'raw') codes.push('invalid_json', 'body_too_large')
-  if (!route.open) codes.push('unauthorized', 'forbidden', 'workspace_required')
+  if (route.body !== undefined && route.body !== 'raw') codes.push(...body_errors)
+  if (route.access.need !== 'open') codes.push('unauthorized', 'forbidden', 'workspace_required')
   const byStatus = Object.groupBy([...new Set(codes)].sort(), (code) => String(ERRORS[code].status))
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, named = []]) => [
@@ -85,29 +103,76 @@ function describeErrors(route: Route, use: (name: string) => JsonSchema): Record
         description: named.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join(' '),
         content:
           route.wire_types === undefined
-            ? { 'application/json': { schema: use('problem') } }
+            ? { 'application/json': { schema: use(problem) } }
             : anyOfTypes(route.wire_types),
       },
     ]),
   )
 }
 
-function describeOperation(route: Route, use: (name: string) => JsonSchema): object {
+/** `x-permission` is the entry of the table of permissions (docs/permissions.md). */
+function describeAccess({ need, whole_organization }: RouteAccess): object {
+  if (need === 'open') return { security: [] }
+  return { 'x-permission': need, ...(whole_organization && { 'x-whole-organization': true }) }
+}
+
+function describeOperation(route: GuardedHead, use: (name: string) => JsonSchema, api: ApiHead): object {
   const requestBody = describeBody(route, use)
   return {
     operationId: `${route.method.toLowerCase()}${route.path.replace(/[^a-zA-Z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
     tags: [route.tag],
     summary: route.summary,
     ...(route.description !== undefined && { description: route.description }),
-    ...(route.open && { security: [] }),
+    ...describeAccess(route.access),
     parameters: [...describeParameters(route.params, 'path'), ...describeParameters(route.query, 'query')],
     ...(requestBody !== undefined && { requestBody }),
-    responses: { [String(route.status)]: describeReply(route, use), ...describeErrors(route, use) },
+    responses: {
+      [String(route.status)]: describeReply(route, use),
+      ...describeOtherReplies(route, use),
+      ...describeErrors(route, use, api),
+    },
   }
 }
 
+/** Paths that are not ours to choose: OTLP exporters add `/v1/traces` to their address, browsers begin at the root. */
+const BARE = /^\/((otel\/)?v1\/.*)?$/
+
+/** The one of a route's paths by which the document knows it. */
+export function documentedPath(path: string): string {
+  return BARE.test(path) ? path : `/api/v1${path}`
+}
+
+/** What an API's document says of it as a whole. */
+export interface ApiHead {
+  title: string
+  description: string
+  /** Where it begins; relative to the document. */
+  server: string
+  /** Of a route, in the document. */
+  pathOf(path: string): string
+  /** Schema of every error answer. */
+  problem: string
+  /** What a JSON body may be refused with, besides not fitting its schema. */
+  body_errors: readonly ErrorCode[]
+}
+
+/** The platform API. */
+export const PLATFORM_API: ApiHead = {
+  title: 'Weir platform API',
+  description:
+    'Every path also answers without `/api/v1`, with `/api` in its place, and those shown without it with it.',
+  server: '/',
+  pathOf: documentedPath,
+  problem: 'problem',
+  body_errors: ['invalid_json', 'body_too_large'],
+}
+
 /** The routes and the schemas that they name as an OpenAPI 3.1 document. */
-export function openApiDocument(routes: readonly Route[], version: string): Record<string, unknown> {
+export function openApiDocument(
+  routes: readonly GuardedHead[],
+  version: string,
+  api = PLATFORM_API,
+): Record<string, unknown> {
   const used = new Set<string>()
   const use = (name: string): JsonSchema => {
     used.add(name)
@@ -115,19 +180,20 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
   }
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) {
-    const operations = paths[`/api/v1${route.path}`] ?? {}
-    operations[route.method.toLowerCase()] = describeOperation(route, use)
-    paths[`/api/v1${route.path}`] = operations
+    const path = api.pathOf(route.path)
+    const operations = paths[path] ?? {}
+    operations[route.method.toLowerCase()] = describeOperation(route, use, api)
+    paths[path] = operations
   }
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Weir platform API',
+      title: api.title,
       version,
-      description: 'Every path also answers without `/api/v1`, and with `/api` in its place.',
+      description: api.description,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: api.server }],
     security: [{ ApiKey: [] }, { Bearer: [] }],
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,

@@ -4,6 +4,7 @@ import { exportAnswer, otlpFormat, statusAnswer } from '../trace/otel/otlp-answe
 import type { OtlpFormat } from '../trace/otel/otlp-record.ts'
 import { type Exchange, sendBytes } from './exchange.ts'
 import type { ProblemWriter } from './problem.ts'
+import { usageWarning } from './usage-warning.ts'
 
 /** Kinds of requests that speak OTLP/HTTP. */
 export type OtlpKind = Extract<RequestHead['kind'], `otlp-${string}`>
@@ -19,9 +20,9 @@ function formatOf({ req }: Exchange): OtlpFormat {
 }
 
 /** 200, with partial_success when some records were refused: the exporter must not send those again. */
-export function sendExported(exchange: Exchange, kind: OtlpKind, { rejected }: Accepted): void {
-  const { content_type, body } = exportAnswer(formatOf(exchange), kind, rejected)
-  sendBytes(exchange, 200, { 'content-type': content_type }, body)
+export function sendExported(exchange: Exchange, kind: OtlpKind, outcome: Accepted): void {
+  const { content_type, body } = exportAnswer(formatOf(exchange), kind, outcome.rejected)
+  sendBytes(exchange, 200, { 'content-type': content_type, ...usageWarning(outcome) }, body)
 }
 
 /** Errors as a google.rpc.Status. */

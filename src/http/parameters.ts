@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts'
 import { parseUuid } from '../base/ids.ts'
+import { parseUsageTime } from '../usage/usage-time.ts'
 import type { RequestFault } from './problem.ts'
 
 /** A JSON Schema, as OpenAPI 3.1 takes it. */
@@ -59,10 +60,27 @@ export function textsParameter(description: string): Parameter<string[]> {
   return { description, required: false, schema, read }
 }
 
+/** Words under one name: repeated, separated by commas, or as a JSON array, which is how an SDK sends several. */
+export function wordsParameter(description: string): Parameter<string[]> {
+  const schema = { type: 'array', items: { type: 'string' } }
+  const read = (values: readonly string[]): string[] =>
+    values.flatMap((value) => value.match(/[^\s,"[\]]+/g) ?? [])
+  return { description, required: false, schema, read }
+}
+
 /** Required uuid. */
 export function uuidParameter(description: string): Parameter<string> {
   const read = (values: readonly string[]): string => readUuid(values.at(-1) ?? '')
   return { description, required: true, schema: { type: 'string', format: 'uuid' }, read }
+}
+
+/** Optional uuid; the last value counts. */
+export function optionalUuidParameter(description: string): Parameter<string | undefined> {
+  const read = (values: readonly string[]): string | undefined => {
+    const value = values.at(-1)
+    return value === undefined || value === '' ? undefined : readUuid(value)
+  }
+  return { description, required: false, schema: { type: 'string', format: 'uuid' }, read }
 }
 
 /** Uuids under one name, repeated or separated by commas; at least `minimum`. */
@@ -106,15 +124,19 @@ export function integerParameter(
 }
 
 /** True for `true`, `1`, `yes`; false for their opposites; `otherwise` when not sent. */
-export function flagParameter(description: string, otherwise: boolean): Parameter<boolean> {
-  const read = (values: readonly string[]): boolean => {
+export function flagParameter<T extends boolean | undefined>(
+  description: string,
+  otherwise: T,
+): Parameter<boolean | T> {
+  const read = (values: readonly string[]): boolean | T => {
     const value = values.at(-1)?.toLowerCase()
     if (value === undefined || value === '') return otherwise
     if (['true', '1', 'yes', 'on'].includes(value)) return true
     if (['false', '0', 'no', 'off'].includes(value)) return false
     throw new ParameterFault('bool_parsing', 'Input should be a valid boolean')
   }
-  return { description, required: false, schema: { type: 'boolean', default: otherwise }, read }
+  const schema = { type: 'boolean', ...(otherwise !== undefined && { default: otherwise }) }
+  return { description, required: false, schema, read }
 }
 
 /** One of a few words; the first when not sent. */
@@ -130,6 +152,29 @@ export function choiceParameter<const W extends string>(
     return word
   }
   return { description, required: false, schema: { type: 'string', enum: words, default: words[0] }, read }
+}
+
+/** One of a few words, or none. */
+export function optionalChoiceParameter<const W extends string>(
+  description: string,
+  words: readonly [W, ...W[]],
+): Parameter<W | undefined> {
+  const choice = choiceParameter(description, words)
+  const read = (values: readonly string[]): W | undefined =>
+    values.length === 0 ? undefined : choice.read(values)
+  return { description, required: false, schema: { type: 'string', enum: words }, read }
+}
+
+/** Required ISO 8601 time, as epoch milliseconds with a fraction if it is finer; UTC without an offset. */
+export function timeParameter(description: string): Parameter<number> {
+  const read = (values: readonly string[]): number => {
+    const value = values.at(-1)
+    if (value === undefined || value === '') throw new ParameterFault('missing', 'Field required')
+    const time = parseUsageTime(value)
+    if (time === undefined) throw new ParameterFault('datetime_parsing', 'Input should be a valid datetime')
+    return time
+  }
+  return { description, required: true, schema: { type: 'string', format: 'date-time' }, read }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type AppError, type ErrorCode, toAppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
+import { isObject } from '../schema/json.ts'
 import type { Exchange, Headers } from './exchange.ts'
 import { sendBytes } from './exchange.ts'
 
@@ -22,13 +23,15 @@ export interface Problem {
 
 /** LangSmith's own words where they differ from ours (contract §1.5). */
 const LANGSMITH_WORDING: Partial<Record<ErrorCode, string>> = {
+  forbidden: 'Forbidden',
   workspace_required: 'org_scoped_key_requires_workspace',
 }
 
 /** Seconds; Python's client waits exactly this long, JavaScript's ignores it (contract §1.6). */
 const RETRY_AFTER = 1
 
-function isRequestFaults(details: unknown): details is RequestFault[] {
+/** True for what `details` of a 422 hold. */
+export function isRequestFaults(details: unknown): details is RequestFault[] {
   return (
     Array.isArray(details) && details.length > 0 && details.every((fault) => Array.isArray(Object(fault).loc))
   )
@@ -43,7 +46,13 @@ export function toProblem(error: AppError, request_id: string): Problem {
 
 /** Retry-After where the same request may succeed later, and never else: with 413 it makes Python send again. */
 export function problemHeaders(error: AppError): Headers {
-  return error.retryable ? { 'retry-after': RETRY_AFTER } : {}
+  return error.retryable ? { 'retry-after': retryAfter(error.details) } : {}
+}
+
+function retryAfter(details: unknown): number {
+  return isObject(details) && typeof details['retry_after'] === 'number'
+    ? details['retry_after']
+    : RETRY_AFTER
 }
 
 /** What an error is answered with. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { ActsIn } from '../auth/authenticator.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import type { SchemaName } from '../schema/registry.ts'
@@ -7,18 +8,21 @@ import type { SchemaTypes } from '../schema/types.gen.ts'
 import type { AppDeps } from './app-deps.ts'
 import type { Headers } from './exchange.ts'
 import type { Parameters, ParameterValues } from './parameters.ts'
+import type { Need } from './permissions.ts'
 
 /** HTTP methods of routes; HEAD and OPTIONS are answered for every path. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /** What a handler gets: everything checked and with its type. */
-export interface RouteContext<P, Q, B> {
-  deps: AppDeps
+export interface RouteContext<P, Q, B, D = AppDeps> {
+  deps: D
   principal: Principal
   params: ParameterValues<P>
   query: ParameterValues<Q>
   body: B
   req: IncomingMessage
+  /** Aborted when the client leaves before its answer is complete. */
+  gone(): AbortSignal
 }
 
 /** What a handler answers: JSON of the schema, or bytes with their type in `headers`. Status 200 unless said. */
@@ -28,22 +32,23 @@ export interface RouteReply<R> {
   body: R
 }
 
-/** Bytes pass through as they are: they were made off the event loop. */
-export type ReplyBytes = Uint8Array | string | Readable
+/**
+ * Bytes pass through as they are: they were made off the event loop. For a text that comes later the headers are sent at
+ * once, then a newline every 5 s until it is there.
+ */
+export type ReplyBytes = Uint8Array | string | Readable | Promise<string>
 
 type BodyOf<B> = B extends SchemaName ? SchemaTypes[B] : B extends 'raw' ? Uint8Array : undefined
 type ReplyOf<R> = R extends SchemaName ? SchemaTypes[R] : ReplyBytes
 
-/** Any route, its types forgotten: what registration and OpenAPI need. */
-export interface Route {
+/** A route as it is described to readers. */
+export interface RouteHead {
   method: Method
   /** With `{name}` for each path parameter; without prefix. */
   path: string
   summary: string
   description?: string
   tag: string
-  /** Needs no key (D-5). */
-  open: boolean
   params: Parameters
   query: Parameters
   /** Schema of the JSON body; `raw` = any body, as an ingest route takes it. */
@@ -58,20 +63,46 @@ export interface Route {
   wire_types?: readonly string[]
   /** Status of success. */
   status: number
+  /** What else it answers with success, by status: the schema, or null for no body. */
+  other_replies?: Readonly<Record<number, SchemaName | null>>
   /** What else than the common errors it answers. */
   errors: readonly ErrorCode[]
   /** Matched in front of Express (facts: six times cheaper): documented here, handled by the ingest handler. */
   hot: boolean
-  handle(context: RouteContext<Parameters, Parameters, unknown>): Promise<RouteReply<unknown>>
 }
 
-interface RouteDefinition<P, Q, B, R> {
+/** Any route of an API that stands on `D`, its other types forgotten: what registration needs. */
+export interface Route<D = AppDeps> extends RouteHead {
+  /** Throws when the route is switched off; asked after the permission and before parameters are read. */
+  available?(deps: D): void
+  handle(context: RouteContext<Parameters, Parameters, unknown, D>): Promise<RouteReply<unknown>>
+}
+
+/** What the table of permissions says of a route. */
+export interface RouteAccess {
+  need: Need
+  /** For keys of all workspaces only. */
+  whole_organization: boolean
+  acts_in: ActsIn
+}
+
+/** A described route with what it needs. */
+export interface GuardedHead extends RouteHead {
+  access: RouteAccess
+}
+
+/** A route that is in the table of permissions. */
+export interface GuardedRoute<D = AppDeps> extends Route<D> {
+  access: RouteAccess
+}
+
+/** A route as it is written down. */
+export interface RouteDefinition<D, P, Q, B, R> {
   method: Method
   path: string
   summary: string
   description?: string
   tag: string
-  open?: boolean
   params?: P
   query?: Q
   body?: B
@@ -80,33 +111,48 @@ interface RouteDefinition<P, Q, B, R> {
   reply_schema?: SchemaName
   wire_types?: readonly string[]
   status?: number
+  other_replies?: Readonly<Record<number, SchemaName | null>>
   errors?: readonly ErrorCode[]
+  available?(deps: D): void
   hot?: boolean
-  handle(context: RouteContext<P, Q, BodyOf<B>>): Promise<RouteReply<ReplyOf<R>>>
+  handle(context: RouteContext<P, Q, BodyOf<B>, D>): Promise<RouteReply<ReplyOf<R>>>
 }
 
 /**
- * One route of the platform API. Parameters and body are checked before `handle` runs; the type of the body and
+ * Makes routes of an API that stands on `D`. Parameters and body are checked before `handle` runs; the type of the body and
  * of the answer come from the schemas' names. One definition serves registration, checks and OpenAPI.
  */
+export function routeOn<D>() {
+  return <
+    const P extends Parameters = Parameters,
+    const Q extends Parameters = Parameters,
+    const B extends SchemaName | 'raw' | undefined = undefined,
+    const R extends SchemaName | 'bytes' = 'bytes',
+  >(
+    definition: RouteDefinition<D, P, Q, B, R>,
+  ): Route<D> => {
+    const { handle, body, ...rest } = definition
+    return {
+      reply_type: 'application/json',
+      status: 200,
+      errors: [],
+      hot: false,
+      ...rest,
+      params: definition.params ?? {},
+      query: definition.query ?? {},
+      ...(body !== undefined && { body }),
+      // Registration fills the context from this very definition, so its types hold.
+      handle,
+    }
+  }
+}
+
+/** One route of the platform API. */
 export function route<
   const P extends Parameters = Parameters,
   const Q extends Parameters = Parameters,
   const B extends SchemaName | 'raw' | undefined = undefined,
   const R extends SchemaName | 'bytes' = 'bytes',
->(definition: RouteDefinition<P, Q, B, R>): Route {
-  const { handle, body, ...rest } = definition
-  return {
-    open: false,
-    reply_type: 'application/json',
-    status: 200,
-    errors: [],
-    hot: false,
-    ...rest,
-    params: definition.params ?? {},
-    query: definition.query ?? {},
-    ...(body !== undefined && { body }),
-    // Registration fills the context from this very definition, so its types hold.
-    handle,
-  }
+>(definition: RouteDefinition<AppDeps, P, Q, B, R>): Route {
+  return routeOn<AppDeps>()(definition)
 }

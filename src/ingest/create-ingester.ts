@@ -3,6 +3,8 @@ import { AppError } from '../base/errors.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Decoded, RequestHead } from '../trace/decoded.ts'
 import { patchUuid } from '../trace/row-binary.ts'
+import { tracesOf, withoutTraces } from '../trace/named-trace.ts'
+import { receiveTime } from '../trace/usage-claim.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { IngestLog, LogPosition } from './ingest-log.ts'
 import type { Accepted, Ingester, IngestHealth } from './ingester.ts'
@@ -10,6 +12,8 @@ import type { LaneTasks } from './lanes.ts'
 import type { ProjectStore } from './project-store.ts'
 import { RECORD } from './store-batch.ts'
 import type { StoreWriter } from './store-writer.ts'
+import type { Passage, UsageGate } from './usage-gate.ts'
+import type { UsageRecorder } from './usage-recorder.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
 export interface IngesterDeps {
@@ -18,6 +22,10 @@ export interface IngesterDeps {
   blobs: BlobStore
   log: IngestLog
   writer: StoreWriter
+  /** When traces were, and are, counted. */
+  usage: Pick<UsageRecorder, 'periods'>
+  /** Keeps callers to their monthly limits; undefined when usage is not counted. */
+  gate: UsageGate | undefined
   /** `log`: acknowledged when on this node's disk; `store`: when ClickHouse has it. */
   ack: 'log' | 'store'
   metrics: Metrics
@@ -53,17 +61,28 @@ export function createIngester(deps: IngesterDeps): Ingester {
   return {
     async ingest(head: RequestHead, body: Uint8Array): Promise<Accepted> {
       if (deps.decodeLane.queued > MAX_WAITING) throw new AppError('overloaded')
-      const decoded = await decode(deps.decodeLane, head, body)
-      await resolveProjects(deps.projects, head.workspace_id, decoded)
-      if (decoded.blobs.length > 0) await deps.blobs.put(decoded.blobs)
-      const end = await append(deps.log, head.received_at, decoded)
+      const received_at = receiveTime(head.received_at, deps.usage.periods)
+      const decoded = await decode(deps.decodeLane, { ...head, received_at }, body)
+      const passage = await pass(deps.gate, head, decoded)
+      let end: LogPosition | undefined
+      try {
+        await resolveProjects(deps.projects, head.workspace_id, decoded)
+        if (passage?.refused) Object.assign(decoded, withoutTraces(decoded.rows, passage.refused.traces))
+        if (decoded.blobs.length > 0) await deps.blobs.put(decoded.blobs)
+        end = await append(deps.log, head.received_at, decoded)
+      } finally {
+        passage?.logged(end)
+      }
       if (deps.ack === 'store' && end !== undefined) await deps.writer.reached(end)
       count(decoded)
+      // What is answered so is sent again whole: what is stored of it already is the same then.
+      if (passage?.refused) throw passage.refused.error
       return {
         accepted: decoded.count,
         feedback: decoded.feedback_count,
         rejected: decoded.rejected,
         truncated: decoded.truncated,
+        warnings: passage?.warnings ?? [],
       }
     },
     health: () => health(deps, tally, rejected),
@@ -78,6 +97,16 @@ function decode(lane: WorkerPool, head: RequestHead, body: Uint8Array): Promise<
     input,
     ...(whole ? { transfer: [body.buffer] } : {}),
   })
+}
+
+/** Undefined where nothing is limited. */
+function pass(
+  gate: UsageGate | undefined,
+  { workspace_id, api_key_id }: RequestHead,
+  { count, rows }: Decoded,
+): Passage | Promise<Passage> | undefined {
+  if (gate === undefined || count === 0) return undefined
+  return gate.pass({ workspace_id, api_key_id, traces: () => tracesOf(rows) })
 }
 
 /** Fills in the project ids that decoding left open. */

@@ -2,15 +2,25 @@ import { AppError } from '../base/errors.ts'
 import { parseFilter } from '../trace/filter.ts'
 import { NIL_UUID } from '../base/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
-import { readFragments } from '../trace/fragment.ts'
+import { keyOf } from '../trace/fragment.ts'
 import { type Attachment, mergeFragments } from '../trace/merge.ts'
 import { carriesUsage } from '../trace/derive.ts'
 import type { FieldChoice } from '../trace/trace-run-json.ts'
 import { TRACE_RUN_COLUMNS, type TraceRunRow, readRows } from '../trace/trace-run-row.ts'
+import { createByteBudget } from './byte-budget.ts'
 import { readCursor, writeCursor } from './cursor.ts'
+import { movable } from './fetch-payloads.ts'
 import type { LaneTasks } from './lanes.ts'
+import {
+  fetchRead,
+  fragmentsIn,
+  NO_FRAGMENTS,
+  planRead,
+  type ReadFragments,
+  type ReadPlan,
+} from './read-plan.ts'
 import type { TraceOptions, TraceReads, TraceRunQuery } from './trace-reads.ts'
-import type { ListQuery, ProjectStats, TraceStore } from './trace-store.ts'
+import type { ListQuery, ProjectCounts, ProjectStats, TraceStore } from './trace-store.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
 export interface TraceReadsDeps {
@@ -24,6 +34,8 @@ export interface TraceReadsDeps {
 /** TraceRuns of a trace that one answer holds (D-19). */
 const TRACE_PAGE = 1000
 const NONE = new Uint8Array(0)
+/** Payloads that are in memory for answers at the same time; they grow several times over on their way to JSON. */
+const READ_BYTES = 256 * 1024 * 1024
 /** Fields of a list that are in the payloads only: asking for one of them makes the page whole. */
 const PAYLOAD_FIELDS = new Set([
   'inputs',
@@ -43,13 +55,18 @@ export function createTraceReads(deps: TraceReadsDeps): TraceReads {
 
 class LaneTraceReads implements TraceReads {
   readonly #deps: TraceReadsDeps
+  readonly #budget = createByteBudget(READ_BYTES)
 
   constructor(deps: TraceReadsDeps) {
     this.#deps = deps
   }
 
-  #task<N extends keyof LaneTasks>(name: N, input: LaneTasks[N]['input']): Promise<LaneTasks[N]['output']> {
-    return this.#deps.readLane.run({ name, input })
+  #task<N extends keyof LaneTasks>(
+    name: N,
+    input: LaneTasks[N]['input'],
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<LaneTasks[N]['output']> {
+    return this.#deps.readLane.run({ name, input, transfer })
   }
 
   /** Roll-up rows for those of `rows` that carry no usage of their own. */
@@ -58,13 +75,19 @@ class LaneTraceReads implements TraceReads {
     return traces.size === 0 ? NONE : this.#deps.store.rollUpRows(workspace_id, [...traces])
   }
 
-  /** The fragments of whole answers. */
-  async #fragmentsOf(workspace_id: string, rows: readonly TraceRunRow[]): Promise<Uint8Array> {
-    if (rows.length === 0) return NONE
-    return this.#deps.store.fragments(
+  /** Whole answers for those of `rows` that fit into one, in order. */
+  #planOf(workspace_id: string, rows: readonly TraceRunRow[]): Promise<ReadPlan> {
+    return planRead(
+      this.#deps.store,
       workspace_id,
       rows.map((row) => row.run_id),
     )
+  }
+
+  /** Makes an answer once there is room for the payloads that it is made of. */
+  #answer<T>(plan: ReadPlan, make: (fragments: ReadFragments) => Promise<T>): Promise<T> {
+    if (plan.wants.length === 0) return make(plan.fragments)
+    return this.#budget.hold(plan.bytes, async () => make(await fetchRead(this.#deps.store, plan)))
   }
 
   async traceRun(
@@ -73,13 +96,13 @@ class LaneTraceReads implements TraceReads {
     choice: FieldChoice = {},
   ): Promise<Uint8Array | undefined> {
     const { store } = this.#deps
-    const [rows, fragments] = await Promise.all([
-      store.row(workspace_id, id),
-      store.fragments(workspace_id, [id]),
-    ])
-    if (rows.length === 0 && fragments.length === 0) return undefined
+    const [rows, plan] = await Promise.all([store.row(workspace_id, id), planRead(store, workspace_id, [id])])
+    if (rows.length === 0 && plan.fragments.outlines.length === 0) return undefined
     const roll_up = await this.#rollUpFor(workspace_id, decodeRows(rows))
-    return this.#task('read-trace-run', { read: { rows, roll_up, fragments }, choice })
+    return this.#answer(plan, (fragments) => {
+      const read = { rows, roll_up, fragments, shown: 1 }
+      return this.#task('read-trace-run', { read, choice }, movable(fragments.payloads))
+    })
   }
 
   async trace(
@@ -94,15 +117,13 @@ class LaneTraceReads implements TraceReads {
     if (found.length === 0) return undefined
     // After the rows, so that the totals know at least all that is shown.
     const roll_up = await store.rollUpRows(workspace_id, [trace_id])
-    const more = found.length > TRACE_PAGE
-    const shown = found.slice(0, TRACE_PAGE)
-    const fragments = options.view === 'lean' ? NONE : await this.#fragmentsOf(workspace_id, shown)
-    const next = more ? writeCursor([shown.at(-1)!.dotted_order]) : null
-    return this.#task('read-trace', {
-      read: { rows: page, roll_up, fragments },
-      trace_id,
-      limit: TRACE_PAGE,
-      next,
+    const first = found.slice(0, TRACE_PAGE)
+    const plan = options.view === 'lean' ? leanPlan(first) : await this.#planOf(workspace_id, first)
+    const { shown } = plan
+    const next = found.length > shown ? writeCursor([found[shown - 1]!.dotted_order]) : null
+    return this.#answer(plan, (fragments) => {
+      const read = { rows: page, roll_up, fragments, shown }
+      return this.#task('read-trace', { read, trace_id, next }, movable(fragments.payloads))
     })
   }
 
@@ -110,31 +131,38 @@ class LaneTraceReads implements TraceReads {
     const rows = await this.#deps.store.list(workspace_id, toListQuery(query))
     const found = decodeRows(rows)
     const isWhole = query.select?.some((field) => PAYLOAD_FIELDS.has(field)) === true
-    const [roll_up, fragments] = await Promise.all([
+    const [roll_up, plan] = await Promise.all([
       this.#rollUpFor(workspace_id, found),
-      isWhole ? this.#fragmentsOf(workspace_id, found) : NONE,
+      isWhole ? this.#planOf(workspace_id, found) : leanPlan(found),
     ])
-    const last = found.length === query.limit ? found.at(-1) : undefined
+    const { shown } = plan
+    const isLast = found.length < query.limit && shown === found.length
+    const last = isLast ? undefined : found[shown - 1]
     const cursors = { next: last ? writeCursor([last.sort_time, last.run_id]) : null, prev: null }
-    return this.#task('read-page', {
-      read: { rows, roll_up, fragments },
-      cursors,
-      choice: { select: query.select },
+    return this.#answer(plan, (fragments) => {
+      const read = { rows, roll_up, fragments, shown }
+      const input = { read, cursors, choice: { select: query.select } }
+      return this.#task('read-page', input, movable(fragments.payloads))
     })
   }
 
   async attachment(workspace_id: string, run_id: string, name: string): Promise<Attachment | undefined> {
-    const rows = await this.#deps.store.fragments(workspace_id, [run_id])
-    const holding = [...readFragments(rows)].filter((fragment) => fragment.attachments.length > 0)
-    if (holding.length === 0) return undefined
+    const { store } = this.#deps
+    const plan = await planRead(store, workspace_id, [run_id])
+    const known = fragmentsIn(await fetchRead(store, plan, ['attachments'])).of(keyOf(workspace_id, run_id))
+    if (known.every((fragment) => fragment.attachments.length === 0)) return undefined
     const { attachments } = mergeFragments(
-      holding.map((fragment) => ({ ...fragment, head: NONE, extra: NONE })),
+      known.map((fragment) => ({ ...fragment, head: NONE, extra: NONE })),
     )
     return Object.hasOwn(attachments, name) ? attachments[name] : undefined
   }
 
   feedback(workspace_id: string, run_ids: readonly string[]): Promise<JsonObject[]> {
     return this.#deps.store.feedback(workspace_id, run_ids)
+  }
+
+  projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>> {
+    return this.#deps.store.projectCounts(workspace_id, project_ids)
   }
 
   projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>> {
@@ -149,6 +177,10 @@ class LaneTraceReads implements TraceReads {
       body,
     })
   }
+}
+
+function leanPlan(rows: readonly TraceRunRow[]): ReadPlan {
+  return { fragments: NO_FRAGMENTS, wants: [], bytes: 0, shown: rows.length }
 }
 
 function decodeRows(rows: Uint8Array): TraceRunRow[] {

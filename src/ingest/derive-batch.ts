@@ -1,8 +1,18 @@
-import { type StoredFragment, idsOf, keyOf, readFragment } from '../trace/fragment.ts'
+import {
+  idsOf,
+  keyOf,
+  readFragment,
+  SIZED_COLUMNS,
+  sizeOf,
+  type StoredFragment,
+  writeFragment,
+} from '../trace/fragment.ts'
 import { neededParents } from '../trace/lineage.ts'
 import { type MergedTraceRun, mergeFragments } from '../trace/merge.ts'
 import { aliasOf, spanParts } from '../trace/otel/span-parts.ts'
-import { patchUuid, RowReader, type RowWriter } from '../trace/row-binary.ts'
+import { MAX_PAYLOAD_BYTES, type PayloadWant, planPayload } from '../trace/payload-plan.ts'
+import { RowReader, RowWriter } from '../trace/row-binary.ts'
+import { FragmentSet } from './fragment-set.ts'
 import type { OpenFragments } from './open-fragments.ts'
 
 /** TraceRuns of one workspace. */
@@ -11,13 +21,10 @@ export interface WorkspaceIds {
   run_ids: string[]
 }
 
-/** What must be read back before a batch can be derived. */
+/** TraceRuns of which more must be known before a batch can be derived. */
 export interface BatchNeeds {
-  kind: 'needs'
-  fragments: WorkspaceIds[]
+  outlines: WorkspaceIds[]
   children_of: WorkspaceIds[]
-  /** Content hashes of the batch's own fragments, hex: they need not be read back. */
-  at_hand: string[]
 }
 
 /** Parents are looked up this far; deeper chains without any dotted_order stay provisional. */
@@ -26,58 +33,50 @@ const NONE = new Uint8Array(0)
 
 /** Everything at hand while one batch is derived. */
 export class DeriveBatch {
-  /** Fragments by TraceRun: those of the batch, remembered ones, read-back ones. */
-  readonly fragments = new Map<string, StoredFragment[]>()
+  /** Those of the batch, remembered ones, outlines of read-back ones. */
+  readonly fragments = new FragmentSet()
   /** TraceRuns to derive, in order of arrival. */
   readonly touched = new Set<string>()
   /** TraceRuns whose fragments have been asked for or are complete. */
   readonly complete = new Set<string>()
-  /** Content hashes of the batch's own fragments, until they have been told. */
-  readonly #own: string[] = []
-  /** Heads merged so far, with the number of fragments that they are of. */
+  /** Heads merged so far, with the state of the fragments that they are of. */
   readonly #heads = new Map<string, { of: number; merged: MergedTraceRun }>()
-  /** Relations worked out so far, with the number of fragments that they follow from. */
+  /** Relations worked out so far, with the state of the fragments that they follow from. */
   readonly #known = new Map<string, { of: number; relations: Relations | undefined }>()
   /** TraceRuns whose waiting children have been asked for. */
   readonly #asked = new Set<string>()
   #rounds = 0
 
-  add(fragment: StoredFragment): void {
-    const known = this.fragments.get(fragment.key)
-    if (known) known.push(fragment)
-    else this.fragments.set(fragment.key, [fragment])
-  }
-
   touch(fragment: StoredFragment): void {
-    this.add(fragment)
-    this.#own.push(Buffer.from(fragment.hash, 'latin1').toString('hex'))
+    this.fragments.add(fragment)
     this.touched.add(fragment.key)
   }
 
   /** Takes what is remembered of the touched TraceRuns. */
   remember(memory: OpenFragments): void {
     for (const key of this.touched) {
-      const remembered = memory.get(key)
+      const remembered = memory.take(key)
       if (!remembered) continue
-      this.fragments.get(key)!.push(...remembered)
+      for (const fragment of remembered) this.fragments.add(fragment)
       this.complete.add(key)
     }
   }
 
   /** What is known of a TraceRun without its payloads; undefined when nothing of it is at hand. */
   head(key: string): MergedTraceRun | undefined {
-    const fragments = this.fragments.get(key)
-    if (!fragments) return undefined
+    const fragments = this.fragments.of(key)
+    if (fragments.length === 0) return undefined
+    const of = this.fragments.changes(key)
     const known = this.#heads.get(key)
-    if (known?.of === fragments.length) return known.merged
+    if (known?.of === of) return known.merged
     const merged = mergeFragments(
       fragments.map((fragment) => ({ ...fragment, extra: NONE, attachments: NONE })),
     )
-    this.#heads.set(key, { of: fragments.length, merged })
+    this.#heads.set(key, { of, merged })
     return merged
   }
 
-  /** Asks for the fragments that are not at hand, and for the children that wait for what is touched. */
+  /** Asks for the TraceRuns whose fragments are not known, and for the children that wait for what is touched. */
   ask(): BatchNeeds | undefined {
     const missing = [...this.touched].filter((key) => !this.complete.has(key))
     if (this.#rounds++ < MAX_ROUNDS) missing.push(...this.#missing())
@@ -86,12 +85,7 @@ export class DeriveBatch {
     const unasked = parents.filter((key) => !this.#asked.has(key))
     for (const key of unasked) this.#asked.add(key)
     if (missing.length + unasked.length === 0) return undefined
-    return {
-      kind: 'needs',
-      fragments: grouped([...new Set(missing)]),
-      children_of: grouped(unasked),
-      at_hand: this.#own.splice(0),
-    }
+    return { outlines: groupKeys([...new Set(missing)]), children_of: groupKeys(unasked) }
   }
 
   /** TraceRuns that must be known to derive what is at hand, and whose fragments have not been asked for. */
@@ -108,13 +102,14 @@ export class DeriveBatch {
 
   /** What a TraceRun has to do with others; undefined for one that says its place itself, as native ones mostly do. */
   #relations(key: string): Relations | undefined {
-    const fragments = this.fragments.get(key)
-    if (!fragments) return undefined
+    const fragments = this.fragments.of(key)
+    if (fragments.length === 0) return undefined
+    const of = this.fragments.changes(key)
     const known = this.#known.get(key)
-    if (known?.of === fragments.length) return known.relations
+    if (known?.of === of) return known.relations
     const isPlaced = fragments.some(({ head }) => holds(head, '"dotted_order"') && !holds(head, '"span_id"'))
     const relations = isPlaced ? undefined : relationsOf(this.head(key)!)
-    this.#known.set(key, { of: fragments.length, relations })
+    this.#known.set(key, { of, relations })
     return relations
   }
 
@@ -132,26 +127,45 @@ export class DeriveBatch {
     return relations?.owners.find((owner) => this.head(owner)?.head['span_id'] === relations.span_id)
   }
 
+  /** What must be fetched to derive a touched TraceRun, with the log records that it will adopt. */
+  wantsOf(key: string): PayloadWant[] {
+    const { wants } = planPayload(this.fragments.of(key))
+    let bytes = 0
+    for (const fragment of this.#partsToAdopt(key)) {
+      for (const column of SIZED_COLUMNS) {
+        const size = fragment.left_out[column]
+        if (size === undefined || bytes + size > MAX_PAYLOAD_BYTES) continue
+        bytes += size
+        wants.push({ fragment, column, bytes: size })
+      }
+    }
+    return wants
+  }
+
   /**
    * Gives a touched TraceRun the log records that are filed under its span's own id, as fragments of its own: from
    * then on it is whole by itself. The new ones are appended to `out`; answers how many.
    */
   adopt(key: string, out: RowWriter): number {
-    const [alias] = this.#relations(key)?.alias ?? []
-    const parts = (alias === undefined ? undefined : this.fragments.get(alias)) ?? []
-    const own = this.fragments.get(key)!
-    const known = new Set(own.map(({ hash }) => hash))
     let count = 0
-    for (const part of parts) {
-      if (part.extra.length === 0 || known.has(part.hash)) continue
-      known.add(part.hash)
-      const row = Buffer.from(part.row)
-      patchUuid(row, RUN_ID_OFFSET, idsOf(key).run_id)
-      out.raw(row)
-      own.push(readFragment(new RowReader(row)))
+    for (const part of this.#partsToAdopt(key)) {
+      if (Object.keys(part.left_out).length > 0) continue
+      const row = new RowWriter(part.head.length + part.extra.length + 256)
+      writeFragment(row, { ...part, run_id: idsOf(key).run_id })
+      out.raw(row.view())
+      this.fragments.add(readFragment(new RowReader(row.view())))
       count++
     }
     return count
+  }
+
+  /** Log records of a touched TraceRun that are filed elsewhere only. */
+  #partsToAdopt(key: string): StoredFragment[] {
+    const [alias] = this.#relations(key)?.alias ?? []
+    if (alias === undefined) return []
+    return this.fragments
+      .of(alias)
+      .filter((part) => sizeOf(part, 'extra') > 0 && !this.fragments.has(key, part.hash))
   }
 }
 
@@ -178,15 +192,12 @@ function relationsOf(merged: MergedTraceRun): Relations {
   }
 }
 
-/** Where a fragment's run_id is: after the workspace. */
-const RUN_ID_OFFSET = 16
-
 function holds(head: Uint8Array, text: string): boolean {
   return Buffer.from(head.buffer, head.byteOffset, head.byteLength).includes(text)
 }
 
 /** TraceRuns by workspace, as the store is asked. */
-function grouped(keys: readonly string[]): WorkspaceIds[] {
+export function groupKeys(keys: readonly string[]): WorkspaceIds[] {
   const groups = new Map<string, string[]>()
   for (const key of keys) {
     const { workspace_id, run_id } = idsOf(key)

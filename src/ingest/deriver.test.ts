@@ -9,16 +9,19 @@ import {
   spanId,
   TRACE,
 } from '../../test/support/otlp-body.ts'
+import { outlineRows } from '../../test/support/outline-rows.ts'
 import { requestHead } from '../../test/support/wire-body.ts'
 import { dashed } from '../base/ids.ts'
 import { decodeRequest } from '../trace/decode.ts'
-import { keyOf, readFragments } from '../trace/fragment.ts'
+import { keyOf, readFragments, SIZED_COLUMNS, type StoredFragment } from '../trace/fragment.ts'
 import { mergeFragments } from '../trace/merge.ts'
 import { LOG_PREFIX, SPAN_KEY } from '../trace/otel/span.ts'
 import { spanUuid } from '../trace/otel/span-ids.ts'
-import { RowReader } from '../trace/row-binary.ts'
+import { RowReader, RowWriter } from '../trace/row-binary.ts'
 import { readRows, TRACE_RUN_COLUMNS, type TraceRunRow } from '../trace/trace-run-row.ts'
 import type { WorkspaceIds } from './derive-batch.ts'
+import type { WorkspaceWants } from './derive-portions.ts'
+import type { Derived } from './derived-writer.ts'
 import { createDeriver, type Deriver } from './deriver.ts'
 import { createOpenFragments } from './open-fragments.ts'
 
@@ -33,57 +36,87 @@ const ROOT = dashed(TRACE)
 /** A store that keeps what the deriver asks back for, and the newest version of each row. */
 class MemoryStore {
   readonly rows = new Map<string, TraceRunRow>()
-  readonly #fragments = new Map<string, Uint8Array[]>()
-  readonly #children = new Map<string, Set<string>>()
+  readonly #fragments = new Map<string, StoredFragment[]>()
+  readonly #children = new Map<string, Map<string, boolean>>()
   readonly #deriver: Deriver
   /** Questions that it was asked. */
   asked = 0
+  /** Bytes of payload that were read back: of all, and the most in one answer. */
+  readonly readBack = { all: 0, most: 0 }
 
-  constructor(memoryBytes: number) {
-    this.#deriver = createDeriver(context, createOpenFragments(memoryBytes))
+  constructor(memoryBytes: number, portionBytes?: number) {
+    this.#deriver = createDeriver(context, createOpenFragments(memoryBytes), portionBytes)
   }
 
-  take(payloads: readonly Uint8Array[]): void {
+  take(payloads: readonly Uint8Array[], bare: ReadonlySet<string> = new Set()): Derived {
     for (const payload of payloads) this.#insert(payload)
-    let step = this.#deriver.begin(payloads)
+    let step = this.#deriver.begin(payloads, bare, [])
     while (step.kind === 'needs') {
       this.asked++
-      const fragments = keysOf(step.fragments).flatMap((key) => this.#fragments.get(key) ?? [])
-      const children = step.children_of.map(({ workspace_id, run_ids }) => ({
-        workspace_id,
-        run_ids: run_ids.flatMap((id) => [...(this.#children.get(keyOf(workspace_id, id)) ?? [])]),
-      }))
-      step = this.#deriver.goOn({ fragments, children })
+      step = this.#deriver.goOn({
+        outlines: keysOf(step.outlines).map((key) => outlineRows(this.#fragments.get(key) ?? [])),
+        payloads: step.payloads.length === 0 ? [] : [this.#payloads(step.payloads)],
+        children: step.children_of.map(({ workspace_id, run_ids }) => ({
+          workspace_id,
+          pairs: run_ids.flatMap((parent_run_id) => this.#waiting(workspace_id, parent_run_id)),
+        })),
+      })
     }
     this.#insert(step.adopted)
-    this.#noteWaiting(step.waiting)
+    this.#note(step.waiting)
     for (const row of readRows(step.rows, TRACE_RUN_COLUMNS)) {
       const known = this.rows.get(row.run_id)
       if (row.is_deleted === 0 && (known === undefined || known.version <= row.version))
         this.rows.set(row.run_id, row)
     }
+    this.#note(step.resolved)
+    return step
+  }
+
+  /** Children that wait for their parents. */
+  get waiting(): number {
+    return [...this.#children.values()].flatMap((notes) => [...notes.values()]).filter(Boolean).length
   }
 
   /** Keys of `extra` of what is stored of a TraceRun. */
-  readonly extraOf = (run_id: string): string[] => {
-    const rows = this.#fragments.get(keyOf(otlpHead().workspace_id, run_id)) ?? []
-    return Object.keys(mergeFragments(rows.flatMap((row) => [...readFragments(row)])).extra)
-  }
+  readonly extraOf = (run_id: string): string[] =>
+    Object.keys(mergeFragments(this.#fragments.get(keyOf(otlpHead().workspace_id, run_id)) ?? []).extra)
 
   #insert(payload: Uint8Array): void {
-    for (const { key, row } of readFragments(payload)) {
-      const known = this.#fragments.get(key) ?? []
-      this.#fragments.set(key, [...known, Uint8Array.from(row)])
+    for (const fragment of readFragments(Uint8Array.from(payload))) {
+      const known = this.#fragments.get(fragment.key) ?? []
+      this.#fragments.set(fragment.key, [...known, fragment])
     }
   }
 
-  #noteWaiting(waiting: Uint8Array): void {
-    const reader = new RowReader(waiting)
+  #payloads(groups: readonly WorkspaceWants[]): Uint8Array {
+    const out = new RowWriter()
+    for (const { workspace_id, wants } of groups) {
+      for (const { run_id, hash, columns } of wants) {
+        const fragment = this.#fragments
+          .get(keyOf(workspace_id, run_id))!
+          .find((one) => Buffer.from(one.hash, 'latin1').toString('hex') === hash)!
+        out.raw(Buffer.from(fragment.key + fragment.hash, 'latin1'))
+        for (const column of SIZED_COLUMNS)
+          out.bytes(columns.includes(column) ? fragment[column] : new Uint8Array(0))
+      }
+    }
+    this.readBack.all += out.length
+    this.readBack.most = Math.max(this.readBack.most, out.length)
+    return out.finish()
+  }
+
+  #waiting(workspace_id: string, parent_run_id: string): { parent_run_id: string; run_id: string }[] {
+    const notes = this.#children.get(keyOf(workspace_id, parent_run_id)) ?? new Map<string, boolean>()
+    return [...notes].flatMap(([run_id, waits]) => (waits ? [{ parent_run_id, run_id }] : []))
+  }
+
+  #note(rows: Uint8Array): void {
+    const reader = new RowReader(rows)
     while (!reader.done) {
       const key = keyOf(reader.uuid(), reader.uuid())
-      const known = this.#children.get(key) ?? new Set()
-      this.#children.set(key, known.add(reader.uuid()))
-      reader.i64()
+      const known = this.#children.get(key) ?? new Map<string, boolean>()
+      this.#children.set(key, known.set(reader.uuid(), reader.u8() === 0))
     }
   }
 }
@@ -193,6 +226,13 @@ describe('places of spans', () => {
     expect(rows.get(id)).toMatchObject({ trace_id: parent, parent_run_id: parent })
     expect(rows.get(id)!.issues).not.toContain('parent_unknown')
   })
+
+  it('lets nothing wait for what has come', () => {
+    const store = stored([[grandchild], [child]])
+    expect(store.waiting).toBe(2)
+    store.take([root])
+    expect(store.waiting).toBe(0)
+  })
 })
 
 describe('log records of spans', () => {
@@ -250,5 +290,77 @@ describe('spans in any order', () => {
       }),
       { numRuns: 300 },
     )
+  })
+})
+
+describe('a TraceRun with large payloads', () => {
+  const id = 'bb000000-0000-4000-8000-000000000001'
+  const UPDATES = 20
+  const BYTES = 50_000
+  const patch = (n: number, more: object = {}): Uint8Array => {
+    const record = {
+      outputs: { text: `${n} `.padEnd(BYTES, 'x') },
+      extra: { metadata: { [`update_${n}`]: n } },
+      ...more,
+    }
+    const head = requestHead({ kind: 'update', path_run_id: id })
+    return decodeRequest(head, Buffer.from(JSON.stringify(record))).rows
+  }
+  const post = decodeRequest(
+    requestHead({ kind: 'create' }),
+    Buffer.from(JSON.stringify({ id, name: 'large', start_time: '2026-11-20T09:15:33Z', inputs: { a: 1 } })),
+  ).rows
+  const updates = Array.from({ length: UPDATES }, (_, n) => patch(n))
+  const whole = stored([[post, ...updates]]).rows.get(id)!
+
+  it.each([
+    ['nothing is remembered', 0],
+    ['it is too large to be remembered whole', 1_000_000],
+  ])('is read back once an update, not once for every earlier one, where %s', (_, memoryBytes) => {
+    const { rows, readBack } = stored([[post], ...updates.map((update) => [update])], memoryBytes)
+    expect(rows.get(id)).toEqual(whole)
+    expect(Object.keys(whole.metadata)).toHaveLength(UPDATES)
+    // Every update, the first ones apart, needs the outputs that win and the metadata of all before it.
+    expect(readBack.all).toBeLessThan(UPDATES * (BYTES + UPDATES * 300))
+    expect(readBack.most).toBeLessThan(BYTES + UPDATES * 300)
+  })
+
+  it('is derived in portions with others', () => {
+    const ids = [1, 2, 3, 4].map((n) => `bb000000-0000-4000-8000-00000000000${n}`)
+    const update = (one: string, record: object): Uint8Array =>
+      decodeRequest(requestHead({ kind: 'update', path_run_id: one }), Buffer.from(JSON.stringify(record)))
+        .rows
+    const store = new MemoryStore(0, 100_000)
+    store.take(ids.map((one) => update(one, { name: 'big', outputs: { text: 'x'.repeat(45_000) } })))
+    store.take(ids.map((one) => update(one, { end_time: '2026-11-20T09:15:34Z' })))
+    expect(ids.map((one) => store.rows.get(one)!.status)).toEqual(ids.map(() => 'success'))
+    expect(ids.map((one) => store.rows.get(one)!.outputs_preview.length)).toEqual([300, 300, 300, 300])
+    // Two at a time: a question for outlines by each batch, two for payloads.
+    expect(store.readBack.most).toBeLessThan(100_000)
+    expect(store.readBack.all).toBeGreaterThan(180_000)
+    expect(store.asked).toBe(2 + 2)
+  })
+})
+
+describe('a TraceRun that cannot be derived', () => {
+  const record = { id: 'cc000000-0000-4000-8000-000000000001', name: 'bad', run_type: 'llm' }
+  const outputs = { messages: [{ role: 'assistant', content: 'x' }] }
+  const rows = decodeRequest(
+    requestHead({ kind: 'create' }),
+    Buffer.from(JSON.stringify({ ...record, end_time: '2026-11-20T09:15:34Z', outputs })),
+  ).rows
+
+  it('has a row with its main fields, and what went wrong is told', () => {
+    // `context` refuses to estimate.
+    const store = stored([[rows]])
+    expect(store.rows.get(record.id)).toMatchObject({ name: 'bad', run_type: 'llm', outputs_preview: '' })
+    expect(store.rows.get(record.id)!.issues).toContain('not_derived')
+  })
+
+  it('is not looked into when it is known as such', () => {
+    const store = new MemoryStore(0)
+    const { failures } = store.take([rows], new Set([keyOf(requestHead().workspace_id, record.id)]))
+    expect(failures).toEqual([])
+    expect(store.rows.get(record.id)!.issues).toContain('not_derived')
   })
 })

@@ -1,157 +1,218 @@
-import { type DeriveContext, type TraceRun, deriveMerged, startTimeOf } from '../trace/derive.ts'
-import { idsOf, keyOf, readFragments } from '../trace/fragment.ts'
-import { type ParentLineage, deriveLineage } from '../trace/lineage.ts'
+import { type TraceRun, deriveHead, deriveMerged } from '../trace/derive.ts'
+import { idsOf, keyOf, readFragments, readOutlines } from '../trace/fragment.ts'
+import type { ParentLineage, ParentOf } from '../trace/lineage.ts'
 import type { LlmContext } from '../trace/llm.ts'
-import { type MergedTraceRun, mergeFragments } from '../trace/merge.ts'
+import type { MergedTraceRun } from '../trace/merge.ts'
 import { spanParts } from '../trace/otel/span-parts.ts'
-import { RowWriter } from '../trace/row-binary.ts'
-import { toRow, tombstones, writeTraceRunRow } from '../trace/trace-run-row.ts'
-import { writeWaitingChild } from '../trace/waiting-child.ts'
-import { type BatchNeeds, DeriveBatch, type WorkspaceIds } from './derive-batch.ts'
+import { type PayloadWant, mergeHeads, mergePlanned } from '../trace/payload-plan.ts'
+import type { UsagePeriod } from '../trace/usage-claim.ts'
+import { MAX_DEPTH, placeOf } from '../trace/place.ts'
+import { type BatchNeeds, DeriveBatch } from './derive-batch.ts'
+import { byFragment, PORTION_BYTES, takePortion, type WorkspaceWants } from './derive-portions.ts'
+import { type Derived, DerivedWriter } from './derived-writer.ts'
 import type { OpenFragments } from './open-fragments.ts'
 
-/** What a batch needs next: fragments to be read back, or nothing more because its rows are there. */
-export type DeriveStep =
-  | BatchNeeds
-  | {
-      kind: 'done'
-      rows: Uint8Array<ArrayBuffer>
-      count: number
-      waiting: Uint8Array<ArrayBuffer>
-      waiting_count: number
-      /** Fragments that turned out to belong to another TraceRun, filed under that. */
-      adopted: Uint8Array<ArrayBuffer>
-      adopted_count: number
-      /** What went wrong with TraceRuns that could not be derived. */
-      failures: string[]
-    }
+/** What a batch needs next: more from the store, or nothing because its rows are there. */
+export type DeriveStep = DeriveNeeds | Derived
 
-/** What was read back for a batch. */
+/** What must be read back. */
+export interface DeriveNeeds extends BatchNeeds {
+  kind: 'needs'
+  payloads: WorkspaceWants[]
+}
+
+/** TraceRuns of one workspace that wait for parents. */
+export interface WaitingChildren {
+  workspace_id: string
+  pairs: { parent_run_id: string; run_id: string }[]
+}
+
+/** What was read back for a batch, as RowBinary. */
 export interface ReadBack {
-  /** Fragments as RowBinary rows. */
-  fragments: Uint8Array[]
+  /** OUTLINE_COLUMNS. */
+  outlines: Uint8Array[]
+  /** PAYLOAD_COLUMNS. */
+  payloads: Uint8Array[]
   /** TraceRuns found to wait for one of the asked parents: to be derived again. */
-  children: WorkspaceIds[]
+  children: WaitingChildren[]
 }
 
 /**
  * Turns batches of fragments into lean rows, in steps: `begin` takes a batch and says what must be read back,
- * `go_on` takes that and either asks for more (parents of parents) or gives the rows. One batch at a time.
+ * `goOn` takes that and either asks for more or gives the rows. First come outlines, until the place of every
+ * TraceRun is known, then payloads, in portions that are derived and given up one after the other. One batch at a time.
  */
 export interface Deriver {
-  begin(payloads: readonly Uint8Array[]): DeriveStep
+  /** TraceRuns of the keys `bare` are derived from their heads alone; operations of `periods` count for usage. */
+  begin(
+    payloads: readonly Uint8Array[],
+    bare: ReadonlySet<string>,
+    periods: readonly UsagePeriod[],
+  ): DeriveStep
   goOn(read: ReadBack): DeriveStep
 }
 
-export function createDeriver(context: LlmContext, memory: OpenFragments): Deriver {
-  let batch: DeriveBatch | undefined
+/** At most `portionBytes` of payloads are asked for in one step, or one column. */
+export function createDeriver(
+  context: LlmContext,
+  memory: OpenFragments,
+  portionBytes = PORTION_BYTES,
+): Deriver {
+  let work: DeriveWork | undefined
   return {
-    begin(payloads) {
-      batch = new DeriveBatch()
-      for (const payload of payloads) for (const fragment of readFragments(payload)) batch.touch(fragment)
-      batch.remember(memory)
-      return go()
+    begin(payloads, bare, periods) {
+      work = new DeriveWork(context, memory, { bare, periods, portionBytes })
+      return work.begin(payloads)
     },
     goOn(read) {
-      if (!batch) throw new Error('no batch has begun')
-      for (const rows of read.fragments) for (const fragment of readFragments(rows)) batch.add(fragment)
-      for (const { workspace_id, run_ids } of read.children)
-        for (const id of run_ids) batch.touched.add(keyOf(workspace_id, id))
-      batch.touchOwners()
-      return go()
+      if (!work) throw new Error('no batch has begun')
+      const step = work.goOn(read)
+      if (step.kind === 'done') work = undefined
+      return step
     },
   }
+}
 
-  function go(): DeriveStep {
-    const needs = batch!.ask()
-    if (needs !== undefined) return needs
-    const step = finish(batch!, context, memory)
-    batch = undefined
-    return step
+/** One batch on its way to rows. */
+class DeriveWork {
+  readonly #context: LlmContext
+  readonly #memory: OpenFragments
+  readonly #bare: ReadonlySet<string>
+  readonly #portionBytes: number
+  readonly #batch = new DeriveBatch()
+  readonly #out: DerivedWriter
+  readonly #lineages = createLineages(this.#batch)
+  /** Parents that a TraceRun was found to wait for. */
+  readonly #awaited = new Map<string, Set<string>>()
+  /** TraceRuns still to be derived, once the places of all are known. */
+  #left: string[] | undefined
+  /** TraceRuns of the portion, and what of their payloads is still to be read back. */
+  #portion: string[] = []
+  #wanted: PayloadWant[] = []
+
+  constructor(
+    context: LlmContext,
+    memory: OpenFragments,
+    options: { bare: ReadonlySet<string>; periods: readonly UsagePeriod[]; portionBytes: number },
+  ) {
+    this.#context = context
+    this.#memory = memory
+    this.#bare = options.bare
+    this.#portionBytes = options.portionBytes
+    this.#out = new DerivedWriter(options.periods)
+  }
+
+  begin(payloads: readonly Uint8Array[]): DeriveStep {
+    for (const payload of payloads) for (const fragment of readFragments(payload)) this.#batch.touch(fragment)
+    this.#batch.remember(this.#memory)
+    return this.#step()
+  }
+
+  goOn(read: ReadBack): DeriveStep {
+    const { fragments, touched } = this.#batch
+    for (const rows of read.outlines) for (const fragment of readOutlines(rows)) fragments.add(fragment)
+    for (const { workspace_id, pairs } of read.children) {
+      for (const { parent_run_id, run_id } of pairs) {
+        const key = keyOf(workspace_id, run_id)
+        touched.add(key)
+        const parents = this.#awaited.get(key)
+        if (parents) parents.add(parent_run_id)
+        else this.#awaited.set(key, new Set([parent_run_id]))
+      }
+    }
+    for (const rows of read.payloads) fragments.fill(rows)
+    if (!this.#left) this.#batch.touchOwners()
+    return this.#step()
+  }
+
+  #step(): DeriveStep {
+    if (!this.#left) {
+      const needs = this.#batch.ask()
+      if (needs) return { kind: 'needs', ...needs, payloads: [] }
+      this.#left = [...this.#batch.touched]
+    }
+    while (this.#wanted.length === 0) {
+      this.#derivePortion()
+      if (this.#left.length === 0) return this.#out.finish()
+      this.#beginPortion(this.#left)
+    }
+    const payloads = byFragment(takePortion(this.#wanted, this.#portionBytes))
+    return { kind: 'needs', outlines: [], children_of: [], payloads }
+  }
+
+  /** Takes as many TraceRuns as can be derived together, at least one. */
+  #beginPortion(left: string[]): void {
+    let bytes = 0
+    let count = 0
+    for (const key of left) {
+      const wants = this.#bare.has(key) ? [] : this.#batch.wantsOf(key)
+      bytes += wants.reduce((sum, want) => sum + want.bytes, 0)
+      if (count > 0 && bytes > this.#portionBytes) break
+      this.#wanted.push(...wants)
+      count++
+    }
+    this.#portion = left.splice(0, count)
+  }
+
+  #derivePortion(): void {
+    for (const key of this.#portion.splice(0)) this.#deriveOne(key)
+    this.#batch.fragments.release()
+  }
+
+  #deriveOne(key: string): void {
+    const { fragments } = this.#batch
+    if (fragments.of(key).length === 0) return
+    this.#out.adopted_count += this.#batch.adopt(key, this.#out.adopted)
+    const whole = this.#bare.has(key)
+      ? undefined
+      : this.#attempt(() => this.#write(mergePlanned(fragments.of(key)), deriveMerged))
+    const written =
+      whole ??
+      this.#attempt(() =>
+        this.#write(mergeHeads(fragments.of(key)), (heads, { parentOf }) => deriveHead(heads, parentOf)),
+      )
+    const traceRun = written?.traceRun
+    if (traceRun) this.#noteParent(key, traceRun)
+    if (traceRun?.end_time === undefined) this.#memory.set(key, fragments.of(key))
+  }
+
+  /** Writes no row for parts whose TraceRun is another, or has not come yet. */
+  #write(merged: MergedTraceRun, derive: typeof deriveMerged): { traceRun: TraceRun | undefined } {
+    if (spanParts(merged) !== undefined) return { traceRun: undefined }
+    const parentOf = (id: string) => this.#lineages(merged.workspace_id, id)
+    const traceRun = derive(merged, { ...this.#context, parentOf })
+    this.#out.add(traceRun)
+    return { traceRun }
+  }
+
+  /** Notes for which parent it waits, and for which no more. */
+  #noteParent(key: string, { merged, awaits }: TraceRun): void {
+    const { workspace_id, id: run_id } = merged
+    if (awaits !== undefined) {
+      this.#out.note({ workspace_id, run_id, parent_run_id: awaits, resolved: false })
+      if (!this.#lineages(workspace_id, awaits)) this.#out.unknown_parents.add(keyOf(workspace_id, awaits))
+    }
+    for (const parent_run_id of this.#awaited.get(key) ?? [])
+      if (parent_run_id !== awaits) this.#out.note({ workspace_id, run_id, parent_run_id, resolved: true })
+  }
+
+  /** One TraceRun that cannot be derived must not cost those that came with it. */
+  #attempt<T>(work: () => T): T | undefined {
+    const written = this.#out.rows.length
+    try {
+      return work()
+    } catch (error) {
+      this.#out.rows.length = written
+      // Where it happened only: messages may quote what was sent.
+      this.#out.failures.push(
+        error instanceof Error
+          ? `${error.name}\n${error.stack?.split('\n').slice(1).join('\n')}`
+          : typeof error,
+      )
+      return undefined
+    }
   }
 }
-
-function finish(batch: DeriveBatch, context: LlmContext, memory: OpenFragments): DeriveStep {
-  const rows = new RowWriter(batch.touched.size * 1024)
-  const waiting = new RowWriter()
-  const adopted = new RowWriter()
-  let count = 0
-  let waiting_count = 0
-  let adopted_count = 0
-  const failures: string[] = []
-  const lineages = createLineages(batch)
-  for (const key of batch.touched) {
-    const fragments = batch.fragments.get(key)
-    if (!fragments) continue
-    adopted_count += batch.adopt(key, adopted)
-    const written = rows.length
-    const traceRun = attempt(failures, () => {
-      const derived = derive(batch, key, context, lineages)
-      if (derived) count += writeRows(rows, derived)
-      return derived
-    })
-    if (traceRun) waiting_count += writeWaiting(waiting, traceRun)
-    else rows.length = written
-    if (traceRun?.end_time === undefined) memory.set(key, fragments)
-    else memory.delete(key)
-  }
-  return {
-    kind: 'done',
-    rows: rows.finish(),
-    count,
-    waiting: waiting.finish(),
-    waiting_count,
-    adopted: adopted.finish(),
-    adopted_count,
-    failures,
-  }
-}
-
-/** One TraceRun that cannot be derived must not cost those that came with it. */
-function attempt<T>(failures: string[], work: () => T): T | undefined {
-  try {
-    return work()
-  } catch (error) {
-    // Where it happened only: messages may quote what was sent.
-    failures.push(
-      error instanceof Error
-        ? `${error.name}\n${error.stack?.split('\n').slice(1).join('\n')}`
-        : typeof error,
-    )
-    return undefined
-  }
-}
-
-function writeRows(rows: RowWriter, traceRun: TraceRun): number {
-  const row = toRow(traceRun)
-  const dead = tombstones(traceRun, row)
-  for (const each of dead) writeTraceRunRow(rows, each)
-  writeTraceRunRow(rows, row)
-  return dead.length + 1
-}
-
-function writeWaiting(waiting: RowWriter, { merged, awaits }: TraceRun): number {
-  if (awaits === undefined) return 0
-  const { workspace_id, id, received_at } = merged
-  writeWaitingChild(waiting, { workspace_id, parent_run_id: awaits, run_id: id, received_at })
-  return 1
-}
-
-/** Undefined for parts whose TraceRun is another, or has not come yet. */
-function derive(
-  batch: DeriveBatch,
-  key: string,
-  context: LlmContext,
-  lineages: Lineages,
-): TraceRun | undefined {
-  const merged = mergeFragments(batch.fragments.get(key)!)
-  if (spanParts(merged) !== undefined) return undefined
-  const withParents: DeriveContext = { ...context, parentOf: (id) => lineages(merged.workspace_id, id) }
-  return deriveMerged(merged, withParents)
-}
-
-/** A trace deeper than this, sent without any dotted_order, stays provisional below: orders grow with the depth. */
-const MAX_DEPTH = 256
 
 type Lineages = (workspace_id: string, run_id: string) => ParentLineage | undefined
 
@@ -166,7 +227,7 @@ function createLineages(batch: DeriveBatch): Lineages {
     const owner = batch.ownerOf(key)
     const place =
       owner === undefined
-        ? placeOf(batch.head(key), (id) => lineageOf(workspace_id, id, depth + 1))
+        ? placeIn(batch, key, (id) => lineageOf(workspace_id, id, depth + 1))
         : lineageOf(workspace_id, idsOf(owner).run_id, depth + 1)
     known.set(key, place)
     return place
@@ -174,19 +235,7 @@ function createLineages(batch: DeriveBatch): Lineages {
   return lineageOf
 }
 
-function placeOf(
-  merged: MergedTraceRun | undefined,
-  parentOf: (id: string) => ParentLineage | undefined,
-): ParentLineage | undefined {
-  if (!merged?.created) return undefined
-  const { trace_id, dotted_order, awaits } = deriveLineage(merged, startTimeOf(merged), parentOf, [])
-  if (dotted_order.length >= MAX_DEPTH * 60) return undefined
-  const span_id = merged.head['span_id']
-  return {
-    id: merged.id,
-    trace_id,
-    dotted_order,
-    provisional: awaits !== undefined,
-    span_id: typeof span_id === 'string' ? span_id : undefined,
-  }
+function placeIn(batch: DeriveBatch, key: string, parentOf: ParentOf): ParentLineage | undefined {
+  const merged = batch.head(key)
+  return merged && placeOf(merged, parentOf)
 }

@@ -8,6 +8,8 @@ export interface Accepted {
   rejected: Rejected[]
   /** The body stopped early; what had arrived whole is stored. */
   truncated: boolean
+  /** What the caller should know besides: soft limits that are reached. */
+  warnings: string[]
 }
 
 /** What users may know about ingestion (GET /api/v1/ingest/health). */
@@ -31,7 +33,7 @@ export interface IngestHealth {
 export interface Ingester {
   /**
    * Decodes, validates and logs one request body; resolves when what it accepted is durable.
-   * @throws AppError for whole-body faults, `log_full`, `overloaded`, `shutting_down`
+   * @throws AppError for whole-body faults, `log_full`, `overloaded`, `shutting_down`, `usage_limit_reached`
    */
   ingest(head: RequestHead, body: Uint8Array): Promise<Accepted>
   health(): IngestHealth

@@ -2,6 +2,7 @@ import type { Decoded, RequestHead } from '../trace/decoded.ts'
 import type { DeriveStep, ReadBack } from './deriver.ts'
 import type { FieldChoice } from '../trace/trace-run-json.ts'
 import type { FoundPrice } from './price-lookup.ts'
+import type { UsagePeriod } from '../trace/usage-claim.ts'
 import type { PriceQuery } from '../trace/price/price.ts'
 import type { Repriced } from '../trace/price/reprice-rows.ts'
 import type { PriceSnapshot } from './price-store.ts'
@@ -10,11 +11,19 @@ import type { ReadRows } from './trace-assembly.ts'
 /** The tasks that worker threads take: name → what goes in, what comes out. */
 export interface LaneTasks {
   decode: { input: { head: RequestHead; body: Uint8Array }; output: Decoded }
-  'derive-begin': { input: { payloads: Uint8Array[]; prices: PriceSnapshot }; output: DeriveStep }
+  'derive-begin': {
+    input: {
+      payloads: Uint8Array[]
+      prices: PriceSnapshot
+      bare: ReadonlySet<string>
+      periods: readonly UsagePeriod[]
+    }
+    output: DeriveStep
+  }
   'derive-go-on': { input: ReadBack; output: DeriveStep }
   'read-trace-run': { input: { read: ReadRows; choice: FieldChoice }; output: Uint8Array | undefined }
   'read-trace': {
-    input: { read: ReadRows; trace_id: string; limit: number; next: string | null }
+    input: { read: ReadRows; trace_id: string; next: string | null }
     output: Uint8Array | undefined
   }
   'read-page': {

@@ -33,13 +33,13 @@ type Handlers = { [Name in keyof LaneTasks]: (input: LaneTasks[Name]['input']) =
 
 const handlers: Handlers = {
   decode: ({ head, body }) => decodeRequest(head, body),
-  'derive-begin': ({ payloads, prices: snapshot }) => {
+  'derive-begin': ({ payloads, prices: snapshot, bare, periods }) => {
     prices.use(snapshot)
-    return deriver.begin(payloads)
+    return deriver.begin(payloads, bare, periods)
   },
   'derive-go-on': (read) => deriver.goOn(read),
   'read-trace-run': ({ read, choice }) => assembly.traceRun(read, choice),
-  'read-trace': ({ read, trace_id, limit, next }) => assembly.trace(read, { trace_id, limit, next }),
+  'read-trace': ({ read, trace_id, next }) => assembly.trace(read, { trace_id, next }),
   'read-page': ({ read, cursors, choice }) => assembly.page(read, cursors, choice),
   reprice: ({ rows, prices: snapshot }) => {
     prices.use(snapshot)
@@ -60,7 +60,8 @@ function moved(value: unknown): TaskReply {
       transfer.add(part.buffer)
   }
   collect(value)
-  if (typeof value === 'object' && value !== null) {
+  // Not of bytes: the values of those are as many numbers.
+  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
     for (const part of Object.values(value)) {
       collect(part)
       if (Array.isArray(part)) for (const item of part) collect((item as { bytes?: unknown } | null)?.bytes)

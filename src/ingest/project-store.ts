@@ -33,7 +33,7 @@ export interface ProjectQuery {
   offset: number
 }
 
-/** Projects by workspace; names are unique in theirs. Names are kept as sent but for unpaired surrogates. */
+/** Projects by workspace; names are unique in theirs. Names are kept as sent but for unpaired surrogates and NUL. */
 export interface ProjectStore {
   /**
    * The id of the project that a TraceRun names, made if there is none: by id if one is given, else by name, else
@@ -43,7 +43,10 @@ export interface ProjectStore {
     workspace_id: string,
     reference: { session_name: string | null; session_id: string | null },
   ): Promise<string>
-  /** The id behind a name that was resolved before, from memory; undefined says nothing. */
+  /**
+   * The id behind a name that was resolved in the last five seconds, from memory; undefined says nothing. For so long
+   * a name may stand for its old project after another process has changed it.
+   */
   known(workspace_id: string, name: string): string | undefined
   get(workspace_id: string, id: string): Promise<Project | undefined>
   /** Newest first. */
@@ -62,4 +65,6 @@ export interface ProjectStore {
    * @throws AppError conflict when the new name is taken
    */
   update(workspace_id: string, id: string, fields: ProjectFields): Promise<Project | undefined>
+  /** The names of all projects of these workspaces, by `workspace_id/project_id`. For reports. */
+  names(workspace_ids: readonly string[]): Promise<Map<string, string>>
 }

@@ -1,9 +1,10 @@
-import { type TraceRun, carriesUsage, deriveMerged } from '../trace/derive.ts'
-import { type StoredFragment, readFragments } from '../trace/fragment.ts'
+import { type DeriveContext, type TraceRun, carriesUsage, deriveHead, deriveMerged } from '../trace/derive.ts'
+import { idsOf, type StoredFragment } from '../trace/fragment.ts'
 import type { ParentLineage } from '../trace/lineage.ts'
 import type { Estimator, LlmContext } from '../trace/llm.ts'
-import { mergeFragments } from '../trace/merge.ts'
+import { metadataOf } from '../trace/merge.ts'
 import { spanParts } from '../trace/otel/span-parts.ts'
+import { mergeHeads, mergePlanned, NOT_DERIVED } from '../trace/payload-plan.ts'
 import { type RollUp, rollUp } from '../trace/roll-up.ts'
 import {
   type RollUpColumns,
@@ -23,6 +24,7 @@ import {
   ownCounts,
   totalsJson,
 } from '../trace/trace-run-json.ts'
+import { fragmentsIn, type ReadFragments } from './read-plan.ts'
 
 /** What the store gave for one read, as RowBinary. */
 export interface ReadRows {
@@ -30,8 +32,10 @@ export interface ReadRows {
   rows: Uint8Array
   /** ROLL_UP_COLUMNS of every TraceRun of the traces concerned; no bytes where none is needed. */
   roll_up: Uint8Array
-  /** Fragments of the TraceRuns that are answered whole; no bytes for lean answers. */
-  fragments: Uint8Array
+  /** Those of the TraceRuns that are answered whole; empty for lean answers. */
+  fragments: ReadFragments
+  /** How many of the rows are answered; the others are for later pages. */
+  shown: number
 }
 
 type Piece = string | Uint8Array
@@ -40,11 +44,8 @@ type Piece = string | Uint8Array
 export interface TraceAssembly {
   /** One TraceRun whole; undefined when there are neither fragments nor a row. */
   traceRun(read: ReadRows, choice: FieldChoice): Uint8Array<ArrayBuffer> | undefined
-  /** A page of a trace: its first `limit` rows. `totals` are over the whole trace, `next` is the next page's cursor. */
-  trace(
-    read: ReadRows,
-    page: { trace_id: string; limit: number; next: string | null },
-  ): Uint8Array<ArrayBuffer> | undefined
+  /** A page of a trace. `totals` are over the whole trace, `next` is the next page's cursor. */
+  trace(read: ReadRows, page: { trace_id: string; next: string | null }): Uint8Array<ArrayBuffer> | undefined
   /** A page of a list. */
   page(
     read: ReadRows,
@@ -56,7 +57,7 @@ export interface TraceAssembly {
 export function createTraceAssembly(context: LlmContext): TraceAssembly {
   return {
     traceRun(read, choice) {
-      const rows = [...readRows(read.rows, TRACE_RUN_COLUMNS)]
+      const rows = shownRows(read)
       const derived = deriveAll(read.fragments, rows, context)
       const pieces = assemble(
         rows.length > 0 ? rows : [...derived.values()].map(toRow),
@@ -66,8 +67,8 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
       )
       return pieces.length === 0 ? undefined : joinPieces(pieces[0]!)
     },
-    trace(read, { trace_id, limit, next }) {
-      const rows = [...readRows(read.rows, TRACE_RUN_COLUMNS)].slice(0, limit)
+    trace(read, { trace_id, next }) {
+      const rows = shownRows(read)
       if (rows.length === 0) return undefined
       const roll = rollUps(read.roll_up)
       const pieces = assemble(rows, deriveAll(read.fragments, rows, context), roll, {})
@@ -86,7 +87,7 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
       ])
     },
     page(read, cursors, choice) {
-      const rows = [...readRows(read.rows, TRACE_RUN_COLUMNS)]
+      const rows = shownRows(read)
       const derived = deriveAll(read.fragments, rows, context)
       const pieces = assemble(rows, derived, rollUps(read.roll_up), choice)
       return joinPieces(['{"runs":[', ...separated(pieces), `],"cursors":${JSON.stringify(cursors)}}`])
@@ -94,34 +95,55 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
   }
 }
 
+function shownRows(read: ReadRows): TraceRunRow[] {
+  return [...readRows(read.rows, TRACE_RUN_COLUMNS)].slice(0, read.shown)
+}
+
 /** Derives every TraceRun that has fragments; counts that were estimated at ingest are taken from its row. */
 function deriveAll(
-  fragments: Uint8Array,
+  read: ReadFragments,
   rows: readonly TraceRunRow[],
   context: LlmContext,
 ): Map<string, TraceRun> {
-  const groups = new Map<string, StoredFragment[]>()
-  for (const fragment of readFragments(fragments)) {
-    const group = groups.get(fragment.run_id)
-    if (group) group.push(fragment)
-    else groups.set(fragment.run_id, [fragment])
-  }
+  const fragments = fragmentsIn(read)
   const byId = new Map(rows.map((row) => [row.run_id, row]))
   const derived = new Map<string, TraceRun>()
-  for (const [id, group] of groups) {
-    const merged = mergeFragments(group)
-    if (spanParts(merged) !== undefined) continue
-    const row = byId.get(id)
-    derived.set(
-      id,
-      deriveMerged(merged, {
-        ...context,
-        startEstimate: () => (row ? storedEstimates(row, context.startEstimate) : context.startEstimate()),
-        parentOf: () => row && parentPlace(row),
-      }),
-    )
+  for (const key of fragments.keys()) {
+    const { run_id } = idsOf(key)
+    const row = byId.get(run_id)
+    if (rows.length > 0 && !row) continue
+    const own: DeriveContext = {
+      ...context,
+      startEstimate: () => (row ? storedEstimates(row, context.startEstimate) : context.startEstimate()),
+      parentOf: () => row && parentPlace(row),
+    }
+    const traceRun = deriveOne(fragments.of(key), own, row?.issues.includes(NOT_DERIVED) === true)
+    if (traceRun) derived.set(run_id, traceRun)
   }
   return derived
+}
+
+/**
+ * A TraceRun as it is read; undefined for parts of another. One that could not be derived at ingest, or cannot be
+ * now, is answered as it was sent.
+ */
+function deriveOne(
+  fragments: readonly StoredFragment[],
+  context: DeriveContext,
+  isBare: boolean,
+): TraceRun | undefined {
+  const merged = mergePlanned(fragments)
+  if (spanParts(merged) !== undefined) return undefined
+  if (!isBare) {
+    try {
+      return deriveMerged(merged, context)
+    } catch {
+      // Said at ingest already.
+    }
+  }
+  const bare = deriveHead(mergeHeads(fragments), context.parentOf)
+  const { raw, extra } = merged
+  return { ...bare, metadata: metadataOf(merged), merged: { ...bare.merged, raw, extra } }
 }
 
 /** The parent's place as the row tells it: known since the row was derived with it, else undefined. */

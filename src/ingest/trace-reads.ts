@@ -1,5 +1,6 @@
 import type { FieldChoice } from '../trace/trace-run-json.ts'
 import type { JsonObject } from '../schema/json.ts'
+import type { ProjectCounts, ProjectStats } from './trace-store.ts'
 
 /** Body of POST /api/v1/runs/query after its check (platform-api §2). Times are epoch microseconds. */
 export interface TraceRunQuery {
@@ -40,11 +41,9 @@ export interface TraceReads {
     name: string,
   ): Promise<{ mime_type: string; size: number; sha256: string } | undefined>
   feedback(workspace_id: string, run_ids: readonly string[]): Promise<JsonObject[]>
-  /** Run count and newest start time (epoch microseconds) of each project that has runs. */
-  projectStats(
-    workspace_id: string,
-    project_ids: readonly string[],
-  ): Promise<Map<string, { run_count: number; last_start: number | null }>>
+  /** By project; without those that have no TraceRuns. */
+  projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>>
+  projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>>
   /** The validation report for any body that ingest takes, as JSON bytes; stores nothing. */
   validate(head: { content_type: string; content_encoding: string }, body: Uint8Array): Promise<Uint8Array>
 }

@@ -22,11 +22,43 @@ export interface ListQuery {
   limit: number
 }
 
-/** Run count and newest start of a project. */
-export interface ProjectStats {
+/** How many TraceRuns a project has, and when the newest started. */
+export interface ProjectCounts {
   run_count: number
   /** Epoch microseconds. */
-  last_start: number | null
+  last_start: number
+}
+
+/**
+ * Figures over all TraceRuns of a project, null where there is nothing to tell. Tokens and costs are without double
+ * counts (rule N6, D-17). Times are seconds: latency of ended traces (roots), first token of llm TraceRuns.
+ */
+export interface ProjectStats extends ProjectCounts {
+  /** Roots. */
+  trace_count: number
+  llm_runs: number
+  latency_p50: number | null
+  latency_p99: number | null
+  first_token_p50: number | null
+  first_token_p99: number | null
+  prompt_tokens: number
+  completion_tokens: number
+  /** Dollars as decimal text. */
+  prompt_cost: string | null
+  completion_cost: string | null
+  total_cost: string | null
+  /** Share of the ended traces whose root failed, 0 to 1. */
+  error_rate: number | null
+  /** Share of the ended llm TraceRuns with a first token, 0 to 1. */
+  streaming_rate: number | null
+}
+
+/** Which payloads to read back: fragments of these TraceRuns with these content hashes, and which of their columns. */
+export interface PayloadQuery {
+  run_ids: readonly string[]
+  /** 32 hex digits each. */
+  hashes: readonly string[]
+  columns: readonly string[]
 }
 
 /**
@@ -38,18 +70,21 @@ export interface TraceStore {
   /** Resolves only when the rows are durable. */
   insert(table: StoredTable, rows: readonly Uint8Array[], signal?: AbortSignal): Promise<void>
   /**
-   * All fragments of the given TraceRuns, duplicates possible, without those whose content hash (32 hex digits) is
-   * among `at_hand`.
+   * All fragments of the given TraceRuns without their payloads (OUTLINE_COLUMNS), duplicates possible. A head beyond
+   * 1 MB is left out, too.
    */
-  fragments(
-    workspace_id: string,
-    run_ids: readonly string[],
-    at_hand?: readonly string[],
-  ): Promise<Uint8Array>
+  outlines(workspace_id: string, run_ids: readonly string[]): Promise<Uint8Array>
+  /** Columns of stored fragments (PAYLOAD_COLUMNS); possibly of others than were asked for. */
+  payloads(workspace_id: string, query: PayloadQuery): Promise<Uint8Array>
+  /** Payloads of the small fragments of a TraceRun (PAYLOAD_COLUMNS), some MB at most: mostly all that there are. */
+  smallPayloads(workspace_id: string, run_id: string): Promise<Uint8Array>
   /** False when no TraceRun waits for a parent, the common case. */
   hasWaitingChildren(): Promise<boolean>
   /** TraceRuns that wait for one of the given parents. */
-  waitingChildren(workspace_id: string, parent_run_ids: readonly string[]): Promise<string[]>
+  waitingChildren(
+    workspace_id: string,
+    parent_run_ids: readonly string[],
+  ): Promise<{ parent_run_id: string; run_id: string }[]>
   /** The lean row of one TraceRun, or no bytes. */
   row(workspace_id: string, run_id: string): Promise<Uint8Array>
   /** Lean rows of one trace in dotted order from `after` (a dotted_order) on. */
@@ -60,6 +95,9 @@ export interface TraceStore {
   list(workspace_id: string, query: ListQuery): Promise<Uint8Array>
   /** Feedback records of TraceRuns, newest first. */
   feedback(workspace_id: string, run_ids: readonly string[]): Promise<JsonObject[]>
+  /** By project; without those that have no TraceRuns. */
+  projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>>
+  /** As projectCounts; reads much more of every TraceRun. */
   projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>>
   /** Resolves when the store answers. */
   ping(): Promise<void>

@@ -3,8 +3,8 @@ import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import { reviveFailure, type TaskMessage, type TaskRequest } from './serve-tasks.ts'
 
-/** Tasks on a thread at once: one runs, one waits beside it so that the thread never idles. */
-const PIPELINE_DEPTH = 2
+/** Tasks on a thread at once unless said: one runs, one waits beside it so that the thread never idles. */
+const DEPTH = 2
 /** A thread must have loaded its entry by then. */
 const START_TIMEOUT_MS = 30_000
 /** Buffers up to this size are copied to a busy thread, so that the task can still move elsewhere. */
@@ -45,6 +45,8 @@ export interface WorkerPoolOptions {
   size: number
   name: string
   workerData?: unknown
+  /** Tasks on a thread at once, the running one among them; default 2. Those behind it cannot move elsewhere. */
+  depth?: number
   taskTimeoutMs?: number
   idleMs?: number
   resourceLimits?: ResourceLimits
@@ -151,7 +153,7 @@ class ThreadLane implements WorkerPool {
     const [leastBusy] = [...this.#threads].sort((a, b) => a.jobs.length - b.jobs.length)
     if (leastBusy?.jobs.length === 0) return leastBusy
     if (this.#threads.size < this.#options.size) return this.#spawn()
-    if (leastBusy === undefined || leastBusy.jobs.length >= PIPELINE_DEPTH) return null
+    if (leastBusy === undefined || leastBusy.jobs.length >= (this.#options.depth ?? DEPTH)) return null
     return transferBytes(job.task) <= MAX_COPY_BYTES ? leastBusy : null
   }
 

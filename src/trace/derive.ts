@@ -108,6 +108,13 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
   return traceRun
 }
 
+/** What the main fields of a TraceRun say: nothing is looked into, and tokens and costs stay unknown. */
+export function deriveHead(heads: MergedTraceRun, parentOf: DeriveContext['parentOf']): TraceRun {
+  const none = { tokens: 0, encoding: '', sampled: false }
+  const startEstimate = () => ({ input: () => none, output: () => none })
+  return { ...deriveMerged(heads, { processors: [], startEstimate, parentOf }), usage: emptyUsage() }
+}
+
 function sentStart(merged: MergedTraceRun): number | undefined {
   return parseTime(merged.head['start_time'])
 }

@@ -27,6 +27,7 @@ export const FIELDS = {
   first_token_time: 'time',
   latency: 'seconds',
   ttft: 'seconds',
+  tokens_per_second: 'count',
   total_tokens: 'count',
   prompt_tokens: 'count',
   completion_tokens: 'count',

@@ -53,6 +53,27 @@ export const FRAGMENT_COLUMNS = [
   'attachments',
 ] as const
 
+/** Columns whose size the sender chooses, in storage order; column `sizes` holds their lengths. */
+export const SIZED_COLUMNS = ['head', ...BIG_FIELDS, 'attachments'] as const
+export type SizedColumn = (typeof SIZED_COLUMNS)[number]
+
+/** Columns of a fragment read back without its payload: enough to tell what of it is needed. */
+export const OUTLINE_COLUMNS = [
+  'workspace_id',
+  'run_id',
+  'rank',
+  'hash',
+  'received_at',
+  'project_id',
+  'user_id',
+  'api_key_id',
+  'head',
+  'sizes',
+] as const
+
+/** Columns of payloads read back later; those that were not asked for are empty. */
+export const PAYLOAD_COLUMNS = ['workspace_id', 'run_id', 'hash', ...SIZED_COLUMNS] as const
+
 const HASH_BYTES = 16
 const EMPTY = new Uint8Array(0)
 /** Where a row's hash starts: after two ids and the rank. */
@@ -89,9 +110,13 @@ export interface StoredFragment extends Fragment {
   hash: string
   /** Workspace and TraceRun id, 32 bytes as a latin1 string: the key of a TraceRun in maps. */
   key: string
-  /** The whole encoded row, a view. */
+  /** The whole encoded row, a view; of an outline the row of that. */
   row: Uint8Array
+  /** Bytes of the columns that are stored and not at hand: those are empty here. */
+  left_out: Partial<Record<SizedColumn, number>>
 }
+
+const NONE_LEFT_OUT: StoredFragment['left_out'] = Object.freeze({})
 
 /** Reads the next row; its byte fields are views and live as long as the rows' buffer. */
 export function readFragment(reader: RowReader): StoredFragment {
@@ -101,6 +126,7 @@ export function readFragment(reader: RowReader): StoredFragment {
   const fragment: StoredFragment = {
     key,
     row: EMPTY,
+    left_out: NONE_LEFT_OUT,
     workspace_id: reader.uuid(),
     run_id: reader.uuid(),
     rank: reader.u8(),
@@ -120,6 +146,70 @@ export function readFragment(reader: RowReader): StoredFragment {
   }
   fragment.row = reader.buffer.subarray(start, reader.at)
   return fragment
+}
+
+/** Every fragment of `rows` in OUTLINE_COLUMNS: what is not at hand is in `left_out`. */
+export function* readOutlines(rows: Uint8Array): Generator<StoredFragment> {
+  const reader = new RowReader(rows)
+  while (!reader.done) {
+    const start = reader.at
+    const key = reader.key(32)
+    reader.at = start
+    const fragment: StoredFragment = {
+      ...emptyFragment(reader.uuid(), reader.uuid(), reader.u8(), 0),
+      key,
+      row: EMPTY,
+      left_out: {},
+      hash: reader.key(HASH_BYTES),
+      received_at: Number(reader.i64()),
+      project_id: reader.uuid(),
+      user_id: reader.uuid(),
+      api_key_id: reader.uuid(),
+      head: reader.bytes(),
+    }
+    const sizes = reader.varint()
+    for (let i = 0; i < sizes; i++) {
+      const size = reader.u32()
+      const column = SIZED_COLUMNS[i]
+      if (column !== undefined && size > fragment[column].length) fragment.left_out[column] = size
+    }
+    fragment.row = reader.buffer.subarray(start, reader.at)
+    yield fragment
+  }
+}
+
+/** Columns of one fragment, read back; those that are empty or were not asked for are empty. */
+export interface StoredPayload {
+  /** As in StoredFragment. */
+  key: string
+  hash: string
+  columns: Record<SizedColumn, Uint8Array>
+}
+
+/** Every row of `rows` in PAYLOAD_COLUMNS; the byte fields are views. */
+export function* readPayloads(rows: Uint8Array): Generator<StoredPayload> {
+  const reader = new RowReader(rows)
+  while (!reader.done) {
+    yield {
+      key: reader.key(32),
+      hash: reader.key(HASH_BYTES),
+      columns: {
+        head: reader.bytes(),
+        inputs: reader.bytes(),
+        outputs: reader.bytes(),
+        events: reader.bytes(),
+        extra: reader.bytes(),
+        error: reader.bytes(),
+        serialized: reader.bytes(),
+        attachments: reader.bytes(),
+      },
+    }
+  }
+}
+
+/** How large a column is, at hand or not. */
+export function sizeOf(fragment: StoredFragment, column: SizedColumn): number {
+  return fragment.left_out[column] ?? fragment[column].length
 }
 
 /** A fragment with nothing in it but its keys: a base to fill. */

@@ -11,7 +11,14 @@ export interface Lineage {
   dotted_order: string
   /** The parent that must be known before trace_id and dotted_order are final. */
   awaits: string | undefined
+  placed_by: PlacedBy
 }
+
+/**
+ * What trace_id rests on: what was sent for this TraceRun or one above it; that nothing says that the topmost known
+ * one has a parent; or the id of a parent which is unknown.
+ */
+export type PlacedBy = 'statement' | 'itself' | 'unknown_parent'
 
 /** What a child needs of its parent. */
 export interface ParentLineage {
@@ -23,6 +30,7 @@ export interface ParentLineage {
   span_id?: string | undefined
   /** It waits for a parent itself, so the order below it may change. */
   provisional?: boolean
+  placed_by?: PlacedBy
 }
 
 /** Finds a parent's place; undefined while the parent is unknown. */
@@ -58,11 +66,14 @@ export function deriveLineage(
   const parent_run_id = headUuid(merged, 'parent_run_id') ?? segments?.at(-2)?.id
   const trace = headUuid(merged, 'trace_id')
   if (segments) {
-    return { trace_id: trace ?? segments[0]!.id, parent_run_id, dotted_order: sent!, awaits: undefined }
+    const trace_id = trace ?? segments[0]!.id
+    return { trace_id, parent_run_id, dotted_order: sent!, awaits: undefined, placed_by: 'statement' }
   }
+  const stated = trace === undefined ? undefined : ('statement' as const)
   if (parent_run_id === undefined) {
     const dotted_order = dottedSegment(start, merged.id)
-    return { trace_id: trace ?? merged.id, parent_run_id, dotted_order, awaits: undefined }
+    const placed_by = stated ?? 'itself'
+    return { trace_id: trace ?? merged.id, parent_run_id, dotted_order, awaits: undefined, placed_by }
   }
   const parent = findParent(merged, parent_run_id, trace, parentOf)
   if (parent === undefined) {
@@ -72,6 +83,7 @@ export function deriveLineage(
       parent_run_id,
       dotted_order: provisionalOrder(merged, start, parent_run_id, trace),
       awaits: parent_run_id,
+      placed_by: stated ?? 'unknown_parent',
     }
   }
   const id = parent.id ?? parent_run_id
@@ -84,6 +96,7 @@ export function deriveLineage(
       id: merged.id,
     }),
     awaits: parent.provisional ? id : undefined,
+    placed_by: stated ?? parent.placed_by ?? 'statement',
   }
 }
 

@@ -130,6 +130,14 @@ function choose(
   return chosen
 }
 
+/** What an embedding model reads of its inputs: the text or texts alone, where they can be told from the rest. */
+function embeddedText(inputs: JsonValue): JsonValue {
+  const value = isObject(inputs)
+    ? (inputs['input'] ?? inputs['texts'] ?? inputs['documents'] ?? inputs)
+    : inputs
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.join('\n') : value
+}
+
 interface Sides {
   inputs: JsonValue | undefined
   outputs: JsonValue | undefined
@@ -150,10 +158,9 @@ function estimateMissing(
   const { usage, issues } = traceRun
   if (traceRun.status === 'pending' && sides.outputs === undefined) return undefined
   // A span whose content was not captured says nothing of how much there was.
-  const isSilent = sides.inputs === undefined && sides.outputs === undefined
-  if (traceRun.mapped !== undefined && isSilent && traceRun.status !== 'error') return undefined
-  if (usage.source.input !== null && (usage.source.output !== null || traceRun.run_type !== 'llm'))
-    return undefined
+  const isSilent = traceRun.mapped !== undefined && sides.outputs === undefined && traceRun.status !== 'error'
+  const needsOutput = usage.source.output === null && traceRun.run_type === 'llm' && !isSilent
+  if (usage.source.input !== null && !needsOutput) return undefined
   const estimator = startEstimate()
   const names = {
     model: llm.model,
@@ -165,7 +172,8 @@ function estimateMissing(
     const estimate = estimator.input({
       ...names,
       messages: llm.input_messages,
-      raw: sides.input?.value ?? sides.inputs,
+      raw:
+        traceRun.run_type === 'embedding' ? embeddedText(sides.inputs) : (sides.input?.value ?? sides.inputs),
       recognised: sides.input !== undefined,
     })
     usage.input_tokens = estimate.tokens
@@ -173,7 +181,7 @@ function estimateMissing(
     encoding = estimate.encoding
     if (estimate.sampled) issues.push(sampled('inputs'))
   }
-  if (usage.source.output === null && traceRun.run_type === 'llm') {
+  if (needsOutput) {
     usage.source.output = 'estimate'
     usage.output_tokens = 0
     if (sides.outputs !== undefined) {

@@ -21,9 +21,12 @@ export function parseLooseJson(bytes: Uint8Array): LooseJson {
   return { value: parsed.value, ok: true, repaired: parsed.text !== text }
 }
 
+/** A longer text is not taken for an empty value. */
+export const LONGEST_EMPTY_JSON = 16
+
 /** `{}`, `[]`, `null`, `""` with or without white space: a value that must not hide a filled one. */
 export function isEmptyJson(bytes: Uint8Array): boolean {
-  if (bytes.length > 16) return false
+  if (bytes.length > LONGEST_EMPTY_JSON) return false
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     .toString('latin1')
     .replace(/\s+/g, '')

@@ -15,6 +15,13 @@ export interface Attachment {
   sha256: string
 }
 
+/** What one fragment says by itself, without its big fields. */
+export interface FragmentFacts
+  extends Pick<StoredFragment, 'rank' | 'received_at' | 'project_id' | 'user_id' | 'api_key_id'> {
+  start_time: JsonValue | undefined
+  head: JsonObject | undefined
+}
+
 /** All fragments of one TraceRun folded into one record; independent of the order in which they came. */
 export interface MergedTraceRun {
   workspace_id: string
@@ -35,8 +42,8 @@ export interface MergedTraceRun {
   raw: Partial<Record<BigField, Uint8Array>>
   extra: JsonObject
   attachments: Record<string, Attachment>
-  /** What each fragment alone says of project and start: any of them may have been the sort key of an earlier row. */
-  keys: { project_id: string; start_time: JsonValue | undefined; received_at: number }[]
+  /** What each fragment alone says: any of them may have been the sort key of an earlier row, and counts for usage. */
+  keys: FragmentFacts[]
   issues: Issue[]
 }
 
@@ -71,7 +78,7 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
 }
 
 /** Distinct fragments in merge order; of equal ones the earliest received is kept. */
-function inMergeOrder(all: readonly StoredFragment[]): readonly StoredFragment[] {
+export function inMergeOrder(all: readonly StoredFragment[]): readonly StoredFragment[] {
   if (all.length === 1) return all
   const distinct = new Map<string, StoredFragment>()
   for (const fragment of all) {
@@ -105,11 +112,9 @@ function addFragment(merged: MergedTraceRun, fragment: StoredFragment): void {
   }
   const head = fragment.head.length > 2 ? mergeHead(merged, fragment.head) : undefined
   if (head === undefined || !isPartHead(head)) {
-    merged.keys.push({
-      project_id: fragment.project_id,
-      start_time: head?.['start_time'],
-      received_at: fragment.received_at,
-    })
+    const { rank, received_at, project_id, user_id, api_key_id } = fragment
+    const start_time = head?.['start_time']
+    merged.keys.push({ rank, received_at, project_id, user_id, api_key_id, start_time, head })
   }
   for (const field of BIG_FIELDS) {
     const bytes = fragment[field]

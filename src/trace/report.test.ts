@@ -1,11 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { builtInProcessors } from '../../processors/index.ts'
+import {
+  attributes,
+  jsonExport,
+  jsonLogExport,
+  jsonSpan,
+  otlpHead,
+  spanId,
+  START_NS,
+  TRACE,
+} from '../../test/support/otlp-body.ts'
 import { NIL_UUID } from '../base/ids.ts'
 import { createRegistry } from '../schema/registry.ts'
 import type { ValidationReport } from '../schema/types.gen.ts'
+import { createReport } from './report.ts'
 import { createEstimates } from './estimator.ts'
 import { createTokenizer } from './tokenizer.ts'
-import { reportBody } from './validate-body.ts'
+import { readBody, reportBody } from './validate-body.ts'
 
 const ID = '01a1f83d-5201-7000-8000-00000000000a'
 const GOOD = {
@@ -36,6 +47,19 @@ function reportOn(...runs: object[]): ValidationReport {
     limits: { max_body_bytes: 1_000_000, max_parts: 100, max_part_bytes: 100_000 },
   }
   const report = reportBody(head, Buffer.from(JSON.stringify({ post: runs })), context)
+  expect(registry.check('validation-report', report)).toMatchObject({ ok: true })
+  return report
+}
+
+/** The report on OTLP exports, one after the other, as `weir validate` makes it of several files. */
+function reportOnExports(...bodies: Buffer[]): ValidationReport {
+  const head = otlpHead()
+  const read = bodies.map((body) => readBody(head, body))
+  const report = createReport(
+    Buffer.concat(read.map(({ rows }) => rows)),
+    read.flatMap(({ rejected }) => rejected),
+    context,
+  )
   expect(registry.check('validation-report', report)).toMatchObject({ ok: true })
   return report
 }
@@ -199,5 +223,74 @@ describe('createReport', () => {
     expect(runOf(reportOn({ ...GOOD, inputs })).issues).toMatchObject([
       { code: 'unknown_role', path: 'inputs.messages[1].role' },
     ])
+  })
+})
+
+describe('createReport of spans', () => {
+  const MODEL = { 'gen_ai.provider.name': 'openai', 'gen_ai.request.model': 'gpt-4.1-mini' }
+  const USAGE = { 'gen_ai.usage.input_tokens': 8, 'gen_ai.usage.output_tokens': 2 }
+  const said = (role: string, content: string): string =>
+    JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
+  const CONTENT = {
+    'gen_ai.input.messages': said('user', 'Hi'),
+    'gen_ai.output.messages': said('assistant', 'Hello'),
+  }
+  const span = (n: number, values: Record<string, string | number>, more: object = {}) =>
+    jsonSpan(n, { attributes: attributes(values), ...more })
+
+  it('judges what the span maps to', () => {
+    const call = span(1, { 'gen_ai.operation.name': 'chat', ...MODEL, ...USAGE, ...CONTENT })
+    expect(reportOnExports(jsonExport([call]))).toMatchObject({
+      valid: true,
+      runs: [
+        { run_type: 'llm', input_format: 'otel-genai', input_tokens: 8, usage_source: { input: 'client' } },
+      ],
+    })
+  })
+
+  it('shows the verdicts also of a span that is no llm one, by its mapped sides', () => {
+    const agent = span(1, { 'gen_ai.operation.name': 'invoke_agent', ...MODEL, ...USAGE, ...CONTENT })
+    const report = reportOnExports(jsonExport([agent]))
+    expect(runOf(report)).toMatchObject({ run_type: 'chain', valid: true })
+    // An agent's model and counts are those of its calls.
+    expect(failing(report)).toEqual(['run_type', 'model', 'usage'])
+  })
+
+  it('joins log records to their span and children to their parents, in whatever order they come', () => {
+    const child = { parentSpanId: spanId(1) }
+    const spans = [
+      span(3, {}, { parentSpanId: spanId(2) }),
+      span(2, { 'gen_ai.operation.name': 'chat', ...MODEL, ...USAGE }, child),
+      span(1, {}),
+    ]
+    const details = { 'event.name': 'gen_ai.client.inference.operation.details', ...CONTENT }
+    const log = (n: number) => ({
+      traceId: TRACE,
+      spanId: spanId(n),
+      timeUnixNano: START_NS,
+      attributes: attributes(details),
+    })
+    const logs = jsonLogExport([log(2), log(1), log(9)])
+    for (const bodies of [
+      [logs, jsonExport(spans)],
+      [jsonExport(spans.toReversed()), logs],
+    ]) {
+      const report = reportOnExports(...bodies)
+      expect(report.summary).toMatchObject({ runs: 3, llm_runs: 1, rejected: 0 })
+      expect(report.runs.flatMap(({ issues }) => issues.map(({ code }) => code))).not.toContain(
+        'parent_unknown',
+      )
+      expect(report.runs.find(({ run_type }) => run_type === 'llm')).toMatchObject({
+        valid: true,
+        output_format: 'otel-genai',
+      })
+    }
+  })
+
+  it('says so of a span whose parent is not there, and bears parents in a circle', () => {
+    const circle = [span(1, {}, { parentSpanId: spanId(2) }), span(2, {}, { parentSpanId: spanId(1) })]
+    const lost = span(3, {}, { parentSpanId: spanId(4) })
+    const { runs } = reportOnExports(jsonExport([...circle, lost]))
+    expect(runs.map(({ issues }) => issues.map(({ code }) => code))).toEqual([[], [], ['parent_unknown']])
   })
 })

@@ -1,9 +1,11 @@
+import type { JsonValue } from '../schema/json.ts'
 import type { ValidationReport } from '../schema/types.gen.ts'
 import type { Rejected } from './decoded.ts'
-import { type DeriveContext, type TraceRun, carriesUsage, deriveTraceRun } from './derive.ts'
-import { type StoredFragment, readFragments } from './fragment.ts'
+import { type TraceRun, carriesUsage, deriveMerged } from './derive.ts'
+import { gatherTraceRuns } from './gather-trace-runs.ts'
 import { type LlmContext, deriveLlm } from './llm.ts'
 import { parseLooseJson } from './loose-json.ts'
+import type { Side } from './processor.ts'
 import { CHECKS, type Checks } from './verdicts.ts'
 
 type ReportedRun = ValidationReport['runs'][number]
@@ -17,16 +19,8 @@ export function createReport(
   rejected: readonly Rejected[],
   context: LlmContext,
 ): ValidationReport {
-  const groups = new Map<string, StoredFragment[]>()
-  for (const fragment of readFragments(rows)) {
-    const group = groups.get(fragment.run_id)
-    if (group) group.push(fragment)
-    else groups.set(fragment.run_id, [fragment])
-  }
-  const withParents: DeriveContext = { ...context, parentOf: () => undefined }
-  const runs = [...groups.values()].map((fragments) =>
-    reportRun(deriveTraceRun(fragments, withParents), context),
-  )
+  const { traceRuns, parentOf } = gatherTraceRuns(rows)
+  const runs = traceRuns.map((merged) => reportRun(deriveMerged(merged, { ...context, parentOf }), context))
   return {
     valid: rejected.length === 0 && runs.every((run) => run.valid),
     summary: summarize(runs, rejected.length),
@@ -61,16 +55,15 @@ function reportRun(traceRun: TraceRun, context: LlmContext): ReportedRun {
 function checksOf(traceRun: TraceRun, context: LlmContext): Checks {
   if (!carriesUsage(traceRun.run_type)) {
     const probe: TraceRun = { ...traceRun, issues: [] }
-    const { inputs, outputs } = traceRun.merged.raw
-    deriveLlm(
-      probe,
-      inputs && parseLooseJson(inputs).value,
-      outputs && parseLooseJson(outputs).value,
-      context,
-    )
+    deriveLlm(probe, sideOf(traceRun, 'inputs'), sideOf(traceRun, 'outputs'), context)
     return probe.llm!.checks
   }
   return traceRun.llm!.checks
+}
+
+function sideOf({ mapped, merged }: TraceRun, side: Side): JsonValue | undefined {
+  const raw = merged.raw[side]
+  return mapped?.[side]?.value ?? (raw && parseLooseJson(raw).value)
 }
 
 function summarize(runs: readonly ReportedRun[], rejected: number): ValidationReport['summary'] {

@@ -6,6 +6,7 @@ import type { TraceRun } from './derive.ts'
 import type { BigField } from './fragment.ts'
 import { parseLooseJson } from './loose-json.ts'
 import { headUuid } from './merge.ts'
+import { type CostDetails, sumOf } from './price/cost-details.ts'
 import type { Totals } from './roll-up.ts'
 import { formatTime } from './time.ts'
 import type { TraceRunRow } from './trace-run-row.ts'
@@ -76,6 +77,8 @@ function commonFields(row: TraceRunRow, counts: TopCounts) {
     ...countFields(counts),
     prompt_token_details: row.input_token_details,
     completion_token_details: row.output_token_details,
+    prompt_cost_details: costDetails(counts.prompt_cost, row.input_cost_details),
+    completion_cost_details: costDetails(counts.completion_cost, row.output_cost_details),
     thread_id: row.thread_id === '' ? null : row.thread_id,
     app_path: `/app/traces/${row.trace_id}?run=${row.run_id}`,
     in_dataset: null,
@@ -83,6 +86,12 @@ function commonFields(row: TraceRunRow, counts: TopCounts) {
     feedback_stats: null,
     price_model_id: row.price_model_id || null,
   }
+}
+
+/** Null where the parts are not known: a sum over other TraceRuns has none, nor has a cost sent as a whole. */
+function costDetails(whole: bigint | null, details: CostDetails): Record<string, string> | null {
+  if (whole === null || sumOf(details) !== whole) return null
+  return Object.fromEntries(Object.entries(details).map(([key, part]) => [key, formatDecimal(part)]))
 }
 
 function parentIds(dottedOrder: string): string[] {
@@ -119,6 +128,7 @@ function leanLlm(row: TraceRunRow) {
     usage_metadata: usageMetadata(row),
     usage_source: { input: row.input_source || null, output: row.output_source || null },
     time_to_first_token_ms: timeToFirstToken(row),
+    tokens_per_second: tokensPerSecond(row),
     checks: Object.fromEntries(CHECKS.map((check, i) => [check, { ok: (row.checks & (1 << i)) !== 0 }])),
     issues: row.issues.map((code) => ({ code })),
   }
@@ -126,6 +136,14 @@ function leanLlm(row: TraceRunRow) {
 
 function timeToFirstToken(row: TraceRunRow): number | null {
   return row.first_token_time === null ? null : Math.max(0, row.first_token_time - row.start_time) / 1000
+}
+
+/** Rule LLM-11. */
+function tokensPerSecond(row: TraceRunRow): number | null {
+  const { run_type, output_tokens, first_token_time, start_time, end_time } = row
+  if (run_type !== 'llm' || !output_tokens || end_time === null) return null
+  const micros = end_time - (first_token_time ?? start_time)
+  return micros > 0 ? (output_tokens * 1e6) / micros : null
 }
 
 function usageMetadata(row: TraceRunRow) {

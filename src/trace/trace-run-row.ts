@@ -2,6 +2,7 @@ import { NIL_UUID } from '../base/ids.ts'
 import { type JsonObject, isObject } from '../schema/json.ts'
 import type { Message } from '../schema/types.gen.ts'
 import { type TraceRun, isPlausible } from './derive.ts'
+import type { CostDetails } from './price/cost-details.ts'
 import { RowReader, type RowWriter } from './row-binary.ts'
 import { parseTime } from './time.ts'
 import { CHECKS } from './verdicts.ts'
@@ -56,6 +57,9 @@ export interface TraceRunRow {
   price_model_id: string
   /** Bits of SENT: costs that the client sent, which price changes leave alone. */
   sent_costs: number
+  /** Parts of input_cost and output_cost; empty where they are not known. */
+  input_cost_details: CostDetails
+  output_cost_details: CostDetails
 }
 
 type Writer = (out: RowWriter, value: never) => void
@@ -90,6 +94,11 @@ const fits = (value: bigint | null): boolean =>
 const optionalCost = [
   (out: RowWriter, value: bigint | null) => out.nullable(fits(value) ? value : null, (it) => out.i128(it)),
   (from: RowReader) => from.nullable(() => from.i128()),
+] as const
+/** A part that does not fit is of a cost that does not: the cost is null then, and its parts tell nothing. */
+const costs = [
+  (out: RowWriter, value: CostDetails) => writeMap(out, value, (it) => out.i128(fits(it) ? it : 0n)),
+  (from: RowReader) => readMap(from, () => from.i128()),
 ] as const
 const texts = [
   (out: RowWriter, value: Record<string, string>) => writeMap(out, value, (it) => out.string(it)),
@@ -162,6 +171,8 @@ const CODECS: Record<keyof TraceRunRow, readonly [Writer, Reader]> = {
   issues: strings,
   price_model_id: string,
   sent_costs: u8,
+  input_cost_details: costs,
+  output_cost_details: costs,
 }
 
 /** Columns of table `runs` in the order of the encoding. */
@@ -267,6 +278,8 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
     issues: [...new Set(traceRun.issues.map((issue) => issue.code))].slice(0, 20),
     price_model_id: usage.price_model_id ?? '',
     sent_costs: usage.sent_costs ?? 0,
+    input_cost_details: usage.input_cost_details,
+    output_cost_details: usage.output_cost_details,
   }
 }
 

@@ -149,6 +149,30 @@ describe('normalisation (contract §2.5)', () => {
     expect(usageOf({ usage_metadata })).toMatchObject(expected)
   })
 
+  it('completes the sent parts of a cost, and drops parts of what was not sent or is less than they are', () => {
+    const parts = { audio: 0.5, cache_read: '0.25', ['__proto__']: 1, bad: 'x', ['n'.repeat(129)]: 1 }
+    const sent = usageOf({
+      usage_metadata: {
+        input_cost: 1,
+        input_cost_details: parts,
+        output_cost: 0.5,
+        output_cost_details: { reasoning: 0.75 },
+      },
+    })
+    const quarter = 25n * 10n ** 16n
+    expect(sent.input_cost_details).toEqual({ audio: 2n * quarter, cache_read: quarter, base: quarter })
+    expect(sent.output_cost_details).toEqual({})
+    const whole = { input_cost: 0.75, input_cost_details: { audio: 0.5, cache_read: 0.25 } }
+    expect(usageOf({ usage_metadata: whole }).input_cost_details).toEqual({
+      audio: 2n * quarter,
+      cache_read: quarter,
+    })
+    expect(usageOf({ usage_metadata: { total_cost: 1, input_cost_details: parts } })).toMatchObject({
+      input_cost_details: {},
+    })
+    expect(usageOf({ usage_metadata: { input_cost: 1 } }).input_cost_details).toEqual({})
+  })
+
   it('adds the sent costs of both sides, and drops what cannot be a cost', () => {
     const sent = usageOf({ usage_metadata: { input_cost: 1.1e-6, output_cost: 5e-6 } })
     expect(sent).toMatchObject({ input: undefined, total_cost: 6_100_000_000_000n })

@@ -2,6 +2,7 @@ import { type JsonObject, type JsonValue, isObject } from '../schema/json.ts'
 import type { Issue } from '../schema/issue.ts'
 import type { UsageMetadata } from '../schema/types.gen.ts'
 import { type Decimal, parseDecimal } from './decimal.ts'
+import { type CostDetails, completeDetails } from './price/cost-details.ts'
 import { SENT } from './price/settle-costs.ts'
 import { type FoundUsage, findUsageSources } from './usage-sources.ts'
 
@@ -24,8 +25,8 @@ export interface Usage {
   sent_costs?: number
   /** What costs were computed with. */
   price_model_id?: string
-  input_cost_details: Record<string, Decimal>
-  output_cost_details: Record<string, Decimal>
+  input_cost_details: CostDetails
+  output_cost_details: CostDetails
   source: { input: UsageSource | null; output: UsageSource | null }
 }
 
@@ -75,6 +76,8 @@ export function reportedUsage(
   }
   const sent = metadata['usage_metadata']
   if (!costed && isObject(sent)) readCosts(usage, sent, 'extra.metadata.usage_metadata', issues)
+  usage.input_cost_details = completeDetails(usage.input_cost, usage.input_cost_details)
+  usage.output_cost_details = completeDetails(usage.output_cost, usage.output_cost_details)
   addSeparateCache(usage, issues)
   return usage
 }
@@ -157,7 +160,7 @@ function readDetails(value: JsonObject, key: Detail, path: string, issues: Issue
   if (!isObject(raw)) return details
   for (const [name, count] of Object.entries(raw).slice(0, 50)) {
     const read = readCount(count, `${path}.${key}.${name}`, issues)
-    if (read === undefined || name === '__proto__') continue
+    if (read === undefined || !isDetailName(name)) continue
     const known = DETAIL_ALIASES.get(name) ?? name
     details[known] = Math.max(Object.hasOwn(details, known) ? details[known]! : 0, read)
   }
@@ -188,7 +191,7 @@ function readCosts(usage: Usage, value: JsonObject, path: string, issues: Issue[
     if (!isObject(raw)) continue
     for (const [name, amount] of Object.entries(raw).slice(0, 50)) {
       const cost = parseDecimal(amount)
-      if (cost !== undefined && cost >= 0n && name !== '__proto__') usage[key][name] = cost
+      if (cost !== undefined && cost >= 0n && isDetailName(name)) usage[key][name] = cost
     }
   }
   if (
@@ -199,6 +202,11 @@ function readCosts(usage: Usage, value: JsonObject, path: string, issues: Issue[
     usage.total_cost = (usage.input_cost ?? 0n) + (usage.output_cost ?? 0n)
   }
   return any
+}
+
+/** Names become keys of stored rows. */
+function isDetailName(name: string): boolean {
+  return name !== '__proto__' && name.length <= 128
 }
 
 /** Rules N2 and N3: a total that exceeds the sum by exactly the reasoning tokens means that output lacks them. */

@@ -1,5 +1,17 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import {
+  attributes,
+  END_NS,
+  type JsonSpan,
+  jsonExport,
+  jsonLogExport,
+  jsonSpan,
+  spanId,
+  START_NS,
+  TRACE,
+} from '../../test/support/otlp-body.ts'
+import { protoType } from '../../test/support/otlp-proto.ts'
 import { NIL_UUID } from '../base/ids.ts'
 import type { RequestHead } from './decoded.ts'
 import { RANK, readFragments } from './fragment.ts'
@@ -55,6 +67,39 @@ const PART = (id: string): string =>
     '',
     `${JSON.stringify(run(id))}\r\n`,
   ].join('\r\n')
+/** Not the root, so that its run has its own id. */
+const span = (n: number, changes: JsonSpan = {}): JsonSpan =>
+  jsonSpan(n, { parentSpanId: spanId(9), ...changes })
+/** The same in protobuf. */
+function protoExport(...numbers: number[]): Buffer {
+  const spans = numbers.map((n) => ({
+    traceId: Buffer.from(TRACE, 'hex'),
+    spanId: Buffer.from(spanId(n), 'hex'),
+    parentSpanId: Buffer.from(spanId(9), 'hex'),
+    name: `span ${n}`,
+    startTimeUnixNano: START_NS,
+    endTimeUnixNano: END_NS,
+  }))
+  return protoType('ExportTraceServiceRequest').encode({ resourceSpans: [{ scopeSpans: [{ spans }] }] })
+}
+const EVENT = { 'event.name': 'gen_ai.choice', 'gen_ai.provider.name': 'openai' }
+const jsonLog = (n: number): object => ({
+  traceId: TRACE,
+  spanId: spanId(n),
+  timeUnixNano: START_NS,
+  attributes: attributes(EVENT),
+})
+function protoLogExport(n: number): Buffer {
+  const record = {
+    traceId: Buffer.from(TRACE, 'hex'),
+    spanId: Buffer.from(spanId(n), 'hex'),
+    timeUnixNano: START_NS,
+    eventName: 'gen_ai.choice',
+  }
+  return protoType('ExportLogsServiceRequest').encode({
+    resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }],
+  })
+}
 const MULTIPART = `${PART(A)}--b--\r\n`
 
 describe('readBody', () => {
@@ -80,6 +125,46 @@ describe('readBody', () => {
     for (const body of [text(run(A)), text([run(A)]), text(run(A), run(A)), MULTIPART]) {
       expect(read(compress(body), { content_encoding })).toEqual({ read: 'A', rejected: [] })
     }
+  })
+
+  it.each([
+    ['traces in JSON', jsonExport([span(1), span(2)]), '', '12'],
+    ['traces in protobuf', protoExport(1, 2), '', '12'],
+    ['traces in protobuf by their type', protoExport(1), 'application/x-protobuf', '1'],
+    ['an empty export', Buffer.alloc(0), 'application/x-protobuf', ''],
+    ['logs in JSON', jsonLogExport([jsonLog(1)]), '', '1'],
+    ['logs in protobuf', protoLogExport(1), '', '1'],
+    [
+      'a file of the OpenTelemetry collector',
+      Buffer.from(`${jsonExport([span(1)]).toString()}\n${jsonLogExport([jsonLog(2)]).toString()}\n`),
+      '',
+      '12',
+    ],
+    [
+      'exports and runs by turns',
+      Buffer.from(`${text(run(A))}\n${jsonExport([span(1)]).toString()}`),
+      '',
+      'A1',
+    ],
+    ['a run after a line feed', Buffer.from(`\n${text(run(A))}`), '', 'A'],
+  ])('reads %s', (_, body, content_type, expected) => {
+    expect(read(body, { content_type })).toEqual({ read: expected, rejected: [] })
+    const gzip = { content_type, content_encoding: 'gzip' }
+    expect(read(gzipSync(body), gzip)).toEqual({ read: expected, rejected: [] })
+  })
+
+  it('throws invalid_otlp for what only says that it is protobuf, and counts refused spans', () => {
+    const head = { ...HEAD, content_type: 'application/x-protobuf' }
+    expect(() => readBody(head, Buffer.from('hello'))).toThrow(
+      expect.objectContaining({ code: 'invalid_otlp' }),
+    )
+    expect(() => readBody(HEAD, Buffer.from('\nhello'))).toThrow(
+      expect.objectContaining({ code: 'invalid_json' }),
+    )
+    expect(read(jsonExport([span(1), span(2, { spanId: 'x' })]))).toEqual({
+      read: '1',
+      rejected: ['invalid_run_id'],
+    })
   })
 
   it('takes the boundary from the content type', () => {
@@ -156,5 +241,12 @@ describe('reportBody', () => {
     const body = Buffer.from(text(run(A)))
     const answer: unknown = JSON.parse(Buffer.from(validateBody(HEAD, body, CONTEXT)).toString())
     expect(answer).toEqual(reportBody(HEAD, body, CONTEXT))
+    // A buffer of Node's pool cannot move to another thread.
+    const runs = Buffer.from(
+      text(Array.from({ length: 20 }, (_, n) => run(A.replace(/..$/, String(n + 10))))),
+    )
+    const report = validateBody(HEAD, runs, CONTEXT)
+    expect(report.length).toBeGreaterThan(4096)
+    expect(report.buffer.byteLength).toBe(report.length)
   })
 })

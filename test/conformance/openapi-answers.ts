@@ -35,6 +35,10 @@ function pathTable(document: OpenApiDocument): [pattern: RegExp, path: string][]
     .map((path) => [new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`), path])
 }
 
+function bareType(type: string): string {
+  return type.split(';')[0] ?? ''
+}
+
 /** JSON pointer into the document, fit for a URI fragment. */
 function pointer(...keys: string[]): string {
   return keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
@@ -58,18 +62,27 @@ export function answersAsDocumented(document: OpenApiDocument): AnswerCheck {
   return {
     faults({ method, url, status, answer_type, answer }) {
       const [bare = ''] = url.split('?')
-      const path = PREFIX + bare.replace(/^\/api(\/v1)?(?=\/)/, '')
+      const path = bare.replace(/^\/api(\/v1)?(?=\/)/, '')
       const found = table.find(
-        ([pattern, known]) => pattern.test(path) && method.toLowerCase() in document.paths[known]!,
+        ([pattern, known]) =>
+          (pattern.test(PREFIX + path) || pattern.test(path)) &&
+          method.toLowerCase() in document.paths[known]!,
       )
       if (found === undefined) return [`${method} ${path} is not documented`]
       const operation = method.toLowerCase()
       const where = `${method} ${found[1]} ${status}`
-      const content = document.paths[found[1]]?.[operation]?.responses[String(status)]?.content
-      if (content === undefined) return [`${where} is not documented`]
-      const [type = ''] = answer_type.split(';')
+      const response = document.paths[found[1]]?.[operation]?.responses[String(status)]
+      if (response === undefined) return [`${where} is not documented`]
+      const { content } = response
+      if (content === undefined)
+        return answer_type === '' && answer.length === 0 ? [] : [`${where}: a body is not documented`]
+      const type = bareType(answer_type)
       if (type !== 'application/json')
-        return type in content || 'application/octet-stream' in content ? [] : [`${where}: type ${type}`]
+        return Object.keys(content).some((known) =>
+          [type, 'application/octet-stream'].includes(bareType(known)),
+        )
+          ? []
+          : [`${where}: type ${type}`]
       const validate = validatorOf(
         'paths',
         found[1],

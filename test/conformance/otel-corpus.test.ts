@@ -88,6 +88,34 @@ describe.each([
     const named =
       typeof expected === 'string' ? (expected.match(/\b[245]\d\d\b/g) ?? []).map(Number) : undefined
     expect(statuses).toEqual(named ?? statuses.map(() => 200))
-    await eventually(async () => expect(await faultsOf(current(), otlpCase)).toEqual([]), 5000)
+    await eventually(async () => expect(await faultsOf(current(), otlpCase)).toEqual([]))
+  })
+})
+
+describe('POST /runs/validate', () => {
+  const { current } = useWeir()
+
+  it.each(cases.filter(({ expected }) => typeof expected !== 'string'))(
+    'reports what the spans of $name map to',
+    async ({ requests, expected }) => {
+      const found: { run_type: string; valid: boolean }[] = []
+      for (const { headers, body } of requests) {
+        const response = await current().request('/api/v1/runs/validate', { method: 'POST', headers, body })
+        expect(response.status).toBe(200)
+        found.push(...((await response.json()) as { runs: typeof found }).runs)
+      }
+      const types = (runs: { run_type?: string }[]) => new Set(runs.map(({ run_type }) => run_type))
+      expect([...types(found)]).toEqual(expect.arrayContaining([...types(expected as ExpectedFacts[])]))
+    },
+  )
+
+  it('answers 400 for what is no export', async () => {
+    const headers = { 'content-type': 'application/x-protobuf' }
+    const response = await current().request('/api/v1/runs/validate', {
+      method: 'POST',
+      headers,
+      body: 'hello',
+    })
+    expect([response.status, await response.json()]).toMatchObject([400, { code: 'invalid_otlp' }])
   })
 })

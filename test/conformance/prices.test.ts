@@ -27,6 +27,8 @@ interface Read {
   completion_cost: string | null
   total_cost: string | null
   price_model_id: string | null
+  prompt_cost_details: Record<string, string> | null
+  completion_cost_details: Record<string, string> | null
 }
 
 const START = '2026-11-20T09:00:00.000Z'
@@ -52,6 +54,14 @@ const costs = async (id: string): Promise<(string | null)[]> => {
   return [run.prompt_cost, run.completion_cost, run.total_cost, run.price_model_id]
 }
 
+const parts = async (id: string): Promise<unknown[]> => {
+  const { runs } = await ask<{ runs: Read[] }>('/runs/query', { id: [id], limit: 1 })
+  const whole = await ask<Read>(`/runs/${id}`)
+  const both = [whole, runs[0]].map((run) => [run?.prompt_cost_details, run?.completion_cost_details])
+  expect(both[1]).toEqual(both[0])
+  return both[0]!
+}
+
 async function reprice(): Promise<{ examined: number; changed: number }> {
   const { job_id } = await ask<{ job_id: string }>('/runs/reprice', RANGE)
   return await eventually(async () => {
@@ -67,11 +77,15 @@ describe('costs', () => {
     const first = await log('gpt-4.1-mini', usage)
     const byDefault = ['0.00025', '0.00016', '0.00041', 'genai-prices:openai/gpt-4.1-mini']
     await eventually(async () => expect(await costs(first)).toEqual(byDefault))
+    expect(await parts(first)).toEqual([{ cache_read: '0.00005', base: '0.0002' }, { base: '0.00016' }])
     const unknown = await log('my-model', usage)
     const sent = await log('gpt-4.1-mini', { ...usage, input_cost: 1.1e-6, output_cost: 5e-6 })
     const bySender = ['0.0000011', '0.000005', '0.0000061', null]
     await eventually(async () => expect(await costs(sent)).toEqual(bySender))
     expect(await costs(unknown)).toEqual([null, null, null, null])
+    expect(await parts(unknown)).toEqual([null, null])
+    // Of a cost that was sent as a whole nothing is known of its parts.
+    expect(await parts(sent)).toEqual([null, null])
 
     const entry = { name: 'mine', prompt_cost: '0.000001', completion_cost: '0.000002' }
     const { id } = await ask<{ id: string }>('/model-price-map', {
@@ -92,6 +106,7 @@ describe('costs', () => {
 
     expect(await reprice()).toMatchObject({ changed: 2 })
     expect(await costs(first)).toEqual(byOwn)
+    expect(await parts(first)).toEqual([{ base: '0.001' }, { base: '0.0002' }])
     expect(await costs(unknown)).toEqual(byOwn)
     expect(await costs(sent)).toEqual(bySender)
     expect(await reprice()).toMatchObject({ changed: 0 })

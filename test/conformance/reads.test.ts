@@ -107,6 +107,8 @@ describe('one trace', () => {
       'prompt_cost',
       'completion_cost',
       'total_cost',
+      'prompt_cost_details',
+      'completion_cost_details',
       'thread_id',
       'attachments',
       'in_dataset',
@@ -136,7 +138,7 @@ describe('one trace', () => {
     expect(Object.keys(found.llm!).sort()).toEqual(
       [
         ...['checks', 'input_format', 'issues', 'messages', 'model', 'model_source', 'output_format'],
-        ...['provider', 'time_to_first_token_ms', 'usage_metadata', 'usage_source'],
+        ...['provider', 'time_to_first_token_ms', 'tokens_per_second', 'usage_metadata', 'usage_source'],
       ].sort(),
     )
     expect(found.llm).toMatchObject({
@@ -292,7 +294,8 @@ describe('GET /sessions', () => {
     expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['shapes']))
     const [shapes] = await read<typeof all>('/api/v1/sessions?name=shapes')
     expect(shapes).toMatchObject({ name: 'shapes', run_count: 6 })
-    expect(await read(`/api/v1/sessions/${shapes!.id}`)).toEqual(shapes)
+    const [whole] = await read<typeof all>('/api/v1/sessions?name=shapes&include_stats=true')
+    expect(await read(`/api/v1/sessions/${shapes!.id}`)).toEqual(whole)
     expect(await read('/api/v1/sessions?limit=1&offset=1')).toMatchObject([{ id: all[1]!.id }])
     expect(await read('/api/v1/sessions?name=nowhere')).toEqual([])
   })

@@ -91,6 +91,27 @@ describe('weir validate', () => {
     }
   })
 
+  it('takes exports of OpenTelemetry as captured, in protobuf and in JSON', async () => {
+    const summaries = new Map<string, unknown>()
+    for (const name of [
+      'otel-openinference-proto',
+      'otel-openllmetry',
+      'otel-vercel-proto',
+      'otlp-json-edge',
+    ]) {
+      const { summary, runs } = await reportOn([corpus(name, 1)])
+      summaries.set(name, [summary.runs, summary.llm_runs, summary.failed_checks])
+      expect(runs.flatMap(({ issues }) => issues.map(({ code }) => code))).not.toContain('parent_unknown')
+    }
+    const failed = { run_type: 0, format: 0, model: 0, usage: 0 }
+    expect([...summaries.values()]).toEqual([
+      [11, 7, { ...failed, usage: 1 }],
+      [12, 9, failed],
+      [14, 6, { ...failed, usage: 1 }],
+      [1, 1, { ...failed, format: 1, model: 1 }],
+    ])
+  })
+
   it('reads standard input, of any form', async () => {
     const run = JSON.stringify({ id: '01a1f83d-5201-7000-8000-00000000000a', name: 'x', run_type: 'tool' })
     const forms = [run, `[${run}]`, `{"patch":[${run}]}`, `${run}\n${run}\n`]

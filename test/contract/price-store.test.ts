@@ -1,13 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import type { PriceFields, PriceStore } from '../../src/ingest/price-store.ts'
 import type { RepriceJob } from '../../src/ingest/reprice-jobs.ts'
 import type { Database } from '../../src/storage/sql/database.ts'
 import { migrate } from '../../src/storage/sql/migrate.ts'
 import { createPriceStore } from '../../src/storage/sql/price-store.ts'
 import { createRepriceJobStore } from '../../src/storage/sql/reprice-job-store.ts'
-import { openSqlite } from '../../src/storage/sql/sqlite.ts'
-
-const DATABASES: [string, () => Database][] = [['SQLite', () => openSqlite(':memory:')]]
+import { describeOnSql } from '../support/sql-databases.ts'
 
 const FIELDS: PriceFields = {
   name: 'n',
@@ -22,12 +20,12 @@ const FIELDS: PriceFields = {
   completion_cost_details: {},
 }
 
-describe.each(DATABASES)('prices on %s', (_name, open) => {
+describeOnSql('prices', (engine) => {
   let database: Database
   let store: PriceStore
   let now: number
   beforeEach(async () => {
-    database = open()
+    database = await engine.open()
     await migrate(database)
     now = 100
     store = createPriceStore(database, { now: () => now })
@@ -97,9 +95,9 @@ describe.each(DATABASES)('prices on %s', (_name, open) => {
   })
 })
 
-describe.each(DATABASES)('reprice jobs on %s', (_name, open) => {
+describeOnSql('reprice jobs', (engine) => {
   it('keeps jobs and what they have done', async () => {
-    const database = open()
+    const database = await engine.open()
     await migrate(database)
     const store = createRepriceJobStore(database)
     const job: RepriceJob = {

@@ -1,20 +1,19 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { parseUuid } from '../../src/base/ids.ts'
 import type { ProjectStore } from '../../src/ingest/project-store.ts'
 import type { Database } from '../../src/storage/sql/database.ts'
 import { migrate } from '../../src/storage/sql/migrate.ts'
 import { createProjectStore } from '../../src/storage/sql/project-store.ts'
-import { openSqlite } from '../../src/storage/sql/sqlite.ts'
+import { describeOnSql } from '../support/sql-databases.ts'
 
 const ID = '018f0000-0000-7000-8000-000000000001'
-const DATABASES: [string, () => Database][] = [['SQLite', () => openSqlite(':memory:')]]
 
-describe.each(DATABASES)('projects on %s', (_name, open) => {
+describeOnSql('projects', (engine) => {
   let database: Database
   let store: ProjectStore
   let now: number
   beforeEach(async () => {
-    database = open()
+    database = await engine.open()
     await migrate(database)
     now = 100
     store = createProjectStore(database, { now: () => now++ })
@@ -61,7 +60,9 @@ describe.each(DATABASES)('projects on %s', (_name, open) => {
       expect(await byName(name)).toBe(id)
       const fresh = createProjectStore(database, { now: () => 0 })
       expect(await fresh.resolve('w', { session_name: name, session_id: null })).toBe(id)
-      expect(await store.get('w', id)).toMatchObject({ name: name.toWellFormed() })
+      expect(await store.get('w', id)).toMatchObject({
+        name: name.toWellFormed().replace('\0', '\ufffd'),
+      })
     },
   )
 
@@ -96,6 +97,51 @@ describe.each(DATABASES)('projects on %s', (_name, open) => {
     expect(await byName('new')).toBe(ID)
     await expect(store.update('w', ID, { name: 'taken' })).rejects.toMatchObject({ code: 'conflict' })
     expect(await store.update('other', ID, { name: 'x' })).toBeUndefined()
+  })
+
+  it('sees within seconds what another process renamed, and goes on with what it knows while the database fails', async () => {
+    const id = await byName('old')
+    const other = createProjectStore(await engine.openAgain(), { now: () => now })
+    await other.update('w', id, { name: 'new' })
+    expect(store.known('w', 'old')).toBe(id)
+    now += 5_001
+    expect(store.known('w', 'old')).toBeUndefined()
+    expect(await byName('new')).toBe(id)
+    const second = await byName('old')
+    expect(second).not.toBe(id)
+    await database.close()
+    now += 5_001
+    expect([await byName('old'), await byName('new'), await byId(id)]).toEqual([second, id, id])
+    await expect(byName('unheard of')).rejects.toThrow()
+  })
+
+  it('makes a project once, however many processes hear its name at once', async () => {
+    const again = await engine.openAgain()
+    const stores = [
+      store,
+      createProjectStore(again, { now: () => 0 }),
+      createProjectStore(again, { now: () => 0 }),
+    ]
+    const names = Array.from({ length: 20 }, (_, i) => `p${i % 5}`)
+    const resolved = await Promise.all(
+      stores.flatMap((one) =>
+        names.map((name) => one.resolve('w', { session_name: name, session_id: null })),
+      ),
+    )
+    expect(new Set(resolved).size).toBe(5)
+  })
+
+  it('names all projects of some workspaces for reports', async () => {
+    const id = await byName('p')
+    await store.resolve('v', { session_name: 'q', session_id: ID })
+    await store.resolve('other', { session_name: 'hidden', session_id: null })
+    expect(await store.names(['w', 'v', 'none'])).toEqual(
+      new Map([
+        [`w/${id}`, 'p'],
+        [`v/${ID}`, 'q'],
+      ]),
+    )
+    expect(await store.names([])).toEqual(new Map())
   })
 
   it('lists the newest first, by ids, name and part of a name', async () => {

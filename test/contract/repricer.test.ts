@@ -149,11 +149,13 @@ describe('repricer', () => {
       llm(103, { model: 'nobody-knows-it', input_cost: 9n, total_cost: 9n, price_model_id: 'gone' }),
       llm(104, { run_type: 'chain', total_cost: 3n }),
       llm(105, { input_tokens: null, output_tokens: null }),
+      llm(106, { input_token_details: { audio: 4 }, input_cost: usd('0.00001'), sent_costs: 0 }),
+      llm(107, { input_cost: 7n, input_cost_details: { audio: 3n, base: 4n }, sent_costs: SENT.input_cost }),
     ])
     const { id } = await price('0.000001')
     const repricer = start()
     const first = await finished(repricer, await repricer.submit(WORKSPACE, scope()))
-    expect(first).toMatchObject({ examined: 5, changed: 4, progress: 1, error: null })
+    expect(first).toMatchObject({ examined: 7, changed: 6, progress: 1, error: null })
     expect(await row(100)).toMatchObject({
       input_cost: usd('0.00001'),
       output_cost: usd('0.00001'),
@@ -172,8 +174,14 @@ describe('repricer', () => {
     })
     expect(await row(103)).toMatchObject({ input_cost: null, total_cost: null, price_model_id: '' })
     expect(await row(104)).toMatchObject({ total_cost: 3n, price_model_id: '' })
+    expect(await row(106)).toMatchObject({
+      input_cost_details: { base: usd('0.00001') },
+      output_cost_details: { base: usd('0.00001') },
+    })
+    expect(await row(107)).toMatchObject({ input_cost_details: { audio: 3n, base: 4n } })
+    expect(await row(102)).toMatchObject({ input_cost_details: {} })
     const second = await finished(repricer, await repricer.submit(WORKSPACE, scope()))
-    expect(second).toMatchObject({ examined: 5, changed: 0 })
+    expect(second).toMatchObject({ examined: 7, changed: 0 })
   })
 
   it('keeps to the time range and to the projects', async () => {

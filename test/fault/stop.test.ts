@@ -35,6 +35,8 @@ it('SIGTERM under load: exit code 0, no new connection, everything acknowledged 
     }
     expect(weir.isAlive()).toBe(true)
     expect(await stopping).toBe(0)
+    const said = weir.log.map(({ msg }) => msg).filter((msg) => msg === 'stopping' || msg === 'stopped')
+    expect(said).toEqual(['stopping', 'stopped'])
     await load.stop()
     expect(load.refusals.every(({ status }) => status === 0 || status === 503)).toBe(true)
     const next = await startWeir(dir)

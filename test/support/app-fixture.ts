@@ -18,6 +18,7 @@ import { createIdentityStore } from '../../src/storage/sql/identity-store.ts'
 import { migrate } from '../../src/storage/sql/migrate.ts'
 import { createPriceStore } from '../../src/storage/sql/price-store.ts'
 import { createProjectStore } from '../../src/storage/sql/project-store.ts'
+import { createUsageLimitStore } from '../../src/storage/sql/usage-limit-store.ts'
 import { openSqlite } from '../../src/storage/sql/sqlite.ts'
 import type { RequestHead } from '../../src/trace/decoded.ts'
 
@@ -33,7 +34,7 @@ export interface Ingested {
 }
 
 export function accepted(outcome: Partial<Accepted> = {}): Accepted {
-  return { accepted: 1, feedback: 0, rejected: [], truncated: false, ...outcome }
+  return { accepted: 1, feedback: 0, rejected: [], truncated: false, warnings: [], ...outcome }
 }
 
 const HEALTH: IngestHealth = {
@@ -58,6 +59,7 @@ export function emptyReads(overrides: Partial<TraceReads> = {}): TraceReads {
     query: async () => Buffer.from('{"runs":[],"cursors":{"next":null,"prev":null}}'),
     attachment: async () => undefined,
     feedback: async () => [],
+    projectCounts: async () => new Map(),
     projectStats: async () => new Map(),
     validate: async () => Buffer.from('{}'),
     ...overrides,
@@ -104,6 +106,7 @@ export interface FixtureOptions {
   clock?: Clock
   findPrice?: PriceLookup
   repricer?: Repricer
+  usage?: AppDeps['usage']
 }
 
 async function firstIdentity(store: IdentityStore): Promise<void> {
@@ -144,6 +147,8 @@ export async function startApp(options: FixtureOptions = {}) {
     prices: createPriceStore(database, clock),
     findPrice: options.findPrice ?? (async () => NO_PRICE),
     repricer: options.repricer ?? NO_REPRICER,
+    usage: options.usage,
+    usageLimits: createUsageLimitStore(database, clock),
     identity,
     blobs: options.blobs ?? NO_BLOBS,
     authenticator: createAuthenticator({ store: identity, clock, ...(openGrant && { openGrant }) }),

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { asksForCall, responseEvents, responseOf, type ResponsesRequest } from './fake-responses.ts'
 
 /** How long the vendor thinks before the first streamed piece: a lower bound for the time to first token. */
 export const FIRST_PIECE_MS = 60
@@ -24,7 +25,10 @@ interface VendorRequest {
   stream_options?: { include_usage?: boolean }
 }
 
-/** OpenAI chat completions and Anthropic messages, streamed and not, with answers that tests know by heart. */
+/**
+ * OpenAI chat completions and responses, Anthropic messages, streamed and not, and OpenAI embeddings, with answers
+ * that tests know by heart.
+ */
 export interface FakeVendor {
   readonly url: string
   stop(): Promise<void>
@@ -161,14 +165,50 @@ async function sendStream(res: ServerResponse, sent: readonly string[]): Promise
   res.end()
 }
 
+function responsesScript(request: ResponsesRequest) {
+  const answersTool = request.tools !== undefined && !asksForCall(request)
+  return { text: answersTool ? WEATHER_REPLY : REPLY, call: WEATHER_CALL }
+}
+
+/** Two numbers for each text, as base64 where they are asked for that way. */
+function openAiEmbeddings({ model, input, encoding_format }: EmbeddingsRequest) {
+  const vector = [0.25, -0.5]
+  const embedding =
+    encoding_format === 'base64' ? Buffer.from(Float32Array.from(vector).buffer).toString('base64') : vector
+  const data = [input].flat().map((_, index) => ({ object: 'embedding', index, embedding }))
+  return { object: 'list', model, data, usage: { prompt_tokens: 8, total_tokens: 8 } }
+}
+
+interface EmbeddingsRequest {
+  model: string
+  input: string | string[]
+  encoding_format?: string
+}
+
+type Request = VendorRequest & ResponsesRequest & EmbeddingsRequest
+
+/** By path: the answer in one piece, and as a stream. */
+const WHOLE: Record<string, (request: Request) => object> = {
+  '/v1/messages': anthropicMessage,
+  '/v1/chat/completions': openAiCompletion,
+  '/v1/responses': (request) => responseOf(request, responsesScript(request)),
+  '/v1/embeddings': openAiEmbeddings,
+}
+const STREAMED: Record<string, (request: Request) => string[]> = {
+  '/v1/messages': anthropicEvents,
+  '/v1/chat/completions': openAiChunks,
+  '/v1/responses': (request) => responseEvents(request, responsesScript(request)),
+}
+
 async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const request = JSON.parse(await text(req)) as VendorRequest
-  const isAnthropic = req.url === '/v1/messages'
+  const request = JSON.parse(await text(req)) as Request
+  const [path = ''] = (req.url ?? '').split('?')
+  const [whole, streamed] = [WHOLE[path], STREAMED[path]]
   if (request.model === BROKEN_MODEL) {
     sendJson(res, 400, { error: { message: 'this model is broken', type: 'invalid_request_error' } })
-  } else if (request.stream === true) {
-    await sendStream(res, isAnthropic ? anthropicEvents(request) : openAiChunks(request))
-  } else sendJson(res, 200, isAnthropic ? anthropicMessage(request) : openAiCompletion(request))
+  } else if (request.stream === true && streamed !== undefined) await sendStream(res, streamed(request))
+  else if (whole !== undefined) sendJson(res, 200, whole(request))
+  else sendJson(res, 404, { error: { message: `no such path: ${path}` } })
 }
 
 /** Starts one on a free port; clients take `url` (Anthropic) or `url/v1` (OpenAI) as their base. */

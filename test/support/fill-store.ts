@@ -44,8 +44,8 @@ export async function fillStore(store: TraceStore, filling: Filling): Promise<vo
   for (let from = filling.first; from < end; from += TRACES_OF_BATCH) {
     const rows = encodeTraces(filling, from, Math.min(end, from + TRACES_OF_BATCH))
     await store.insert('run_fragments', [rows])
-    let step = deriver.begin([rows])
-    while (step.kind === 'needs') step = deriver.goOn({ fragments: [], children: [] })
+    let step = deriver.begin([rows], new Set(), [])
+    while (step.kind === 'needs') step = deriver.goOn({ outlines: [], payloads: [], children: [] })
     await store.insert('runs', [step.rows])
   }
 }

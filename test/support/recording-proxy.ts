@@ -14,6 +14,7 @@ export interface Recorded {
   body: Buffer
   status: number
   answer_type: string
+  answer_headers: IncomingHttpHeaders
   answer: Buffer
 }
 
@@ -50,6 +51,7 @@ async function passOn(req: IncomingMessage, target: string): Promise<Recorded> {
     body: await recording,
     status: answer.statusCode ?? 0,
     answer_type: answer.headers['content-type'] ?? '',
+    answer_headers: answer.headers,
     answer: await buffer(answer),
   }
 }
@@ -61,9 +63,9 @@ export async function startRecordingProxy(target: string): Promise<RecordingProx
     passOn(req, target).then(
       (recorded) => {
         requests.push(recorded)
+        const { 'transfer-encoding': _chunked, connection: _own, ...headers } = recorded.answer_headers
         const length = { 'content-length': recorded.answer.length }
-        const type = recorded.answer_type === '' ? {} : { 'content-type': recorded.answer_type }
-        res.writeHead(recorded.status, { ...type, ...length }).end(recorded.answer)
+        res.writeHead(recorded.status, { ...headers, ...length }).end(recorded.answer)
       },
       () => res.destroy(),
     )

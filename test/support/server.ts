@@ -15,6 +15,8 @@ const START_MS = 60_000
 /** A real Weir as its own process, on a free port and a folder of its own. */
 export interface WeirProcess {
   readonly url: string
+  /** Of the deployment's own listener; '' when none is hosted. */
+  readonly deploymentUrl: string
   /** A request with the key; `path` may be absolute. */
   request(path: string, init?: WeirRequest): Promise<Response>
   /** Body of a 200 answer; rejects with the status otherwise. A body makes it a POST. */
@@ -32,6 +34,7 @@ export interface WeirRequest {
 interface Started {
   child: ChildProcess
   url: string
+  deploymentUrl: string
   output: string[]
 }
 
@@ -55,29 +58,30 @@ async function spawnWeir(dataDir: string, env: Record<string, string>): Promise<
   child.once('exit', () => process.off('exit', end))
   const output: string[] = []
   createInterface(child.stderr).on('line', (line) => output.push(line))
-  const url = await new Promise<string>((resolve, reject) => {
+  const listening = await new Promise<string>((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`weir ${why}:\n${output.join('\n')}`))
     const timer = setTimeout(() => fail(`did not listen within ${START_MS} ms`), START_MS)
     child.once('exit', (code) => fail(`ended with ${code}`))
     createInterface(child.stdout).on('line', (line) => {
       output.push(line)
-      const found = /"url":"(http:[^"]+)".*"msg":"listening"/.exec(line)?.[1]
-      if (found === undefined) return
+      if (!line.endsWith('"msg":"listening"}')) return
       clearTimeout(timer)
-      resolve(found)
+      resolve(line)
     })
   })
-  return { child, url, output }
+  const { url, deployment_url = '' } = JSON.parse(listening) as { url: string; deployment_url?: string }
+  return { child, url, deploymentUrl: deployment_url, output }
 }
 
 /** Starts one; the caller stops it. `env` adds to what every test server has. */
 export async function startWeir(env: Record<string, string> = {}): Promise<WeirProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-server-'))
-  const { child, url, output } = await spawnWeir(dataDir, env)
+  const { child, url, deploymentUrl, output } = await spawnWeir(dataDir, env)
   const request = (path: string, { headers, ...init }: WeirRequest = {}): Promise<Response> =>
     fetch(new URL(path, url), { ...init, headers: { 'x-api-key': API_KEY, ...headers } })
   return {
     url,
+    deploymentUrl,
     request,
     async json<T>(path: string, body?: unknown): Promise<T> {
       const json = { method: 'POST', headers: { 'content-type': 'application/json' } }

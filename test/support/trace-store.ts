@@ -2,7 +2,7 @@ import type { ListQuery, TraceStore } from '../../src/ingest/trace-store.ts'
 import { NIL_UUID } from '../../src/base/ids.ts'
 import { STORED_COLUMNS } from '../../src/ingest/stored-columns.ts'
 import { createLogger } from '../../src/base/log.ts'
-import { connectClickHouse } from '../../src/storage/clickhouse/connect.ts'
+import { type ClickHouse, connectClickHouse } from '../../src/storage/clickhouse/connect.ts'
 import { migrate } from '../../src/storage/clickhouse/migrate.ts'
 import { createTraceStore } from '../../src/storage/clickhouse/trace-store.ts'
 import { parseFilter } from '../../src/trace/filter.ts'
@@ -71,6 +71,8 @@ export function traceRunRow(n: number, fields: Partial<TraceRunRow>): TraceRunRo
     issues: [],
     price_model_id: '',
     sent_costs: 0,
+    input_cost_details: {},
+    output_cost_details: {},
     ...fields,
   }
 }
@@ -78,6 +80,7 @@ export function traceRunRow(n: number, fields: Partial<TraceRunRow>): TraceRunRo
 /** A TraceStore on a migrated engine of its own. */
 export interface TestTraceStore {
   readonly store: TraceStore
+  readonly clickhouse: ClickHouse
   /** Inserts into table `runs`. */
   insert(rows: readonly TraceRunRow[]): Promise<void>
   list(workspace_id: string, query: ListQuery): Promise<TraceRunRow[]>
@@ -98,6 +101,7 @@ export async function startTestTraceStore(): Promise<TestTraceStore> {
   ]
   return {
     store,
+    clickhouse: db,
     list,
     async insert(rows) {
       const writer = new RowWriter()

@@ -13,6 +13,7 @@ const ERRORS = [
   'unsupported_encoding',
   'overloaded',
   'log_full',
+  'usage_limit_reached',
 ] as const
 
 /** Stands in for the ingest handler, which takes these requests before any route is tried. */

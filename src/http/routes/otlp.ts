@@ -11,6 +11,7 @@ const ERRORS = [
   'unsupported_encoding',
   'overloaded',
   'log_full',
+  'usage_limit_reached',
 ] as const
 
 const DESCRIPTION =

@@ -85,6 +85,7 @@ function validateRoute(): Route {
     errors: [
       'invalid_json',
       'invalid_multipart',
+      'invalid_otlp',
       'invalid_encoding',
       'body_too_large',
       'unsupported_media_type',

@@ -2,16 +2,39 @@ import { Client } from 'langsmith'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AppFixture, KEY, startApp, WORKSPACE } from '../../../test/support/app-fixture.ts'
 import { AppError } from '../../base/errors.ts'
+import type { ProjectStats } from '../../ingest/trace-store.ts'
 import type { TraceReads } from '../../ingest/trace-reads.ts'
 import { createRegistry } from '../../schema/registry.ts'
 
 const ID = '018f0000-0000-7000-8000-000000000001'
 let fixture: AppFixture
-let projectStats: TraceReads['projectStats']
+const COUNTS = { run_count: 7, last_start: Date.UTC(2026, 0, 2) * 1000 + 5 }
+const STATS: ProjectStats = {
+  ...COUNTS,
+  trace_count: 2,
+  llm_runs: 3,
+  latency_p50: 1.5,
+  latency_p99: 2,
+  first_token_p50: 0.25,
+  first_token_p99: null,
+  prompt_tokens: 30,
+  completion_tokens: 12,
+  prompt_cost: '0.0000000001',
+  completion_cost: null,
+  total_cost: '12345678901234567890.000000000000000001',
+  error_rate: 0.5,
+  streaming_rate: 1,
+}
+let projectCounts: TraceReads['projectCounts']
 beforeEach(async () => {
-  projectStats = async (_workspace, ids) =>
-    new Map(ids.map((id) => [id, { run_count: 7, last_start: Date.UTC(2026, 0, 2) * 1000 + 5 }]))
-  fixture = await startApp({ reads: { projectStats: (...query) => projectStats(...query) } })
+  projectCounts = async (_workspace, ids) => new Map(ids.map((id) => [id, COUNTS]))
+  fixture = await startApp({
+    reads: {
+      projectCounts: (...query) => projectCounts(...query),
+      projectStats: async (_workspace, ids) =>
+        new Map(ids.filter((id) => id === ID).map((id) => [id, STATS])),
+    },
+  })
 })
 afterEach(() => fixture.stop())
 
@@ -40,8 +63,44 @@ describe('projects over HTTP', () => {
       end_time: null,
       run_count: 7,
       last_run_start_time: '2026-01-02T00:00:00.000005Z',
-      latency_p50: null,
+      latency_p50: 1.5,
+      total_tokens: 42,
+      prompt_cost: '0.0000000001',
+      completion_cost: null,
+      total_cost: '12345678901234567890.000000000000000001',
+      error_rate: 0.5,
     })
+  })
+
+  it('adds up runs of one project, and of a list when asked', async () => {
+    for (const project of [{ id: ID, name: 'busy' }, { name: 'new' }])
+      await fixture.postJson('/sessions', project)
+    const figures = async (search: string) => {
+      const answer = await json(await fixture.request(`/sessions?${search}`))
+      expect(createRegistry().check('session-list', answer)).toMatchObject({ ok: true })
+      return (answer as Record<string, unknown>[])
+        .toSorted((a, b) => (String(a['name']) < String(b['name']) ? -1 : 1))
+        .map(({ run_count, llm_runs, total_tokens, total_cost }) => [
+          run_count,
+          llm_runs,
+          total_tokens,
+          total_cost,
+        ])
+    }
+    expect(await figures('include_stats=true')).toEqual([
+      [7, 3, 42, STATS.total_cost],
+      [0, 0, 0, null],
+    ])
+    expect(await figures('')).toEqual([
+      [7, null, null, null],
+      [7, null, null, null],
+    ])
+    expect(await figures('include_stats=false')).toEqual([
+      [null, null, null, null],
+      [null, null, null, null],
+    ])
+    const bare = await json(await fixture.request(`/sessions/${ID}?include_stats=false`))
+    expect(bare).toMatchObject({ name: 'busy', run_count: null, latency_p50: null })
   })
 
   it('answers 409 when the name is taken, unless upsert', async () => {
@@ -71,10 +130,10 @@ describe('projects over HTTP', () => {
 
   it('answers without figures when the store is down, and not when something else is wrong', async () => {
     await fixture.postJson('/sessions', { name: 'p' })
-    projectStats = () => Promise.reject(new AppError('store_unavailable'))
+    projectCounts = () => Promise.reject(new AppError('store_unavailable'))
     const [session] = (await json(await fixture.request('/sessions'))) as { run_count: unknown }[]
     expect(session?.run_count).toBeNull()
-    projectStats = () => Promise.reject(new Error('bug'))
+    projectCounts = () => Promise.reject(new Error('bug'))
     expect((await fixture.request('/sessions')).status).toBe(500)
     expect((await fixture.request('/sessions?include_stats=false')).status).toBe(200)
   })
@@ -104,6 +163,8 @@ describe('projects over HTTP', () => {
     const made = await client.createProject({ projectName: 'sdk', metadata: { m: 1 } })
     expect(await client.hasProject({ projectName: 'sdk' })).toBe(true)
     expect(await client.readProject({ projectName: 'sdk' })).toMatchObject({ id: made.id, run_count: 7 })
+    const whole = await client.readProject({ projectId: made.id, includeStats: true })
+    expect(whole).toMatchObject({ run_count: 0, total_tokens: 0, prompt_tokens: 0 })
     expect(await client.readProject({ projectId: made.id })).toMatchObject({ extra: { metadata: { m: 1 } } })
     await client.updateProject(made.id, { description: 'said' })
     const names: unknown[] = []

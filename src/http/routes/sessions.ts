@@ -1,6 +1,7 @@
 import { AppError, toAppError } from '../../base/errors.ts'
 import { parseUuid } from '../../base/ids.ts'
 import type { Project, ProjectFields } from '../../ingest/project-store.ts'
+import type { ProjectStats } from '../../ingest/trace-store.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import { formatTime, parseTime } from '../../trace/time.ts'
@@ -17,35 +18,54 @@ import { type Route, route } from '../route.ts'
 
 const TAG = 'Projects'
 type SessionFields = SchemaTypes['session-update']
-type Stats = { run_count: number; last_start: number | null }
+/** Of what figures are shown: none, the count of runs only, or all. */
+type Extent = 'none' | 'counts' | 'all'
+/** What of them is known. */
+type Figures = { run_count: number; last_start: number | null } & Partial<Omit<ProjectStats, 'last_start'>>
+const NO_RUNS: Figures = { run_count: 0, last_start: null }
 
-/** Figures that are not kept: null, as readers of LangSmith's shape expect the keys. */
+/** What is not kept: null, as readers of LangSmith's shape expect the keys. */
 const UNKNOWN = {
   default_dataset_id: null,
   trace_tier: null,
-  latency_p50: null,
-  latency_p99: null,
-  first_token_p50: null,
-  first_token_p99: null,
-  total_tokens: null,
-  prompt_tokens: null,
-  completion_tokens: null,
-  total_cost: null,
-  prompt_cost: null,
-  completion_cost: null,
-  error_rate: null,
-  streaming_rate: null,
   feedback_stats: null,
   session_feedback_stats: null,
   run_facets: null,
   test_run_number: null,
 }
 
-function toSession(project: Project, stats: Stats | undefined | null): SchemaTypes['session'] {
-  const last = stats?.last_start
-  const lastStart = last === undefined || last === null ? null : formatTime(last)
+function figuresJson(figures: Figures | undefined) {
+  const { prompt_tokens, completion_tokens } = figures ?? {}
+  const last = figures?.last_start ?? null
+  const lastStart = last === null ? null : formatTime(last)
+  return {
+    run_count: figures?.run_count ?? null,
+    trace_count: figures?.trace_count ?? null,
+    llm_runs: figures?.llm_runs ?? null,
+    last_run_start_time: lastStart,
+    last_run_start_time_live: lastStart,
+    latency_p50: figures?.latency_p50 ?? null,
+    latency_p99: figures?.latency_p99 ?? null,
+    first_token_p50: figures?.first_token_p50 ?? null,
+    first_token_p99: figures?.first_token_p99 ?? null,
+    total_tokens:
+      prompt_tokens === undefined || completion_tokens === undefined
+        ? null
+        : prompt_tokens + completion_tokens,
+    prompt_tokens: prompt_tokens ?? null,
+    completion_tokens: completion_tokens ?? null,
+    total_cost: figures?.total_cost ?? null,
+    prompt_cost: figures?.prompt_cost ?? null,
+    completion_cost: figures?.completion_cost ?? null,
+    error_rate: figures?.error_rate ?? null,
+    streaming_rate: figures?.streaming_rate ?? null,
+  }
+}
+
+function toSession(project: Project, figures?: Figures): SchemaTypes['session'] {
   return {
     ...UNKNOWN,
+    ...figuresJson(figures),
     id: project.id,
     tenant_id: project.workspace_id,
     name: project.name,
@@ -54,24 +74,33 @@ function toSession(project: Project, stats: Stats | undefined | null): SchemaTyp
     end_time: project.end_time === null ? null : new Date(project.end_time).toISOString(),
     extra: project.extra,
     reference_dataset_id: project.reference_dataset_id,
-    run_count: stats === null ? null : (stats?.run_count ?? 0),
-    last_run_start_time: lastStart,
-    last_run_start_time_live: lastStart,
   }
 }
 
 /** Projects with their figures; without them (null) when the store is down, for then the rest is still of use. */
-async function withStats(deps: AppDeps, workspace_id: string, projects: readonly Project[], wanted: boolean) {
-  if (projects.length === 0) return []
-  let stats: Map<string, Stats> | undefined
-  if (wanted) {
-    const ids = projects.map(({ id }) => id)
-    stats = await deps.reads.projectStats(workspace_id, ids).catch((thrown: unknown) => {
-      if (toAppError(thrown).retryable) return undefined
-      throw thrown
-    })
-  }
-  return projects.map((project) => toSession(project, stats === undefined ? null : stats.get(project.id)))
+async function withFigures(
+  { reads }: AppDeps,
+  workspace_id: string,
+  projects: readonly Project[],
+  extent: Extent,
+) {
+  if (projects.length === 0 || extent === 'none') return projects.map((project) => toSession(project))
+  const ids = projects.map(({ id }) => id)
+  const read =
+    extent === 'all' ? reads.projectStats(workspace_id, ids) : reads.projectCounts(workspace_id, ids)
+  const figures = await read.catch((thrown: unknown) => {
+    if (toAppError(thrown).retryable) return undefined
+    throw thrown
+  })
+  return projects.map((project) =>
+    toSession(project, figures === undefined ? undefined : (figures.get(project.id) ?? noRuns(extent))),
+  )
+}
+
+/** Sums over nothing are 0, so that a new project reads like one that has runs. */
+function noRuns(extent: Extent): Figures {
+  if (extent !== 'all') return NO_RUNS
+  return { ...NO_RUNS, trace_count: 0, llm_runs: 0, prompt_tokens: 0, completion_tokens: 0 }
 }
 
 function readTime(fields: SessionFields, name: 'start_time' | 'end_time'): number | null {
@@ -100,6 +129,13 @@ function found<T>(value: T | undefined): T {
   return value
 }
 
+const STATS =
+  'true adds up the runs of each project, which takes half a second for a million; false is quickest. Not sent: runs are counted.'
+
+function extentOf(include_stats: boolean): Extent {
+  return include_stats ? 'all' : 'none'
+}
+
 function listRoute(): Route {
   return route({
     method: 'GET',
@@ -110,7 +146,7 @@ function listRoute(): Route {
       id: uuidsParameter('Only these.'),
       name: textParameter('Only the one of this name.'),
       name_contains: textParameter('Only those whose name contains it, whatever the case.'),
-      include_stats: flagParameter('Count runs; false is quicker.', true),
+      include_stats: flagParameter(STATS, undefined),
       limit: integerParameter('At most so many.', { minimum: 1, maximum: 100, otherwise: 100 }),
       offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
     },
@@ -124,7 +160,8 @@ function listRoute(): Route {
         limit,
         offset,
       })
-      return { body: await withStats(deps, principal.workspace_id, projects, include_stats) }
+      const extent = include_stats === undefined ? 'counts' : extentOf(include_stats)
+      return { body: await withFigures(deps, principal.workspace_id, projects, extent) }
     },
   })
 }
@@ -148,7 +185,7 @@ export function sessionRoutes(): Route[] {
       async handle({ deps, principal, query, body }) {
         const fields = { ...toFields(body), id: parseUuid(body.id) ?? null }
         const project = await deps.projects.create(principal.workspace_id, fields, { upsert: query.upsert })
-        return { body: toSession(project, null) }
+        return { body: toSession(project) }
       },
     }),
     route({
@@ -157,12 +194,13 @@ export function sessionRoutes(): Route[] {
       summary: 'Read one project',
       tag: TAG,
       params,
-      query: { include_stats: flagParameter('Count runs; false is quicker.', true) },
+      query: { include_stats: flagParameter('Whether to add up its runs; false is quicker.', true) },
       reply: 'session',
       errors: ['not_found'],
       async handle({ deps, principal, params: { id }, query }) {
         const project = found(await deps.projects.get(principal.workspace_id, id))
-        const [session] = await withStats(deps, principal.workspace_id, [project], query.include_stats)
+        const extent = extentOf(query.include_stats)
+        const [session] = await withFigures(deps, principal.workspace_id, [project], extent)
         return { body: found(session) }
       },
     }),
@@ -177,7 +215,7 @@ export function sessionRoutes(): Route[] {
       errors: ['not_found', 'conflict'],
       async handle({ deps, principal, params: { id }, body }) {
         const project = found(await deps.projects.update(principal.workspace_id, id, toFields(body)))
-        return { body: toSession(project, null) }
+        return { body: toSession(project) }
       },
     }),
   ]

@@ -45,6 +45,19 @@ describe('GET /info', () => {
   })
 })
 
+describe('GET /', () => {
+  it('leads to the documentation, without a key and under every prefix', async () => {
+    fixture = await startApp()
+    for (const path of ['/', '', '/api/v1', '/api/v1/', '/api']) {
+      const answer = await fetch(fixture.url + path, { redirect: 'manual' })
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, 'docs'])
+      expect(await answer.json()).toMatchObject({ openapi: 'openapi.json', info: 'info' })
+      const page = await fetch(fixture.url + path)
+      expect(page.headers.get('content-type')).toContain('text/html')
+    }
+  })
+})
+
 describe('GET /ok', () => {
   it('asks the stores only with check_db', async () => {
     let asked = 0

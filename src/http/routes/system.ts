@@ -3,10 +3,12 @@ import type { AppDeps } from '../app-deps.ts'
 import { docsPage } from '../docs-page.ts'
 import { MAX_JSON_BODY_BYTES } from '../json-body.ts'
 import { flagParameter } from '../parameters.ts'
-import { type Route, route } from '../route.ts'
+import { type Route, route, routeOn } from '../route.ts'
 
 const TAG = 'System'
 const CHECK_MS = 2000
+/** For those who read the answer of the root themselves. */
+const LINKS = { docs: 'docs', openapi: 'openapi.json', info: 'info', health: 'ok?check_db=1' }
 
 /**
  * The answer of GET /info (contract §1.2): what SDKs decide by, with our own limits beside. `version` is the
@@ -54,7 +56,8 @@ async function isUp(check: () => Promise<unknown>): Promise<boolean> {
   return await Promise.race([answer, late])
 }
 
-async function checkStores(checks: AppDeps['checks']): Promise<Record<string, 'up' | 'down'>> {
+/** Asks every store whether it is up; one that says nothing for 2 s is not. */
+export async function checkStores(checks: AppDeps['checks']): Promise<Record<string, 'up' | 'down'>> {
   const entries = Object.entries(checks).map(
     async ([name, check]) => [name, (await isUp(check)) ? 'up' : 'down'] as const,
   )
@@ -69,7 +72,6 @@ export function systemRoutes(openApi: (version: string) => object): Route[] {
       path: '/ok',
       summary: 'Whether the server answers; with check_db=1 whether its stores do',
       tag: TAG,
-      open: true,
       query: { check_db: flagParameter('Ask the stores too; 503 if one is down.', false) },
       reply: 'liveness',
       async handle({ deps, query: { check_db } }) {
@@ -85,7 +87,6 @@ export function systemRoutes(openApi: (version: string) => object): Route[] {
       summary: 'What clients ask before they send: flags and limits',
       description: 'Static: answers whatever the stores do.',
       tag: TAG,
-      open: true,
       reply: 'info',
       handle: async ({ deps }) => ({ body: infoAnswer(deps) }),
     }),
@@ -98,27 +99,45 @@ export function systemRoutes(openApi: (version: string) => object): Route[] {
       reply_type: 'text/plain; version=0.0.4; charset=utf-8',
       handle: async ({ deps }) => ({ body: deps.metrics.render() }),
     }),
-    route({
+    ...documentRoutes(openApi),
+  ]
+}
+
+/** The API described, and the way there. */
+export function documentRoutes<D extends { version: string }>(
+  openApi: (version: string) => object,
+): Route<D>[] {
+  const documentRoute = routeOn<D>()
+  return [
+    documentRoute({
       method: 'GET',
       path: '/openapi.json',
       summary: 'This API as OpenAPI 3.1',
       tag: TAG,
-      open: true,
       reply: 'bytes',
       handle: async ({ deps }) => ({ body: JSON.stringify(openApi(deps.version)) }),
     }),
-    route({
+    documentRoute({
       method: 'GET',
       path: '/docs',
       summary: 'This API as a page',
       tag: TAG,
-      open: true,
       reply: 'bytes',
       reply_type: 'text/html; charset=utf-8',
       handle: async ({ deps }) => ({
         headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" },
         body: docsPage(openApi(deps.version)),
       }),
+    }),
+    documentRoute({
+      method: 'GET',
+      path: '/',
+      summary: 'Leads to the documentation',
+      tag: TAG,
+      reply: 'bytes',
+      status: 302,
+      // Relative, so that it holds behind a proxy's prefix as well.
+      handle: async () => ({ headers: { location: 'docs' }, body: JSON.stringify(LINKS) }),
     }),
   ]
 }

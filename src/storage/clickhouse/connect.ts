@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { CLUSTER_SETTINGS, onCluster } from './on-cluster.ts'
 import { toStoreError } from './store-error.ts'
 
 /** Where a ClickHouse is and how long one statement may take there. */
@@ -12,6 +13,8 @@ export interface ClickHouseOptions {
   readonly database: string
   /** For every statement, in seconds; default 30. */
   readonly maxExecutionSeconds?: number
+  /** Name of the cluster of replicas that the server is one of: statements are run so that they agree. */
+  readonly cluster?: string
   /** Simultaneous requests; further ones wait. Default 16. */
   readonly maxConnections?: number
 }
@@ -46,6 +49,8 @@ export interface InsertBytes {
  */
 export interface ClickHouse {
   readonly database: string
+  /** Of ClickHouseOptions. */
+  readonly cluster: string | undefined
   /** True when the server answers. Never rejects. */
   ping(): Promise<boolean>
   /** The rows of a SELECT without FORMAT clause, parsed from JSONEachRow; 64-bit integers as numbers (toString() keeps all digits). */
@@ -65,6 +70,7 @@ export interface ClickHouse {
 const ANSWER_GRACE_MS = 5_000
 /** Below the idle time after which servers close a connection (ClickHouse: 10 s, embedded: 15 s). */
 const IDLE_SOCKET_MS = 2_500
+const CREATE_DATABASE = 'CREATE DATABASE IF NOT EXISTS {name:Identifier}'
 const COLUMN_NAME = /^[A-Za-z_]\w*$/
 
 /** Prepares the connection; nothing is sent before the first statement. Throws for a URL that is none. */
@@ -82,6 +88,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
 
   return {
     database: options.database,
+    cluster: options.cluster,
     async ping() {
       const result = await client.ping().catch(() => ({ success: false }))
       return result.success
@@ -115,7 +122,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       const outside = openClient(options, 'default')
       try {
         await outside.command({
-          query: 'CREATE DATABASE IF NOT EXISTS {name:Identifier}',
+          query: options.cluster ? onCluster(CREATE_DATABASE, options.cluster) : CREATE_DATABASE,
           query_params: { name: options.database },
         })
       } catch (error) {
@@ -141,7 +148,11 @@ function openClient(options: ClickHouseOptions, database: string): ClickHouseCli
     keep_alive: { enabled: true, idle_socket_ttl: IDLE_SOCKET_MS, eagerly_destroy_stale_sockets: true },
     // Measured: compressing for a server on the same machine is a third of an insert's cost.
     compression: { request: false, response: false },
-    clickhouse_settings: { max_execution_time: seconds, output_format_json_quote_64bit_integers: 0 },
+    clickhouse_settings: {
+      max_execution_time: seconds,
+      output_format_json_quote_64bit_integers: 0,
+      ...(options.cluster && CLUSTER_SETTINGS),
+    },
     // Every failure reaches the caller as an error, who logs it once.
     log: { level: ClickHouseLogLevel.OFF },
   })

@@ -2,6 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import { NIL_UUID } from '../../base/ids.ts'
 import type { Comparison, FilterField, FilterValue } from '../../trace/filter-fields.ts'
 import type { Filter } from '../../trace/filter.ts'
+import { LINE, countedSql } from './counted-sql.ts'
 
 /** SQL with typed parameters `{name:Type}`; the text holds no user input. */
 export interface SqlCondition {
@@ -44,6 +45,10 @@ const count = (...columns: string[]): Column => {
   }
 }
 
+/** Rule LLM-11. */
+const GENERATED_FOR = `(${ticks('end_time')} - ${ticks('ifNull(first_token_time, start_time)')})`
+const SPEED = `if(run_type = 'llm' AND output_tokens > 0 AND ${GENERATED_FOR} > 0, output_tokens * 1000000 / ${GENERATED_FOR}, NULL)`
+
 const COLUMNS: Record<FilterField, Column> = {
   id: uuid('run_id'),
   trace_id: uuid('trace_id'),
@@ -63,6 +68,7 @@ const COLUMNS: Record<FilterField, Column> = {
   first_token_time: micros(ticks('first_token_time')),
   latency: micros(`(${ticks('end_time')} - ${ticks('start_time')})`),
   ttft: micros(`(${ticks('first_token_time')} - ${ticks('start_time')})`),
+  tokens_per_second: { sql: SPEED, type: 'Float64', missing: `isNull(${SPEED})` },
   total_tokens: count('input_tokens', 'output_tokens'),
   prompt_tokens: count('input_tokens'),
   completion_tokens: count('output_tokens'),
@@ -83,9 +89,6 @@ const HOLDS: Record<Comparison, (a: number, b: number) => boolean> = {
   lte: (a, b) => a <= b,
 }
 
-/** The TraceRuns from the root to a row's own. */
-const LINE = `arrayMap(part -> toUUIDOrZero(right(part, 36)), splitByChar('.', dotted_order))`
-const HAS_USAGE = '(isNotNull(input_tokens) OR isNotNull(output_tokens) OR isNotNull(total_cost))'
 const OWN_COUNTS = "run_type IN ('llm', 'embedding')"
 /** Each condition on sums reads the usage of the whole scope: 0.7 s for a million rows. */
 const MAX_SUMS = 8
@@ -194,13 +197,11 @@ function withSums(own: string, sums: string | undefined, holdsForNone: boolean, 
   return `if(${OWN_COUNTS}, ${own}, run_id ${ids})`
 }
 
-/** An llm TraceRun above another with usage repeats it and is left out, as in trace/roll-up.ts. */
+/** Ids of the TraceRuns under which the counted rows of `scope` satisfy `having`. */
 function sumsSql(scope: string, having: string): string {
   return `SELECT ancestor FROM (
       SELECT arrayJoin(${LINE}) AS ancestor, input_tokens, output_tokens, input_cost, output_cost, total_cost
       FROM runs FINAL
-      WHERE ${scope} AND ${HAS_USAGE} AND (run_type != 'llm' OR run_id NOT IN (
-        SELECT arrayJoin(arrayPopBack(${LINE})) FROM runs FINAL
-        WHERE ${scope} AND ${HAS_USAGE} AND run_type = 'llm'))
+      WHERE ${scope} AND ${countedSql(scope)}
     ) GROUP BY ancestor HAVING ${having}`
 }

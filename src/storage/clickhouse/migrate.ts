@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { ClickHouse } from './connect.ts'
+import { onCluster } from './on-cluster.ts'
 
 /** Where the migrations are and where to tell of them. */
 export interface MigrateOptions {
@@ -26,6 +27,8 @@ interface AppliedMigration {
   readonly checksum: string
 }
 
+const CREATE_MIGRATIONS = `CREATE TABLE IF NOT EXISTS schema_migrations (version UInt32, name String, checksum String,
+     applied_at DateTime64(3) DEFAULT now64(3)) ENGINE = ReplacingMergeTree ORDER BY version`
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
 
 /**
@@ -37,10 +40,7 @@ const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
 export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): Promise<number[]> {
   const migrations = await readMigrations(options.dir ?? new URL('./migrations/', import.meta.url))
   await clickhouse.createDatabase()
-  await clickhouse.command(
-    `CREATE TABLE IF NOT EXISTS schema_migrations (version UInt32, name String, checksum String,
-     applied_at DateTime64(3) DEFAULT now64(3)) ENGINE = ReplacingMergeTree ORDER BY version`,
-  )
+  await clickhouse.command(placed(CREATE_MIGRATIONS, clickhouse))
   const applied = await clickhouse.rows<AppliedMigration>(
     'SELECT version, name, checksum FROM schema_migrations FINAL ORDER BY version',
   )
@@ -104,13 +104,18 @@ function checkApplied(migrations: readonly Migration[], applied: readonly Applie
 }
 
 async function apply(clickhouse: ClickHouse, migration: Migration): Promise<void> {
-  for (const statement of migration.statements) await clickhouse.command(statement)
+  for (const statement of migration.statements) await clickhouse.command(placed(statement, clickhouse))
   const { version, name, checksum } = migration
   await clickhouse.command(
     `INSERT INTO schema_migrations (version, name, checksum)
      SELECT {version:UInt32}, {name:String}, {checksum:String}`,
     { params: { version, name, checksum } },
   )
+}
+
+/** A schema statement for where the database is. */
+function placed(statement: string, { cluster }: ClickHouse): string {
+  return cluster === undefined ? statement : onCluster(statement, cluster)
 }
 
 function refused(message: string): AppError {

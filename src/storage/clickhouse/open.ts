@@ -22,16 +22,18 @@ const RETRY_MS = 1_000
  */
 export async function openClickHouse(options: {
   url: string | undefined
+  /** The cluster of replicas that the server at `url` is one of. */
+  cluster?: string | undefined
   dataDir: string
   logger: Logger
 }): Promise<OpenedClickHouse> {
   return options.url === undefined
     ? openEmbedded(options.dataDir, options.logger)
-    : openServer(options.url, options.logger)
+    : openServer(options.url, options.cluster, options.logger)
 }
 
-function openServer(url: string, logger: Logger): OpenedClickHouse {
-  const connection = connectClickHouse({ url, database: DATABASE })
+function openServer(url: string, cluster: string | undefined, logger: Logger): OpenedClickHouse {
+  const connection = connectClickHouse({ url, database: DATABASE, ...(cluster && { cluster }) })
   const stopping = new AbortController()
   return {
     connection,

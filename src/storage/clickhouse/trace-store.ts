@@ -1,11 +1,14 @@
-import type { ListQuery, ProjectStats, StoredTable, TraceStore } from '../../ingest/trace-store.ts'
+import type { ListQuery, PayloadQuery, StoredTable, TraceStore } from '../../ingest/trace-store.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { ClickHouse } from './connect.ts'
 import { listSql } from './list-sql.ts'
+import { readingProjects } from './project-stats.ts'
 
 /** Column order of each table's encoding; the rooms that encode own it. */
 export interface StoreColumns {
   run_fragments: readonly string[]
+  outlines: readonly string[]
+  payloads: readonly string[]
   runs: readonly string[]
   feedback: readonly string[]
   waiting_children: readonly string[]
@@ -25,8 +28,10 @@ export function createTraceStore(clickhouse: ClickHouse, columns: StoreColumns):
   return {
     ...storing(clickhouse, columns),
     ...readingBack(clickhouse, columns),
+    ...readingWaiting(clickhouse),
     ...readingRows(clickhouse, columns),
     ...readingOthers(clickhouse),
+    ...readingProjects(clickhouse),
   }
 }
 
@@ -63,42 +68,78 @@ function slices(ids: readonly string[]): (readonly string[])[] {
   return Array.from({ length: count }, (_, i) => ids.slice(i * IDS_PER_QUERY, (i + 1) * IDS_PER_QUERY))
 }
 
+/** A head has some hundred bytes; a larger one than this is read back with the payloads, which are bounded. */
+const MAX_OUTLINE_HEAD = 1024 * 1024
+
+/** Fragments that are read without looking at their sizes first: how large, and how many. */
+const SMALL_FRAGMENT = 64 * 1024
+const SMALL_FRAGMENTS = 64
+
+/** Columns that tell to which fragment a payload belongs. */
+const PAYLOAD_KEY = ['workspace_id', 'run_id', 'hash']
+
 /** What deriving needs of earlier operations. */
 function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
-  const select = selectOf(columns)
+  const outline = columns.outlines.map((name) =>
+    name === 'head' ? `if(length(head) > ${MAX_OUTLINE_HEAD}, '', head)` : name,
+  )
   return {
-    fragments: async (workspace_id: string, run_ids: readonly string[], at_hand: readonly string[] = []) => {
-      // Reading what is at hand once more does no harm; a list of it that is too long does.
-      const known = at_hand.length > IDS_PER_QUERY ? [] : at_hand.map((hash) => hash.toUpperCase())
+    outlines: async (workspace_id: string, run_ids: readonly string[]) => {
       const found: Buffer[] = []
       for (const ids of slices(run_ids)) {
-        const params = { workspace_id, run_ids: ids, at_hand: known }
         found.push(
           await clickhouse.rowBinary(
-            `${select('run_fragments')} run_fragments
-             WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
-             ${known.length === 0 ? '' : 'AND hex(hash) NOT IN {at_hand:Array(String)}'}`,
-            { params },
+            `SELECT ${outline.join(', ')} FROM run_fragments
+             WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}`,
+            { params: { workspace_id, run_ids: ids } },
           ),
         )
       }
       return found.length === 1 && found[0] ? found[0] : Buffer.concat(found)
     },
 
+    payloads: (workspace_id: string, { run_ids, hashes, columns: wanted }: PayloadQuery) => {
+      const selected = columns.payloads.map((name) =>
+        PAYLOAD_KEY.includes(name) || wanted.includes(name) ? name : "''",
+      )
+      // The keys are read first, so that only granules with wanted fragments are read at all.
+      return clickhouse.rowBinary(
+        `SELECT ${selected.join(', ')} FROM run_fragments
+         PREWHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
+           AND hex(hash) IN {hashes:Array(String)}
+         LIMIT 1 BY run_id, hash`,
+        { params: { workspace_id, run_ids, hashes: hashes.map((hash) => hash.toUpperCase()) } },
+      )
+    },
+
+    smallPayloads: (workspace_id: string, run_id: string) =>
+      clickhouse.rowBinary(
+        `SELECT ${columns.payloads.join(', ')} FROM run_fragments
+         PREWHERE workspace_id = {workspace_id:UUID} AND run_id = {run_id:UUID}
+           AND arraySum(sizes) <= ${SMALL_FRAGMENT}
+         LIMIT ${SMALL_FRAGMENTS}`,
+        { params: { workspace_id, run_id } },
+      ),
+  } satisfies Partial<TraceStore>
+}
+
+/** Notes of children that wait for their parents. */
+function readingWaiting(clickhouse: ClickHouse) {
+  return {
     hasWaitingChildren: async () => {
-      const rows = await clickhouse.rows('SELECT 1 FROM waiting_children LIMIT 1')
+      const rows = await clickhouse.rows('SELECT 1 FROM waiting_children FINAL WHERE resolved = 0 LIMIT 1')
       return rows.length > 0
     },
 
     waitingChildren: async (workspace_id: string, parents: readonly string[]) => {
-      const found: string[] = []
+      const found: { parent_run_id: string; run_id: string }[] = []
       for (const ids of slices(parents)) {
-        const rows = await clickhouse.rows<{ run_id: string }>(
-          `SELECT DISTINCT run_id FROM waiting_children
-           WHERE workspace_id = {workspace_id:UUID} AND parent_run_id IN {parents:Array(UUID)}`,
+        const rows = await clickhouse.rows<{ parent_run_id: string; run_id: string }>(
+          `SELECT parent_run_id, run_id FROM waiting_children FINAL
+           WHERE workspace_id = {workspace_id:UUID} AND parent_run_id IN {parents:Array(UUID)} AND resolved = 0`,
           { params: { workspace_id, parents: ids } },
         )
-        for (const { run_id } of rows) found.push(run_id)
+        found.push(...rows)
       }
       return found
     },
@@ -153,26 +194,6 @@ function readingOthers(clickhouse: ClickHouse) {
         { params: { workspace_id, run_ids } },
       )
       return rows.map((row) => JSON.parse(row.body) as JsonObject)
-    },
-
-    projectStats: async (
-      workspace_id: string,
-      project_ids: readonly string[],
-    ): Promise<Map<string, ProjectStats>> => {
-      if (project_ids.length === 0) return new Map()
-      const rows = await clickhouse.rows<{ project_id: string; run_count: number; last_start: number }>(
-        `SELECT project_id, count() AS run_count, toUnixTimestamp64Micro(max(sort_time)) AS last_start
-         FROM runs FINAL
-         WHERE workspace_id = {workspace_id:UUID} AND project_id IN {project_ids:Array(UUID)}
-         GROUP BY project_id`,
-        { params: { workspace_id, project_ids } },
-      )
-      return new Map(
-        rows.map((row): [string, ProjectStats] => [
-          row.project_id,
-          { run_count: row.run_count, last_start: row.last_start },
-        ]),
-      )
     },
   } satisfies Partial<TraceStore>
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { AppError } from '../../base/errors.ts'
-import type { Database } from './database.ts'
+import type { Database, SqlSession } from './database.ts'
 
 interface Migration {
   version: number
@@ -31,43 +31,55 @@ async function readMigrations(dir: URL): Promise<Migration[]> {
   return await Promise.all(migrations)
 }
 
-/**
- * Brings the database to the newest version: runs every migration that it has not seen, each in a transaction
- * of its own. Returns how many ran.
- * @throws AppError config_invalid when a migration that ran was changed since, or the database is newer than
- * this program
- */
-export async function migrate(database: Database, dir: URL = MIGRATIONS_DIR): Promise<number> {
-  await database.query(
-    'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)',
-  )
-  const migrations = await readMigrations(dir)
-  const done = await database.query<{ version: number; checksum: string }>(
-    'SELECT version, checksum FROM schema_migrations ORDER BY version',
-  )
+/** @throws AppError config_invalid when what ran is not what this program knows */
+function checkDone(
+  done: readonly { version: number; checksum: string }[],
+  known: readonly Migration[],
+): void {
   for (const { version, checksum } of done) {
-    const known = migrations[version - 1]
-    if (known === undefined) {
+    const migration = known[version - 1]
+    if (migration === undefined) {
       throw new AppError('config_invalid', {
         message: `The SQL database is at version ${version}, newer than this program.`,
       })
     }
-    if (known.checksum !== checksum) {
+    if (migration.checksum !== checksum) {
       throw new AppError('config_invalid', {
-        message: `SQL migration ${version} (${known.name}) was changed after it ran.`,
+        message: `SQL migration ${version} (${migration.name}) was changed after it ran.`,
       })
     }
   }
-  const pending = migrations.slice(done.length)
-  for (const { version, name, checksum, statements } of pending) {
-    await database.tx(async (session) => {
-      for (const statement of statements) await session.query(statement)
-      await session.query('INSERT INTO schema_migrations (version, name, checksum) VALUES (?, ?, ?)', [
-        version,
-        name,
-        checksum,
-      ])
-    })
-  }
-  return pending.length
+}
+
+/** Runs the first migration that has not run; false when there is none. */
+async function runNext(session: SqlSession, migrations: readonly Migration[]): Promise<boolean> {
+  await session.query(
+    'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)',
+  )
+  const done = await session.query<{ version: number; checksum: string }>(
+    'SELECT version, checksum FROM schema_migrations ORDER BY version',
+  )
+  checkDone(done, migrations)
+  const next = migrations[done.length]
+  if (next === undefined) return false
+  for (const statement of next.statements) await session.query(statement)
+  await session.query('INSERT INTO schema_migrations (version, name, checksum) VALUES (?, ?, ?)', [
+    next.version,
+    next.name,
+    next.checksum,
+  ])
+  return true
+}
+
+/**
+ * Brings the database to the newest version: runs every migration that it has not seen, each in a transaction
+ * of its own, also when several processes start at once. Returns how many ran here.
+ * @throws AppError config_invalid when a migration that ran was changed since, or the database is newer than
+ * this program
+ */
+export async function migrate(database: Database, dir: URL = MIGRATIONS_DIR): Promise<number> {
+  const migrations = await readMigrations(dir)
+  let count = 0
+  while (await database.tx('migrations', (session) => runNext(session, migrations))) count++
+  return count
 }

@@ -28,7 +28,6 @@ const COLUMNS = [
   'completion_cost_details',
 ] as const
 const SELECT = `SELECT ${COLUMNS.join(', ')} FROM model_prices`
-const ORDER = 'ORDER BY name, created_at, id'
 
 /** Each entry may have to be held against each new model name. */
 const MAX_ENTRIES = 300
@@ -55,8 +54,10 @@ function toValues(entry: PriceEntry): SqlValue[] {
 }
 
 async function entriesOf(session: SqlSession, workspace_id: string): Promise<PriceEntry[]> {
-  const rows = await session.query<PriceRow>(`${SELECT} WHERE workspace_id = ? ${ORDER}`, [workspace_id])
-  return rows.map(toEntry)
+  const sql = `${SELECT} WHERE workspace_id = ? ORDER BY created_at, id`
+  const rows = await session.query<PriceRow>(sql, [workspace_id])
+  // Sorted here: engines differ in how they order text.
+  return rows.map(toEntry).toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 }
 
 /** When an entry counts: of two with the same answer, neither could be preferred. */
@@ -110,8 +111,8 @@ function createSnapshots(database: Database, clock: Clock) {
 /** Own prices in a SQL database that has been migrated. */
 export function createPriceStore(database: Database, clock: Clock): PriceStore {
   const snapshots = createSnapshots(database, clock)
-  const changing = async <T>(work: (session: SqlSession) => Promise<T>): Promise<T> => {
-    const result = await database.tx(work)
+  const changing = async <T>(workspace_id: string, work: (session: SqlSession) => Promise<T>): Promise<T> => {
+    const result = await database.tx(`prices:${workspace_id}`, work)
     snapshots.forget()
     return result
   }
@@ -119,7 +120,7 @@ export function createPriceStore(database: Database, clock: Clock): PriceStore {
     snapshot: () => snapshots.current(),
     list: (workspace_id) => entriesOf(database, workspace_id),
     create: (workspace_id, fields) =>
-      changing(async (session) => {
+      changing(workspace_id, async (session) => {
         const entry: PriceEntry = { ...fields, workspace_id, id: newUuid() }
         await refuseTwin(session, entry)
         const places = COLUMNS.map(() => '?').join(', ')
@@ -130,7 +131,7 @@ export function createPriceStore(database: Database, clock: Clock): PriceStore {
         return entry
       }),
     replace: (workspace_id, id, fields) =>
-      changing(async (session) => {
+      changing(workspace_id, async (session) => {
         const entry: PriceEntry = { ...fields, workspace_id, id }
         const known = (await entriesOf(session, workspace_id)).some((other) => other.id === id)
         if (!known) return undefined
@@ -144,7 +145,7 @@ export function createPriceStore(database: Database, clock: Clock): PriceStore {
         return entry
       }),
     remove: (workspace_id, id) =>
-      changing(async (session) => {
+      changing(workspace_id, async (session) => {
         const rows = await session.query(
           'DELETE FROM model_prices WHERE workspace_id = ? AND id = ? RETURNING id',
           [workspace_id, id],

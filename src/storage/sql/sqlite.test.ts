@@ -33,34 +33,34 @@ describe('openSqlite', () => {
 describe('tx', () => {
   it('commits all or nothing', async () => {
     const { database, numbers } = await openWithTable()
-    const result = await database.tx(async (session) => {
+    const result = await database.tx('t', async (session) => {
       await session.query('INSERT INTO t VALUES (1)')
       return 'done'
     })
     expect(result).toBe('done')
-    const failing = database.tx(async (session) => {
+    const failing = database.tx('t', async (session) => {
       await session.query('INSERT INTO t VALUES (2)')
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')
-    const conflicting = database.tx(async (session) => {
+    const conflicting = database.tx('t', async (session) => {
       await session.query('INSERT INTO t VALUES (3)')
       await session.query('INSERT INTO t VALUES (1)')
     })
-    await expect(conflicting).rejects.toThrow('UNIQUE')
+    await expect(conflicting).rejects.toMatchObject({ code: 'conflict' })
     expect(await numbers()).toEqual([1])
   })
 
   it('keeps other statements and transactions out until it ends, in their order', async () => {
     const { database, numbers } = await openWithTable()
     const gate = Promise.withResolvers<void>()
-    const first = database.tx(async (session) => {
+    const first = database.tx('t', async (session) => {
       await session.query('INSERT INTO t VALUES (1)')
       await gate.promise
       await session.query('DELETE FROM t')
       await session.query('INSERT INTO t VALUES (10)')
     })
-    const second = database.tx(async (session) => {
+    const second = database.tx('t', async (session) => {
       const rows = await session.query<{ n: number }>('SELECT max(n) AS n FROM t')
       await session.query('INSERT INTO t VALUES (?)', [(rows[0]?.n ?? 0) + 1])
     })

@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Database, SqlSession, SqlValue } from './database.ts'
+import { AppError } from '../../base/errors.ts'
+import { type Database, type SqlSession, type SqlValue, storableParams } from './database.ts'
 
 /** How much a commit waits for: `normal` survives the death of the process, `full` a power cut too (D-9). */
 export interface SqliteOptions {
@@ -10,6 +11,17 @@ export interface SqliteOptions {
 /** Statements are few and fixed; the bound is for the day one is built from text. */
 const MAX_STATEMENTS = 200
 const BUSY_TIMEOUT_MS = 5000
+/** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
+const NOT_UNIQUE = new Set([2067, 1555])
+/** SQLITE_BUSY, SQLITE_IOERR and SQLITE_FULL, whatever more the upper bits say. */
+const UNAVAILABLE = new Set([5, 10, 13])
+
+function toThrown(error: unknown): unknown {
+  const errcode = (error as { errcode?: unknown }).errcode
+  if (typeof errcode !== 'number') return error
+  if (NOT_UNIQUE.has(errcode)) return new AppError('conflict', { cause: error })
+  return UNAVAILABLE.has(errcode & 0xff) ? new AppError('store_unavailable', { cause: error }) : error
+}
 
 function createSession(connection: DatabaseSync): SqlSession {
   const statements = new Map<string, StatementSync>()
@@ -23,14 +35,19 @@ function createSession(connection: DatabaseSync): SqlSession {
   }
   return {
     async query<Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
-      return prepare(sql).all(...params) as Row[]
+      try {
+        return prepare(sql).all(...storableParams(params)) as Row[]
+      } catch (error) {
+        throw toThrown(error)
+      }
     },
   }
 }
 
 /**
  * Opens or creates the SQLite database in `file` (mode 0600; `:memory:` for tests), in WAL mode with foreign
- * keys on. Statements run on the calling thread: 4 to 18 µs each as measured, so keep them small.
+ * keys on. Statements run on the calling thread: 4 to 18 µs each as measured, so keep them small. Transactions run
+ * one at a time whatever their lock.
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
   const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
@@ -40,10 +57,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
   let lastTx: Promise<unknown> | undefined
 
   const runTx = async <T>(work: (session: SqlSession) => Promise<T>): Promise<T> => {
-    connection.exec('BEGIN IMMEDIATE')
+    await session.query('BEGIN IMMEDIATE')
     try {
       const result = await work(session)
-      connection.exec('COMMIT')
+      await session.query('COMMIT')
       return result
     } catch (error) {
       if (connection.isTransaction) connection.exec('ROLLBACK')
@@ -57,7 +74,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
       while (lastTx !== undefined) await lastTx
       return await session.query<Row>(sql, params)
     },
-    async tx(work) {
+    async tx(_lock, work) {
       const before = lastTx
       const mine = (before ?? Promise.resolve()).then(() => runTx(work))
       const settled = mine.then(
@@ -73,7 +90,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
     },
     async close() {
       while (lastTx !== undefined) await lastTx
-      connection.close()
+      if (connection.isOpen) connection.close()
     },
   }
 }

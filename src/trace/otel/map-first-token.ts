@@ -13,7 +13,7 @@ const FIRST_EVENTS = new Set([
 
 /**
  * When the first token arrived, epoch microseconds, by the sources of contract §2.8 in their order: the convention's
- * seconds, Vercel's milliseconds, events. A time before the start or after the end is flagged and ignored.
+ * seconds (as attribute of the answer, or as AI SDK 7 spells it), Vercel's milliseconds, events. A time before the start or after the end is flagged and ignored.
  */
 export function firstTokenOfSpan(
   view: SpanView,
@@ -44,6 +44,8 @@ function* candidates(view: SpanView, start: number | undefined): Generator<[time
   if (start !== undefined) {
     for (const [key, micros] of [
       ['gen_ai.response.time_to_first_chunk', 1e6],
+      // The name of the metric, which AI SDK 7 puts on its spans.
+      ['gen_ai.client.operation.time_to_first_chunk', 1e6],
       ['ai.response.msToFirstChunk', 1e3],
       ['ai.stream.msToFirstChunk', 1e3],
     ] as const) {

@@ -73,8 +73,12 @@ function providerOf(view: SpanView): string | undefined {
   return undefined
 }
 
+/** OpenInference names the model of a call that failed among its parameters only. */
 function modelOf(view: SpanView): string | undefined {
-  return view.text(...MODEL)
+  const named = view.text(...MODEL)
+  if (named !== undefined) return named
+  const params = view.json('llm.invocation_parameters')
+  return isObject(params) ? (text(params['model']) ?? text(params['model_name'])) : undefined
 }
 
 /** The sender's own thread keys win; the attributes fill in where there is none. */

@@ -81,6 +81,9 @@ describe('the first token', () => {
     expect(after({}, { events })).toBe(200)
     expect(after({ 'ai.response.msToFirstChunk': 152.4929 }, { events })).toBe(152.493)
     expect(after({ 'ai.response.msToFirstChunk': 9, 'gen_ai.response.time_to_first_chunk': 0.35 })).toBe(350)
+    const metric = 'gen_ai.client.operation.time_to_first_chunk'
+    expect(after({ [metric]: 0.0725 })).toBe(72.5)
+    expect(after({ [metric]: 0.0725, 'gen_ai.response.time_to_first_chunk': 0.35 })).toBe(350)
   })
 
   it('is unknown where it is said to lie outside, and where nothing says it', () => {
@@ -96,6 +99,16 @@ describe('the first token', () => {
 })
 
 describe('metadata', () => {
+  it('has the model from the parameters of the call where nothing else names it', () => {
+    const llm = { 'gen_ai.operation.name': 'chat' }
+    const params = { ...llm, 'llm.invocation_parameters': '{"model": "gpt-4.1", "temperature": 0}' }
+    expect(map(params).metadata['ls_model_name']).toBe('gpt-4.1')
+    expect(map({ ...params, 'llm.model_name': 'gpt-4.1-2025' }).metadata['ls_model_name']).toBe(
+      'gpt-4.1-2025',
+    )
+    expect(map({ ...llm, 'llm.invocation_parameters': '[1' }).metadata).not.toHaveProperty('ls_model_name')
+  })
+
   it('has the sender’s own first, then what attributes stand for, then the resource', () => {
     const mapped = map(
       {

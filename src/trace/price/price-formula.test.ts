@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatDecimal, parseDecimal } from '../decimal.ts'
 import { reportedUsage } from '../usage.ts'
+import { sumOf } from './cost-details.ts'
 import { createDefaultPrices } from './default-prices.ts'
 import type { Price, Rates } from './price.ts'
 import { type Counts, costOf } from './price-formula.ts'
@@ -34,7 +35,7 @@ describe('cost vectors of contract §2.7', () => {
       '0.00003',
       '0.000065',
     ])
-    expect(shown(cost.input_cost_details['cache_read'])).toBe('0.000005')
+    expect(cost.input_cost_details).toEqual({ cache_read: usd(5e-6), base: usd(30e-6) })
   })
 
   it('2: cache writes by lifetime, at the default prices of Opus 4.1', () => {
@@ -141,7 +142,9 @@ describe('costOf', () => {
     const rates = perMillion(Object.fromEntries(keys.map((key) => [key, 1])), 1)
     fc.assert(
       fc.property(fc.nat(1000), details, (tokens, sent) => {
-        expect(costOf(counts(tokens, sent), price(rates, rates)).input_cost).toBe(BigInt(tokens) * usd(1e-6))
+        const { input_cost, input_cost_details } = costOf(counts(tokens, sent), price(rates, rates))
+        expect(input_cost).toBe(BigInt(tokens) * usd(1e-6))
+        expect(sumOf(input_cost_details)).toBe(input_cost)
       }),
     )
   })
@@ -157,6 +160,8 @@ describe('settleCosts', () => {
       input_cost: usd(10e-6),
       output_cost: usd(20e-6),
       total_cost: usd(30e-6),
+      input_cost_details: { base: usd(10e-6) },
+      output_cost_details: { base: usd(20e-6) },
       price_model_id: 'p',
     })
   })
@@ -172,6 +177,19 @@ describe('settleCosts', () => {
       input_cost: usd(10e-6),
       total_cost: 7n,
     })
+  })
+
+  it('keeps the parts of a sent cost, and computes those of the other', () => {
+    const stored = {
+      input_cost: 7n,
+      input_cost_details: { audio: 5n, base: 2n },
+      output_cost_details: { x: 1n },
+    }
+    expect(settle(stored, SENT.input_cost)).toMatchObject({
+      input_cost_details: { audio: 5n, base: 2n },
+      output_cost_details: { base: usd(20e-6) },
+    })
+    expect(settle({ input_cost: 7n }, SENT.input_cost).input_cost_details).toBeUndefined()
   })
 
   it('asks for no price when everything was sent', () => {

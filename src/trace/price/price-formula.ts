@@ -1,4 +1,5 @@
 import type { Decimal } from '../decimal.ts'
+import { BASE, type CostDetails, sumOf } from './cost-details.ts'
 import type { Price, Rates } from './price.ts'
 
 /** Counts as normalised by rules N1 to N7: totals include what the details name. */
@@ -14,9 +15,9 @@ export interface Cost {
   input_cost: Decimal | undefined
   output_cost: Decimal | undefined
   total_cost: Decimal | undefined
-  /** What each detail with a price of its own makes of its side. */
-  input_cost_details: Record<string, Decimal>
-  output_cost_details: Record<string, Decimal>
+  /** What each detail with a price of its own makes of its side, and the rest of it. */
+  input_cost_details: CostDetails
+  output_cost_details: CostDetails
   price_model_id: string
 }
 
@@ -76,21 +77,21 @@ function sideCost(
   tokens: number | undefined,
   sent: Readonly<Record<string, number>>,
   rates: Rates,
-): { cost: Decimal | undefined; details: Record<string, Decimal> } {
-  const details: Record<string, Decimal> = {}
+): { cost: Decimal | undefined; details: CostDetails } {
+  const details: CostDetails = {}
   if (tokens === undefined) return { cost: undefined, details }
   let left = tokens
-  let cost = 0n
   for (const [key, count] of inOrder(sent)) {
     const rate = rateOf(key, rates)
     const taken = Math.min(count, left)
     if (rate === undefined || taken <= 0) continue
     details[key] = BigInt(taken) * rate
-    cost += details[key]
     left -= taken
   }
-  if (left === 0 && (tokens > 0 || rates.base !== undefined)) return { cost, details }
-  return { cost: rates.base === undefined ? undefined : cost + BigInt(left) * rates.base, details }
+  const isWhole = rates.base !== undefined || (left === 0 && tokens > 0)
+  if (!isWhole) return { cost: undefined, details }
+  if (left > 0) details[BASE] = (details[BASE] ?? 0n) + BigInt(left) * rates.base!
+  return { cost: sumOf(details), details }
 }
 
 function inOrder(sent: Readonly<Record<string, number>>): [string, number][] {

@@ -23,5 +23,7 @@ export function priceTraceRun(traceRun: Priced, prices: PriceSource): void {
     if (cost === undefined) delete usage[field]
     else usage[field] = cost
   }
+  usage.input_cost_details = settled.input_cost_details ?? {}
+  usage.output_cost_details = settled.output_cost_details ?? {}
   if (settled.price_model_id !== undefined) usage.price_model_id = settled.price_model_id
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { RowWriter } from '../row-binary.ts'
 import {
   TRACE_RUN_COLUMNS,
@@ -46,6 +47,8 @@ function reprice(row: TraceRunRow, prices: PriceSource): TraceRunRow | undefined
       input_cost: row.input_cost ?? undefined,
       output_cost: row.output_cost ?? undefined,
       total_cost: row.total_cost ?? undefined,
+      input_cost_details: row.input_cost_details,
+      output_cost_details: row.output_cost_details,
     },
     row.sent_costs,
     { ...row, input_tokens, output_tokens },
@@ -58,7 +61,9 @@ function reprice(row: TraceRunRow, prices: PriceSource): TraceRunRow | undefined
       }),
   )
   const costs = columnsOf(settled)
-  const isSame = (Object.keys(costs) as (keyof typeof costs)[]).every((key) => costs[key] === row[key])
+  const isSame = (Object.keys(costs) as (keyof typeof costs)[]).every((key) =>
+    isDeepStrictEqual(costs[key], row[key]),
+  )
   return isSame ? undefined : { ...row, ...costs, version: repricedVersion(row.version) }
 }
 
@@ -67,6 +72,8 @@ function columnsOf(settled: SettledCosts) {
     input_cost: settled.input_cost ?? null,
     output_cost: settled.output_cost ?? null,
     total_cost: settled.total_cost ?? null,
+    input_cost_details: settled.input_cost_details ?? {},
+    output_cost_details: settled.output_cost_details ?? {},
     price_model_id: settled.price_model_id ?? '',
   }
 }

@@ -1,4 +1,5 @@
 import type { Decimal } from '../decimal.ts'
+import type { CostDetails } from './cost-details.ts'
 import type { Price } from './price.ts'
 import { type Cost, type Counts, costOf } from './price-formula.ts'
 
@@ -7,6 +8,9 @@ export interface Costs {
   input_cost?: Decimal | undefined
   output_cost?: Decimal | undefined
   total_cost?: Decimal | undefined
+  /** Parts of input_cost and output_cost; undefined where those are unknown. */
+  input_cost_details?: CostDetails | undefined
+  output_cost_details?: CostDetails | undefined
 }
 
 /** Which costs a client sent, as bits: they win over computed ones and stay when prices change. */
@@ -36,6 +40,10 @@ export function settleCosts(
   const input_cost = own('input_cost') ?? computed?.input_cost
   const output_cost = own('output_cost') ?? computed?.output_cost
   const total_cost = own('total_cost') ?? totalOf(input_cost, output_cost, counts, sent, computed)
+  const detailsOf = (field: 'input_cost' | 'output_cost'): CostDetails | undefined => {
+    if (own(field) !== undefined) return stored[`${field}_details`]
+    return computed?.[field] === undefined ? undefined : computed[`${field}_details`]
+  }
   const isComputed =
     computed !== undefined &&
     ((own('input_cost') === undefined && computed.input_cost !== undefined) ||
@@ -45,6 +53,8 @@ export function settleCosts(
     input_cost,
     output_cost,
     total_cost,
+    input_cost_details: detailsOf('input_cost'),
+    output_cost_details: detailsOf('output_cost'),
     price_model_id: isComputed ? computed.price_model_id : undefined,
   }
 }

@@ -1,26 +1,19 @@
-import type { Workspace } from '../../auth/identity-store.ts'
-import type { Principal } from '../../auth/principal.ts'
+import { ROLE_PERMISSIONS, ROLES, type Role } from '../../auth/permissions.ts'
 import { AppError } from '../../base/errors.ts'
-import type { AppDeps } from '../app-deps.ts'
 import { type Route, route } from '../route.ts'
+import { ownWorkspaces } from './workspaces.ts'
 
 const TAG = 'Identity'
 
-function iso(time: number): string {
-  return new Date(time).toISOString()
+const DESCRIPTIONS: Readonly<Record<Role, string>> = {
+  admin: 'Everything.',
+  operator: 'Everything but members, keys and billing.',
+  user: 'Reads and writes in its workspaces, and does not see the organization.',
+  viewer: 'Reads in its workspaces, and sees the organization.',
 }
 
-async function ownWorkspaces(deps: AppDeps, principal: Principal): Promise<Workspace[]> {
-  const all = await deps.identity.workspaces(principal.organization_id)
-  return all.filter(({ id }) => principal.workspace_ids.includes(id))
-}
-
-function toWorkspace({ id, organization_id, display_name, created_at }: Workspace) {
-  return { id, organization_id, display_name, created_at: iso(created_at) }
-}
-
-/** Organization, workspaces and what LangSmith's SDKs ask of them. */
-export function identityRoutes(): Route[] {
+/** The organization, its roles, and what LangSmith's SDKs ask of a workspace. */
+export function organizationRoutes(): Route[] {
   return [
     route({
       method: 'GET',
@@ -37,12 +30,16 @@ export function identityRoutes(): Route[] {
     }),
     route({
       method: 'GET',
-      path: '/workspaces',
-      summary: 'The workspaces that the key may use',
+      path: '/orgs/current/roles',
+      summary: 'The roles and what they may do',
       tag: TAG,
-      reply: 'workspace-list',
-      handle: async ({ deps, principal }) => ({
-        body: (await ownWorkspaces(deps, principal)).map(toWorkspace),
+      reply: 'role-list',
+      handle: async () => ({
+        body: ROLES.map((name) => ({
+          name,
+          description: DESCRIPTIONS[name],
+          permissions: [...ROLE_PERMISSIONS[name]],
+        })),
       }),
     }),
     route({
@@ -57,7 +54,9 @@ export function identityRoutes(): Route[] {
         const workspace = own.find(({ id }) => id === principal.workspace_id)
         if (workspace === undefined) throw new AppError('not_found')
         const { id, display_name, created_at } = workspace
-        return { body: { id, display_name, created_at: iso(created_at), tenant_handle: null } }
+        return {
+          body: { id, display_name, created_at: new Date(created_at).toISOString(), tenant_handle: null },
+        }
       },
     }),
   ]

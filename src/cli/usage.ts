@@ -1,0 +1,114 @@
+import { parseArgs } from 'node:util'
+import { AppError } from '../base/errors.ts'
+import type { GranularUsage, UsageDetails } from '../schema/types.gen.ts'
+import { API_FLAGS, API_HELP, type ApiClient, connectApi } from './api-client.ts'
+import { usageRebuild } from './usage-rebuild.ts'
+import { usageText } from './usage-text.ts'
+import { readWorkspaceNames } from './workspace-names.ts'
+
+const HELP = `Usage: weir usage [options]
+       weir usage rebuild
+
+How many traces were sent, or how many tokens and what they cost, per time bucket and group. Buckets are hours, days,
+weeks, 30 or 365 days, by the length of the range.
+
+Options:
+  --from TIME      ISO 8601, or how long ago: 12h, 7d, 4w, 1y (default: 7d)
+  --to TIME        the same, not included (default: now)
+  --group-by WORD  workspace, project, user, api_key, or model (which implies --details) (default: workspace)
+  --workspace W    name or id of a workspace to count; may be repeated (default: all that the key may use; deleted
+                   ones only when they are named, by id)
+  --details        tokens and costs instead of traces
+  --format WORD    table, json or csv; the last two as the API gives them (default: table)
+  --color WORD     auto, always or never; auto: on a terminal, unless NO_COLOR is set (default: auto)
+${API_HELP}
+  -h, --help       print this`
+
+const FORMATS = ['table', 'json', 'csv']
+const COLORS = ['auto', 'always', 'never']
+const GROUPS = ['workspace', 'project', 'user', 'api_key', 'model']
+const UNITS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24, y: 365 * 24 }
+const HOUR = 3_600_000
+const DEFAULT_WIDTH = 100
+
+/** `weir usage`: prints a usage report of the server. */
+export async function usage(args: string[]): Promise<number> {
+  if (args[0] === 'rebuild') return usageRebuild(args.slice(1))
+  const options = readArguments(args)
+  if (options.help === true) {
+    console.log(HELP)
+    return 0
+  }
+  const api = await connectApi(options)
+  const details = options.details === true || options['group-by'] === 'model'
+  const path = `/orgs/current/billing/${details ? 'usage-details' : 'granular-usage'}`
+  const query = await queryOf(api, options)
+  if (options.format === 'csv') {
+    process.stdout.write(await api.text(`${path}/export?${String(query)}`))
+    return 0
+  }
+  const report = await api.json<GranularUsage | UsageDetails>(`${path}?${String(query)}`)
+  const colors = options.color === 'auto' ? stdoutHasColors() : options.color === 'always'
+  const width = process.stdout.columns ?? DEFAULT_WIDTH
+  const text =
+    options.format === 'json'
+      ? JSON.stringify(report, null, 2)
+      : usageText(report, { colors, width, group_by: options['group-by'] })
+  console.log(text)
+  return 0
+}
+
+type Options = ReturnType<typeof readArguments>
+
+/** @throws AppError invalid_request */
+function readArguments(args: string[]) {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        ...API_FLAGS,
+        from: { type: 'string', default: '7d' },
+        to: { type: 'string', default: 'now' },
+        'group-by': { type: 'string', default: 'workspace' },
+        workspace: { type: 'string', multiple: true, default: [] },
+        details: { type: 'boolean' },
+        format: { type: 'string', default: 'table' },
+        color: { type: 'string', default: 'auto' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+    for (const [name, words] of Object.entries({ format: FORMATS, color: COLORS, 'group-by': GROUPS })) {
+      const word = values[name as 'format' | 'color' | 'group-by']
+      if (!words.includes(word)) throw new TypeError(`--${name} must be one of ${words.join(', ')}`)
+    }
+    return values
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new AppError('invalid_request', { message: `${message}\n\n${HELP}` })
+  }
+}
+
+async function queryOf(api: ApiClient, options: Options): Promise<URLSearchParams> {
+  const now = Date.now()
+  const query = new URLSearchParams({
+    start_time: timeOf(options.from, now),
+    end_time: timeOf(options.to, now),
+    group_by: options['group-by'],
+  })
+  const names = await readWorkspaceNames(api)
+  const named = options.workspace.map((name) => names.idOf(name))
+  for (const id of named.length > 0 ? named : names.ids) query.append('workspace_ids', id)
+  return query
+}
+
+/** `7d` as the time that long before `now`; other text is the server's to read. */
+function timeOf(text: string, now: number): string {
+  const ago = /^(\d{1,5})([hdwy])$/.exec(text)
+  if (text !== 'now' && ago === null) return text
+  return new Date(now - Number(ago?.[1] ?? 0) * (UNITS[ago?.[2] ?? 'h'] ?? 1) * HOUR).toISOString()
+}
+
+/** False on anything but a terminal, and where NO_COLOR or the terminal says no. */
+function stdoutHasColors(): boolean {
+  return process.stdout.isTTY && process.stdout.hasColors()
+}

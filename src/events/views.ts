@@ -1,0 +1,67 @@
+import type { StoredEvent } from './event-log.ts'
+
+/** Closes a run in its thread's log: `{"status":"run_done","run_id","run_status"}`; on the wire it is `metadata`. */
+export const RUN_DONE = 'run_done'
+/** Thread state after a run or an update by a client: `{"state","thread_id"}`. */
+export const STATE_UPDATE = 'state_update'
+
+/** An event as a stream sends it. */
+export interface Frame {
+  id: string
+  event: string
+  data: string
+}
+
+/** What a view makes of an event: undefined when it does not show it. */
+export type View = (event: StoredEvent) => Frame | undefined
+
+/** What `GET /threads/{t}/stream` may show. */
+export const THREAD_MODES = ['run_modes', 'lifecycle', 'state_update'] as const
+export type ThreadMode = (typeof THREAD_MODES)[number]
+
+/** Sent whatever modes a reader asked for. */
+const ALWAYS = new Set(['metadata', 'error', 'feedback'])
+
+/** The events of a stream mode, without namespace. */
+function eventsOf(mode: string): string[] {
+  if (mode === 'messages-tuple') return ['messages']
+  if (mode === 'messages') return ['messages/metadata', 'messages/partial', 'messages/complete']
+  return [mode]
+}
+
+/** `updates|parent:uuid` is of `updates` (run-api 1.0 item 5). */
+function withoutNamespace(event: string): string {
+  const bar = event.indexOf('|')
+  return bar < 0 ? event : event.slice(0, bar)
+}
+
+function frame({ id, data }: StoredEvent, event: string): Frame {
+  return { id, event, data }
+}
+
+/** True for the event that closes this run: its stream ends here. */
+export function endsRun(event: StoredEvent, run_id: string): boolean {
+  return event.event === RUN_DONE && event.run_id === run_id
+}
+
+/** The stream of one run; with `modes` only those of its events, as joiners may ask. */
+export function runView(run_id: string, modes: readonly string[] | null): View {
+  const shown = modes === null ? null : new Set([...ALWAYS, ...modes.flatMap(eventsOf)])
+  return (event) => {
+    if (event.run_id !== run_id || event.event === RUN_DONE || event.event === STATE_UPDATE) return undefined
+    return shown === null || shown.has(withoutNamespace(event.event)) ? frame(event, event.event) : undefined
+  }
+}
+
+/** The stream of a thread (run-api 1.10). */
+export function threadView(modes: readonly ThreadMode[]): View {
+  const runs = modes.includes('run_modes')
+  const lifecycle = runs || modes.includes('lifecycle')
+  const states = modes.includes('state_update')
+  return (event) => {
+    if (event.event === STATE_UPDATE) return states ? frame(event, STATE_UPDATE) : undefined
+    if (event.event === RUN_DONE) return lifecycle ? frame(event, 'metadata') : undefined
+    if (event.event === 'metadata') return lifecycle ? frame(event, 'metadata') : undefined
+    return runs ? frame(event, event.event) : undefined
+  }
+}

@@ -1,0 +1,116 @@
+import type { StateSnapshot } from '@langchain/langgraph'
+import { AppError } from '../base/errors.ts'
+import type { GraphAnswer } from '../runs/graph-host.ts'
+import type { Tenant } from '../runs/model.ts'
+import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
+import { bindGraph } from './bind-graph.ts'
+import type { ExecuteDeps } from './execute.ts'
+import type { GraphStorage } from './graph-storage.ts'
+import { readHistory } from './history.ts'
+import { toJsonText } from './json-text.ts'
+import type { AnyGraph } from './load-graphs.ts'
+import type { HostCall } from './messages.ts'
+import { graphSchemas } from './schemas.ts'
+import { threadStateText, toCheckpoint, toGraphState } from './thread-state.ts'
+import { toCommand } from './to-command.ts'
+
+/** Answers a call of the server with a graph's own code. Throws what LangGraph throws, and AppError not_found. */
+export async function answerCall(
+  deps: Pick<ExecuteDeps, 'graphs' | 'storage'>,
+  tenant: Tenant,
+  call: HostCall,
+): Promise<GraphAnswer> {
+  if (call.name === 'embed') return { body: JSON.stringify(await embed(deps.storage, call.texts)) }
+  const saver = deps.storage.checkpointer(tenant, null)
+  const unbound = await deps.graphs.graph(call.graph_id, call.config)
+  const graph = bindGraph(unbound, saver, deps.storage.store(tenant))
+  switch (call.name) {
+    case 'state':
+      return { body: threadStateText(await graph.getState(call.config, { subgraphs: call.subgraphs })) }
+    case 'end_state':
+      return withState('null', await graph.getState(call.config))
+    case 'history':
+      return { body: await readHistory(graph, saver, call) }
+    case 'update_state':
+      return updateState(graph, call.config, [[{ values: call.values, as_node: call.as_node }]])
+    case 'bulk_update':
+      return updateState(graph, call.config, toSupersteps(call.supersteps))
+    case 'graph':
+      return { body: await drawGraph(graph, call.config, call.xray) }
+    case 'subgraphs':
+      return { body: await listSubgraphs(graph, call.namespace, call.recurse) }
+    case 'schemas':
+      return { body: JSON.stringify({ graph_id: call.graph_id, ...(await graphSchemas(graph)) }) }
+  }
+}
+
+async function embed({ embed: vectorsOf }: GraphStorage, texts: readonly string[]): Promise<unknown> {
+  if (vectorsOf === undefined) throw new AppError('invalid_request', { message: 'The store has no index.' })
+  return vectorsOf(texts)
+}
+
+interface Update {
+  values: JsonValue
+  as_node: string | null
+  command?: JsonObject
+}
+
+function toSupersteps(supersteps: JsonValue): Update[][] {
+  const steps = Array.isArray(supersteps) ? supersteps : []
+  return steps.map((step) => {
+    const updates = isObject(step) && Array.isArray(step['updates']) ? step['updates'] : []
+    return updates.filter(isObject).map((update) => ({
+      values: update['values'] ?? null,
+      as_node: typeof update['as_node'] === 'string' ? update['as_node'] : null,
+      ...(isObject(update['command']) ? { command: update['command'] } : {}),
+    }))
+  })
+}
+
+async function updateState(
+  graph: AnyGraph,
+  config: JsonObject,
+  supersteps: Update[][],
+): Promise<GraphAnswer> {
+  const after = await graph.bulkUpdateState(
+    config,
+    supersteps.map((updates) => ({
+      updates: updates.map(({ values, as_node, command }) => ({
+        values: command === undefined ? toUpdateValues(values) : toCommand(command),
+        ...(as_node === null ? {} : { asNode: as_node }),
+      })),
+    })),
+  )
+  const thread_id = after.configurable?.['thread_id']
+  const snapshot = await graph.getState({ configurable: { thread_id, checkpoint_ns: '' } })
+  const shown = Object.entries(after.configurable ?? {}).filter(([key]) => !key.startsWith('__'))
+  const body = toJsonText({ checkpoint: toCheckpoint(after), configurable: Object.fromEntries(shown) })
+  return withState(body, snapshot)
+}
+
+/** Several updates of the same state may come as a list of objects: later ones win. */
+function toUpdateValues(values: JsonValue): Record<string, unknown> {
+  if (Array.isArray(values) && values.every(isObject))
+    return Object.assign({}, ...values) as Record<string, unknown>
+  return values as Record<string, unknown>
+}
+
+function withState(body: string, snapshot: StateSnapshot): GraphAnswer {
+  return snapshot.createdAt === undefined ? { body } : { body, state: toGraphState(snapshot) }
+}
+
+async function drawGraph(graph: AnyGraph, config: JsonObject, xray: boolean | number): Promise<string> {
+  const drawable = await graph.getGraphAsync({ ...config, xray })
+  return toJsonText(drawable.toJSON())
+}
+
+async function listSubgraphs(graph: AnyGraph, namespace: string | null, recurse: boolean): Promise<string> {
+  const found: Record<string, unknown> = {}
+  for await (const [name, subgraph] of graph.getSubgraphsAsync(namespace ?? undefined, recurse)) {
+    found[name] = await graphSchemas(subgraph as AnyGraph)
+  }
+  if (namespace !== null && Object.keys(found).length === 0) {
+    throw new AppError('not_found', { message: `No subgraph "${namespace}".` })
+  }
+  return JSON.stringify(found)
+}

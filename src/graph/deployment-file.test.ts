@@ -1,0 +1,95 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pickConfigurableHeaders, readDeploymentFile } from './deployment-file.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-deployment-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function read(config: unknown, environment: Record<string, string> = {}) {
+  const path = join(folder, 'langgraph.json')
+  await writeFile(path, typeof config === 'string' ? config : JSON.stringify(config))
+  return readDeploymentFile(path, environment)
+}
+
+const graphs = { agent: './src/agent.ts:graph' }
+
+describe('readDeploymentFile', () => {
+  it('names graphs by file and export', async () => {
+    const file = await read({
+      graphs: { ...graphs, other: { path: 'b.mjs', description: 'Does b.' } },
+      store: { index: { embed: './embed.ts:embed', dims: 3 }, ttl: { default_ttl: 5 } },
+      checkpointer: { ttl: { strategy: 'delete' } },
+      auth: { path: './auth.ts:auth' },
+    })
+    expect(file.graphs).toEqual([
+      { graph_id: 'agent', file: join(folder, 'src/agent.ts'), export: 'graph', description: null },
+      { graph_id: 'other', file: join(folder, 'b.mjs'), export: 'default', description: 'Does b.' },
+    ])
+    expect(file.store_index).toEqual({ embed: `${join(folder, 'embed.ts')}:embed`, dims: 3 })
+    expect(file.store_ttl).toEqual({ default_ttl: 5 })
+    expect(file.checkpointer_ttl).toEqual({ strategy: 'delete' })
+    expect(file.auth).toEqual({ path: `${join(folder, 'auth.ts')}:auth`, disable_studio_auth: false })
+  })
+
+  it('reads env from a file, a map, or by name from the environment', async () => {
+    await writeFile(join(folder, '.env'), '# keys\nA=1\nB="two words"\n')
+    expect((await read({ graphs, env: '.env' })).env).toEqual({ A: '1', B: 'two words' })
+    expect((await read({ graphs, env: { A: 1, B: true } })).env).toEqual({ A: '1', B: 'true' })
+    expect((await read({ graphs, env: ['A'] }, { A: 'x', SECRET: 'y' })).env).toEqual({ A: 'x' })
+    expect((await read({ graphs }, { SECRET: 'y' })).env).toEqual({})
+  })
+
+  it.each([
+    ['not JSON', '{', /not valid JSON/],
+    ['no object', '[]', /JSON object/],
+    ['no graphs', { graphs: {} }, /names no graphs/],
+    ['a graph without a path', { graphs: { agent: {} } }, /graph "agent" needs a path/],
+    ['an env file that is not there', { graphs, env: 'none.env' }, /none\.env/],
+    ['a variable that is not there', { graphs, env: ['NOT_SET'] }, /lacks NOT_SET/],
+    ['an env of another kind', { graphs, env: 3 }, /"env" must be/],
+  ])('says what is wrong: %s', async (_name, config, message) => {
+    await expect(read(config)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringMatching(message),
+    })
+  })
+
+  it('says which file cannot be read', async () => {
+    await expect(readDeploymentFile(join(folder, 'none.json'), {})).rejects.toThrow(
+      /none\.json cannot be read/,
+    )
+  })
+})
+
+describe('pickConfigurableHeaders', () => {
+  const headers = {
+    'X-Flavour': 'sweet',
+    'x-api-key': 'secret',
+    'x-tenant-id': 't',
+    'x-service-key': 's',
+    'user-agent': 'node',
+    authorization: 'Bearer secret',
+    'x-many': ['a', 'b'],
+  }
+
+  it('lets x-* and the user agent through, never keys', async () => {
+    const { configurable_headers: rule } = await read({ graphs })
+    expect(pickConfigurableHeaders(rule, headers)).toEqual({ 'x-flavour': 'sweet', 'user-agent': 'node' })
+  })
+
+  it('keeps to the patterns of the file', async () => {
+    const { configurable_headers: rule } = await read({
+      graphs,
+      http: { configurable_headers: { includes: ['x-*', 'auth*ation', '*-agent'], excludes: ['x-f*r'] } },
+    })
+    expect(pickConfigurableHeaders(rule, headers)).toEqual({
+      'user-agent': 'node',
+      authorization: 'Bearer secret',
+    })
+  })
+})

@@ -1,0 +1,210 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { AppError } from '../base/errors.ts'
+import { isObject, type JsonObject, text } from '../schema/json.ts'
+
+/** A graph as langgraph.json names it. */
+export interface GraphEntry {
+  graph_id: string
+  /** Absolute path of the module. */
+  file: string
+  /** What it exports: a compiled graph, a builder, or a factory. */
+  export: string
+  description: string | null
+}
+
+/** Request headers that graphs may read, as patterns with `*`. */
+export interface HeaderRule {
+  includes: string[]
+  excludes: string[]
+}
+
+/** A deployment as its langgraph.json describes it (run-api 5.2). */
+export interface DeploymentFile {
+  /** Absolute path of the file. */
+  path: string
+  /** Its folder: all paths in it are relative to this. */
+  folder: string
+  graphs: GraphEntry[]
+  /** What graph hosts get as their environment, besides the least that a process needs. */
+  env: Record<string, string>
+  configurable_headers: HeaderRule
+  /** `file:export` of a custom auth handler; null without one. */
+  auth: { path: string; disable_studio_auth: boolean } | null
+  store_index: JsonObject | null
+  store_ttl: JsonObject | null
+  checkpointer_ttl: JsonObject | null
+  /** `http` and `webhooks` as they stand, for those who serve them. */
+  http: JsonObject
+  webhooks: JsonObject
+}
+
+/** run-api 1.1: `x-*` but for keys and tenants, and `user-agent`. */
+const DEFAULT_HEADERS: HeaderRule = {
+  includes: ['x-*', 'user-agent'],
+  excludes: ['x-api-key', 'x-tenant-id', 'x-service-key'],
+}
+
+/**
+ * Reads a langgraph.json. `environment` is what a list under `env` may name variables of; nothing else of it is used.
+ * @throws AppError config_invalid with what is wrong and where
+ */
+export async function readDeploymentFile(
+  path: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<DeploymentFile> {
+  const file = resolve(path)
+  const folder = dirname(file)
+  const config = await readJson(file)
+  const http = object(config['http'])
+  return {
+    path: file,
+    folder,
+    graphs: readGraphs(config['graphs'], file, folder),
+    env: await readEnv(config['env'], file, folder, environment),
+    configurable_headers: readHeaderRule(http['configurable_headers']),
+    auth: readAuth(config['auth'], folder),
+    store_index: readIndex(object(config['store'])['index'], folder),
+    store_ttl: objectOrNull(object(config['store'])['ttl']),
+    checkpointer_ttl: objectOrNull(object(config['checkpointer'])['ttl']),
+    http,
+    webhooks: object(config['webhooks']),
+  }
+}
+
+/** The headers of a request that graphs may read, by lower-case name. */
+export function pickConfigurableHeaders(
+  rule: HeaderRule,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Record<string, string> {
+  const picked: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase()
+    if (typeof value !== 'string' || !matchesAny(rule.includes, lower) || matchesAny(rule.excludes, lower))
+      continue
+    picked[lower] = value
+  }
+  return picked
+}
+
+function matchesAny(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => {
+    const parts = pattern.toLowerCase().split('*')
+    const first = parts[0] ?? ''
+    const last = parts.at(-1) ?? ''
+    if (parts.length === 1) return name === first
+    if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length)
+      return false
+    let at = first.length
+    return parts.slice(1, -1).every((part) => {
+      const found = name.indexOf(part, at)
+      at = found + part.length
+      return found >= 0 && at <= name.length - last.length
+    })
+  })
+}
+
+async function readJson(file: string): Promise<JsonObject> {
+  let content: string
+  try {
+    content = await readFile(file, 'utf8')
+  } catch (cause) {
+    throw invalid(`${file} cannot be read.`, cause)
+  }
+  try {
+    const value: unknown = JSON.parse(content)
+    if (isObject(value)) return value
+  } catch (cause) {
+    throw invalid(`${file} is not valid JSON.`, cause)
+  }
+  throw invalid(`${file} must hold a JSON object.`)
+}
+
+function readGraphs(graphs: unknown, file: string, folder: string): GraphEntry[] {
+  if (!isObject(graphs) || Object.keys(graphs).length === 0) {
+    throw invalid(`${file} names no graphs: "graphs" must map names to "file:export".`)
+  }
+  return Object.entries(graphs).map(([graph_id, value]) => {
+    const entry = isObject(value) ? value : { path: value }
+    const spec = text(entry['path'])
+    if (spec === undefined)
+      throw invalid(`${file}: graph "${graph_id}" needs a path such as "./agent.ts:graph".`)
+    return { graph_id, ...splitSpec(spec, folder), description: text(entry['description']) ?? null }
+  })
+}
+
+/** `file:export`; without an export it is `default`. A drive letter's colon is part of the path. */
+function splitSpec(spec: string, folder: string): { file: string; export: string } {
+  const at = spec.lastIndexOf(':')
+  if (at <= 1) return { file: resolve(folder, spec), export: 'default' }
+  return { file: resolve(folder, spec.slice(0, at)), export: spec.slice(at + 1) || 'default' }
+}
+
+async function readEnv(
+  env: unknown,
+  file: string,
+  folder: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Record<string, string>> {
+  if (env === undefined || env === null) return {}
+  if (typeof env === 'string') {
+    const path = resolve(folder, env)
+    try {
+      return Object.fromEntries(
+        Object.entries(parseEnv(await readFile(path, 'utf8'))).map(([name, value]) => [name, value ?? '']),
+      )
+    } catch (cause) {
+      throw invalid(`${path}, which ${file} names under "env", cannot be read.`, cause)
+    }
+  }
+  if (Array.isArray(env)) {
+    const missing = env.filter((name) => environment[String(name)] === undefined)
+    if (missing.length > 0)
+      throw invalid(`${file}: the environment lacks ${missing.join(', ')}, named under "env".`)
+    return Object.fromEntries(env.map((name) => [String(name), environment[String(name)] ?? '']))
+  }
+  if (isObject(env))
+    return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]))
+  throw invalid(`${file}: "env" must be a path, a list of names, or a map.`)
+}
+
+function readHeaderRule(value: unknown): HeaderRule {
+  if (!isObject(value)) return DEFAULT_HEADERS
+  return {
+    includes: strings(value['includes'] ?? value['include']) ?? DEFAULT_HEADERS.includes,
+    excludes: [...(strings(value['excludes'] ?? value['exclude']) ?? []), ...DEFAULT_HEADERS.excludes],
+  }
+}
+
+function readAuth(value: unknown, folder: string): DeploymentFile['auth'] {
+  const spec = isObject(value) ? text(value['path']) : undefined
+  if (!isObject(value) || spec === undefined) return null
+  const { file, export: name } = splitSpec(spec, folder)
+  return { path: `${file}:${name}`, disable_studio_auth: value['disable_studio_auth'] === true }
+}
+
+/** With `embed` as an absolute `file:export` where it is a path; `openai:…` and the like stay as they are. */
+function readIndex(value: unknown, folder: string): JsonObject | null {
+  if (!isObject(value)) return null
+  const embed = text(value['embed'])
+  if (embed === undefined || !embed.startsWith('.')) return value
+  const { file, export: name } = splitSpec(embed, folder)
+  return { ...value, embed: `${file}:${name}` }
+}
+
+function strings(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.map(String) : undefined
+}
+
+function object(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function objectOrNull(value: unknown): JsonObject | null {
+  return isObject(value) ? value : null
+}
+
+function invalid(message: string, cause?: unknown): AppError {
+  return new AppError('config_invalid', { message, cause })
+}

@@ -1,0 +1,281 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../base/errors.ts'
+import type { GraphEnd, GraphJob, GraphState, StreamItem } from '../runs/graph-host.ts'
+import { isObject, type JsonObject } from '../schema/json.ts'
+import { bindGraph } from './bind-graph.ts'
+import type { GraphStorage } from './graph-storage.ts'
+import type { AnyGraph, LoadedGraphs } from './load-graphs.ts'
+import { SealableSaver } from './sealable-saver.ts'
+import { type Chunk, createStreamItems, type StreamItems } from './stream-items.ts'
+import { toGraphState } from './thread-state.ts'
+import { toCommand } from './to-command.ts'
+import { createRunTracer } from './tracing.ts'
+
+/** How a job came to its end in this host. */
+export type JobEnd = Exclude<GraphEnd, { kind: 'lost' }>
+
+/** What a job is executed with. */
+export interface ExecuteDeps {
+  graphs: LoadedGraphs
+  storage: GraphStorage
+  /** Where own traces are filed. */
+  project: string
+  versions: { langgraph: string }
+}
+
+/** Where a job's output goes. */
+export interface JobOutput {
+  items(items: StreamItem[]): void
+  trace(body: string): void
+}
+
+/** The reason of an abort that is a cancel; any other is the failure it carries. */
+export const CANCELLED = new Error('The run was cancelled.')
+
+/** After a cancel, how long LangGraph's stream may take to end before it is left behind. */
+const ABANDON_MS = 50
+/** And how long what it has written may take to be stored: a stream may be ahead of its checkpoints. */
+const SETTLE_MS = 10_000
+
+/** Executes a run to its end; aborting `signal` with CANCELLED cancels it. Never rejects. */
+export async function executeJob(
+  deps: ExecuteDeps,
+  job: GraphJob,
+  output: JobOutput,
+  signal: AbortSignal,
+): Promise<JobEnd> {
+  const { run } = job
+  output.items([{ event: 'metadata', data: JSON.stringify({ run_id: run.run_id, attempt: run.attempt }) }])
+  const saver = new SealableSaver(deps.storage.checkpointer(job.tenant, job.lease))
+  const tracer = job.trace_id === null ? undefined : createRunTracer(deps.project, output.trace)
+  const items = createStreamItems(new Set(run.kwargs.stream_mode), run.kwargs.subgraphs)
+  let graph: AnyGraph | undefined
+  let failure: { thrown: unknown } | undefined
+  try {
+    const config = graphConfig(job, deps)
+    graph = bindGraph(
+      await deps.graphs.graph(run.graph_id, factoryConfig(config)),
+      saver,
+      deps.storage.store(job.tenant),
+    )
+    const begin = await beginning(job, saver)
+    const options = streamOptions(job, begin.configurable, config, signal, tracer?.handler)
+    await consume(graph, begin.input, options, run.kwargs.stream_mode, items, output, signal)
+  } catch (thrown) {
+    failure = { thrown }
+  }
+  const cancelled = signal.reason === CANCELLED
+  if (signal.aborted && !cancelled) failure = { thrown: signal.reason }
+  if (signal.aborted) await Promise.race([saver.settled(), sleep(SETTLE_MS)])
+  saver.seal()
+  const state = graph === undefined ? undefined : await lastState(graph, run.thread_id)
+  tracer?.end('The run was cancelled.')
+  if (cancelled) return { kind: 'cancelled', state }
+  if (failure !== undefined) return failed(failure.thrown, state, output)
+  const closing = items.atEnd()
+  if (closing.length > 0) output.items(closing)
+  return { kind: 'done', state, values: items.lastValues() }
+}
+
+type Configurable = Record<string, unknown>
+
+interface RunConfig {
+  tags: string[]
+  metadata: JsonObject
+  recursion_limit: number | undefined
+  configurable: Configurable
+}
+
+/** The run's config as LangGraph takes it: what identifies the run cannot be overridden by a client. */
+function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
+  const { config } = run.kwargs
+  const limit = config['recursion_limit']
+  const tags = config['tags']
+  const identity = {
+    run_id: run.run_id,
+    thread_id: run.thread_id,
+    graph_id: run.graph_id,
+    assistant_id: run.assistant_id,
+  }
+  return {
+    tags: Array.isArray(tags) ? tags.map(String) : [],
+    metadata: {
+      ...(isObject(config['metadata']) ? config['metadata'] : {}),
+      ...run.metadata,
+      ...identity,
+      run_attempt: run.attempt,
+      langgraph_version: versions.langgraph,
+    },
+    recursion_limit: typeof limit === 'number' ? limit : undefined,
+    configurable: {
+      ...(isObject(config['configurable']) ? config['configurable'] : {}),
+      ...identity,
+    },
+  }
+}
+
+/** What a factory gets: plain data. */
+function factoryConfig({ configurable, ...rest }: RunConfig): JsonObject {
+  return { ...rest, configurable: configurable as JsonObject }
+}
+
+function streamOptions(
+  { run, trace_id }: GraphJob,
+  checkpoint: Configurable,
+  config: RunConfig,
+  signal: AbortSignal,
+  handler: object | undefined,
+): Record<string, unknown> {
+  const { kwargs } = run
+  return {
+    runId: trace_id ?? run.run_id,
+    tags: config.tags,
+    metadata: config.metadata,
+    configurable: { ...config.configurable, ...checkpoint },
+    ...(Object.keys(kwargs.context).length === 0 ? {} : { context: kwargs.context }),
+    ...(config.recursion_limit === undefined ? {} : { recursionLimit: config.recursion_limit }),
+    ...(kwargs.interrupt_before === null ? {} : { interruptBefore: kwargs.interrupt_before }),
+    ...(kwargs.interrupt_after === null ? {} : { interruptAfter: kwargs.interrupt_after }),
+    ...(handler === undefined ? {} : { callbacks: [handler] }),
+    durability: kwargs.durability,
+    subgraphs: kwargs.subgraphs,
+    streamMode: libraryModes(kwargs.stream_mode),
+    signal,
+  }
+}
+
+/** LangGraph's modes for those of the wire; `values` always, for the state and the answer of wait. */
+function libraryModes(modes: readonly string[]): string[] {
+  const wanted = new Set(['values'])
+  for (const mode of modes) {
+    if (mode === 'messages-tuple') wanted.add('messages')
+    else if (mode !== 'events') wanted.add(mode)
+  }
+  return [...wanted]
+}
+
+/**
+ * What the graph is given, and which checkpoint it begins from. A later attempt goes on from the last checkpoint that
+ * its run made, if there is one: input, command and fork have then had their effect already.
+ */
+async function beginning(
+  { run }: GraphJob,
+  saver: SealableSaver,
+): Promise<{ input: unknown; configurable: Configurable }> {
+  const { kwargs } = run
+  if (run.attempt > 1) {
+    const last = await saver.getTuple({ configurable: { thread_id: run.thread_id, checkpoint_ns: '' } })
+    const owner = last?.metadata as { run_id?: unknown } | undefined
+    if (owner?.run_id === run.run_id) return { input: null, configurable: {} }
+  }
+  const input = kwargs.command === null ? kwargs.input : toCommand(kwargs.command)
+  return { input, configurable: kwargs.checkpoint === null ? {} : forkOf(kwargs.checkpoint) }
+}
+
+function forkOf(checkpoint: JsonObject): Configurable {
+  const { checkpoint_id, checkpoint_ns, checkpoint_map } = checkpoint
+  return {
+    ...(typeof checkpoint_id === 'string' ? { checkpoint_id } : {}),
+    ...(typeof checkpoint_ns === 'string' ? { checkpoint_ns } : {}),
+    ...(isObject(checkpoint_map) ? { checkpoint_map } : {}),
+  }
+}
+
+async function consume(
+  graph: AnyGraph,
+  input: unknown,
+  options: Record<string, unknown>,
+  modes: readonly string[],
+  items: StreamItems,
+  output: JobOutput,
+  signal: AbortSignal,
+): Promise<void> {
+  const subgraphs = options['subgraphs'] === true
+  const emit = (made: StreamItem[]) => {
+    if (made.length > 0 && !signal.aborted) output.items(made)
+  }
+  const reading = modes.includes('events')
+    ? readEvents(graph, input, options, (event) =>
+        emit(itemsOfEvent(event, items, subgraphs, options['runId'])),
+      )
+    : readStream(graph, input, options, (chunk) => emit(items.ofChunk(toChunk(chunk, subgraphs))))
+  await Promise.race([reading, abandoned(signal, reading)])
+}
+
+async function readStream(
+  graph: AnyGraph,
+  input: unknown,
+  options: Record<string, unknown>,
+  each: (chunk: unknown) => void,
+): Promise<void> {
+  const stream = await graph.stream(input, options)
+  for await (const chunk of stream) each(chunk)
+}
+
+interface StreamEvent {
+  event: string
+  run_id: string
+  tags?: string[]
+  data: { chunk?: unknown }
+}
+
+async function readEvents(
+  graph: AnyGraph,
+  input: unknown,
+  options: Record<string, unknown>,
+  each: (event: StreamEvent) => void,
+): Promise<void> {
+  const events = graph.streamEvents(input, { ...options, version: 'v2' })
+  for await (const event of events as AsyncIterable<StreamEvent>) {
+    if (event.tags?.includes('langsmith:hidden') !== true) each(event)
+  }
+}
+
+/** What the root streams are the chunks of its modes; all else is shown as events. */
+function itemsOfEvent(
+  event: StreamEvent,
+  items: StreamItems,
+  subgraphs: boolean,
+  root: unknown,
+): StreamItem[] {
+  if (event.event !== 'on_chain_stream' || event.run_id !== root) return [items.ofEvent(event)]
+  return items.ofChunk(toChunk(event.data.chunk, subgraphs))
+}
+
+function toChunk(chunk: unknown, subgraphs: boolean): Chunk {
+  if (subgraphs) return chunk as Chunk
+  const [mode, data] = chunk as [string, unknown]
+  return [[], mode, data]
+}
+
+/** Resolves a while after a cancel: a node that does not react must not hold it up. */
+function abandoned(signal: AbortSignal, reading: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const leave = () => void sleep(ABANDON_MS).then(resolve)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+    reading.then(resolve, resolve).finally(() => signal.removeEventListener('abort', leave))
+  })
+}
+
+async function lastState(graph: AnyGraph, thread_id: string): Promise<GraphState | undefined> {
+  try {
+    const snapshot = await graph.getState({ configurable: { thread_id, checkpoint_ns: '' } })
+    return snapshot.createdAt === undefined ? undefined : toGraphState(snapshot)
+  } catch {
+    return undefined
+  }
+}
+
+function failed(thrown: unknown, state: GraphState | undefined, output: JobOutput): JobEnd {
+  const { error, message } = describeError(thrown)
+  output.items([{ event: 'error', data: JSON.stringify({ error, message }) }])
+  return { kind: 'failed', error, message, retryable: thrown instanceof AppError && thrown.retryable, state }
+}
+
+/** Class and message of what was thrown. */
+function describeError(thrown: unknown): { error: string; message: string } {
+  if (!(thrown instanceof Error)) return { error: 'Error', message: String(thrown) }
+  const own = thrown.constructor.name
+  return { error: thrown.name === 'Error' && own !== '' ? own : thrown.name, message: thrown.message }
+}

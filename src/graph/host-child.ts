@@ -1,0 +1,189 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { Socket } from 'node:net'
+import { AppError, toAppError } from '../base/errors.ts'
+import type { GraphJob, GraphState, StreamItem } from '../runs/graph-host.ts'
+import { answerCall } from './calls.ts'
+import { type Channel, type Frame, openChannel } from './channel.ts'
+import { CANCELLED, type ExecuteDeps, executeJob, type JobEnd } from './execute.ts'
+import type { GraphStorage } from './graph-storage.ts'
+import { CHANNEL_FD, createHeart, type Heart, releaseMemory, watchProcess } from './host-vitals.ts'
+import { loadGraphs, prepareLoader } from './load-graphs.ts'
+import type { FromHost, OpenMessage, StateHead, ToHost } from './messages.ts'
+
+/** Opens what graphs keep, as the first message says. */
+export type OpenStorage = (message: OpenMessage) => Promise<GraphStorage>
+
+/** Items that go out before the event loop's turn has ended. */
+const BATCH_ITEMS = 64
+
+/**
+ * The life of a graph host: opens its storage and graphs as the first message says, then executes jobs and answers
+ * calls until the server ends it or goes away. `version` is LangGraph's.
+ */
+export function serveHost(openStorage: OpenStorage, version: string): void {
+  new HostChild(openStorage, version).listen()
+}
+
+class HostChild {
+  readonly #openStorage: OpenStorage
+  readonly #version: string
+  readonly #jobs = new AsyncLocalStorage<number>()
+  readonly #running = new Map<number, AbortController>()
+  readonly #offered = new Map<number, GraphJob>()
+  readonly #socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
+  readonly #channel: Channel<FromHost>
+  readonly #outbox: Outbox
+  readonly #heart: Heart
+  #deps: ExecuteDeps | undefined
+
+  constructor(openStorage: OpenStorage, version: string) {
+    this.#openStorage = openStorage
+    this.#version = version
+    this.#channel = openChannel<ToHost, FromHost>(this.#socket, (frame) => void this.#handle(frame))
+    this.#outbox = createOutbox(this.#channel)
+    this.#heart = createHeart(this.#channel)
+  }
+
+  listen(): void {
+    watchProcess(this.#channel, this.#jobs, this.#running)
+    // The server is gone: nobody would hear what is left to say.
+    this.#socket.on('close', () => process.exit(0))
+  }
+
+  async #handle({ head }: Frame<ToHost>): Promise<void> {
+    if (head.type === 'open') return this.#open(head)
+    if (head.type === 'stop') return this.#stop()
+    if (this.#deps === undefined) return
+    if (head.type === 'offer') {
+      this.#offered.set(head.id, head.job)
+      this.#channel.send({ type: 'ready', id: head.id })
+    } else if (head.type === 'go') {
+      const job = this.#offered.get(head.id)
+      this.#offered.delete(head.id)
+      if (job !== undefined) await this.#jobs.run(head.id, () => this.#execute(head.id, job))
+    } else if (head.type === 'drop') this.#offered.delete(head.id)
+    else if (head.type === 'cancel') this.#running.get(head.id)?.abort(CANCELLED)
+    else await sendAnswer(this.#channel, this.#deps, head)
+  }
+
+  async #open(message: OpenMessage): Promise<void> {
+    try {
+      await prepareLoader([...message.graphs.map(({ file }) => file), embedFile(message)])
+      const graphs = await loadGraphs(message.graphs)
+      const storage = await this.#openStorage(message)
+      releaseMemory()
+      const versions = { langgraph: this.#version }
+      this.#deps = { graphs, storage, project: message.tracing_project, versions }
+      this.#channel.send({ type: 'opened' })
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error)
+      this.#channel.send({ type: 'failed', message: text })
+    }
+  }
+
+  async #execute(id: number, job: GraphJob): Promise<void> {
+    const { signal } = this.#begin(id)
+    const output = {
+      items: (items: StreamItem[]) => this.#outbox.add(id, items),
+      trace: (body: string) => this.#channel.send({ type: 'trace', id }, [body]),
+    }
+    const end = await executeJob(this.#deps as ExecuteDeps, job, output, signal)
+    this.#outbox.flush()
+    sendEnd(this.#channel, id, end)
+    this.#heart.end()
+    this.#running.delete(id)
+  }
+
+  #begin(id: number): AbortController {
+    const abort = new AbortController()
+    this.#running.set(id, abort)
+    this.#heart.begin()
+    return abort
+  }
+
+  async #stop(): Promise<void> {
+    await this.#deps?.storage.close().catch(() => undefined)
+    process.exit(0)
+  }
+}
+
+/** The module of `store.index.embed`, as a path; empty without one. */
+function embedFile({ store_index: index }: OpenMessage): string {
+  return String(index?.['embed'] ?? '').replace(/:[^:]*$/, '')
+}
+
+interface Outbox {
+  add(id: number, items: StreamItem[]): void
+  flush(): void
+}
+
+/** Gathers items of an event loop turn into one frame per job; a long turn sends as it goes. */
+function createOutbox(channel: Channel<FromHost>): Outbox {
+  let job = 0
+  let batch: StreamItem[] = []
+  let scheduled = false
+
+  function flush(): void {
+    if (batch.length === 0) return
+    const events = batch.map((item) => item.event)
+    const parts = batch.map((item) => item.data)
+    batch = []
+    channel.send({ type: 'items', id: job, events }, parts)
+  }
+
+  return {
+    flush,
+    add(id, items) {
+      if (id !== job) flush()
+      job = id
+      batch.push(...items)
+      if (batch.length >= BATCH_ITEMS) flush()
+      if (scheduled || batch.length === 0) return
+      scheduled = true
+      setImmediate(() => {
+        scheduled = false
+        flush()
+      })
+    },
+  }
+}
+
+function stateParts(state: GraphState | undefined): string[] {
+  return state === undefined ? [] : [state.values_json, state.rest_json]
+}
+
+function stateHead(state: GraphState | undefined): StateHead | null {
+  return state === undefined ? null : { next: state.next, interrupts: state.interrupts }
+}
+
+function sendEnd(channel: Channel<FromHost>, id: number, { state, ...end }: JobEnd): void {
+  const about = { type: 'end', id, state: stateHead(state) } as const
+  if (end.kind !== 'done') {
+    channel.send({ ...about, end, values: 'none' }, stateParts(state))
+    return
+  }
+  const { values } = end
+  const kind = values === null ? 'none' : values === state?.values_json ? 'state' : 'own'
+  const own = kind === 'own' && values !== null ? [values] : []
+  channel.send({ ...about, end: { kind: 'done' }, values: kind }, [...stateParts(state), ...own])
+}
+
+async function sendAnswer(
+  channel: Channel<FromHost>,
+  deps: ExecuteDeps,
+  { id, tenant, call }: Extract<ToHost, { type: 'call' }>,
+): Promise<void> {
+  try {
+    const { body, state } = await answerCall(deps, tenant, call)
+    channel.send({ type: 'answer', id, state: stateHead(state) }, [body, ...stateParts(state)])
+  } catch (thrown) {
+    const error = refusal(thrown)
+    channel.send({ type: 'refused', id, code: error.code, message: error.message })
+  }
+}
+
+/** What LangGraph throws at a call is about what was asked of it. */
+function refusal(thrown: unknown): AppError {
+  if (thrown instanceof AppError || !(thrown instanceof Error)) return toAppError(thrown)
+  return new AppError('invalid_request', { message: thrown.message })
+}

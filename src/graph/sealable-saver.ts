@@ -1,0 +1,86 @@
+import {
+  BaseCheckpointSaver,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type ChannelVersions,
+  type PendingWrite,
+} from '@langchain/langgraph-checkpoint'
+import type { RunnableConfig } from '@langchain/core/runnables'
+
+/**
+ * Passes on to another saver until it is sealed; from then on it keeps nothing more. A run that was cancelled may go on
+ * in the background (a node need not react): what it still says must not become state.
+ */
+export class SealableSaver extends BaseCheckpointSaver {
+  readonly #inner: BaseCheckpointSaver
+  readonly #writing = new Set<Promise<unknown>>()
+  #sealed = false
+
+  constructor(inner: BaseCheckpointSaver) {
+    super(inner.serde)
+    this.#inner = inner
+  }
+
+  /** From here on nothing more is kept. */
+  seal(): void {
+    this.#sealed = true
+  }
+
+  /**
+   * Resolves when what was written is stored, and what follows from it as well: a step's checkpoint waits for the one
+   * before, so that a cancel must not cut off the last step that was done.
+   */
+  async settled(): Promise<void> {
+    do {
+      await Promise.allSettled(this.#writing)
+      await new Promise(setImmediate)
+    } while (this.#writing.size > 0)
+  }
+
+  override getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    return this.#inner.getTuple(config)
+  }
+
+  override list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+    return this.#inner.list(config, options)
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    if (this.#sealed) return config
+    return this.#track(this.#inner.put(config, checkpoint, metadata, newVersions))
+  }
+
+  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    if (!this.#sealed) await this.#track(this.#inner.putWrites(config, writes, taskId))
+  }
+
+  override async deleteThread(threadId: string): Promise<void> {
+    if (!this.#sealed) await this.#inner.deleteThread(threadId)
+  }
+
+  override getDeltaChannelHistory(
+    options: Parameters<BaseCheckpointSaver['getDeltaChannelHistory']>[0],
+  ): ReturnType<BaseCheckpointSaver['getDeltaChannelHistory']> {
+    return this.#inner.getDeltaChannelHistory(options)
+  }
+
+  override getNextVersion(current: number | undefined): number {
+    return this.#inner.getNextVersion(current)
+  }
+
+  async #track<T>(write: Promise<T>): Promise<T> {
+    this.#writing.add(write)
+    try {
+      return await write
+    } finally {
+      this.#writing.delete(write)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AppError } from '../../base/errors.ts'
+import { createAdmission } from '../admission.ts'
+import { dispatch } from '../dispatch.ts'
+import { createExchange, type Exchange, sendBytes } from '../exchange.ts'
+import { refuse } from '../ingest-handler.ts'
+import { allowOrigin, preflightHeaders } from './cors.ts'
+import type { DeploymentDeps } from './deployment-deps.ts'
+import { asDeploymentError, deploymentProblem } from './deployment-problem.ts'
+import { createRouteTable, type RouteMatch } from './route-table.ts'
+import { deploymentRoutes } from './routes.ts'
+
+/** The API of one deployment as a request handler. */
+export interface DeploymentApp {
+  readonly name: string
+  /** Serves the request; its URL begins with `prefix`, which is not part of the API's paths. */
+  handle(req: IncomingMessage, res: ServerResponse, prefix?: string): void
+}
+
+/** Prefix of routes in metrics, so that those of both APIs are told apart. */
+const METRIC_PREFIX = '/deployments/{name}'
+const MAX_INFLIGHT_BYTES = 256 * 1024 * 1024
+
+function allowedMethods({ routes }: RouteMatch): string {
+  const methods = [...routes.keys()]
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+}
+
+/** The deployment API on `deps`, at the root or under a prefix. */
+export function createDeploymentApp(deps: DeploymentDeps): DeploymentApp {
+  const admission = createAdmission(MAX_INFLIGHT_BYTES)
+  deps.metrics.observedGauge(
+    'weir_deployment_in_flight_bytes',
+    'Request bodies of the deployment API held in memory.',
+    admission.inFlightBytes,
+  )
+  const match = createRouteTable(deploymentRoutes())
+
+  const serve = async (exchange: Exchange): Promise<void> => {
+    const { req, res, path } = exchange
+    allowOrigin(exchange, deps.cors)
+    const found = match(path)
+    if (found === undefined) throw new AppError('not_found', { message: 'Not Found' })
+    exchange.route = METRIC_PREFIX + found.path
+    if (req.method === 'OPTIONS') {
+      sendBytes(exchange, 204, preflightHeaders(exchange, deps.cors, allowedMethods(found)), '')
+      return
+    }
+    const route = found.routes.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''))
+    if (route === undefined) {
+      res.setHeader('allow', allowedMethods(found))
+      throw new AppError('method_not_allowed')
+    }
+    await dispatch(exchange, route, found.params, deps, admission)
+  }
+
+  return {
+    name: deps.name,
+    handle(req, res, prefix = '') {
+      const exchange = createExchange(req, res, (path) => path.slice(prefix.length) || '/')
+      deps.observer.observe(exchange, () => {
+        serve(exchange).catch((thrown: unknown) =>
+          refuse(exchange, asDeploymentError(thrown), deps, deploymentProblem),
+        )
+      })
+    },
+  }
+}

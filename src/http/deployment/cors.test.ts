@@ -1,0 +1,66 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../schema/json.ts'
+import { createExchange } from '../exchange.ts'
+import { allowOrigin, preflightHeaders, readCorsRules } from './cors.ts'
+
+const MINE = 'https://app.example.com'
+
+function exchangeFrom(origin: string | undefined, asked?: string) {
+  const req = new IncomingMessage(new Socket())
+  if (origin !== undefined) req.headers.origin = origin
+  if (asked !== undefined) req.headers['access-control-request-headers'] = asked
+  return createExchange(req, new ServerResponse(req))
+}
+
+/** What a page of `origin` may read of an answer. */
+function allowed(cors: JsonObject | undefined, origin: string | undefined = MINE): unknown {
+  const exchange = exchangeFrom(origin)
+  allowOrigin(exchange, readCorsRules(cors === undefined ? {} : { cors }))
+  const header = (name: string): unknown => exchange.res.getHeader(name)
+  return [header('access-control-allow-origin'), header('access-control-allow-credentials'), header('vary')]
+}
+
+describe('http.cors of langgraph.json', () => {
+  it('lets all pages call when it says nothing', () => {
+    expect(allowed(undefined)).toEqual(['*', undefined, undefined])
+    const plain = exchangeFrom(undefined)
+    allowOrigin(plain, readCorsRules({}))
+    expect(plain.res.getHeaderNames()).toEqual([])
+  })
+
+  it('lets only those call that it names or describes', () => {
+    expect(allowed({ allow_origins: [MINE] })).toEqual([MINE, undefined, 'origin'])
+    expect(allowed({ allow_origins: ['https://other.example.com'] })).toEqual([
+      undefined,
+      undefined,
+      'origin',
+    ])
+    const described = { allow_origin_regex: 'https://[a-z]+\\.example\\.com' }
+    expect(allowed(described)).toEqual([MINE, undefined, 'origin'])
+    expect(allowed(described, `${MINE}.evil.test`)).toEqual([undefined, undefined, 'origin'])
+  })
+
+  it('never lets all pages use credentials without naming the page', () => {
+    expect(allowed({ allow_credentials: true })).toEqual([MINE, 'true', 'origin'])
+  })
+
+  it('tells a preflight request what it may send', () => {
+    const asked = exchangeFrom(MINE, 'x-api-key')
+    expect(preflightHeaders(asked, readCorsRules({}), 'GET, OPTIONS')).toEqual({
+      allow: 'GET, OPTIONS',
+      'access-control-allow-methods': 'GET, OPTIONS',
+      'access-control-allow-headers': 'x-api-key',
+      'access-control-max-age': 600,
+    })
+    const rules = readCorsRules({
+      cors: { allow_methods: ['GET'], allow_headers: ['x-a', 'x-b'], max_age: 1 },
+    })
+    expect(preflightHeaders(asked, rules, 'GET, OPTIONS')).toMatchObject({
+      'access-control-allow-methods': 'GET',
+      'access-control-allow-headers': 'x-a, x-b',
+      'access-control-max-age': 1,
+    })
+  })
+})

@@ -1,0 +1,48 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import type { AssistantStore } from '../../runs/assistant-store.ts'
+import type { Crons } from '../../runs/crons.ts'
+import type { GraphHost } from '../../runs/graph-host.ts'
+import type { KvStore } from '../../runs/kv-store.ts'
+import type { Tenant } from '../../runs/model.ts'
+import type { AssistantFacts } from '../../runs/plan-run.ts'
+import type { Runs } from '../../runs/runs.ts'
+import type { Threads } from '../../runs/threads.ts'
+import type { DispatchDeps } from '../dispatch.ts'
+import type { Observer } from '../observe.ts'
+import type { CorsRules } from './cors.ts'
+
+/** What one deployment does, without HTTP. */
+export interface DeploymentParts {
+  name: string
+  tenant: Tenant
+  runs: Runs
+  threads: Threads
+  crons: Crons
+  assistants: AssistantStore
+  items: KvStore
+  host: Pick<GraphHost, 'graphs' | 'call'>
+  /** By id or by name of its graph. */
+  findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
+  /** The headers of a request that graphs may read (run-api 1.1). */
+  headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
+  /** Rejects when run state is down. */
+  check(): Promise<unknown>
+}
+
+/** What the deployment API stands on; the composition root hands it in. */
+export interface DeploymentDeps extends DispatchDeps, DeploymentParts {
+  metrics: Metrics
+  logger: Logger
+  clock: Clock
+  /** The server's: requests of both APIs are measured together. */
+  observer: Observer
+  cors: CorsRules
+  /** Runs are recorded as traces. */
+  tracing: boolean
+  /** Of this program, e.g. `0.1.0`. */
+  version: string
+  /** Of LangGraph, which the hosts run. */
+  langgraph_version: string
+}

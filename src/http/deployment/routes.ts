@@ -1,0 +1,49 @@
+import { type ApiHead, openApiDocument } from '../openapi.ts'
+import { guardRoutes } from '../permissions.ts'
+import type { GuardedRoute } from '../route.ts'
+import type { DeploymentDeps } from './deployment-deps.ts'
+import { DEPLOYMENT_NEEDS } from './permissions.ts'
+import { assistantGraphRoutes } from './routes/assistant-graphs.ts'
+import { assistantRoutes } from './routes/assistants.ts'
+import { cancelRoutes } from './routes/cancel.ts'
+import { cronRoutes } from './routes/crons.ts'
+import { runCreationRoutes } from './routes/run-creation.ts'
+import { runRoutes } from './routes/runs.ts'
+import { storeRoutes } from './routes/store.ts'
+import { systemRoutes } from './routes/system.ts'
+import { threadRoutes } from './routes/threads.ts'
+import { threadStateRoutes } from './routes/thread-state.ts'
+
+/** The deployment API, for its OpenAPI document. */
+export const DEPLOYMENT_API: ApiHead = {
+  title: 'Weir deployment API',
+  description:
+    'Threads, runs, assistants, store and crons of one deployment, as clients of LangGraph Platform know them.',
+  server: '.',
+  pathOf: (path) => path,
+  problem: 'deployment-problem',
+  body_errors: ['body_too_large'],
+}
+
+/** Every route of the deployment API, each with what it needs. */
+export function deploymentRoutes(): GuardedRoute<DeploymentDeps>[] {
+  let document: object | undefined
+  const openApi = (version: string): object => (document ??= openApiDocument(routes, version, DEPLOYMENT_API))
+  const routes = guardRoutes<DeploymentDeps>(
+    [
+      ...threadRoutes(),
+      ...threadStateRoutes(),
+      ...runCreationRoutes(),
+      ...runRoutes(),
+      ...cancelRoutes(),
+      ...assistantRoutes(),
+      ...assistantGraphRoutes(),
+      ...storeRoutes(),
+      ...cronRoutes(),
+      ...systemRoutes(openApi),
+    ],
+    DEPLOYMENT_NEEDS,
+    new Set(),
+  )
+  return routes
+}

@@ -1,0 +1,121 @@
+import { AppError } from '../../../base/errors.ts'
+import type { GraphCall } from '../../../runs/graph-host.ts'
+import { isObject, type JsonObject } from '../../../schema/json.ts'
+import { flagParameter, type Parameter, requiredTextParameter } from '../../parameters.ts'
+import {
+  type DeploymentContext,
+  type DeploymentRoute,
+  deploymentRoute as route,
+} from '../deployment-route.ts'
+import { ASSISTANT_PARAMS } from './assistants.ts'
+
+const TAG = 'Assistants'
+
+type Question<C = GraphCall> = C extends { graph_id: string; config: JsonObject }
+  ? Omit<C, 'graph_id' | 'config'>
+  : never
+
+/** Asks an assistant's graph; a factory sees the assistant's config and the request's headers, as for a run. */
+async function ask({ deps, req }: DeploymentContext, asked: string, question: Question): Promise<string> {
+  const assistant = await deps.findAssistant(deps.tenant, asked)
+  if (assistant === undefined) throw new AppError('not_found', { message: 'Assistant not found' })
+  const { graph_id, assistant_id, config } = assistant
+  const configurable = {
+    ...(isObject(config['configurable']) && config['configurable']),
+    ...deps.headersFor(req.headers),
+    graph_id,
+    assistant_id,
+  }
+  const call = { ...question, graph_id, config: { ...config, configurable } } as GraphCall
+  return (await deps.host.call(deps.tenant, call)).body
+}
+
+/** How deep to look into subgraphs: a flag, or a number of levels. */
+const XRAY: Parameter<boolean | number> = {
+  description: 'Whether to show what is inside of subgraphs, or how many levels of it.',
+  required: false,
+  schema: { anyOf: [{ type: 'boolean' }, { type: 'integer', minimum: 0, maximum: 100 }], default: false },
+  read(values) {
+    const value = values.at(-1)?.toLowerCase() ?? ''
+    if (['', 'false', 'no', 'off'].includes(value)) return false
+    if (['true', 'yes', 'on'].includes(value)) return true
+    if (/^(\d\d?|100)$/.test(value)) return Number(value)
+    throw new AppError('invalid_request', {
+      message: 'query.xray: Input should be a boolean or a number of levels',
+    })
+  },
+}
+
+function subgraphRoutes(): DeploymentRoute[] {
+  const query = { recurse: flagParameter('Also subgraphs of subgraphs.', false) }
+  const shared = {
+    method: 'GET',
+    tag: TAG,
+    query,
+    reply: 'bytes',
+    reply_schema: 'subgraph-schemas',
+    errors: ['not_found', 'host_unavailable'],
+  } as const
+  return [
+    route({
+      ...shared,
+      path: '/assistants/{assistant_id}/subgraphs',
+      summary: 'Schemas of the subgraphs of an assistant’s graph',
+      params: ASSISTANT_PARAMS,
+      async handle(context) {
+        const { params, query: asked } = context
+        const question = { name: 'subgraphs', namespace: null, recurse: asked.recurse } as const
+        return { body: await ask(context, params.assistant_id, question) }
+      },
+    }),
+    route({
+      ...shared,
+      path: '/assistants/{assistant_id}/subgraphs/{namespace}',
+      summary: 'Schemas of one subgraph',
+      params: {
+        ...ASSISTANT_PARAMS,
+        namespace: requiredTextParameter('Of the subgraph, e.g. `node` or `node|inner`.'),
+      },
+      async handle(context) {
+        const { params, query: asked } = context
+        const question = { name: 'subgraphs', namespace: params.namespace, recurse: asked.recurse } as const
+        return { body: await ask(context, params.assistant_id, question) }
+      },
+    }),
+  ]
+}
+
+/** What an assistant's graph looks like (run-api 1.12); the graph's own code answers. */
+export function assistantGraphRoutes(): DeploymentRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/assistants/{assistant_id}/graph',
+      summary: 'The graph of an assistant, to be drawn',
+      tag: TAG,
+      params: ASSISTANT_PARAMS,
+      query: { xray: XRAY },
+      reply: 'bytes',
+      reply_schema: 'graph-drawing',
+      errors: ['not_found', 'host_unavailable'],
+      async handle(context) {
+        const { params, query } = context
+        return { body: await ask(context, params.assistant_id, { name: 'graph', xray: query.xray }) }
+      },
+    }),
+    ...subgraphRoutes(),
+    route({
+      method: 'GET',
+      path: '/assistants/{assistant_id}/schemas',
+      summary: 'What the graph of an assistant takes, gives and keeps',
+      tag: TAG,
+      params: ASSISTANT_PARAMS,
+      reply: 'bytes',
+      reply_schema: 'graph-schemas',
+      errors: ['not_found', 'host_unavailable'],
+      handle: async (context) => ({
+        body: await ask(context, context.params.assistant_id, { name: 'schemas' }),
+      }),
+    }),
+  ]
+}

@@ -1,0 +1,258 @@
+import { AppError } from '../../../base/errors.ts'
+import { newUuid, parseUuid } from '../../../base/ids.ts'
+import type { Assistant, AssistantChange } from '../../../runs/assistant-store.ts'
+import { removeAssistant } from '../../../runs/remove-assistant.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { flagParameter, requiredTextParameter } from '../../parameters.ts'
+import { callOf } from '../call-of.ts'
+import type { DeploymentDeps } from '../deployment-deps.ts'
+import { type DeploymentRoute, deploymentRoute as route } from '../deployment-route.ts'
+import { pageHeaders } from '../page-headers.ts'
+import { pickFields } from '../pick-fields.ts'
+
+const TAG = 'Assistants'
+const DEFAULT_NAME = 'Untitled'
+const DEFAULT_LIMIT = 10
+
+/** Path parameter of the routes of one assistant. */
+export const ASSISTANT_PARAMS = {
+  assistant_id: requiredTextParameter(
+    'Id of the assistant, or name of a graph for the one that stands for it.',
+  ),
+}
+
+function toAssistant(assistant: Assistant): SchemaTypes['assistant'] {
+  return {
+    ...assistant,
+    created_at: new Date(assistant.created_at).toISOString(),
+    updated_at: new Date(assistant.updated_at).toISOString(),
+  }
+}
+
+function noAssistant(): AppError {
+  return new AppError('not_found', { message: 'Assistant not found' })
+}
+
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw noAssistant()
+  return value
+}
+
+/** The id of an assistant that is there, by id or by name of its graph. @throws AppError not_found */
+async function idOf({ findAssistant, tenant }: DeploymentDeps, asked: string): Promise<string> {
+  return found(await findAssistant(tenant, asked)).assistant_id
+}
+
+/** @throws AppError not_found */
+function assertGraph({ host }: DeploymentDeps, graph_id: string): void {
+  const names = host.graphs().map((graph) => graph.graph_id)
+  if (names.includes(graph_id)) return
+  throw new AppError('not_found', {
+    message: `Graph "${graph_id}" not found. There are: ${names.join(', ')}.`,
+  })
+}
+
+function given(value: object | null | undefined): JsonObject | undefined {
+  return (value ?? undefined) as JsonObject | undefined
+}
+
+function createRoute(): DeploymentRoute {
+  return route({
+    method: 'POST',
+    path: '/assistants',
+    summary: 'Make an assistant',
+    tag: TAG,
+    body: 'assistant-create',
+    reply: 'assistant',
+    errors: ['not_found', 'conflict'],
+    async handle({ deps, body }) {
+      assertGraph(deps, body.graph_id)
+      const { kind, assistant } = await deps.assistants.create(deps.tenant, {
+        assistant_id: parseUuid(body.assistant_id) ?? newUuid(),
+        graph_id: body.graph_id,
+        name: body.name ?? DEFAULT_NAME,
+        description: body.description ?? null,
+        config: given(body.config) ?? {},
+        context: given(body.context) ?? {},
+        metadata: given(body.metadata) ?? {},
+      })
+      if (kind === 'exists' && body.if_exists !== 'do_nothing')
+        throw new AppError('conflict', { message: 'Assistant already exists' })
+      return { body: toAssistant(assistant) }
+    },
+  })
+}
+
+function updateRoute(): DeploymentRoute {
+  return route({
+    method: 'PATCH',
+    path: '/assistants/{assistant_id}',
+    summary: 'Make a new version of an assistant',
+    description: 'What is not named stays. Runs that have begun go on as they were.',
+    tag: TAG,
+    params: ASSISTANT_PARAMS,
+    body: 'assistant-update',
+    reply: 'assistant',
+    errors: ['not_found'],
+    async handle({ deps, params, body }) {
+      const id = await idOf(deps, params.assistant_id)
+      if (typeof body.graph_id === 'string') assertGraph(deps, body.graph_id)
+      const change = {
+        graph_id: body.graph_id ?? undefined,
+        name: body.name ?? undefined,
+        description: body.description ?? undefined,
+        config: given(body.config),
+        context: given(body.context),
+        metadata: given(body.metadata),
+      }
+      const named = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+      return {
+        body: toAssistant(found(await deps.assistants.update(deps.tenant, id, named as AssistantChange))),
+      }
+    },
+  })
+}
+
+function deleteRoute(): DeploymentRoute {
+  return route({
+    method: 'DELETE',
+    path: '/assistants/{assistant_id}',
+    summary: 'Delete an assistant, its versions and its crons',
+    description: 'The assistant that stands for a graph is made anew at once. Runs stay.',
+    tag: TAG,
+    params: ASSISTANT_PARAMS,
+    query: {
+      delete_threads: flagParameter(
+        'Also threads whose `metadata.assistant_id` it is, with their runs.',
+        false,
+      ),
+    },
+    reply: 'assistants-deleted',
+    errors: ['not_found'],
+    async handle(context) {
+      const { deps, params, query, principal } = context
+      if (query.delete_threads && !principal.permissions.has('threads:delete')) {
+        throw new AppError('forbidden', {
+          message: 'Forbidden: delete_threads needs the permission threads:delete.',
+        })
+      }
+      const id = await idOf(deps, params.assistant_id)
+      const parts = { ...deps, graphs: deps.host.graphs() }
+      if (!(await removeAssistant(parts, callOf(context), id, query.delete_threads))) throw noAssistant()
+      return { body: [id] }
+    },
+  })
+}
+
+type Filter = SchemaTypes['assistant-count']
+
+function toFilter({ graph_id, name, metadata }: Filter) {
+  return { graph_id: graph_id ?? undefined, name: name ?? undefined, metadata: given(metadata) }
+}
+
+function searchRoutes(): DeploymentRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/assistants/search',
+      summary: 'Find assistants',
+      tag: TAG,
+      body: 'assistant-search',
+      reply: 'assistant-list',
+      async handle({ deps, body }) {
+        const offset = body.offset ?? 0
+        const { assistants, total } = await deps.assistants.search(deps.tenant, {
+          ...toFilter(body),
+          sort_by: body.sort_by ?? 'created_at',
+          sort_order: body.sort_order ?? 'desc',
+          limit: body.limit ?? DEFAULT_LIMIT,
+          offset,
+        })
+        return {
+          headers: pageHeaders({ offset, shown: assistants.length, total }),
+          body: assistants.map((assistant) => pickFields(toAssistant(assistant), body.select)),
+        }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/assistants/count',
+      summary: 'Count assistants',
+      tag: TAG,
+      body: 'assistant-count',
+      reply: 'count',
+      async handle({ deps, body }) {
+        const all = { sort_by: 'assistant_id', sort_order: 'asc', limit: 0, offset: 0 } as const
+        const { total } = await deps.assistants.search(deps.tenant, { ...toFilter(body), ...all })
+        return { body: total }
+      },
+    }),
+  ]
+}
+
+function versionRoutes(): DeploymentRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/assistants/{assistant_id}/versions',
+      summary: 'List versions of an assistant, newest first',
+      tag: TAG,
+      params: ASSISTANT_PARAMS,
+      body: 'assistant-versions',
+      reply: 'assistant-list',
+      errors: ['not_found'],
+      async handle({ deps, params, body }) {
+        const id = await idOf(deps, params.assistant_id)
+        const page = {
+          metadata: given(body.metadata),
+          limit: body.limit ?? DEFAULT_LIMIT,
+          offset: body.offset ?? 0,
+        }
+        return { body: found(await deps.assistants.versions(deps.tenant, id, page)).map(toAssistant) }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/assistants/{assistant_id}/latest',
+      summary: 'Go to a version of an assistant',
+      tag: TAG,
+      params: ASSISTANT_PARAMS,
+      body: 'assistant-latest',
+      reply: 'assistant',
+      errors: ['not_found'],
+      async handle({ deps, params, body }) {
+        const id = await idOf(deps, params.assistant_id)
+        const assistant = await deps.assistants.setLatest(deps.tenant, id, body.version)
+        if (assistant === undefined) {
+          throw new AppError('not_found', { message: `The assistant has no version ${body.version}.` })
+        }
+        return { body: toAssistant(assistant) }
+      },
+    }),
+  ]
+}
+
+/** Assistants and their versions (run-api 1.12). */
+export function assistantRoutes(): DeploymentRoute[] {
+  return [
+    createRoute(),
+    ...searchRoutes(),
+    route({
+      method: 'GET',
+      path: '/assistants/{assistant_id}',
+      summary: 'Read an assistant',
+      tag: TAG,
+      params: ASSISTANT_PARAMS,
+      reply: 'assistant',
+      errors: ['not_found'],
+      async handle({ deps, params }) {
+        const id = await idOf(deps, params.assistant_id)
+        return { body: toAssistant(found(await deps.assistants.get(deps.tenant, id))) }
+      },
+    }),
+    updateRoute(),
+    deleteRoute(),
+    ...versionRoutes(),
+  ]
+}

@@ -1,0 +1,230 @@
+import { AppError } from '../../../base/errors.ts'
+import type { Cron } from '../../../runs/cron-store.ts'
+import type { CronChange, CronRequest } from '../../../runs/crons.ts'
+import type { RunRequest } from '../../../runs/runs.ts'
+import { parseUuid } from '../../../base/ids.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { parseTime } from '../../../trace/time.ts'
+import { uuidParameter } from '../../parameters.ts'
+import { callOf } from '../call-of.ts'
+import type { DeploymentDeps } from '../deployment-deps.ts'
+import { type DeploymentRoute, deploymentRoute as route } from '../deployment-route.ts'
+import { pageHeaders } from '../page-headers.ts'
+import { pickFields } from '../pick-fields.ts'
+
+const TAG = 'Crons'
+const DEFAULT_LIMIT = 10
+const PARAMS = { cron_id: uuidParameter('Id of the cron.') }
+
+/** Fields of a body that say what its runs do. */
+const RUN_FIELDS = [
+  'input',
+  'command',
+  'config',
+  'context',
+  'webhook',
+  'interrupt_before',
+  'interrupt_after',
+  'stream_mode',
+  'stream_subgraphs',
+  'stream_resumable',
+  'durability',
+  'checkpoint_during',
+  'multitask_strategy',
+] as const
+/** Those of them that a null takes away. */
+const CLEARABLE: ReadonlySet<string> = new Set(['input', 'webhook'])
+
+type Body = SchemaTypes['cron-create'] | SchemaTypes['cron-update']
+
+function isoTime(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
+}
+
+function toCron(cron: Cron): SchemaTypes['cron'] {
+  const { caller, ...shown } = cron
+  return {
+    ...shown,
+    user_id: caller.user_id,
+    end_time: isoTime(cron.end_time),
+    next_run_date: isoTime(cron.next_run_date),
+    created_at: new Date(cron.created_at).toISOString(),
+    updated_at: new Date(cron.updated_at).toISOString(),
+  }
+}
+
+/** Epoch milliseconds; null and undefined stay. @throws AppError invalid_request */
+function endTime(text: string | null | undefined): number | null | undefined {
+  if (text === null || text === undefined) return text
+  const time = parseTime(text)
+  if (time === undefined)
+    throw new AppError('invalid_request', { message: 'end_time must be an ISO 8601 time.' })
+  return Math.floor(time / 1000)
+}
+
+function runFields(body: Body): Partial<RunRequest> {
+  const named = RUN_FIELDS.flatMap((field) => {
+    const value = body[field]
+    return value === undefined || (value === null && !CLEARABLE.has(field)) ? [] : [[field, value]]
+  })
+  return Object.fromEntries(named) as Partial<RunRequest>
+}
+
+/** What bodies of both kinds say of the cron itself; what is absent is left out. */
+function cronFields(body: Body): Omit<CronChange, 'payload' | 'schedule'> {
+  const { timezone, enabled, on_run_completed, metadata } = body
+  const end_time = endTime(body.end_time)
+  return {
+    ...(timezone !== undefined && { timezone }),
+    ...(end_time !== undefined && { end_time }),
+    ...(typeof enabled === 'boolean' && { enabled }),
+    ...(typeof on_run_completed === 'string' && { on_run_completed }),
+    ...(metadata && { metadata: metadata as JsonObject }),
+  }
+}
+
+function toRequest(body: SchemaTypes['cron-create']): CronRequest {
+  const { schedule, assistant_id } = body
+  return { ...cronFields(body), schedule, payload: { ...runFields(body), assistant_id } }
+}
+
+function toChange(body: SchemaTypes['cron-update']): CronChange {
+  const { schedule, assistant_id } = body
+  return {
+    ...cronFields(body),
+    ...(typeof schedule === 'string' && { schedule }),
+    payload: { ...runFields(body), ...(typeof assistant_id === 'string' && { assistant_id }) },
+  }
+}
+
+function createRoutes(): DeploymentRoute[] {
+  const shared = {
+    method: 'POST',
+    tag: TAG,
+    body: 'cron-create',
+    reply: 'cron',
+    errors: ['not_found'],
+  } as const
+  return [
+    route({
+      ...shared,
+      path: '/runs/crons',
+      summary: 'Run an assistant again and again, each time on a thread of its own',
+      handle: async (context) => ({
+        body: toCron(await context.deps.crons.create(callOf(context), null, toRequest(context.body))),
+      }),
+    }),
+    route({
+      ...shared,
+      path: '/threads/{thread_id}/runs/crons',
+      summary: 'Run an assistant on a thread again and again',
+      params: { thread_id: uuidParameter('Id of the thread.') },
+      async handle(context) {
+        const { deps, params, body } = context
+        return { body: toCron(await deps.crons.create(callOf(context), params.thread_id, toRequest(body))) }
+      },
+    }),
+  ]
+}
+
+/** Null when the filter names an assistant that is not there. */
+async function toFilter({ findAssistant, tenant }: DeploymentDeps, body: SchemaTypes['cron-count']) {
+  const { assistant_id: asked, thread_id, enabled, metadata } = body
+  const assistant_id =
+    typeof asked === 'string'
+      ? (parseUuid(asked) ?? (await findAssistant(tenant, asked))?.assistant_id)
+      : asked
+  if (assistant_id === undefined && typeof asked === 'string') return null
+  return {
+    assistant_id: assistant_id ?? undefined,
+    thread_id: parseUuid(thread_id),
+    enabled: enabled ?? undefined,
+    metadata: (metadata ?? undefined) as JsonObject | undefined,
+  }
+}
+
+function searchRoutes(): DeploymentRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/runs/crons/search',
+      summary: 'Find crons',
+      tag: TAG,
+      body: 'cron-search',
+      reply: 'cron-list',
+      async handle(context) {
+        const { deps, body } = context
+        const filter = await toFilter(deps, body)
+        const { limit, offset, sort_by, sort_order } = body
+        const page = {
+          limit: limit ?? DEFAULT_LIMIT,
+          offset: offset ?? 0,
+          sort_by: sort_by ?? 'created_at',
+          sort_order: sort_order ?? 'desc',
+        }
+        const none = { crons: [], total: 0 }
+        const { crons, total } =
+          filter === null ? none : await deps.crons.search(callOf(context), { ...filter, ...page })
+        const now = new Date(deps.clock.now()).toISOString()
+        const showsNow = body.select?.includes('now') === true
+        return {
+          headers: pageHeaders({ offset: page.offset, shown: crons.length, total }),
+          body: crons.map((cron) => pickFields({ ...toCron(cron), ...(showsNow && { now }) }, body.select)),
+        }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/runs/crons/count',
+      summary: 'Count crons',
+      tag: TAG,
+      body: 'cron-count',
+      reply: 'count',
+      async handle(context) {
+        const filter = await toFilter(context.deps, context.body)
+        if (filter === null) return { body: 0 }
+        const all = { sort_by: 'cron_id', sort_order: 'asc', limit: 0, offset: 0 } as const
+        return { body: (await context.deps.crons.search(callOf(context), { ...filter, ...all })).total }
+      },
+    }),
+  ]
+}
+
+/** Runs that are made again and again (run-api 1.3). */
+export function cronRoutes(): DeploymentRoute[] {
+  return [
+    ...createRoutes(),
+    ...searchRoutes(),
+    route({
+      method: 'PATCH',
+      path: '/runs/crons/{cron_id}',
+      summary: 'Change a cron',
+      description: 'What is not named stays. Runs that have been made go on as they were.',
+      tag: TAG,
+      params: PARAMS,
+      body: 'cron-update',
+      reply: 'cron',
+      errors: ['not_found'],
+      async handle(context) {
+        const { deps, params, body } = context
+        return { body: toCron(await deps.crons.update(callOf(context), params.cron_id, toChange(body))) }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/runs/crons/{cron_id}',
+      summary: 'Delete a cron',
+      description: 'Runs that it has made stay.',
+      tag: TAG,
+      params: PARAMS,
+      reply: 'bytes',
+      status: 204,
+      errors: ['not_found'],
+      async handle(context) {
+        await context.deps.crons.remove(callOf(context), context.params.cron_id)
+        return { body: '' }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,126 @@
+import type { Run } from '../../../runs/model.ts'
+import { runJson } from '../../../runs/run-json.ts'
+import type { RunRequest } from '../../../runs/runs.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import type { Headers } from '../../exchange.ts'
+import { optionalChoiceParameter } from '../../parameters.ts'
+import type { RouteContext } from '../../route.ts'
+import { callOf } from '../call-of.ts'
+import type { DeploymentDeps } from '../deployment-deps.ts'
+import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
+import { isGiven, withoutNulls } from '../given.ts'
+import { runLocation } from '../run-location.ts'
+import { THREAD_PARAMS } from '../thread-params.ts'
+
+const THREAD_TAG = 'Thread runs'
+const STATELESS_TAG = 'Stateless runs'
+const ERRORS = ['not_found', 'thread_busy', 'run_id_taken', 'shutting_down'] as const
+const STATELESS_ERRORS = ['not_found', 'run_id_taken', 'shutting_down'] as const
+
+const WAIT_QUERY = {
+  on_disconnect: optionalChoiceParameter('As in the body, which comes first.', ['cancel', 'continue']),
+}
+
+type Body = SchemaTypes['run-create']
+type WaitContext = RouteContext<unknown, typeof WAIT_QUERY, Body, DeploymentDeps>
+
+/** What the SDK for JavaScript calls them. */
+const ON_COMPLETION = { delete: 'delete', complete: 'delete', keep: 'keep', continue: 'keep' } as const
+
+function toRequest({ assistant_id, on_completion, ...rest }: Body): RunRequest {
+  return {
+    ...withoutNulls(rest),
+    assistant_id,
+    ...(isGiven(on_completion) && { on_completion: ON_COMPLETION[on_completion] }),
+  }
+}
+
+function locationOf(thread_id: string | null, { run_id }: Run): Headers {
+  return { 'content-location': runLocation(thread_id, run_id) }
+}
+
+/** Makes a run and answers its result when it is there; headers at once, so that the client knows the run. */
+async function waitFor(context: WaitContext, thread_id: string | null) {
+  const { deps, body, query } = context
+  const on_disconnect = body.on_disconnect ?? query.on_disconnect
+  const request = { ...toRequest(body), ...(isGiven(on_disconnect) && { on_disconnect }) }
+  const { run, result } = await deps.runs.wait(callOf(context), thread_id, request, context.gone())
+  const location = runLocation(thread_id, run.run_id)
+  return { headers: { 'content-location': location, location: `${location}/join` }, body: result }
+}
+
+/** Runs of threads, in the background or waited for. */
+function threadRunRoutes(): DeploymentRoute[] {
+  const shared = { tag: THREAD_TAG, params: THREAD_PARAMS, body: 'run-create', errors: ERRORS } as const
+  return [
+    deploymentRoute({
+      ...shared,
+      method: 'POST',
+      path: '/threads/{thread_id}/runs',
+      summary: 'Make a run that goes on by itself',
+      reply: 'run',
+      async handle(context) {
+        const { thread_id } = context.params
+        const run = await context.deps.runs.create(callOf(context), thread_id, toRequest(context.body))
+        return { headers: locationOf(thread_id, run), body: runJson(run) }
+      },
+    }),
+    deploymentRoute({
+      ...shared,
+      method: 'POST',
+      path: '/threads/{thread_id}/runs/wait',
+      summary: 'Make a run and wait for its result; newlines keep the connection alive',
+      query: WAIT_QUERY,
+      reply: 'bytes',
+      reply_schema: 'run-result',
+      handle: (context) => waitFor(context, context.params.thread_id),
+    }),
+  ]
+}
+
+/** Runs on a thread of their own, which goes away with them unless it is kept. */
+function statelessRunRoutes(): DeploymentRoute[] {
+  const shared = { tag: STATELESS_TAG, errors: STATELESS_ERRORS } as const
+  return [
+    deploymentRoute({
+      ...shared,
+      method: 'POST',
+      path: '/runs',
+      summary: 'Make a stateless run that goes on by itself',
+      body: 'run-create',
+      reply: 'run',
+      async handle(context) {
+        const run = await context.deps.runs.create(callOf(context), null, toRequest(context.body))
+        return { headers: locationOf(null, run), body: runJson(run) }
+      },
+    }),
+    deploymentRoute({
+      ...shared,
+      method: 'POST',
+      path: '/runs/wait',
+      summary: 'Make a stateless run and wait for its result; newlines keep the connection alive',
+      query: WAIT_QUERY,
+      body: 'run-create',
+      reply: 'bytes',
+      reply_schema: 'run-result',
+      handle: (context) => waitFor(context, null),
+    }),
+    deploymentRoute({
+      ...shared,
+      method: 'POST',
+      path: '/runs/batch',
+      summary: 'Make several stateless runs, all of them or none',
+      body: 'run-batch',
+      reply: 'run-list',
+      async handle(context) {
+        const runs = await context.deps.runs.createBatch(callOf(context), context.body.map(toRequest))
+        return { body: runs.map((run) => runJson(run)) }
+      },
+    }),
+  ]
+}
+
+/** Everything that makes runs. */
+export function runCreationRoutes(): DeploymentRoute[] {
+  return [...threadRunRoutes(), ...statelessRunRoutes()]
+}

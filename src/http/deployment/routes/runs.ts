@@ -1,0 +1,157 @@
+import type { Principal } from '../../../auth/principal.ts'
+import { AppError } from '../../../base/errors.ts'
+import { type Run, RUN_STATUSES } from '../../../runs/model.ts'
+import { runJson } from '../../../runs/run-json.ts'
+import type { Call } from '../../../runs/runs.ts'
+import { isActive } from '../../../runs/state.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { integerParameter, optionalChoiceParameter, type Parameter, uuidParameter } from '../../parameters.ts'
+import type { RouteContext } from '../../route.ts'
+import { callOf } from '../call-of.ts'
+import type { DeploymentDeps } from '../deployment-deps.ts'
+import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
+import { pickFields } from '../pick-fields.ts'
+import { runLocation } from '../run-location.ts'
+import { RUN_PARAMS, SELECT_PARAMETER, THREAD_PARAMS } from '../thread-params.ts'
+
+const TAG = 'Thread runs'
+/** Nobody waits longer for figures than this. */
+const TOTALS_MS = 1000
+/** Before that the trace is still on its way to the store: whoever polls for the end is answered at once. */
+const TRACED_AFTER_MS = 2000
+
+/** Every spelling that clients have for it (run-api 1.7); anything else is no. */
+const CANCEL_ON_DISCONNECT: Parameter<boolean> = {
+  description: 'true, 1, yes, on or cancel: the run is cancelled when this client leaves before its end.',
+  required: false,
+  schema: { type: 'string' },
+  read: (values) => ['true', '1', 'yes', 'on', 'cancel'].includes(values.at(-1)?.toLowerCase() ?? ''),
+}
+const JOIN_QUERY = { cancel_on_disconnect: CANCEL_ON_DISCONNECT }
+
+type JoinContext = RouteContext<unknown, typeof JOIN_QUERY, unknown, DeploymentDeps>
+
+/** Who may only read must not cancel by leaving. */
+function assertMayCancel({ permissions }: Principal): void {
+  if (permissions.has('threads:update')) return
+  throw new AppError('forbidden', {
+    message: 'Forbidden: cancel_on_disconnect needs the permission threads:update.',
+  })
+}
+
+async function join(context: JoinContext, thread_id: string | null, run_id: string) {
+  const { cancel_on_disconnect } = context.query
+  if (cancel_on_disconnect) assertMayCancel(context.principal)
+  const leaving = { gone: context.gone(), cancel_on_disconnect }
+  const { run, result } = await context.deps.runs.join(callOf(context), thread_id, run_id, leaving)
+  return { headers: { 'content-location': runLocation(thread_id, run.run_id) }, body: result }
+}
+
+/**
+ * Tokens and cost of a run that has ended, as far as they are to be had now: a run is shown without them when traces are
+ * slow or down. Undefined while it is active.
+ */
+async function totalsOf({ runs, clock }: DeploymentDeps, call: Call, run: Run) {
+  if (isActive(run.status)) return undefined
+  if (clock.now() - (run.ended_at ?? 0) < TRACED_AFTER_MS) return null
+  const totals = runs.totals(call, run).catch(() => null)
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, TOTALS_MS, null)
+  })
+  return await Promise.race([totals, late]).finally(() => clearTimeout(timer))
+}
+
+/** Runs that there are: reading, waiting, deleting. */
+export function runRoutes(): DeploymentRoute[] {
+  return [listRoute(), getRoute(), deleteRoute(), ...joinRoutes()]
+}
+
+function listRoute(): DeploymentRoute {
+  return deploymentRoute({
+    method: 'GET',
+    path: '/threads/{thread_id}/runs',
+    summary: 'List the runs of a thread, newest first',
+    tag: TAG,
+    params: THREAD_PARAMS,
+    query: {
+      limit: integerParameter('At most so many.', { minimum: 1, maximum: 1000, otherwise: 10 }),
+      offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
+      status: optionalChoiceParameter('Only these.', RUN_STATUSES),
+      select: SELECT_PARAMETER,
+    },
+    reply: 'run-list',
+    errors: ['not_found'],
+    async handle(context) {
+      const { limit, offset, status, select } = context.query
+      const page = { limit, offset, ...(status !== undefined && { status }) }
+      const runs = await context.deps.runs.list(callOf(context), context.params.thread_id, page)
+      return { body: runs.map((run) => pickFields(runJson(run), select) as SchemaTypes['run-fields']) }
+    },
+  })
+}
+
+function getRoute(): DeploymentRoute {
+  return deploymentRoute({
+    method: 'GET',
+    path: '/threads/{thread_id}/runs/{run_id}',
+    summary: 'Read a run; with tokens and cost from 2 s after its end',
+    tag: TAG,
+    params: RUN_PARAMS,
+    reply: 'run',
+    errors: ['not_found'],
+    async handle(context) {
+      const { thread_id, run_id } = context.params
+      const call = callOf(context)
+      const run = await context.deps.runs.get(call, thread_id, run_id)
+      const totals = await totalsOf(context.deps, call, run)
+      return { body: runJson(run, totals) }
+    },
+  })
+}
+
+function deleteRoute(): DeploymentRoute {
+  return deploymentRoute({
+    method: 'DELETE',
+    path: '/threads/{thread_id}/runs/{run_id}',
+    summary: 'Delete a run that has ended; its checkpoints stay',
+    tag: TAG,
+    params: RUN_PARAMS,
+    reply: 'bytes',
+    status: 204,
+    errors: ['not_found', 'conflict'],
+    async handle(context) {
+      const { thread_id, run_id } = context.params
+      await context.deps.runs.remove(callOf(context), thread_id, run_id)
+      return { body: '' }
+    },
+  })
+}
+
+function joinRoutes(): DeploymentRoute[] {
+  const shared = {
+    method: 'GET',
+    query: JOIN_QUERY,
+    reply: 'bytes',
+    reply_schema: 'run-result',
+    errors: ['not_found', 'shutting_down'],
+  } as const
+  return [
+    deploymentRoute({
+      ...shared,
+      path: '/threads/{thread_id}/runs/{run_id}/join',
+      summary: 'Wait for the result of a run; newlines keep the connection alive',
+      tag: TAG,
+      params: RUN_PARAMS,
+      handle: (context) => join(context, context.params.thread_id, context.params.run_id),
+    }),
+    deploymentRoute({
+      ...shared,
+      path: '/runs/{run_id}/join',
+      summary: 'Wait for the result of a stateless run; newlines keep the connection alive',
+      tag: 'Stateless runs',
+      params: { run_id: uuidParameter('Id of the run.') },
+      handle: (context) => join(context, null, context.params.run_id),
+    }),
+  ]
+}

@@ -1,0 +1,162 @@
+import { AppError } from '../../../base/errors.ts'
+import type { StoreItem } from '../../../runs/kv-store.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { flagParameter, type Parameter, requiredTextParameter } from '../../parameters.ts'
+import { type DeploymentRoute, deploymentRoute as route } from '../deployment-route.ts'
+
+const TAG = 'Store'
+const DEFAULT_LIMIT = 10
+const DEFAULT_NAMESPACES = 100
+
+/** @throws AppError invalid_request in the words that LangGraph's clients know (run-api 1.12) */
+function assertLabels(labels: readonly string[]): void {
+  if (!labels.some((label) => label === '' || label.includes('.'))) return
+  throw new AppError('invalid_request', {
+    message: `Namespace labels cannot be empty or contain periods. Received: ${labels.join('.')}`,
+  })
+}
+
+/** A namespace as text: labels with periods between them. */
+const NAMESPACE: Parameter<string[]> = {
+  description: 'Labels, with periods between them.',
+  required: true,
+  schema: { type: 'string', minLength: 1 },
+  read(values) {
+    const labels = values.flatMap((value) => value.split('.'))
+    if (labels.length === 0)
+      throw new AppError('invalid_request', { message: 'query.namespace: Field required' })
+    assertLabels(labels)
+    return labels
+  },
+}
+
+/** The key of an item; Postgres keeps no text with NUL, so that there can be no such item. */
+const KEY: Parameter<string> = {
+  ...requiredTextParameter('Of the item.'),
+  read(values) {
+    const key = requiredTextParameter('').read(values)
+    if (key.includes('\0'))
+      throw new AppError('invalid_request', { message: 'query.key: must not contain NUL' })
+    return key
+  },
+}
+
+function toStoreItem(item: StoreItem): SchemaTypes['store-item'] {
+  return {
+    ...item,
+    created_at: new Date(item.created_at).toISOString(),
+    updated_at: new Date(item.updated_at).toISOString(),
+  }
+}
+
+function itemRoutes(): DeploymentRoute[] {
+  return [
+    route({
+      method: 'PUT',
+      path: '/store/items',
+      summary: 'Keep an item, in place of one that has the key already',
+      tag: TAG,
+      body: 'store-item-write',
+      reply: 'bytes',
+      status: 204,
+      async handle({ deps, body }) {
+        const { namespace, key, value, ttl, index } = body
+        assertLabels(namespace)
+        await deps.items.put(deps.tenant, {
+          namespace,
+          key,
+          value: value as JsonObject,
+          ttl,
+          index: index ?? undefined,
+        })
+        return { body: '' }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/store/items',
+      summary: 'Read an item; null when there is none',
+      tag: TAG,
+      query: {
+        namespace: NAMESPACE,
+        key: KEY,
+        refresh_ttl: flagParameter(
+          'Whether reading puts off its end; absent for the default of langgraph.json.',
+          undefined,
+        ),
+      },
+      reply: 'store-item-found',
+      async handle({ deps, query: { namespace, key, refresh_ttl } }) {
+        const item = await deps.items.get(deps.tenant, namespace, key, refresh_ttl)
+        return { body: item === undefined ? null : toStoreItem(item) }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/store/items',
+      summary: 'Delete an item, if there is one',
+      tag: TAG,
+      body: 'store-item-key',
+      reply: 'bytes',
+      status: 204,
+      async handle({ deps, body: { namespace, key } }) {
+        assertLabels(namespace)
+        await deps.items.remove(deps.tenant, namespace, key)
+        return { body: '' }
+      },
+    }),
+  ]
+}
+
+function searchRoute(): DeploymentRoute {
+  return route({
+    method: 'POST',
+    path: '/store/items/search',
+    summary: 'Find items',
+    tag: TAG,
+    body: 'store-search',
+    reply: 'store-search-result',
+    async handle({ deps, body }) {
+      const namespace_prefix = body.namespace_prefix ?? []
+      assertLabels(namespace_prefix)
+      const items = await deps.items.search(deps.tenant, {
+        namespace_prefix,
+        filter: body.filter as JsonObject | null | undefined,
+        query: body.query,
+        limit: body.limit ?? DEFAULT_LIMIT,
+        offset: body.offset ?? 0,
+        refresh_ttl: body.refresh_ttl ?? undefined,
+      })
+      return { body: { items: items.map((item) => ({ ...toStoreItem(item), score: item.score })) } }
+    },
+  })
+}
+
+function namespacesRoute(): DeploymentRoute {
+  return route({
+    method: 'POST',
+    path: '/store/namespaces',
+    summary: 'List namespaces that have items',
+    tag: TAG,
+    body: 'store-namespaces',
+    reply: 'store-namespace-list',
+    async handle({ deps, body }) {
+      const { prefix, suffix, max_depth, limit, offset } = body
+      assertLabels([...(prefix ?? []), ...(suffix ?? [])])
+      const namespaces = await deps.items.listNamespaces(deps.tenant, {
+        prefix: prefix ?? undefined,
+        suffix: suffix ?? undefined,
+        max_depth: max_depth ?? undefined,
+        limit: limit ?? DEFAULT_NAMESPACES,
+        offset: offset ?? 0,
+      })
+      return { body: { namespaces } }
+    },
+  })
+}
+
+/** The long-term memory of the deployment's graphs (run-api 1.12). */
+export function storeRoutes(): DeploymentRoute[] {
+  return [...itemRoutes(), searchRoute(), namespacesRoute()]
+}

@@ -1,0 +1,87 @@
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { MAX_JSON_BODY_BYTES } from '../../json-body.ts'
+import { choiceParameter, flagParameter } from '../../parameters.ts'
+import { checkStores, documentRoutes } from '../../routes/system.ts'
+import type { DeploymentDeps } from '../deployment-deps.ts'
+import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
+
+const TAG = 'System'
+/** Of LangGraph's JavaScript server, whose behaviour clients and Studio may expect. */
+const SPOKEN_VERSION = '1.5.1'
+
+function infoAnswer(deps: DeploymentDeps): SchemaTypes['deployment-info'] {
+  const { name, version, langgraph_version, tracing, host, json_bodies } = deps
+  return {
+    version: SPOKEN_VERSION,
+    langgraph_js_version: langgraph_version,
+    context: 'js',
+    flags: { assistants: true, crons: true, langsmith: tracing, langsmith_tracing_replicas: false },
+    metadata: {},
+    weir: {
+      version,
+      deployment: name,
+      graphs: host.graphs().map(({ graph_id }) => graph_id),
+      limits: { max_json_body_bytes: json_bodies?.max_bytes ?? MAX_JSON_BODY_BYTES },
+    },
+  }
+}
+
+const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/
+const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
+
+/** Prometheus text as JSON: each series of a metric with its labels and value. */
+function metricsJson(text: string): string {
+  const families: Record<string, { labels: Record<string, string>; value: number }[]> = {}
+  for (const line of text.split('\n')) {
+    const [, name, labels = '', value] = SAMPLE.exec(line) ?? []
+    if (name === undefined) continue
+    const pairs = [...labels.matchAll(LABEL)].map(([, key = '', label = '']) => [key, label])
+    ;(families[name] ??= []).push({ labels: Object.fromEntries(pairs), value: Number(value) })
+  }
+  return JSON.stringify(families)
+}
+
+/** Health, what clients ask first, metrics, and the description of all of it. `openApi` makes the document. */
+export function systemRoutes(openApi: (version: string) => object): DeploymentRoute[] {
+  return [
+    deploymentRoute({
+      method: 'GET',
+      path: '/ok',
+      summary: 'Whether the deployment answers; with check_db=1 whether its run state does',
+      tag: TAG,
+      query: { check_db: flagParameter('Ask the database too; 503 if it is down.', false) },
+      reply: 'liveness',
+      async handle({ deps, query: { check_db } }) {
+        if (!check_db) return { body: { ok: true } }
+        const checks = await checkStores({ runs: () => deps.check() })
+        if (!Object.values(checks).includes('down')) return { body: { ok: true, checks } }
+        return { status: 503, headers: { 'retry-after': 1 }, body: { ok: false, checks } }
+      },
+    }),
+    deploymentRoute({
+      method: 'GET',
+      path: '/info',
+      summary: 'Versions, flags and graphs',
+      tag: TAG,
+      reply: 'deployment-info',
+      handle: async ({ deps }) => ({ body: infoAnswer(deps) }),
+    }),
+    deploymentRoute({
+      method: 'GET',
+      path: '/metrics',
+      summary: 'Metrics of this process',
+      tag: TAG,
+      query: { format: choiceParameter('Of the answer.', ['prometheus', 'json']) },
+      reply: 'bytes',
+      wire_types: ['text/plain', 'application/json'],
+      handle: async ({ deps, query: { format } }) =>
+        format === 'json'
+          ? { body: metricsJson(deps.metrics.render()) }
+          : {
+              headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+              body: deps.metrics.render(),
+            },
+    }),
+    ...documentRoutes<DeploymentDeps>(openApi),
+  ]
+}

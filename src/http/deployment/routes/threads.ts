@@ -1,0 +1,194 @@
+import { AppError } from '../../../base/errors.ts'
+import type { ThreadTtl } from '../../../runs/model.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { wordsParameter } from '../../parameters.ts'
+import { callOf } from '../call-of.ts'
+import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
+import { readPaths } from '../extract-paths.ts'
+import { isGiven, withoutNulls } from '../given.ts'
+import { pageHeaders } from '../page-headers.ts'
+import { sameUuid } from '../same-uuid.ts'
+import { prefers } from '../prefers.ts'
+import { THREAD_PARAMS } from '../thread-params.ts'
+import { threadText } from '../thread-json.ts'
+
+const TAG = 'Threads'
+const DEFAULT_LIMIT = 10
+const MAX_EXPIRY_MINUTES = 100 * 365 * 24 * 60
+
+type Filters = Pick<SchemaTypes['thread-search'], 'metadata' | 'values' | 'status'>
+
+/** As the use cases have it; undefined when nothing was said. */
+function toTtl(ttl: SchemaTypes['thread-ttl-write'] | undefined): { ttl?: ThreadTtl | null } {
+  if (ttl === undefined || ttl === null) return ttl === undefined ? {} : { ttl }
+  const { ttl: minutes, strategy = 'delete' } = typeof ttl === 'number' ? { ttl } : ttl
+  if (minutes > MAX_EXPIRY_MINUTES) {
+    throw new AppError('invalid_request', {
+      message: `ttl must not be more than ${MAX_EXPIRY_MINUTES} minutes.`,
+    })
+  }
+  return { ttl: { strategy, ttl_minutes: minutes } }
+}
+
+function toFilters({ metadata, values, status }: Filters) {
+  return withoutNulls({
+    ...(metadata !== undefined && { metadata }),
+    ...(values !== undefined && { values }),
+    ...(status !== undefined && { status }),
+  }) as { metadata?: JsonObject; values?: JsonObject; status?: NonNullable<Filters['status']> }
+}
+
+/** Threads: conversations that runs go on with. */
+export function threadRoutes(): DeploymentRoute[] {
+  return [createRoute(), ...oneRoutes(), updateRoute(), searchRoute(), ...bulkRoutes()]
+}
+
+function createRoute(): DeploymentRoute {
+  return deploymentRoute({
+    method: 'POST',
+    path: '/threads',
+    summary: 'Make a thread',
+    tag: TAG,
+    body: 'thread-create',
+    reply: 'bytes',
+    reply_schema: 'thread',
+    errors: ['conflict', 'not_found', 'host_unavailable'],
+    async handle(context) {
+      const { ttl, ...rest } = context.body
+      const thread = await context.deps.threads.create(callOf(context), {
+        ...withoutNulls(rest),
+        ...toTtl(ttl),
+      })
+      return { body: threadText(thread) }
+    },
+  })
+}
+
+function oneRoutes(): DeploymentRoute[] {
+  return [
+    deploymentRoute({
+      method: 'GET',
+      path: '/threads/{thread_id}',
+      summary: 'Read a thread',
+      tag: TAG,
+      params: THREAD_PARAMS,
+      query: { include: wordsParameter('ttl: when the thread ends by itself.') },
+      reply: 'bytes',
+      reply_schema: 'thread',
+      errors: ['not_found'],
+      async handle(context) {
+        const { params, query } = context
+        const thread = await context.deps.threads.get(callOf(context), params.thread_id)
+        return { body: threadText(thread, { ttl: query.include.includes('ttl') }) }
+      },
+    }),
+    deploymentRoute({
+      method: 'DELETE',
+      path: '/threads/{thread_id}',
+      summary: 'Delete a thread with its runs and checkpoints; active runs are rolled back first',
+      tag: TAG,
+      params: THREAD_PARAMS,
+      reply: 'bytes',
+      status: 204,
+      errors: ['not_found'],
+      async handle(context) {
+        await context.deps.threads.remove(callOf(context), context.params.thread_id)
+        return { body: '' }
+      },
+    }),
+    deploymentRoute({
+      method: 'POST',
+      path: '/threads/{thread_id}/copy',
+      summary: 'Copy a thread with all its checkpoints',
+      tag: TAG,
+      params: THREAD_PARAMS,
+      reply: 'bytes',
+      reply_schema: 'thread',
+      errors: ['not_found'],
+      handle: async (context) => ({
+        body: threadText(await context.deps.threads.copy(callOf(context), context.params.thread_id)),
+      }),
+    }),
+  ]
+}
+
+function updateRoute(): DeploymentRoute {
+  return deploymentRoute({
+    method: 'PATCH',
+    path: '/threads/{thread_id}',
+    summary: 'Change metadata or ttl of a thread; no body with Prefer: return=minimal',
+    tag: TAG,
+    params: THREAD_PARAMS,
+    body: 'thread-update',
+    reply: 'bytes',
+    reply_schema: 'thread',
+    other_replies: { 204: null },
+    errors: ['not_found'],
+    async handle(context) {
+      const { metadata, ttl } = context.body
+      const change = { ...(isGiven(metadata) && { metadata: metadata as JsonObject }), ...toTtl(ttl) }
+      const thread = await context.deps.threads.update(callOf(context), context.params.thread_id, change)
+      if (!prefers(context.req, 'minimal')) return { body: threadText(thread) }
+      return { status: 204, headers: { 'preference-applied': 'return=minimal' }, body: '' }
+    },
+  })
+}
+
+function searchRoute(): DeploymentRoute {
+  return deploymentRoute({
+    method: 'POST',
+    path: '/threads/search',
+    summary: 'List threads; X-Pagination-Total tells how many there are, X-Pagination-Next the next offset',
+    tag: TAG,
+    body: 'thread-search',
+    reply: 'bytes',
+    reply_schema: 'thread-list',
+    async handle(context) {
+      const { ids, limit, offset, sort_by, sort_order, select, extract } = context.body
+      const paths = readPaths((extract ?? {}) as Record<string, string>)
+      const page = { limit: limit ?? DEFAULT_LIMIT, offset: offset ?? 0 }
+      const { threads, total } = await context.deps.threads.search(callOf(context), {
+        ...(isGiven(ids) && { ids: ids.map(sameUuid) }),
+        ...toFilters(context.body),
+        sort_by: sort_by ?? 'created_at',
+        sort_order: sort_order ?? 'desc',
+        ...page,
+      })
+      const texts = threads.map((thread) => threadText(thread, { select: select ?? [], extract: paths }))
+      return {
+        headers: pageHeaders({ offset: page.offset, shown: threads.length, total }),
+        body: `[${texts.join(',')}]`,
+      }
+    },
+  })
+}
+
+function bulkRoutes(): DeploymentRoute[] {
+  return [
+    deploymentRoute({
+      method: 'POST',
+      path: '/threads/count',
+      summary: 'Count threads',
+      tag: TAG,
+      body: 'thread-count',
+      reply: 'count',
+      handle: async (context) => ({
+        body: await context.deps.threads.count(callOf(context), toFilters(context.body)),
+      }),
+    }),
+    deploymentRoute({
+      method: 'POST',
+      path: '/threads/prune',
+      summary: 'Delete threads, or all but their latest checkpoints',
+      tag: TAG,
+      body: 'thread-prune',
+      reply: 'threads-pruned',
+      async handle(context) {
+        const ids = context.body.thread_ids.map(sameUuid)
+        const strategy = context.body.strategy ?? 'delete'
+        return { body: { pruned_count: await context.deps.threads.prune(callOf(context), ids, strategy) } }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest'
+import { AppError } from '../base/errors.ts'
+import { createLogger } from '../base/log.ts'
+import { createMetrics } from '../base/metrics.ts'
+import type { RequestHead } from '../trace/decoded.ts'
+import type { Ingester } from './ingester.ts'
+import { createOwnTraces } from './own-traces.ts'
+
+const ORIGIN = { workspace_id: 'w', user_id: null, api_key_id: 'k' }
+
+/** An ingester that fails as told, then takes everything. */
+function openOwnTraces(...failures: AppError[]) {
+  const taken: { head: RequestHead; body: string }[] = []
+  const ingester: Pick<Ingester, 'ingest'> = {
+    async ingest(head, body) {
+      const failure = failures.shift()
+      if (failure !== undefined) throw failure
+      taken.push({ head, body: new TextDecoder().decode(body) })
+      return { accepted: 1, feedback: 0, rejected: [], truncated: false, warnings: [] }
+    },
+  }
+  const metrics = createMetrics()
+  const traces = createOwnTraces({
+    ingester: ingester as Ingester,
+    limits: { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 },
+    clock: { now: () => 5 },
+    logger: createLogger({ level: 'silent' }),
+    metrics,
+  })
+  return { traces, taken, metrics }
+}
+
+const BODY = new TextEncoder().encode('{"post":[]}')
+
+it('goes to the ingester as a batch of the caller', async () => {
+  const { traces, taken } = openOwnTraces()
+  traces.record(ORIGIN, BODY)
+  await traces.flushed()
+  expect(taken).toMatchObject([
+    {
+      head: {
+        kind: 'batch',
+        content_type: 'application/json',
+        workspace_id: 'w',
+        user_id: '00000000-0000-0000-0000-000000000000',
+        api_key_id: 'k',
+        received_at: 5,
+      },
+      body: '{"post":[]}',
+    },
+  ])
+})
+
+it('waits out an overload, and gives up what will never be taken', async () => {
+  const { traces, taken, metrics } = openOwnTraces(new AppError('overloaded'), new AppError('log_full'))
+  traces.record(ORIGIN, BODY)
+  await traces.flushed()
+  expect(taken.length).toBe(1)
+  const refusing = openOwnTraces(new AppError('usage_limit_reached'), new AppError('invalid_json'))
+  refusing.traces.record(ORIGIN, BODY)
+  refusing.traces.record(ORIGIN, BODY)
+  await refusing.traces.flushed()
+  expect(refusing.taken).toEqual([])
+  expect(refusing.metrics.render()).toContain('dropped_total{code="usage_limit_reached"} 1')
+  expect(metrics.render()).toContain('weir_own_trace_batches_dropped_total 0')
+})

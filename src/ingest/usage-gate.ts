@@ -1,0 +1,269 @@
+import type { Clock } from '../base/clock.ts'
+import { AppError } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import { comparePositions, type LogPosition } from './log/position.ts'
+import type { TraceTally, UsageLimit, UsageLimitStore } from './usage-limits.ts'
+
+/** Who sends what. */
+export interface GateRequest {
+  workspace_id: string
+  api_key_id: string
+  /** Traces that the request may begin or names. */
+  traces(): ReadonlySet<string>
+}
+
+/** What of a request may pass. */
+export interface Passage {
+  /** What to tell the caller: limits that are reached and only warn. */
+  warnings: string[]
+  /** New traces that a hard limit does not let in: all else of the request is to be stored, and this be answered. */
+  refused: { traces: ReadonlySet<string>; error: AppError } | undefined
+  /** Must be called once: with the end of what was logged, or with undefined when nothing was. */
+  logged(end: LogPosition | undefined): void
+}
+
+/** Keeps callers to their monthly limits. */
+export interface UsageGate {
+  /**
+   * Lets a request pass, but for its traces that are not counted yet when a hard limit is reached; the request that
+   * reaches the limit passes whole. While limits or counts cannot be read, everything passes: nothing sent is lost.
+   */
+  pass(request: GateRequest): Passage | Promise<Passage>
+}
+
+export interface UsageGateDeps {
+  limits: UsageLimitStore
+  tally: TraceTally
+  /** Up to where the log is stored and counted. */
+  stored(): LogPosition
+  /** Resolves when everything before the position is. */
+  reached(position: LogPosition): Promise<void>
+  clock: Clock
+  logger: Logger
+}
+
+const FREE: Passage = { warnings: [], refused: undefined, logged: () => undefined }
+/** A count is good for so long: other processes' traces are seen then. */
+const COUNT_MS = 1_000
+/** A reached limit that warns is logged so often. */
+const WARN_EVERY_MS = 3_600_000
+
+/** A gate over the limits that are set; callers without any pass at once. */
+export function createUsageGate(deps: UsageGateDeps): UsageGate {
+  const meters = new Map<string, Meter>()
+  const meterOf = (limit: UsageLimit): Meter => {
+    const month = monthOf(deps.clock.now())
+    const known = meters.get(limit.id)
+    const meter = known?.month.start === month.start ? known : new Meter(deps, limit, month)
+    meter.limit = limit
+    meters.set(limit.id, meter)
+    return meter
+  }
+
+  const enter = async (limits: readonly UsageLimit[], request: GateRequest): Promise<Passage> => {
+    const mine = limits.map(meterOf)
+    await Promise.all(mine.map((meter) => meter.refresh()))
+    const soft = mine.filter(({ limit, isFull }) => limit.mode === 'soft' && isFull)
+    await Promise.all(soft.map((meter) => meter.settle()))
+    const traces = request.traces()
+    let refused: Passage['refused']
+    for (let full = findFull(mine); full !== undefined; full = findFull(mine)) {
+      await full.settle()
+      if (!full.isFull) continue
+      const fresh = await newTraces(deps, request.workspace_id, traces)
+      if (fresh.size > 0) refused = { traces: fresh, error: full.reached() }
+      break
+    }
+    // From here to the return nothing is awaited: of two requests that come together the second sees the first.
+    const warnings = mine.flatMap((meter) => meter.warning() ?? [])
+    const passing = refused === undefined ? traces : new Set<string>()
+    for (const meter of mine) meter.await(request.workspace_id, passing)
+    return {
+      warnings,
+      refused,
+      logged: (end) => {
+        for (const meter of mine) meter.logged(request.workspace_id, passing, end)
+      },
+    }
+  }
+
+  const choose = (all: readonly UsageLimit[], request: GateRequest): Passage | Promise<Passage> => {
+    const mine = all.filter((limit) => concerns(limit, request))
+    return mine.length === 0 ? FREE : enter(mine, request)
+  }
+
+  const read = async (reading: Promise<readonly UsageLimit[]>, request: GateRequest): Promise<Passage> => {
+    try {
+      return await choose(await reading, request)
+    } catch (error) {
+      deps.logger.warn({ err: error }, 'usage limits cannot be read, so the request passes')
+      return FREE
+    }
+  }
+
+  return {
+    pass(request) {
+      const limits = deps.limits.snapshot()
+      return limits instanceof Promise ? read(limits, request) : choose(limits, request)
+    },
+  }
+}
+
+function concerns(limit: UsageLimit, request: GateRequest): boolean {
+  return limit.workspace_id === request.workspace_id || limit.api_key_id === request.api_key_id
+}
+
+function findFull(meters: readonly Meter[]): Meter | undefined {
+  return meters.find((meter) => meter.limit.mode === 'hard' && meter.isFull)
+}
+
+/** Those of the traces that are not counted yet: what belongs to a counted one is never refused. */
+async function newTraces(
+  { tally, logger }: UsageGateDeps,
+  workspace_id: string,
+  traces: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  try {
+    const known = await tally.known(workspace_id, [...traces])
+    return new Set([...traces].filter((trace) => !known.has(trace)))
+  } catch (error) {
+    logger.warn({ err: error }, 'usage limit: the store does not answer, so the request passes')
+    return new Set()
+  }
+}
+
+interface Month {
+  /** Epoch milliseconds, UTC. */
+  start: number
+  end: number
+}
+
+function monthOf(now: number): Month {
+  const date = new Date(now)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) }
+}
+
+/** One limit in one month: what the store has counted, and the traces on their way there. */
+class Meter {
+  limit: UsageLimit
+  readonly month: Month
+  readonly #deps: UsageGateDeps
+  #counted = 0
+  #countedAt = Number.NEGATIVE_INFINITY
+  /** The count under way, and the one that begins after it: an older answer must not follow a newer one. */
+  #running: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  #warnedAt = Number.NEGATIVE_INFINITY
+  /** Traces let in since the last count, by workspace and id; where they end in the log, once that is known. */
+  readonly #onTheirWay = new Map<string, LogPosition | undefined>()
+
+  constructor(deps: UsageGateDeps, limit: UsageLimit, month: Month) {
+    this.#deps = deps
+    this.limit = limit
+    this.month = month
+  }
+
+  get isFull(): boolean {
+    return this.#counted + this.#onTheirWay.size >= this.limit.limit_value
+  }
+
+  /** Counts again when the last count is old. */
+  async refresh(): Promise<void> {
+    if (this.#deps.clock.now() - this.#countedAt < COUNT_MS) return
+    await (this.#running ?? this.#start())
+  }
+
+  #start(): Promise<void> {
+    return (this.#running = this.#count().finally(() => (this.#running = undefined)))
+  }
+
+  /** A count that has seen all that is stored now. */
+  #recount(): Promise<void> {
+    if (this.#running === undefined) return this.#start()
+    return (this.#next ??= this.#running.then(() => {
+      this.#next = undefined
+      return this.#start()
+    }))
+  }
+
+  /** Waits until what is logged has been counted, unless the store alone says that the limit is reached. */
+  async settle(): Promise<void> {
+    if (this.#counted >= this.limit.limit_value) return this.refresh()
+    try {
+      const ends = [...this.#onTheirWay.values()].filter((end) => end !== undefined)
+      const last = ends.reduce<LogPosition | undefined>(
+        (a, b) => (a && comparePositions(a, b) > 0 ? a : b),
+        undefined,
+      )
+      if (last) await this.#deps.reached(last)
+    } catch (error) {
+      this.#letPass(error)
+      return
+    }
+    await this.#recount()
+  }
+
+  async #count(): Promise<void> {
+    const { tally, stored, clock } = this.#deps
+    const upTo = stored()
+    const now = clock.now()
+    try {
+      this.#counted = await tally.count(this.limit, this.month.start, this.month.end)
+    } catch (error) {
+      this.#letPass(error)
+      return
+    }
+    this.#countedAt = now
+    for (const [trace, end] of this.#onTheirWay)
+      if (end && comparePositions(end, upTo) <= 0) this.#onTheirWay.delete(trace)
+  }
+
+  #letPass(error: unknown): void {
+    this.#deps.logger.warn({ err: error, limit: this.limit.id }, 'usage limit: the store could not be asked')
+    this.#counted = 0
+    this.#onTheirWay.clear()
+    this.#countedAt = this.#deps.clock.now()
+  }
+
+  await(workspace_id: string, traces: ReadonlySet<string>): void {
+    for (const trace of traces) {
+      const key = workspace_id + trace
+      if (!this.#onTheirWay.has(key)) this.#onTheirWay.set(key, undefined)
+    }
+  }
+
+  logged(workspace_id: string, traces: ReadonlySet<string>, end: LogPosition | undefined): void {
+    for (const trace of traces) {
+      const key = workspace_id + trace
+      if (!this.#onTheirWay.has(key)) continue
+      if (end) this.#onTheirWay.set(key, end)
+      else if (this.#onTheirWay.get(key) === undefined) this.#onTheirWay.delete(key)
+    }
+  }
+
+  reached(): AppError {
+    const retry_after = Math.max(1, Math.ceil((this.month.end - this.#deps.clock.now()) / 1000))
+    return new AppError('usage_limit_reached', {
+      message: `${this.#says()} It is reset at ${new Date(this.month.end).toISOString()}.`,
+      details: { retry_after },
+    })
+  }
+
+  /** Told with every answer, and logged once in a while. */
+  warning(): string | undefined {
+    if (this.limit.mode !== 'soft' || !this.isFull) return undefined
+    const now = this.#deps.clock.now()
+    if (now - this.#warnedAt >= WARN_EVERY_MS) {
+      this.#warnedAt = now
+      const { id, workspace_id, api_key_id, limit_value } = this.limit
+      this.#deps.logger.warn({ limit: id, workspace_id, api_key_id, limit_value }, 'a usage limit is reached')
+    }
+    return this.#says()
+  }
+
+  #says(): string {
+    const whose = this.limit.workspace_id === null ? 'API key' : 'workspace'
+    return `The ${whose} has reached its limit of ${this.limit.limit_value} traces this month.`
+  }
+}

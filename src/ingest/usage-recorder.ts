@@ -1,0 +1,188 @@
+import { RowWriter } from '../trace/row-binary.ts'
+import { settleClaims, writeCountedTrace } from '../trace/counted-trace.ts'
+import {
+  BASIS,
+  type UsageClaim,
+  type UsagePeriod,
+  readUsageClaims,
+  writeUsageClaim,
+} from '../trace/usage-claim.ts'
+
+/** An hour (whole hours since 1970) of a workspace. */
+export interface UsageHour {
+  workspace_id: string
+  hour: number
+}
+
+/**
+ * Where the counting of traces is kept. Rows travel as RowBinary. Each promise resolves only when the rows are
+ * durable and every later read of any process finds them; failures are AppErrors as those of TraceStore.
+ */
+export interface UsageStore {
+  /** Adds claims; the same again changes nothing. */
+  addClaims(rows: readonly Uint8Array[], signal?: AbortSignal): Promise<void>
+  /** Of every claim on the given traces at least the best per trace, basis and hour. */
+  claims(workspace_id: string, trace_ids: readonly string[]): Promise<Uint8Array>
+  /** Adds rows of counted traces; of the same workspace, hour and trace the highest version stays. */
+  addCounted(rows: readonly Uint8Array[], signal?: AbortSignal): Promise<void>
+  /** Notes by the store's clock that these hours have changed. */
+  mark(hours: readonly UsageHour[], signal?: AbortSignal): Promise<void>
+}
+
+/** Counts traces: turns what operations claim into what is counted (ADR 0015). */
+export interface UsageRecorder {
+  /** Claims of operations received outside these are not to be made. */
+  readonly periods: readonly UsagePeriod[]
+  /**
+   * Resolves when the claims (rows of `usage_claims`) are counted. Safe to repeat, and to interrupt anywhere as long
+   * as it is repeated some time. One call at a time.
+   */
+  record(claims: readonly Uint8Array[], signal?: AbortSignal): Promise<void>
+  /** Calls of `record` that have counted something: rises when there may be something to roll up. */
+  readonly recorded: number
+}
+
+export interface UsageRecorderDeps {
+  store: UsageStore
+  /** No other process writes to the store, so that claims may be read while own ones are added. */
+  exclusive: boolean
+  /** When traces were, and are, counted; set before the first request of this process was taken. */
+  periods: readonly UsagePeriod[]
+  /** Traces whose claims are remembered; default 100,000 (about 30 MB). */
+  remembered?: number
+}
+
+/**
+ * A mark stands for what is written up to this long after it was sent. Less than the margin by which a rollup must be
+ * younger than the last mark to count as complete (storage/clickhouse/usage-rollups.ts).
+ */
+const MARK_HOLDS_MS = 3_000
+const MAX_MARKS = 10_000
+
+export function createUsageRecorder(deps: UsageRecorderDeps): UsageRecorder {
+  return new ClaimRecorder(deps)
+}
+
+class ClaimRecorder implements UsageRecorder {
+  readonly #deps: UsageRecorderDeps
+  /** The best rank per basis of traces that are recorded whole as far as the entry goes; oldest first. */
+  readonly #memory = new Map<string, (bigint | undefined)[]>()
+  readonly #limit: number
+  /** When each hour was last marked. */
+  readonly #marked = new Map<string, { steady: number; wall: number }>()
+  readonly periods: readonly UsagePeriod[]
+  recorded = 0
+
+  constructor(deps: UsageRecorderDeps) {
+    this.#deps = deps
+    this.periods = deps.periods
+    this.#limit = deps.remembered ?? 100_000
+  }
+
+  async record(rows: readonly Uint8Array[], signal?: AbortSignal): Promise<void> {
+    const fresh: UsageClaim[] = []
+    for (const part of rows)
+      for (const claim of readUsageClaims(part)) if (!this.#isSettled(claim)) fresh.push(claim)
+    if (fresh.length === 0) return
+    const { store, exclusive } = this.#deps
+    const adding = store.addClaims([encode(fresh)], signal)
+    adding.catch(() => undefined) // awaited below, whatever the reading says first
+    // Of two processes with claims on one trace the later reader must see both.
+    if (!exclusive) await adding
+    const traces = new Map<string, UsageClaim[]>()
+    for (const claim of fresh) claimsOf(traces, claim).push(claim)
+    for (const part of await this.#readBack(fresh))
+      for (const claim of readUsageClaims(part)) claimsOf(traces, claim).push(claim)
+    await adding
+    await this.#count([...traces.values()], signal)
+    for (const [key, claims] of traces) this.#remember(key, claims)
+    this.recorded++
+  }
+
+  #readBack(fresh: readonly UsageClaim[]): Promise<Uint8Array[]> {
+    const ids = new Map<string, Set<string>>()
+    for (const { workspace_id, trace_id } of fresh) {
+      const known = ids.get(workspace_id)
+      if (known) known.add(trace_id)
+      else ids.set(workspace_id, new Set([trace_id]))
+    }
+    return Promise.all(
+      [...ids].map(([workspace_id, trace_ids]) => this.#deps.store.claims(workspace_id, [...trace_ids])),
+    )
+  }
+
+  async #count(traces: readonly UsageClaim[][], signal: AbortSignal | undefined): Promise<void> {
+    const out = new RowWriter(traces.length * 128)
+    const hours = new Map<string, UsageHour>()
+    for (const claims of traces) {
+      for (const row of settleClaims(claims)) {
+        writeCountedTrace(out, row)
+        hours.set(`${row.workspace_id} ${row.hour}`, row)
+      }
+    }
+    if (hours.size === 0) return
+    await this.#deps.store.addCounted([out.finish()], signal)
+    await this.#mark(hours, signal)
+  }
+
+  /** After the rows, so that a rollup which missed them is known to be out of date. */
+  async #mark(hours: ReadonlyMap<string, UsageHour>, signal: AbortSignal | undefined): Promise<void> {
+    const now = { steady: performance.now(), wall: Date.now() }
+    const due = [...hours].filter(([key]) => {
+      const last = this.#marked.get(key)
+      if (last === undefined) return true
+      return Math.max(now.steady - last.steady, Math.abs(now.wall - last.wall)) > MARK_HOLDS_MS
+    })
+    if (due.length === 0) return
+    await this.#deps.store.mark(
+      due.map(([, hour]) => hour),
+      signal,
+    )
+    if (this.#marked.size > MAX_MARKS) this.#marked.clear()
+    for (const [key] of due) this.#marked.set(key, now)
+  }
+
+  /** True when what is recorded for certain makes the claim irrelevant for ever, whatever comes. */
+  #isSettled(claim: UsageClaim): boolean {
+    const known = this.#memory.get(keyOf(claim))
+    if (!known) return false
+    const stated = known[BASIS.stated]
+    const same = known[claim.basis]
+    if (same !== undefined && claim.rank <= same) return true
+    return stated !== undefined && claim.basis <= BASIS.parent && claim.rank <= stated
+  }
+
+  #remember(key: string, claims: readonly UsageClaim[]): void {
+    const best: (bigint | undefined)[] = this.#memory.get(key) ?? []
+    for (const { basis, rank } of claims) {
+      const known = best[basis]
+      if (known === undefined || rank > known) best[basis] = rank
+    }
+    this.#memory.delete(key)
+    this.#memory.set(key, best)
+    if (this.#memory.size <= this.#limit) return
+    for (const oldest of this.#memory.keys()) {
+      this.#memory.delete(oldest)
+      break
+    }
+  }
+}
+
+function encode(claims: readonly UsageClaim[]): Uint8Array {
+  const out = new RowWriter(claims.length * 112)
+  for (const claim of claims) writeUsageClaim(out, claim)
+  return out.finish()
+}
+
+function keyOf({ workspace_id, trace_id }: UsageClaim): string {
+  return `${workspace_id}${trace_id}`
+}
+
+function claimsOf(traces: Map<string, UsageClaim[]>, claim: UsageClaim): UsageClaim[] {
+  const key = keyOf(claim)
+  const known = traces.get(key)
+  if (known) return known
+  const claims: UsageClaim[] = []
+  traces.set(key, claims)
+  return claims
+}

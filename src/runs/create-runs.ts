@@ -1,0 +1,233 @@
+import type { Clock } from '../base/clock.ts'
+import { AppError } from '../base/errors.ts'
+import { newTimeUuid, parseUuid } from '../base/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
+import { type AwaitDeps, endOf, expectRun, type Leaving, outcomeOf } from './await-run.ts'
+import type { EarlyCancels } from './early-cancels.ts'
+import type { Run, Tenant } from './model.ts'
+import { type AssistantFacts, planRun } from './plan-run.ts'
+import { storedOutcome } from './run-outcome.ts'
+import type { Admission, CancelResult, CancelSelector } from './run-store.ts'
+import type { Awaited, Call, CancelOptions, RunRequest, Runs } from './runs.ts'
+import { isActive } from './state.ts'
+import type { Waiter } from './waiters.ts'
+import type { Wake } from './wake.ts'
+
+export interface RunsDeps extends AwaitDeps {
+  earlyCancels: EarlyCancels
+  wake: Wake
+  /** By id or by name of its graph; undefined when there is none. */
+  findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
+  /** Tokens and cost of a trace; null while nothing is known of it. */
+  traceTotals(tenant: Tenant, trace_id: string): Promise<JsonObject | null>
+  clock: Clock
+}
+
+export function createRuns(deps: RunsDeps): Runs {
+  const { store } = deps
+  return {
+    async create(call, thread_id, request) {
+      return (await launch(deps, await plan(deps, call, thread_id, request))).run
+    },
+    async createBatch(call, requests) {
+      const plans = await Promise.all(requests.map((request) => plan(deps, call, null, request)))
+      const runs: Run[] = []
+      for (const one of plans) runs.push((await launch(deps, one)).run)
+      return runs
+    },
+    wait: (call, thread_id, request, gone) => wait(deps, call, { thread_id, request, gone }),
+    join: (call, thread_id, run_id, { gone, cancel_on_disconnect }) =>
+      awaiting(deps, call, run_id, { gone, cancels: cancel_on_disconnect }, async () => ({
+        run: await getRun(deps, call, thread_id, run_id),
+        isNew: false,
+      })),
+    get: (call, thread_id, run_id) => getRun(deps, call, thread_id, run_id),
+    async list({ tenant }, thread_id, page) {
+      const runs = await store.listRuns(tenant, thread_id, page)
+      if (runs === undefined) throw noThread(thread_id)
+      return runs
+    },
+    async remove({ tenant }, thread_id, run_id) {
+      const outcome = await store.deleteRun(tenant, thread_id, run_id)
+      if (outcome === 'not_found') throw noRun()
+      if (outcome === 'active') {
+        throw new AppError('conflict', { message: `Run ${run_id} is active: cancel it first.` })
+      }
+    },
+    cancel: (call, thread_id, run_id, options) => cancel(deps, call, { thread_id, run_id }, options),
+    cancelMany: (call, selector, options) => cancelMany(deps, call, selector, options),
+    async totals({ tenant }, { trace_id }) {
+      return trace_id === null ? null : deps.traceTotals(tenant, trace_id)
+    },
+  }
+}
+
+interface RunPlanned {
+  call: Call
+  admission: Omit<Admission, 'claim'>
+  /** The client chose the run's id. */
+  chosen: boolean
+}
+
+async function plan(
+  { findAssistant, clock }: RunsDeps,
+  call: Call,
+  thread_id: string | null,
+  request: RunRequest,
+): Promise<RunPlanned> {
+  const assistant = await findAssistant(call.tenant, request.assistant_id)
+  if (assistant === undefined) throw noAssistant(request.assistant_id)
+  const now = clock.now()
+  const admission = planRun({
+    call,
+    assistant,
+    request,
+    run_id: chosenId(request.run_id) ?? newTimeUuid(now),
+    thread_id: thread_id ?? newTimeUuid(now),
+    temporary: thread_id === null,
+  })
+  return { call, admission, chosen: request.run_id !== undefined }
+}
+
+interface Launched {
+  run: Run
+  /** False for a run that was there already (D-47). */
+  isNew: boolean
+}
+
+async function launch({ worker, store, earlyCancels }: RunsDeps, planned: RunPlanned): Promise<Launched> {
+  const { call, admission, chosen } = planned
+  const { tenant } = call
+  const admitted = await worker.admit(tenant, admission)
+  if (admitted.kind === 'refused') throw refusal(admitted.reason, admission)
+  const { run } = admitted
+  const isNew = admitted.kind === 'created'
+  if (!chosen || !isNew) return { run, isNew }
+  const { thread_id, run_id } = run
+  const action = earlyCancels.take({ deployment_id: tenant.deployment_id, thread_id, run_id })
+  if (action === undefined) return { run, isNew }
+  await worker.cancel(tenant, { thread_id, run_ids: [run_id] }, action)
+  return { run: (await store.getRun(tenant, thread_id, run_id)) ?? run, isNew }
+}
+
+async function wait(
+  deps: RunsDeps,
+  call: Call,
+  { thread_id, request, gone }: { thread_id: string | null; request: RunRequest; gone: AbortSignal },
+): Promise<Awaited> {
+  const planned = await plan(deps, call, thread_id, request)
+  const leaving = { gone, cancels: request.on_disconnect === 'cancel' }
+  return awaiting(deps, call, planned.admission.run.run_id, leaving, () => launch(deps, planned))
+}
+
+/** Waits for a run that `find` makes or finds: who waits is registered before, so that no end is missed. */
+async function awaiting(
+  deps: RunsDeps,
+  { tenant }: Call,
+  run_id: string,
+  leaving: Leaving,
+  find: () => Promise<Launched>,
+): Promise<Awaited> {
+  const waiter: Waiter = expectRun(deps, tenant, run_id)
+  try {
+    const { run, isNew } = await find()
+    const isOpen = isNew && isActive(run.status)
+    const outcome = isOpen ? undefined : await storedOutcome(deps.store, tenant, run)
+    if (outcome === undefined) {
+      const result = outcomeOf(deps, waiter, tenant, run, leaving)
+      return { run, result: result.then(({ json }) => json) }
+    }
+    waiter.end()
+    return { run, result: Promise.resolve(outcome.json) }
+  } catch (error) {
+    waiter.end()
+    throw error
+  }
+}
+
+async function getRun(
+  { store }: RunsDeps,
+  { tenant }: Call,
+  thread_id: string | null,
+  run_id: string,
+): Promise<Run> {
+  const run = await store.getRun(tenant, thread_id, run_id)
+  if (run === undefined) throw noRun()
+  return run
+}
+
+async function cancel(
+  deps: RunsDeps,
+  { tenant }: Call,
+  asked: { thread_id: string | null; run_id: string },
+  { action, wait: waits, early }: CancelOptions,
+): Promise<void> {
+  const { run_id } = asked
+  const { worker, store, earlyCancels, wake } = deps
+  const thread_id = asked.thread_id ?? (await store.getRun(tenant, null, run_id))?.thread_id
+  if (thread_id === undefined) throw noRun()
+  const [result] = await worker.cancel(tenant, { thread_id, run_ids: [run_id] }, action)
+  if (result === undefined || result.outcome === 'not_found') {
+    if (!early) throw noRun()
+    const expected = { deployment_id: tenant.deployment_id, thread_id, run_id }
+    earlyCancels.remember(expected, action)
+    wake.send({ kind: 'early_cancel', ...expected, action })
+    return
+  }
+  if (result.outcome === 'not_active') {
+    const message = `Run ${run_id} is not pending or running (status: ${result.status})`
+    throw new AppError('run_not_active', { message })
+  }
+  if (waits && result.outcome === 'requested') await endOf(deps, tenant, thread_id, run_id)
+}
+
+async function cancelMany(
+  deps: RunsDeps,
+  { tenant }: Call,
+  selector: CancelSelector,
+  { action, wait: waits }: Pick<CancelOptions, 'action' | 'wait'>,
+): Promise<CancelResult[]> {
+  const results = await deps.worker.cancel(tenant, selector, action)
+  if (!results.some(({ outcome }) => outcome === 'ended' || outcome === 'requested')) {
+    throw new AppError('not_found', { message: 'No runs found to cancel.' })
+  }
+  if (!waits) return results
+  return Promise.all(
+    results.map(async (result) => {
+      if (result.outcome !== 'requested') return result
+      return { ...result, status: await endOf(deps, tenant, result.thread_id, result.run_id) }
+    }),
+  )
+}
+
+function chosenId(run_id: string | undefined): string | undefined {
+  if (run_id === undefined) return undefined
+  const id = parseUuid(run_id)
+  if (id === undefined) throw new AppError('invalid_request', { message: 'run_id must be a UUID.' })
+  return id
+}
+
+function noRun(): AppError {
+  return new AppError('not_found', { message: 'Run not found' })
+}
+
+function noAssistant(asked: string): AppError {
+  const message = `No assistant found for "${asked}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`
+  return new AppError('not_found', { message })
+}
+
+/** A thread that the tenant does not have. */
+export function noThread(thread_id: string): AppError {
+  return new AppError('not_found', { message: `Thread with ID ${thread_id} not found` })
+}
+
+function refusal(
+  reason: 'thread_not_found' | 'thread_busy' | 'run_id_taken',
+  { run: { thread_id } }: Pick<Admission, 'run'>,
+): AppError {
+  if (reason === 'thread_not_found') return noThread(thread_id)
+  if (reason === 'run_id_taken') return new AppError('run_id_taken')
+  const message =
+    'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.'
+  return new AppError('thread_busy', { message })
+}

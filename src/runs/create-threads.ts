@@ -1,0 +1,204 @@
+import type { Clock } from '../base/clock.ts'
+import { AppError } from '../base/errors.ts'
+import { newTimeUuid, parseUuid } from '../base/ids.ts'
+import type { EventLog } from '../events/event-log.ts'
+import { isObject, type JsonObject, text } from '../schema/json.ts'
+import { noThread } from './create-runs.ts'
+import type { CronStore } from './cron-store.ts'
+import type { GraphAnswer, GraphCall, GraphHost } from './graph-host.ts'
+import type { Run, Tenant, Thread, ThreadTtl } from './model.ts'
+import type { RunStore } from './run-store.ts'
+import type { Call, Runs } from './runs.ts'
+import { stateEvent } from './state-event.ts'
+import type { ThreadRequest, Threads } from './threads.ts'
+
+export interface ThreadsDeps {
+  store: RunStore
+  runs: Runs
+  events: EventLog
+  crons: Pick<CronStore, 'removeOfThread'>
+  /** @throws AppError not_found for a deployment that is not served here */
+  hostOf(tenant: Tenant): GraphHost
+  /** Of threads that are made without one (langgraph.json, `checkpointer.ttl`). */
+  defaultTtl: ThreadTtl | null
+  clock: Clock
+}
+
+/** State of a thread that no graph has touched (run-api 1.3). */
+const EMPTY_STATE = JSON.stringify({
+  values: {},
+  next: [],
+  tasks: [],
+  metadata: {},
+  created_at: null,
+  checkpoint: null,
+  parent_checkpoint: null,
+  interrupts: [],
+})
+
+export function createThreads(deps: ThreadsDeps): Threads {
+  const { store } = deps
+  return {
+    create: (call, request) => create(deps, call, request),
+    get: (call, thread_id) => getThread(deps, call, thread_id),
+    async update({ tenant }, thread_id, change) {
+      const thread = await store.updateThread(tenant, thread_id, change)
+      if (thread === undefined) throw noThread(thread_id)
+      return thread
+    },
+    async remove(call, thread_id) {
+      if ((await removeAll(deps, call, [thread_id])) === 0) throw noThread(thread_id)
+    },
+    search: ({ tenant }, search) => store.searchThreads(tenant, search),
+    async count({ tenant }, filter) {
+      const all = { sort_by: 'thread_id', sort_order: 'asc', limit: 0, offset: 0 } as const
+      return (await store.searchThreads(tenant, { ...filter, ...all })).total
+    },
+    async copy({ tenant }, thread_id) {
+      const copy = await store.copyThread(tenant, thread_id, newTimeUuid(deps.clock.now()))
+      if (copy === undefined) throw noThread(thread_id)
+      return copy
+    },
+    prune(call, thread_ids, strategy) {
+      if (strategy === 'delete') return removeAll(deps, call, thread_ids)
+      return store.deleteThreads(call.tenant, thread_ids, 'latest_checkpoint')
+    },
+    async state(call, thread_id, { checkpoint, subgraphs }) {
+      const graph_id = graphOf(await getThread(deps, call, thread_id))
+      if (graph_id === undefined) return EMPTY_STATE
+      const config = configOf(thread_id, checkpoint)
+      return (await ask(deps, call, { name: 'state', graph_id, config, subgraphs })).body
+    },
+    async updateState(call, thread_id, { values, as_node, checkpoint }) {
+      const thread = await getThread(deps, call, thread_id)
+      const graph_id = graphOf(thread)
+      if (graph_id === undefined) throw needsGraph(`Thread ${thread_id} has no graph ID`)
+      if (thread.status === 'busy') throw new AppError('thread_busy')
+      const config = configOf(thread_id, checkpoint)
+      const answer = await ask(deps, call, { name: 'update_state', graph_id, config, values, as_node })
+      return keep(deps, call, thread_id, answer)
+    },
+    async history(call, thread_id, { limit, before, metadata, checkpoint }) {
+      const graph_id = graphOf(await getThread(deps, call, thread_id))
+      if (graph_id === undefined) return '[]'
+      const config = configOf(thread_id, checkpoint ?? undefined)
+      return (await ask(deps, call, { name: 'history', graph_id, config, limit, before, metadata })).body
+    },
+  }
+}
+
+async function getThread({ store }: ThreadsDeps, { tenant }: Call, thread_id: string): Promise<Thread> {
+  const thread = await store.getThread(tenant, thread_id)
+  if (thread === undefined) throw noThread(thread_id)
+  return thread
+}
+
+function ask({ hostOf }: ThreadsDeps, { tenant }: Call, asked: GraphCall): Promise<GraphAnswer> {
+  return hostOf(tenant).call(tenant, asked)
+}
+
+/** Stores and tells what a client has made of a thread's state. */
+async function keep(
+  { store, events }: ThreadsDeps,
+  { tenant }: Call,
+  thread_id: string,
+  { body, state }: GraphAnswer,
+): Promise<string> {
+  if (state === undefined) return body
+  const { values_json, next, interrupts } = state
+  await store.updateThread(tenant, thread_id, { state: { values_json, next, interrupts } })
+  const item = { ...stateEvent(thread_id, state), run_id: null }
+  await events.append({ ...tenant, thread_id }, [item], null)
+  return body
+}
+
+async function create(deps: ThreadsDeps, call: Call, request: ThreadRequest): Promise<Thread> {
+  const { store, clock, defaultTtl } = deps
+  const { tenant } = call
+  const { metadata = {}, supersteps = [], ttl = defaultTtl } = request
+  const graph_id = text(metadata['graph_id'])
+  if (supersteps.length > 0 && graph_id === undefined) throw needsGraph('supersteps need metadata.graph_id.')
+  const thread_id = chosenId(request.thread_id) ?? newTimeUuid(clock.now())
+  const made = await store.createThread(tenant, { thread_id, metadata, config: {}, ttl })
+  if (made.kind === 'exists') {
+    if (request.if_exists === 'do_nothing') return made.thread
+    throw new AppError('conflict', { message: 'Thread already exists' })
+  }
+  if (supersteps.length === 0 || graph_id === undefined) return made.thread
+  try {
+    const config = configOf(thread_id)
+    await keep(
+      deps,
+      call,
+      thread_id,
+      await ask(deps, call, { name: 'bulk_update', graph_id, config, supersteps }),
+    )
+    return await getThread(deps, call, thread_id)
+  } catch (error) {
+    await store.deleteThreads(tenant, [thread_id], 'nothing')
+    throw error
+  }
+}
+
+async function removeAll(deps: ThreadsDeps, call: Call, thread_ids: readonly string[]): Promise<number> {
+  const { store, crons, events } = deps
+  const { tenant } = call
+  for (const thread_id of thread_ids) {
+    const thread = await store.getThread(tenant, thread_id)
+    if (thread?.status === 'busy') await endRuns(deps, call, thread_id)
+  }
+  const count = await store.deleteThreads(tenant, thread_ids, 'nothing')
+  for (const thread_id of thread_ids) {
+    await crons.removeOfThread(tenant, thread_id)
+    await events.drop({ ...tenant, thread_id })
+  }
+  return count
+}
+
+/** Rolls back what is active, so that nothing writes into a thread that is going away. */
+async function endRuns({ store, runs }: ThreadsDeps, call: Call, thread_id: string): Promise<void> {
+  const active: Run[] = []
+  for (const status of ['pending', 'running'] as const) {
+    const page = { limit: MAX_ENDED, offset: 0, status }
+    active.push(...((await store.listRuns(call.tenant, thread_id, page)) ?? []))
+  }
+  const run_ids = active.map(({ run_id }) => run_id)
+  if (run_ids.length === 0) return
+  await runs.cancelMany(call, { thread_id, run_ids }, { action: 'rollback', wait: true }).catch(isNothingLeft)
+}
+
+/** More than any thread has at once. */
+const MAX_ENDED = 100_000
+
+/** What was active has ended by itself meanwhile. */
+function isNothingLeft(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== 'not_found') throw error
+}
+
+function chosenId(thread_id: string | undefined): string | undefined {
+  if (thread_id === undefined) return undefined
+  const id = parseUuid(thread_id)
+  if (id === undefined) throw new AppError('invalid_request', { message: 'thread_id must be a UUID.' })
+  return id
+}
+
+function needsGraph(message: string): AppError {
+  return new AppError('invalid_request', { message })
+}
+
+function graphOf({ metadata }: Thread): string | undefined {
+  return text(metadata['graph_id'])
+}
+
+/** LangGraph's config for a thread, or for one of its checkpoints. */
+function configOf(thread_id: string, checkpoint: JsonObject = {}): JsonObject {
+  const { checkpoint_id, checkpoint_ns, checkpoint_map } = checkpoint
+  return {
+    configurable: {
+      checkpoint_ns: checkpoint_ns ?? '',
+      ...(typeof checkpoint_id === 'string' && { checkpoint_id }),
+      ...(isObject(checkpoint_map) && { checkpoint_map }),
+      thread_id,
+    },
+  }
+}

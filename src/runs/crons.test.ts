@@ -1,0 +1,136 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
+import { AppError } from '../base/errors.ts'
+import { createLogger } from '../base/log.ts'
+import { createCronStore } from '../storage/sql/cron-store.ts'
+import { openRunDatabase } from '../storage/sql/open-run-database.ts'
+import { type Crons, type CronRequest, type CronsDeps, startCrons } from './crons.ts'
+import type { Call, RunRequest } from './runs.ts'
+
+const NOW = Date.parse('2026-11-20T09:00:30Z')
+const TENANT = { workspace_id: 'w', deployment_id: 'd' }
+const CALL: Call = { tenant: TENANT, caller: { user_id: 'ada', api_key_id: 'key' }, headers: { 'x-a': '1' } }
+const EVERY_MINUTE: CronRequest = { schedule: '* * * * *', payload: { assistant_id: 'agent' } }
+
+interface Made {
+  call: Call
+  thread_id: string | null
+  request: RunRequest
+}
+
+/** Crons over a store in memory, at a time that the test sets; runs are only noted. */
+async function openCrons() {
+  const database = await openRunDatabase({ url: undefined, file: ':memory:' })
+  onTestFinished(() => database.close())
+  const clock = { time: NOW, now: () => clock.time }
+  const made: Made[] = []
+  let refusal: AppError | undefined
+  const deps = {
+    store: createCronStore(database, clock),
+    runs: {
+      create: async (call: Call, thread_id: string | null, request: RunRequest) => {
+        if (refusal !== undefined) throw refusal
+        made.push({ call, thread_id, request })
+      },
+    },
+    threads: { get: async () => undefined },
+    findAssistant: async () => ({
+      assistant_id: 'a1',
+      graph_id: 'agent',
+      config: {},
+      context: {},
+      metadata: {},
+    }),
+    deployments: [TENANT.deployment_id],
+    clock,
+    logger: createLogger({ level: 'silent' }),
+  } as unknown as CronsDeps
+  const start = (): Crons => {
+    const crons = startCrons(deps)
+    onTestFinished(() => crons.stop())
+    return crons
+  }
+  const refuse = (error: AppError | undefined): void => void (refusal = error)
+  return { clock, made, start, refuse, store: deps.store }
+}
+
+describe('crons', () => {
+  it('RUN-31 make runs in the name of their caller, with their id in the metadata', async () => {
+    const { clock, made, start } = await openCrons()
+    const crons = start()
+    const cron = await crons.create(CALL, 't1', {
+      ...EVERY_MINUTE,
+      metadata: { mine: 1 },
+      payload: { assistant_id: 'agent', input: { a: 1 }, metadata: { its: 2 } },
+    })
+    expect(cron.next_run_date).toBe(Date.parse('2026-11-20T09:01:00Z'))
+    clock.time = NOW + 30_000
+    start()
+    await eventually(async () => expect(made).toHaveLength(1))
+    expect(made[0]).toEqual({
+      call: { tenant: TENANT, caller: CALL.caller, headers: {} },
+      thread_id: 't1',
+      request: {
+        assistant_id: 'a1',
+        input: { a: 1 },
+        metadata: { its: 2, mine: 1, cron_id: cron.cron_id },
+        on_completion: 'delete',
+      },
+    })
+  })
+
+  it('RUN-31 make up for what was missed once', async () => {
+    const { clock, made, start, store } = await openCrons()
+    const first = start()
+    const { cron_id } = await first.create(CALL, null, EVERY_MINUTE)
+    await first.stop()
+    clock.time = NOW + 10 * 60_000
+    start()
+    const next = Date.parse('2026-11-20T09:11:00Z')
+    await eventually(async () =>
+      expect(await store.get(TENANT, cron_id)).toMatchObject({ next_run_date: next }),
+    )
+    await eventually(async () => expect(made).toHaveLength(1))
+  })
+
+  it('RUN-31 make each run once, however many servers there are', async () => {
+    const { clock, made, start } = await openCrons()
+    const maker = start()
+    for (let n = 0; n < 5; n++) await maker.create(CALL, null, EVERY_MINUTE)
+    clock.time = NOW + 30_000
+    const servers = [start(), start(), start()]
+    await eventually(async () => expect(made).toHaveLength(5))
+    for (const server of servers) await server.stop()
+    expect(new Set(made.map(({ request }) => request.metadata?.['cron_id'])).size).toBe(5)
+    expect(made).toHaveLength(5)
+  })
+
+  it('go on when a run is refused', async () => {
+    const { clock, made, start, refuse, store } = await openCrons()
+    const { cron_id } = await start().create(CALL, 't1', EVERY_MINUTE)
+    refuse(new AppError('thread_busy'))
+    clock.time = NOW + 30_000
+    start()
+    const next = Date.parse('2026-11-20T09:02:00Z')
+    await eventually(async () =>
+      expect(await store.get(TENANT, cron_id)).toMatchObject({ next_run_date: next }),
+    )
+    refuse(undefined)
+    clock.time = next
+    start()
+    await eventually(async () => expect(made).toHaveLength(1))
+  })
+
+  it('are not due when they are disabled or past their end', async () => {
+    const { start } = await openCrons()
+    const crons = start()
+    const made = await crons.create(CALL, null, { ...EVERY_MINUTE, end_time: NOW + 10_000 })
+    expect(made.next_run_date).toBeNull()
+    const open = await crons.update(CALL, made.cron_id, { end_time: null, metadata: { a: 1 } })
+    expect(open.next_run_date).toBe(Date.parse('2026-11-20T09:01:00Z'))
+    expect(await crons.update(CALL, made.cron_id, { enabled: false })).toMatchObject({
+      next_run_date: null,
+      metadata: { a: 1 },
+    })
+  })
+})

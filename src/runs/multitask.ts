@@ -1,0 +1,49 @@
+import type { CancelAction, MultitaskStrategy } from './model.ts'
+
+/** An active run as far as the decision about another one needs it. */
+export interface ActiveRun {
+  run_id: string
+  status: 'pending' | 'running'
+  due_at: number
+}
+
+/** What a new run means for its thread. */
+export type MultitaskDecision =
+  | { kind: 'refused' }
+  | {
+      kind: 'admitted'
+      /** What happens to `ending` and `stopping`; null when they are left alone (both are empty then). */
+      action: CancelAction | null
+      /** Pending runs that end with the new one's admission. */
+      ending: string[]
+      /** Running runs to be cancelled; the new one waits until they have ended. */
+      stopping: string[]
+      /** Nothing is before the new run: it may start as soon as it is due. */
+      free: boolean
+    }
+
+/**
+ * Decides what a new run does to the thread's active ones (run-api 1.6). Delayed runs count as active, but do not hold
+ * up later ones until they are due.
+ */
+export function decideMultitask(
+  strategy: MultitaskStrategy,
+  active: readonly ActiveRun[],
+  now: number,
+): MultitaskDecision {
+  if (strategy === 'reject' && active.length > 0) return { kind: 'refused' }
+  if (strategy === 'reject' || strategy === 'enqueue') {
+    const free = active.every(({ status, due_at }) => status === 'pending' && due_at > now)
+    return { kind: 'admitted', action: null, ending: [], stopping: [], free }
+  }
+  const idsOf = (wanted: ActiveRun['status']): string[] =>
+    active.filter(({ status }) => status === wanted).map(({ run_id }) => run_id)
+  const stopping = idsOf('running')
+  return {
+    kind: 'admitted',
+    action: strategy,
+    ending: idsOf('pending'),
+    stopping,
+    free: stopping.length === 0,
+  }
+}

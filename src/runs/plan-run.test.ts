@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { planRun } from './plan-run.ts'
+import type { RunRequest } from './runs.ts'
+
+const ASSISTANT = {
+  assistant_id: 'a',
+  graph_id: 'agent',
+  config: { recursion_limit: 10, configurable: { model: 'small', tone: 'dry' } },
+  context: { user: 'x' },
+  metadata: { created_by: 'system', level: 'assistant' },
+}
+
+/** What a run becomes on a thread with this metadata and config. */
+function planned(
+  request: Omit<RunRequest, 'assistant_id'>,
+  thread = { metadata: {}, config: {} },
+  temporary = false,
+) {
+  const call = {
+    tenant: { workspace_id: 'w', deployment_id: 'd' },
+    caller: { user_id: null, api_key_id: 'k' },
+    headers: { 'user-agent': 'test' },
+  }
+  const whole = { assistant_id: 'agent', ...request }
+  const admission = planRun({
+    call,
+    assistant: ASSISTANT,
+    run_id: 'r',
+    thread_id: 't',
+    temporary,
+    request: whole,
+  })
+  return { admission, ...(admission.compose?.(thread) ?? admission.run) }
+}
+
+describe('defaults (run-api 1.5)', () => {
+  it('are those of the platform', () => {
+    const { admission, kwargs } = planned({})
+    expect(admission).toMatchObject({ multitask_strategy: 'enqueue', delay_ms: 0, if_not_exists: 'reject' })
+    expect(kwargs).toMatchObject({
+      input: null,
+      command: null,
+      stream_mode: ['values'],
+      subgraphs: false,
+      durability: 'async',
+      on_completion: 'keep',
+    })
+    expect(planned({}, undefined, true).kwargs).toMatchObject({ temporary: true, on_completion: 'delete' })
+    expect(planned({}, undefined, true).admission.if_not_exists).toBe('create')
+  })
+
+  it('a command takes the place of the input', () => {
+    expect(planned({ input: { n: 1 }, command: { resume: true } }).kwargs).toMatchObject({
+      input: null,
+      command: { resume: true },
+    })
+  })
+
+  it('older spellings are understood', () => {
+    expect(planned({ checkpoint_during: false }).kwargs.durability).toBe('exit')
+    expect(planned({ checkpoint_id: 'c' }).kwargs.checkpoint).toEqual({ checkpoint_id: 'c' })
+    expect(planned({ stream_mode: 'updates' }).kwargs.stream_mode).toEqual(['updates'])
+    expect(planned({ stream_mode: ['updates', 'updates'] }).kwargs.stream_mode).toEqual(['updates'])
+  })
+
+  it.each([-1, Number.NaN, 1e12])('after_seconds %s is refused', (after_seconds) => {
+    expect(() => planned({ after_seconds })).toThrow('after_seconds')
+  })
+})
+
+describe('what a run is made of', () => {
+  it('is the request over the thread over the assistant', () => {
+    const thread = { metadata: { level: 'thread', t: 1 }, config: { configurable: { tone: 'kind' } } }
+    const { metadata, kwargs } = planned(
+      {
+        metadata: { level: 'request' },
+        config: { configurable: { model: 'large' } },
+        context: { user: 'y' },
+      },
+      thread,
+    )
+    expect(metadata).toEqual({
+      created_by: 'system',
+      level: 'request',
+      t: 1,
+      assistant_id: 'a',
+      graph_id: 'agent',
+    })
+    expect(kwargs.context).toEqual({ user: 'y' })
+    expect(kwargs.config).toMatchObject({
+      recursion_limit: 10,
+      metadata,
+      configurable: {
+        model: 'large',
+        tone: 'kind',
+        'user-agent': 'test',
+        run_id: 'r',
+        thread_id: 't',
+        graph_id: 'agent',
+        assistant_id: 'a',
+      },
+    })
+  })
+
+  it('a fork is for its run only: nothing of it stays with the thread (run-api 1.4)', () => {
+    const config = { configurable: { checkpoint_id: 'c', checkpoint_ns: '', model: 'large' } }
+    const { admission, kwargs } = planned({ config })
+    expect(kwargs.checkpoint).toEqual({ checkpoint_id: 'c', checkpoint_ns: '' })
+    expect(admission.thread_config).toEqual({ configurable: { model: 'large' } })
+    expect(planned({}, { metadata: {}, config }).kwargs.config['configurable']).not.toHaveProperty(
+      'checkpoint_id',
+    )
+  })
+
+  it('headers and ids of a run do not stay with the thread either', () => {
+    const { admission } = planned({})
+    expect(admission.thread_config).toEqual({})
+    expect(admission.thread_metadata).toEqual({ graph_id: 'agent', assistant_id: 'a' })
+  })
+})
+
+describe('a webhook', () => {
+  it('must be an absolute http URL without a user', () => {
+    expect(planned({ webhook: 'https://example.com/a' }).kwargs.webhook).toBe('https://example.com/a')
+    for (const webhook of [
+      '/relative',
+      'ftp://example.com',
+      'https://u:p@example.com',
+      `https://e.com/${'x'.repeat(3000)}`,
+    ]) {
+      expect(() => planned({ webhook }), webhook).toThrow('webhook')
+    }
+  })
+})

@@ -1,0 +1,149 @@
+import { AppError } from '../base/errors.ts'
+import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
+import type { RunKwargs, Thread } from './model.ts'
+import type { Admission } from './run-store.ts'
+import type { Call, RunRequest } from './runs.ts'
+import { webhookTarget } from './webhook-target.ts'
+
+/** What a run takes from its assistant. */
+export interface AssistantFacts {
+  assistant_id: string
+  graph_id: string
+  config: JsonObject
+  context: JsonObject
+  metadata: JsonObject
+}
+
+/** A run that is to be. */
+export interface RunPlan {
+  call: Call
+  assistant: AssistantFacts
+  run_id: string
+  thread_id: string
+  /** The thread is made for this run. */
+  temporary: boolean
+  request: RunRequest
+}
+
+/** What says where a run begins: it is the run's own and must never stay with a thread (run-api 1.4). */
+const CHECKPOINT_KEYS = ['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'] as const
+/** Marks the config of a thread that goes with its run, for when the run is gone before it has begun. */
+const TEMPORARY = 'weir_temporary'
+const MAX_DELAY_S = 10 * 365 * 86_400
+
+/**
+ * A request for a run as the store admits it: defaults filled in (run-api 1.5), the assistant's and the thread's
+ * metadata and config laid under the request's (1.3).
+ * @throws AppError invalid_request
+ */
+export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
+  const { call, assistant, run_id, thread_id, temporary, request } = plan
+  const { assistant_id, graph_id } = assistant
+  const { [TEMPORARY]: _mark, ...config } = withoutCheckpoint(request.config ?? {})
+  const kwargs = requestedKwargs(plan)
+  const compose: Admission['compose'] = (thread) => {
+    const metadata = {
+      ...assistant.metadata,
+      ...thread.metadata,
+      ...request.metadata,
+      assistant_id,
+      graph_id,
+    }
+    const merged = mergeConfigs(mergeConfigs(assistant.config, withoutCheckpoint(thread.config)), config)
+    const configurable = {
+      ...objectOf(merged['configurable']),
+      ...call.headers,
+      run_id,
+      thread_id,
+      graph_id,
+      assistant_id,
+    }
+    const whole = { ...merged, configurable, metadata: { ...objectOf(merged['metadata']), ...metadata } }
+    return { metadata, kwargs: { ...kwargs, config: whole } }
+  }
+  return {
+    run: {
+      run_id,
+      thread_id,
+      assistant_id,
+      graph_id,
+      caller: call.caller,
+      ...compose({ metadata: {}, config: {} }),
+    },
+    compose,
+    multitask_strategy: request.multitask_strategy ?? 'enqueue',
+    delay_ms: delayOf(request.after_seconds),
+    if_not_exists: temporary ? 'create' : (request.if_not_exists ?? 'reject'),
+    thread_metadata: { graph_id, assistant_id },
+    thread_config:
+      kwargs.temporary && kwargs.on_completion === 'delete' ? { ...config, [TEMPORARY]: true } : config,
+  }
+}
+
+function requestedKwargs({ assistant, request, temporary }: RunPlan): RunKwargs {
+  const command = request.command ?? null
+  return {
+    input: command === null ? (request.input ?? null) : null,
+    command,
+    config: {},
+    context: { ...assistant.context, ...request.context },
+    stream_mode: streamModes(request.stream_mode),
+    subgraphs: request.stream_subgraphs ?? false,
+    resumable: request.stream_resumable ?? false,
+    temporary,
+    interrupt_before: request.interrupt_before ?? null,
+    interrupt_after: request.interrupt_after ?? null,
+    checkpoint: checkpointOf(request),
+    durability: request.durability ?? (request.checkpoint_during === false ? 'exit' : 'async'),
+    webhook: typeof request.webhook === 'string' ? webhookTarget(request.webhook) : null,
+    on_completion: temporary ? (request.on_completion ?? 'delete') : 'keep',
+  }
+}
+
+function streamModes(asked: string | string[] | undefined): string[] {
+  const modes = typeof asked === 'string' ? [asked] : (asked ?? [])
+  return modes.length === 0 ? ['values'] : [...new Set(modes)]
+}
+
+/** Where to begin: `checkpoint`, the older `checkpoint_id`, or LangGraph's own way, in `config.configurable`. */
+function checkpointOf({ checkpoint, checkpoint_id, config }: RunRequest): JsonObject | null {
+  if (isObject(checkpoint)) return checkpoint
+  if (typeof checkpoint_id === 'string') return { checkpoint_id }
+  const configurable = objectOf(config?.['configurable'])
+  if (typeof configurable['checkpoint_id'] !== 'string') return null
+  return Object.fromEntries(
+    CHECKPOINT_KEYS.flatMap((key) => (configurable[key] === undefined ? [] : [[key, configurable[key]]])),
+  )
+}
+
+function delayOf(seconds: number | undefined): number {
+  if (seconds === undefined) return 0
+  if (seconds >= 0 && seconds <= MAX_DELAY_S) return Math.round(seconds * 1000)
+  throw new AppError('invalid_request', { message: `after_seconds must lie between 0 and ${MAX_DELAY_S}.` })
+}
+
+/** The thread was made for a single run and is of no use without it. */
+export function isTemporary({ config }: Pick<Thread, 'config'>): boolean {
+  return config[TEMPORARY] === true
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function withoutCheckpoint(config: JsonObject): JsonObject {
+  if (!isObject(config['configurable'])) return config
+  const configurable = { ...config['configurable'] }
+  for (const key of CHECKPOINT_KEYS) delete configurable[key]
+  return { ...config, configurable }
+}
+
+/** `over` laid over `under`, `configurable` and `metadata` key by key. */
+function mergeConfigs(under: JsonObject, over: JsonObject): JsonObject {
+  return {
+    ...under,
+    ...over,
+    configurable: { ...objectOf(under['configurable']), ...objectOf(over['configurable']) },
+    metadata: { ...objectOf(under['metadata']), ...objectOf(over['metadata']) },
+  }
+}

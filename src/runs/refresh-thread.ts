@@ -1,0 +1,36 @@
+import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
+import type { GraphHost } from './graph-host.ts'
+import type { Run, Tenant } from './model.ts'
+import type { RunStore } from './run-store.ts'
+
+/**
+ * Brings what is stored of a thread to its last checkpoint, after a run whose worker or host died with it. A thread that
+ * has gone on meanwhile is left alone by the store.
+ */
+export async function refreshThread(
+  store: RunStore,
+  host: GraphHost,
+  { workspace_id, deployment_id }: Tenant,
+  { thread_id, graph_id }: Pick<Run, 'thread_id' | 'graph_id'>,
+): Promise<void> {
+  const tenant = { workspace_id, deployment_id }
+  const config = { configurable: { thread_id, checkpoint_ns: '' } }
+  const { body } = await host.call(tenant, { name: 'state', graph_id, config, subgraphs: false })
+  const state = JSON.parse(body) as JsonValue
+  if (!isObject(state) || state['created_at'] === null) return
+  const next = Array.isArray(state['next']) ? state['next'].filter((node) => typeof node === 'string') : []
+  const values_json = JSON.stringify(state['values'] ?? {})
+  await store.updateThread(tenant, thread_id, {
+    state: { values_json, next, interrupts: interruptsOf(state) },
+  })
+}
+
+/** Open interrupts by task id. */
+function interruptsOf(state: JsonObject): JsonObject {
+  const tasks = Array.isArray(state['tasks']) ? state['tasks'].filter(isObject) : []
+  return Object.fromEntries(
+    tasks.flatMap(({ id, interrupts }) =>
+      typeof id === 'string' && Array.isArray(interrupts) && interrupts.length > 0 ? [[id, interrupts]] : [],
+    ),
+  )
+}

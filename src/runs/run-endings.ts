@@ -1,0 +1,85 @@
+import type { EventLog } from '../events/event-log.ts'
+import { RUN_DONE } from '../events/views.ts'
+import { type Deployment, runKey } from './deployment.ts'
+import type { Run, RunKwargs, Tenant } from './model.ts'
+import { isTemporary } from './plan-run.ts'
+import { refreshThread } from './refresh-thread.ts'
+import type { JobEnd } from './run-job.ts'
+import { deletedJson, storedOutcome } from './run-outcome.ts'
+import type { Claim, RunStore } from './run-store.ts'
+import type { Waiters } from './waiters.ts'
+import type { Wake } from './wake.ts'
+
+export interface RunEndingsDeps {
+  store: RunStore
+  events: EventLog
+  wake: Wake
+  waiters: Waiters
+  /** Told of every run that has ended and still exists, with its last values as JSON text if they are at hand. Never throws. */
+  ended(tenant: Tenant, run: Run, values_json: string | null): void
+}
+
+/** A run that ended without having been executed by those who tell of it. */
+export interface QuietEnd {
+  run_id: string
+  thread_id: string
+  status: Run['status'] | 'deleted'
+}
+
+/** Tells all who want to know that a run has ended, and clears away what was there for it only. */
+export interface RunEndings {
+  /** Of a run that was executed here. */
+  executed(deployment: Deployment, claim: Claim, end: JobEnd, status: QuietEnd['status']): Promise<void>
+  /** Of a run that was cancelled while it waited, or taken back from the dead. */
+  quiet(tenant: Tenant, end: QuietEnd): Promise<void>
+}
+
+export function createRunEndings({ store, events, wake, waiters, ended }: RunEndingsDeps): RunEndings {
+  function tellOthers({ deployment_id }: Tenant, run_id: string): void {
+    if (wake.shared) wake.send({ kind: 'ended', deployment_id, run_id })
+  }
+
+  async function clear(
+    tenant: Tenant,
+    thread_id: string,
+    { temporary, on_completion }: RunKwargs,
+  ): Promise<boolean> {
+    if (!temporary || on_completion === 'keep') return false
+    await store.deleteThreads(tenant, [thread_id], 'nothing')
+    return true
+  }
+
+  return {
+    async executed(deployment, claim, end, status) {
+      const { run_id, thread_id } = claim
+      const key = runKey(claim, run_id)
+      if (waiters.has(key)) {
+        const json = end.json ?? (await store.getThread(claim, thread_id))?.values_json ?? '{}'
+        waiters.tell(key, { status, json })
+      }
+      tellOthers(claim, run_id)
+      if (end.run !== undefined) ended(claim, end.run, end.values_json)
+      const isGone = await clear(claim, thread_id, claim.run.kwargs)
+      if (!isGone && end.stateUnknown) await refreshThread(store, deployment.host, claim, claim.run)
+    },
+
+    async quiet(tenant, { run_id, thread_id, status }) {
+      const data = JSON.stringify({ status: RUN_DONE, run_id, run_status: status })
+      await events.append({ ...tenant, thread_id }, [{ event: RUN_DONE, data, run_id }], null)
+      const key = runKey(tenant, run_id)
+      tellOthers(tenant, run_id)
+      if (status === 'deleted') {
+        waiters.tell(key, { status, json: deletedJson(run_id) })
+        const thread = await store.getThread(tenant, thread_id)
+        if (thread !== undefined && isTemporary(thread))
+          await store.deleteThreads(tenant, [thread_id], 'nothing')
+        return
+      }
+      const run = await store.getRun(tenant, thread_id, run_id)
+      if (run === undefined) return waiters.tell(key, undefined)
+      waiters.tell(key, await storedOutcome(store, tenant, run))
+      ended(tenant, run, null)
+      await clear(tenant, thread_id, run.kwargs)
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from '../schema/json.ts'
+import type { Run } from './model.ts'
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/**
+ * A run as the deployment API shows it (run-api 1.3); under `weir` what the platform does not have. `totals` are tokens
+ * and cost of its trace, where they were asked for (D-45).
+ */
+export function runJson(run: Run, totals?: JsonObject | null): JsonObject {
+  const { run_id, thread_id, assistant_id, status, metadata, multitask_strategy } = run
+  const { trace_id, attempt, error, partial_messages } = run
+  return {
+    run_id,
+    thread_id,
+    assistant_id,
+    created_at: isoTime(run.created_at),
+    updated_at: isoTime(run.updated_at),
+    status,
+    metadata,
+    kwargs: { ...run.kwargs },
+    multitask_strategy,
+    weir: {
+      trace_id,
+      attempt,
+      error: error && { ...error },
+      partial_messages,
+      ...(totals !== undefined && { totals }),
+    },
+  }
+}
+
+/** What a webhook is told of a run that has ended (run-api 1.11), as JSON text. */
+export function webhookBody(run: Run, values_json: string | null, sent_at: number): string {
+  const { error, started_at, ended_at } = run
+  const head = JSON.stringify({
+    ...runJson(run),
+    run_started_at: started_at === null ? null : isoTime(started_at),
+    run_ended_at: isoTime(ended_at ?? sent_at),
+    webhook_sent_at: isoTime(sent_at),
+    ...(error !== null && { error }),
+  })
+  return `${head.slice(0, -1)},"values":${values_json ?? 'null'}}`
+}

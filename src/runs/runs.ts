@@ -1,0 +1,104 @@
+import type { JsonObject, JsonValue } from '../schema/json.ts'
+import type { Caller, CancelAction, MultitaskStrategy, Run, RunStatus, Tenant } from './model.ts'
+import type { CancelResult, CancelSelector } from './run-store.ts'
+
+/** Who calls, for which deployment, and what of the request's headers graphs may read. */
+export interface Call {
+  tenant: Tenant
+  caller: Caller
+  /** `x-*` and `user-agent` as run-api 1.1 lets them through; merged into `config.configurable`. */
+  headers: Readonly<Record<string, string>>
+}
+
+/** The body of a run creation, checked by its schema; what is absent gets its default here (run-api 1.5). */
+export interface RunRequest {
+  /** Id of an assistant or name of a graph. */
+  assistant_id: string
+  /** Chosen by the client (D-47); else one is made. */
+  run_id?: string
+  input?: JsonValue
+  command?: JsonObject | null
+  checkpoint?: JsonObject | null
+  /** The older form of `checkpoint: {checkpoint_id}`. */
+  checkpoint_id?: string | null
+  metadata?: JsonObject
+  config?: JsonObject
+  context?: JsonObject
+  webhook?: string | null
+  interrupt_before?: string[] | '*' | null
+  interrupt_after?: string[] | '*' | null
+  stream_mode?: string | string[]
+  stream_subgraphs?: boolean
+  stream_resumable?: boolean
+  on_disconnect?: 'cancel' | 'continue'
+  multitask_strategy?: MultitaskStrategy
+  if_not_exists?: 'create' | 'reject'
+  after_seconds?: number
+  durability?: 'sync' | 'async' | 'exit'
+  /** Deprecated: `false` is `durability: 'exit'`. */
+  checkpoint_during?: boolean
+  /** Stateless runs only. */
+  on_completion?: 'delete' | 'keep'
+}
+
+/** A run that someone waits for. */
+export interface Awaited {
+  run: Run
+  /**
+   * The answer of `wait` and `join` as JSON text: the last values, with `__interrupt__` when the graph waits for a
+   * human, or `{"__error__":{"error","message"}}`. Rejects only when the server stops or the store is gone: the
+   * connection is to be cut then, so that the client joins again. Once the client has left nothing comes any more.
+   */
+  result: Promise<string>
+}
+
+/** What is wanted of a cancel. */
+export interface CancelOptions {
+  action: CancelAction
+  /** Resolve when the run has ended, instead of when it has been told to. */
+  wait: boolean
+  /** Of a run that is not known: remember for 60 s and end it when it is created (D-47). */
+  early: boolean
+}
+
+/**
+ * What the deployment API does with runs. `thread_id` null stands for the stateless routes. Every method keeps to the
+ * call's tenant; what it refuses is an AppError: `not_found` (thread, run, assistant), `thread_busy` and `run_id_taken`
+ * (409), `run_not_active` (409), `invalid_request`, `shutting_down`, `store_unavailable`.
+ */
+export interface Runs {
+  /** Creates a run that goes on by itself; durable when it resolves. */
+  create(call: Call, thread_id: string | null, request: RunRequest): Promise<Run>
+  /** Stateless runs, all of them or none on validation. */
+  createBatch(call: Call, requests: readonly RunRequest[]): Promise<Run[]>
+  /**
+   * Creates a run and waits for it. `gone` tells that the client has left: with `on_disconnect: 'cancel'` the run is
+   * cancelled (interrupt) if it has not ended.
+   */
+  wait(call: Call, thread_id: string | null, request: RunRequest, gone: AbortSignal): Promise<Awaited>
+  /** Waits for a run that exists. */
+  join(
+    call: Call,
+    thread_id: string | null,
+    run_id: string,
+    leaving: { gone: AbortSignal; cancel_on_disconnect: boolean },
+  ): Promise<Awaited>
+  get(call: Call, thread_id: string | null, run_id: string): Promise<Run>
+  /** Newest first. */
+  list(
+    call: Call,
+    thread_id: string,
+    page: { limit: number; offset: number; status?: RunStatus },
+  ): Promise<Run[]>
+  /** Deletes a run that has ended. @throws AppError conflict for one that is active */
+  remove(call: Call, thread_id: string, run_id: string): Promise<void>
+  cancel(call: Call, thread_id: string | null, run_id: string, options: CancelOptions): Promise<void>
+  /** Outcome by run. @throws AppError not_found when nothing at all was there to be cancelled */
+  cancelMany(
+    call: Call,
+    selector: CancelSelector,
+    options: { action: CancelAction; wait: boolean },
+  ): Promise<CancelResult[]>
+  /** Tokens and cost of the run's trace as far as they are known (D-45); null with own tracing off. */
+  totals(call: Call, run: Run): Promise<JsonObject | null>
+}

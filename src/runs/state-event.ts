@@ -1,0 +1,8 @@
+import { STATE_UPDATE } from '../events/views.ts'
+import type { GraphState, StreamItem } from './graph-host.ts'
+
+/** What streams of mode `state_update` are told of a thread (run-api 1.10). */
+export function stateEvent(thread_id: string, { values_json, rest_json }: GraphState): StreamItem {
+  const state = `{"values":${values_json},${rest_json.slice(1)}`
+  return { event: STATE_UPDATE, data: `{"state":${state},"thread_id":${JSON.stringify(thread_id)}}` }
+}

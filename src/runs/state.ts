@@ -1,0 +1,74 @@
+import type { RunStatus, ThreadStatus } from './model.ts'
+
+/** What can happen to a run. */
+export const RUN_EVENTS = [
+  /** A worker takes it up. */
+  'claim',
+  'succeed',
+  'fail',
+  'time_out',
+  /** Its worker or host is gone, or asks for another try. */
+  'retry',
+  /** A cancel takes effect: at once while pending, by the worker's word while running. */
+  'interrupt',
+  'rollback',
+  /** A client deletes the record. */
+  'delete',
+] as const
+export type RunEvent = (typeof RUN_EVENTS)[number]
+
+const ENDED: Record<RunEvent, RunStatus | 'deleted' | 'refused'> = {
+  claim: 'refused',
+  succeed: 'refused',
+  fail: 'refused',
+  time_out: 'refused',
+  retry: 'refused',
+  interrupt: 'refused',
+  rollback: 'refused',
+  delete: 'deleted',
+}
+
+/** What becomes of a run, for each status and event: the whole life of a run. */
+export const TRANSITIONS: Record<RunStatus, Record<RunEvent, RunStatus | 'deleted' | 'refused'>> = {
+  pending: {
+    claim: 'running',
+    succeed: 'refused',
+    fail: 'refused',
+    time_out: 'refused',
+    retry: 'refused',
+    interrupt: 'interrupted',
+    rollback: 'deleted',
+    delete: 'refused',
+  },
+  running: {
+    claim: 'refused',
+    succeed: 'success',
+    fail: 'error',
+    time_out: 'timeout',
+    retry: 'pending',
+    interrupt: 'interrupted',
+    rollback: 'deleted',
+    delete: 'refused',
+  },
+  success: ENDED,
+  error: ENDED,
+  timeout: ENDED,
+  interrupted: ENDED,
+}
+
+/** True while a run waits or works: it can be cancelled, and makes its thread busy. */
+export function isActive(status: RunStatus): boolean {
+  return status === 'pending' || status === 'running'
+}
+
+/**
+ * A thread's status when no run is active, after a run of it has ended (run-api 1.3): the last run raised, or the last
+ * checkpoint has nodes to go on with, or neither.
+ */
+export function restingStatus(
+  last: Exclude<RunStatus, 'pending' | 'running'>,
+  hasNext: boolean,
+): Exclude<ThreadStatus, 'busy'> {
+  if (last === 'error' || last === 'timeout') return 'error'
+  return hasNext ? 'interrupted' : 'idle'
+}

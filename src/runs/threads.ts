@@ -1,0 +1,69 @@
+import type { JsonObject, JsonValue } from '../schema/json.ts'
+import type { Thread, ThreadStatus, ThreadTtl } from './model.ts'
+import type { ThreadSearch } from './run-store.ts'
+import type { Call } from './runs.ts'
+
+/** The body of a thread creation, checked by its schema. */
+export interface ThreadRequest {
+  thread_id?: string
+  metadata?: JsonObject
+  /** `raise` (default) answers 409 for an id that is taken, `do_nothing` the thread that has it. */
+  if_exists?: 'raise' | 'do_nothing'
+  ttl?: ThreadTtl | null
+  /** State to begin with, by super-step; needs `metadata.graph_id`. */
+  supersteps?: JsonValue[]
+}
+
+/** A change of a thread's state by a client. */
+export interface StateUpdate {
+  values: JsonValue
+  as_node: string | null
+  /** Undefined: the latest. */
+  checkpoint?: JsonObject
+}
+
+/** Which states of a thread to read. */
+export interface HistoryQuery {
+  limit: number
+  /** A checkpoint or config (`{checkpoint_id,…}`): only states before it. */
+  before: JsonObject | null
+  metadata: JsonObject | null
+  /** `{checkpoint_ns,…}` for the history of a subgraph. */
+  checkpoint: JsonObject | null
+}
+
+/**
+ * What the deployment API does with threads. States are JSON text (run-api 1.3 ThreadState), made where the graph runs.
+ * Every method keeps to the call's tenant; what it refuses is an AppError: `not_found`, `conflict` (id taken, or the
+ * source of a copy is gone), `thread_busy` (409), `invalid_request`, `host_unavailable` (503).
+ */
+export interface Threads {
+  create(call: Call, request: ThreadRequest): Promise<Thread>
+  get(call: Call, thread_id: string): Promise<Thread>
+  /** Metadata is merged shallowly. */
+  update(
+    call: Call,
+    thread_id: string,
+    change: { metadata?: JsonObject; ttl?: ThreadTtl | null },
+  ): Promise<Thread>
+  /** Active runs are rolled back first (run-api 1.13 row 18). */
+  remove(call: Call, thread_id: string): Promise<void>
+  search(call: Call, search: ThreadSearch): Promise<{ threads: Thread[]; total: number }>
+  count(
+    call: Call,
+    filter: { metadata?: JsonObject; values?: JsonObject; status?: ThreadStatus },
+  ): Promise<number>
+  copy(call: Call, thread_id: string): Promise<Thread>
+  /** Answers how many threads there were. */
+  prune(call: Call, thread_ids: readonly string[], strategy: ThreadTtl['strategy']): Promise<number>
+  /** `checkpoint` undefined: the latest state. */
+  state(
+    call: Call,
+    thread_id: string,
+    query: { checkpoint?: JsonObject; subgraphs: boolean },
+  ): Promise<string>
+  /** Answers `{"checkpoint":{…}}`. */
+  updateState(call: Call, thread_id: string, update: StateUpdate): Promise<string>
+  /** `[]` for a thread that no graph has touched. */
+  history(call: Call, thread_id: string, query: HistoryQuery): Promise<string>
+}

@@ -1,0 +1,165 @@
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../base/clock.ts'
+import { createLogger } from '../base/log.ts'
+import { createMetrics } from '../base/metrics.ts'
+import { eventually } from '../../test/support/eventually.ts'
+import type { Run } from './model.ts'
+import { createPublicAddressCheck } from './public-address.ts'
+import { createWebhooks } from './webhooks.ts'
+
+const SECRET = `whsec_${Buffer.from('a secret of some length').toString('base64')}`
+
+function endedRun(webhook: string): Run {
+  return {
+    run_id: '01a1f831-38cd-7000-8000-000000000001',
+    thread_id: '01a1f831-38cd-7000-8000-000000000002',
+    assistant_id: 'fe096781-5601-53d2-b2f6-0d3403f7e9ca',
+    graph_id: 'agent',
+    status: 'error',
+    created_at: 0,
+    updated_at: 2000,
+    due_at: 0,
+    started_at: 1000,
+    ended_at: 2000,
+    metadata: {},
+    kwargs: {
+      input: null,
+      command: null,
+      config: {},
+      context: {},
+      stream_mode: ['values'],
+      subgraphs: false,
+      resumable: false,
+      temporary: false,
+      interrupt_before: null,
+      interrupt_after: null,
+      checkpoint: null,
+      durability: 'async',
+      webhook,
+      on_completion: 'keep',
+    },
+    multitask_strategy: 'enqueue',
+    attempt: 1,
+    caller: { user_id: null, api_key_id: '' },
+    trace_id: null,
+    error: { error: 'ValueError', message: 'no' },
+    partial_messages: null,
+  }
+}
+
+/** A receiver that answers with these statuses, the last one for ever. */
+async function startReceiver(...statuses: number[]) {
+  const received: { headers: IncomingMessage['headers']; body: string }[] = []
+  const server = createServer((req, res) => {
+    void (async () => {
+      let body = ''
+      for await (const chunk of req.setEncoding('utf8')) body += chunk
+      received.push({ headers: req.headers, body })
+      res.writeHead(statuses[Math.min(received.length, statuses.length) - 1] ?? 200).end('thanks')
+    })()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received }
+}
+
+function openWebhooks(options: { allowPrivate?: boolean; timeoutMs?: number } = {}) {
+  const metrics = createMetrics()
+  const webhooks = createWebhooks({
+    secret: SECRET,
+    allowPrivate: true,
+    clock: systemClock,
+    logger: createLogger({ level: 'silent' }),
+    metrics,
+    pausesMs: [1, 1],
+    ...options,
+  })
+  onTestFinished(() => webhooks.stop())
+  return { webhooks, outcome: (name: string) => metrics.render().includes(`outcome="${name}"} 1`) }
+}
+
+describe('webhooks', () => {
+  it('tell the run with its values, signed as Standard Webhooks says', async () => {
+    const { url, received } = await startReceiver(200)
+    const { webhooks, outcome } = openWebhooks()
+    webhooks.send(endedRun(url), '{"n":1}')
+    await eventually(async () => expect(outcome('delivered')).toBe(true))
+    const { headers, body } = received[0] ?? { headers: {}, body: '' }
+    expect(JSON.parse(body)).toMatchObject({
+      status: 'error',
+      values: { n: 1 },
+      error: { error: 'ValueError', message: 'no' },
+      run_started_at: '1970-01-01T00:00:01.000Z',
+      run_ended_at: '1970-01-01T00:00:02.000Z',
+    })
+    const signed = [headers['webhook-id'], headers['webhook-timestamp'], body].join('.')
+    const expected = createHmac('sha256', 'a secret of some length').update(signed).digest('base64')
+    expect(headers['webhook-signature']).toBe(`v1,${expected}`)
+  })
+
+  it('are told again until somebody takes them', async () => {
+    const { url, received } = await startReceiver(500, 302, 204)
+    const { webhooks, outcome } = openWebhooks()
+    webhooks.send(endedRun(url), null)
+    await eventually(async () => expect(outcome('delivered')).toBe(true))
+    expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    expect(received.length).toBe(3)
+  })
+
+  it('are given up after the last try, at once when gone, and when the server stops', async () => {
+    const failing = await startReceiver(500)
+    const first = openWebhooks()
+    first.webhooks.send(endedRun(failing.url), null)
+    await eventually(async () => expect(first.outcome('failed')).toBe(true))
+    expect(failing.received.length).toBe(3)
+    const gone = await startReceiver(410)
+    first.webhooks.send(endedRun(gone.url), null)
+    await eventually(async () => expect(first.outcome('refused')).toBe(true))
+    expect(gone.received.length).toBe(1)
+  })
+
+  it('do not call private addresses, by number or by name', async () => {
+    const { url, received } = await startReceiver(200)
+    for (const target of [
+      url,
+      url.replace('127.0.0.1', 'localhost'),
+      url.replace('127.0.0.1', '[::ffff:7f00:1]'),
+    ]) {
+      const { webhooks, outcome } = openWebhooks({ allowPrivate: false })
+      webhooks.send(endedRun(target), null)
+      await eventually(async () => expect(outcome('refused'), target).toBe(true))
+    }
+    expect(received).toEqual([])
+  })
+})
+
+it('public addresses are those of the internet', () => {
+  const isPublic = createPublicAddressCheck()
+  const no = [
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.31.255.255',
+    '192.168.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+  ]
+  const neither = [
+    '::1',
+    '::',
+    'fe80::1',
+    'fd00::1',
+    '::ffff:127.0.0.1',
+    '::ffff:a00:1',
+    '64:ff9b::7f00:1',
+    'x',
+  ]
+  expect([...no, ...neither].filter(isPublic)).toEqual([])
+  const yes = ['1.1.1.1', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1']
+  expect(yes.filter(isPublic)).toEqual(yes)
+})

@@ -1,0 +1,8 @@
+/** Lists of ids are parameters: 256 KB each (max_query_size) at 41 bytes an id, and 1 MB of URL together. */
+const IDS_PER_QUERY = 4_000
+
+/** The ids in lists that are short enough for a parameter of one query. */
+export function idSlices(ids: readonly string[]): (readonly string[])[] {
+  const count = Math.ceil(ids.length / IDS_PER_QUERY)
+  return Array.from({ length: count }, (_, i) => ids.slice(i * IDS_PER_QUERY, (i + 1) * IDS_PER_QUERY))
+}

@@ -1,0 +1,13 @@
+-- Lengths of head, the six big fields and attachments, in the order of the table: what of a TraceRun must be read back
+-- is decided without reading it. Parts of before compute it.
+ALTER TABLE run_fragments ADD COLUMN IF NOT EXISTS sizes Array(UInt32) MATERIALIZED [
+    length(head), length(inputs), length(outputs), length(events), length(extra), length(error), length(serialized),
+    length(attachments)];
+
+-- A child that was derived with its parent is noted as resolved; the later note counts, so the time is that of the note.
+ALTER TABLE waiting_children ADD COLUMN IF NOT EXISTS resolved UInt8 DEFAULT 0;
+
+ALTER TABLE waiting_children MODIFY COLUMN received_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC');
+
+-- A parent that has not come for a week does not come.
+ALTER TABLE waiting_children MODIFY TTL toDateTime(received_at) + INTERVAL 7 DAY;

@@ -1,0 +1,40 @@
+/**
+ * What every statement on a replicated cluster is run with: an insert is confirmed when most replicas have it, and a
+ * read, on whichever replica, waits until that one has all confirmed inserts. So "confirmed, then read" means on a
+ * cluster what it means on one server, which the order of steps in ingest relies on (ADR 0003, 0015).
+ */
+export const CLUSTER_SETTINGS = {
+  insert_quorum: 'auto',
+  // Reads can wait for the quorum only when inserts reach it one after the other.
+  insert_quorum_parallel: 0,
+  select_sequential_consistency: '1',
+  // A block that looks like an earlier one is inserted all the same: marks of usage may.
+  insert_deduplicate: 0,
+  // A migration's next statement finds its table on every replica.
+  alter_sync: '2',
+} as const
+
+const CLUSTER_NAME = /^[A-Za-z_][\w.-]*$/
+const NAME = String.raw`[A-Za-z_]\w*`
+const HEAD = new RegExp(
+  String.raw`^((?:CREATE TABLE|CREATE MATERIALIZED VIEW|CREATE DATABASE)(?: IF NOT EXISTS)?|ALTER TABLE) (${NAME}|\{name:Identifier\})`,
+  'm',
+)
+const ENGINE = /\bENGINE = ((?:\w+)?MergeTree)(?:\(([^)]*)\))?/
+/** One shard: its replicas keep the same tables, told apart by the macros of each server. */
+const REPLICA = `'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'`
+
+/**
+ * A schema statement as it is run on a cluster of replicas: on all of them, with tables that replicate. Pure.
+ * Throws RangeError for a name that is none, TypeError for a statement of another kind.
+ */
+export function onCluster(statement: string, cluster: string): string {
+  if (!CLUSTER_NAME.test(cluster)) throw new RangeError(`not the name of a cluster: ${cluster}`)
+  if (!HEAD.test(statement)) throw new TypeError(`cannot be run on a cluster: ${statement.slice(0, 80)}`)
+  return statement
+    .replace(HEAD, (_, verb: string, name: string) => `${verb} ${name} ON CLUSTER \`${cluster}\``)
+    .replace(ENGINE, (_, engine: string, parameters: string | undefined) => {
+      const all = parameters === undefined || parameters === '' ? REPLICA : `${REPLICA}, ${parameters}`
+      return `ENGINE = Replicated${engine}(${all})`
+    })
+}

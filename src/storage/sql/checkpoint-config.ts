@@ -1,0 +1,23 @@
+import type { RunnableConfig } from '@langchain/core/runnables'
+import type { Place } from './checkpoint-rows.ts'
+
+/** Which line of checkpoints a config means. @throws TypeError when it names no thread */
+export function placeOf(config: RunnableConfig): Place {
+  const thread_id: unknown = config.configurable?.['thread_id']
+  const checkpoint_ns: unknown = config.configurable?.['checkpoint_ns'] ?? ''
+  if (typeof thread_id !== 'string' || typeof checkpoint_ns !== 'string') {
+    throw new TypeError('a checkpoint needs `thread_id` (and `checkpoint_ns`, if any) in configurable')
+  }
+  return { thread_id, checkpoint_ns }
+}
+
+/** Which checkpoint a config means; undefined for the latest. */
+export function idOf(config: RunnableConfig | undefined): string | undefined {
+  const id: unknown = config?.configurable?.['checkpoint_id'] ?? config?.configurable?.['thread_ts']
+  return typeof id === 'string' && id !== '' ? id : undefined
+}
+
+/** The config that means one checkpoint. */
+export function configOf({ thread_id, checkpoint_ns }: Place, checkpoint_id: string): RunnableConfig {
+  return { configurable: { thread_id, checkpoint_ns, checkpoint_id } }
+}

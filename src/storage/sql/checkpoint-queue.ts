@@ -1,0 +1,165 @@
+import type { AppError } from '../../base/errors.ts'
+import {
+  type BlobRow,
+  type CheckpointRow,
+  insertBlobs,
+  insertCheckpoints,
+  insertWrites,
+  type WriteRow,
+  type Written,
+} from './checkpoint-rows.ts'
+import { type Fence, holdFence } from './checkpoint-fence.ts'
+import type { Database, SqlSession } from './database.ts'
+
+/** Rows that go together. */
+export interface CheckpointRows {
+  checkpoints: CheckpointRow[]
+  blobs: BlobRow[]
+  writes: WriteRow[]
+}
+
+/** Writes rows of checkpoints; what comes within one turn of the event loop goes in one transaction. */
+export interface CheckpointQueue {
+  /** Resolves when the rows are durable. @throws AppError as `holdFence` says, store_unavailable; then none is stored */
+  add(fence: Fence, rows: Partial<CheckpointRows>): Promise<void>
+  /** Resolves when what was added for the thread is stored or refused. */
+  settled(thread_id: string): Promise<void>
+}
+
+interface Entry {
+  fence: Fence
+  rows: Partial<CheckpointRows>
+  done: () => void
+  failed: (error: unknown) => void
+}
+
+function fenceKey({ tenant, thread_id, lease }: Fence): string {
+  return [tenant.workspace_id, tenant.deployment_id, thread_id, lease?.token ?? ''].join(' ')
+}
+
+/** Entries by fence, in order of coming. */
+function byFence(entries: readonly Entry[]): Entry[][] {
+  const groups = new Map<string, Entry[]>()
+  for (const entry of entries) {
+    const key = fenceKey(entry.fence)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [entry])
+    else group.push(entry)
+  }
+  return [...groups.values()]
+}
+
+function rowKey(tenant: string, row: CheckpointRow | BlobRow | WriteRow): string {
+  const { thread_id, checkpoint_ns, checkpoint_id } = row
+  const rest = 'idx' in row ? [row.task_id, row.idx] : 'channel' in row ? [row.channel] : []
+  return JSON.stringify([tenant, thread_id, checkpoint_ns, checkpoint_id, ...rest])
+}
+
+/** Rows of one kind, one for each key: the first of a task's ordinary writes, the last of everything else. */
+function collect<Row extends CheckpointRow | BlobRow | WriteRow>(
+  entries: readonly Entry[],
+  rowsOf: (rows: Partial<CheckpointRows>) => readonly Row[] | undefined,
+): Written<Row>[] {
+  const found = new Map<string, Written<Row>>()
+  for (const { fence, rows } of entries) {
+    const { tenant, lease } = fence
+    for (const row of rowsOf(rows) ?? []) {
+      const key = rowKey(`${tenant.workspace_id} ${tenant.deployment_id} ${lease?.run_id ?? ''}`, row)
+      if ('idx' in row && row.idx >= 0 && found.has(key)) continue
+      found.set(key, { tenant, run_id: lease?.run_id ?? '', row })
+    }
+  }
+  return [...found.values()]
+}
+
+async function insertEntries(session: SqlSession, entries: readonly Entry[]): Promise<void> {
+  await insertBlobs(
+    session,
+    collect(entries, (rows) => rows.blobs),
+  )
+  await insertCheckpoints(
+    session,
+    collect(entries, (rows) => rows.checkpoints),
+  )
+  await insertWrites(
+    session,
+    collect(entries, (rows) => rows.writes),
+  )
+}
+
+/** Stores what may be stored and tells the rest why not; rejects when the database fails. */
+async function store(database: Database, line: string, entries: readonly Entry[]): Promise<void> {
+  const refused = new Map<Entry, AppError>()
+  await database.tx(`checkpoints:${line}`, async (session) => {
+    refused.clear()
+    for (const group of byFence(entries)) {
+      const [first] = group
+      const refusal = first && (await holdFence(session, database.dialect, first.fence))
+      if (refusal !== undefined) for (const entry of group) refused.set(entry, refusal)
+    }
+    await insertEntries(
+      session,
+      entries.filter((entry) => !refused.has(entry)),
+    )
+  })
+  for (const entry of entries) {
+    const refusal = refused.get(entry)
+    if (refusal === undefined) entry.done()
+    else entry.failed(refusal)
+  }
+}
+
+/** Writers of one transaction do not suffer from each other: what fails together is tried apart. */
+async function storeApart(database: Database, line: string, entries: readonly Entry[]): Promise<void> {
+  try {
+    await store(database, line, entries)
+  } catch (error) {
+    const groups = byFence(entries)
+    if (groups.length === 1) for (const entry of entries) entry.failed(error)
+    else for (const group of groups) await storeApart(database, line, group)
+  }
+}
+
+/** Opens the queue; SQLite has one line for all threads, as it has one writer, Postgres one for each thread. */
+export function createCheckpointQueue(database: Database): CheckpointQueue {
+  const waiting = new Map<string, Entry[]>()
+  const flushing = new Map<string, Promise<void>>()
+  /** How many entries of a thread are not settled. */
+  const unsettled = new Map<string, number>()
+  const count = (thread_id: string, change: 1 | -1): void => {
+    const left = (unsettled.get(thread_id) ?? 0) + change
+    if (left === 0) unsettled.delete(thread_id)
+    else unsettled.set(thread_id, left)
+  }
+  const lineOf = (thread_id: string): string => (database.dialect === 'sqlite' ? '' : thread_id)
+
+  const flush = async (line: string): Promise<void> => {
+    for (let entries = waiting.get(line); entries !== undefined; entries = waiting.get(line)) {
+      waiting.delete(line)
+      await storeApart(database, line, entries)
+    }
+    flushing.delete(line)
+  }
+
+  return {
+    add(fence, rows) {
+      const line = lineOf(fence.thread_id)
+      count(fence.thread_id, 1)
+      const added = new Promise<void>((done, failed) => {
+        const entry = { fence, rows, done, failed }
+        const entries = waiting.get(line)
+        if (entries === undefined) waiting.set(line, [entry])
+        else entries.push(entry)
+        if (flushing.has(line)) return
+        flushing.set(
+          line,
+          new Promise((turn) => setImmediate(turn)).then(() => flush(line)),
+        )
+      })
+      return added.finally(() => count(fence.thread_id, -1))
+    },
+    async settled(thread_id) {
+      if (unsettled.has(thread_id)) await flushing.get(lineOf(thread_id))
+    },
+  }
+}

@@ -1,0 +1,191 @@
+import type { Clock } from '../../base/clock.ts'
+import type { FoundItem, ItemWrite, KvStore, NamespaceQuery } from '../../runs/kv-store.ts'
+import type { Tenant } from '../../runs/model.ts'
+import type { Database, SqlSession, SqlValue } from './database.ts'
+import { matchesLabels } from './kv-filter.ts'
+import {
+  FROM_PREFIX,
+  IS_THERE,
+  ITEM,
+  itemKey,
+  type ItemRow,
+  OF_ITEM,
+  rank,
+  readMatching,
+  removeItem,
+  toItem,
+  writeItem,
+} from './kv-rows.ts'
+import { encodeVector, type ItemIndex, textsAt } from './kv-vectors.ts'
+
+/** What a deployment's langgraph.json says about its store. */
+export interface KvStoreOptions {
+  /** Minutes; null for items that stay. */
+  default_ttl: number | null
+  /** Whether reading an item puts off its end. */
+  refresh_on_read: boolean
+  /** Undefined: `query` and `index` are ignored. */
+  index?: ItemIndex | undefined
+}
+
+const MINUTE_MS = 60_000
+
+/** The vectors of an item's texts, by path. */
+async function embedItem(
+  index: ItemIndex | undefined,
+  item: ItemWrite,
+): Promise<[path: string, vector: string][]> {
+  if (index === undefined || item.index === false) return []
+  const paths = item.index ?? index.fields
+  const texts = paths.flatMap((path) =>
+    textsAt(item.value, path).map((text, i) => ({ path: `${path} ${i}`, text })),
+  )
+  if (texts.length === 0) return []
+  const vectors = await index.embed(texts.map(({ text }) => text))
+  return texts.map(({ path }, i) => [path, encodeVector(vectors[i] ?? [])])
+}
+
+function compareLabels(a: readonly string[], b: readonly string[]): number {
+  for (const [i, label] of a.entries()) {
+    const other = b[i]
+    if (other === undefined) return 1
+    if (label !== other) return label < other ? -1 : 1
+  }
+  return a.length - b.length
+}
+
+function lockOf(tenant: Tenant, namespace: string): string {
+  return `store:${tenant.deployment_id}/${tenant.workspace_id}/${namespace}`
+}
+
+async function storeVectors(
+  session: SqlSession,
+  key: readonly SqlValue[],
+  vectors: readonly [path: string, vector: string][],
+): Promise<void> {
+  await session.query(`DELETE FROM store_vectors WHERE ${OF_ITEM}`, key)
+  for (const [path, vector] of vectors) {
+    await session.query(
+      `INSERT INTO store_vectors (namespace, item_key, deployment_id, workspace_id, path, vector)
+        VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      [...key, path, vector],
+    )
+  }
+}
+
+function createSweep(database: Database, clock: Clock): KvStore['sweep'] {
+  const removeExpired = (
+    of: Tenant & { namespace: string; item_key: string },
+    now: number,
+  ): Promise<number> =>
+    database.tx(lockOf(of, of.namespace), async (session) => {
+      const expired = await session.query(
+        `SELECT 1 AS one FROM store_items WHERE ${OF_ITEM} AND expires_at <= ?`,
+        [...itemKey(of, of.namespace, of.item_key), now],
+      )
+      if (expired.length > 0) await removeItem(session, of, of.namespace, of.item_key)
+      return expired.length
+    })
+  return async (limit) => {
+    const now = clock.now()
+    const rows = await database.query<Tenant & { namespace: string; item_key: string }>(
+      `SELECT deployment_id, workspace_id, namespace, item_key FROM store_items
+        WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
+      [now, limit],
+    )
+    let count = 0
+    for (const row of rows) count += await removeExpired(row, now)
+    return count
+  }
+}
+
+async function listNamespaces(
+  database: Database,
+  tenant: Tenant,
+  { prefix = [], suffix = [], max_depth, limit, offset }: NamespaceQuery,
+  now: number,
+): Promise<string[][]> {
+  const wild = prefix.indexOf('*')
+  const literal = wild === -1 ? prefix : prefix.slice(0, wild)
+  const rows = await database.query<{ namespace: string }>(`SELECT DISTINCT p.namespace ${FROM_PREFIX}`, [
+    JSON.stringify(literal),
+    tenant.deployment_id,
+    tenant.workspace_id,
+    now,
+  ])
+  const cut = new Map<string, string[]>()
+  for (const row of rows) {
+    const labels = JSON.parse(row.namespace) as string[]
+    if (!matchesLabels(labels, prefix, 'prefix') || !matchesLabels(labels, suffix, 'suffix')) continue
+    const shown = labels.slice(0, max_depth)
+    cut.set(JSON.stringify(shown), shown)
+  }
+  return [...cut.values()].sort(compareLabels).slice(offset, offset + limit)
+}
+
+function createReads(
+  database: Database,
+  clock: Clock,
+  { index, refresh_on_read }: KvStoreOptions,
+): Pick<KvStore, 'get' | 'search'> {
+  const refresh = async (
+    tenant: Tenant,
+    rows: readonly ItemRow[],
+    wanted = refresh_on_read,
+  ): Promise<void> => {
+    for (const row of wanted ? rows.filter(({ ttl_ms }) => ttl_ms !== null) : []) {
+      await database.query(
+        `UPDATE store_items SET expires_at = CAST(? AS BIGINT) + ttl_ms WHERE ${OF_ITEM}`,
+        [clock.now(), ...itemKey(tenant, row.namespace, row.item_key)],
+      )
+    }
+  }
+  return {
+    async get(tenant, namespace, key, refresh_ttl) {
+      const rows = await database.query<ItemRow>(
+        `SELECT ${ITEM} FROM store_items i WHERE ${OF_ITEM} AND ${IS_THERE}`,
+        [...itemKey(tenant, JSON.stringify(namespace), key), clock.now()],
+      )
+      await refresh(tenant, rows, refresh_ttl)
+      return rows.map(toItem)[0]
+    },
+    async search(tenant, search) {
+      const query = search.query ?? ''
+      const [wanted] = index !== undefined && query !== '' ? await index.embed([query]) : []
+      const rows = await readMatching(database, tenant, search, clock.now(), wanted !== undefined)
+      const found =
+        wanted === undefined
+          ? rows.map((row) => ({ row, score: null }))
+          : await rank(database, tenant, search, rows, wanted)
+      const shown = found.map(({ row }) => row)
+      await refresh(tenant, shown, search.refresh_ttl)
+      return found.map(({ row, score }): FoundItem => ({ ...toItem(row), score }))
+    },
+  }
+}
+
+/** The long-term memory in a run database that has been migrated. */
+export function createKvStore(database: Database, clock: Clock, options: KvStoreOptions): KvStore {
+  const { index, default_ttl } = options
+  let last = 0
+  const nextChange = (): number => (last = Math.max(last + 1, clock.now() * 1_000))
+  return {
+    ...createReads(database, clock, options),
+    async put(tenant, item) {
+      const namespace = JSON.stringify(item.namespace)
+      const ttl = item.ttl === undefined ? default_ttl : item.ttl
+      const ttl_ms = ttl === null ? null : Math.round(ttl * MINUTE_MS)
+      const vectors = await embedItem(index, item)
+      await database.tx(lockOf(tenant, namespace), async (session) => {
+        await writeItem(session, tenant, item, { now: clock.now(), changed: nextChange(), ttl_ms })
+        if (index !== undefined) await storeVectors(session, itemKey(tenant, namespace, item.key), vectors)
+      })
+    },
+    async remove(tenant, namespace, key) {
+      const text = JSON.stringify(namespace)
+      await database.tx(lockOf(tenant, text), (session) => removeItem(session, tenant, text, key))
+    },
+    listNamespaces: (tenant, query) => listNamespaces(database, tenant, query, clock.now()),
+    sweep: createSweep(database, clock),
+  }
+}

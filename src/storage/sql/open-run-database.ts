@@ -1,0 +1,66 @@
+import { AppError } from '../../base/errors.ts'
+import type { Database } from './database.ts'
+import { migrate } from './migrate.ts'
+import type { SqlPlace } from './open.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+
+/** What a database of runs is made of. */
+export const RUN_MIGRATIONS = new URL('run-migrations/', import.meta.url)
+/** Run state is apart from identity, because user code runs next to it (D-43). */
+const SCHEMA = 'weir_runs'
+/** A migration may have to wait for another process's, or to rewrite a large table. */
+const MIGRATION_TIMEOUT_MS = 60 * 60_000
+
+/** `url` with a search path of its own for every connection. */
+export function inSchema(url: string, schema: string): string {
+  const [base = url, query = ''] = url.split(/\?(.*)/s)
+  const params = new URLSearchParams(query)
+  params.set('options', `${params.get('options') ?? ''} -c search_path=${schema}`.trim())
+  return `${base}?${params.toString().replaceAll('+', '%20')}`
+}
+
+/**
+ * Opens the database of runs as it is: for graph hosts, whose server has migrated it. `place.file` is the SQLite file of
+ * runs; with `place.url` it is the schema `weir_runs` of that Postgres database.
+ */
+export function connectRunDatabase({ url, file, ...options }: SqlPlace): Database {
+  return url === undefined ? openSqlite(file, options) : openPostgres(inSchema(url, SCHEMA))
+}
+
+async function migratePostgres(url: string): Promise<void> {
+  const patient = { statementTimeoutMs: MIGRATION_TIMEOUT_MS }
+  const outside = openPostgres(url, patient)
+  const inside = openPostgres(inSchema(url, SCHEMA), patient)
+  try {
+    await outside.tx('migrations', (session) => session.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`))
+    await migrate(inside, RUN_MIGRATIONS)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error
+    throw new AppError('store_unavailable', {
+      message: 'The database of DATABASE_URL cannot be used for runs.',
+      cause: error.cause,
+    })
+  } finally {
+    await Promise.all([outside.close(), inside.close()])
+  }
+}
+
+/**
+ * Opens the database of runs and brings it to the newest version.
+ * @throws AppError store_unavailable when Postgres cannot be reached or refuses, config_invalid as `migrate` says
+ */
+export async function openRunDatabase(place: SqlPlace): Promise<Database> {
+  if (place.url !== undefined) {
+    await migratePostgres(place.url)
+    return connectRunDatabase(place)
+  }
+  const database = connectRunDatabase(place)
+  try {
+    await migrate(database, RUN_MIGRATIONS)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return database
+}

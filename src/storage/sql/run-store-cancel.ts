@@ -1,0 +1,192 @@
+import type { Clock } from '../../base/clock.ts'
+import type { CancelAction, RunStatus, Tenant } from '../../runs/model.ts'
+import type { CancelOrder, CancelResult, CancelSelector } from '../../runs/run-store.ts'
+import { isActive, restingStatus, TRANSITIONS } from '../../runs/state.ts'
+import type { SqlSession, SqlValue } from './database.ts'
+import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './run-store-rows.ts'
+import {
+  inChunks,
+  type LockedThread,
+  MAX_IDS,
+  type RunDatabase,
+  type RunSession,
+} from './run-store-session.ts'
+
+/** A run as a cancel finds it. */
+export interface CancelledRun {
+  run_id: string
+  thread_id: string
+  status: 'pending' | 'running'
+  due_at: number
+  /** Null when it never ran, and so has written nothing. */
+  started_at: number | null
+}
+
+const FOUND = 'run_id, thread_id, status, due_at, started_at'
+
+/** A thread's active runs of the wanted statuses, in order of creation. */
+export async function activeRuns(
+  session: SqlSession,
+  key: ThreadKey,
+  wanted: readonly CancelledRun['status'][] = ['running', 'pending'],
+): Promise<CancelledRun[]> {
+  const selects = wanted.map(
+    (status) => `SELECT ${FOUND}, seq FROM runs WHERE ${KEY} AND status = '${status}'`,
+  )
+  const rows = await session.query<CancelledRun & { seq: number }>(
+    selects.join(' UNION ALL '),
+    wanted.flatMap(() => keyValues(key)),
+  )
+  return rows.sort((a, b) => a.seq - b.seq)
+}
+
+async function endPending(
+  session: RunSession,
+  thread: LockedThread,
+  runs: readonly CancelledRun[],
+  action: CancelAction,
+  now: number,
+): Promise<void> {
+  if (TRANSITIONS.pending[action] === 'deleted') {
+    return await session.deleteRuns(thread, runs)
+  }
+  for (const chunk of chunksOf(runs, MAX_IDS)) {
+    const { places, values } = inList(chunk.map(({ run_id }) => run_id))
+    await session.query(
+      `UPDATE runs SET status = 'interrupted', ended_at = ?, updated_at = ? WHERE run_id IN ${places} AND ${KEY}`,
+      [now, now, ...values, ...keyValues(thread)],
+    )
+  }
+}
+
+/**
+ * Ends the pending ones of a locked thread's active runs and flags the running one. `columns` are for the thread's
+ * `settle`, which is still to be done.
+ */
+export async function cancelRuns(
+  session: RunSession,
+  thread: LockedThread,
+  runs: readonly CancelledRun[],
+  action: CancelAction,
+  now: number,
+): Promise<{
+  orders: CancelOrder[]
+  ended: { run_id: string; status: 'interrupted' | 'deleted' }[]
+  columns: Record<string, SqlValue>
+}> {
+  const pending = runs.filter(({ status }) => status === 'pending')
+  const orders: CancelOrder[] = []
+  if (pending.length > 0) await endPending(session, thread, pending, action, now)
+  for (const { run_id } of runs.filter(({ status }) => status === 'running')) {
+    const [flagged] = await session.query<{ cancel_action: CancelAction }>(
+      `UPDATE runs SET cancel_action = CASE WHEN cancel_action = 'rollback' THEN 'rollback' ELSE CAST(? AS TEXT) END,
+        updated_at = ? WHERE run_id = ? AND ${KEY} RETURNING cancel_action`,
+      [action, now, run_id, ...keyValues(thread)],
+    )
+    orders.push({ run_id, thread_id: thread.thread_id, action: flagged?.cancel_action ?? action })
+  }
+  const status = action === 'rollback' ? ('deleted' as const) : ('interrupted' as const)
+  const ended = pending.map(({ run_id }) => ({ run_id, status }))
+  // A run that ended by interrupt is the thread's last one; one that was rolled back never was.
+  const rests = pending.length > 0 && action === 'interrupt'
+  return {
+    orders,
+    ended,
+    columns: rests ? { rest_status: restingStatus('interrupted', thread.has_next === 1), error: null } : {},
+  }
+}
+
+interface FoundRun extends Omit<CancelledRun, 'status'> {
+  status: RunStatus
+}
+
+function resultOf(run: FoundRun, action: CancelAction): CancelResult {
+  const { run_id, thread_id, status } = run
+  if (status === 'running') return { run_id, thread_id, outcome: 'requested', status }
+  if (status !== 'pending') return { run_id, thread_id, outcome: 'not_active', status }
+  return { run_id, thread_id, outcome: 'ended', status: action === 'rollback' ? 'deleted' : 'interrupted' }
+}
+
+function isCancelled(run: FoundRun): run is FoundRun & CancelledRun {
+  return isActive(run.status)
+}
+
+async function cancelFound(
+  session: RunSession,
+  thread: LockedThread,
+  found: readonly FoundRun[],
+  action: CancelAction,
+  now: number,
+): Promise<CancelResult[]> {
+  const active = found.filter(isCancelled)
+  if (active.length > 0) {
+    const { columns } = await cancelRuns(session, thread, active, action, now)
+    await session.settle(thread, now, columns)
+  }
+  return found.map((run) => resultOf(run, action))
+}
+
+async function findRuns(session: RunSession, key: ThreadKey, ids: readonly string[]): Promise<FoundRun[]> {
+  const found: FoundRun[] = []
+  for (const chunk of chunksOf(ids, MAX_IDS)) {
+    const { places, values } = inList(chunk)
+    const rows = await session.query<FoundRun>(
+      `SELECT ${FOUND} FROM runs WHERE run_id IN ${places} AND ${KEY}`,
+      [...values, ...keyValues(key)],
+    )
+    found.push(...rows)
+  }
+  return found
+}
+
+/** Cancels by selector; see `RunStore.requestCancel`. */
+export function createRequestCancel(database: RunDatabase, clock: Clock) {
+  const byIds = (tenant: Tenant, thread_id: string, ids: readonly string[], action: CancelAction) => {
+    const key = { ...tenant, thread_id }
+    return database.txOfThread(key, async (session) => {
+      const thread = await session.lockThread(key)
+      const found = thread === undefined ? [] : await findRuns(session, key, ids)
+      const results =
+        thread === undefined ? [] : await cancelFound(session, thread, found, action, clock.now())
+      const known = new Map(results.map((result) => [result.run_id, result]))
+      return ids.map(
+        (run_id): CancelResult =>
+          known.get(run_id) ?? { run_id, thread_id, outcome: 'not_found', status: null },
+      )
+    })
+  }
+
+  const byStatus = async (
+    tenant: Tenant,
+    wanted: readonly ('pending' | 'running')[],
+    action: CancelAction,
+  ): Promise<CancelResult[]> => {
+    const selects = wanted.map(
+      (status) =>
+        `SELECT thread_id FROM runs WHERE status = '${status}' AND deployment_id = ? AND workspace_id = ?`,
+    )
+    const busy = await database.query<{ thread_id: string }>(
+      selects.join(' UNION '),
+      wanted.flatMap(() => [tenant.deployment_id, tenant.workspace_id]),
+    )
+    const ids = busy.map(({ thread_id }) => thread_id)
+    return await inChunks(ids, (chunk) =>
+      database.txOfMany(async (session) => {
+        const results: CancelResult[] = []
+        for (const thread of await session.lockThreads(tenant, chunk)) {
+          const rows = await activeRuns(session, thread, wanted)
+          results.push(...(await cancelFound(session, thread, rows, action, clock.now())))
+        }
+        return results
+      }),
+    )
+  }
+
+  return async (tenant: Tenant, selector: CancelSelector, action: CancelAction): Promise<CancelResult[]> => {
+    if ('run_ids' in selector) {
+      return await byIds(tenant, selector.thread_id, [...new Set(selector.run_ids)], action)
+    }
+    const { status } = selector
+    return await byStatus(tenant, status === 'all' ? ['running', 'pending'] : [status], action)
+  }
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '../../base/clock.ts'
+import type { RunStore } from '../../runs/run-store.ts'
+import { TRANSITIONS } from '../../runs/state.ts'
+import type { Database, SqlValue } from './database.ts'
+import { createAdmit } from './run-store-admit.ts'
+import { createRequestCancel } from './run-store-cancel.ts'
+import { createRunClaims } from './run-store-claims.ts'
+import { createRunEnds } from './run-store-ends.ts'
+import { FIND_RUN, KEY, keyValues, RUN_FIELDS, type RunRow, toRun } from './run-store-rows.ts'
+import { openRunSessions, type RunDatabase } from './run-store-session.ts'
+import { createThreadSearch } from './run-store-search.ts'
+import { createThreadStore } from './run-store-threads.ts'
+
+type Reads = Pick<RunStore, 'getRun' | 'listRuns' | 'deleteRun'>
+
+function createRunReads(database: RunDatabase): Reads {
+  return {
+    async getRun({ deployment_id, workspace_id }, thread_id, run_id) {
+      const rows = await database.query<RunRow>(FIND_RUN, [run_id, deployment_id, workspace_id])
+      return rows.filter((row) => thread_id === null || row.thread_id === thread_id).map(toRun)[0]
+    },
+    async listRuns(tenant, thread_id, { limit, offset, status }) {
+      const key = keyValues({ ...tenant, thread_id })
+      const byStatus = status === undefined ? '' : 'AND status = ?'
+      const params: SqlValue[] = [...key, ...(status === undefined ? [] : [status]), limit, offset]
+      const rows = await database.query<RunRow>(
+        `SELECT ${RUN_FIELDS} FROM runs WHERE ${KEY} ${byStatus} ORDER BY seq DESC LIMIT ? OFFSET ?`,
+        params,
+      )
+      if (rows.length > 0) return rows.map(toRun)
+      const threads = await database.query(`SELECT thread_id FROM threads WHERE ${KEY}`, key)
+      return threads.length > 0 ? [] : undefined
+    },
+    deleteRun(tenant, thread_id, run_id) {
+      const key = { ...tenant, thread_id }
+      return database.txOfThread(key, async (session) => {
+        await session.lockThread(key)
+        const where = `run_id = ? AND ${KEY}`
+        const params = [run_id, ...keyValues(key)]
+        const [run] = await session.query<RunRow>(`SELECT status FROM runs WHERE ${where}`, params)
+        if (run === undefined) return 'not_found'
+        if (TRANSITIONS[run.status].delete === 'refused') return 'active'
+        await session.query(`DELETE FROM runs WHERE ${where}`, params)
+        return 'deleted'
+      })
+    },
+  }
+}
+
+/** Threads and runs in a database that `openRunDatabase` has opened. */
+export function createRunStore(database: Database, clock: Clock): RunStore {
+  const sessions = openRunSessions(database)
+  return {
+    ...createThreadStore(sessions, clock),
+    searchThreads: createThreadSearch(sessions),
+    admit: createAdmit(sessions, clock),
+    ...createRunClaims(sessions, clock),
+    ...createRunEnds(sessions, clock),
+    requestCancel: createRequestCancel(sessions, clock),
+    ...createRunReads(sessions),
+  }
+}

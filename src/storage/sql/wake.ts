@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { newUuid } from '../../base/ids.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Wake, WakeMessage } from '../../runs/wake.ts'
+import type { Database } from './database.ts'
+
+export interface PostgresWakeOptions {
+  /** Of the database whose processes are told. */
+  url: string
+  /** What is sent goes over its connections. */
+  database: Database
+  logger: Logger
+  /** Milliseconds before a lost connection is opened again; default 250. */
+  retryMs?: number
+}
+
+const CHANNEL = 'weir_runs'
+const RETRY_MS = 250
+/** Postgres takes payloads below 8000 bytes; a message of ours is at most some hundred. */
+const MAX_PAYLOAD = 7_000
+
+/** What goes over the wire: who sent it, and what. */
+interface Envelope {
+  from: string
+  messages: WakeMessage[]
+}
+
+/** Messages in as few payloads as may be; `work` once is enough. */
+function toPayloads(from: string, messages: readonly WakeMessage[]): string[] {
+  const payloads: string[] = []
+  let current: WakeMessage[] = []
+  let size = 0
+  const flush = (): void => {
+    if (current.length > 0) payloads.push(JSON.stringify({ from, messages: current } satisfies Envelope))
+    current = []
+    size = 0
+  }
+  let hasWork = false
+  for (const message of messages) {
+    if (message.kind === 'work' && hasWork) continue
+    hasWork ||= message.kind === 'work'
+    const length = JSON.stringify(message).length + 1
+    if (size + length > MAX_PAYLOAD) flush()
+    current.push(message)
+    size += length
+  }
+  flush()
+  return payloads
+}
+
+/**
+ * Wakes the processes of one Postgres database with LISTEN and NOTIFY. What is sent in one turn of the event loop goes
+ * out together. After a lost connection the listener hears `missed`.
+ */
+export function createPostgresWake(options: PostgresWakeOptions): Wake {
+  const { logger } = options
+  const me = newUuid()
+  const closed = new AbortController()
+  let hear: (message: WakeMessage) => void = () => undefined
+  const sender = createSender(options, me)
+  const receive = (payload: string): void => {
+    const { from, messages } = JSON.parse(payload) as Envelope
+    if (from !== me) for (const message of messages) hear(message)
+  }
+  const missed = (): void => hear({ kind: 'missed' })
+  const listening = listenAlways({ ...options, receive, missed, closed: closed.signal, logger })
+  return {
+    shared: true,
+    send: sender.send,
+    listen(listener) {
+      hear = listener
+    },
+    async close() {
+      await sender.sent()
+      closed.abort()
+      await listening
+    },
+  }
+}
+
+/** Sends what has gathered, one payload after the other. */
+function createSender({ database, logger }: PostgresWakeOptions, me: string) {
+  let waiting: WakeMessage[] = []
+  let sending: Promise<void> | undefined
+
+  async function sendAll(): Promise<void> {
+    await Promise.resolve()
+    while (waiting.length > 0) {
+      const payloads = toPayloads(me, waiting)
+      waiting = []
+      for (const payload of payloads) await database.query(`SELECT pg_notify('${CHANNEL}', ?)`, [payload])
+    }
+  }
+
+  return {
+    send(message: WakeMessage): void {
+      waiting.push(message)
+      sending ??= sendAll()
+        .catch((error: unknown) => logger.warn({ err: error }, 'other processes were not told'))
+        .finally(() => {
+          sending = undefined
+        })
+    },
+    sent: async (): Promise<void> => sending,
+  }
+}
+
+interface Listening extends PostgresWakeOptions {
+  receive(payload: string): void
+  /** What was sent before a connection stood is not known. */
+  missed(): void
+  closed: AbortSignal
+}
+
+async function listenAlways(listening: Listening): Promise<void> {
+  const { closed: signal, logger, retryMs = RETRY_MS } = listening
+  while (!signal.aborted) {
+    await listenOnce(listening).catch((error: unknown) =>
+      logger.warn({ err: error }, 'cannot listen to Postgres now'),
+    )
+    if (!signal.aborted) await delay(retryMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Listens on one connection until it is lost. */
+async function listenOnce({ url, receive, missed, closed }: Listening): Promise<void> {
+  const client = new pg.Client({ connectionString: url, keepAlive: true, application_name: 'weir-wake' })
+  const { promise: lost, resolve: lose } = Promise.withResolvers<void>()
+  const stop = (): void => lose()
+  client.on('error', stop)
+  client.on('end', stop)
+  client.on('notification', ({ payload }) => receive(payload ?? ''))
+  closed.addEventListener('abort', stop)
+  try {
+    await client.connect()
+    await client.query(`LISTEN ${CHANNEL}`)
+    if (!closed.aborted) missed()
+    await lost
+  } finally {
+    closed.removeEventListener('abort', stop)
+    await client.end().catch(() => undefined)
+  }
+}

@@ -1,0 +1,62 @@
+import { type StoredFragment, readFragments } from './fragment.ts'
+import type { ParentLineage } from './lineage.ts'
+import { type MergedTraceRun, mergeFragments } from './merge.ts'
+import { spanParts } from './otel/span-parts.ts'
+import { MAX_DEPTH, placeOf } from './place.ts'
+
+/** TraceRuns that are whole by themselves, without a store to look others up in. */
+export interface GatheredTraceRuns {
+  /** In order of their first fragments. */
+  traceRuns: MergedTraceRun[]
+  /** Where one of them stands; undefined for any other. */
+  parentOf(id: string): ParentLineage | undefined
+}
+
+/** The TraceRuns of `rows`, log records joined to their spans; those whose span is not among them are left out. */
+export function gatherTraceRuns(rows: Uint8Array): GatheredTraceRuns {
+  const groups = new Map<string, StoredFragment[]>()
+  for (const fragment of readFragments(rows)) {
+    const group = groups.get(fragment.run_id)
+    if (group) group.push(fragment)
+    else groups.set(fragment.run_id, [fragment])
+  }
+  const owners = adoptParts(groups)
+  const merged = new Map([...groups].map(([id, group]) => [id, mergeFragments(group)]))
+  const places = new Map<string, ParentLineage | undefined>()
+  const parentOf = (id: string, depth = 0): ParentLineage | undefined => {
+    const own = owners.get(id) ?? id
+    const found = merged.get(own)
+    if (places.has(own) || found === undefined || depth > MAX_DEPTH) return places.get(own)
+    // Of a circle of parents none is known.
+    places.set(own, undefined)
+    const place = placeOf(found, (parent) => parentOf(parent, depth + 1))
+    places.set(own, place)
+    return place
+  }
+  return { traceRuns: [...merged.values()], parentOf: (id) => parentOf(id) }
+}
+
+const NONE = new Uint8Array(0)
+
+/** What the fragments say without their payloads. */
+function headOf(group: readonly StoredFragment[]): MergedTraceRun {
+  return mergeFragments(group.map((fragment) => ({ ...fragment, extra: NONE, attachments: NONE })))
+}
+
+/** Moves parts to the TraceRuns that they belong to; gives the ids under which they were filed with those of their owners. */
+function adoptParts(groups: Map<string, StoredFragment[]>): Map<string, string> {
+  const owners = new Map<string, string>()
+  for (const [id, group] of groups) {
+    const parts = spanParts(headOf(group))
+    if (parts === undefined) continue
+    const owner = parts.owners.find((candidate) => {
+      const theirs = groups.get(candidate)
+      return theirs !== undefined && headOf(theirs).head['span_id'] === parts.span_id
+    })
+    groups.delete(id)
+    if (owner === undefined) continue
+    owners.set(id, owner)
+    for (const part of group) if (part.extra.length > 0) groups.get(owner)!.push({ ...part, run_id: owner })
+  }
+  return owners
+}

@@ -1,0 +1,150 @@
+import type { Issue } from '../schema/issue.ts'
+import { type SizedColumn, SIZED_COLUMNS, type StoredFragment, sizeOf } from './fragment.ts'
+import { LONGEST_EMPTY_JSON } from './loose-json.ts'
+import { inMergeOrder, type MergedTraceRun, mergeFragments } from './merge.ts'
+
+/** Bytes of payload that one TraceRun is derived and read with; what goes beyond stays in the store. */
+export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024
+
+/** A column that a TraceRun is made of and that is not at hand. */
+export interface PayloadWant {
+  fragment: StoredFragment
+  column: SizedColumn
+  bytes: number
+}
+
+/** Which columns of its fragments a TraceRun is made of. */
+export interface PayloadPlan {
+  /** What must be fetched. */
+  wants: PayloadWant[]
+  /** Bytes of all of them, at hand or not. */
+  bytes: number
+  /** What is left out because there is too much; `fragment` is undefined where no fragment's column counts. */
+  omitted: { column: SizedColumn; bytes: number; fragment: StoredFragment | undefined }[]
+}
+
+/**
+ * Columns to which every fragment adds; of the others one value counts. All of them are read again with every update,
+ * so they have a quarter of the whole each.
+ */
+const FOLDED: ReadonlySet<SizedColumn> = new Set(['head', 'attachments', 'extra'])
+/** What to leave out last comes first. */
+const PRIORITY: readonly SizedColumn[] = [
+  'head',
+  'error',
+  'attachments',
+  'extra',
+  'inputs',
+  'outputs',
+  'events',
+  'serialized',
+]
+const NONE = new Uint8Array(0)
+
+/** Code of the issue of a TraceRun that was derived from its head alone. */
+export const NOT_DERIVED = 'not_derived'
+
+/**
+ * What `mergeFragments` will look at, found from sizes alone: of a field that is overridden only the last value that
+ * is certainly not empty and those after it, of a folded one all. It does not depend on what is at hand, nor on the
+ * order of `fragments`. Where more than `maxBytes` would be needed, or a quarter of that for a folded column, the
+ * columns of least priority, and of a folded one the earliest fragments, are omitted.
+ */
+export function planPayload(fragments: readonly StoredFragment[], maxBytes = MAX_PAYLOAD_BYTES): PayloadPlan {
+  const plan: PayloadPlan = { wants: [], bytes: 0, omitted: [] }
+  if (isAtHand(fragments, maxBytes)) return plan
+  const latestFirst = inMergeOrder(fragments).toReversed()
+  for (const column of PRIORITY) {
+    const isFolded = FOLDED.has(column)
+    const needed = isFolded
+      ? latestFirst.filter((fragment) => sizeOf(fragment, column) > 0)
+      : deciding(latestFirst, column)
+    const most = isFolded ? Math.min(maxBytes, plan.bytes + maxBytes / 4) : maxBytes
+    for (const fragment of needed) {
+      const bytes = sizeOf(fragment, column)
+      if (plan.bytes + bytes > most) {
+        plan.omitted.push({ column, bytes, fragment: isFolded ? fragment : undefined })
+        continue
+      }
+      plan.bytes += bytes
+      if (fragment.left_out[column] !== undefined) plan.wants.push({ fragment, column, bytes })
+    }
+  }
+  return plan
+}
+
+/** The common case: there is nothing to fetch and nothing to leave out. */
+function isAtHand(fragments: readonly StoredFragment[], maxBytes: number): boolean {
+  let bytes = 0
+  for (const fragment of fragments) {
+    for (const column of SIZED_COLUMNS) {
+      if (fragment.left_out[column] !== undefined) return false
+      bytes += fragment[column].length
+    }
+  }
+  return bytes <= maxBytes / 4
+}
+
+/** The latest value that is too long to be an empty one, and those after it. */
+function deciding(latestFirst: readonly StoredFragment[], column: SizedColumn): StoredFragment[] {
+  const found: StoredFragment[] = []
+  for (const fragment of latestFirst) {
+    const size = sizeOf(fragment, column)
+    if (size > 0) found.push(fragment)
+    if (size > LONGEST_EMPTY_JSON) break
+  }
+  return found
+}
+
+/** `mergeFragments` for fragments whose plan has been fetched: what was omitted is missing, and an issue says so. */
+export function mergePlanned(
+  fragments: readonly StoredFragment[],
+  maxBytes = MAX_PAYLOAD_BYTES,
+): MergedTraceRun {
+  const { omitted, wants } = planPayload(fragments, maxBytes)
+  if (wants.length > 0) throw new Error('the payload of a TraceRun is not at hand')
+  if (omitted.length === 0) return mergeFragments(fragments)
+  const kept = fragments.map((fragment) => {
+    const without = { ...fragment }
+    for (const { column, fragment: only } of omitted)
+      if (only === undefined || only === fragment) without[column] = NONE
+    return without
+  })
+  const merged = mergeFragments(kept)
+  merged.issues.push(...omissions(omitted))
+  return merged
+}
+
+function omissions(omitted: PayloadPlan['omitted']): Issue[] {
+  return PRIORITY.flatMap((column): Issue[] => {
+    const bytes = omitted.reduce((sum, each) => (each.column === column ? sum + each.bytes : sum), 0)
+    if (bytes === 0) return []
+    return [
+      {
+        code: 'payload_too_large',
+        severity: column === 'inputs' || column === 'outputs' ? 'error' : 'warning',
+        path: column === 'head' ? '' : column,
+        message: `The run is too large to be shown whole: ${bytes} bytes of ${column} are stored and left out.`,
+        fix: 'Send large data as attachments, and each field once.',
+      },
+    ]
+  })
+}
+
+/** `mergeFragments` without payloads: what can be said of a TraceRun that cannot be derived from all it has. */
+export function mergeHeads(fragments: readonly StoredFragment[]): MergedTraceRun {
+  const merged = mergeFragments(
+    fragments.map((fragment) => {
+      const bare = { ...fragment }
+      for (const column of SIZED_COLUMNS) if (column !== 'head') bare[column] = NONE
+      return bare
+    }),
+  )
+  merged.issues.push({
+    code: 'not_derived',
+    severity: 'error',
+    path: '',
+    message: 'Reading the payload of this run failed: nothing is known from it. It is stored as it was sent.',
+  })
+  return merged
+}

@@ -1,0 +1,23 @@
+import { startTimeOf } from './derive.ts'
+import { type ParentLineage, type ParentOf, deriveLineage } from './lineage.ts'
+import type { MergedTraceRun } from './merge.ts'
+
+/** A trace deeper than this, sent without any dotted_order, stays provisional below: orders grow with the depth. */
+export const MAX_DEPTH = 256
+
+/** The place of a TraceRun as its children need it; undefined until it has been created. */
+export function placeOf(merged: MergedTraceRun, parentOf: ParentOf): ParentLineage | undefined {
+  if (!merged.created) return undefined
+  const lineage = deriveLineage(merged, startTimeOf(merged), parentOf, [])
+  const { trace_id, dotted_order, awaits, placed_by } = lineage
+  if (dotted_order.length >= MAX_DEPTH * 60) return undefined
+  const span_id = merged.head['span_id']
+  return {
+    id: merged.id,
+    trace_id,
+    dotted_order,
+    provisional: awaits !== undefined,
+    placed_by,
+    span_id: typeof span_id === 'string' ? span_id : undefined,
+  }
+}

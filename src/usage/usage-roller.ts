@@ -1,0 +1,75 @@
+import { toAppError } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import type { UsageRollups } from './usage-rollups.ts'
+
+/** Keeps the rollups up to date in the background. */
+export interface UsageRoller {
+  stop(): Promise<void>
+}
+
+export interface UsageRollerDeps {
+  rollups: UsageRollups
+  /** Rises when this process has counted something. */
+  recorded(): number
+  /** Resolves when the store can be read. */
+  ready: Promise<void>
+  logger: Logger
+  /** Default 5 s. */
+  intervalMs?: number
+}
+
+const INTERVAL_MS = 5_000
+/** What other processes left behind is found after this many intervals without work of one's own. */
+const IDLE_INTERVALS = 60
+
+/** Starts with what earlier processes left; then works when there is something to do, and looks rarely otherwise. */
+export function startUsageRoller(deps: UsageRollerDeps): UsageRoller {
+  const stopping = new AbortController()
+  const running = run(deps, stopping.signal)
+  return {
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+async function run(deps: UsageRollerDeps, signal: AbortSignal): Promise<void> {
+  const { rollups, recorded, ready, logger, intervalMs = INTERVAL_MS } = deps
+  await Promise.race([ready, aborted(signal)])
+  let seen = -1
+  let idle = 0
+  while (!signal.aborted) {
+    const now = recorded()
+    if (now !== seen || ++idle >= IDLE_INTERVALS) {
+      idle = 0
+      try {
+        const hours = await rollups.refresh('hour', signal)
+        const days = await rollups.refresh('day', signal)
+        if (hours.left + days.left === 0) seen = now
+      } catch (thrown) {
+        const { code, retryable } = toAppError(thrown)
+        if (!signal.aborted)
+          logger[retryable ? 'info' : 'error']({ err: thrown, code }, 'usage: not rolled up')
+      }
+    }
+    await pause(intervalMs, signal)
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done)
+  })
+}

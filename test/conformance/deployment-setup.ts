@@ -1,0 +1,94 @@
+import { fileURLToPath } from 'node:url'
+import { Client } from '@langchain/langgraph-sdk'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { API_KEY, startWeir, type WeirProcess } from '../support/server.ts'
+import { type Answer, answersAsDocumented, type OpenApiDocument } from './openapi-answers.ts'
+
+const NAME = 'fixtures'
+
+/** What tests of the deployment API work with; read it inside tests and hooks only. */
+export interface DeploymentSetup {
+  weir: WeirProcess
+  /** Of the deployment. */
+  url: string
+  /** LangGraph's SDK, as a user would make it; all that it is answered is checked after the tests. */
+  client: Client
+  /** A request with the key, for what no SDK does; checked as well. */
+  request(
+    path: string,
+    init?: { method?: string; headers?: Record<string, string>; body?: string },
+  ): Promise<Response>
+}
+
+/** A fetch that keeps what was answered. */
+function recordingFetch(url: string, answers: Answer[]): typeof fetch {
+  return async (input, init) => {
+    const asked = new Request(input, init)
+    const response = await fetch(asked)
+    const answer = response.clone()
+    const type = answer.headers.get('content-type') ?? ''
+    if (!type.startsWith('text/event-stream')) {
+      answers.push({
+        method: asked.method,
+        url: asked.url.slice(url.length),
+        status: answer.status,
+        answer_type: type,
+        answer: new Uint8Array(await answer.arrayBuffer()),
+      })
+    }
+    return response
+  }
+}
+
+/**
+ * A server that hosts graphs of test/fixtures, for the tests of a file. After all, every answer must have been as the
+ * deployment's own OpenAPI document says, and none a 5xx.
+ */
+export function useDeployment(folder = 'graphs', env: Record<string, string> = {}): () => DeploymentSetup {
+  let setup: DeploymentSetup | undefined
+  const answers: Answer[] = []
+
+  beforeAll(async () => {
+    const GRAPHS = fileURLToPath(new URL(`../fixtures/${folder}/langgraph.json`, import.meta.url))
+    const weir = await startWeir({ GRAPHS, DEPLOYMENT_NAME: NAME, DEPLOYMENT_PORT: '0', ...env })
+    const url = new URL(`/deployments/${NAME}`, weir.url).href
+    const record = recordingFetch(url, answers)
+    setup = {
+      weir,
+      url,
+      client: new Client({ apiUrl: url, apiKey: API_KEY, callerOptions: { fetch: record } }),
+      request: (path, { headers, ...init } = {}) =>
+        record(`${url}${path}`, { ...init, headers: { 'x-api-key': API_KEY, ...headers } }),
+    }
+  })
+  afterAll(async () => {
+    if (setup === undefined) return
+    const document = await fetch(`${setup.url}/openapi.json`)
+    const check = answersAsDocumented((await document.json()) as OpenApiDocument)
+    expect(answers.length).toBeGreaterThan(0)
+    try {
+      expect(answers.flatMap((answer) => check.faults(answer))).toEqual([])
+      expect(answers.filter(({ status }) => status >= 500)).toEqual([])
+    } finally {
+      expect(await setup.weir.stop()).toBe(0)
+    }
+  })
+
+  return () => {
+    if (setup === undefined) throw new Error('the setup has not started')
+    return setup
+  }
+}
+
+/** Status and body of what a call of the SDK was refused with. */
+export async function refusal(
+  call: Promise<unknown>,
+): Promise<{ status: number; detail: string; code: string }> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(Error)
+  const { status, text } = error as { status: number; text: string }
+  return { status, ...(JSON.parse(text) as { detail: string; code: string }) }
+}

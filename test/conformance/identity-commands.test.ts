@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SchemaTypes } from '../../src/schema/types.gen.ts'
+import { KEY, startWeir, type WeirProcess } from '../support/weir-process.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+let dir: string
+let weir: WeirProcess
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'weir-commands-'))
+  await mkdir(join(dir, 'data'))
+  weir = await startWeir(join(dir, 'data'))
+})
+afterAll(async () => {
+  await weir.stop()
+  await rm(dir, { recursive: true })
+})
+
+interface Done {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Runs `weir` against the server, with the admin key unless `env` says otherwise. */
+async function run(args: string[], env: Record<string, string> = {}): Promise<Done> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: dir,
+    env: { PATH: process.env['PATH'], WEIR_URL: weir.url, WEIR_API_KEY: KEY, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, code] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    new Promise<number | null>((resolve) => child.on('close', resolve)),
+  ])
+  return { code, stdout, stderr }
+}
+
+async function lines(...args: string[]): Promise<string[]> {
+  const { code, stdout, stderr } = await run(args)
+  expect([code, stderr]).toEqual([0, ''])
+  return stdout.trimEnd().split('\n')
+}
+
+async function json<T>(...args: string[]): Promise<T> {
+  return JSON.parse((await lines(...args, '--json')).join('\n')) as T
+}
+
+type NewKey = SchemaTypes['api-key-created']
+const settings = (key: string, headers = {}): Promise<Response> =>
+  fetch(`${weir.url}/settings`, { headers: { 'x-api-key': key, ...headers } })
+
+describe('weir workspaces, members and keys', () => {
+  it('go from a workspace over a member to his token', async () => {
+    const team = await json<SchemaTypes['workspace']>('workspaces', 'create', 'Team One')
+    const [titles, home, listed] = await lines('workspaces', 'list')
+    expect(titles).toMatch(/^ID +NAME +MADE$/)
+    expect(home).toMatch(/ Default +\d{4}-\d\d-\d\d$/)
+    expect(listed).toContain(`${team.id}  Team One`)
+
+    const add = ['members', 'add', 'Ada@example.com', '--role', 'user', '--name', 'Ada']
+    expect((await lines(...add, '--workspace', 'Team One'))[1]).toMatch(
+      /^[0-9a-f-]{36} +ada@example\.com +Ada +user +Team One$/,
+    )
+    expect((await lines('members', 'list')).join('\n')).toMatch(/admin@localhost +Admin +admin +all/)
+
+    const made = await lines('keys', 'create', 'laptop', '--user', 'ada@example.com', '--expires', '30d')
+    const token = made[0] ?? ''
+    expect(token).toMatch(/^lsv2_pt_[0-9a-f]{32}_[0-9a-f]{10}$/)
+    expect(made.join('\n')).toContain('only time')
+    expect(await (await settings(token)).json()).toMatchObject({ id: team.id })
+
+    const row = (await lines('keys', 'list', '--user', 'ADA@example.com'))[1] ?? ''
+    expect(row).toMatch(
+      /lsv2\.\.\.[0-9a-f]{4} +laptop +user +all +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d$/,
+    )
+    expect(row).not.toContain(token)
+    const revoked = await lines('keys', 'revoke', row.slice(0, 36), '--user', 'ada@example.com')
+    expect(revoked[0]).toContain('Revoked')
+    expect((await settings(token)).status).toBe(401)
+  })
+
+  it('make service keys for some workspaces, revoked by their short key', async () => {
+    const other = await json<SchemaTypes['workspace']>(
+      'workspaces',
+      'create',
+      'Other',
+      '--id',
+      crypto.randomUUID(),
+    )
+    const args = ['keys', 'create', 'ci', '--read-only', '--role', 'viewer', '--workspace', 'Default']
+    const made = await json<NewKey>(...args, '--workspace', other.id, '--default-workspace', 'Other')
+    expect(made).toMatchObject({
+      role: 'viewer',
+      read_only: true,
+      default_workspace_id: other.id,
+      expires_at: null,
+    })
+    expect(made.workspaces).toContain(other.id)
+    expect((await lines('keys', 'list')).join('\n')).toMatch(/ci +viewer, read only +Default, Other/)
+    const own = await run(['workspaces', 'list'], { WEIR_API_KEY: made.key })
+    expect(own.stdout.trimEnd().split('\n')).toHaveLength(3)
+    await lines('keys', 'revoke', made.short_key)
+    expect((await settings(made.key)).status).toBe(401)
+  })
+
+  it('act in the workspace that --tenant names', async () => {
+    await json('workspaces', 'create', 'Third')
+    const { key } = await json<NewKey>('keys', 'create', 'everywhere', '--role', 'admin')
+    const [home] = await json<SchemaTypes['workspace'][]>('workspaces', 'list')
+    const list = (...flags: string[]) => run(['keys', 'list', '--key', key, ...flags])
+    const foreign = await list('--tenant', '99999999-9999-4999-8999-999999999999')
+    expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining('Forbidden')])
+    expect((await list('--tenant', home?.id ?? '')).code).toBe(0)
+    expect((await list()).code).toBe(0)
+  })
+
+  it('list the tokens of the caller with --personal', async () => {
+    const personal = await json<SchemaTypes['api-key'][]>('keys', 'list', '--personal')
+    expect(personal.map(({ description, role }) => [description, role])).toEqual([
+      ['First admin key', 'admin'],
+    ])
+  })
+
+  it.each([
+    [['keys'], 'Say list'],
+    [['keys', 'list', 'x'], 'Say list'],
+    [['keys', 'create'], 'Say list'],
+    [['keys', 'create', 'a', 'b'], 'Say list'],
+    [['keys', 'create', 'a', '--wrong'], '--wrong'],
+    [['keys', 'create', 'a', '--role', 'root'], 'role: '],
+    [['keys', 'create', 'a', '--workspace', 'Nowhere'], 'no workspace "Nowhere"'],
+    [['keys', 'create', 'a', '--expires', 'soon'], 'expires_at: must be an ISO 8601 time'],
+    [['keys', 'create', 'a', '--user', 'no@one'], 'no member no@one'],
+    [['keys', 'revoke', 'lsv2...none'], 'no key lsv2...none'],
+    [['keys', 'revoke', crypto.randomUUID()], '404'],
+    [['members', 'add'], 'Say list'],
+    [['members', 'add', 'no-address'], 'email: '],
+    [['members', 'remove', 'x'], 'Say list'],
+    [['workspaces', 'create'], 'Say list'],
+    [['workspaces', 'list', '--url', 'http://127.0.0.1:1'], 'No server answers'],
+    [['workspaces', 'list', '--key', 'unknown_key_0123456789'], 'Invalid token (401)'],
+  ])('exit with 2 and say why: %j', async (args, why) => {
+    const { code, stdout, stderr } = await run(args)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(why)
+  })
+
+  it.each(['keys', 'workspaces', 'members'])('weir %s --help tells how it goes', async (command) => {
+    const { code, stdout } = await run([command, '--help'])
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage: weir ${command} list`)])
+  })
+
+  it('take the key of DATA_DIR for a server on this machine, and show it to no other', async () => {
+    const other = join(dir, 'kept')
+    await mkdir(other)
+    await writeFile(join(other, 'api-key'), `${KEY}\n`)
+    const env = { WEIR_API_KEY: '', DATA_DIR: other }
+    expect((await run(['workspaces', 'list'], env)).code).toBe(0)
+    const elsewhere = await run(['workspaces', 'list'], {
+      ...env,
+      WEIR_URL: weir.url.replace('127.0.0.1', '0.0.0.0'),
+    })
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([2, expect.stringContaining('401')])
+  })
+})

@@ -1,0 +1,156 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { BROKEN_MODEL, REPLY, WEATHER_CALL, WEATHER_REPLY } from '../support/fake-vendor.ts'
+import { eventually } from '../support/eventually.ts'
+import { API_KEY } from '../support/server.ts'
+import { useClientSetup } from './client-setup.ts'
+import type { ReadTrace } from './corpus-facts.ts'
+import { ALL_OK, expectFirstToken, llmsOf, readEndedTrace, text, WEATHER_BLOCK } from './instrumented-app.ts'
+
+const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'
+const INSTRUMENTATIONS = [
+  {
+    title: 'OpenInference',
+    which: 'openinference',
+    module: 'openinference.instrumentation.openai',
+    env: {},
+    format: 'openinference',
+    firstToken: true,
+  },
+  {
+    title: "OpenTelemetry's own, content on spans",
+    which: 'contrib',
+    module: 'opentelemetry.instrumentation.openai_v2',
+    env: { OTEL_SEMCONV_STABILITY_OPT_IN: 'gen_ai_latest_experimental', [CAPTURE]: 'span_only' },
+    format: 'otel-genai',
+    firstToken: false,
+  },
+  {
+    title: "OpenTelemetry's own, content in log records",
+    which: 'contrib',
+    module: 'opentelemetry.instrumentation.openai_v2',
+    env: { [CAPTURE]: 'true' },
+    format: 'otel-genai',
+    firstToken: false,
+  },
+]
+
+/** Why it cannot run here; undefined when it can. */
+function missing(module: string): string | undefined {
+  const needed = `import openai, opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http, ${module}`
+  const probe = spawnSync('python3', ['-c', needed], { encoding: 'utf8' })
+  return probe.status === 0 ? undefined : `python3 has no ${module} that works`
+}
+
+const CASES = INSTRUMENTATIONS.map((it) => ({ ...it, missing: missing(it.module) }))
+
+for (const { title, which, env, format, firstToken, missing } of CASES) {
+  describe.skipIf(missing !== undefined)(`Python, ${title}${missing ? ` (${missing})` : ''}`, () => {
+    const setup = useClientSetup()
+    let stderr: string
+    let trace: ReadTrace
+
+    beforeAll(async () => {
+      const { proxy, vendor } = setup()
+      const script = fileURLToPath(new URL('python-otel.py', import.meta.url))
+      const done = await promisify(execFile)('python3', [script, which, proxy.url, API_KEY, vendor.url], {
+        env: { PATH: process.env['PATH'] ?? '', ...env },
+      })
+      const traceId = done.stdout.trim()
+      stderr = done.stderr
+      trace = await eventually(async () => {
+        const read = await readEndedTrace(setup(), traceId, 6)
+        const llms = llmsOf(read)
+        // Log records come later than the spans, and lists a moment later than the content.
+        expect(llms.filter(({ llm }) => llm!.messages!.input.length === 0)).toEqual([])
+        expect(llms.map(({ total_tokens }) => total_tokens)).not.toContain(0)
+        expect(read.totals.total_tokens).toBe(llms.reduce((sum, llm) => sum + llm.total_tokens, 0))
+        return read
+      })
+    })
+
+    it('says nothing', () => {
+      expect(stderr).toBe('')
+    })
+
+    it('has its calls below the application, with what was said', () => {
+      expect(trace.root).toMatchObject({ name: 'app', run_type: 'chain', parent_run_id: null })
+      const llms = llmsOf(trace)
+      expect(llms.map(({ parent_run_id }) => parent_run_id)).toEqual(Array(5).fill(trace.root!.id))
+      const called = {
+        provider: 'openai',
+        model: 'gpt-4.1-mini',
+        input_format: format,
+        output_format: format,
+      }
+      const hello = {
+        ...called,
+        messages: {
+          input: [
+            { role: 'system', content: text('You are a helpful assistant.') },
+            { role: 'user', content: text('Hi there') },
+          ],
+          output: [{ role: 'assistant', content: text(REPLY) }],
+        },
+        checks: ALL_OK,
+      }
+      expect(llms.slice(0, 4).map(({ llm }) => llm)).toMatchObject([
+        hello,
+        hello,
+        {
+          ...called,
+          messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] },
+          checks: ALL_OK,
+        },
+        {
+          ...called,
+          messages: {
+            input: [
+              { role: 'user', content: text('Weather in Paris?') },
+              { role: 'assistant', content: [WEATHER_BLOCK] },
+              { role: 'tool', tool_call_id: WEATHER_CALL.id, content: text('18 degrees, sunny') },
+            ],
+            output: [{ role: 'assistant', content: text(WEATHER_REPLY) }],
+          },
+          checks: ALL_OK,
+        },
+      ])
+    })
+
+    it('has its counts and costs', () => {
+      const [one, streamed, called, answered, broken] = llmsOf(trace)
+      const source = { input: 'client', output: 'client' }
+      for (const traceRun of [one!, streamed!, answered!])
+        expect(traceRun.llm).toMatchObject({
+          usage_metadata: { input_tokens: 25, output_tokens: 9, total_tokens: 34 },
+          usage_source: source,
+        })
+      expect(called!.llm).toMatchObject({
+        usage_metadata: { input_tokens: 82, output_tokens: 17, total_tokens: 99 },
+        usage_source: source,
+      })
+      for (const { total_cost } of [one!, streamed!, called!, answered!])
+        expect(Number(total_cost)).toBeGreaterThan(0)
+      expect(broken!.llm!.usage_source).toEqual({ input: 'estimate', output: 'estimate' })
+      expect(trace.totals).toMatchObject({ total_tokens: 3 * 34 + 99 + 19, llm_runs: 5, error_runs: 1 })
+    })
+
+    it('has its first token where it sends that', () => {
+      const [one, streamed] = llmsOf(trace)
+      expect(one!.llm!.time_to_first_token_ms).toBeNull()
+      if (firstToken) expectFirstToken(streamed!)
+      else expect(streamed!.llm!.time_to_first_token_ms).toBeNull()
+    })
+
+    it('has its error, with the model that was asked', () => {
+      const broken = llmsOf(trace)[4]
+      expect(broken).toMatchObject({
+        status: 'error',
+        llm: { provider: 'openai', model: BROKEN_MODEL, usage_metadata: { output_tokens: 0 } },
+      })
+      expect(broken!.error).toContain('this model is broken')
+    })
+  })
+}

@@ -1,0 +1,116 @@
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import { newUuid } from '../../src/base/ids.ts'
+import { createLogger } from '../../src/base/log.ts'
+import { openRunDatabase } from '../../src/storage/sql/open-run-database.ts'
+import { createRunStore } from '../../src/storage/sql/run-store.ts'
+import { createPostgresWake } from '../../src/storage/sql/wake.ts'
+import { eventually } from '../support/eventually.ts'
+import { doneWith } from '../support/fake-graph-host.ts'
+import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts'
+import { openRunWorld, type RunWorld, staying, type WorldOptions } from '../support/run-world.ts'
+
+const REQUEST = { assistant_id: 'agent', input: null }
+const INTERRUPT = { action: 'interrupt', wait: true, early: false } as const
+
+describe.skipIf(!hasPostgres())('servers that share their runs in Postgres', () => {
+  let cluster: Promise<PostgresCluster> | undefined
+  afterAll(async () => await (await cluster)?.stop())
+
+  /** A server of the database at `url`. */
+  async function openServer(url: string, options: WorldOptions = {}): Promise<RunWorld> {
+    const database = await openRunDatabase({ url, file: '' })
+    const logger = createLogger({ level: 'silent' })
+    const wake = createPostgresWake({ url, database, logger, retryMs: 10 })
+    onTestFinished(async () => {
+      await wake.close()
+      await database.close()
+    })
+    return openRunWorld({ ...options, wake, store: createRunStore(database, systemClock) })
+  }
+
+  async function openUrl(): Promise<string> {
+    cluster ??= startPostgres()
+    return (await cluster).createDatabase()
+  }
+
+  /** The second server is the only one with room, so it executes what the first one is asked for. */
+  async function openPair(options: WorldOptions = {}): Promise<[asked: RunWorld, executing: RunWorld]> {
+    const url = await openUrl()
+    const asked = await openServer(url, { ...options, concurrency: 0 })
+    return [asked, await openServer(url, options)]
+  }
+
+  it('wait, join and cancel, wherever the run is executed', async () => {
+    const [asked, executing] = await openPair()
+    const { run, result } = await asked.runs.wait(asked.call, await asked.thread(), REQUEST, staying())
+    ;(await executing.fake.job(run.run_id)).end(doneWith('over there'))
+    expect(await result).toBe('"over there"')
+    const second = await asked.runs.wait(asked.call, run.thread_id, REQUEST, staying())
+    const { run_id } = second.run
+    await executing.fake.job(run_id)
+    await asked.runs.cancel(asked.call, run.thread_id, run_id, INTERRUPT)
+    expect((await asked.runs.get(asked.call, run.thread_id, run_id)).status).toBe('interrupted')
+    await second.result
+    const third = await asked.runs.create(asked.call, run.thread_id, REQUEST)
+    await executing.fake.job(third.run_id)
+    await asked.runs.cancel(asked.call, run.thread_id, third.run_id, { ...INTERRUPT, action: 'rollback' })
+    await expect(asked.runs.get(asked.call, run.thread_id, third.run_id)).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  })
+
+  it('one remembers an early cancel that another one heard', async () => {
+    const [asked, executing] = await openPair()
+    const thread_id = await asked.thread()
+    const run_id = newUuid()
+    await asked.runs.cancel(asked.call, thread_id, run_id, { action: 'interrupt', wait: false, early: true })
+    // What is sent later arrives later: once this has been heard, so has the cancel.
+    const marker = await asked.runs.create(asked.call, await asked.thread(), REQUEST)
+    await executing.fake.job(marker.run_id)
+    await executing.runs.create(executing.call, thread_id, { ...REQUEST, run_id })
+    await eventually(async () =>
+      expect((await asked.runs.get(asked.call, thread_id, run_id)).status).toBe('interrupted'),
+    )
+  })
+
+  it('one takes over when another falls silent, whose word then counts no more', async () => {
+    const url = await openUrl()
+    const lease_ms = 300
+    const silent = await openServer(url, { lease_ms, stubborn: true })
+    const thread_id = await silent.thread()
+    const run = await silent.runs.create(silent.call, thread_id, REQUEST)
+    const left = await silent.fake.job(run.run_id)
+    silent.store.renew = () => new Promise(() => undefined)
+    const alive = await openServer(url, { lease_ms })
+    const taken = await alive.fake.job(run.run_id, 2)
+    left.end(doneWith('too late'))
+    taken.end(doneWith('in time'))
+    await eventually(async () =>
+      expect((await alive.threads.get(alive.call, thread_id)).values_json).toBe('"in time"'),
+    )
+    expect(await alive.runs.get(alive.call, thread_id, run.run_id)).toMatchObject({
+      status: 'success',
+      attempt: 2,
+    })
+  })
+
+  it('share the work: none of many runs is executed twice or left', async () => {
+    const url = await openUrl()
+    const servers = [
+      await openServer(url, { concurrency: 4 }),
+      await openServer(url, { concurrency: 4 }),
+    ] as const
+    for (const { fake } of servers) fake.play((job) => setTimeout(() => job.end(doneWith(1)), 5))
+    const waits = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => {
+        const { runs, call } = servers[n % 2] ?? servers[0]
+        return runs.wait(call, null, { ...REQUEST, on_completion: 'keep' }, staying())
+      }),
+    )
+    await Promise.all(waits.map(({ result }) => result))
+    const executed = servers.flatMap(({ fake }) => fake.jobs.map(({ job }) => job.run.run_id))
+    expect(executed.sort()).toEqual(waits.map(({ run }) => run.run_id).sort())
+    expect(servers.every(({ fake }) => fake.jobs.length > 0)).toBe(true)
+  })
+})

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NIL_UUID } from '../../src/base/ids.ts'
+import { createUsageRecorder } from '../../src/ingest/usage-recorder.ts'
+import { RowWriter } from '../../src/trace/row-binary.ts'
+import { BASIS, type UsageClaim, writeUsageClaim } from '../../src/trace/usage-claim.ts'
+import { bucketOf, bucketOrigin, chooseStride } from '../../src/usage/stride.ts'
+import { GROUPINGS, type Grouping, type UsageCount, type UsageQuery } from '../../src/usage/usage-source.ts'
+import { startTestUsageTables, type TestUsageTables } from '../support/usage-tables.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const T0 = Date.UTC(2026, 2, 1)
+
+let usage: TestUsageTables
+beforeAll(async () => {
+  usage = await startTestUsageTables()
+})
+afterAll(() => usage?.stop())
+
+const recorder = (exclusive = false) => createUsageRecorder({ store: usage.store, exclusive, periods: [] })
+
+interface Fields extends Partial<UsageClaim> {
+  start: number
+}
+
+function claim(workspace_id: string, trace_id: string, { start, ...fields }: Fields): UsageClaim {
+  return {
+    workspace_id,
+    trace_id,
+    basis: BASIS.stated,
+    hour: Math.floor(start / HOUR),
+    rank: 1n << 64n,
+    start,
+    project_id: NIL_UUID,
+    user_id: NIL_UUID,
+    api_key_id: NIL_UUID,
+    ...fields,
+  }
+}
+
+function rows(...claims: UsageClaim[]): Uint8Array[] {
+  const out = new RowWriter()
+  for (const each of claims) writeUsageClaim(out, each)
+  return [out.finish()]
+}
+
+function queryOf(workspace_ids: string[], start: number, end: number, group_by: Grouping): UsageQuery {
+  const stride = chooseStride(start, end)
+  return { workspace_ids, start, end, stride, origin: bucketOrigin(start, stride), group_by }
+}
+
+/** What the counts must be: each trace as its last claim says. */
+function bruteForce(traces: readonly UsageClaim[], query: UsageQuery): UsageCount[] {
+  const counts = new Map<string, UsageCount>()
+  for (const trace of traces) {
+    const { workspace_id, start } = trace
+    if (start < query.start || start >= query.end || !query.workspace_ids.includes(workspace_id)) continue
+    const bucket = bucketOf(start, query.origin, query.stride)
+    const keeps = query.group_by === 'workspace' || query.group_by === 'project'
+    const dimension_id = trace[`${query.group_by}_id`]
+    const key = `${bucket} ${keeps ? workspace_id : ''} ${dimension_id}`
+    const known = counts.get(key)
+    if (known) known.traces++
+    else counts.set(key, { bucket, workspace_id: keeps ? workspace_id : NIL_UUID, dimension_id, traces: 1 })
+  }
+  return inOrder([...counts.values()])
+}
+
+function inOrder(counts: UsageCount[]): UsageCount[] {
+  const key = ({ bucket, workspace_id, dimension_id }: UsageCount) =>
+    [bucket, workspace_id, dimension_id].join(' ')
+  return counts.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
+}
+
+/** Makes marks and rollups an hour older, so that everything is quiet. */
+async function age(): Promise<void> {
+  for (const [table, time] of [
+    ['usage_marks', 'marked_at'],
+    ['usage_rollups', 'as_of'],
+  ]) {
+    await usage.db.command(`CREATE TABLE aged AS ${table}`)
+    await usage.db.command(`INSERT INTO aged SELECT * REPLACE(${time} - 3600 AS ${time}) FROM ${table} FINAL`)
+    await usage.db.command(`TRUNCATE TABLE ${table}`)
+    await usage.db.command(`INSERT INTO ${table} SELECT * FROM aged`)
+    await usage.db.command('DROP TABLE aged SYNC')
+  }
+}
+
+async function rowsOf(table: string): Promise<number> {
+  const [row] = await usage.db.rows<{ n: number }>(`SELECT count() AS n FROM ${table} FINAL`)
+  return row!.n
+}
+
+const pick = <T>(from: readonly T[], n: number): T => from[n % from.length]!
+
+describe('usage tables', () => {
+  const workspaces = [randomUUID(), randomUUID(), randomUUID()]
+  const [projects, users, keys] = [7, 4, 5].map((n) => Array.from({ length: n }, () => randomUUID()))
+  const traces: UsageClaim[] = []
+  const ranges: [string, number, number][] = [
+    ['hours', T0 + 3 * DAY + 17 * 60_000, T0 + 4 * DAY - 1],
+    ['part of an hour', T0 + 3 * DAY + 17 * 60_000, T0 + 3 * DAY + 40 * 60_000],
+    ['one whole hour', T0 + 3 * DAY, T0 + 3 * DAY + HOUR],
+    ['days', T0 + 11 * HOUR + 1, T0 + 6 * DAY + 5 * HOUR + 123_456],
+    ['whole days', T0, T0 + 31 * DAY],
+    ['weeks', T0 - DAY, T0 + 60 * DAY + 1],
+    ['months', T0 - 100 * DAY, T0 + 100 * DAY],
+    ['years', Date.UTC(1969, 5, 5, 5, 5), Date.UTC(2030, 1, 1)],
+  ]
+
+  let turn = 0
+
+  /** Every range, by two groupings in turn. */
+  async function expectExact(): Promise<void> {
+    turn++
+    for (const [i, [name, start, end]] of ranges.entries()) {
+      for (const group_by of GROUPINGS.filter((_, j) => (i + j + turn) % 2 === 0)) {
+        const query = queryOf(workspaces.slice(0, 2), start, end, group_by)
+        expect(inOrder(await usage.source.count(query)), `${name} by ${group_by}`).toEqual(
+          bruteForce(traces, query),
+        )
+      }
+    }
+  }
+
+  it('counts live, from rollups, and from both', async () => {
+    for (let i = 0; i < 3000; i++) {
+      const start = i % 200 === 0 ? -1234 * i : T0 + ((i * 7919 * 60_000) % (8 * DAY)) + (i % 1000)
+      traces.push(
+        claim(pick(workspaces, i), randomUUID(), {
+          start,
+          project_id: pick(projects!, i * 3),
+          user_id: i % 9 === 0 ? NIL_UUID : pick(users!, i * 5),
+          api_key_id: pick(keys!, i),
+        }),
+      )
+    }
+    const own = recorder()
+    for (let i = 0; i < traces.length; i += 500) await own.record(rows(...traces.slice(i, i + 500)))
+    await expectExact()
+    // Nothing is quiet yet.
+    expect(await usage.rollups.refresh('hour')).toMatchObject({ done: 0 })
+    await age()
+    const { done, left } = await usage.rollups.refresh('hour')
+    expect(left).toBe(0)
+    expect(done).toBe(await rowsOf('usage_rollups'))
+    await expectExact()
+    expect(await usage.rollups.refresh('day')).toMatchObject({ left: 0 })
+    expect(await usage.rollups.refresh('day')).toEqual({ done: 0, left: 0 })
+    await expectExact()
+  })
+
+  it('counts what comes late, and moves what turns out to lie elsewhere', async () => {
+    const moved = traces.filter((_, i) => i % 3 === 0)
+    for (const trace of moved) {
+      const start = trace.start + (trace.start % 7 === 0 ? 3 * DAY : 5 * HOUR + 1)
+      Object.assign(trace, {
+        start,
+        hour: Math.floor(start / HOUR),
+        rank: 2n << 64n,
+        project_id: pick(projects!, start),
+      })
+    }
+    const late = Array.from({ length: 200 }, (_, i) =>
+      claim(workspaces[0]!, randomUUID(), {
+        start: T0 + i * 3 * HOUR,
+        api_key_id: keys![0]!,
+        project_id: projects![0]!,
+      }),
+    )
+    traces.push(...late)
+    const own = recorder()
+    await own.record(rows(...moved, ...late))
+    await expectExact()
+    // An older claim changes nothing, in whatever hour it is.
+    const older = moved
+      .slice(0, 50)
+      .map((trace) => ({ ...trace, rank: 1n << 64n, hour: trace.hour - 3, start: trace.start - 3 * HOUR }))
+    await recorder().record(rows(...older))
+    await expectExact()
+    await age()
+    await usage.rollups.refresh('hour')
+    await usage.rollups.refresh('day')
+    await expectExact()
+    await usage.rollups.rebuild()
+    await expectExact()
+  })
+
+  it('uncounts a trace that was none, and leaves no hour in doubt', async () => {
+    const [trace, own] = [randomUUID(), recorder()]
+    const start = T0 + 50 * DAY
+    const query = queryOf([workspaces[2]!], start - DAY, start + DAY, 'workspace')
+    const count = async () => (await usage.source.count(query)).reduce((sum, { traces: n }) => sum + n, 0)
+    await own.record(rows(claim(workspaces[2]!, trace, { start, basis: BASIS.parent })))
+    expect(await count()).toBe(1)
+    await own.record(rows(claim(workspaces[2]!, trace, { start: 0, rank: 0n, basis: BASIS.not_parent })))
+    expect(await count()).toBe(0)
+    await age()
+    await usage.rollups.refresh('hour')
+    expect(await usage.rollups.refresh('hour')).toEqual({ done: 0, left: 0 })
+    expect(await count()).toBe(0)
+  })
+
+  it('asks the store nothing about what it knows', async () => {
+    let asked = 0
+    const store = {
+      ...usage.store,
+      claims: (...args: [string, readonly string[]]) => (asked++, usage.store.claims(...args)),
+    }
+    const own = createUsageRecorder({ store, exclusive: false, periods: [] })
+    const known = claim(workspaces[2]!, randomUUID(), { start: T0, rank: 5n << 64n })
+    await own.record(rows(known))
+    await own.record(rows(known))
+    await own.record(rows({ ...known, rank: 4n << 64n, hour: known.hour + 1 }))
+    expect(asked).toBe(1)
+    await own.record(rows({ ...known, rank: 6n << 64n }))
+    expect(asked).toBe(2)
+  })
+})

@@ -1,0 +1,246 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type DeploymentFile, readDeploymentFile } from '../../src/graph/deployment-file.ts'
+import type { GraphHostOptions } from '../../src/graph/host-pool.ts'
+import type { GraphEnd, StreamItem } from '../../src/runs/graph-host.ts'
+import type { JsonObject } from '../../src/schema/json.ts'
+import { until } from '../support/embedded-clickhouse.ts'
+import { FIXTURES, type HostBench, openHostBench } from '../support/graph-hosts.ts'
+
+let bench: HostBench | undefined
+afterEach(async () => {
+  await bench?.stop()
+  bench = undefined
+})
+
+async function open(options: Partial<GraphHostOptions> = {}): Promise<HostBench> {
+  bench = await openHostBench(['tokens', 'hostile'], { stallMs: 3_000, cancelGraceMs: 1_000, ...options })
+  return bench
+}
+
+const valuesOf = (end: GraphEnd) => JSON.parse(end.state?.values_json ?? 'null') as JsonObject | null
+
+/** Runs `act` beside a neighbour in the one host there is, and tells how both ended. */
+async function beside(act: string, options: Partial<GraphHostOptions> = {}) {
+  const { run, job, execute, hosts } = await open({ maxHosts: 1, ...options })
+  const [pid] = hosts.pids()
+  const neighbour = await job('hostile', { act: 'wait' })
+  const [hostile, beside_] = await Promise.all([run('hostile', { act }), execute(neighbour)])
+  return { hostile: hostile.end, neighbour: beside_.end, neighbourJob: neighbour, pid }
+}
+
+/** The deployment still works. */
+async function expectAlive(): Promise<void> {
+  const { end } = await (bench as HostBench).run('tokens', { tokens: 1 })
+  expect(end.kind).toBe('done')
+}
+
+describe('user code that ends its process', () => {
+  it('loses its own run as the culprit; a neighbour is retried and goes on from its checkpoint', async () => {
+    const { hostile, neighbour, neighbourJob, pid } = await beside('exit')
+    expect(hostile).toMatchObject({
+      kind: 'lost',
+      culprit: true,
+      message: 'The graph ended its process with code 3.',
+      state: { next: ['misbehave'] },
+    })
+    expect(valuesOf(hostile)).toMatchObject({ log: 'before' })
+    expect(neighbour).toMatchObject({ kind: 'lost', culprit: false })
+    await expectAlive()
+    expect((bench as HostBench).hosts.pids()).not.toContain(pid)
+    expect(neighbourJob.run.attempt).toBe(1)
+  })
+
+  it('is known by the run that was alone with it when it runs out of memory', async () => {
+    const file: DeploymentFile = await readDeploymentFile(FIXTURES, {})
+    const env = { NODE_OPTIONS: '--max-old-space-size=150' }
+    const { run } = await open({ file: { ...file, env }, stallMs: 60_000 })
+    const { end } = await run('hostile', { act: 'oom' })
+    expect(end).toMatchObject({ kind: 'lost', culprit: true, message: 'The graph host ran out of memory.' })
+    await expectAlive()
+  })
+})
+
+describe('a host that is killed from outside', () => {
+  it('loses all its runs, nobody is to blame, and each is then executed alone', async () => {
+    const { job, hosts } = await open({ maxHosts: 1 })
+    const jobs = await Promise.all(['wait', 'wait', 'wait'].map((act) => job('hostile', { act })))
+    const never = new AbortController().signal
+    let begun = 0
+    let together = 0
+    let most = 0
+    const first = jobs.map((one) =>
+      hosts.run(one, { items: () => (begun += 1), trace: () => undefined }, never),
+    )
+    await until('all have begun', () => begun >= 3)
+    process.kill(hosts.pids()[0] ?? 0, 'SIGKILL')
+    expect((await Promise.all(first)).map((end) => end.kind === 'lost' && !end.culprit)).toEqual([
+      true,
+      true,
+      true,
+    ])
+
+    const again = jobs.map(async (one) => {
+      let isFirst = true
+      const items = () => {
+        if (isFirst) most = Math.max(most, ++together)
+        isFirst = false
+      }
+      const end = await hosts.run(
+        { ...one, run: { ...one.run, attempt: 2 } },
+        { items, trace: () => undefined },
+        never,
+      )
+      together -= 1
+      return end
+    })
+    expect((await Promise.all(again)).map((end) => valuesOf(end)?.['log'])).toEqual([
+      'acted',
+      'acted',
+      'acted',
+    ])
+    expect(most).toBe(1)
+  })
+})
+
+describe('a node that never gives back the event loop', () => {
+  it('is found out after the stall time, with the place in its code; its neighbour is not blamed', async () => {
+    const { hostile, neighbour } = await beside('block')
+    expect(hostile).toMatchObject({ kind: 'lost', culprit: true, state: { next: ['misbehave'] } })
+    expect(hostile.kind === 'lost' && hostile.message).toMatch(
+      /held up the graph host for \d+ s\. \(.*hostile\.mjs:\d+\)/,
+    )
+    expect(neighbour).toMatchObject({ kind: 'lost', culprit: false })
+    await expectAlive()
+  })
+
+  it('is ended by a cancel after the grace time, with the state that it left', async () => {
+    const { hosts } = await open()
+    const { ended, abort } = await block()
+    const asked = performance.now()
+    abort.abort()
+    expect(await ended).toMatchObject({ kind: 'cancelled', state: { next: ['misbehave'] } })
+    expect(performance.now() - asked).toBeLessThan(1_000 + 1_000)
+    expect(hosts.pids().length).toBeGreaterThan(0)
+    await expectAlive()
+  })
+
+  it('holds up no run that begins meanwhile', async () => {
+    const { run, hosts } = await open({ stallMs: 60_000, cancelGraceMs: 300 })
+    // In use: from now on a second host is at hand.
+    await run('tokens', {})
+    await until('a second host', () => hosts.pids().length === 2)
+    await hosts.ready()
+    const { ended, abort } = await block()
+    const others = await Promise.all(Array.from({ length: 10 }, () => run('tokens', { tokens: 1 })))
+    expect(others.map(({ end }) => end.kind)).toEqual(Array.from({ length: 10 }, () => 'done'))
+    abort.abort()
+    expect((await ended).kind).toBe('cancelled')
+  })
+})
+
+/** Begins a run whose node blocks; resolves when nothing comes from its host any more. */
+async function block() {
+  const { job, hosts } = bench as HostBench
+  const abort = new AbortController()
+  const blocking = await job('hostile', { act: 'block' })
+  let begun = false
+  const events = {
+    items: (items: readonly StreamItem[]) => {
+      begun ||= items.some(({ data }) => data.includes('"before"'))
+    },
+    trace: () => undefined,
+  }
+  const ended = hosts.run(blocking, events, abort.signal)
+  await until('its node has begun', () => begun)
+  return { ended, abort }
+}
+
+describe('other faults of user code', () => {
+  it('an exception that nobody catches fails its run; the host retires when its other runs are done', async () => {
+    const { hostile, neighbour, pid } = await beside('throw_later')
+    expect(hostile).toMatchObject({ kind: 'failed', error: 'Error', message: 'nobody catches this' })
+    expect(neighbour).toMatchObject({ kind: 'done' })
+    await expectAlive()
+    expect((bench as HostBench).hosts.pids()).not.toContain(pid)
+  })
+
+  it('a rejection that nobody awaits harms nobody', async () => {
+    const { hostile, neighbour } = await beside('reject_later')
+    expect([hostile.kind, neighbour.kind]).toEqual(['done', 'done'])
+  })
+
+  it('a state that is not JSON fails its run', async () => {
+    const { hostile, neighbour } = await beside('cycle')
+    expect(hostile).toMatchObject({ kind: 'failed', error: 'TypeError' })
+    expect(neighbour.kind).toBe('done')
+  })
+
+  it('a node that ignores the cancel neither holds it up nor writes to the state afterwards', async () => {
+    const { job, hosts, run } = await open({ maxHosts: 1 })
+    const abort = new AbortController()
+    const late = await job('hostile', { act: 'late' })
+    const end = await hosts.run(
+      late,
+      {
+        items: (items) => items.some(({ data }) => data.includes('"before"')) && abort.abort(),
+        trace: () => undefined,
+      },
+      abort.signal,
+    )
+    expect(end).toMatchObject({ kind: 'cancelled', state: { next: ['misbehave'] } })
+    // Longer than the node takes.
+    await run('hostile', { act: 'wait' })
+    const config = { configurable: { thread_id: late.run.thread_id } }
+    const { body } = await hosts.call(late.tenant, {
+      name: 'state',
+      graph_id: 'hostile',
+      config,
+      subgraphs: false,
+    })
+    expect(JSON.parse(body)).toMatchObject({ values: { log: 'before' }, next: ['misbehave'] })
+  })
+})
+
+describe('graphs that cannot be loaded', () => {
+  it('say why, fail the runs that need them, and serve again once they are mended', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-broken-'))
+    try {
+      await writeFile(join(folder, 'broken.mjs'), 'export const graph = missing.name')
+      await writeFile(
+        join(folder, 'langgraph.json'),
+        JSON.stringify({ graphs: { tokens: './broken.mjs:graph' } }),
+      )
+      const { hosts, run } = await open()
+      const whole = await readDeploymentFile(FIXTURES, {})
+      hosts.reload(await readDeploymentFile(join(folder, 'langgraph.json'), {}))
+      await expect(hosts.ready()).rejects.toMatchObject({
+        message: expect.stringContaining('missing is not defined'),
+      })
+      const failed = await run('tokens', {})
+      expect(failed.end).toMatchObject({ kind: 'failed', message: expect.stringContaining('broken.mjs') })
+      hosts.reload(whole)
+      await expectAlive()
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('hosts that are stopped', () => {
+  it('lose the runs under way, which nobody is to blame for, and leave no process behind', async () => {
+    const { hosts, job } = await open()
+    const pids = hosts.pids()
+    const under = await job('hostile', { act: 'ignore' })
+    let begun = false
+    const events = { items: () => void (begun = true), trace: () => undefined }
+    const ended = hosts.run(under, events, new AbortController().signal)
+    await until('it has begun', () => begun)
+    await hosts.stop()
+    expect(await ended).toMatchObject({ kind: 'lost', culprit: false })
+    for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow(/ESRCH/)
+    await expect(hosts.ready()).rejects.toMatchObject({ code: 'host_unavailable' })
+  })
+})

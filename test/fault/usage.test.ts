@@ -1,0 +1,9 @@
+import { describe, it } from 'vitest'
+import { hasPostgres } from '../support/postgres.ts'
+import { usageRounds } from '../support/usage-rounds.ts'
+
+describe('usage', () => {
+  it.skipIf(!hasPostgres())('is exact with two servers that die (Postgres is not installed)', () =>
+    usageRounds(2_000, 2),
+  )
+})

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { Lease } from '../../src/runs/run-store.ts'
+import { migrate } from '../../src/storage/sql/migrate.ts'
+import { RUN_MIGRATIONS } from '../../src/storage/sql/open-run-database.ts'
+import { createRunStore } from '../../src/storage/sql/run-store.ts'
+import { TENANT } from '../support/run-store.ts'
+import { apply, type Drawn, resolve, steps, THREADS, type World } from '../support/run-store-commands.ts'
+import {
+  applyToModel,
+  emptyModel,
+  type ModelCommand,
+  type ModelState,
+  viewOfModel,
+} from '../support/run-store-model.ts'
+import { describeOnSql, type SqlEngine } from '../support/sql-databases.ts'
+
+async function viewOf({ database, stores: [store] }: World): Promise<unknown> {
+  const view: Record<string, unknown> = { nextDue: await store?.nextDue() }
+  for (const id of THREADS) {
+    const thread = await store?.getThread(TENANT, id)
+    if (thread === undefined) continue
+    const runs = (await store?.listRuns(TENANT, id, { limit: 100, offset: 0 })) ?? []
+    const [row] = await database.query<{ count: number }>(
+      'SELECT count(*) AS count FROM checkpoints WHERE thread_id = ?',
+      [id],
+    )
+    view[id] = {
+      status: thread.status,
+      values: thread.values_json,
+      runs: runs.map((run) => `${run.run_id} ${run.status} ${run.attempt}`),
+      checkpoints: row?.count,
+    }
+  }
+  return view
+}
+
+function* permutations<T>(items: readonly T[]): Generator<T[]> {
+  if (items.length === 0) yield []
+  for (const [index, item] of items.entries()) {
+    for (const rest of permutations(items.toSpliced(index, 1))) yield [item, ...rest]
+  }
+}
+
+/** The model after the commands in some order in which it answers just so; undefined when there is none. */
+function explain(
+  state: ModelState,
+  done: readonly { command: ModelCommand; answer: unknown }[],
+  view: unknown,
+): ModelState | undefined {
+  for (const order of permutations(done)) {
+    const after = structuredClone(state)
+    const fits = order.every(({ command, answer }) => equals(applyToModel(after, command), answer))
+    if (fits && equals(viewOfModel(after), view)) return after
+  }
+  return undefined
+}
+
+function equals(a: unknown, b: unknown): boolean {
+  try {
+    expect(a).toEqual(b)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function step(world: World, ms: number, drawnCommands: readonly Drawn[]): Promise<void> {
+  world.state.now += ms
+  const before = structuredClone(world.state)
+  const commands = drawnCommands.map((command) => resolve(world, command))
+  const claimed: Lease[] = []
+  const answers = await Promise.all(
+    commands.map(async (command, n) => {
+      const store = world.stores[n % world.stores.length]
+      return store && (await apply(world, store, command, claimed))
+    }),
+  )
+  const done = commands.map((command, n) => ({ command, answer: answers[n] }))
+  const view = await viewOf(world)
+  const after = explain(before, done, view)
+  if (after === undefined) {
+    const inTurn = structuredClone(before)
+    const expected = commands.map((command) => applyToModel(inTurn, command))
+    expect({ commands, answers, view }, 'no order of these commands explains the answers').toEqual({
+      commands,
+      answers: expected,
+      view: viewOfModel(inTurn),
+    })
+    throw new Error('the order matters to the clone only')
+  }
+  world.state = after
+  for (const { run_id, thread_id: id, token, workspace_id, deployment_id } of claimed) {
+    const model = { run_id, claim: after.claims[run_id] ?? 0 }
+    world.leases.push({ model, real: { run_id, thread_id: id, token, workspace_id, deployment_id } })
+  }
+}
+
+const TABLES = ['threads', 'thread_states', 'runs', 'checkpoints', 'checkpoint_blobs', 'checkpoint_writes']
+
+async function openWorld(engine: SqlEngine): Promise<() => Promise<World>> {
+  const database = await engine.open()
+  await migrate(database, RUN_MIGRATIONS)
+  const other = await engine.openAgain()
+  return async () => {
+    for (const table of TABLES) await database.query(`DELETE FROM ${table}`)
+    const world: World = { database, stores: [], state: emptyModel(1_700_000_000_000), leases: [] }
+    world.stores = [database, other].map((each) => createRunStore(each, { now: () => world.state.now }))
+    return world
+  }
+}
+
+describeOnSql('the run store', (engine) => {
+  const numRuns = engine.name === 'SQLite' ? 250 : 20
+  it('answers as the reference model does in some order, whatever clients do at once', async () => {
+    const fresh = await openWorld(engine)
+    const property = fc.asyncProperty(steps, async (program) => {
+      const world = await fresh()
+      for (const { ms, commands } of program) await step(world, ms, commands)
+    })
+    await fc.assert(property, { numRuns })
+  })
+})

@@ -1,0 +1,21 @@
+import { SIZED_COLUMNS, type StoredFragment } from '../../src/trace/fragment.ts'
+import { RowWriter } from '../../src/trace/row-binary.ts'
+
+/** Fragments as the store gives their outlines. */
+export function outlineRows(fragments: readonly StoredFragment[]): Uint8Array<ArrayBuffer> {
+  const out = new RowWriter()
+  for (const fragment of fragments) {
+    out.uuid(fragment.workspace_id)
+    out.uuid(fragment.run_id)
+    out.u8(fragment.rank)
+    out.raw(Buffer.from(fragment.hash, 'latin1'))
+    out.i64(BigInt(fragment.received_at))
+    out.uuid(fragment.project_id)
+    out.uuid(fragment.user_id)
+    out.uuid(fragment.api_key_id)
+    out.bytes(fragment.head)
+    out.varint(SIZED_COLUMNS.length)
+    for (const column of SIZED_COLUMNS) out.u32(fragment[column].length)
+  }
+  return out.finish()
+}

@@ -1,0 +1,141 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Run, Thread } from '../../src/runs/model.ts'
+import { eventually } from './eventually.ts'
+import { type RunServer, startRunServer } from './run-server.ts'
+
+/** What is killed. */
+export const VICTIMS = ['server', 'host', 'both'] as const
+export type Victim = (typeof VICTIMS)[number]
+
+const THREADS = 3
+const RUNS = 3
+/** The rule: within 5 s of the restart; and the time that the graphs of a thread need, one after the other. */
+const SETTLE_MS = 5_000 + RUNS * 1_500
+
+interface Beat {
+  thread_id: string
+  run_id: string
+  pid: number
+  at: number
+}
+
+/** What was found after a round. */
+export interface RoundReport {
+  victim: Victim
+  statuses: string[]
+  /** Highest attempt of each run. */
+  attempts: number[]
+  settledMs: number
+}
+
+/** Kills a deployment at a random moment of its work and checks what D-4, D-43 and D-44 promise; throws when it is not so. */
+export async function runKillRound(victim: Victim): Promise<RoundReport> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-run-kill-'))
+  const file = join(dataDir, 'beats')
+  await writeFile(file, '')
+  let server = await startRunServer(dataDir)
+  try {
+    const runs = await createWork(server, file)
+    await eventually(async () => {
+      if ((await readBeats(file)).length > 0) return
+      const now = await Promise.all(runs.map(({ run_id }) => server.ask<Run>('runs', 'get', null, run_id)))
+      const told = now.map(({ status, attempt, error }) => ({ status, attempt, error }))
+      throw new Error(`no run works: ${JSON.stringify(told)}, hosts ${JSON.stringify(await server.hosts())}`)
+    })
+    await delay(Math.random() * 600)
+    const atWork = new Set((await readBeats(file)).map(({ pid }) => pid))
+    const hosts = (await server.hosts()).filter((pid) => atWork.has(pid))
+    if (victim !== 'server') for (const pid of hosts) process.kill(pid, 'SIGKILL')
+    if (victim !== 'host') {
+      await server.kill()
+      server = await startRunServer(dataDir)
+    }
+    const restarted = Date.now()
+    const ended = await settled(server, runs)
+    const settledMs = Date.now() - restarted
+    checkEnds(ended)
+    checkThreads(await threadsOf(server, runs))
+    checkAlone(await readBeats(file))
+    return {
+      victim,
+      statuses: ended.map(({ status }) => status),
+      attempts: ended.map(({ attempt }) => attempt),
+      settledMs,
+    }
+  } finally {
+    await server.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** Runs on several threads, one running and the others waiting for it. */
+async function createWork(server: RunServer, file: string): Promise<Run[]> {
+  const runs: Run[] = []
+  for (let n = 0; n < THREADS; n++) {
+    const { thread_id } = await server.ask<Thread>('threads', 'create', {})
+    for (let i = 0; i < RUNS; i++) {
+      const request = { assistant_id: 'beats', input: { file, beats: 10 } }
+      runs.push(await server.ask<Run>('runs', 'create', thread_id, request))
+    }
+  }
+  return runs
+}
+
+function settled(server: RunServer, runs: readonly Run[]): Promise<Run[]> {
+  return eventually(async () => {
+    const now = await Promise.all(
+      runs.map(({ thread_id, run_id }) => server.ask<Run>('runs', 'get', thread_id, run_id)),
+    )
+    const open = now.filter(({ status }) => status === 'pending' || status === 'running')
+    if (open.length > 0)
+      throw new Error(
+        `${open.length} runs are open: ${JSON.stringify(open.map(({ status, attempt }) => [status, attempt]))}`,
+      )
+    return now
+  }, SETTLE_MS)
+}
+
+function threadsOf(server: RunServer, runs: readonly Run[]): Promise<Thread[]> {
+  const ids = [...new Set(runs.map(({ thread_id }) => thread_id))]
+  return Promise.all(ids.map((id) => server.ask<Thread>('threads', 'get', id)))
+}
+
+/** A node that has not failed does not fail because of a kill. */
+function checkEnds(runs: readonly Run[]): void {
+  const failed = runs.filter(({ status }) => status !== 'success')
+  if (failed.length > 0) {
+    throw new Error(JSON.stringify(failed.map(({ status, attempt, error }) => ({ status, attempt, error }))))
+  }
+}
+
+/** No thread stays busy, and none says less than its runs have done: every run adds its three steps. */
+function checkThreads(threads: readonly Thread[]): void {
+  for (const { status, values_json } of threads) {
+    const { steps } = JSON.parse(values_json ?? '{}') as { steps?: string[] }
+    if (status !== 'idle') throw new Error(`a thread is ${status}`)
+    if (steps?.length !== RUNS * 3)
+      throw new Error(`steps are missing or were done twice: ${JSON.stringify(steps)}`)
+  }
+}
+
+/** At no time do two processes work on one thread: the beats of one end before those of the next begin. */
+function checkAlone(beats: readonly Beat[]): void {
+  for (const thread_id of new Set(beats.map((beat) => beat.thread_id))) {
+    const workers: string[] = []
+    for (const { run_id, pid } of beats.filter((beat) => beat.thread_id === thread_id)) {
+      const worker = `${run_id} in ${pid}`
+      if (workers.at(-1) === worker) continue
+      if (workers.includes(worker))
+        throw new Error(`two at work at the same time: ${worker} and ${workers.at(-1)}`)
+      workers.push(worker)
+    }
+  }
+}
+
+async function readBeats(file: string): Promise<Beat[]> {
+  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.endsWith('}'))
+  return lines.map((line) => JSON.parse(line) as Beat)
+}

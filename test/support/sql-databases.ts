@@ -1,0 +1,63 @@
+import { afterAll, afterEach, describe } from 'vitest'
+import type { Database } from '../../src/storage/sql/database.ts'
+import { openPostgres } from '../../src/storage/sql/postgres.ts'
+import { openSqlite } from '../../src/storage/sql/sqlite.ts'
+import { hasPostgres, type PostgresCluster, startPostgres } from './postgres.ts'
+
+/** Databases of one engine for one test; all are closed after it. */
+export interface SqlEngine {
+  readonly name: 'SQLite' | 'Postgres'
+  /** A database with nothing in it. */
+  open(): Promise<Database>
+  /** The database that was opened last, as another process has it; SQLite has no other process. */
+  openAgain(): Promise<Database>
+}
+
+function closeAfterEach(opened: Set<Database>): void {
+  afterEach(async () => {
+    const databases = [...opened]
+    opened.clear()
+    await Promise.all(databases.map((database) => database.close()))
+  })
+}
+
+function createSqliteEngine(): SqlEngine {
+  const opened = new Set<Database>()
+  closeAfterEach(opened)
+  let last: Database | undefined
+  const open = async (): Promise<Database> => {
+    last = openSqlite(':memory:')
+    opened.add(last)
+    return last
+  }
+  return { name: 'SQLite', open, openAgain: async () => last ?? (await open()) }
+}
+
+function createPostgresEngine(): SqlEngine {
+  const opened = new Set<Database>()
+  closeAfterEach(opened)
+  let cluster: Promise<PostgresCluster> | undefined
+  afterAll(async () => await (await cluster)?.stop())
+  let url = ''
+  const openAgain = async (): Promise<Database> => {
+    const database = openPostgres(url)
+    opened.add(database)
+    return database
+  }
+  return {
+    name: 'Postgres',
+    async open() {
+      cluster ??= startPostgres()
+      url = await (await cluster).createDatabase()
+      return await openAgain()
+    },
+    openAgain,
+  }
+}
+
+/** Describes what holds on every engine, each with tests of its own; a machine without Postgres skips its half. */
+export function describeOnSql(title: string, body: (engine: SqlEngine) => void): void {
+  describe(`${title} on SQLite`, () => body(createSqliteEngine()))
+  const reason = hasPostgres() ? '' : ' (Postgres is not installed)'
+  describe.skipIf(reason !== '')(`${title} on Postgres${reason}`, () => body(createPostgresEngine()))
+}
