@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type DeploymentFile, readDeploymentFile } from '../../src/graph/deployment-file.ts'
 import type { GraphHostOptions } from '../../src/graph/host-pool.ts'
-import type { GraphEnd, StreamItem } from '../../src/runs/graph-host.ts'
+import type { GraphEnd } from '../../src/runs/graph-host.ts'
 import type { JsonObject } from '../../src/schema/json.ts'
 import { until } from '../support/embedded-clickhouse.ts'
 import { FIXTURES, type HostBench, openHostBench } from '../support/graph-hosts.ts'
@@ -34,7 +35,7 @@ async function beside(act: string, options: Partial<GraphHostOptions> = {}) {
 /** The deployment still works. */
 async function expectAlive(): Promise<void> {
   const { end } = await (bench as HostBench).run('tokens', { tokens: 1 })
-  expect(end.kind).toBe('done')
+  expect(end).toMatchObject({ kind: 'done' })
 }
 
 describe('user code that ends its process', () => {
@@ -117,12 +118,11 @@ describe('a node that never gives back the event loop', () => {
   })
 
   it('is ended by a cancel after the grace time, with the state that it left', async () => {
-    const { hosts } = await open()
+    // The stall time alone would not end it within this test.
+    const { hosts } = await open({ stallMs: 600_000 })
     const { ended, abort } = await block()
-    const asked = performance.now()
     abort.abort()
     expect(await ended).toMatchObject({ kind: 'cancelled', state: { next: ['misbehave'] } })
-    expect(performance.now() - asked).toBeLessThan(1_000 + 1_000)
     expect(hosts.pids().length).toBeGreaterThan(0)
     await expectAlive()
   })
@@ -135,26 +135,24 @@ describe('a node that never gives back the event loop', () => {
     await hosts.ready()
     const { ended, abort } = await block()
     const others = await Promise.all(Array.from({ length: 10 }, () => run('tokens', { tokens: 1 })))
-    expect(others.map(({ end }) => end.kind)).toEqual(Array.from({ length: 10 }, () => 'done'))
+    expect(others.map(({ end }) => end)).toEqual(
+      Array.from({ length: 10 }, () => expect.objectContaining({ kind: 'done' })),
+    )
     abort.abort()
     expect((await ended).kind).toBe('cancelled')
   })
 })
 
-/** Begins a run whose node blocks; resolves when nothing comes from its host any more. */
+/** Begins a run whose node blocks; resolves when its host does nothing else any more. */
 async function block() {
   const { job, hosts } = bench as HostBench
   const abort = new AbortController()
-  const blocking = await job('hostile', { act: 'block' })
-  let begun = false
-  const events = {
-    items: (items: readonly StreamItem[]) => {
-      begun ||= items.some(({ data }) => data.includes('"before"'))
-    },
-    trace: () => undefined,
-  }
-  const ended = hosts.run(blocking, events, abort.signal)
-  await until('its node has begun', () => begun)
+  const folder = await mkdtemp(join(tmpdir(), 'weir-blocks-'))
+  const mark = join(folder, 'blocks')
+  const blocking = await job('hostile', { act: 'block', mark })
+  const ended = hosts.run(blocking, { items: () => undefined, trace: () => undefined }, abort.signal)
+  await until('its node blocks', () => existsSync(mark))
+  await rm(folder, { recursive: true })
   return { ended, abort }
 }
 
