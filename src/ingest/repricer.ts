@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import { AppError, toAppError } from '../base/errors.ts'
 import { newUuid } from '../base/ids.ts'
 import type { Logger } from '../base/log.ts'
+import { aborted, pause } from '../base/pause.ts'
 import { type Filter, parseFilter } from '../trace/filter.ts'
 import type { LaneTasks } from './lanes.ts'
 import type { PriceStore } from './price-store.ts'
@@ -194,21 +195,4 @@ function isSame(a: RepriceScope, b: RepriceScope): boolean {
   const key = ({ start_time, end_time, project_ids }: RepriceScope): string =>
     JSON.stringify([start_time, end_time, project_ids?.toSorted() ?? null])
   return key(a) === key(b)
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done)
-  })
 }

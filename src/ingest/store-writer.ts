@@ -1,6 +1,7 @@
 import { AppError, toAppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Histogram, Metrics } from '../base/metrics.ts'
+import { aborted, pause } from '../base/pause.ts'
 import type { IngestLog, LogFrame, LogPosition } from './ingest-log.ts'
 import type { StoreBatch } from './store-batch.ts'
 
@@ -179,23 +180,6 @@ function rest(ms: number): number {
   return Math.min(Math.max(INTERVAL_MS.least - ms, ms), Math.max(0, INTERVAL_MS.most - ms))
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-}
-
 function isBefore(a: LogPosition, b: LogPosition): boolean {
   return a.segment < b.segment || (a.segment === b.segment && a.offset <= b.offset)
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0 || signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done)
-  })
 }

@@ -1,5 +1,6 @@
 import { toAppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
+import { aborted, pause } from '../base/pause.ts'
 import type { UsageRollups } from './usage-rollups.ts'
 
 /** Keeps the rollups up to date in the background. */
@@ -55,21 +56,4 @@ async function run(deps: UsageRollerDeps, signal: AbortSignal): Promise<void> {
     }
     await pause(intervalMs, signal)
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done)
-  })
 }

@@ -7,7 +7,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { dashed } from '../../src/base/ids.ts'
 import { eventually } from '../support/eventually.ts'
-import { FIRST_PIECE_MS, WEATHER_CALL } from '../support/fake-vendor.ts'
+import { FIRST_PIECE_MS, WEATHER_CALL, WEATHER_REPLY } from '../support/fake-vendor.ts'
 import { API_KEY } from '../support/server.ts'
 import { type ClientSetup, useClientSetup } from './client-setup.ts'
 import type { ReadTrace, ReadTraceRun } from './corpus-facts.ts'
@@ -158,3 +158,45 @@ export const WEATHER_ROUNDS: OpenAI.ChatCompletionMessageParam[][] = [
     { role: 'tool', tool_call_id: WEATHER_CALL.id, content: '18 degrees, sunny' },
   ],
 ]
+
+/** Says hello and reads the answer as a stream, with counts asked for. */
+export async function greetInStream({ openai }: InstrumentedApp): Promise<void> {
+  const stream = await openai.chat.completions.create({
+    model: 'gpt-4.1-mini',
+    messages: HELLO,
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+  for await (const _ of stream);
+}
+
+/** Goes through the rounds of an agent that asks for the weather. */
+export async function askWeather({ openai }: InstrumentedApp, stream: boolean): Promise<void> {
+  for (const messages of WEATHER_ROUNDS) {
+    const answer = await openai.chat.completions.create({
+      model: 'gpt-4.1',
+      tools: WEATHER_TOOLS,
+      messages,
+      stream,
+    })
+    if (Symbol.asyncIterator in answer) for await (const _ of answer);
+  }
+}
+
+/** What the model calls of these rounds are read as, with `checks`. */
+export function weatherCalls(checks: object): object[] {
+  return [
+    { messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] }, checks },
+    {
+      messages: {
+        input: [
+          { role: 'user', content: text('Weather in Paris?') },
+          { role: 'assistant', content: [WEATHER_BLOCK] },
+          { role: 'tool', tool_call_id: WEATHER_CALL.id, content: text('18 degrees, sunny') },
+        ],
+        output: [{ role: 'assistant', content: text(WEATHER_REPLY) }],
+      },
+      checks,
+    },
+  ]
+}

@@ -1,18 +1,19 @@
 import { OpenAIInstrumentation } from '@traceloop/instrumentation-openai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REPLY, WEATHER_CALL, WEATHER_REPLY } from '../support/fake-vendor.ts'
+import { REPLY } from '../support/fake-vendor.ts'
 import {
   ALL_BUT_USAGE,
   ALL_OK,
+  askWeather,
   expectOnlyLlmsCounted,
+  greetInStream,
   HELLO,
   llmsOf,
   text,
   useInstrumentedApp,
-  WEATHER_BLOCK,
-  WEATHER_ROUNDS,
   WEATHER_TOOLS,
+  weatherCalls,
 } from './instrumented-app.ts'
 
 describe("OpenLLMetry's OpenAI instrumentation", () => {
@@ -63,15 +64,7 @@ describe("OpenLLMetry's OpenAI instrumentation", () => {
   })
 
   it('a stream: it sends no counts, so they are estimated', async () => {
-    const trace = await app().trace(2, async () => {
-      const stream = await app().openai.chat.completions.create({
-        model: 'gpt-4.1-mini',
-        messages: HELLO,
-        stream: true,
-        stream_options: { include_usage: true },
-      })
-      for await (const _ of stream);
-    })
+    const trace = await app().trace(2, () => greetInStream(app()))
     const [llm] = llmsOf(trace)
     expect(llm).toMatchObject({ ...called, parent_run_id: trace.root!.id })
     expect(llm!.llm).toMatchObject({
@@ -84,33 +77,10 @@ describe("OpenLLMetry's OpenAI instrumentation", () => {
   })
 
   it.each([false, true])('tools, and the answer to their result (stream: %s)', async (stream) => {
-    const trace = await app().trace(3, async () => {
-      for (const messages of WEATHER_ROUNDS) {
-        const answer = await app().openai.chat.completions.create({
-          model: 'gpt-4.1',
-          tools: WEATHER_TOOLS,
-          messages,
-          stream,
-        })
-        if (Symbol.asyncIterator in answer) for await (const _ of answer);
-      }
-    })
+    const trace = await app().trace(3, () => askWeather(app(), stream))
     const llms = llmsOf(trace)
     const checks = stream ? ALL_BUT_USAGE : ALL_OK
-    expect(llms.map(({ llm }) => llm)).toMatchObject([
-      { messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] }, checks },
-      {
-        messages: {
-          input: [
-            { role: 'user', content: text('Weather in Paris?') },
-            { role: 'assistant', content: [WEATHER_BLOCK] },
-            { role: 'tool', tool_call_id: WEATHER_CALL.id, content: text('18 degrees, sunny') },
-          ],
-          output: [{ role: 'assistant', content: text(WEATHER_REPLY) }],
-        },
-        checks,
-      },
-    ])
+    expect(llms.map(({ llm }) => llm)).toMatchObject(weatherCalls(checks))
     for (const { extra } of llms) expect(extra['invocation_params']).toMatchObject({ tools: WEATHER_TOOLS })
     if (!stream) expect(trace.totals).toMatchObject({ prompt_tokens: 107, completion_tokens: 26 })
     expectOnlyLlmsCounted(trace)
