@@ -41,6 +41,7 @@ const vendors = {
     '@clickhouse/client-common',
     'chdb',
     'pg',
+    'ioredis',
     '@langchain/core',
     '@langchain/langgraph-checkpoint',
   ],
@@ -52,13 +53,14 @@ const vendors = {
 /** Files outside the rooms, and single files that more may import. */
 const tops = [
   // The tables and decisions that the run store carries out in its transactions: pure.
-  { from: '^src/storage/sql/run-store', to: ['^src/runs/(state|multitask)\\.ts$'] },
+  { from: '^src/storage/sql/run-store', to: ['^src/runs/(state|multitask|run-done)\\.ts$'] },
   // What a processor is built with: the contract and the makers of canonical messages.
   { from: '^processors/', to: ['^src/trace/(processor|messages|message-checks)\\.ts$'] },
   { from: '^src/config\\.ts$', to: ['^src/(base|schema)/'] },
-  { from: '^src/start-(deployment|http)\\.ts$', to: ['^src/'] },
+  { from: '^src/start-(deployment|event-log|graph-hosts|http)\\.ts$', to: ['^src/'] },
   // The composition root of a graph host.
   { from: '^src/host\\.ts$', to: ['^src/(base|schema|graph|storage)/'] },
+  { from: '^src/auth-host\\.ts$', to: ['^src/graph/'] },
   { from: '^src/server\\.ts$', to: ['^(src|processors)/', '^node_modules/@opentelemetry/'] },
   {
     from: '^src/telemetry\\.ts$',

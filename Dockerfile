@@ -8,6 +8,7 @@ COPY scripts ./scripts
 COPY bin ./bin
 COPY schemas ./schemas
 COPY processors ./processors
+COPY examples ./examples
 COPY src ./src
 # The image has its own Node 24: the packaged one is left out.
 RUN npm run build && npm prune --omit=dev && rm -rf node_modules/node-linux-*

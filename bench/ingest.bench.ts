@@ -87,6 +87,7 @@ const dataDir = await mkdtemp(join(tmpdir(), 'weir-bench-'))
 const weir = await start('../src/main.ts', ['serve'], {
   DATA_DIR: dataDir,
   PORT: '0',
+  DEPLOYMENT_PORT: '0',
   BOOTSTRAP_API_KEY: KEY,
   LOG_LEVEL: 'info',
 })

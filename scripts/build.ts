@@ -6,7 +6,13 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const DIST = join(ROOT, 'dist')
 /** What the program reads at run time besides JavaScript; keeps its place relative to the code. */
-const ASSETS = ['schemas/*.json', 'src/**/*.sql', 'src/**/*.json', 'processors/**/*.json']
+const ASSETS = [
+  'schemas/*.json',
+  'src/**/*.sql',
+  'src/**/*.json',
+  'processors/**/*.json',
+  'examples/graphs/*',
+]
 /** tsc rewrites import specifiers, but not the file names of worker and child entries. */
 const ENTRY_URL = /(new URL\(\s*['"][^'"]+)\.ts(['"]\s*,\s*import\.meta\.url)/g
 

@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
-const START_MS = 30_000
+const START_MS = 60_000
 
 /** One good llm run, as `weir validate` takes it. */
 const GOOD_RUN = {
@@ -40,20 +42,36 @@ function check(condition: boolean, what: string): void {
   console.log(`ok   ${what}`)
 }
 
-/** Base URL of a server started from the installed package, taken from its own JSON log. */
-async function listeningUrl(output: AsyncIterable<Buffer>): Promise<string> {
-  let text = ''
-  for await (const chunk of output) {
-    text += chunk.toString()
-    const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0]
-    if (url !== undefined) return url
+interface Listening {
+  url: string
+  deployment_url: string
+}
+
+/** Where a server started from the installed package listens, from its own JSON log. */
+async function listening(output: Readable): Promise<Listening> {
+  const lines: string[] = []
+  for await (const line of createInterface(output)) {
+    lines.push(line)
+    if (line.includes('"msg":"listening"')) return JSON.parse(line) as Listening
   }
-  throw new Error(`the server ended without listening:\n${text}`)
+  throw new Error(`the server ended without listening:\n${lines.join('\n')}`)
+}
+
+/** What the example graph, which is hosted by default, answers. */
+async function askExample(deployment_url: string, dir: string): Promise<string> {
+  const key = (await readFile(join(dir, 'data/api-key'), 'utf8')).trim()
+  const answer = await fetch(`${deployment_url}/runs/wait`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ assistant_id: 'agent', input: { messages: [{ role: 'user', content: 'Hi' }] } }),
+  })
+  return answer.text()
 }
 
 async function checkServer(weir: string, dir: string): Promise<void> {
+  const { GRAPHS: _, ...inherited } = process.env
   const env = {
-    ...process.env,
+    ...inherited,
     HOST: '127.0.0.1',
     PORT: '0',
     DEPLOYMENT_PORT: '0',
@@ -62,10 +80,12 @@ async function checkServer(weir: string, dir: string): Promise<void> {
   const child = spawn(weir, ['serve'], { cwd: dir, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const deadline = setTimeout(() => child.kill('SIGKILL'), START_MS)
   try {
-    const url = await listeningUrl(child.stdout)
+    const { url, deployment_url } = await listening(child.stdout)
+    child.stdout.resume()
     const ok = await fetch(`${url}/ok`)
     check(ok.status === 200, 'the installed server to answer GET /ok')
-    child.stdout.resume()
+    const said = await askExample(deployment_url, dir)
+    check(said.includes('You said: Hi'), 'the installed server to run its example graph')
     child.kill('SIGTERM')
     const [code] = (await once(child, 'exit')) as [number | null]
     check(code === 0, 'the installed server to stop on SIGTERM')

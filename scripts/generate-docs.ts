@@ -60,8 +60,8 @@ export function generateConfigurationPage(): string {
 # Configuration
 
 Weir is configured by environment variables only; with none set it runs whole on one machine. They are read
-once at start, and every mistake is told before anything is opened. An empty value counts as unset. Sizes are
-bytes, or a number with \`KiB\`, \`MiB\`, \`GiB\` (powers of 1024) or \`KB\`, \`MB\`, \`GB\` (powers of 1000).
+once at start, and every mistake is told before anything is opened. An empty value counts as unset, but
+for \`GRAPHS\`. Sizes are bytes, or a number with \`KiB\`, \`MiB\`, \`GiB\` (powers of 1024) or \`KB\`, \`MB\`, \`GB\` (powers of 1000).
 \`weir config\` prints the values in effect, secrets masked, and where each comes from.
 
 | Variable | Default | Values | Meaning |

@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { AppError } from './base/errors.ts'
-import { describeConfig, isLoopback, readConfig } from './config.ts'
+import { describeConfig, isLoopback, readConfig, readDevConfig } from './config.ts'
 
 function mistakesOf(env: Record<string, string>): string[] {
   try {
@@ -35,11 +36,19 @@ describe('readConfig', () => {
     })
   })
 
-  it('hosts the graphs that GRAPHS names, and none without', () => {
-    expect(readConfig({}).hosted).toBeUndefined()
+  it('hosts the example that comes with it, the graphs that GRAPHS names, or none when it names nothing', () => {
+    const example = readConfig({}).hosted?.graphs ?? ''
+    expect(example).toMatch(/^\/.*\/examples\/graphs\/langgraph\.json$/)
+    expect(existsSync(example)).toBe(true)
+    for (const GRAPHS of ['', ' ']) {
+      const config = readConfig({ GRAPHS })
+      expect(config.hosted).toBeUndefined()
+      expect(config.settings).toContainEqual({ name: 'GRAPHS', value: '', source: 'env' })
+    }
     const env = { GRAPHS: './langgraph.json', HOST_STALL_SECONDS: '7', RUN_TRACING: 'off', TOKEN: 'x' }
     expect(readConfig(env).hosted).toEqual({
       graphs: './langgraph.json',
+      watch: false,
       name: undefined,
       tracing: false,
       concurrency: 256,
@@ -51,6 +60,17 @@ describe('readConfig', () => {
       environment: env,
     })
     expect(mistakesOf({ WEBHOOK_SECRET: 'short' })).toHaveLength(1)
+  })
+
+  it('has weir dev watch the graphs that are named by a flag, by GRAPHS, or lie here', () => {
+    const graphsOf = (flags: object, env: Record<string, string>) => readDevConfig(flags, env).hosted
+    expect(graphsOf({ graphs: 'a.json' }, { GRAPHS: 'b.json' })).toMatchObject({
+      graphs: 'a.json',
+      watch: true,
+    })
+    expect(graphsOf({}, { GRAPHS: 'b.json' })).toMatchObject({ graphs: 'b.json', watch: true })
+    expect(graphsOf({}, { GRAPHS: '' })).toMatchObject({ graphs: readConfig({}).hosted?.graphs, watch: true })
+    expect(readDevConfig({ port: '3000' }, { DEPLOYMENT_PORT: '4000' }).deploymentPort).toBe(3000)
   })
 
   it('takes an empty value as unset and ignores what it does not know', () => {

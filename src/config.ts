@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { AppError } from './base/errors.ts'
 import type { LogLevel } from './base/log.ts'
 import { createRegistry } from './schema/registry.ts'
@@ -22,6 +23,8 @@ export interface Config {
   readonly clickhouseUrl: string | undefined
   /** Undefined: SQLite in `dataDir`. */
   readonly databaseUrl: string | undefined
+  /** Undefined: events are in the run database. */
+  readonly redisUrl: string | undefined
   /** Replicas behind `clickhouseUrl`; undefined: a single server. */
   readonly clickhouseCluster: string | undefined
   readonly bootstrapApiKey: string | undefined
@@ -49,6 +52,8 @@ export interface Config {
 export interface HostedConfig {
   /** Path of its langgraph.json, relative to the working directory. */
   readonly graphs: string
+  /** Graphs are loaded anew when their files change. */
+  readonly watch: boolean
   /** Undefined: the name of the folder of `graphs`. */
   readonly name: string | undefined
   /** Runs are recorded as traces. */
@@ -80,9 +85,17 @@ interface SettingSchema {
   'x-unit'?: 'bytes'
   'x-expects'?: string
   'x-secret'?: 'whole' | 'credentials'
+  /** The default is a path in what comes with Weir. */
+  'x-packaged'?: true
+  /** Set to nothing it is off, instead of having its default. */
+  'x-empty'?: 'off'
 }
 
-const SCHEMA_FILE = new URL('../schemas/config.schema.json', import.meta.url)
+/** What comes with Weir: beside the sources, and beside the built program. */
+const PACKAGED = new URL('../', import.meta.url)
+const SCHEMA_FILE = new URL('schemas/config.schema.json', PACKAGED)
+/** Where `weir dev` finds graphs that nobody has named. */
+const LOCAL_GRAPHS = 'langgraph.json'
 const FLAGS = new Map([
   ['true', true],
   ['1', true],
@@ -112,6 +125,12 @@ function parseSetting(schema: SettingSchema, text: string): SettingValue {
   if (schema.type === 'boolean') return FLAGS.get(text.toLowerCase()) ?? text
   if (schema.type === 'array') return text.split(',').map((item) => item.trim())
   return text
+}
+
+/** What a variable that is not set comes to. */
+function defaultOf(schema: SettingSchema): SettingValue | undefined {
+  if (schema['x-packaged'] === undefined) return schema.default
+  return fileURLToPath(new URL(String(schema.default), PACKAGED))
 }
 
 function expectation(schema: SettingSchema): string {
@@ -161,6 +180,7 @@ function toHosted(settings: Settings, environment: Environment): HostedConfig | 
   if (settings.GRAPHS === undefined) return undefined
   return Object.freeze({
     graphs: settings.GRAPHS,
+    watch: false,
     name: settings.DEPLOYMENT_NAME,
     tracing: settings.RUN_TRACING === 'on',
     concurrency: settings.RUN_CONCURRENCY,
@@ -182,6 +202,7 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     clickhouseUrl: settings.CLICKHOUSE_URL,
     clickhouseCluster: settings.CLICKHOUSE_CLUSTER,
     databaseUrl: settings.DATABASE_URL,
+    redisUrl: settings.REDIS_URL,
     bootstrapApiKey: settings.BOOTSTRAP_API_KEY,
     auth: settings.AUTH === 'on',
     ingestAck: settings.INGEST_ACK,
@@ -209,10 +230,11 @@ export function readConfig(env: Environment = process.env): Config {
   const effective: EffectiveSetting[] = []
   for (const [name, schema] of schemas) {
     const text = env[name]?.trim() ?? ''
-    const value = text === '' ? schema.default : parseSetting(schema, text)
+    const isOff = text === '' && env[name] !== undefined && schema['x-empty'] === 'off'
+    const value = text !== '' ? parseSetting(schema, text) : isOff ? undefined : defaultOf(schema)
     if (value !== undefined) values[name] = value
     const shown = value === undefined ? '' : masked(schema, String(value))
-    effective.push(Object.freeze({ name, value: shown, source: text === '' ? 'default' : 'env' }))
+    effective.push(Object.freeze({ name, value: shown, source: text === '' && !isOff ? 'default' : 'env' }))
   }
   const result = createRegistry().check('config', values)
   if (result.ok) {
@@ -229,6 +251,26 @@ export function readConfig(env: Environment = process.env): Config {
   throw configError(mistakes)
 }
 
+/** What the command line of `weir dev` says, before any environment variable. */
+export interface DevFlags {
+  graphs?: string | undefined
+  /** Of the deployment. */
+  port?: string | undefined
+}
+
+/**
+ * The configuration of `weir dev`, which hosts graphs and loads them anew when they change: those of `flags`, else of
+ * GRAPHS, else of the langgraph.json in the working directory, else the example. Throws as `readConfig` does.
+ */
+export function readDevConfig({ graphs, port }: DevFlags, env: Environment = process.env): Config {
+  const named = graphs ?? (env['GRAPHS']?.trim() || (existsSync(LOCAL_GRAPHS) ? LOCAL_GRAPHS : undefined))
+  const config = readConfig({ ...env, GRAPHS: named, DEPLOYMENT_PORT: port ?? env['DEPLOYMENT_PORT'] })
+  return Object.freeze({
+    ...config,
+    hosted: config.hosted && Object.freeze({ ...config.hosted, watch: true }),
+  })
+}
+
 /** The values in effect, one aligned line each with its source; secrets are masked. For `weir config`. */
 export function describeConfig(config: Config): string {
   const width = Math.max(...config.settings.map(({ name }) => name.length))
@@ -241,18 +283,22 @@ export function describeConfig(config: Config): string {
 
 /** Where commands find a server and its key. */
 export interface ClientSettings {
+  /** Of the platform API. */
   url: string
+  /** Of the deployment's. */
+  deploymentUrl: string
   /** Undefined: the first key, kept in `dataDir`. */
   apiKey: string | undefined
   dataDir: string
 }
 
-/** `WEIR_URL` and `WEIR_API_KEY`, else the server of this machine, as far as the environment tells. Never throws. */
+/** `WEIR_URL`, `WEIR_DEPLOYMENT_URL` and `WEIR_API_KEY`, else the server of this machine, as far as the environment tells. Never throws. */
 export function readClientSettings(env: Environment = process.env): ClientSettings {
   const defaults = new Map(settingSchemas().map(([name, schema]) => [name, String(schema.default ?? '')]))
   const setting = (name: string): string => env[name]?.trim() || (defaults.get(name) ?? '')
   return {
     url: env['WEIR_URL']?.trim() || `http://127.0.0.1:${setting('PORT')}`,
+    deploymentUrl: env['WEIR_DEPLOYMENT_URL']?.trim() || `http://127.0.0.1:${setting('DEPLOYMENT_PORT')}`,
     apiKey: env['WEIR_API_KEY']?.trim() || undefined,
     dataDir: setting('DATA_DIR'),
   }

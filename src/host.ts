@@ -22,7 +22,10 @@ async function openStorage(message: OpenMessage): Promise<GraphStorage> {
   const embedding = await embeddingOf(message.store_index)
   const items = createKvStore(database, systemClock, storeOptions(message, embedding))
   return {
-    checkpointer: (tenant, lease) => checkpointers.open(tenant, lease),
+    checkpointer: (tenant) => checkpointers.open(tenant, null),
+    runCheckpointer: (tenant, lease, ahead) =>
+      ahead ? checkpointers.openAhead(tenant, lease) : checkpointers.open(tenant, lease),
+    marks: (tenant, scan) => checkpointers.marks(tenant, scan),
     store: (tenant) => createGraphStore(items, tenant),
     embed: embedding?.embed,
     close: () => database.close(),

@@ -6,35 +6,42 @@ import type { Logger } from './base/log.ts'
 import type { Metrics } from './base/metrics.ts'
 import type { Config, HostedConfig } from './config.ts'
 import type { EventLog } from './events/event-log.ts'
-import { createMemoryEventLog } from './events/memory-event-log.ts'
 import { type DeploymentFile, pickConfigurableHeaders, readDeploymentFile } from './graph/deployment-file.ts'
-import { createGraphHosts, type GraphHosts } from './graph/host-pool.ts'
+import type { GraphHosts } from './graph/host-pool.ts'
 import { readStoreIndex } from './graph/store-index.ts'
+import { createUserAuth, type UserAuth } from './graph/user-auth.ts'
 import type { Ingester } from './ingest/ingester.ts'
 import { createOwnTraces, type OwnTraces } from './ingest/own-traces.ts'
 import type { TraceReads } from './ingest/trace-reads.ts'
+import { runsOfUser } from './runs/access/deployment-for.ts'
 import type { AssistantStore } from './runs/assistant-store.ts'
 import { createRuns } from './runs/create-runs.ts'
+import { createStreams } from './runs/create-streams.ts'
 import { createThreads } from './runs/create-threads.ts'
 import { type Crons, startCrons } from './runs/crons.ts'
 import type { Deployment } from './runs/deployment.ts'
 import { createEarlyCancels } from './runs/early-cancels.ts'
 import type { GraphHost } from './runs/graph-host.ts'
 import type { KvStore } from './runs/kv-store.ts'
-import type { Tenant, ThreadTtl } from './runs/model.ts'
+import type { Caller, Tenant, ThreadTtl } from './runs/model.ts'
 import type { AssistantFacts } from './runs/plan-run.ts'
 import type { RunStore } from './runs/run-store.ts'
 import type { Runs } from './runs/runs.ts'
+import type { Streams } from './runs/streams.ts'
 import { systemAssistantId, systemAssistants } from './runs/system-assistants.ts'
 import type { Threads } from './runs/threads.ts'
 import { startThreadSweeper } from './runs/thread-sweeper.ts'
 import { createWaiters } from './runs/waiters.ts'
 import { createLocalWake } from './runs/wake.ts'
-import { createWebhooks, type Webhooks } from './runs/webhooks.ts'
+import { readWebhookRules, type WebhookRules } from './runs/webhook-rules.ts'
+import type { WebhookStore } from './runs/webhook-store.ts'
+import { startWebhooks, type Webhooks } from './runs/webhooks.ts'
 import { startWorker } from './runs/worker.ts'
 import { type JsonObject, isObject } from './schema/json.ts'
 import type { DecodeLimits } from './trace/decoded.ts'
-import { endLeftovers, recordChild } from './storage/child-processes.ts'
+import { startEventLog } from './start-event-log.ts'
+import { startGraphHosts } from './start-graph-hosts.ts'
+import { recordChild } from './storage/child-processes.ts'
 import { keptValue } from './storage/kept-value.ts'
 import { createAssistantStore } from './storage/sql/assistant-store.ts'
 import { createCronStore } from './storage/sql/cron-store.ts'
@@ -42,6 +49,7 @@ import type { Database } from './storage/sql/database.ts'
 import { createKvStore, type KvStoreOptions } from './storage/sql/kv-store.ts'
 import { openRunDatabase } from './storage/sql/open-run-database.ts'
 import { createRunStore } from './storage/sql/run-store.ts'
+import { createWebhookStore } from './storage/sql/webhook-store.ts'
 import { createPostgresWake } from './storage/sql/wake.ts'
 
 /** A deployment that is hosted here: what its API stands on. */
@@ -50,6 +58,7 @@ export interface HostedDeployment {
   tenant: Tenant
   runs: Runs
   threads: Threads
+  streams: Streams
   crons: Crons
   assistants: AssistantStore
   items: KvStore
@@ -57,6 +66,8 @@ export interface HostedDeployment {
   host: GraphHosts
   /** By id or by name of its graph. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
+  /** The deployment's own auth file, if it has one. */
+  userAuth: UserAuth | undefined
   /** What langgraph.json says under `http`. */
   http: JsonObject
   /** The headers of a request that graphs may read (run-api 1.1). */
@@ -104,15 +115,36 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
   }
   const database = await openRunDatabase(place)
   stops.push(() => database.close())
-  const host = await startHosts(parts, file, { ...place, url: place.url ?? null }, name)
+  const storage = { ...place, url: place.url ?? null }
+  const { host, watch } = await startGraphHosts(parts, { file, storage, name })
   const deployment: Deployment = { ...tenant, name, host, concurrency: hosted.concurrency }
-  const store = createRunStore(database, systemClock)
+  const { events, runEvents, stop } = startEventLog({ ...parts, database })
+  stops.push(stop)
+  const store = createRunStore(database, systemClock, runEvents)
   const assistants = createAssistantStore(database, systemClock)
   await assistants.ensure(tenant, systemAssistants(host.graphs()))
   const findAssistant = assistantFinder(assistants, host)
   const items = createKvStore(database, systemClock, storeOptions(file, host))
-  const serving = await startServing(parts, { database, deployment, store, findAssistant, file })
+  const userAuth = startUserAuth(parts, file)
+  const serving = await startServing(parts, {
+    database,
+    deployment,
+    store,
+    events,
+    findAssistant,
+    file,
+    userAuth,
+  })
   startSweeping(parts, { ...serving, store, items, file })
+  let headerRule = file.configurable_headers
+  watch?.begin({
+    hosts: host,
+    async accept({ configurable_headers, auth, ...next }) {
+      headerRule = configurable_headers
+      if (auth !== null) userAuth?.reload({ ...next, auth })
+      await assistants.ensure(tenant, systemAssistants(host.graphs()))
+    },
+  })
   return {
     ...serving,
     name,
@@ -121,8 +153,9 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
     items,
     host,
     findAssistant,
+    userAuth,
     http: file.http,
-    headersFor: (headers) => pickConfigurableHeaders(file.configurable_headers, headers),
+    headersFor: (headers) => pickConfigurableHeaders(headerRule, headers),
     check: () => store.nextDue(),
   }
 }
@@ -138,69 +171,51 @@ function storeOptions({ store_ttl, store_index }: DeploymentFile, host: GraphHos
   }
 }
 
-async function startHosts(
+function startUserAuth(
   { config, hosted, logger, stops }: DeploymentParts,
   file: DeploymentFile,
-  storage: JsonObject,
-  project: string,
-): Promise<GraphHosts> {
-  const dataDir = resolve(config.dataDir)
-  await endLeftovers(dataDir, logger)
-  const host = createGraphHosts({
-    file,
-    storage,
-    project,
-    environment: hosted.environment,
-    stallMs: hosted.stallMs,
-    cancelGraceMs: hosted.cancelGraceMs,
-    logger,
-    record: (name, pid) => recordChild(dataDir, name, pid),
-  })
-  let stopping = false
-  stops.push(() => {
-    stopping = true
-    return host.stop()
-  })
-  host.ready().then(
-    () =>
-      logger.info(
-        { deployment: project, graphs: host.graphs().map(({ graph_id }) => graph_id) },
-        'graphs are loaded',
-      ),
-    (error: unknown) => {
-      if (!stopping) logger.error({ err: error, deployment: project }, 'graphs cannot be loaded')
-    },
-  )
-  return host
+): UserAuth | undefined {
+  const { auth } = file
+  if (auth === null) return undefined
+  const { environment } = hosted
+  const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
+  const userAuth = createUserAuth({ file: { ...file, auth }, environment, logger, record })
+  stops.push(() => userAuth.stop())
+  return userAuth
 }
 
 interface ServingParts {
   database: Database
   deployment: Deployment
   store: RunStore
+  events: EventLog
   findAssistant: HostedDeployment['findAssistant']
   file: DeploymentFile
+  userAuth: UserAuth | undefined
 }
 
 /** Worker, use cases, crons and webhooks. */
 async function startServing(parts: DeploymentParts, serving: ServingParts) {
   const { logger, stops } = parts
-  const { database, deployment, store, findAssistant, file } = serving
+  const { database, deployment, store, events, findAssistant, file, userAuth } = serving
   const clock = systemClock
   const ownTraces = parts.hosted.tracing ? createOwnTraces({ ...parts, clock }) : undefined
-  const webhooks = await startWebhooks(parts)
-  const events = createMemoryEventLog(clock)
+  const deployments = [deployment.deployment_id]
+  const rules = readWebhookRules(file, [file.env, parts.hosted.environment])
+  const webhookStore = createWebhookStore(database, clock)
+  const webhooks = await openWebhooks(parts, { store: webhookStore, deployments, rules })
   const working = await startWorking(parts, { database, deployment, store, events, webhooks, ownTraces })
   const { worker, waiters } = working
   const settle = once(async () => {
     await crons.stop()
     await worker.stop(RUN_GRACE_MS)
     waiters.close()
+    streams.close()
     await ownTraces?.flushed()
   })
   stops.push(settle)
   const traceTotals = totalsReader(parts.reads)
-  const runs = createRuns({ ...working, store, findAssistant, traceTotals, clock, logger })
+  const runs = createRuns({ ...working, store, findAssistant, traceTotals, webhooks: rules, clock, logger })
   const cronStore = createCronStore(database, clock)
   const hostOf = (): GraphHost => deployment.host
   const threads = createThreads({
@@ -212,16 +227,35 @@ async function startServing(parts: DeploymentParts, serving: ServingParts) {
     defaultTtl: defaultTtl(file),
     clock,
   })
-  const deployments = [deployment.deployment_id]
-  const crons = startCrons({ store: cronStore, runs, threads, findAssistant, deployments, clock, logger })
-  return { runs, threads, crons, events, settle }
+  const streams = createStreams({ runs, threads, events, clock, logger })
+  const runsOf = ({ user }: Caller): Runs =>
+    user === undefined || userAuth === undefined
+      ? runs
+      : runsOfUser({ runs, threads, findAssistant }, userAuth, user)
+  const crons = startCrons({
+    ...{ store: cronStore, runsOf, threads, findAssistant, deployments, webhooks: rules },
+    ...{ clock, logger },
+  })
+  return { runs, threads, streams, crons, events, webhookStore, settle }
 }
 
-async function startWebhooks({ config, hosted, logger, metrics, stops }: DeploymentParts): Promise<Webhooks> {
+async function openWebhooks(
+  { config, hosted, logger, metrics, stops }: DeploymentParts,
+  told: { store: WebhookStore; deployments: readonly string[]; rules: WebhookRules },
+): Promise<Webhooks> {
   const secret =
     hosted.webhookSecret ?? (await keptValue(resolve(config.dataDir), 'webhook-secret', newWebhookSecret))
   const allowPrivate = hosted.webhooksToPrivateAddresses
-  const webhooks = createWebhooks({ secret, allowPrivate, clock: systemClock, logger, metrics })
+  const owner = await keptValue(resolve(config.dataDir), 'instance-id', newUuid)
+  const webhooks = startWebhooks({
+    ...told,
+    owner,
+    secret,
+    allowPrivate,
+    clock: systemClock,
+    logger,
+    metrics,
+  })
   stops.push(() => webhooks.stop())
   return webhooks
 }
@@ -256,7 +290,7 @@ async function startWorking(parts: DeploymentParts, working: WorkingParts) {
     claimer: { owner, lease_ms: LEASE_MS, traced: ownTraces !== undefined },
     rules: { timeout_ms: hosted.runTimeoutMs, max_attempts: MAX_ATTEMPTS, retry_ms: RETRY_MS },
     record: ({ workspace_id, run }, body) => ownTraces?.record({ workspace_id, ...run.caller }, body),
-    ended: (_tenant, run, values_json) => webhooks.send(run, values_json),
+    ended: (_tenant, run) => webhooks.ended(run),
     clock,
     logger,
     metrics,
@@ -264,13 +298,21 @@ async function startWorking(parts: DeploymentParts, working: WorkingParts) {
   return { worker, waiters, earlyCancels, wake }
 }
 
+interface SweepingParts {
+  store: RunStore
+  events: EventLog
+  items: KvStore
+  webhookStore: WebhookStore
+  file: DeploymentFile
+}
+
 function startSweeping(
   { logger, stops }: DeploymentParts,
-  { store, events, items, file }: { store: RunStore; events: EventLog; items: KvStore; file: DeploymentFile },
+  { store, events, items, webhookStore, file }: SweepingParts,
 ): void {
   const minutes = file.checkpointer_ttl?.['sweep_interval_minutes']
   const everyMs = typeof minutes === 'number' && minutes > 0 ? minutes * 60_000 : SWEEP_MS
-  const also = (): Promise<number> => items.sweep(SWEEP_ITEMS)
+  const also = async (): Promise<number> => (await items.sweep(SWEEP_ITEMS)) + (await webhookStore.sweep())
   const sweeper = startThreadSweeper({ store, events, everyMs, logger, also })
   stops.push(() => sweeper.stop())
 }

@@ -5,6 +5,8 @@ import { type App, createApp } from './http/app.ts'
 import type { AppDeps } from './http/app-deps.ts'
 import { createDeploymentApp, type DeploymentApp } from './http/deployment/app.ts'
 import { readCorsRules } from './http/deployment/cors.ts'
+import { readHttpOptions } from './http/deployment/http-options.ts'
+import { createSse } from './http/deployment/sse/sse.ts'
 import { ofWorkspace } from './http/deployment/of-workspace.ts'
 import { startHttpServer } from './http/http-server.ts'
 import { createObserver, type Observer } from './http/observe.ts'
@@ -70,16 +72,36 @@ async function deploymentApp(
   observer: Observer,
 ): Promise<DeploymentApp> {
   const { registry, metrics, logger, clock, version, limits } = deps
-  const { name, tenant, runs, threads, crons, assistants, items, host, http } = hosted
+  const { name, tenant, runs, threads, streams, crons, assistants, items, host, http } = hosted
   const { findAssistant, headersFor, check } = hosted
-  return createDeploymentApp({
-    ...{ name, tenant, runs, threads, crons, assistants, items, host, findAssistant, headersFor, check },
+  const keys = ofWorkspace(deps.authenticator, tenant.workspace_id)
+  const app = {
+    ...{
+      name,
+      tenant,
+      runs,
+      threads,
+      streams,
+      crons,
+      assistants,
+      items,
+      host,
+      findAssistant,
+      headersFor,
+      check,
+    },
     ...{ registry, metrics, logger, clock, version, limits, observer },
-    authenticator: ofWorkspace(deps.authenticator, tenant.workspace_id),
+    authenticator: keys,
     json_bodies: { max_bytes: MAX_DEPLOYMENT_BODY_BYTES, empty: '{}' },
     cors: readCorsRules(http),
+    sse: createSse({ logger }),
     tracing: config.hosted?.tracing === true,
     langgraph_version: await langgraphVersion(),
+  }
+  return createDeploymentApp(app, {
+    http: readHttpOptions(http),
+    userAuth: hosted.userAuth,
+    keys: config.auth ? keys : undefined,
   })
 }
 

@@ -1,7 +1,7 @@
 import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager'
-import { SimpleChatModel } from '@langchain/core/language_models/chat_models'
-import { AIMessageChunk, type BaseMessage, type UsageMetadata } from '@langchain/core/messages'
-import { ChatGenerationChunk } from '@langchain/core/outputs'
+import { BaseChatModel } from '@langchain/core/language_models/chat_models'
+import { AIMessage, AIMessageChunk, type BaseMessage, type UsageMetadata } from '@langchain/core/messages'
+import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
 
 /** A piece of an answer as it streams. */
 interface Piece {
@@ -16,7 +16,7 @@ type ChunkFields = ConstructorParameters<typeof AIMessageChunk>[0]
 type Answer = (messages: readonly BaseMessage[], signal: AbortSignal | undefined) => AsyncIterable<Piece>
 
 /** The model that the environment has a key for; without one, an offline model that streams words. */
-export function createChatModel(env: Readonly<Record<string, string | undefined>>): SimpleChatModel {
+export function createChatModel(env: Readonly<Record<string, string | undefined>>): BaseChatModel {
   const { OPENAI_API_KEY: openai, ANTHROPIC_API_KEY: anthropic, MODEL } = env
   if (openai)
     return new StreamedModel('openai', MODEL ?? 'gpt-4.1-mini', askOpenAi(openai, MODEL ?? 'gpt-4.1-mini'))
@@ -27,7 +27,7 @@ export function createChatModel(env: Readonly<Record<string, string | undefined>
   return new StreamedModel('offline', 'parrot', parrot)
 }
 
-class StreamedModel extends SimpleChatModel {
+class StreamedModel extends BaseChatModel {
   readonly provider: string
   readonly modelName: string
   readonly answer: Answer
@@ -52,10 +52,21 @@ class StreamedModel extends SimpleChatModel {
     return { ls_provider: this.provider, ls_model_name: this.modelName, ls_model_type: 'chat' as const }
   }
 
-  async _call(messages: BaseMessage[], options: this['ParsedCallOptions']): Promise<string> {
-    let text = ''
-    for await (const piece of this.answer(messages, options.signal)) text += piece.text ?? ''
-    return text
+  /** The same without streaming: the pieces as one message, with its tool calls and usage. */
+  async _generate(messages: BaseMessage[], options: this['ParsedCallOptions']): Promise<ChatResult> {
+    let whole: AIMessageChunk | undefined
+    for await (const { message } of this._streamResponseChunks(messages, options)) {
+      const piece = message as AIMessageChunk
+      whole = whole === undefined ? piece : whole.concat(piece)
+    }
+    const { content = '', tool_calls = [], usage_metadata, id } = whole ?? {}
+    const message = new AIMessage({
+      content,
+      tool_calls,
+      ...(id !== undefined && { id }),
+      ...(usage_metadata !== undefined && { usage_metadata }),
+    })
+    return { generations: [{ text: message.text, message }] }
   }
 
   override async *_streamResponseChunks(

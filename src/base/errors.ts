@@ -29,6 +29,8 @@ export const ERRORS = {
   body_too_slow: kind(408, 'The body did not arrive in time.'),
   unauthorized: kind(401, 'Invalid token'),
   forbidden: kind(403, 'Forbidden'),
+  auth_unavailable: retryable(503, "The deployment's auth handler does not answer. Try again shortly."),
+  auth_failed: kind(500, "The deployment's auth handler failed."),
   workspace_required: kind(403, 'This key serves several workspaces: name one in X-Tenant-Id.'),
   not_found: kind(404, 'Not found'),
   usage_disabled: kind(

@@ -6,9 +6,17 @@ export type Command = (args: string[]) => Promise<number>
 /** Each is loaded only when it is used, so that `validate` starts without the server's weight. */
 const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<Command> }>> = {
   serve: { summary: 'Run the server.', load: async () => (await import('./serve.ts')).serve },
+  dev: {
+    summary: 'Run the server with your graphs, and load them anew when they change.',
+    load: async () => (await import('./dev.ts')).dev,
+  },
   validate: {
     summary: 'Say why runs are or are not fully functional.',
     load: async () => (await import('./validate.ts')).validate,
+  },
+  runs: {
+    summary: 'List, cancel and follow runs of a deployment.',
+    load: async () => (await import('./runs.ts')).runs,
   },
   usage: {
     summary: 'Count traces, tokens and costs over time.',

@@ -1,31 +1,19 @@
 import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '../config.ts'
 import { startServer, type WeirServer } from '../server.ts'
+import { stopSignal } from './stop-signal.ts'
 
 /** `weir serve`: runs the server until SIGINT or SIGTERM; a second signal ends it at once. */
 export async function serve(): Promise<number> {
   // Bodies pass through memory outside of the heap; by default every 64 MB of them cost a full collection.
   setFlagsFromString('--external-memory-accounted-in-global-limit')
   const config = readConfig()
-  const stopping = signalled()
+  const stopping = stopSignal()
   const server = await startServer(config)
   if (process.stdout.isTTY || server.identity.created) console.error(welcome(server, config.dataDir))
   await stopping
   await server.stop()
   return 0
-}
-
-function signalled(): Promise<void> {
-  return new Promise((resolve) => {
-    let asked = false
-    const stop = (): void => {
-      if (asked) process.exit(1)
-      asked = true
-      resolve()
-    }
-    process.on('SIGINT', stop)
-    process.on('SIGTERM', stop)
-  })
 }
 
 /** How to point a client here. The key is shown when it was made now; later it is in the data directory. */

@@ -5,15 +5,8 @@ export const RUN_DONE = 'run_done'
 /** Thread state after a run or an update by a client: `{"state","thread_id"}`. */
 export const STATE_UPDATE = 'state_update'
 
-/** An event as a stream sends it. */
-export interface Frame {
-  id: string
-  event: string
-  data: string
-}
-
-/** What a view makes of an event: undefined when it does not show it. */
-export type View = (event: StoredEvent) => Frame | undefined
+/** Which events a stream shows. */
+export type View = (event: StoredEvent) => boolean
 
 /** What `GET /threads/{t}/stream` may show. */
 export const THREAD_MODES = ['run_modes', 'lifecycle', 'state_update'] as const
@@ -35,8 +28,9 @@ function withoutNamespace(event: string): string {
   return bar < 0 ? event : event.slice(0, bar)
 }
 
-function frame({ id, data }: StoredEvent, event: string): Frame {
-  return { id, event, data }
+/** An event's name on the wire. */
+export function wireName({ event }: StoredEvent): string {
+  return event === RUN_DONE ? 'metadata' : event
 }
 
 /** True for the event that closes this run: its stream ends here. */
@@ -48,8 +42,8 @@ export function endsRun(event: StoredEvent, run_id: string): boolean {
 export function runView(run_id: string, modes: readonly string[] | null): View {
   const shown = modes === null ? null : new Set([...ALWAYS, ...modes.flatMap(eventsOf)])
   return (event) => {
-    if (event.run_id !== run_id || event.event === RUN_DONE || event.event === STATE_UPDATE) return undefined
-    return shown === null || shown.has(withoutNamespace(event.event)) ? frame(event, event.event) : undefined
+    if (event.run_id !== run_id || event.event === RUN_DONE || event.event === STATE_UPDATE) return false
+    return shown === null || shown.has(withoutNamespace(event.event))
   }
 }
 
@@ -58,10 +52,9 @@ export function threadView(modes: readonly ThreadMode[]): View {
   const runs = modes.includes('run_modes')
   const lifecycle = runs || modes.includes('lifecycle')
   const states = modes.includes('state_update')
-  return (event) => {
-    if (event.event === STATE_UPDATE) return states ? frame(event, STATE_UPDATE) : undefined
-    if (event.event === RUN_DONE) return lifecycle ? frame(event, 'metadata') : undefined
-    if (event.event === 'metadata') return lifecycle ? frame(event, 'metadata') : undefined
-    return runs ? frame(event, event.event) : undefined
+  return ({ event }) => {
+    if (event === STATE_UPDATE) return states
+    if (event === RUN_DONE || event === 'metadata') return lifecycle
+    return runs
   }
 }

@@ -6,22 +6,24 @@ import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
 import { bindGraph } from './bind-graph.ts'
 import type { ExecuteDeps } from './execute.ts'
 import type { GraphStorage } from './graph-storage.ts'
-import { readHistory } from './history.ts'
+import { type HistorySource, readHistory } from './history.ts'
 import { toJsonText } from './json-text.ts'
 import type { AnyGraph } from './load-graphs.ts'
 import type { HostCall } from './messages.ts'
 import { graphSchemas } from './schemas.ts'
+import type { StateTexts } from './state-texts.ts'
 import { threadStateText, toCheckpoint, toGraphState } from './thread-state.ts'
 import { toCommand } from './to-command.ts'
 
+/** What calls are answered with. */
+export interface CallDeps extends Pick<ExecuteDeps, 'graphs' | 'storage'> {
+  texts: StateTexts
+}
+
 /** Answers a call of the server with a graph's own code. Throws what LangGraph throws, and AppError not_found. */
-export async function answerCall(
-  deps: Pick<ExecuteDeps, 'graphs' | 'storage'>,
-  tenant: Tenant,
-  call: HostCall,
-): Promise<GraphAnswer> {
+export async function answerCall(deps: CallDeps, tenant: Tenant, call: HostCall): Promise<GraphAnswer> {
   if (call.name === 'embed') return { body: JSON.stringify(await embed(deps.storage, call.texts)) }
-  const saver = deps.storage.checkpointer(tenant, null)
+  const saver = deps.storage.checkpointer(tenant)
   const unbound = await deps.graphs.graph(call.graph_id, call.config)
   const graph = bindGraph(unbound, saver, deps.storage.store(tenant))
   switch (call.name) {
@@ -30,7 +32,7 @@ export async function answerCall(
     case 'end_state':
       return withState('null', await graph.getState(call.config))
     case 'history':
-      return { body: await readHistory(graph, saver, call) }
+      return { body: await readHistory(historySource(deps, tenant, graph, call.graph_id), call) }
     case 'update_state':
       return updateState(graph, call.config, [[{ values: call.values, as_node: call.as_node }]])
     case 'bulk_update':
@@ -42,6 +44,15 @@ export async function answerCall(
     case 'schemas':
       return { body: JSON.stringify({ graph_id: call.graph_id, ...(await graphSchemas(graph)) }) }
   }
+}
+
+function historySource(
+  { graphs, storage, texts }: CallDeps,
+  tenant: Tenant,
+  graph: AnyGraph,
+  graph_id: string,
+): HistorySource {
+  return { graph, storage, tenant, texts: graphs.isFixed(graph_id) ? texts : undefined }
 }
 
 async function embed({ embed: vectorsOf }: GraphStorage, texts: readonly string[]): Promise<unknown> {

@@ -26,6 +26,8 @@ export interface DeploymentFile {
   path: string
   /** Its folder: all paths in it are relative to this. */
   folder: string
+  /** Absolute paths of the files that are read for it once: itself, and those of `env` and `auth`. */
+  sources: string[]
   graphs: GraphEntry[]
   /** What graph hosts get as their environment, besides the least that a process needs. */
   env: Record<string, string>
@@ -61,6 +63,7 @@ export async function readDeploymentFile(
   return {
     path: file,
     folder,
+    sources: [file, ...readSources(config, folder)],
     graphs: readGraphs(config['graphs'], file, folder),
     env: await readEnv(config['env'], file, folder, environment),
     configurable_headers: readHeaderRule(http['configurable_headers']),
@@ -116,7 +119,10 @@ async function readJson(file: string): Promise<JsonObject> {
     const value: unknown = JSON.parse(content)
     if (isObject(value)) return value
   } catch (cause) {
-    throw invalid(`${file} is not valid JSON.`, cause)
+    throw invalid(
+      `${file} is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      cause,
+    )
   }
   throw invalid(`${file} must hold a JSON object.`)
 }
@@ -182,6 +188,14 @@ function readAuth(value: unknown, folder: string): DeploymentFile['auth'] {
   if (!isObject(value) || spec === undefined) return null
   const { file, export: name } = splitSpec(spec, folder)
   return { path: `${file}:${name}`, disable_studio_auth: value['disable_studio_auth'] === true }
+}
+
+function readSources({ env, auth }: JsonObject, folder: string): string[] {
+  const authFile = readAuth(auth, folder)?.path.replace(/:[^:]*$/, '')
+  return [
+    ...(typeof env === 'string' ? [resolve(folder, env)] : []),
+    ...(authFile === undefined ? [] : [authFile]),
+  ]
 }
 
 /** With `embed` as an absolute `file:export` where it is a path; `openai:…` and the like stay as they are. */

@@ -46,7 +46,8 @@ export async function executeJob(
 ): Promise<JobEnd> {
   const { run } = job
   output.items([{ event: 'metadata', data: JSON.stringify({ run_id: run.run_id, attempt: run.attempt }) }])
-  const saver = new SealableSaver(deps.storage.checkpointer(job.tenant, job.lease))
+  const ahead = run.kwargs.durability !== 'sync'
+  const saver = new SealableSaver(deps.storage.runCheckpointer(job.tenant, job.lease, ahead))
   const tracer = job.trace_id === null ? undefined : createRunTracer(deps.project, output.trace)
   const items = createStreamItems(new Set(run.kwargs.stream_mode), run.kwargs.subgraphs)
   let graph: AnyGraph | undefined
@@ -61,14 +62,16 @@ export async function executeJob(
     const begin = await beginning(job, saver)
     const options = streamOptions(job, begin.configurable, config, signal, tracer?.handler)
     await consume(graph, begin.input, options, run.kwargs.stream_mode, items, output, signal)
+    if (!signal.aborted) await saver.stored()
   } catch (thrown) {
     failure = { thrown }
   }
   const cancelled = signal.reason === CANCELLED
   if (signal.aborted && !cancelled) failure = { thrown: signal.reason }
-  if (signal.aborted) await Promise.race([saver.settled(), sleep(SETTLE_MS)])
+  const isClean = failure === undefined && !signal.aborted
+  if (!isClean) await Promise.race([saver.settled(), sleep(SETTLE_MS)])
   saver.seal()
-  const state = graph === undefined ? undefined : await lastState(graph, run.thread_id)
+  const state = graph && (await lastState(isClean ? graph : stored(deps, job, graph), run.thread_id))
   tracer?.end('The run was cancelled.')
   if (cancelled) return { kind: 'cancelled', state }
   if (failure !== undefined) return failed(failure.thrown, state, output)
@@ -256,6 +259,11 @@ function abandoned(signal: AbortSignal, reading: Promise<void>): Promise<void> {
     else signal.addEventListener('abort', leave, { once: true })
     reading.then(resolve, resolve).finally(() => signal.removeEventListener('abort', leave))
   })
+}
+
+/** The graph over what is stored: a node that was cut off may have changed the values in memory. */
+function stored({ storage }: ExecuteDeps, { tenant }: GraphJob, graph: AnyGraph): AnyGraph {
+  return bindGraph(graph, storage.checkpointer(tenant), storage.store(tenant))
 }
 
 async function lastState(graph: AnyGraph, thread_id: string): Promise<GraphState | undefined> {

@@ -1,24 +1,91 @@
-import type { BaseCheckpointSaver } from '@langchain/langgraph'
 import type { GraphCall } from '../runs/graph-host.ts'
+import type { Tenant } from '../runs/model.ts'
 import { isObject, type JsonObject } from '../schema/json.ts'
+import type { GraphStorage } from './graph-storage.ts'
 import type { AnyGraph } from './load-graphs.ts'
+import type { StateTexts } from './state-texts.ts'
 import { threadStateText } from './thread-state.ts'
 
+type HistoryCall = Extract<GraphCall, { name: 'history' }>
+
+/** What histories are read with. */
+export interface HistorySource {
+  graph: AnyGraph
+  storage: Pick<GraphStorage, 'marks'>
+  tenant: Tenant
+  /** Undefined for a graph that is made anew for each call. */
+  texts: StateTexts | undefined
+}
+
+/** A state's text, and the checkpoint that it is of. */
+interface Shown {
+  id: string
+  text: string
+}
+
 /** The history that a call asks for as JSON text of ThreadStates, newest first. */
-export async function readHistory(
-  graph: AnyGraph,
-  _saver: BaseCheckpointSaver,
-  call: Extract<GraphCall, { name: 'history' }>,
-): Promise<string> {
-  const texts: string[] = []
+export async function readHistory(source: HistorySource, call: HistoryCall): Promise<string> {
+  const shown = (await readOutline(source, call)) ?? (await readStates(source.graph, call, call.limit))
+  return `[${shown.map(({ text }) => text).join(',')}]`
+}
+
+/** States as LangGraph makes them, which takes a tenth of a millisecond each. */
+async function readStates(graph: AnyGraph, call: HistoryCall, limit: number): Promise<Shown[]> {
+  const shown: Shown[] = []
   const options = {
-    limit: call.limit,
+    limit,
     ...(call.before === null ? {} : { before: toConfig(call.before) }),
     ...(call.metadata === null ? {} : { filter: call.metadata }),
   }
-  for await (const snapshot of graph.getStateHistory(call.config, options))
-    texts.push(threadStateText(snapshot))
-  return `[${texts.join(',')}]`
+  for await (const snapshot of graph.getStateHistory(call.config, options)) {
+    shown.push({ id: idOf(snapshot.config) ?? '', text: threadStateText(snapshot) })
+  }
+  return shown
+}
+
+/**
+ * The same with only those states made that are new or have changed since they were last shown. Undefined when that
+ * cannot be told: for a subgraph, with a filter, or when the thread changed meanwhile.
+ */
+async function readOutline(source: HistorySource, call: HistoryCall): Promise<Shown[] | undefined> {
+  const { graph, storage, tenant, texts } = source
+  const { thread_id, checkpoint_ns } = configurableOf(call.config)
+  if (texts === undefined || call.metadata !== null || typeof thread_id !== 'string') return undefined
+  if (checkpoint_ns !== undefined && checkpoint_ns !== '') return undefined
+  const scan = {
+    thread_id,
+    checkpoint_id: idOf(call.config),
+    before: call.before === null ? undefined : idOf(toConfig(call.before)),
+  }
+  const marks = await storage.marks(tenant, { ...scan, limit: call.limit })
+  if (marks.length === 0) return undefined
+  const keyOf = (id: string): string => `${call.graph_id} ${thread_id} ${id}`
+  const known = marks.map(({ checkpoint_id: id, mark }) => ({ id, text: texts.get(keyOf(id), mark) }))
+  const fresh = known.findLastIndex(({ text }) => text === undefined) + 1
+  if (fresh === 0) return known as Shown[]
+  const made = await readStates(graph, call, fresh)
+  const after = await storage.marks(tenant, { ...scan, limit: fresh })
+  const isSame = after.every(({ checkpoint_id, mark }, i) => {
+    return (
+      made[i]?.id === checkpoint_id && marks[i]?.checkpoint_id === checkpoint_id && marks[i].mark === mark
+    )
+  })
+  if (!isSame || made.length !== fresh || after.length !== fresh) return undefined
+  for (const [i, { mark }] of after.entries()) {
+    const { id, text } = made[i] as Shown
+    texts.set(keyOf(id), mark, text)
+  }
+  return [...made, ...(known.slice(fresh) as Shown[])]
+}
+
+function configurableOf(config: object): Record<string, unknown> {
+  return 'configurable' in config && isObject(config.configurable) ? config.configurable : {}
+}
+
+function idOf(config: object): string | undefined {
+  const { checkpoint_id, thread_ts } = configurableOf(config)
+  const id = checkpoint_id ?? thread_ts
+  return typeof id === 'string' && id !== '' ? id : undefined
 }
 
 /** A config as it is, or a checkpoint as a config. */

@@ -2,12 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { Socket } from 'node:net'
 import { AppError, toAppError } from '../base/errors.ts'
 import type { GraphJob, GraphState, StreamItem } from '../runs/graph-host.ts'
-import { answerCall } from './calls.ts'
+import { answerCall, type CallDeps } from './calls.ts'
 import { type Channel, type Frame, openChannel } from './channel.ts'
 import { CANCELLED, type ExecuteDeps, executeJob, type JobEnd } from './execute.ts'
 import type { GraphStorage } from './graph-storage.ts'
 import { CHANNEL_FD, createHeart, type Heart, releaseMemory, watchProcess } from './host-vitals.ts'
 import { loadGraphs, prepareLoader } from './load-graphs.ts'
+import { createStateTexts } from './state-texts.ts'
 import type { FromHost, OpenMessage, StateHead, ToHost } from './messages.ts'
 
 /** Opens what graphs keep, as the first message says. */
@@ -15,6 +16,8 @@ export type OpenStorage = (message: OpenMessage) => Promise<GraphStorage>
 
 /** Items that go out before the event loop's turn has ended. */
 const BATCH_ITEMS = 64
+/** Of states that were shown. */
+const KEPT_CHARS = 4 << 20
 
 /**
  * The life of a graph host: opens its storage and graphs as the first message says, then executes jobs and answers
@@ -34,7 +37,7 @@ class HostChild {
   readonly #channel: Channel<FromHost>
   readonly #outbox: Outbox
   readonly #heart: Heart
-  #deps: ExecuteDeps | undefined
+  #deps: (ExecuteDeps & CallDeps) | undefined
 
   constructor(openStorage: OpenStorage, version: string) {
     this.#openStorage = openStorage
@@ -67,16 +70,21 @@ class HostChild {
   }
 
   async #open(message: OpenMessage): Promise<void> {
+    const report = createFileReport(this.#channel)
     try {
-      await prepareLoader([...message.graphs.map(({ file }) => file), embedFile(message)])
+      const entries = [...message.graphs.map(({ file }) => file), embedFile(message)]
+      await prepareLoader(entries, message.tell_files ? report.add : undefined)
       const graphs = await loadGraphs(message.graphs)
       const storage = await this.#openStorage(message)
       releaseMemory()
       const versions = { langgraph: this.#version }
-      this.#deps = { graphs, storage, project: message.tracing_project, versions }
+      const texts = createStateTexts(KEPT_CHARS)
+      this.#deps = { graphs, storage, texts, project: message.tracing_project, versions }
+      report.flush()
       this.#channel.send({ type: 'opened' })
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
+      report.flush()
       this.#channel.send({ type: 'failed', message: text })
     }
   }
@@ -110,6 +118,26 @@ class HostChild {
 /** The module of `store.index.embed`, as a path; empty without one. */
 function embedFile({ store_index: index }: OpenMessage): string {
   return String(index?.['embed'] ?? '').replace(/:[^:]*$/, '')
+}
+
+/** Tells the server of each file once, those of one turn of the event loop together. */
+function createFileReport(channel: Channel<FromHost>): { add(file: string): void; flush(): void } {
+  const told = new Set<string>()
+  let files: string[] = []
+
+  function flush(): void {
+    if (files.length > 0) channel.send({ type: 'loaded', files })
+    files = []
+  }
+
+  return {
+    flush,
+    add(file) {
+      if (told.has(file)) return
+      told.add(file)
+      if (files.push(file) === 1) setImmediate(flush)
+    },
+  }
 }
 
 interface Outbox {
@@ -170,7 +198,7 @@ function sendEnd(channel: Channel<FromHost>, id: number, { state, ...end }: JobE
 
 async function sendAnswer(
   channel: Channel<FromHost>,
-  deps: ExecuteDeps,
+  deps: CallDeps,
   { id, tenant, call }: Extract<ToHost, { type: 'call' }>,
 ): Promise<void> {
   try {

@@ -9,7 +9,8 @@ export interface HeldUpBy {
   where: string | undefined
 }
 
-const TIMEOUT_MS = 1_500
+/** A machine under load takes seconds to open an inspector. */
+const TIMEOUT_MS = 5_000
 const LISTENING = /Debugger listening on (ws:\/\/\S+)/
 const NOTHING: HeldUpBy = { job: undefined, where: undefined }
 

@@ -37,6 +37,8 @@ export interface LinkEvents {
   /** The job was not taken in time. */
   passed(link: HostLink, job: HostJob): void
   gone(link: HostLink, death: HostDeath): void
+  /** Modules that it has loaded, or looked for, as absolute paths. */
+  loaded(files: readonly string[]): void
 }
 
 interface Held {
@@ -76,6 +78,7 @@ export class HostLink {
   #owesSince = this.lastWork
   #lastWord = this.lastWork
   #opened = false
+  #superseded = false
   #accused = false
   #blame: Blame | undefined
 
@@ -136,6 +139,17 @@ export class HostLink {
       this.#calls.set(id, { resolve, reject })
       this.#process.channel.send({ type: 'call', id, tenant, call })
     })
+  }
+
+  /** Others have newer code than it. */
+  get superseded(): boolean {
+    return this.#superseded
+  }
+
+  /** Retires it because others have newer code: however it ends now, nothing is said of the graphs. */
+  supersede(): void {
+    this.#superseded = true
+    this.retire()
   }
 
   retire(): void {
@@ -210,6 +224,7 @@ export class HostLink {
     if (head.type === 'culprit') this.#blame = { message: head.message, culprit: head.id }
     else if (head.type === 'retire') this.retire()
     else if (head.type === 'failed') this.kill(head.message)
+    else if (head.type === 'loaded') this.#events.loaded(head.files)
     else if (head.type === 'opened') {
       this.#opened = true
       if (this.state === 'starting') this.state = 'open'
@@ -265,7 +280,7 @@ export class HostLink {
       offered: all.filter((item) => !item.begun).map(({ job }) => job),
       culprit: this.#blame === undefined ? onlyCulprit(begun, exit) : this.#blame.culprit,
       message,
-      unopened: !this.#opened && (this.#blame !== undefined || !isFromOutside(exit)),
+      unopened: !this.#opened && !this.#superseded && (this.#blame !== undefined || !isFromOutside(exit)),
     })
   }
 }

@@ -30,6 +30,8 @@ export interface GraphHostOptions {
   cancelGraceMs: number
   logger: Logger
   record: HostLaunch['record']
+  /** Hears which modules outside of packages a host has loaded, or looked for: absolute paths. */
+  loaded?: (files: readonly string[]) => void
   /** Default: the composition root beside this room. */
   entry?: string
   /** Default: the Node that runs this. */
@@ -55,6 +57,8 @@ const SILENT_MS = 1_000
 const WATCH_MS = 250
 /** In use for so long, a second host is kept at hand: one that is blocked must not make others wait for a start. */
 const SPARE_AFTER_MS = 1_000
+/** One that works and the spare. */
+const HOSTS_IN_USE = 2
 const SPARE_IDLE_MS = 60_000
 const MAX_HOSTS = 8
 /** Runs at a time from which on a host shares them with the next: the spare stays free for when it is needed. */
@@ -150,7 +154,7 @@ class HostPool implements GraphHosts {
   reload(file: DeploymentFile): void {
     this.#file = file
     this.#startFailed = undefined
-    for (const host of this.#hosts) host.retire()
+    for (const host of this.#hosts) host.supersede()
     this.#start()
   }
 
@@ -166,8 +170,8 @@ class HostPool implements GraphHosts {
   /** Starts a host unless one is starting already, or there are enough. */
   #start(): void {
     const limit = this.#options.maxHosts ?? MAX_HOSTS
-    if (this.#stopped || this.#hosts.length >= limit || this.#hosts.some((host) => host.state === 'starting'))
-      return
+    const hosts = this.#hosts.filter((host) => !host.superseded)
+    if (this.#stopped || hosts.length >= limit || hosts.some((host) => host.state === 'starting')) return
     const link = new HostLink(launchOf(this.#options, this.#file), {
       free: (host) => {
         if (host.state === 'open') this.#announceReady()
@@ -183,6 +187,7 @@ class HostPool implements GraphHosts {
         this.#dispatch()
       },
       gone: (host, death) => this.#bury(host, death),
+      loaded: (files) => this.#options.loaded?.(files),
     })
     this.#hosts.push(link)
     this.#keepWatch()
@@ -244,7 +249,7 @@ class HostPool implements GraphHosts {
   #dispatch(): void {
     for (let job = this.#waiting[0]; job !== undefined; job = this.#waiting[0]) {
       const host = this.#pick(job.solo)
-      if (host === undefined) return this.#makeRoom()
+      if (host === undefined) return this.#makeRoom(job)
       this.#waiting.shift()
       this.#homes.set(job.id, host)
       host.offer(job)
@@ -267,7 +272,17 @@ class HostPool implements GraphHosts {
     )
   }
 
-  #makeRoom(): void {
+  /**
+   * Hosts that are there, though they may have missed an offer: on a machine that is overloaded all do, and another one
+   * would only add to that.
+   */
+  #present(): HostLink[] {
+    const now = performance.now()
+    return this.#hosts.filter((host) => host.state === 'open' && host.silence(now) < SILENT_MS)
+  }
+
+  #makeRoom(job: HostJob): void {
+    if (!job.solo && this.#present().filter((host) => !host.taken).length >= HOSTS_IN_USE) return
     const failed = this.#startFailed
     const pause = failed === undefined ? 0 : failed.at + START_PAUSE_MS - performance.now()
     if (pause <= 0) this.#start()
@@ -277,7 +292,7 @@ class HostPool implements GraphHosts {
   /** How many able hosts the deployment's use asks for. */
   #wanted(): number {
     const now = performance.now()
-    return this.#use !== undefined && now - this.#use.since > SPARE_AFTER_MS ? 2 : 1
+    return this.#use !== undefined && now - this.#use.since > SPARE_AFTER_MS ? HOSTS_IN_USE : 1
   }
 
   #noteUse(): void {
@@ -303,7 +318,7 @@ class HostPool implements GraphHosts {
     const idleMs = this.#options.spareIdleMs ?? SPARE_IDLE_MS
     if (this.#use !== undefined && now - this.#use.last > idleMs) this.#use = undefined
     const able = this.#able()
-    if (able.length < this.#wanted()) this.#start()
+    if (this.#present().length < this.#wanted()) this.#start()
     for (const surplus of able.slice(this.#wanted())) {
       if (surplus.load === 0 && now - surplus.lastWork > SURPLUS_IDLE_MS) surplus.retire()
     }
@@ -376,6 +391,7 @@ function launchOf(options: GraphHostOptions, file: DeploymentFile): HostLaunch {
       store_ttl: file.store_ttl,
       storage: options.storage,
       tracing_project: options.project,
+      tell_files: options.loaded !== undefined,
     },
     logger: options.logger,
     record: options.record,

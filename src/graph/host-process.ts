@@ -5,15 +5,17 @@ import type { Logger } from '../base/log.ts'
 import { type Channel, type Frame, openChannel } from './channel.ts'
 import type { FromHost, OpenMessage, ToHost } from './messages.ts'
 
-/** How a host process is started. */
-export interface HostLaunch {
+/** How a process that runs a user's code is started. */
+export interface HostLaunch<Open extends object = OpenMessage> {
+  /** What it is, for logs and records. Default `graph-host`. */
+  kind?: string
   /** The Node that runs it. */
   nodePath: string
   /** The host's composition root. */
   entry: string
   cwd: string
   env: Readonly<Record<string, string>>
-  open: OpenMessage
+  open: Open
   logger: Logger
   /** Records the child so that the next start can end it (D-4); answers what removes the record. */
   record: (name: string, pid: number) => Promise<() => Promise<void>>
@@ -28,9 +30,9 @@ export interface HostExit {
 }
 
 /** A graph host's process and its channel. */
-export interface HostProcess {
+export interface HostProcess<Out extends object = ToHost> {
   readonly pid: number
-  readonly channel: Channel<ToHost>
+  readonly channel: Channel<Out>
   /** Resolves when the process is gone. Never rejects. */
   readonly exited: Promise<HostExit>
   kill(): void
@@ -42,14 +44,17 @@ const STDERR_KEPT = 4_000
 const LINE_KEPT = 4_000
 
 /** Starts a host and sends it its first message; `onFrame` gets what it says, in order, until it is gone. */
-export function startHostProcess(launch: HostLaunch, onFrame: (frame: Frame<FromHost>) => void): HostProcess {
-  const { logger } = launch
+export function startHostProcess<In extends object = FromHost, Out extends object = ToHost>(
+  launch: HostLaunch<Out & { type: 'open' }>,
+  onFrame: (frame: Frame<In>) => void,
+): HostProcess<Out> {
+  const { logger, kind = 'graph-host' } = launch
   const child = spawn(launch.nodePath, [...FLAGS, launch.entry], {
     cwd: launch.cwd,
     env: launch.env,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   })
-  const log = logger.child({ graph_host: child.pid })
+  const log = logger.child({ [kind.replace('-', '_')]: child.pid })
   let stderr = ''
   const listeners: ((line: string) => void)[] = []
   eachLine(child.stdout, (line) => log.info({ text: line }, 'graph host wrote'))
@@ -59,13 +64,13 @@ export function startHostProcess(launch: HostLaunch, onFrame: (frame: Frame<From
     if (!INSPECTOR.test(line)) log.warn({ text: line }, 'graph host wrote to stderr')
   })
   const gone = childGone(child)
-  const forget = child.pid === undefined ? undefined : launch.record('graph-host', child.pid)
+  const forget = child.pid === undefined ? undefined : launch.record(kind, child.pid)
   const exited = gone.then(async ({ code, signal }) => {
     const remove = await forget?.catch(() => undefined)
     await remove?.().catch(() => undefined)
     return { code, signal, stderr: stderr.trim() }
   })
-  const channel = openChannel<FromHost, ToHost>(child.stdio[3] as Duplex, onFrame)
+  const channel = openChannel<In, Out>(child.stdio[3] as Duplex, onFrame)
   channel.send(launch.open)
   return {
     pid: child.pid ?? 0,

@@ -1,5 +1,5 @@
 import { registerHooks } from 'node:module'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { CompiledGraph } from '@langchain/langgraph'
 import { AppError } from '../base/errors.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -15,6 +15,8 @@ export interface LoadedGraphs {
    * @throws AppError not_found for a name that the deployment lacks; what the user's code throws as it is
    */
   graph(graph_id: string, config: JsonObject): Promise<AnyGraph>
+  /** False when a factory makes it anew for each config. */
+  isFixed(graph_id: string): boolean
 }
 
 type Factory = (config: JsonObject) => unknown
@@ -34,6 +36,7 @@ export async function loadGraphs(entries: readonly GraphEntry[]): Promise<Loaded
       if (typeof found !== 'function') return found
       return toGraph(await found(config), graph_id)
     },
+    isFixed: (graph_id) => typeof loaded.get(graph_id) === 'object',
   }
 }
 
@@ -43,14 +46,20 @@ export async function loadExport(file: string, name: string): Promise<unknown> {
   try {
     module = (await import(pathToFileURL(file).href)) as Record<string, unknown>
   } catch (cause) {
-    const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-    throw new AppError('config_invalid', { message: `${file} cannot be loaded: ${reason}`, cause })
+    throw new AppError('config_invalid', { message: `${file} cannot be loaded: ${reasonOf(cause)}`, cause })
   }
   const value = exportOf(module, name)
   if (value === undefined) {
     throw new AppError('config_invalid', { message: `${file} has no export "${name}".` })
   }
   return value
+}
+
+/** With the stack as far as it is in the user's files. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  const lines = (cause.stack ?? cause.message).split('\n')
+  return lines.filter((line) => !/^ {4}at .*(\/node_modules\/|node:|<anonymous>)/.test(line)).join('\n')
 }
 
 /** A CommonJS module's exports are under `default`; one that was compiled from ES has its default export in there. */
@@ -66,9 +75,12 @@ const TYPESCRIPT = /\.[cm]?tsx?$/
 /**
  * Makes `import` load what graphs are made of: TypeScript goes through tsx, which takes enums and `.js` specifiers too
  * (D-42), and costs nothing where no file needs it. Packages that a graph's folder does not have are looked for where
- * Weir is installed.
+ * Weir is installed. `loads` hears of every module outside of packages that is loaded, or looked for where none is.
  */
-export async function prepareLoader(files: readonly string[]): Promise<void> {
+export async function prepareLoader(
+  files: readonly string[],
+  loads: (file: string) => void = () => undefined,
+): Promise<void> {
   if (files.some((file) => TYPESCRIPT.test(file))) {
     const [{ register: registerEsm }, { register: registerCjs }] = await Promise.all([
       import('tsx/esm/api'),
@@ -80,8 +92,11 @@ export async function prepareLoader(files: readonly string[]): Promise<void> {
   registerHooks({
     resolve(specifier, context, nextResolve) {
       try {
-        return nextResolve(specifier, context)
+        const found = nextResolve(specifier, context)
+        if (isOwnFile(found.url)) loads(fileURLToPath(found.url))
+        return found
       } catch (error) {
+        for (const file of soughtFiles(specifier, context.parentURL)) loads(file)
         if (!isBare(specifier)) throw error
         try {
           return nextResolve(specifier, { ...context, parentURL: import.meta.url })
@@ -91,6 +106,20 @@ export async function prepareLoader(files: readonly string[]): Promise<void> {
       }
     },
   })
+}
+
+/** A file of the user's, in no package. */
+function isOwnFile(url: string): boolean {
+  return url.startsWith('file:') && !url.includes('/node_modules/')
+}
+
+/** What would be a relative specifier's file, had it been there. */
+function soughtFiles(specifier: string, parent: string | undefined): string[] {
+  const url = specifier.startsWith('.') ? URL.parse(specifier, parent) : null
+  if (url === null || !isOwnFile(url.href)) return []
+  const path = fileURLToPath(url)
+  const stem = path.replace(/\.[cm]?jsx?$/, '')
+  return [path, ...['.ts', '.tsx', '.mts', '.js', '.mjs'].map((extension) => stem + extension)]
 }
 
 function isBare(specifier: string): boolean {

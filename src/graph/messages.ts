@@ -12,6 +12,8 @@ export interface OpenMessage {
   store_ttl: JsonObject | null
   storage: JsonObject
   tracing_project: string
+  /** The host tells which files it loads. */
+  tell_files: boolean
 }
 
 /** From the server to a host. */
@@ -40,6 +42,8 @@ export type StateHead = Pick<GraphState, 'next' | 'interrupts'>
 export type FromHost =
   | { type: 'opened' }
   | { type: 'failed'; message: string }
+  /** Absolute paths of modules outside of packages that it has loaded, or looked for; before `opened` and `failed` too. */
+  | { type: 'loaded'; files: string[] }
   | { type: 'ready'; id: number }
   /** Parts: the data of each event. */
   | { type: 'items'; id: number; events: string[] }

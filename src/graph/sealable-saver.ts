@@ -8,17 +8,18 @@ import {
   type PendingWrite,
 } from '@langchain/langgraph-checkpoint'
 import type { RunnableConfig } from '@langchain/core/runnables'
+import type { RunCheckpointer } from './graph-storage.ts'
 
 /**
  * Passes on to another saver until it is sealed; from then on it keeps nothing more. A run that was cancelled may go on
  * in the background (a node need not react): what it still says must not become state.
  */
 export class SealableSaver extends BaseCheckpointSaver {
-  readonly #inner: BaseCheckpointSaver
+  readonly #inner: RunCheckpointer
   readonly #writing = new Set<Promise<unknown>>()
   #sealed = false
 
-  constructor(inner: BaseCheckpointSaver) {
+  constructor(inner: RunCheckpointer) {
     super(inner.serde)
     this.#inner = inner
   }
@@ -37,6 +38,12 @@ export class SealableSaver extends BaseCheckpointSaver {
       await Promise.allSettled(this.#writing)
       await new Promise(setImmediate)
     } while (this.#writing.size > 0)
+    await this.#inner.stored().catch(() => undefined)
+  }
+
+  /** Resolves when all that was written is durable. @throws what could not be stored was refused for */
+  stored(): Promise<void> {
+    return this.#inner.stored()
   }
 
   override getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {

@@ -72,6 +72,8 @@ class CollectingTracer extends LangChainTracer {
   readonly #collect: Collect
   readonly #parents = new Set<string>()
   readonly #timed = new Set<string>()
+  /** Ended from outside: what they say of themselves later is heard without a word. */
+  readonly #closed = new Map<string, TracedRun>()
 
   constructor(project: string, collect: Collect) {
     super({ client: collectingClient(collect) as never, projectName: project })
@@ -93,7 +95,7 @@ class CollectingTracer extends LangChainTracer {
 
   /** The first token tells the time to it; each one with its chunk would be most of the trace. */
   override async handleLLMNewToken(token: string, _index: unknown, runId: string): Promise<TracedRun> {
-    const run = this.runMap.get(runId)
+    const run = this.getRunById(runId)
     if (run === undefined) throw new Error('No llm run for a token.')
     if (!this.#timed.has(runId)) {
       this.#timed.add(runId)
@@ -104,6 +106,11 @@ class CollectingTracer extends LangChainTracer {
 
   override getRun(id: string): never {
     return this.runMap.get(id) as never
+  }
+
+  /** LangChain throws, and prints, when the end of a TraceRun comes that it does not know. */
+  protected override getRunById(id: string | undefined): TracedRun | undefined {
+    return id === undefined ? undefined : (this.runMap.get(id) ?? this.#closed.get(id))
   }
 
   override copyWithTracingConfig(): LangChainTracer {
@@ -141,6 +148,7 @@ class CollectingTracer extends LangChainTracer {
       run.end_time = Date.now()
       run.error ??= error
       this.#add(run)
+      this.#closed.set(run.id, run)
     }
     this.runMap.clear()
   }

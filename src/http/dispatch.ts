@@ -8,7 +8,16 @@ import type { Registry } from '../schema/registry.ts'
 import type { HttpLimits } from './app-deps.ts'
 import { announcedLength } from './body.ts'
 import { credentialsOf } from './credentials.ts'
-import { type Exchange, leaving, sendBytes, sendJson, sendLater, sendStream } from './exchange.ts'
+import {
+  type Exchange,
+  leaving,
+  type LiveBody,
+  sendBytes,
+  sendJson,
+  sendLater,
+  sendLive,
+  sendStream,
+} from './exchange.ts'
 import { withBody } from './ingest-handler.ts'
 import { assertJsonBody, MAX_JSON_BODY_BYTES, parseJsonBody } from './json-body.ts'
 import { readParameters } from './parameters.ts'
@@ -60,6 +69,10 @@ async function readBody(
   })
 }
 
+function isLive(body: unknown): body is LiveBody {
+  return typeof body === 'object' && body !== null && 'writeTo' in body
+}
+
 async function sendReply(exchange: Exchange, route: RouteHead, reply: RouteReply<unknown>): Promise<void> {
   const status = reply.status ?? route.status
   const headers = { 'content-type': route.reply_type, ...reply.headers }
@@ -68,6 +81,7 @@ async function sendReply(exchange: Exchange, route: RouteHead, reply: RouteReply
   else if (route.reply !== 'bytes') sendJson(exchange, status, body, reply.headers)
   else if (body instanceof Readable) await sendStream(exchange, status, headers, body)
   else if (body instanceof Promise) await sendLater(exchange, status, headers, body)
+  else if (isLive(body)) await sendLive(exchange, status, headers, body)
   else sendBytes(exchange, status, headers, body instanceof Uint8Array ? body : String(body))
 }
 
@@ -85,7 +99,7 @@ export async function dispatch<D extends DispatchDeps>(
   exchange.route ||= route.path
   if (route.access.need !== 'open') {
     const credentials = credentialsOf(exchange.req.headers)
-    exchange.principal = await deps.authenticator.authenticate(credentials, route.access.acts_in)
+    exchange.principal ??= await deps.authenticator.authenticate(credentials, route.access.acts_in)
     assertAllowed(exchange.principal, route.access)
   }
   route.available?.(deps)
@@ -99,5 +113,7 @@ export async function dispatch<D extends DispatchDeps>(
     req: exchange.req,
     gone: () => leaving(exchange.res),
   }
-  await sendReply(exchange, route, await route.handle(context))
+  const reply = await route.handle(context)
+  // Not awaited: an answer may take hours, and what was asked need not be kept for it.
+  return sendReply(exchange, route, reply)
 }

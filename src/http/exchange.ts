@@ -113,6 +113,40 @@ export async function sendLater(
   }
 }
 
+/** A body that writes itself, for as long as it takes. */
+export interface LiveBody {
+  /** Headers are out. Resolves when all has been said or the client is gone; rejects when the connection is to be cut. */
+  writeTo(res: ServerResponse): Promise<void>
+  /** Called once in any case, when nothing is written any more. */
+  close(): void
+}
+
+/**
+ * Answers with headers at once and a body that comes as it is made. When that fails, what has been said is sent and the
+ * connection is closed in the middle of the answer, so that the client knows that there is more.
+ */
+export async function sendLive(
+  { req, res, request_id }: Exchange,
+  status: number,
+  headers: Headers,
+  body: LiveBody,
+): Promise<void> {
+  let cut = false
+  try {
+    res.writeHead(status, { 'x-request-id': request_id, ...headers })
+    if (req.method !== 'HEAD') {
+      res.flushHeaders()
+      await body.writeTo(res)
+    }
+  } catch {
+    cut = true
+  } finally {
+    body.close()
+  }
+  if (cut) res.socket?.destroySoon()
+  else res.end()
+}
+
 /** Aborted when the client leaves before its answer is complete. */
 export function leaving(res: ServerResponse): AbortSignal {
   const left = new AbortController()

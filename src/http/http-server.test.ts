@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { accepted, startApp } from '../../test/support/app-fixture.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { startHttpServer } from './http-server.ts'
 
 describe('stop', () => {
@@ -14,9 +15,9 @@ describe('stop', () => {
       },
     })
     const inFlight = fixture.postJson('/runs', {})
-    await vi.waitFor(() => expect(fixture.ingested.length).toBe(1))
+    await eventually(async () => expect(fixture.ingested.length).toBe(1))
     const stopped = fixture.stop()
-    await vi.waitFor(() => expect(fetch(`${fixture.url}/ok`)).rejects.toThrow())
+    await eventually(() => expect(fetch(`${fixture.url}/ok`)).rejects.toThrow())
     gate.resolve()
     expect((await inFlight).status).toBe(202)
     await stopped
@@ -25,7 +26,7 @@ describe('stop', () => {
   it('cuts what does not finish in time', async () => {
     const fixture = await startApp({ ingest: () => new Promise(() => undefined) })
     const inFlight = fixture.postJson('/runs', {})
-    await vi.waitFor(() => expect(fixture.ingested.length).toBe(1))
+    await eventually(async () => expect(fixture.ingested.length).toBe(1))
     const cut = expect(inFlight).rejects.toThrow()
     await fixture.stop()
     await cut

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import {
   accepted,
   type AppFixture,
@@ -10,6 +10,7 @@ import {
   startApp,
   WORKSPACE,
 } from '../../test/support/app-fixture.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { AppError } from '../base/errors.ts'
 import type { Rejected } from '../trace/decoded.ts'
 import { matchIngest } from './ingest-handler.ts'
@@ -174,7 +175,7 @@ describe('limits', () => {
       },
     })
     const first = fixture.request('/runs/batch', { method: 'POST', body: 'x'.repeat(600) })
-    await vi.waitFor(() => expect(fixture.ingested.length).toBe(1))
+    await eventually(async () => expect(fixture.ingested.length).toBe(1))
     const second = await fixture.request('/runs/batch', { method: 'POST', body: 'x'.repeat(600) })
     expect([second.status, second.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await second.json()).toMatchObject({ code: 'overloaded' })
@@ -208,10 +209,10 @@ describe('a connection that breaks', () => {
       await start()
       const socket = await openRequest(`POST /runs/multipart HTTP/1.1\r\n${framing}`)
       socket.write(`${before}--B\r\nfirst part`, () => cut(socket))
-      await vi.waitFor(() => expect(fixture.ingested.length).toBe(1))
+      await eventually(async () => expect(fixture.ingested.length).toBe(1))
       expect(fixture.ingested[0]?.head.truncated).toBe(true)
       expect(fixture.ingested[0]?.body.toString()).toBe('--B\r\nfirst part')
-      await vi.waitFor(() => expect(fixture.app.inFlightBytes()).toBe(0))
+      await eventually(async () => expect(fixture.app.inFlightBytes()).toBe(0))
     },
   )
 
@@ -219,7 +220,7 @@ describe('a connection that breaks', () => {
     await start()
     const socket = await openRequest('POST /runs/batch HTTP/1.1\r\ncontent-length: 100')
     socket.write('{"post":[', () => socket.resetAndDestroy())
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const text = await (await fixture.request('/metrics')).text()
       expect(text).toContain('route="/runs/batch",status="499"')
     })

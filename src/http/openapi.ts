@@ -52,6 +52,16 @@ function describeParameters(parameters: Parameters, place: 'path' | 'query'): ob
   }))
 }
 
+function describeHeaders({ headers = {} }: RouteHead): object[] {
+  return Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    required: false,
+    schema: { type: 'string' },
+  }))
+}
+
 function describeBody(route: RouteHead, use: (name: string) => JsonSchema): object | undefined {
   if (route.body === undefined) return undefined
   if (route.wire_types !== undefined) return { required: true, content: anyOfTypes(route.wire_types) }
@@ -124,7 +134,11 @@ function describeOperation(route: GuardedHead, use: (name: string) => JsonSchema
     summary: route.summary,
     ...(route.description !== undefined && { description: route.description }),
     ...describeAccess(route.access),
-    parameters: [...describeParameters(route.params, 'path'), ...describeParameters(route.query, 'query')],
+    parameters: [
+      ...describeParameters(route.params, 'path'),
+      ...describeParameters(route.query, 'query'),
+      ...describeHeaders(route),
+    ],
     ...(requestBody !== undefined && { requestBody }),
     responses: {
       [String(route.status)]: describeReply(route, use),

@@ -68,6 +68,20 @@ export function wordsParameter(description: string): Parameter<string[]> {
   return { description, required: false, schema, read }
 }
 
+/** Some of a few words: repeated, separated by commas, or as a JSON array; none when not sent. */
+export function choicesParameter<const W extends string>(
+  description: string,
+  words: readonly [W, ...W[]],
+): Parameter<W[]> {
+  const texts = wordsParameter(description)
+  const choice = choiceParameter(description, words)
+  return {
+    ...texts,
+    schema: { type: 'array', items: { type: 'string', enum: words } },
+    read: (values) => texts.read(values).map((word) => choice.read([word])),
+  }
+}
+
 /** Required uuid. */
 export function uuidParameter(description: string): Parameter<string> {
   const read = (values: readonly string[]): string => readUuid(values.at(-1) ?? '')

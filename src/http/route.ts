@@ -6,7 +6,7 @@ import type { ErrorCode } from '../base/errors.ts'
 import type { SchemaName } from '../schema/registry.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import type { AppDeps } from './app-deps.ts'
-import type { Headers } from './exchange.ts'
+import type { Headers, LiveBody } from './exchange.ts'
 import type { Parameters, ParameterValues } from './parameters.ts'
 import type { Need } from './permissions.ts'
 
@@ -36,7 +36,7 @@ export interface RouteReply<R> {
  * Bytes pass through as they are: they were made off the event loop. For a text that comes later the headers are sent at
  * once, then a newline every 5 s until it is there.
  */
-export type ReplyBytes = Uint8Array | string | Readable | Promise<string>
+export type ReplyBytes = Uint8Array | string | Readable | Promise<string> | LiveBody
 
 type BodyOf<B> = B extends SchemaName ? SchemaTypes[B] : B extends 'raw' ? Uint8Array : undefined
 type ReplyOf<R> = R extends SchemaName ? SchemaTypes[R] : ReplyBytes
@@ -51,6 +51,8 @@ export interface RouteHead {
   tag: string
   params: Parameters
   query: Parameters
+  /** Headers that it reads besides those that all do: what they are for, by name. */
+  headers?: Readonly<Record<string, string>>
   /** Schema of the JSON body; `raw` = any body, as an ingest route takes it. */
   body?: SchemaName | 'raw'
   /** Schema of the JSON answer; `bytes` = what `reply_type` says. */
@@ -105,6 +107,7 @@ export interface RouteDefinition<D, P, Q, B, R> {
   tag: string
   params?: P
   query?: Q
+  headers?: Readonly<Record<string, string>>
   body?: B
   reply: R
   reply_type?: string

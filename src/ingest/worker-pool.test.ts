@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
 import { createLogger } from '../base/log.ts'
 import { createWorkerPool, workerEntry, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 
@@ -50,7 +51,7 @@ describe('a worker pool', () => {
     const pool = openPool({ idleMs: 1 })
     const thread = (): Promise<number> => pool.run({ name: 'thread', input: null })
     const first = await thread()
-    await vi.waitUntil(async () => (await thread()) !== first)
+    await eventually(async () => expect(await thread()).not.toBe(first))
   })
 
   it('moves buffers both ways', async () => {
@@ -150,13 +151,13 @@ describe('a thread that dies', () => {
   })
 
   it('is ended when its task takes too long, and the tasks behind it move', async () => {
-    const pool = openPool({ taskTimeoutMs: 100 })
+    const pool = openPool({ taskTimeoutMs: 1_000 })
     await pool.warm()
     const stuck = pool.run({ name: 'spin', input: null })
     const behind = [1, 2, 3].map((number) => pool.run({ name: 'echo', input: number }))
     await expect(stuck).rejects.toMatchObject({
       code: 'worker_timeout',
-      details: { lane: 'test', task: 'spin', timeout_ms: 100 },
+      details: { lane: 'test', task: 'spin', timeout_ms: 1_000 },
     })
     expect(await Promise.all(behind)).toEqual([1, 2, 3])
   })

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../schema/json.ts'
 import type { Tenant } from './model.ts'
+import type { Visible } from './run-store.ts'
 
 /** A graph with a configuration of its own; times are epoch milliseconds. */
 export interface Assistant {
@@ -29,6 +30,8 @@ export interface AssistantSearch {
   name?: string | undefined
   /** What the metadata must contain. */
   metadata?: JsonObject | undefined
+  /** Only these. */
+  visible?: Visible | undefined
   sort_by: 'assistant_id' | 'graph_id' | 'name' | 'created_at' | 'updated_at'
   sort_order: 'asc' | 'desc'
   /** 0 only counts. */

@@ -12,6 +12,7 @@ import type { Awaited, Call, CancelOptions, RunRequest, Runs } from './runs.ts'
 import { isActive } from './state.ts'
 import type { Waiter } from './waiters.ts'
 import type { Wake } from './wake.ts'
+import type { WebhookRules } from './webhook-rules.ts'
 
 export interface RunsDeps extends AwaitDeps {
   earlyCancels: EarlyCancels
@@ -20,6 +21,8 @@ export interface RunsDeps extends AwaitDeps {
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
   /** Tokens and cost of a trace; null while nothing is known of it. */
   traceTotals(tenant: Tenant, trace_id: string): Promise<JsonObject | null>
+  /** Which webhooks runs may have. */
+  webhooks?: WebhookRules
   clock: Clock
 }
 
@@ -70,7 +73,7 @@ interface RunPlanned {
 }
 
 async function plan(
-  { findAssistant, clock }: RunsDeps,
+  { findAssistant, clock, webhooks }: RunsDeps,
   call: Call,
   thread_id: string | null,
   request: RunRequest,
@@ -85,6 +88,7 @@ async function plan(
     run_id: chosenId(request.run_id) ?? newTimeUuid(now),
     thread_id: thread_id ?? newTimeUuid(now),
     temporary: thread_id === null,
+    ...(webhooks && { webhooks }),
   })
   return { call, admission, chosen: request.run_id !== undefined }
 }
@@ -207,11 +211,13 @@ function chosenId(run_id: string | undefined): string | undefined {
   return id
 }
 
-function noRun(): AppError {
+/** A run that the tenant does not have. */
+export function noRun(): AppError {
   return new AppError('not_found', { message: 'Run not found' })
 }
 
-function noAssistant(asked: string): AppError {
+/** An assistant that the tenant does not have, as a run names it. */
+export function noAssistant(asked: string): AppError {
   const message = `No assistant found for "${asked}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`
   return new AppError('not_found', { message })
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../schema/json.ts'
 import type { Caller, Tenant } from './model.ts'
+import type { Visible } from './run-store.ts'
 
 /** A run that is made again and again; times are epoch milliseconds. */
 export interface Cron {
@@ -32,6 +33,8 @@ export interface CronSearch {
   enabled?: boolean | undefined
   /** What the metadata must contain. */
   metadata?: JsonObject | undefined
+  /** Only these. */
+  visible?: Visible | undefined
   sort_by:
     | 'cron_id'
     | 'assistant_id'

@@ -27,12 +27,12 @@ async function openCrons() {
   let refusal: AppError | undefined
   const deps = {
     store: createCronStore(database, clock),
-    runs: {
+    runsOf: () => ({
       create: async (call: Call, thread_id: string | null, request: RunRequest) => {
         if (refusal !== undefined) throw refusal
         made.push({ call, thread_id, request })
       },
-    },
+    }),
     threads: { get: async () => undefined },
     findAssistant: async () => ({
       assistant_id: 'a1',

@@ -6,11 +6,11 @@ import type { JsonObject } from '../schema/json.ts'
 import { nextRunDate } from './cron-schedule.ts'
 import type { Cron, CronSearch, CronStore, DueCron } from './cron-store.ts'
 import { createDueTimer } from './due-timer.ts'
-import type { Tenant } from './model.ts'
+import type { Caller, Tenant } from './model.ts'
 import type { AssistantFacts } from './plan-run.ts'
 import type { Call, RunRequest, Runs } from './runs.ts'
 import type { Threads } from './threads.ts'
-import { webhookTarget } from './webhook-target.ts'
+import { type WebhookRules, webhookTarget } from './webhook-rules.ts'
 
 /** What a cron is made of, checked by its schema. */
 export interface CronRequest {
@@ -38,6 +38,7 @@ export type CronChange = Partial<Omit<CronRequest, 'payload'>> & { payload?: Par
 export interface Crons {
   /** `thread_id` null: each run has a thread of its own. */
   create(call: Call, thread_id: string | null, request: CronRequest): Promise<Cron>
+  get(call: Call, cron_id: string): Promise<Cron>
   update(call: Call, cron_id: string, change: CronChange): Promise<Cron>
   remove(call: Call, cron_id: string): Promise<void>
   search(call: Call, search: CronSearch): Promise<{ crons: Cron[]; total: number }>
@@ -47,10 +48,12 @@ export interface Crons {
 
 export interface CronsDeps {
   store: CronStore
-  runs: Runs
-  threads: Threads
+  /** In whose name runs are made, and how they may make them. */
+  runsOf(caller: Caller): Pick<Runs, 'create'>
+  threads: Pick<Threads, 'get'>
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
   deployments: readonly string[]
+  webhooks?: WebhookRules
   clock: Clock
   logger: Logger
 }
@@ -71,9 +74,14 @@ export function startCrons(deps: CronsDeps): Crons {
       timer.ask()
       return cron
     },
+    async get({ tenant }, cron_id) {
+      const cron = await store.get(tenant, cron_id)
+      if (cron === undefined) throw noCron(cron_id)
+      return cron
+    },
     async update(call, cron_id, change) {
       const asked = change.payload?.assistant_id
-      assertPayload(change.payload)
+      assertPayload(deps, change.payload)
       const assistant_id = asked === undefined ? undefined : await assistantId(deps, call, asked)
       const now = clock.now()
       const cron = await store.update(call.tenant, cron_id, (before) =>
@@ -103,8 +111,8 @@ async function assistantId({ findAssistant }: CronsDeps, { tenant }: Call, asked
 }
 
 /** What would refuse each of its runs refuses the cron. @throws AppError invalid_request */
-function assertPayload(payload: Partial<RunRequest> | undefined): void {
-  if (typeof payload?.webhook === 'string') webhookTarget(payload.webhook)
+function assertPayload({ webhooks }: CronsDeps, payload: Partial<RunRequest> | undefined): void {
+  if (typeof payload?.webhook === 'string') webhookTarget(payload.webhook, webhooks)
 }
 
 async function newCron(
@@ -114,7 +122,7 @@ async function newCron(
   request: CronRequest,
 ): Promise<Cron> {
   const { schedule, payload, timezone = null, end_time = null, enabled = true } = request
-  assertPayload(payload)
+  assertPayload(deps, payload)
   const assistant_id = await assistantId(deps, call, payload.assistant_id)
   if (thread_id !== null) await deps.threads.get(call, thread_id)
   const now = deps.clock.now()
@@ -170,7 +178,7 @@ function nextOf(cron: Cron, now: number): number | null {
   }
 }
 
-async function runOnce({ store, runs, clock, logger }: CronsDeps, due: DueCron): Promise<void> {
+async function runOnce({ store, runsOf, clock, logger }: CronsDeps, due: DueCron): Promise<void> {
   const { cron, workspace_id, deployment_id } = due
   const { cron_id, caller, thread_id, payload, on_run_completed } = cron
   const next = nextOf(cron, clock.now())
@@ -181,7 +189,7 @@ async function runOnce({ store, runs, clock, logger }: CronsDeps, due: DueCron):
   const request = payload as unknown as RunRequest
   const metadata = { ...request.metadata, ...cron.metadata, cron_id }
   try {
-    await runs.create(call, thread_id, { ...request, metadata, on_completion: on_run_completed })
+    await runsOf(caller).create(call, thread_id, { ...request, metadata, on_completion: on_run_completed })
   } catch (error) {
     const { code } = toAppError(error)
     if (code === 'internal') throw error

@@ -32,6 +32,8 @@ export interface ItemSearch {
   offset: number
   /** Undefined for the deployment's default. */
   refresh_ttl?: boolean | undefined
+  /** Only these. */
+  visible?: ((item: StoreItem) => boolean) | undefined
 }
 
 /** An item that was found; `score` is null unless it was found by meaning. */

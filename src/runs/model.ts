@@ -6,10 +6,20 @@ export interface Tenant {
   deployment_id: string
 }
 
+/** A user as a deployment's own auth file has answered: whatever it said, and these in any case. */
+export interface AccessUser extends JsonObject {
+  identity: string
+  display_name: string
+  is_authenticated: boolean
+  permissions: string[]
+}
+
 /** Who made a run; it is traced and counted as theirs (D-45). */
 export interface Caller {
   user_id: string | null
   api_key_id: string
+  /** As the deployment's own auth file knows them; kept with crons, whose runs are made in their name. */
+  user?: AccessUser
 }
 
 /** The platform's six statuses (run-api 1.13 row 6). A run cancelled by rollback ceases to exist. */

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
 import type { RunKwargs, Thread } from './model.ts'
 import type { Admission } from './run-store.ts'
 import type { Call, RunRequest } from './runs.ts'
-import { webhookTarget } from './webhook-target.ts'
+import { type WebhookRules, webhookTarget } from './webhook-rules.ts'
 
 /** What a run takes from its assistant. */
 export interface AssistantFacts {
@@ -23,12 +23,15 @@ export interface RunPlan {
   /** The thread is made for this run. */
   temporary: boolean
   request: RunRequest
+  webhooks?: WebhookRules
 }
 
 /** What says where a run begins: it is the run's own and must never stay with a thread (run-api 1.4). */
 const CHECKPOINT_KEYS = ['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'] as const
 /** Marks the config of a thread that goes with its run, for when the run is gone before it has begun. */
 const TEMPORARY = 'weir_temporary'
+/** What tells a graph who its user is: nobody else may say so, neither a request nor what a thread remembers. */
+const USER_KEYS = ['langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions'] as const
 const MAX_DELAY_S = 10 * 365 * 86_400
 
 /**
@@ -39,7 +42,7 @@ const MAX_DELAY_S = 10 * 365 * 86_400
 export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
   const { call, assistant, run_id, thread_id, temporary, request } = plan
   const { assistant_id, graph_id } = assistant
-  const { [TEMPORARY]: _mark, ...config } = withoutCheckpoint(request.config ?? {})
+  const { [TEMPORARY]: _mark, ...config } = withoutOwnKeys(request.config ?? {})
   const kwargs = requestedKwargs(plan)
   const compose: Admission['compose'] = (thread) => {
     const metadata = {
@@ -49,10 +52,14 @@ export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
       assistant_id,
       graph_id,
     }
-    const merged = mergeConfigs(mergeConfigs(assistant.config, withoutCheckpoint(thread.config)), config)
+    const merged = mergeConfigs(
+      mergeConfigs(withoutOwnKeys(assistant.config), withoutOwnKeys(thread.config)),
+      config,
+    )
     const configurable = {
       ...objectOf(merged['configurable']),
       ...call.headers,
+      ...userConfig(call),
       run_id,
       thread_id,
       graph_id,
@@ -67,7 +74,7 @@ export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
       thread_id,
       assistant_id,
       graph_id,
-      caller: call.caller,
+      caller: { user_id: call.caller.user_id, api_key_id: call.caller.api_key_id },
       ...compose({ metadata: {}, config: {} }),
     },
     compose,
@@ -75,12 +82,13 @@ export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
     delay_ms: delayOf(request.after_seconds),
     if_not_exists: temporary ? 'create' : (request.if_not_exists ?? 'reject'),
     thread_metadata: { graph_id, assistant_id },
+    ...(call.access && { visible: call.access.visible, new_thread_metadata: request.metadata ?? {} }),
     thread_config:
       kwargs.temporary && kwargs.on_completion === 'delete' ? { ...config, [TEMPORARY]: true } : config,
   }
 }
 
-function requestedKwargs({ assistant, request, temporary }: RunPlan): RunKwargs {
+function requestedKwargs({ assistant, request, temporary, webhooks }: RunPlan): RunKwargs {
   const command = request.command ?? null
   return {
     input: command === null ? (request.input ?? null) : null,
@@ -95,7 +103,7 @@ function requestedKwargs({ assistant, request, temporary }: RunPlan): RunKwargs 
     interrupt_after: request.interrupt_after ?? null,
     checkpoint: checkpointOf(request),
     durability: request.durability ?? (request.checkpoint_during === false ? 'exit' : 'async'),
-    webhook: typeof request.webhook === 'string' ? webhookTarget(request.webhook) : null,
+    webhook: typeof request.webhook === 'string' ? webhookTarget(request.webhook, webhooks) : null,
     on_completion: temporary ? (request.on_completion ?? 'delete') : 'keep',
   }
 }
@@ -131,11 +139,19 @@ function objectOf(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {}
 }
 
-function withoutCheckpoint(config: JsonObject): JsonObject {
+/** A config without what only the run itself may say. */
+function withoutOwnKeys(config: JsonObject): JsonObject {
   if (!isObject(config['configurable'])) return config
   const configurable = { ...config['configurable'] }
-  for (const key of CHECKPOINT_KEYS) delete configurable[key]
+  for (const key of [...CHECKPOINT_KEYS, ...USER_KEYS]) delete configurable[key]
   return { ...config, configurable }
+}
+
+/** Where graphs find the user that the deployment's own auth file has let in, as on the platform. */
+function userConfig({ caller: { user } }: Call): JsonObject {
+  if (user === undefined) return {}
+  const [whole, id, permissions] = USER_KEYS
+  return { [whole]: user, [id]: user.identity, [permissions]: user.permissions }
 }
 
 /** `over` laid over `under`, `configurable` and `metadata` key by key. */

@@ -1,14 +1,16 @@
+import type { EventLog } from '../events/event-log.ts'
 import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
 import type { GraphHost } from './graph-host.ts'
 import type { Run, Tenant } from './model.ts'
 import type { RunStore } from './run-store.ts'
+import { stateTextEvent } from './state-event.ts'
 
 /**
- * Brings what is stored of a thread to its last checkpoint, after a run whose worker or host died with it. A thread that
- * has gone on meanwhile is left alone by the store.
+ * Brings what is stored of a thread to its last checkpoint, after a run whose worker or host died with it, and tells those
+ * who follow its states. A thread that has gone on meanwhile is left alone by the store, and tells its state by itself.
  */
 export async function refreshThread(
-  store: RunStore,
+  { store, events }: { store: RunStore; events: EventLog },
   host: GraphHost,
   { workspace_id, deployment_id }: Tenant,
   { thread_id, graph_id }: Pick<Run, 'thread_id' | 'graph_id'>,
@@ -20,9 +22,12 @@ export async function refreshThread(
   if (!isObject(state) || state['created_at'] === null) return
   const next = Array.isArray(state['next']) ? state['next'].filter((node) => typeof node === 'string') : []
   const values_json = JSON.stringify(state['values'] ?? {})
-  await store.updateThread(tenant, thread_id, {
+  const thread = await store.updateThread(tenant, thread_id, {
     state: { values_json, next, interrupts: interruptsOf(state) },
   })
+  if (thread === undefined || thread.status === 'busy') return
+  const item = { ...stateTextEvent(thread_id, body), run_id: null }
+  await events.append({ ...tenant, thread_id }, [item], null)
 }
 
 /** Open interrupts by task id. */

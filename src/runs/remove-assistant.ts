@@ -42,8 +42,9 @@ async function removeCrons({ crons }: RemovalDeps, call: Call, assistant_id: str
   const page = { sort_by: 'created_at', sort_order: 'asc', limit: AT_ONCE, offset: 0 } as const
   for (;;) {
     const found = await crons.search(call, { assistant_id, ...page })
-    if (found.crons.length === 0) return
-    for (const { cron_id } of found.crons) await crons.remove(call, cron_id).catch(isGone)
+    const removed = found.crons.map(({ cron_id }) => crons.remove(call, cron_id).then(isDone, isGone))
+    // What is still there, and may be seen but not removed, stays.
+    if (!(await Promise.all(removed)).includes(true)) return
   }
 }
 
@@ -51,12 +52,17 @@ async function removeThreads({ threads }: RemovalDeps, call: Call, assistant_id:
   const page = { sort_by: 'created_at', sort_order: 'asc', limit: AT_ONCE, offset: 0 } as const
   for (;;) {
     const found = await threads.search(call, { metadata: { assistant_id }, ...page })
-    if (found.threads.length === 0) return
-    for (const { thread_id } of found.threads) await threads.remove(call, thread_id).catch(isGone)
+    const removed = found.threads.map(({ thread_id }) => threads.remove(call, thread_id).then(isDone, isGone))
+    if (!(await Promise.all(removed)).includes(true)) return
   }
 }
 
+function isDone(): boolean {
+  return true
+}
+
 /** Someone else was first. */
-function isGone(error: unknown): void {
+function isGone(error: unknown): boolean {
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error
+  return false
 }

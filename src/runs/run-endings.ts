@@ -1,5 +1,4 @@
 import type { EventLog } from '../events/event-log.ts'
-import { RUN_DONE } from '../events/views.ts'
 import { type Deployment, runKey } from './deployment.ts'
 import type { Run, RunKwargs, Tenant } from './model.ts'
 import { isTemporary } from './plan-run.ts'
@@ -34,6 +33,12 @@ export interface RunEndings {
   quiet(tenant: Tenant, end: QuietEnd): Promise<void>
 }
 
+/**
+ * Who waits for the run at another server reads there how it ended: its thread must stay for that long. The sweeper
+ * removes it, whichever server is still there then.
+ */
+const LINGERING = { strategy: 'delete', ttl_minutes: 1 } as const
+
 export function createRunEndings({ store, events, wake, waiters, ended }: RunEndingsDeps): RunEndings {
   function tellOthers({ deployment_id }: Tenant, run_id: string): void {
     if (wake.shared) wake.send({ kind: 'ended', deployment_id, run_id })
@@ -45,6 +50,10 @@ export function createRunEndings({ store, events, wake, waiters, ended }: RunEnd
     { temporary, on_completion }: RunKwargs,
   ): Promise<boolean> {
     if (!temporary || on_completion === 'keep') return false
+    if (wake.shared) {
+      await store.updateThread(tenant, thread_id, { ttl: LINGERING })
+      return true
+    }
     await store.deleteThreads(tenant, [thread_id], 'nothing')
     return true
   }
@@ -60,12 +69,11 @@ export function createRunEndings({ store, events, wake, waiters, ended }: RunEnd
       tellOthers(claim, run_id)
       if (end.run !== undefined) ended(claim, end.run, end.values_json)
       const isGone = await clear(claim, thread_id, claim.run.kwargs)
-      if (!isGone && end.stateUnknown) await refreshThread(store, deployment.host, claim, claim.run)
+      if (!isGone && end.stateUnknown)
+        await refreshThread({ store, events }, deployment.host, claim, claim.run)
     },
 
     async quiet(tenant, { run_id, thread_id, status }) {
-      const data = JSON.stringify({ status: RUN_DONE, run_id, run_status: status })
-      await events.append({ ...tenant, thread_id }, [{ event: RUN_DONE, data, run_id }], null)
       const key = runKey(tenant, run_id)
       tellOthers(tenant, run_id)
       if (status === 'deleted') {

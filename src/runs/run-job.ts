@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../base/clock.ts'
 import { AppError, toAppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
-import type { EventLog } from '../events/event-log.ts'
-import { RUN_DONE } from '../events/views.ts'
+import type { EventDraft, EventLog } from '../events/event-log.ts'
 import type { GraphEnd, GraphHost, GraphState, StreamItem } from './graph-host.ts'
 import type { CancelAction, Run } from './model.ts'
 import { createPartialMessages } from './partial-messages.ts'
+import { type EndedStatus, runDone } from './run-done.ts'
 import { deletedJson, errorJson, errorOf } from './run-outcome.ts'
-import type { Claim, RunEnd, RunStore, Settled, StateSummary } from './run-store.ts'
+import type { Claim, Closing, RunEnd, RunStore, Settled, StateSummary } from './run-store.ts'
 import { createRunTape, type RunTape } from './run-tape.ts'
 import { stateEvent } from './state-event.ts'
 
@@ -60,10 +60,19 @@ export interface RunJob {
 }
 
 /** Why a job was stopped from outside. */
-type Stop = CancelAction | 'lost' | 'hand_back' | 'timeout'
+type Stop = CancelAction | 'lost' | 'unlogged' | 'hand_back' | 'timeout'
 
 /** Later words that are stronger replace earlier ones. */
-const STRENGTH: Record<Stop, number> = { timeout: 0, hand_back: 1, interrupt: 2, rollback: 3, lost: 4 }
+const STRENGTH: Record<Stop, number> = {
+  timeout: 0,
+  hand_back: 1,
+  unlogged: 2,
+  interrupt: 3,
+  rollback: 4,
+  lost: 5,
+}
+
+const UNLOGGED = { error: 'EventsLost', message: 'What the run streamed could not be stored.' }
 
 /** Between tries to tell the store how a run ended. */
 const STORE_RETRY_MS = 250
@@ -107,7 +116,7 @@ async function execute(execution: Execution): Promise<JobEnd> {
   const tenant = { workspace_id, deployment_id }
   const lease = { ...tenant, run_id, thread_id, token }
   const partial = createPartialMessages()
-  const tape = createRunTape(events, lease, () => stopFor('lost'))
+  const tape = createRunTape(events, { ...lease, attempt: run.attempt }, stopFor)
   const items = (batch: readonly StreamItem[]): void => {
     for (const item of batch) partial.add(item)
     tape.write(batch)
@@ -142,6 +151,8 @@ async function settle(execution: Execution, ending: Ending): Promise<JobEnd> {
   if (stop === 'lost') return LOST
   if (stop === 'rollback') return rollBack(execution, ending)
   if (stop === 'interrupt') return finish(execution, ending, 'interrupted', null)
+  // Streams must not lose what the run has made: another attempt makes it again.
+  if (stop === 'unlogged') return giveBack(execution, ending, UNLOGGED)
   if (end.kind === 'done') return finish(execution, ending, 'success', null)
   if (stop === 'timeout') {
     const seconds = rules.timeout_ms / 1000
@@ -189,34 +200,37 @@ function finish(
   const { store, claim } = execution
   const partial_messages = status === 'success' ? null : ending.partial()
   const end: RunEnd = { status, error, partial_messages, state: summary(ending.end.state) }
-  return conclude(execution, ending, () => store.finish(claim, end), end)
+  return conclude(execution, ending, (closing) => store.finish(claim, end, closing), end)
 }
 
 function rollBack(execution: Execution, ending: Ending): Promise<JobEnd> {
   const { store, claim } = execution
-  return conclude(execution, ending, () => store.rollback(claim), { error: null, partial_messages: null })
+  const nothing = { error: null, partial_messages: null }
+  return conclude(execution, ending, (closing) => store.rollback(claim, closing), nothing)
 }
 
 function giveBack(execution: Execution, ending: Ending, error: Failure, always = false): Promise<JobEnd> {
   const { store, claim, rules } = execution
   const attempts = always ? Number.MAX_SAFE_INTEGER : rules.max_attempts
   const end: RunEnd = { status: 'error', error, partial_messages: null, state: undefined }
-  return conclude(execution, ending, () => store.release(claim, error, attempts), end)
+  return conclude(execution, ending, (closing) => store.release(claim, error, attempts, closing), end)
 }
 
-/** Tells the store until it has heard, then the streams, and says what waiters are answered. */
+/** Tells the store, and with it the streams, until it has heard, and says what waiters are answered. */
 async function conclude(
   execution: Execution,
   { end, tape }: Ending,
-  tell: () => Promise<Settled>,
+  tell: (closing: Closing) => Promise<Settled>,
   asked: Pick<RunEnd, 'error' | 'partial_messages'>,
 ): Promise<JobEnd> {
-  const settled = await untilTold(execution, tell)
+  const { claim, clock } = execution
+  const closing: Closing = (status) =>
+    closingEvents({ ...claim.run, status, error: isFailure(status) ? asked.error : null }, { end, tape })
+  const settled = await untilTold(execution, () => tell(closing))
   if (settled.kind !== 'ended') return notEnded(settled)
-  const { claim, events, clock } = execution
   const { status } = settled
   const now = clock.now()
-  const failed = status === 'error' || status === 'timeout'
+  const failed = isFailure(status)
   const { partial_messages } = asked
   const run = {
     ...claim.run,
@@ -226,7 +240,6 @@ async function conclude(
     updated_at: now,
     ended_at: now,
   }
-  await events.append(claim, closingEvents(run, { end, tape }), null)
   const values_json = end.kind === 'done' ? end.values : (end.state?.values_json ?? null)
   const stateUnknown = end.state === undefined && end.kind === 'lost'
   if (status === 'deleted') {
@@ -242,21 +255,19 @@ async function conclude(
   return { settled, json, values_json, run: { ...run, status }, stateUnknown }
 }
 
+function isFailure(status: EndedStatus): boolean {
+  return status === 'error' || status === 'timeout'
+}
+
 /** What closes a run in its thread's log: its failure, its end, and what the thread is now. */
 function closingEvents(
-  {
-    run_id,
-    thread_id,
-    attempt,
-    status,
-    error,
-  }: Omit<Run, 'status'> & { status: RunEnd['status'] | 'deleted' },
+  { run_id, thread_id, attempt, status, error }: Omit<Run, 'status'> & { status: EndedStatus },
   { end, tape }: Pick<Ending, 'end' | 'tape'>,
-): { event: string; data: string; run_id: string }[] {
+): EventDraft[] {
   const items: StreamItem[] = []
   if (!tape.opened) items.push({ event: 'metadata', data: JSON.stringify({ run_id, attempt }) })
   if (error !== null) items.push(tape.error ?? { event: 'error', data: JSON.stringify(error) })
-  items.push({ event: RUN_DONE, data: JSON.stringify({ status: RUN_DONE, run_id, run_status: status }) })
+  items.push(runDone(run_id, status))
   if (end.state !== undefined && status !== 'deleted') items.push(stateEvent(thread_id, end.state))
   return items.map((item) => ({ ...item, run_id }))
 }

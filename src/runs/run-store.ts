@@ -1,3 +1,4 @@
+import type { EventDraft } from '../events/event-log.ts'
 import type { JsonObject, JsonValue } from '../schema/json.ts'
 import type {
   CancelAction,
@@ -10,6 +11,10 @@ import type {
   ThreadStatus,
   ThreadTtl,
 } from './model.ts'
+import type { EndedStatus } from './run-done.ts'
+
+/** Whether who asks may see a thread, an assistant or a cron with this metadata. */
+export type Visible = (metadata: JsonObject) => boolean
 
 /** The right to work on a run: the token goes with every write for it (D-44). */
 export interface Lease extends Tenant {
@@ -51,6 +56,10 @@ export interface Admission {
   thread_metadata: JsonObject
   /** Merged into the thread's config, key by key, `configurable` key by key as well. Never a checkpoint (run-api 1.4). */
   thread_config: JsonObject
+  /** What the thread's metadata begins with when this run makes it. */
+  new_thread_metadata?: JsonObject
+  /** A thread that the caller may not see is not there. Pure. */
+  visible?: Visible | undefined
   /**
    * Puts the run's metadata and kwargs together with what the thread had until now, in the same transaction; without it
    * those of `run` are stored. Pure: it may be called again.
@@ -97,6 +106,12 @@ export interface RunEnd {
   state: StateSummary | undefined
 }
 
+/**
+ * What closes a run in its thread's log, by how it ended; without it only that it has. It is there as soon as the run has
+ * ended, and once. Pure.
+ */
+export type Closing = (status: EndedStatus) => readonly EventDraft[]
+
 /** What a worker's word about its run came to. */
 export type Settled =
   /** The lease is no longer ours: nothing was written. */
@@ -116,10 +131,11 @@ export interface Recovered extends Tenant {
   status: 'pending' | 'error' | 'interrupted' | 'deleted'
 }
 
-/** Which runs to cancel. */
-export type CancelSelector =
+/** Which runs to cancel; those of threads that the caller may not see are not there. */
+export type CancelSelector = (
   | { thread_id: string; run_ids: readonly string[] }
   | { status: 'pending' | 'running' | 'all' }
+) & { visible?: Visible | undefined }
 
 /** What a cancel came to, by run. */
 export interface CancelResult {
@@ -144,6 +160,8 @@ export interface ThreadSearch {
   metadata?: JsonObject
   values?: JsonObject
   status?: ThreadStatus
+  /** Only these. */
+  visible?: Visible | undefined
   sort_by: 'thread_id' | 'status' | 'created_at' | 'updated_at' | 'state_updated_at'
   sort_order: 'asc' | 'desc'
   /** 0 only counts. */
@@ -199,11 +217,16 @@ export interface RunStore {
   /** Keeps leases alive; answers the runs of those that are lost, and those that are to be cancelled. */
   renew(leases: readonly Lease[], lease_ms: number): Promise<{ lost: string[]; cancel: CancelOrder[] }>
   /** Ends a run and settles the thread's state and status. */
-  finish(lease: Lease, end: RunEnd): Promise<Settled>
+  finish(lease: Lease, end: RunEnd, closing?: Closing): Promise<Settled>
   /** Deletes the run and its checkpoints: the thread is as before it. */
-  rollback(lease: Lease): Promise<Settled>
+  rollback(lease: Lease, closing?: Closing): Promise<Settled>
   /** Gives a run back to be tried again, or ends it `error` when it was tried `max_attempts` times, or as its cancel says. */
-  release(lease: Lease, why: { error: string; message: string }, max_attempts: number): Promise<Settled>
+  release(
+    lease: Lease,
+    why: { error: string; message: string },
+    max_attempts: number,
+    closing?: Closing,
+  ): Promise<Settled>
   /**
    * Takes back runs whose owner is gone: `owner`'s at once (so call it before the first claim), others' after their
    * leases ran out (D-4). As `release` does, per run. The thread's state stays that of the last run that was finished:

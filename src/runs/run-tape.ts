@@ -1,6 +1,5 @@
-import type { EventLog } from '../events/event-log.ts'
+import type { EventLog, RunLease, ThreadRef } from '../events/event-log.ts'
 import type { StreamItem } from './graph-host.ts'
-import type { Lease } from './run-store.ts'
 
 /** What one attempt of a run streams, on its way into the thread's log, in order. */
 export interface RunTape {
@@ -14,36 +13,41 @@ export interface RunTape {
 }
 
 /**
- * Opens the tape of a lease. `lost` is called once,
- * when the log refuses the lease or fails.
+ * Opens the tape of a lease. `torn` is called once: when the log refuses the lease, or has not kept what the run streamed.
+ * Nothing more is written then.
  */
-export function createRunTape(events: EventLog, lease: Lease, lost: () => void): RunTape {
+export function createRunTape(
+  events: EventLog,
+  lease: ThreadRef & RunLease,
+  torn: (why: 'lost' | 'unlogged') => void,
+): RunTape {
   const { run_id } = lease
   let waiting: StreamItem[] = []
   let writing: Promise<void> | undefined
   let opened = false
   let held: StreamItem | undefined
-  let isLost = false
+  let isTorn = false
 
-  function lose(): void {
-    if (!isLost) lost()
-    isLost = true
+  function tear(why: 'lost' | 'unlogged'): void {
+    if (!isTorn) torn(why)
+    isTorn = true
   }
 
   /** What comes while an append is under way goes into the next one. */
   async function pump(): Promise<void> {
-    while (waiting.length > 0 && !isLost) {
+    while (waiting.length > 0 && !isTorn) {
       const items = waiting.map(({ event, data }) => ({ event, data, run_id }))
       waiting = []
       const ids = await events.append(lease, items, lease)
-      if (ids === 'lost') lose()
+      if (ids === 'lost') tear('lost')
     }
     writing = undefined
   }
 
   function push(items: readonly StreamItem[]): void {
+    if (isTorn) return
     waiting.push(...items)
-    if (waiting.length > 0) writing ??= pump().catch(lose)
+    if (waiting.length > 0) writing ??= pump().catch(() => tear('unlogged'))
   }
 
   return {

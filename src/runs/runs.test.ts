@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { doneWith, stateOf } from '../../test/support/fake-graph-host.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { openMemoryRunStore, openRunWorld, staying } from '../../test/support/run-world.ts'
+import { openMemoryRunState, openRunWorld, staying } from '../../test/support/run-world.ts'
 import { newUuid } from '../base/ids.ts'
 
 const REQUEST = { assistant_id: 'agent', input: { n: 1 } }
@@ -346,12 +346,12 @@ describe('attempts', () => {
 
 describe('stop and start', () => {
   it('gives runs back, which go on with the next start', async () => {
-    const store = await openMemoryRunStore()
-    const before = await openRunWorld({ store, owner: 'a' })
+    const state = await openMemoryRunState()
+    const before = await openRunWorld({ state, owner: 'a' })
     const run = await before.runs.create(before.call, await before.thread(), REQUEST)
     await before.fake.job(run.run_id)
     await before.worker.stop(0)
-    const after = await openRunWorld({ store, owner: 'a' })
+    const after = await openRunWorld({ state, owner: 'a' })
     ;(await after.fake.job(run.run_id, 2)).end(doneWith(2))
     await eventually(async () =>
       expect((await after.runs.get(after.call, run.thread_id, run.run_id)).status).toBe('success'),
@@ -359,13 +359,13 @@ describe('stop and start', () => {
   })
 
   it('takes up at once what a killed process of the same instance has left', async () => {
-    const store = await openMemoryRunStore()
-    const killed = await openRunWorld({ store, owner: 'a', stubborn: true })
+    const state = await openMemoryRunState()
+    const killed = await openRunWorld({ state, owner: 'a', stubborn: true })
     const thread_id = await killed.thread()
     const run = await killed.runs.create(killed.call, thread_id, REQUEST)
     const next = await killed.runs.create(killed.call, thread_id, REQUEST)
     const left = await killed.fake.job(run.run_id)
-    const after = await openRunWorld({ store, owner: 'a' })
+    const after = await openRunWorld({ state, owner: 'a' })
     const again = await after.fake.job(run.run_id, 2)
     // The old process comes back to life: it has no say any more.
     left.end(doneWith('old'))

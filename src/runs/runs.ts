@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../schema/json.ts'
 import type { Caller, CancelAction, MultitaskStrategy, Run, RunStatus, Tenant } from './model.ts'
-import type { CancelResult, CancelSelector } from './run-store.ts'
+import type { CancelResult, CancelSelector, Visible } from './run-store.ts'
 
 /** Who calls, for which deployment, and what of the request's headers graphs may read. */
 export interface Call {
@@ -8,6 +8,14 @@ export interface Call {
   caller: Caller
   /** `x-*` and `user-agent` as run-api 1.1 lets them through; merged into `config.configurable`. */
   headers: Readonly<Record<string, string>>
+  /** What the deployment's own auth file has said of a run that is to be made. */
+  access?: RunAccess
+}
+
+/** How a run is made for a user of the deployment's own auth file: a thread made for it begins with its metadata. */
+export interface RunAccess {
+  /** Whether it may go on with a thread that there is. */
+  visible: Visible | undefined
 }
 
 /** The body of a run creation, checked by its schema; what is absent gets its default here (run-api 1.5). */

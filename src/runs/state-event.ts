@@ -3,6 +3,10 @@ import type { GraphState, StreamItem } from './graph-host.ts'
 
 /** What streams of mode `state_update` are told of a thread (run-api 1.10). */
 export function stateEvent(thread_id: string, { values_json, rest_json }: GraphState): StreamItem {
-  const state = `{"values":${values_json},${rest_json.slice(1)}`
+  return stateTextEvent(thread_id, `{"values":${values_json},${rest_json.slice(1)}`)
+}
+
+/** The same of a whole ThreadState as JSON text. */
+export function stateTextEvent(thread_id: string, state: string): StreamItem {
   return { event: STATE_UPDATE, data: `{"state":${state},"thread_id":${JSON.stringify(thread_id)}}` }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../schema/json.ts'
-import type { Thread, ThreadStatus, ThreadTtl } from './model.ts'
+import type { Thread, ThreadTtl } from './model.ts'
 import type { ThreadSearch } from './run-store.ts'
 import type { Call } from './runs.ts'
 
@@ -49,10 +49,7 @@ export interface Threads {
   /** Active runs are rolled back first (run-api 1.13 row 18). */
   remove(call: Call, thread_id: string): Promise<void>
   search(call: Call, search: ThreadSearch): Promise<{ threads: Thread[]; total: number }>
-  count(
-    call: Call,
-    filter: { metadata?: JsonObject; values?: JsonObject; status?: ThreadStatus },
-  ): Promise<number>
+  count(call: Call, filter: Pick<ThreadSearch, 'metadata' | 'values' | 'status' | 'visible'>): Promise<number>
   copy(call: Call, thread_id: string): Promise<Thread>
   /** Answers how many threads there were. */
   prune(call: Call, thread_ids: readonly string[], strategy: ThreadTtl['strategy']): Promise<number>

@@ -9,7 +9,9 @@ import { createMetrics } from '../base/metrics.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import type { Run } from './model.ts'
 import { createPublicAddressCheck } from './public-address.ts'
-import { createWebhooks } from './webhooks.ts'
+import { ANY_WEBHOOK, type WebhookRules } from './webhook-rules.ts'
+import type { WebhookDue, WebhookStore } from './webhook-store.ts'
+import { startWebhooks } from './webhooks.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of some length').toString('base64')}`
 
@@ -68,9 +70,47 @@ async function startReceiver(...statuses: number[]) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received }
 }
 
-function openWebhooks(options: { allowPrivate?: boolean; timeoutMs?: number } = {}) {
+/** What the run store would have made due, in memory. */
+function webhooksInMemory(): WebhookStore & {
+  due: WebhookDue[]
+  add(url: string, values_json: string | null): void
+} {
+  const due: WebhookDue[] = []
+  return {
+    due,
+    add(url, values_json) {
+      const tenant = { workspace_id: 'w', deployment_id: 'd' }
+      due.push({ ...tenant, url, run: endedRun(url), values_json, tries: 0, due_at: 0 })
+    },
+    recover: async () => undefined,
+    async take(_deployments, limit, { lease_ms }) {
+      const taken = due.filter(({ due_at }) => due_at <= Date.now()).slice(0, limit)
+      for (const webhook of taken) webhook.due_at = Date.now() + lease_ms
+      return taken.map((webhook) => ({ ...webhook }))
+    },
+    async remove({ url }) {
+      due.splice(
+        due.findIndex((webhook) => webhook.url === url),
+        1,
+      )
+    },
+    async putOff({ url }, due_at, tries) {
+      const kept = due.find((webhook) => webhook.url === url)
+      if (kept !== undefined) Object.assign(kept, { due_at, tries })
+    },
+    nextDue: async () => due.map(({ due_at }) => due_at).sort((a, b) => a - b)[0],
+    sweep: async () => 0,
+  }
+}
+
+function openWebhooks(options: { allowPrivate?: boolean; rules?: WebhookRules } = {}) {
   const metrics = createMetrics()
-  const webhooks = createWebhooks({
+  const store = webhooksInMemory()
+  const webhooks = startWebhooks({
+    store,
+    deployments: ['d'],
+    owner: 'o',
+    rules: ANY_WEBHOOK,
     secret: SECRET,
     allowPrivate: true,
     clock: systemClock,
@@ -80,14 +120,23 @@ function openWebhooks(options: { allowPrivate?: boolean; timeoutMs?: number } = 
     ...options,
   })
   onTestFinished(() => webhooks.stop())
-  return { webhooks, outcome: (name: string) => metrics.render().includes(`outcome="${name}"} 1`) }
+  const send = (url: string, values_json: string | null): void => {
+    store.add(url, values_json)
+    webhooks.ended(endedRun(url))
+  }
+  return {
+    webhooks,
+    store,
+    send,
+    outcome: (name: string) => metrics.render().includes(`outcome="${name}"} 1`),
+  }
 }
 
 describe('webhooks', () => {
   it('tell the run with its values, signed as Standard Webhooks says', async () => {
     const { url, received } = await startReceiver(200)
-    const { webhooks, outcome } = openWebhooks()
-    webhooks.send(endedRun(url), '{"n":1}')
+    const { send, outcome } = openWebhooks()
+    send(url, '{"n":1}')
     await eventually(async () => expect(outcome('delivered')).toBe(true))
     const { headers, body } = received[0] ?? { headers: {}, body: '' }
     expect(JSON.parse(body)).toMatchObject({
@@ -104,23 +153,53 @@ describe('webhooks', () => {
 
   it('are told again until somebody takes them', async () => {
     const { url, received } = await startReceiver(500, 302, 204)
-    const { webhooks, outcome } = openWebhooks()
-    webhooks.send(endedRun(url), null)
+    const { send, outcome } = openWebhooks()
+    send(url, null)
     await eventually(async () => expect(outcome('delivered')).toBe(true))
     expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(received.length).toBe(3)
   })
 
-  it('are given up after the last try, at once when gone, and when the server stops', async () => {
+  it('are given up after the last try, and at once when gone', async () => {
     const failing = await startReceiver(500)
     const first = openWebhooks()
-    first.webhooks.send(endedRun(failing.url), null)
+    first.send(failing.url, null)
     await eventually(async () => expect(first.outcome('failed')).toBe(true))
     expect(failing.received.length).toBe(3)
     const gone = await startReceiver(410)
-    first.webhooks.send(endedRun(gone.url), null)
+    first.send(gone.url, null)
     await eventually(async () => expect(first.outcome('refused')).toBe(true))
     expect(gone.received.length).toBe(1)
+  })
+
+  it('that are being told when the server stops are due at once at its next start', async () => {
+    const server = createServer(() => undefined)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => server.close().closeAllConnections())
+    const { webhooks, store, send } = openWebhooks()
+    const asked = once(server, 'request')
+    send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, null)
+    await asked
+    await webhooks.stop()
+    expect(store.due).toMatchObject([{ tries: 0 }])
+    expect(store.due[0]?.due_at).toBeLessThanOrEqual(Date.now())
+  })
+
+  it("carry the deployment's headers, and never in place of the signature", async () => {
+    const { url, received } = await startReceiver(200)
+    const { send, outcome } = openWebhooks({ rules: { ...ANY_WEBHOOK, headers: { 'x-team': 'red' } } })
+    send(url, null)
+    await eventually(async () => expect(outcome('delivered')).toBe(true))
+    expect(received[0]?.headers).toMatchObject({ 'x-team': 'red', 'content-type': 'application/json' })
+  })
+
+  it('are not called where the rules no longer allow it', async () => {
+    const { url, received } = await startReceiver(200)
+    const { send, outcome } = openWebhooks({ rules: { ...ANY_WEBHOOK, allowed_domains: ['example.com'] } })
+    send(url, null)
+    await eventually(async () => expect(outcome('refused')).toBe(true))
+    expect(received).toEqual([])
   })
 
   it('do not call private addresses, by number or by name', async () => {
@@ -130,8 +209,8 @@ describe('webhooks', () => {
       url.replace('127.0.0.1', 'localhost'),
       url.replace('127.0.0.1', '[::ffff:7f00:1]'),
     ]) {
-      const { webhooks, outcome } = openWebhooks({ allowPrivate: false })
-      webhooks.send(endedRun(target), null)
+      const { send, outcome } = openWebhooks({ allowPrivate: false })
+      send(target, null)
       await eventually(async () => expect(outcome('refused'), target).toBe(true))
     }
     expect(received).toEqual([])

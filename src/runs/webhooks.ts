@@ -2,17 +2,24 @@ import { createHmac } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
-import type { Counter, Metrics } from '../base/metrics.ts'
+import type { Metrics } from '../base/metrics.ts'
+import { createDueTimer } from './due-timer.ts'
 import type { Run } from './model.ts'
 import { createPublicAddressCheck, PrivateAddressError, publicLookup } from './public-address.ts'
 import { webhookBody } from './run-json.ts'
+import { type WebhookRules, webhookTarget } from './webhook-rules.ts'
+import type { WebhookDue, WebhookStore } from './webhook-store.ts'
 
 export interface WebhookOptions {
+  store: WebhookStore
+  deployments: readonly string[]
+  /** Id of the instance, kept over restarts. */
+  owner: string
   /** `whsec_` and base64, or any text. */
   secret: string
+  rules: WebhookRules
   /** Also call addresses that are not public. */
   allowPrivate: boolean
   clock: Clock
@@ -20,22 +27,26 @@ export interface WebhookOptions {
   metrics: Metrics
   /** Milliseconds; default 20,000. */
   timeoutMs?: number
-  /** Pauses between the tries, milliseconds; default 1 s, 5 s, 30 s and 2 min. */
+  /** Pauses between the tries, milliseconds; default 1 s, 5 s, 30 s, 2 min, 10 min and 30 min. */
   pausesMs?: readonly number[]
 }
 
-/** Calls the webhooks of runs that have ended. */
+/** Calls the webhooks of runs that have ended, also of those that ended before this process began. */
 export interface Webhooks {
-  /** Tells the run's webhook, if it has one, now or a few tries later; never throws. */
-  send(run: Run, values_json: string | null): void
-  /** Gives up what has not been told. */
+  /** A run has ended; its webhook, if it has one, is told soon. */
+  ended(run: Pick<Run, 'kwargs'>): void
+  /** What is being told is left for the next start. */
   stop(): Promise<void>
 }
 
 const TIMEOUT_MS = 20_000
-const PAUSES_MS = [1_000, 5_000, 30_000, 120_000]
-/** More are dropped: a receiver that does not answer must not fill the memory. */
-const MAX_WAITING = 10_000
+const PAUSES_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000]
+/** So many at a time: a receiver that does not answer must not hold up the others for long. */
+const AT_ONCE = 64
+/** Beyond the time that a try may take, before another process may take it. */
+const LEASE_RESERVE_MS = 10_000
+/** Another process may have put off what it then did not tell. */
+const MAX_WAIT_MS = 60_000
 const SECRET_PREFIX = 'whsec_'
 
 /**
@@ -57,49 +68,111 @@ export function signedHeaders(secret: string, id: string, ms: number, body: stri
   }
 }
 
-export function createWebhooks(options: WebhookOptions): Webhooks {
-  const { clock, logger, secret, pausesMs = PAUSES_MS } = options
-  const outcomes = options.metrics.counter('weir_webhooks_total', 'Webhooks by what became of them.')
-  const post = createPost(options)
+/** Begins with what earlier processes have left. */
+export function startWebhooks(options: WebhookOptions): Webhooks {
+  const { store, deployments, owner, clock, logger, timeoutMs = TIMEOUT_MS } = options
+  const tell = createTell(options)
   const stopped = new AbortController()
-  const waiting = new Set<Promise<void>>()
+  const underWay = new Set<Promise<void>>()
+  let recovered: Promise<void> | undefined
+  /** There may be more than there was room for. */
+  let isFull = false
 
-  async function tell(url: string, run: Run, values_json: string | null): Promise<void> {
-    for (const pause of [0, ...pausesMs]) {
-      if (pause > 0) await delay(pause * (0.75 + Math.random() / 2), undefined, { signal: stopped.signal })
-      const now = clock.now()
-      const body = webhookBody(run, values_json, now)
-      const answer = await post(url, body, signedHeaders(secret, run.run_id, now, body), stopped.signal)
-      if (answer === 'taken') return outcomes.inc({ outcome: 'delivered' })
-      if (answer === 'refused') return giveUp(outcomes, logger, run, 'refused')
-    }
-    giveUp(outcomes, logger, run, 'failed')
+  function begin(webhook: WebhookDue): void {
+    const telling = tell(webhook, stopped.signal)
+      .then((dueAt) => {
+        if (dueAt !== undefined) timer.dueAt(dueAt)
+      })
+      .catch((error: unknown) => {
+        // It becomes due again by itself.
+        logger.warn({ err: error, run_id: webhook.run.run_id }, 'what became of a webhook was not stored')
+      })
+      .then(() => {
+        underWay.delete(telling)
+        if (isFull) timer.ask()
+        isFull = false
+      })
+    underWay.add(telling)
   }
 
+  async function look(): Promise<number | undefined> {
+    recovered ??= store.recover(owner).catch((error: unknown) => {
+      recovered = undefined
+      throw error
+    })
+    await recovered
+    while (underWay.size < AT_ONCE) {
+      const lease = { owner, lease_ms: timeoutMs + LEASE_RESERVE_MS }
+      const taken = await store.take(deployments, AT_ONCE - underWay.size, lease)
+      if (taken.length === 0) return store.nextDue(deployments)
+      for (const webhook of taken) begin(webhook)
+    }
+    isFull = true
+    return undefined
+  }
+
+  const timer = createDueTimer({ look, maxWaitMs: MAX_WAIT_MS, clock, logger })
+  timer.ask()
   return {
-    send(run, values_json) {
-      const url = run.kwargs.webhook
-      if (url === null || stopped.signal.aborted) return
-      if (waiting.size >= MAX_WAITING) return giveUp(outcomes, logger, run, 'dropped')
-      const telling = tell(url, run, values_json)
-        .catch(() => giveUp(outcomes, logger, run, 'stopped'))
-        .finally(() => waiting.delete(telling))
-      waiting.add(telling)
+    ended({ kwargs }) {
+      if (kwargs.webhook !== null) timer.ask()
     },
     async stop() {
+      await timer.stop()
       stopped.abort()
-      await Promise.all(waiting)
+      await Promise.all(underWay)
     },
   }
 }
 
-function giveUp(outcomes: Counter, logger: Logger, { run_id }: Run, outcome: string): void {
-  outcomes.inc({ outcome })
-  logger.warn({ run_id, outcome }, 'a webhook was not told')
+type Tell = (webhook: WebhookDue, stopped: AbortSignal) => Promise<number | undefined>
+
+/** One try, and what follows from it; answers when the next is due. */
+function createTell(options: WebhookOptions): Tell {
+  const { store, clock, logger, secret, rules, pausesMs = PAUSES_MS } = options
+  const outcomes = options.metrics.counter('weir_webhooks_total', 'Webhooks by what became of them.')
+  const post = createPost(options)
+
+  const end = async (
+    webhook: WebhookDue,
+    outcome: 'delivered' | 'refused' | 'failed',
+  ): Promise<undefined> => {
+    await store.remove(webhook)
+    outcomes.inc({ outcome })
+    const { run, tries } = webhook
+    if (outcome !== 'delivered')
+      logger.warn({ run_id: run.run_id, outcome, tries: tries + 1 }, 'a webhook was not told')
+  }
+
+  return async (webhook, stopped) => {
+    const { run, values_json, url, tries } = webhook
+    const now = clock.now()
+    const body = webhookBody(run, values_json, now)
+    const headers = { ...rules.headers, ...signedHeaders(secret, run.run_id, now, body) }
+    const answer = isAllowed(url, rules) ? await post(url, body, headers, stopped) : 'refused'
+    if (answer === 'taken') return end(webhook, 'delivered')
+    if (answer === 'refused') return end(webhook, 'refused')
+    if (answer === 'stopped') return store.putOff(webhook, clock.now(), tries).then(() => undefined)
+    const pause = pausesMs[tries]
+    if (pause === undefined) return end(webhook, 'failed')
+    const next = clock.now() + Math.round(pause * (0.75 + Math.random() / 2))
+    await store.putOff(webhook, next, tries + 1)
+    return next
+  }
 }
 
-/** `taken` is a 2xx, `refused` will be so forever, `failed` may pass. */
-type Answer = 'taken' | 'refused' | 'failed'
+/** The rules may have changed since the run was made. */
+function isAllowed(url: string, rules: WebhookRules): boolean {
+  try {
+    webhookTarget(url, rules)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** `taken` is a 2xx, `refused` will be so forever, `failed` may pass; `stopped` when this process does. */
+type Answer = 'taken' | 'refused' | 'failed' | 'stopped'
 
 type Post = (
   url: string,
@@ -118,7 +191,7 @@ function createPost({ allowPrivate, timeoutMs = TIMEOUT_MS }: WebhookOptions): P
     if (!allowPrivate && isIP(host) !== 0 && !isPublic(host)) return Promise.resolve('refused')
     const request = url.protocol === 'https:' ? httpsRequest : httpRequest
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)])
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const sent = request(
         url,
         {
@@ -135,7 +208,7 @@ function createPost({ allowPrivate, timeoutMs = TIMEOUT_MS }: WebhookOptions): P
         },
       )
       sent.on('error', (error) => {
-        if (stopped.aborted) reject(error)
+        if (stopped.aborted) resolve('stopped')
         else resolve(error instanceof PrivateAddressError ? 'refused' : 'failed')
       })
       sent.end(body)

@@ -235,7 +235,7 @@ async function settleRecovered(work: Work, recovered: Recovered): Promise<void> 
   const host = deployments.get(deployment_id)?.host
   try {
     const run = await store.getRun(tenant, thread_id, run_id)
-    if (host !== undefined && run !== undefined) await refreshThread(store, host, tenant, run)
+    if (host !== undefined && run !== undefined) await refreshThread(work, host, tenant, run)
   } catch (error) {
     logger.warn({ err: error, run_id }, 'the state of a thread was not brought up to date')
   }

@@ -23,7 +23,7 @@ export const MAX_ISSUES = 100
 const SCHEMA_DIR = new URL('../../schemas/', import.meta.url)
 const SUFFIX = '.schema.json'
 /** Annotations of our own: they say something to readers and generators, nothing to the check. */
-const ANNOTATIONS = ['x-unit', 'x-secret', 'x-expects', 'x-rule']
+const ANNOTATIONS = ['x-unit', 'x-secret', 'x-expects', 'x-rule', 'x-packaged', 'x-empty']
 
 const CODES: Record<string, string> = {
   required: 'missing_field',

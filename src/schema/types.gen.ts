@@ -639,6 +639,10 @@ export interface Settings {
    */
   DATABASE_URL?: string
   /**
+   * Redis 7 for the events that streams are read from. Unset: they are in the run database. With several servers Redis takes the load of streaming off Postgres; what it keeps after a crash is up to its own persistence (`appendonly yes`).
+   */
+  REDIS_URL?: string
+  /**
    * With `CLICKHOUSE_URL`: the cluster of replicas (one shard) that it leads to. Tables are made replicated on all of them, inserts wait for a quorum, and reads see every confirmed insert.
    */
   CLICKHOUSE_CLUSTER?: string
@@ -687,7 +691,7 @@ export interface Settings {
    */
   GRANULAR_USAGE_TABLE_ENABLED: boolean
   /**
-   * The langgraph.json of the deployment that is hosted on `DEPLOYMENT_PORT`. Unset: no graphs are hosted.
+   * The langgraph.json of the deployment that is hosted on `DEPLOYMENT_PORT`. Unset: the example that comes with Weir, whatever the working directory. Set to nothing (`GRAPHS=`): no graphs are hosted.
    */
   GRAPHS?: string
   /**

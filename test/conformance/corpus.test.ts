@@ -77,7 +77,7 @@ async function drained(weir: WeirProcess): Promise<void> {
   await eventually(async () => {
     const { waiting } = await weir.json<{ waiting: number }>('/api/v1/ingest/health')
     expect(waiting).toBe(0)
-  }, 30_000)
+  })
 }
 
 async function readTraces(weir: WeirProcess, { runs }: CorpusCase): Promise<ReadTrace[]> {

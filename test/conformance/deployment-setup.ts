@@ -25,17 +25,13 @@ function recordingFetch(url: string, answers: Answer[]): typeof fetch {
   return async (input, init) => {
     const asked = new Request(input, init)
     const response = await fetch(asked)
-    const answer = response.clone()
-    const type = answer.headers.get('content-type') ?? ''
-    if (!type.startsWith('text/event-stream')) {
-      answers.push({
-        method: asked.method,
-        url: asked.url.slice(url.length),
-        status: answer.status,
-        answer_type: type,
-        answer: new Uint8Array(await answer.arrayBuffer()),
-      })
-    }
+    const answer_type = response.headers.get('content-type') ?? ''
+    // A stream may never end: of it only what it is is checked here.
+    const isStream = answer_type.startsWith('text/event-stream')
+    const body = isStream ? new ArrayBuffer(0) : await response.clone().arrayBuffer()
+    const { method, url: target } = asked
+    const { status } = response
+    answers.push({ method, url: target.slice(url.length), status, answer_type, answer: new Uint8Array(body) })
     return response
   }
 }

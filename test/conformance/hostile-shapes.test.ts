@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { create, expectDecided, LLM, sendRaw } from '../support/hostile-records.ts'
+import { create, expectDecided, LLM, sendAllRaw, sendRaw } from '../support/hostile-records.ts'
 import { hostileServer } from '../support/hostile-server.ts'
 import { jsonBody } from '../support/weir-process.ts'
 
@@ -15,6 +15,8 @@ async function projects(): Promise<string[]> {
 }
 
 describe('size and shape', () => {
+  const FIELDS = ['inputs', 'outputs', 'extra', 'events', 'serialized', 'tags', 'name', 'unknown_field']
+
   it.each([
     ['{"a":', '}'],
     ['[', ']'],
@@ -25,24 +27,9 @@ describe('size and shape', () => {
         (field: string) =>
         (id: string): string =>
           `${create({}, '')(id).slice(0, -1)},"${field}":${nested}}`
-      for (const field of [
-        'inputs',
-        'outputs',
-        'extra',
-        'events',
-        'serialized',
-        'tags',
-        'name',
-        'unknown_field',
-      ]) {
-        await sendRaw(server, wrap(field), '')
-      }
-      await sendRaw(
-        server,
-        (id) =>
-          `${create({}, '')(id).slice(0, -1)},"inputs":{"messages":[{"role":"user","content":${nested}}]},"extra":{"metadata":${nested}}}`,
-        '',
-      )
+      const inside = (id: string): string =>
+        `${create({}, '')(id).slice(0, -1)},"inputs":{"messages":[{"role":"user","content":${nested}}]},"extra":{"metadata":${nested}}}`
+      await sendAllRaw(server, [...FIELDS.map(wrap), inside], '')
       expectDecided(await server.send('/runs/batch', nested, { 'content-type': 'application/json' }))
       expectDecided(
         await server.send('/runs/batch', `{"post":${nested}}`, { 'content-type': 'application/json' }),

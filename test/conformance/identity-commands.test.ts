@@ -6,6 +6,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SchemaTypes } from '../../src/schema/types.gen.ts'
+import { NODE_COMPILE_CACHE } from '../support/server.ts'
 import { KEY, startWeir, type WeirProcess } from '../support/weir-process.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -32,7 +33,7 @@ interface Done {
 async function run(args: string[], env: Record<string, string> = {}): Promise<Done> {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: dir,
-    env: { PATH: process.env['PATH'], WEIR_URL: weir.url, WEIR_API_KEY: KEY, ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE, WEIR_URL: weir.url, WEIR_API_KEY: KEY, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [stdout, stderr, code] = await Promise.all([

@@ -70,7 +70,7 @@ describe('runs of the SDK', () => {
     await eventually(async () => {
       const { weir } = await read(thread_id, run_id)
       expect(weir['totals']).toMatchObject({ total_tokens: expect.any(Number) })
-    }, 20_000)
+    })
   })
 
   it('are listed newest first, in pages, by status and field', async () => {

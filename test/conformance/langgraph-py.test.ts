@@ -32,6 +32,7 @@ describe.skipIf(missing)(`LangGraph's Python SDK (${reason})`, () => {
       env: {
         PATH: process.env['PATH'] ?? '',
         DEPLOYMENT_URL: proxy.url + prefix,
+        DIRECT_URL: url,
         LANGGRAPH_API_KEY: API_KEY,
       },
     })
@@ -72,6 +73,18 @@ describe.skipIf(missing)(`LangGraph's Python SDK (${reason})`, () => {
       reject: [409, 'thread_busy'],
       cancelled: 'interrupted',
       undone: [404, 'not_found'],
+    })
+  })
+
+  it('streams runs and threads', () => {
+    const values = ['values', 'updates', 'values', 'updates', 'values', 'updates', 'values']
+    expect(said).toMatchObject({
+      streamed: ['metadata', ...values],
+      tokens: 'tok0 tok1 tok2 ',
+      resumed: true,
+      ended: [],
+      stream_failed: { error: 'QuotaError', message: 'no more quota' },
+      thread_streamed: ['metadata', 'success', 'state_update', 'metadata', 'error', 'state_update'],
     })
   })
 

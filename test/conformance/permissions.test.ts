@@ -29,8 +29,6 @@ let tenants: Record<'a' | 'b' | 'c', Tenant>
 const callers = new Map<string, Caller>()
 const routes = platformRoutes()
 let before: unknown[]
-/** Longest answers to what is foreign and to what is missing, milliseconds. */
-const slowest = { foreign: 0, missing: 0 }
 
 async function send<T>(method: string, path: string, body?: unknown, key = KEY): Promise<T> {
   return bodyOf(await api({ key, method, path, ...(body !== undefined && { body }) })) as T
@@ -216,20 +214,18 @@ async function attempt({
   caller,
   target,
   tenant,
-}: Try): Promise<{ answer: ApiAnswer; faults: string[]; ms: number }> {
+}: Try): Promise<{ answer: ApiAnswer; faults: string[] }> {
   const name = routeName(route)
   const sample = SAMPLES[name]
   if (sample === undefined) throw new Error(`no sample for ${name}`)
   const { headers, ...call } = sample.call(target, caller)
   const tenantHeader = tenant === undefined ? {} : { 'x-tenant-id': tenant }
-  const started = performance.now()
   const answer = await api({
     ...call,
     key: caller.key,
     method: route.method,
     headers: { ...headers, ...tenantHeader },
   })
-  const ms = performance.now() - started
   const expected = expectedStatus(route, sample, caller, target, tenant)
   const what = `${name} in ${tenant ?? 'no workspace'} about ${target.workspace_id}`
   const faults = expected.includes(answer.status)
@@ -239,7 +235,6 @@ async function attempt({
   return {
     answer,
     faults: [...faults, ...leaks(caller, answer, sent).map((leak) => `${what}: shows ${leak}`)],
-    ms,
   }
 }
 
@@ -291,11 +286,9 @@ async function tryRoute(route: GuardedRoute, caller: Caller): Promise<string[]> 
     { organization: 'none', workspace_id: crypto.randomUUID(), objects: missingObjects() },
     acting,
   )
-  slowest.missing = Math.max(slowest.missing, missing.ms)
   for (const tenant of others) {
     const foreign = await run(await targetIn(tenant, caller, name), acting)
     if (isReachable(caller, { ...tenant, objects: tenant.kept })) continue
-    slowest.foreign = Math.max(slowest.foreign, foreign.ms)
     const isRefused = [403, 404].includes(foreign.answer.status)
     if (isRefused && foreign.answer.text !== missing.answer.text)
       faults.push(`${name}: foreign is told from missing: ${foreign.answer.text} ${missing.answer.text}`)
@@ -362,12 +355,10 @@ describe('the permission matrix', () => {
     expect(faults.join('\n')).toBe('')
   })
 
-  it('leaves foreign things as they were, and takes no longer for them than for missing ones', async () => {
+  it('leaves foreign things as they were', async () => {
     await weir.drained()
     expect(await Promise.all(Object.values(tenants).map(snapshot))).toEqual(before)
     const [traceRun] = await snapshot(tenants.b)
     expect(traceRun).toMatchObject({ name: 'zebra-b', outputs: null, inputs: { text: 'zebra-b' } })
-    expect(slowest.missing).toBeGreaterThan(0)
-    expect(Math.abs(slowest.foreign - slowest.missing)).toBeLessThan(1000)
   })
 })

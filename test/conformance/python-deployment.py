@@ -71,6 +71,28 @@ said["undone"] = refusal(lambda: client.runs.get(thread_id, undone["run_id"]))
 many = [client.runs.create(thread_id, "kinds", input={"kind": "slow"})["run_id"] for _ in range(3)]
 client.runs.cancel_many(thread_id=thread_id, run_ids=many, action="interrupt")
 
+# Streams.
+live = client.threads.create()["thread_id"]
+parts = list(client.runs.stream(live, "kinds", input={"kind": "plain"}, stream_mode=["values", "updates"]))
+said["streamed"] = [part.event for part in parts]
+said["tokens"] = "".join(
+    part.data[0]["content"]
+    for part in client.runs.stream(None, "tokens", input={"tokens": 3}, stream_mode="messages-tuple")
+    if part.event == "messages"
+)
+run_id = parts[0].data["run_id"]
+again = list(client.runs.join_stream(live, run_id, last_event_id=parts[1].id))
+said["resumed"] = [part.id for part in again] == [part.id for part in parts[2:]]
+said["ended"] = list(client.runs.join_stream(live, run_id, stream_mode="updates"))
+said["stream_failed"] = [part.data for part in client.runs.stream(live, "kinds", input={"kind": "fail"})][-1]
+# Not by way of what records answers as a whole: this one has no end.
+direct = get_sync_client(url=os.environ["DIRECT_URL"], api_key=os.environ["LANGGRAPH_API_KEY"])
+said["thread_streamed"] = []
+for part in direct.threads.join_stream(live, stream_mode=["lifecycle", "state_update"], last_event_id="-"):
+    said["thread_streamed"].append(part.data.get("run_status", part.event))
+    if len(said["thread_streamed"]) == 6:
+        break
+
 # Stateless runs.
 said["stateless"] = client.runs.wait(None, "kinds", input={"kind": "plain"})["log"]
 said["batch"] = len(client.runs.create_batch([{"assistant_id": "kinds", "input": {"kind": "plain"}}] * 2))
@@ -106,7 +128,7 @@ said["cleared"] = client.crons.update(cron["cron_id"], end_time=None)["end_time"
 for one in (cron, threaded):
     client.crons.delete(one["cron_id"])
 
-for one in (thread_id, copy["thread_id"], asked):
+for one in (thread_id, copy["thread_id"], asked, live):
     client.threads.delete(one)
 said["threads"] = client.threads.count()
 print(json.dumps(said))

@@ -8,6 +8,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistry } from '../../src/schema/registry.ts'
 import type { ValidationReport } from '../../src/schema/types.gen.ts'
+import { NODE_COMPILE_CACHE } from '../support/server.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const corpus = (name: string, request = 2): string => join('test', 'corpus', name, `request-${request}.body`)
@@ -29,7 +30,7 @@ interface RunOptions {
 async function weir(args: string[], { stdin, node = [], env }: RunOptions = {}): Promise<Done> {
   const child = spawn(process.execPath, [...node, 'src/main.ts', ...args], {
     cwd: ROOT,
-    env: { ...process.env, ...env },
+    env: { ...process.env, NODE_COMPILE_CACHE, ...env },
   })
   child.stdin.end(stdin)
   const [stdout, stderr, code] = await Promise.all([

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../src/storage/clickhouse/connect.ts'
 import type { EmbeddedClickHouse } from '../../src/storage/clickhouse/embedded/start.ts'
 import { RowReader, RowWriter } from '../../src/trace/row-binary.ts'
 import { startTestClickHouse, temporaryDir, until } from '../support/embedded-clickhouse.ts'
+import { eventually } from '../support/eventually.ts'
 
 const COLUMNS = ['id', 'at', 'name', 'tags', 'n', 'price', 'body']
 const TABLE = `CREATE TABLE IF NOT EXISTS rows (id UUID, at DateTime64(6, 'UTC'), name String, tags Array(String),
@@ -294,8 +295,6 @@ describe('queries beside each other', () => {
     await Promise.all(settled)
     await many.close()
     // The engine ends what was left behind one after the other.
-    await vi.waitFor(async () => expect(await db.rows('SELECT 1 AS one')).toEqual([{ one: 1 }]), {
-      timeout: 10_000,
-    })
+    await eventually(async () => expect(await db.rows('SELECT 1 AS one')).toEqual([{ one: 1 }]))
   })
 })

@@ -132,7 +132,7 @@ async function finished(repricer: Repricer, job: RepriceJob, status = 'done'): P
     const found = await repricer.get(WORKSPACE, job.id)
     expect(found?.status).toBe(status)
     return found!
-  }, 60_000)
+  })
 }
 
 async function row(n: number): Promise<TraceRunRow> {

@@ -1,14 +1,19 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
 import { newUuid } from '../../src/base/ids.ts'
 import { createLogger } from '../../src/base/log.ts'
+import { createEventWire } from '../../src/storage/sql/event-wire.ts'
 import { openRunDatabase } from '../../src/storage/sql/open-run-database.ts'
-import { createRunStore } from '../../src/storage/sql/run-store.ts'
 import { createPostgresWake } from '../../src/storage/sql/wake.ts'
 import { eventually } from '../support/eventually.ts'
 import { doneWith } from '../support/fake-graph-host.ts'
 import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts'
-import { openRunWorld, type RunWorld, staying, type WorldOptions } from '../support/run-world.ts'
+import {
+  openRunState,
+  openRunWorld,
+  type RunWorld,
+  staying,
+  type WorldOptions,
+} from '../support/run-world.ts'
 
 const REQUEST = { assistant_id: 'agent', input: null }
 const INTERRUPT = { action: 'interrupt', wait: true, early: false } as const
@@ -22,11 +27,13 @@ describe.skipIf(!hasPostgres())('servers that share their runs in Postgres', () 
     const database = await openRunDatabase({ url, file: '' })
     const logger = createLogger({ level: 'silent' })
     const wake = createPostgresWake({ url, database, logger, retryMs: 10 })
+    const state = openRunState(database, createEventWire({ url, logger }))
     onTestFinished(async () => {
       await wake.close()
+      await state.close()
       await database.close()
     })
-    return openRunWorld({ ...options, wake, store: createRunStore(database, systemClock) })
+    return openRunWorld({ ...options, wake, state })
   }
 
   async function openUrl(): Promise<string> {
@@ -57,6 +64,25 @@ describe.skipIf(!hasPostgres())('servers that share their runs in Postgres', () 
     await asked.runs.cancel(asked.call, run.thread_id, third.run_id, { ...INTERRUPT, action: 'rollback' })
     await expect(asked.runs.get(asked.call, run.thread_id, third.run_id)).rejects.toMatchObject({
       code: 'not_found',
+    })
+  })
+
+  it('tell the result of a stateless run, wherever it is executed, and then remove its thread', async () => {
+    const [asked, executing] = await openPair()
+    executing.fake.play((job) => job.end(doneWith(job.job.run.run_id)))
+    const waits = await Promise.all(
+      Array.from({ length: 20 }, () => asked.runs.wait(asked.call, null, REQUEST, staying())),
+    )
+    const results = await Promise.all(waits.map(({ result }) => result))
+    expect(results).toEqual(waits.map(({ run }) => JSON.stringify(run.run_id)))
+    await eventually(async () => {
+      const { threads } = await asked.threads.search(asked.call, {
+        sort_by: 'created_at',
+        sort_order: 'asc',
+        limit: 100,
+        offset: 0,
+      })
+      expect(threads.map(({ ttl }) => ttl?.strategy)).toEqual(waits.map(() => 'delete'))
     })
   })
 

@@ -227,6 +227,32 @@ describe('graphs that cannot be loaded', () => {
   })
 })
 
+describe('graphs that are loaded anew', () => {
+  it('again before they are there fail no run that waits for them', async () => {
+    const { hosts, job, execute } = await open()
+    const file = await readDeploymentFile(FIXTURES, {})
+    const claimed = await job('tokens', { tokens: 1 })
+    hosts.reload(file)
+    const executed = execute(claimed)
+    hosts.reload(file)
+    hosts.reload(file)
+    expect((await executed).end).toMatchObject({ kind: 'done' })
+  })
+
+  it('serve new runs beside one of before that does not end', async () => {
+    const { hosts, job, execute } = await open({ maxHosts: 1 })
+    const [old] = hosts.pids()
+    const cancel = new AbortController()
+    const under = execute(await job('hostile', { act: 'ignore' }), cancel.signal)
+    hosts.reload(await readDeploymentFile(FIXTURES, {}))
+    await expectAlive()
+    expect(hosts.pids()).toContain(old)
+    cancel.abort()
+    expect((await under).end).toMatchObject({ kind: 'cancelled' })
+    await until('the old host has ended', () => !hosts.pids().includes(old ?? 0))
+  })
+})
+
 describe('hosts that are stopped', () => {
   it('lose the runs under way, which nobody is to blame for, and leave no process behind', async () => {
     const { hosts, job } = await open()

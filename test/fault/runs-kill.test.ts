@@ -4,11 +4,13 @@ import { runKillRound, VICTIMS } from '../support/run-kill-rounds.ts'
 it.each(VICTIMS)(
   'kill -9 of %s at work: every run ends, none is executed twice at a time',
   async (victim) => {
-    const { statuses, attempts, settledMs } = await runKillRound(victim)
-    console.log(`killed ${victim}: settled in ${settledMs} ms, attempts ${attempts.join(' ')}`)
+    const { statuses, attempts, takenBackMs, settledMs } = await runKillRound(victim)
+    console.log(
+      `killed ${victim}: taken back in ${takenBackMs} ms, settled in ${settledMs} ms, attempts ${attempts.join(' ')}`,
+    )
     expect(statuses.every((status) => status === 'success')).toBe(true)
     // What had to be taken up again says so.
-    expect(Math.max(...attempts)).toBeGreaterThan(1)
+    if (victim !== 'starting') expect(Math.max(...attempts)).toBeGreaterThan(1)
   },
-  60_000,
+  300_000,
 )

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { PATIENCE_MS } from './eventually.ts'
 import { createLogger } from '../../src/base/log.ts'
 import {
   type EmbeddedClickHouse,
@@ -23,15 +24,17 @@ export function startTestClickHouse(dataDir: string, signal?: AbortSignal): Prom
   })
 }
 
+const POLL_MS = 10
+
 /** Waits until the condition holds; rejects after `ms`. */
 export async function until(
   what: string,
   condition: () => Promise<boolean> | boolean,
-  ms = 20_000,
+  ms = PATIENCE_MS,
 ): Promise<void> {
   const deadline = Date.now() + ms
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`did not happen in ${ms} ms: ${what}`)
-    await delay(5)
+    await delay(POLL_MS)
   }
 }

@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 const EVERY_MS = 20
+/** Long enough for a machine that is ten times slower; what never happens is found out all the same. */
+export const PATIENCE_MS = 120_000
 
 /**
  * The value of the first call of `read` that does not fail; after `ms` the failure of the last call. For what is
  * acknowledged and becomes readable a moment later: `read` may hold assertions.
  */
-export async function eventually<T>(read: () => Promise<T>, ms = 10_000): Promise<T> {
+export async function eventually<T>(read: () => Promise<T>, ms = PATIENCE_MS): Promise<T> {
   const deadline = Date.now() + ms
   while (true) {
     try {

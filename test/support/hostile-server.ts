@@ -26,18 +26,20 @@ interface Rejection {
   reason: string
 }
 
-/** A real server for a file of hostile requests; after each test it must still take a good one. */
+/** A real server for a file of hostile requests; after each test it must still take a good one, readable in the end. */
 export interface HostileServer {
   weir(): WeirProcess
   /** Sends a body to an ingest route. */
   send(path: string, body: Uint8Array | string, headers?: Record<string, string>): Promise<Answer>
   sendParts(parts: readonly WirePart[], end?: string): Promise<Answer>
   sendBatch(batch: unknown): Promise<Answer>
-  /** Writes bytes to a socket and gives all that came back until it closed. */
-  raw(pieces: readonly (string | Uint8Array)[], end?: 'end' | 'reset' | 'wait'): Promise<string>
+  /** Writes bytes to a socket and gives all that came back until it closed; a reset comes after `pauseMs`. */
+  raw(pieces: readonly (string | Uint8Array)[], end?: RawEnd, pauseMs?: number): Promise<string>
   /** The TraceRun once everything sent is stored. */
   read(id: string): Promise<ReadTraceRun>
 }
+
+type RawEnd = 'end' | 'reset' | 'wait'
 
 /** A TraceRun as read. */
 export interface ReadTraceRun {
@@ -46,18 +48,18 @@ export interface ReadTraceRun {
   llm?: { issues: { code: string }[]; usage_source: { input: string | null; output: string | null } }
 }
 
-/** Slack over the second that an answer may take: the machine is shared. */
-export const ANSWER_MS = 2_000
-
 /** Registers the hooks that start the server, check it after each test and end it. */
 export function hostileServer(env: WeirEnvironment = {}): HostileServer {
   let weir: WeirProcess
   let dir: Awaited<ReturnType<typeof temporaryDir>>
+  const good: string[] = []
   beforeAll(async () => {
     dir = await temporaryDir()
     weir = await startWeir(dir.dir, env)
   })
   afterAll(async () => {
+    await weir.drained()
+    for (const id of good) expect((await weir.fetch(`/api/v1/runs/${id}`)).status).toBe(200)
     if (weir.isAlive()) expect(await weir.stop()).toBe(0)
     const unexpected = weir.log.filter(
       ({ level, msg }) => level === 'fatal' || /request failed|derive:/.test(msg),
@@ -70,8 +72,7 @@ export function hostileServer(env: WeirEnvironment = {}): HostileServer {
     const id = randomUUID()
     const answer = await weir.fetch('/runs', jsonBody('POST', { id, name: 'after', run_type: 'chain' }))
     expect(answer.status).toBe(202)
-    await weir.drained()
-    expect((await weir.fetch(`/api/v1/runs/${id}`)).status).toBe(200)
+    good.push(id)
   })
 
   const send: HostileServer['send'] = async (path, body, headers = {}) => {
@@ -91,7 +92,7 @@ export function hostileServer(env: WeirEnvironment = {}): HostileServer {
     send,
     sendParts: (parts, end) => send('/runs/multipart', multipartBody(parts, end), multipartType()),
     sendBatch: (batch) => send('/runs/batch', JSON.stringify(batch), { 'content-type': 'application/json' }),
-    raw: (pieces, end = 'end') => talk(weir.url, pieces, end),
+    raw: (pieces, end = 'end', pauseMs = 100) => talk(weir.url, pieces, end, pauseMs),
     async read(id) {
       await weir.drained()
       return await weir.json<ReadTraceRun>(`/api/v1/runs/${id}`)
@@ -114,7 +115,8 @@ export function rawHead(path: string, headers: Record<string, string>): string {
 function talk(
   url: string,
   pieces: readonly (string | Uint8Array)[],
-  end: 'end' | 'reset' | 'wait',
+  end: RawEnd,
+  pauseMs: number,
 ): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
@@ -129,7 +131,7 @@ function talk(
     socket.write(pieces.at(-1) ?? '', () => {
       if (end === 'end') socket.end()
       // The bytes must have been read before the reset, which would discard them.
-      if (end === 'reset') setTimeout(() => socket.resetAndDestroy(), 100)
+      if (end === 'reset') setTimeout(() => socket.resetAndDestroy(), pauseMs)
     })
   })
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { AppError, type ErrorCode } from '../../src/base/errors.ts'
+import { NODE_COMPILE_CACHE } from './server.ts'
 
 const CHILD = fileURLToPath(new URL('run-server-child.ts', import.meta.url))
 const GRAPHS = fileURLToPath(new URL('../fixtures/run-graphs/langgraph.json', import.meta.url))
@@ -22,7 +23,14 @@ export interface RunServer {
 
 export async function startRunServer(dataDir: string, env: Record<string, string> = {}): Promise<RunServer> {
   const child = spawn(process.execPath, [CHILD], {
-    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, GRAPHS, RUN_TRACING: 'off', ...env },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE,
+      DATA_DIR: dataDir,
+      GRAPHS,
+      RUN_TRACING: 'off',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')

@@ -4,19 +4,24 @@ import { createLogger } from '../../src/base/log.ts'
 import { createMetrics } from '../../src/base/metrics.ts'
 import { newUuid } from '../../src/base/ids.ts'
 import type { EventLog, StoredEvent } from '../../src/events/event-log.ts'
-import { createMemoryEventLog } from '../../src/events/memory-event-log.ts'
+import { createEventLog } from '../../src/events/create-event-log.ts'
 import { createRuns } from '../../src/runs/create-runs.ts'
+import { createStreams } from '../../src/runs/create-streams.ts'
 import { createThreads } from '../../src/runs/create-threads.ts'
 import { createEarlyCancels } from '../../src/runs/early-cancels.ts'
 import type { Run, Tenant } from '../../src/runs/model.ts'
 import type { RunRules } from '../../src/runs/run-job.ts'
 import type { RunStore } from '../../src/runs/run-store.ts'
 import type { Call, Runs } from '../../src/runs/runs.ts'
+import type { Streams } from '../../src/runs/streams.ts'
 import type { Threads } from '../../src/runs/threads.ts'
 import { createWaiters } from '../../src/runs/waiters.ts'
 import { createLocalWake, type Wake } from '../../src/runs/wake.ts'
 import { startWorker, type Worker } from '../../src/runs/worker.ts'
+import type { Database } from '../../src/storage/sql/database.ts'
+import { createSqlEventStore, type EventWire } from '../../src/storage/sql/event-store.ts'
 import { openRunDatabase } from '../../src/storage/sql/open-run-database.ts'
+import { createRunEvents } from '../../src/storage/sql/run-events.ts'
 import { createRunStore } from '../../src/storage/sql/run-store.ts'
 import { createFakeGraphHost, type FakeGraphHost } from './fake-graph-host.ts'
 
@@ -27,6 +32,7 @@ export interface RunWorld {
   readonly worker: Worker
   readonly runs: Runs
   readonly threads: Threads
+  readonly streams: Streams
   readonly events: EventLog
   readonly fake: FakeGraphHost
   /** Runs that were reported as ended, and with which values. */
@@ -39,7 +45,7 @@ export interface RunWorld {
 }
 
 export interface WorldOptions {
-  store?: RunStore
+  state?: RunState
   wake?: Wake
   owner?: string
   concurrency?: number
@@ -50,21 +56,42 @@ export interface WorldOptions {
   rules?: Partial<RunRules>
 }
 
-/** A run store in memory; closed after the test. */
-export async function openMemoryRunStore(): Promise<RunStore> {
-  const database = await openRunDatabase({ url: undefined, file: ':memory:' })
-  onTestFinished(() => database.close())
-  return createRunStore(database, systemClock)
+/** Runs and events as a process has them. */
+export interface RunState {
+  store: RunStore
+  events: EventLog
 }
 
 const QUIET = createLogger({ level: 'silent' })
+const BOUNDS = { events: 20_000, chars: 1 << 26, age_ms: 3_600_000 }
+
+/** Runs and events in a database, as one of its processes has them. Must be closed before the database. */
+export function openRunState(database: Database, wire?: EventWire): RunState & { close(): Promise<void> } {
+  const clock = systemClock
+  const kept = createSqlEventStore({ database, clock, bounds: BOUNDS, ...(wire && { wire }) })
+  const events = createEventLog({ store: kept, logger: QUIET, metrics: createMetrics() })
+  const committed: typeof events.committed = (thread, chunk) => events.committed(thread, chunk)
+  const store = createRunStore(database, clock, createRunEvents({ clock, wire, committed }))
+  return { store, events, close: () => events.close() }
+}
+
+/** The same in memory; closed after the test. */
+export async function openMemoryRunState(): Promise<RunState> {
+  const database = await openRunDatabase({ url: undefined, file: ':memory:' })
+  const state = openRunState(database)
+  onTestFinished(async () => {
+    await state.close()
+    await database.close()
+  })
+  return state
+}
+
 const TENANT: Tenant = { workspace_id: newUuid(), deployment_id: newUuid() }
 
 export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld> {
   const { tenant = TENANT, concurrency = 16, lease_ms = 10_000, wake = createLocalWake() } = options
-  const store = options.store ?? (await openMemoryRunStore())
+  const { store, events } = options.state ?? (await openMemoryRunState())
   const fake = options.fake ?? createFakeGraphHost({ stubborn: options.stubborn ?? false })
-  const events = createMemoryEventLog(systemClock)
   const waiters = createWaiters()
   const earlyCancels = createEarlyCancels(systemClock)
   const ended: RunWorld['ended'] = []
@@ -123,6 +150,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
     worker,
     runs,
     threads,
+    streams: createStreams({ runs, threads, events, clock: systemClock, logger: QUIET }),
     events,
     fake,
     ended,
@@ -132,10 +160,10 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
       const found: StoredEvent[] = []
       const end = new AbortController()
       await events.append({ ...tenant, thread_id }, [{ event: 'mark', data: '0', run_id: null }], null)
-      for await (const event of events.read({ ...tenant, thread_id }, 'start', end.signal)) {
-        if ('gap' in event) continue
-        if (event.event !== 'mark') found.push(event)
-        else if (event.data === '0') break
+      for await (const batch of events.read({ ...tenant, thread_id }, 'start', end.signal)) {
+        const kept = batch.flatMap((item) => ('gap' in item ? [] : [item]))
+        found.push(...kept.filter(({ event }) => event !== 'mark'))
+        if (kept.at(-1)?.event === 'mark') break
       }
       end.abort()
       return found

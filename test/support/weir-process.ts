@@ -6,10 +6,13 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { IngestHealth } from '../../src/ingest/ingester.ts'
 import { until } from './embedded-clickhouse.ts'
+import { PATIENCE_MS } from './eventually.ts'
+import { NODE_COMPILE_CACHE } from './server.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const START_MS = 60_000
-const STOP_MS = 60_000
+/** Any free ports, and no graphs where a test does not ask for them. */
+const QUIET = { PORT: '0', DEPLOYMENT_PORT: '0', GRAPHS: '' }
+const STOP_MS = PATIENCE_MS
 
 export const KEY = 'lsv2_pt_0123456789abcdef0123456789abcdef_0123456789'
 
@@ -52,7 +55,14 @@ export type WeirEnvironment = Readonly<Record<string, string>>
 /** Starts `weir serve` on the folder with a free port; rejects with its last log lines when it does not listen. */
 export async function startWeir(dataDir: string, env: WeirEnvironment = {}): Promise<WeirProcess> {
   const child = spawn(process.execPath, [MAIN, 'serve'], {
-    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', BOOTSTRAP_API_KEY: KEY, ...env },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE,
+      DATA_DIR: dataDir,
+      ...QUIET,
+      BOOTSTRAP_API_KEY: KEY,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit')
@@ -66,7 +76,7 @@ export async function startWeir(dataDir: string, env: WeirEnvironment = {}): Pro
       child.kill('SIGKILL')
       reject(new Error(`Weir ${why}: ${JSON.stringify(log.slice(-5))} ${stderr}`))
     }
-    const timer = setTimeout(() => fail('does not listen'), START_MS)
+    const timer = setTimeout(() => fail('does not listen'), PATIENCE_MS)
     createInterface({ input: child.stdout }).on('line', (text) => {
       const line = JSON.parse(text) as LogLine
       log.push(line)
@@ -105,7 +115,7 @@ function handle(
     fetch: ask,
     json,
     health,
-    async drained(ms = 60_000) {
+    async drained(ms = PATIENCE_MS) {
       let last: IngestHealth | undefined
       await until('the ingest log has drained', async () => (last = await health()).waiting === 0, ms)
       return last as IngestHealth

@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Authenticator } from '../../auth/authenticator.ts'
 import { AppError } from '../../base/errors.ts'
 import { createAdmission } from '../admission.ts'
 import { dispatch } from '../dispatch.ts'
 import { createExchange, type Exchange, sendBytes } from '../exchange.ts'
 import { refuse } from '../ingest-handler.ts'
 import { allowOrigin, preflightHeaders } from './cors.ts'
+import { createIdentify, type UserAuthPort } from './callers.ts'
 import type { DeploymentDeps } from './deployment-deps.ts'
 import { asDeploymentError, deploymentProblem } from './deployment-problem.ts'
+import { type HttpOptions, readHttpOptions, unmounted } from './http-options.ts'
 import { createRouteTable, type RouteMatch } from './route-table.ts'
 import { deploymentRoutes } from './routes.ts'
 
@@ -15,6 +18,16 @@ export interface DeploymentApp {
   readonly name: string
   /** Serves the request; its URL begins with `prefix`, which is not part of the API's paths. */
   handle(req: IncomingMessage, res: ServerResponse, prefix?: string): void
+}
+
+/** What a deployment says of its own API. */
+export interface DeploymentAppOptions {
+  /** langgraph.json, `http`. */
+  http?: HttpOptions | undefined
+  /** The deployment's own auth file. */
+  userAuth?: UserAuthPort | undefined
+  /** Keys that are let in besides; none with AUTH=off, where any would be. */
+  keys?: Pick<Authenticator, 'authenticate'> | undefined
 }
 
 /** Prefix of routes in metrics, so that those of both APIs are told apart. */
@@ -27,14 +40,18 @@ function allowedMethods({ routes }: RouteMatch): string {
 }
 
 /** The deployment API on `deps`, at the root or under a prefix. */
-export function createDeploymentApp(deps: DeploymentDeps): DeploymentApp {
+export function createDeploymentApp(
+  deps: DeploymentDeps,
+  { http = readHttpOptions({}), userAuth, keys }: DeploymentAppOptions = {},
+): DeploymentApp {
+  const identify = userAuth && createIdentify(deps, userAuth, keys)
   const admission = createAdmission(MAX_INFLIGHT_BYTES)
   deps.metrics.observedGauge(
     'weir_deployment_in_flight_bytes',
     'Request bodies of the deployment API held in memory.',
     admission.inFlightBytes,
   )
-  const match = createRouteTable(deploymentRoutes())
+  const match = createRouteTable(deploymentRoutes(http.disabled))
 
   const serve = async (exchange: Exchange): Promise<void> => {
     const { req, res, path } = exchange
@@ -51,13 +68,15 @@ export function createDeploymentApp(deps: DeploymentDeps): DeploymentApp {
       res.setHeader('allow', allowedMethods(found))
       throw new AppError('method_not_allowed')
     }
-    await dispatch(exchange, route, found.params, deps, admission)
+    const isOpen = route.access.need === 'open'
+    const reachable = isOpen || identify === undefined ? deps : await identify(exchange)
+    await dispatch(exchange, route, found.params, reachable, admission)
   }
 
   return {
     name: deps.name,
     handle(req, res, prefix = '') {
-      const exchange = createExchange(req, res, (path) => path.slice(prefix.length) || '/')
+      const exchange = createExchange(req, res, (path) => unmounted(path.slice(prefix.length) || '/', http))
       deps.observer.observe(exchange, () => {
         serve(exchange).catch((thrown: unknown) =>
           refuse(exchange, asDeploymentError(thrown), deps, deploymentProblem),

@@ -5,13 +5,15 @@ import type { AssistantStore } from '../../runs/assistant-store.ts'
 import type { Crons } from '../../runs/crons.ts'
 import type { GraphHost } from '../../runs/graph-host.ts'
 import type { KvStore } from '../../runs/kv-store.ts'
-import type { Tenant } from '../../runs/model.ts'
+import type { AccessUser, Tenant } from '../../runs/model.ts'
 import type { AssistantFacts } from '../../runs/plan-run.ts'
 import type { Runs } from '../../runs/runs.ts'
+import type { Streams } from '../../runs/streams.ts'
 import type { Threads } from '../../runs/threads.ts'
 import type { DispatchDeps } from '../dispatch.ts'
 import type { Observer } from '../observe.ts'
 import type { CorsRules } from './cors.ts'
+import type { Sse } from './sse/sse.ts'
 
 /** What one deployment does, without HTTP. */
 export interface DeploymentParts {
@@ -19,6 +21,7 @@ export interface DeploymentParts {
   tenant: Tenant
   runs: Runs
   threads: Threads
+  streams: Streams
   crons: Crons
   assistants: AssistantStore
   items: KvStore
@@ -39,6 +42,9 @@ export interface DeploymentDeps extends DispatchDeps, DeploymentParts {
   /** The server's: requests of both APIs are measured together. */
   observer: Observer
   cors: CorsRules
+  sse: Sse
+  /** Who calls, as the deployment's own auth file knows them; undefined for the holder of a key. */
+  user?: AccessUser
   /** Runs are recorded as traces. */
   tracing: boolean
   /** Of this program, e.g. `0.1.0`. */

@@ -4,3 +4,8 @@ import type { IncomingMessage } from 'node:http'
 export function prefers({ headers }: IncomingMessage, wanted: 'minimal' | 'representation'): boolean {
   return new RegExp(`(^|[,;\\s])return="?${wanted}"?($|[,;\\s])`, 'i').test(String(headers['prefer'] ?? ''))
 }
+
+/** True when it asks for `messages=compact`: metadata of messages once a stream (docs/protocol/streams.md). */
+export function prefersCompactMessages({ headers }: IncomingMessage): boolean {
+  return /(^|[,;\s])messages="?compact"?($|[,;\s])/i.test(String(headers['prefer'] ?? ''))
+}

@@ -2,6 +2,7 @@ import { type ApiHead, openApiDocument } from '../openapi.ts'
 import { guardRoutes } from '../permissions.ts'
 import type { GuardedRoute } from '../route.ts'
 import type { DeploymentDeps } from './deployment-deps.ts'
+import { type RouteGroup, routeGroup } from './http-options.ts'
 import { DEPLOYMENT_NEEDS } from './permissions.ts'
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts'
 import { assistantRoutes } from './routes/assistants.ts'
@@ -9,6 +10,7 @@ import { cancelRoutes } from './routes/cancel.ts'
 import { cronRoutes } from './routes/crons.ts'
 import { runCreationRoutes } from './routes/run-creation.ts'
 import { runRoutes } from './routes/runs.ts'
+import { streamRoutes } from './routes/streams.ts'
 import { storeRoutes } from './routes/store.ts'
 import { systemRoutes } from './routes/system.ts'
 import { threadRoutes } from './routes/threads.ts'
@@ -25,16 +27,19 @@ export const DEPLOYMENT_API: ApiHead = {
   body_errors: ['body_too_large'],
 }
 
-/** Every route of the deployment API, each with what it needs. */
-export function deploymentRoutes(): GuardedRoute<DeploymentDeps>[] {
+/** The routes of the deployment API but for some groups, each with what it needs. */
+export function deploymentRoutes(
+  disabled: ReadonlySet<RouteGroup> = new Set(),
+): GuardedRoute<DeploymentDeps>[] {
   let document: object | undefined
   const openApi = (version: string): object => (document ??= openApiDocument(routes, version, DEPLOYMENT_API))
-  const routes = guardRoutes<DeploymentDeps>(
+  const all = guardRoutes<DeploymentDeps>(
     [
       ...threadRoutes(),
       ...threadStateRoutes(),
       ...runCreationRoutes(),
       ...runRoutes(),
+      ...streamRoutes(),
       ...cancelRoutes(),
       ...assistantRoutes(),
       ...assistantGraphRoutes(),
@@ -45,5 +50,6 @@ export function deploymentRoutes(): GuardedRoute<DeploymentDeps>[] {
     DEPLOYMENT_NEEDS,
     new Set(),
   )
+  const routes = all.filter(({ path }) => !disabled.has(routeGroup(path)))
   return routes
 }

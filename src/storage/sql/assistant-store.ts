@@ -102,6 +102,7 @@ function changed(assistant: Assistant, change: AssistantChange, version: number,
 
 function matches({ name, metadata }: Assistant, search: AssistantSearch): boolean {
   const part = search.name?.toLowerCase() ?? ''
+  if (search.visible?.(metadata) === false) return false
   return name.toLowerCase().includes(part) && containsJson(metadata, search.metadata ?? {})
 }
 

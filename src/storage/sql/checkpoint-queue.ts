@@ -20,8 +20,11 @@ export interface CheckpointRows {
 
 /** Writes rows of checkpoints; what comes within one turn of the event loop goes in one transaction. */
 export interface CheckpointQueue {
-  /** Resolves when the rows are durable. @throws AppError as `holdFence` says, store_unavailable; then none is stored */
-  add(fence: Fence, rows: Partial<CheckpointRows>): Promise<void>
+  /**
+   * Resolves when the rows are durable. Those that are not `urgent` wait a few milliseconds for more, unless somebody
+   * waits for them. @throws AppError as `holdFence` says, store_unavailable; then none is stored
+   */
+  add(fence: Fence, rows: Partial<CheckpointRows>, urgent: boolean): Promise<void>
   /** Resolves when what was added for the thread is stored or refused. */
   settled(thread_id: string): Promise<void>
 }
@@ -120,10 +123,20 @@ async function storeApart(database: Database, line: string, entries: readonly En
   }
 }
 
+/** Entries that are stored in one transaction after the other. */
+interface Line {
+  waiting: Entry[]
+  /** Runs while nobody is in a hurry. */
+  hold: NodeJS.Timeout | undefined
+  flushing: Promise<void> | undefined
+}
+
+/** How long rows wait for others. A step of a graph without a model takes less than one. */
+const HOLD_MS = 3
+
 /** Opens the queue; SQLite has one line for all threads, as it has one writer, Postgres one for each thread. */
 export function createCheckpointQueue(database: Database): CheckpointQueue {
-  const waiting = new Map<string, Entry[]>()
-  const flushing = new Map<string, Promise<void>>()
+  const lines = new Map<string, Line>()
   /** How many entries of a thread are not settled. */
   const unsettled = new Map<string, number>()
   const count = (thread_id: string, change: 1 | -1): void => {
@@ -131,35 +144,38 @@ export function createCheckpointQueue(database: Database): CheckpointQueue {
     if (left === 0) unsettled.delete(thread_id)
     else unsettled.set(thread_id, left)
   }
-  const lineOf = (thread_id: string): string => (database.dialect === 'sqlite' ? '' : thread_id)
+  const keyOf = (thread_id: string): string => (database.dialect === 'sqlite' ? '' : thread_id)
 
-  const flush = async (line: string): Promise<void> => {
-    for (let entries = waiting.get(line); entries !== undefined; entries = waiting.get(line)) {
-      waiting.delete(line)
-      await storeApart(database, line, entries)
+  const flush = async (key: string, line: Line): Promise<void> => {
+    await new Promise((turn) => setImmediate(turn))
+    while (line.waiting.length > 0) {
+      clearTimeout(line.hold)
+      line.hold = undefined
+      const entries = line.waiting
+      line.waiting = []
+      await storeApart(database, key, entries)
     }
-    flushing.delete(line)
+    line.flushing = undefined
+    lines.delete(key)
   }
 
+  const hurry = (key: string, line: Line): Promise<void> => (line.flushing ??= flush(key, line))
+
   return {
-    add(fence, rows) {
-      const line = lineOf(fence.thread_id)
+    add(fence, rows, urgent) {
+      const key = keyOf(fence.thread_id)
+      const line = lines.get(key) ?? { waiting: [], hold: undefined, flushing: undefined }
+      lines.set(key, line)
       count(fence.thread_id, 1)
-      const added = new Promise<void>((done, failed) => {
-        const entry = { fence, rows, done, failed }
-        const entries = waiting.get(line)
-        if (entries === undefined) waiting.set(line, [entry])
-        else entries.push(entry)
-        if (flushing.has(line)) return
-        flushing.set(
-          line,
-          new Promise((turn) => setImmediate(turn)).then(() => flush(line)),
-        )
-      })
+      const added = new Promise<void>((done, failed) => line.waiting.push({ fence, rows, done, failed }))
+      if (urgent) void hurry(key, line)
+      else if (line.flushing === undefined) line.hold ??= setTimeout(() => void hurry(key, line), HOLD_MS)
       return added.finally(() => count(fence.thread_id, -1))
     },
     async settled(thread_id) {
-      if (unsettled.has(thread_id)) await flushing.get(lineOf(thread_id))
+      const key = keyOf(thread_id)
+      const line = lines.get(key)
+      if (line !== undefined && unsettled.has(thread_id)) await hurry(key, line)
     },
   }
 }

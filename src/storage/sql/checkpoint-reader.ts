@@ -95,7 +95,8 @@ async function moveSends(
   checkpoint.channel_versions[TASKS] = versions.length > 0 ? maxChannelVersion(...versions) : 1
 }
 
-async function toTuple(
+/** A row as LangGraph takes it. */
+export async function toTuple(
   source: CheckpointSource,
   row: CheckpointRow,
   channel_values: Record<string, unknown>,

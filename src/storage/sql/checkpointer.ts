@@ -1,31 +1,10 @@
-import type { RunnableConfig } from '@langchain/core/runnables'
-import {
-  BaseCheckpointSaver,
-  type ChannelVersions,
-  type Checkpoint,
-  type CheckpointListOptions,
-  type CheckpointMetadata,
-  type CheckpointTuple,
-  EXCLUDED_METADATA_KEYS,
-  type PendingWrite,
-  WRITES_IDX_MAP,
-} from '@langchain/langgraph-checkpoint'
 import type { Tenant } from '../../runs/model.ts'
 import type { Lease } from '../../runs/run-store.ts'
-import { configOf, idOf, placeOf } from './checkpoint-config.ts'
-import type { Fence } from './checkpoint-fence.ts'
-import { type CheckpointQueue, createCheckpointQueue } from './checkpoint-queue.ts'
-import { type CheckpointSource, readHistory, readNewest } from './checkpoint-reader.ts'
-import {
-  type BlobRow,
-  type Place,
-  readCheckpoints,
-  readKnownChannels,
-  type WriteRow,
-} from './checkpoint-rows.ts'
-import { encodeValue } from './checkpoint-serde.ts'
-import { deleteCheckpoints } from './checkpoint-threads.ts'
+import { AheadCheckpointer } from './ahead-checkpointer.ts'
+import { type CheckpointMark, readMarks } from './checkpoint-marks.ts'
+import { createCheckpointQueue } from './checkpoint-queue.ts'
 import type { Database } from './database.ts'
+import { type Shared, SqlCheckpointer } from './sql-checkpointer.ts'
 
 /** Makes checkpointers on one database; they share what is to be written, so that runs of a process commit together. */
 export interface Checkpointers {
@@ -35,203 +14,14 @@ export interface Checkpointers {
    * an active run and with not_found when there is no such thread. Metadata that the config carries goes under that of
    * each checkpoint.
    */
-  open(tenant: Tenant, lease: Lease | null): BaseCheckpointSaver
-}
-
-/** What a checkpoint says about its values: who wrote them, and which version they are. */
-interface Lineage {
-  refs: Record<string, string>
-  versions: ChannelVersions
-}
-
-interface Shared {
-  database: Database
-  queue: CheckpointQueue
-  /** Of checkpoints that may be parents soon. */
-  lineages: Map<string, Lineage>
-  /** Microseconds, rising. */
-  nextTime(): number
-}
-
-/** Parents in flight: as many as runs may go on at a time, with some to spare. */
-const MAX_LINEAGES = 500
-const WITHOUT_BOUNDS = { before: undefined, limit: undefined }
-
-function lineageKey(tenant: Tenant, place: Place, checkpoint_id: string): string {
-  return `${tenant.deployment_id} ${tenant.workspace_id} ${place.thread_id} ${place.checkpoint_ns} ${checkpoint_id}`
-}
-
-class SqlCheckpointer extends BaseCheckpointSaver {
-  readonly #shared: Shared
-  readonly #tenant: Tenant
-  readonly #lease: Lease | null
-  readonly #source: CheckpointSource
-
-  constructor(shared: Shared, tenant: Tenant, lease: Lease | null) {
-    super()
-    this.#shared = shared
-    this.#tenant = tenant
-    this.#lease = lease
-    this.#source = { database: shared.database, serde: this.serde, tenant }
-  }
-
-  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    if (config.configurable?.['thread_id'] === undefined) return undefined
-    const place = placeOf(config)
-    await this.#shared.queue.settled(place.thread_id)
-    const read = await readNewest(this.#source, {
-      ...place,
-      ...WITHOUT_BOUNDS,
-      checkpoint_id: idOf(config),
-    })
-    if (read === undefined) return undefined
-    const { refs, tuple } = read
-    this.#remember(place, tuple.checkpoint.id, { refs, versions: { ...tuple.checkpoint.channel_versions } })
-    return tuple
-  }
-
-  override async *list(
-    config: RunnableConfig,
-    options: CheckpointListOptions = {},
-  ): AsyncGenerator<CheckpointTuple> {
-    const { limit, before, filter = {} } = options
-    const { thread_id, checkpoint_ns } = config.configurable ?? {}
-    if (limit !== undefined && limit <= 0) return
-    if (typeof thread_id === 'string') await this.#shared.queue.settled(thread_id)
-    const scan = { thread_id, checkpoint_ns, checkpoint_id: idOf(config), before: idOf(before), limit }
-    yield* readHistory(this.#source, scan, filter)
-  }
-
-  override async put(
-    config: RunnableConfig,
-    checkpoint: Checkpoint,
-    metadata: CheckpointMetadata,
-    newVersions: ChannelVersions,
-  ): Promise<RunnableConfig> {
-    const place = placeOf(config)
-    const parent_id = idOf(config) ?? null
-    const { id: checkpoint_id, channel_values: values, channel_versions: versions } = checkpoint
-    // Before anything is awaited: the values belong to the graph, which goes on.
-    const head = JSON.stringify({
-      v: checkpoint.v,
-      ts: checkpoint.ts,
-      channel_versions: versions,
-      versions_seen: checkpoint.versions_seen,
-    })
-    const changed = Object.keys(values).filter((channel) => channel in newVersions)
-    const [stamped, blobs] = await Promise.all([
-      encodeValue(this.serde, this.#stamped(config, metadata)),
-      Promise.all(changed.map((channel) => this.#blob(place, checkpoint, channel))),
-    ])
-    const refs: Record<string, string> = {}
-    for (const channel of changed) refs[channel] = checkpoint_id
-    const kept = Object.keys(values).filter((channel) => !(channel in newVersions))
-    if (kept.length > 0) blobs.push(...(await this.#inherit(place, checkpoint, parent_id, kept, refs)))
-    const row = {
-      ...place,
-      checkpoint_id,
-      parent_id,
-      checkpoint: head,
-      refs: JSON.stringify(refs),
-      metadata: stamped.value,
-    }
-    this.#remember(place, checkpoint_id, { refs, versions: { ...versions } })
-    // It has its child: another one would be a fork, which reads it again.
-    if (parent_id !== null) this.#shared.lineages.delete(lineageKey(this.#tenant, place, parent_id))
-    await this.#shared.queue.add(this.#fence(place.thread_id), { checkpoints: [row], blobs })
-    return configOf(place, checkpoint_id)
-  }
-
-  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const place = placeOf(config)
-    const checkpoint_id = idOf(config)
-    if (checkpoint_id === undefined) throw new TypeError('writes need `checkpoint_id` in configurable')
-    const written_at = this.#shared.nextTime()
-    const rows = await Promise.all(
-      writes.map(async ([channel, value], i): Promise<WriteRow> => {
-        const stored = await encodeValue(this.serde, value)
-        const idx = WRITES_IDX_MAP[channel] ?? i
-        return { ...place, checkpoint_id, task_id: taskId, idx, written_at, channel, ...stored }
-      }),
-    )
-    if (rows.length > 0) await this.#shared.queue.add(this.#fence(place.thread_id), { writes: rows })
-  }
-
-  override async deleteThread(threadId: string): Promise<void> {
-    const { database, queue } = this.#shared
-    await queue.settled(threadId)
-    await database.tx(`checkpoints:${threadId}`, (session) =>
-      deleteCheckpoints(session, this.#tenant, threadId),
-    )
-  }
-
-  /** What the config says about the run, as far as it is not LangGraph's own bookkeeping, and the checkpoint's metadata. */
-  #stamped(config: RunnableConfig, metadata: CheckpointMetadata): Record<string, unknown> {
-    const of = Object.entries(config.metadata ?? {})
-    const own = of.filter(([key]) => !key.startsWith('__') && !EXCLUDED_METADATA_KEYS.has(key))
-    const run = this.#lease === null ? {} : { run_id: this.#lease.run_id }
-    return { ...Object.fromEntries(own), ...run, ...metadata }
-  }
-
-  #fence(thread_id: string): Fence {
-    return { tenant: this.#tenant, thread_id, lease: this.#lease }
-  }
-
-  async #blob(place: Place, checkpoint: Checkpoint, channel: string): Promise<BlobRow> {
-    const stored = await encodeValue(this.serde, checkpoint.channel_values[channel])
-    const version = String(checkpoint.channel_versions[channel] ?? '')
-    return { ...place, checkpoint_id: checkpoint.id, channel, version, ...stored }
-  }
-
+  open(tenant: Tenant, lease: Lease | null): SqlCheckpointer
   /**
-   * Fills `refs` for channels that have not changed since the parent. Those that the parent has not, but another
-   * checkpoint of the thread (a copy of a state is put beside it, not under it), are stored once more; what was never
-   * stored is not a value of the thread's.
+   * The same for a run whose steps do not wait for what is stored of them: a write resolves before it is durable, and
+   * why it could not be stored is told by the next one and by `stored`. What it has put last is read from memory.
    */
-  async #inherit(
-    place: Place,
-    checkpoint: Checkpoint,
-    parent_id: string | null,
-    channels: readonly string[],
-    refs: Record<string, string>,
-  ): Promise<BlobRow[]> {
-    const lineage = parent_id === null ? undefined : await this.#lineage(place, parent_id)
-    const missing: { channel: string; version: string }[] = []
-    for (const channel of channels) {
-      const version = checkpoint.channel_versions[channel]
-      // Never written to: the channel makes its first value by itself.
-      if (version === undefined) continue
-      const ref = lineage?.versions[channel] === version ? lineage?.refs[channel] : undefined
-      if (ref === undefined) missing.push({ channel, version: String(version) })
-      else refs[channel] = ref
-    }
-    if (missing.length === 0) return []
-    await this.#shared.queue.settled(place.thread_id)
-    const known = await readKnownChannels(this.#shared.database, this.#tenant, place, missing)
-    for (const channel of known) refs[channel] = checkpoint.id
-    return await Promise.all([...known].map((channel) => this.#blob(place, checkpoint, channel)))
-  }
-
-  async #lineage(place: Place, checkpoint_id: string): Promise<Lineage | undefined> {
-    const known = this.#shared.lineages.get(lineageKey(this.#tenant, place, checkpoint_id))
-    if (known !== undefined) return known
-    await this.#shared.queue.settled(place.thread_id)
-    const scan = { ...place, ...WITHOUT_BOUNDS, checkpoint_id }
-    const [row] = await readCheckpoints(this.#shared.database, this.#tenant, scan)
-    if (row === undefined) return undefined
-    const { channel_versions: versions } = JSON.parse(row.checkpoint) as Checkpoint
-    return { refs: JSON.parse(row.refs) as Record<string, string>, versions }
-  }
-
-  #remember(place: Place, checkpoint_id: string, lineage: Lineage): void {
-    const { lineages } = this.#shared
-    lineages.set(lineageKey(this.#tenant, place, checkpoint_id), lineage)
-    if (lineages.size <= MAX_LINEAGES) return
-    for (const oldest of lineages.keys()) {
-      lineages.delete(oldest)
-      return
-    }
-  }
+  openAhead(tenant: Tenant, lease: Lease): SqlCheckpointer
+  /** As `readMarks`, once what this process has written of the thread is stored. */
+  marks(tenant: Tenant, scan: Parameters<typeof readMarks>[2]): Promise<CheckpointMark[]>
 }
 
 /** Makes checkpointers on a run database that has been migrated. */
@@ -243,5 +33,12 @@ export function createCheckpointers(database: Database): Checkpointers {
     lineages: new Map(),
     nextTime: () => (last = Math.max(last + 1, Date.now() * 1_000)),
   }
-  return { open: (tenant, lease) => new SqlCheckpointer(shared, tenant, lease) }
+  return {
+    open: (tenant, lease) => new SqlCheckpointer(shared, tenant, lease),
+    openAhead: (tenant, lease) => new AheadCheckpointer(shared, tenant, lease),
+    async marks(tenant, scan) {
+      await shared.queue.settled(scan.thread_id)
+      return readMarks(database, tenant, scan)
+    },
+  }
 }

@@ -62,7 +62,9 @@ async function find(session: SqlSession, tenant: Tenant, cron_id: string): Promi
   return rows.map(toCron)[0]
 }
 
-function matches(cron: Cron, { assistant_id, thread_id, enabled, metadata = {} }: CronSearch): boolean {
+function matches(cron: Cron, search: CronSearch): boolean {
+  const { assistant_id, thread_id, enabled, metadata = {}, visible } = search
+  if (visible?.(cron.metadata) === false) return false
   if (assistant_id !== undefined && cron.assistant_id !== assistant_id) return false
   if (thread_id !== undefined && cron.thread_id !== thread_id) return false
   if (enabled !== undefined && cron.enabled !== enabled) return false

@@ -77,16 +77,18 @@ export async function readMatching(
   now: number,
   everything: boolean,
 ): Promise<ItemRow[]> {
-  const { namespace_prefix, limit, offset } = search
+  const { namespace_prefix, limit, offset, visible } = search
   const filter = search.filter ?? {}
-  const isFiltered = Object.keys(filter).length > 0
+  const isFiltered = visible !== undefined || Object.keys(filter).length > 0
+  const fits = (row: ItemRow): boolean =>
+    matchesFilter(JSON.parse(row.item) as JsonObject, filter) && visible?.(toItem(row)) !== false
   if (!isFiltered && !everything)
     return await readPrefix(session, tenant, namespace_prefix, now, { limit, offset })
   const wanted = everything ? Number.POSITIVE_INFINITY : offset + limit
   const found: ItemRow[] = []
   for (let at = 0; found.length < wanted; at += PAGE) {
     const rows = await readPrefix(session, tenant, namespace_prefix, now, { limit: PAGE, offset: at })
-    found.push(...rows.filter((row) => matchesFilter(JSON.parse(row.item) as JsonObject, filter)))
+    found.push(...rows.filter(fits))
     if (rows.length < PAGE) break
   }
   return everything ? found : found.slice(offset, offset + limit)

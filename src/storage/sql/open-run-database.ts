@@ -12,6 +12,12 @@ const SCHEMA = 'weir_runs'
 /** A migration may have to wait for another process's, or to rewrite a large table. */
 const MIGRATION_TIMEOUT_MS = 60 * 60_000
 
+/**
+ * The server leaves it to its hosts, who write the most and wait for less, to move the log into the database; it does so
+ * itself only when it writes alone for long (80 MB).
+ */
+const SERVER_CHECKPOINT_PAGES = 20_000
+
 /** `url` with a search path of its own for every connection. */
 export function inSchema(url: string, schema: string): string {
   const [base = url, query = ''] = url.split(/\?(.*)/s)
@@ -55,7 +61,7 @@ export async function openRunDatabase(place: SqlPlace): Promise<Database> {
     await migratePostgres(place.url)
     return connectRunDatabase(place)
   }
-  const database = connectRunDatabase(place)
+  const database = connectRunDatabase({ ...place, checkpointPages: SERVER_CHECKPOINT_PAGES })
   try {
     await migrate(database, RUN_MIGRATIONS)
   } catch (error) {

@@ -16,8 +16,9 @@ import {
   type ThreadKey,
   toRun,
 } from './run-store-rows.ts'
-import type { LockedThread, RunDatabase, RunSession } from './run-store-session.ts'
+import { isVisible, type LockedThread, type RunDatabase, type RunSession } from './run-store-session.ts'
 import { insertThread } from './run-store-threads.ts'
+import { insertWebhook } from './run-store-webhooks.ts'
 
 /** Later keys win; `configurable` is merged key by key. */
 function mergeConfig(under: JsonObject, over: JsonObject): JsonObject {
@@ -110,6 +111,7 @@ async function insert(
       ? pending
       : { ...pending, status: 'running', started_at: now, ...takenUp(claimer, pending, clock.now()) }
   await session.query(INSERT_RUN, runValues(row))
+  await insertWebhook(session, thread, row.run_id, composed.kwargs)
   await session.settle(thread, now, {
     ...composed.columns,
     ...cancelled?.columns,
@@ -128,12 +130,16 @@ export function createAdmit(database: RunDatabase, clock: Clock) {
   const attempt = (key: ThreadKey, admission: Admission): Promise<Admitted> =>
     database.txOfThread(key, async (session) => {
       let thread = await session.lockThread(key)
+      if (thread !== undefined && !isVisible(thread, admission)) {
+        return { kind: 'refused', reason: 'thread_not_found' }
+      }
       const known = await findRun(session, key, admission.run.run_id)
       if (known?.thread_id === key.thread_id) return { kind: 'known', run: toRun(known) }
       if (known !== undefined) return { kind: 'refused', reason: 'run_id_taken' }
       if (thread === undefined) {
         if (admission.if_not_exists === 'reject') return { kind: 'refused', reason: 'thread_not_found' }
-        const fresh = { thread_id: key.thread_id, metadata: {}, config: {}, ttl: null }
+        const metadata = admission.new_thread_metadata ?? {}
+        const fresh = { thread_id: key.thread_id, metadata, config: {}, ttl: null }
         await insertThread(session, key, fresh, clock.now())
         thread = await session.lockThread(key)
       }

@@ -1,16 +1,19 @@
 import type { Clock } from '../../base/clock.ts'
 import type { CancelAction, RunStatus, Tenant } from '../../runs/model.ts'
 import type { CancelOrder, CancelResult, CancelSelector } from '../../runs/run-store.ts'
+import { runDone } from '../../runs/run-done.ts'
 import { isActive, restingStatus, TRANSITIONS } from '../../runs/state.ts'
 import type { SqlSession, SqlValue } from './database.ts'
 import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './run-store-rows.ts'
 import {
   inChunks,
+  isVisible,
   type LockedThread,
   MAX_IDS,
   type RunDatabase,
   type RunSession,
 } from './run-store-session.ts'
+import { HAS_WEBHOOK, webhookDue } from './run-store-webhooks.ts'
 
 /** A run as a cancel finds it. */
 export interface CancelledRun {
@@ -20,9 +23,10 @@ export interface CancelledRun {
   due_at: number
   /** Null when it never ran, and so has written nothing. */
   started_at: number | null
+  has_webhook: number
 }
 
-const FOUND = 'run_id, thread_id, status, due_at, started_at'
+const FOUND = `run_id, thread_id, status, due_at, started_at, ${HAS_WEBHOOK}`
 
 /** A thread's active runs of the wanted statuses, in order of creation. */
 export async function activeRuns(
@@ -57,6 +61,9 @@ async function endPending(
       [now, now, ...values, ...keyValues(thread)],
     )
   }
+  for (const { run_id, has_webhook } of runs) {
+    if (has_webhook === 1) await webhookDue(session, thread, run_id, null, now)
+  }
 }
 
 /**
@@ -87,6 +94,12 @@ export async function cancelRuns(
   }
   const status = action === 'rollback' ? ('deleted' as const) : ('interrupted' as const)
   const ended = pending.map(({ run_id }) => ({ run_id, status }))
+  if (ended.length > 0) {
+    await session.tell(
+      thread,
+      ended.map(({ run_id }) => runDone(run_id, status)),
+    )
+  }
   // A run that ended by interrupt is the thread's last one; one that was rolled back never was.
   const rests = pending.length > 0 && action === 'interrupt'
   return {
@@ -141,10 +154,17 @@ async function findRuns(session: RunSession, key: ThreadKey, ids: readonly strin
 
 /** Cancels by selector; see `RunStore.requestCancel`. */
 export function createRequestCancel(database: RunDatabase, clock: Clock) {
-  const byIds = (tenant: Tenant, thread_id: string, ids: readonly string[], action: CancelAction) => {
+  const byIds = (
+    tenant: Tenant,
+    selector: Extract<CancelSelector, { thread_id: string }>,
+    action: CancelAction,
+  ) => {
+    const { thread_id } = selector
+    const ids = [...new Set(selector.run_ids)]
     const key = { ...tenant, thread_id }
     return database.txOfThread(key, async (session) => {
-      const thread = await session.lockThread(key)
+      const locked = await session.lockThread(key)
+      const thread = locked !== undefined && isVisible(locked, selector) ? locked : undefined
       const found = thread === undefined ? [] : await findRuns(session, key, ids)
       const results =
         thread === undefined ? [] : await cancelFound(session, thread, found, action, clock.now())
@@ -158,9 +178,11 @@ export function createRequestCancel(database: RunDatabase, clock: Clock) {
 
   const byStatus = async (
     tenant: Tenant,
-    wanted: readonly ('pending' | 'running')[],
+    selector: Extract<CancelSelector, { status: string }>,
     action: CancelAction,
   ): Promise<CancelResult[]> => {
+    const { status: asked } = selector
+    const wanted = asked === 'all' ? (['running', 'pending'] as const) : [asked]
     const selects = wanted.map(
       (status) =>
         `SELECT thread_id FROM runs WHERE status = '${status}' AND deployment_id = ? AND workspace_id = ?`,
@@ -174,6 +196,7 @@ export function createRequestCancel(database: RunDatabase, clock: Clock) {
       database.txOfMany(async (session) => {
         const results: CancelResult[] = []
         for (const thread of await session.lockThreads(tenant, chunk)) {
+          if (!isVisible(thread, selector)) continue
           const rows = await activeRuns(session, thread, wanted)
           results.push(...(await cancelFound(session, thread, rows, action, clock.now())))
         }
@@ -182,11 +205,6 @@ export function createRequestCancel(database: RunDatabase, clock: Clock) {
     )
   }
 
-  return async (tenant: Tenant, selector: CancelSelector, action: CancelAction): Promise<CancelResult[]> => {
-    if ('run_ids' in selector) {
-      return await byIds(tenant, selector.thread_id, [...new Set(selector.run_ids)], action)
-    }
-    const { status } = selector
-    return await byStatus(tenant, status === 'all' ? ['running', 'pending'] : [status], action)
-  }
+  return (tenant: Tenant, selector: CancelSelector, action: CancelAction): Promise<CancelResult[]> =>
+    'run_ids' in selector ? byIds(tenant, selector, action) : byStatus(tenant, selector, action)
 }

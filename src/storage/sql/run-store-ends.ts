@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Run } from '../../runs/model.ts'
-import type { Lease, Recovered, RunEnd, RunStore, Settled } from '../../runs/run-store.ts'
+import { runDone } from '../../runs/run-done.ts'
+import type { Closing, Lease, Recovered, RunEnd, RunStore, Settled } from '../../runs/run-store.ts'
 import { type RunEvent, restingStatus, TRANSITIONS } from '../../runs/state.ts'
 import type { SqlValue } from './database.ts'
 import { KEY, keyValues, optionalJson, type RunRow } from './run-store-rows.ts'
@@ -11,13 +12,16 @@ import {
   type RunSession,
   writeState,
 } from './run-store-session.ts'
+import { HAS_WEBHOOK, webhookDue } from './run-store-webhooks.ts'
 
 /** What a run is worked on with, and what of it decides its end. */
 type HeldRun = Lease &
-  Pick<RunRow, 'cancel_action' | 'attempt' | 'started_at' | 'lease_owner' | 'lease_until'>
+  Pick<RunRow, 'cancel_action' | 'attempt' | 'started_at' | 'lease_owner' | 'lease_until'> & {
+    has_webhook: number
+  }
 
-const HELD =
-  'run_id, thread_id, deployment_id, workspace_id, lease_token AS token, cancel_action, attempt, started_at, lease_owner, lease_until'
+const HELD = `run_id, thread_id, deployment_id, workspace_id, lease_token AS token, cancel_action, attempt, started_at,
+  lease_owner, lease_until, ${HAS_WEBHOOK}`
 
 const FIND_HELD = `SELECT ${HELD} FROM runs WHERE run_id = ? AND ${KEY} AND lease_token = ? AND status = 'running'`
 
@@ -59,6 +63,9 @@ async function writeEnd(
     run.run_id,
     ...keyValues(run),
   ])
+  if (run.has_webhook === 1) {
+    await webhookDue(session, run, run.run_id, end.state?.values_json ?? null, now)
+  }
 }
 
 async function writeThreadEnd(
@@ -87,10 +94,12 @@ async function settleRun(
   event: RunEvent,
   end: Omit<RunEnd, 'status'>,
   now: number,
+  closing: Closing = (ended) => [runDone(run.run_id, ended)],
 ): Promise<Settled> {
   const status = TRANSITIONS.running[event]
   if (status === 'deleted') {
     await session.deleteRuns(thread, [run])
+    await session.tell(thread, closing(status))
     return { kind: 'ended', status, ...(await session.settle(thread, now)) }
   }
   if (status === 'pending') {
@@ -104,6 +113,7 @@ async function settleRun(
   }
   if (status === 'running' || status === 'refused') throw new TypeError(`a running run cannot ${event}`)
   await writeEnd(session, run, status, end, now)
+  await session.tell(thread, closing(status))
   return { kind: 'ended', status, ...(await writeThreadEnd(session, thread, status, end, now)) }
 }
 
@@ -122,6 +132,7 @@ type Verbs = 'finish' | 'rollback' | 'release' | 'recover'
 export function createRunEnds(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
   const settleHeld = (
     lease: Lease,
+    closing: Closing | undefined,
     fate: (run: HeldRun) => { event: RunEvent; end: Omit<RunEnd, 'status'> },
   ): Promise<Settled> =>
     database.txOfThread(lease, async (session) => {
@@ -129,7 +140,7 @@ export function createRunEnds(database: RunDatabase, clock: Clock): Pick<RunStor
       const run = await findHeld(session, lease)
       if (thread === undefined || run === undefined) return { kind: 'lost' }
       const { event, end } = fate(run)
-      return await settleRun(session, thread, run, event, end, clock.now())
+      return await settleRun(session, thread, run, event, end, clock.now(), closing)
     })
 
   const isGone = (run: HeldRun, owner: string, now: number): boolean =>
@@ -154,10 +165,11 @@ export function createRunEnds(database: RunDatabase, clock: Clock): Pick<RunStor
     })
 
   return {
-    finish: (lease, end) =>
-      settleHeld(lease, (run) => ({ event: eventOf(run, END_EVENTS[end.status]), end })),
-    rollback: (lease) => settleHeld(lease, () => ({ event: 'rollback', end: NOTHING })),
-    release: (lease, why, maxAttempts) => settleHeld(lease, (run) => givenBack(run, why, maxAttempts)),
+    finish: (lease, end, closing) =>
+      settleHeld(lease, closing, (run) => ({ event: eventOf(run, END_EVENTS[end.status]), end })),
+    rollback: (lease, closing) => settleHeld(lease, closing, () => ({ event: 'rollback', end: NOTHING })),
+    release: (lease, why, maxAttempts, closing) =>
+      settleHeld(lease, closing, (run) => givenBack(run, why, maxAttempts)),
     async recover(owner, maxAttempts) {
       const lost = await database.query<HeldRun>(
         `SELECT ${HELD} FROM runs WHERE status = 'running' AND (lease_owner = ? OR lease_until <= ?)

@@ -27,7 +27,7 @@ interface Condition {
 const PAGE = 1000
 const PAGE_WITH_VALUES = 100
 
-type Filters = Pick<ThreadSearch, 'metadata' | 'values' | 'status'>
+type Filters = Pick<ThreadSearch, 'metadata' | 'values' | 'status' | 'visible'>
 
 function entriesOf(filter: JsonObject | undefined): [string, JsonValue][] {
   return Object.entries(filter ?? {}).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined)
@@ -56,7 +56,11 @@ function mayContain(
 async function scan(database: RunDatabase, tenant: Tenant, search: ThreadSearch): Promise<Candidate[]> {
   const metadata = entriesOf(search.metadata)
   const values = entriesOf(search.values)
-  const inMetadata = mayContain(database, 't.metadata', metadata)
+  const { visible } = search
+  const inMetadata: Condition =
+    visible !== undefined && metadata.length === 0
+      ? { sql: 't.metadata', params: [] }
+      : mayContain(database, 't.metadata', metadata)
   const inValues = mayContain(database, 's.state_values', values)
   const join =
     values.length === 0
@@ -79,6 +83,7 @@ async function scan(database: RunDatabase, tenant: Tenant, search: ThreadSearch)
   const matches = (thread: Candidate): boolean =>
     (search.status === undefined || thread.status === search.status) &&
     hasAll(thread.metadata, metadata) &&
+    (visible === undefined || visible(JSON.parse(thread.metadata ?? '{}') as JsonObject)) &&
     hasAll(thread.state_values, values)
 
   const size = values.length === 0 ? PAGE : PAGE_WITH_VALUES
@@ -138,8 +143,13 @@ async function threadsOf(database: RunDatabase, tenant: Tenant, ids: readonly st
   return ids.flatMap((id) => threads.get(id) ?? [])
 }
 
-function isFiltered({ metadata, values, status }: Filters): boolean {
-  return status !== undefined || entriesOf(metadata).length > 0 || entriesOf(values).length > 0
+function isFiltered({ metadata, values, status, visible }: Filters): boolean {
+  return (
+    status !== undefined ||
+    visible !== undefined ||
+    entriesOf(metadata).length > 0 ||
+    entriesOf(values).length > 0
+  )
 }
 
 /** The newest or oldest threads of a tenant: what most lists ask for, by index. */

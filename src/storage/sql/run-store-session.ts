@@ -1,6 +1,9 @@
+import type { EventDraft } from '../../events/event-log.ts'
 import type { Tenant } from '../../runs/model.ts'
-import type { StateSummary } from '../../runs/run-store.ts'
+import type { StateSummary, Visible } from '../../runs/run-store.ts'
+import type { JsonObject } from '../../schema/json.ts'
 import type { Database, SqlSession, SqlValue } from './database.ts'
+import type { RunEvents } from './run-events.ts'
 import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './run-store-rows.ts'
 
 /** What decisions about a thread's runs are made by. */
@@ -35,6 +38,10 @@ export interface RunSession extends SqlSession {
     now: number,
     columns?: Readonly<Record<string, SqlValue>>,
   ): Promise<{ more: boolean }>
+  /** Tells the thread's log of what this transaction does; readers hear of it when it has committed. */
+  tell(key: ThreadKey, items: readonly EventDraft[]): Promise<void>
+  /** The thread is deleted: its log is to go as well, when who still reads it has read. */
+  retireLog(key: ThreadKey): Promise<void>
   /** Deletes runs with what they have written to the thread's state: nothing when they have not started. */
   deleteRuns(key: ThreadKey, runs: readonly { run_id: string; started_at: number | null }[]): Promise<void>
 }
@@ -46,6 +53,14 @@ export interface RunDatabase extends SqlSession {
   txOfThread<T>(key: ThreadKey, work: (session: RunSession) => Promise<T>): Promise<T>
   /** A transaction over many threads of its own choice. */
   txOfMany<T>(work: (session: RunSession) => Promise<T>): Promise<T>
+}
+
+/** Whether who asks may see the thread; a selection that says nothing of it sees all. */
+export function isVisible(
+  { metadata }: Pick<LockedThread, 'metadata'>,
+  { visible }: { visible?: Visible | undefined },
+): boolean {
+  return visible === undefined || visible(JSON.parse(metadata) as JsonObject)
 }
 
 const RUNS_OF = (status: 'running' | 'pending'): string =>
@@ -99,6 +114,10 @@ async function deleteRuns(
       ...values,
       ...keyValues(key),
     ])
+    await session.query(
+      `DELETE FROM webhooks WHERE run_id IN ${places} AND deployment_id = ? AND workspace_id = ? AND due_at IS NULL`,
+      [...values, key.deployment_id, key.workspace_id],
+    )
   }
   for (const { run_id, started_at } of runs) {
     if (started_at === null) continue
@@ -109,11 +128,11 @@ async function deleteRuns(
 }
 
 /** The transactions of the run store on a database that has been migrated. */
-export function openRunSessions(database: Database): RunDatabase {
+export function openRunSessions(database: Database, events?: RunEvents): RunDatabase {
   const forUpdate = database.dialect === 'postgres' ? ' FOR UPDATE' : ''
   const lockOne = `SELECT ${LOCKED} FROM threads WHERE ${KEY}${forUpdate}`
   const settle = createSettle()
-  const toRunSession = (session: SqlSession): RunSession => ({
+  const toRunSession = (session: SqlSession, told: (() => void)[]): RunSession => ({
     query: session.query,
     async lockThread(key) {
       return (await session.query<LockedThread>(lockOne, keyValues(key)))[0]
@@ -128,14 +147,28 @@ export function openRunSessions(database: Database): RunDatabase {
       )
     },
     settle: (key, now, columns = {}) => settle(session, key, now, columns),
+    async tell(key, items) {
+      if (events !== undefined) told.push(await events.write(session, key, items))
+    },
+    async retireLog(key) {
+      if (events !== undefined) told.push(await events.retire(session, key))
+    },
     deleteRuns: (key, runs) => deleteRuns(session, key, runs),
   })
+  const tx = async <T>(lock: string, work: (session: RunSession) => Promise<T>): Promise<T> => {
+    let told: (() => void)[] = []
+    const result = await database.tx(lock, (session) => {
+      told = []
+      return work(toRunSession(session, told))
+    })
+    for (const tell of told) tell()
+    return result
+  }
   return {
     dialect: database.dialect,
     query: database.query,
-    txOfThread: (key, work) =>
-      database.tx(`thread:${keyValues(key).join('/')}`, (session) => work(toRunSession(session))),
-    txOfMany: (work) => database.tx('threads', (session) => work(toRunSession(session))),
+    txOfThread: (key, work) => tx(`thread:${keyValues(key).join('/')}`, work),
+    txOfMany: (work) => tx('threads', work),
   }
 }
 

@@ -131,6 +131,7 @@ export function createThreadStore(database: RunDatabase, clock: Clock): Pick<Run
     for (const table of TABLES_OF_THREAD) {
       await session.query(`DELETE FROM ${table} WHERE ${KEY}`, keyValues(key))
     }
+    await session.retireLog(key)
   }
   const prune = async (session: RunSession, key: ThreadKey): Promise<void> => {
     if ((await activeRuns(session, key, ['running'])).length === 0)

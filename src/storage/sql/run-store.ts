@@ -4,6 +4,7 @@ import { TRANSITIONS } from '../../runs/state.ts'
 import type { Database, SqlValue } from './database.ts'
 import { createAdmit } from './run-store-admit.ts'
 import { createRequestCancel } from './run-store-cancel.ts'
+import type { RunEvents } from './run-events.ts'
 import { createRunClaims } from './run-store-claims.ts'
 import { createRunEnds } from './run-store-ends.ts'
 import { FIND_RUN, KEY, keyValues, RUN_FIELDS, type RunRow, toRun } from './run-store-rows.ts'
@@ -47,9 +48,12 @@ function createRunReads(database: RunDatabase): Reads {
   }
 }
 
-/** Threads and runs in a database that `openRunDatabase` has opened. */
-export function createRunStore(database: Database, clock: Clock): RunStore {
-  const sessions = openRunSessions(database)
+/**
+ * Threads and runs in a database that `openRunDatabase` has opened. The ends of runs go into the log of events with the
+ * transactions that end them; without `events` nobody is told.
+ */
+export function createRunStore(database: Database, clock: Clock, events?: RunEvents): RunStore {
+  const sessions = openRunSessions(database, events)
   return {
     ...createThreadStore(sessions, clock),
     searchThreads: createThreadSearch(sessions),

@@ -69,4 +69,25 @@ describe('tx', () => {
     await Promise.all([first, second])
     expect(await outside).toEqual([10, 11])
   })
+
+  it('waits for one who writes the same file through another connection, without holding up the thread', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'weir-'))
+    const [one, other] = [openSqlite(join(dir, 'weir.db')), openSqlite(join(dir, 'weir.db'))]
+    await one.query('CREATE TABLE t (n INTEGER PRIMARY KEY)')
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const first = one.tx('t', async (session) => {
+      await session.query('INSERT INTO t VALUES (1)')
+      begun.resolve()
+      await gate.promise
+    })
+    await begun.promise
+    const second = other.tx('t', (session) => session.query('INSERT INTO t VALUES (2)'))
+    const third = other.query('INSERT INTO t VALUES (3)')
+    // The first one is in the way until this thread has turned, and the timers of those who wait have run.
+    setTimeout(() => gate.resolve(), 1)
+    await Promise.all([first, second, third])
+    expect(await one.query('SELECT n FROM t ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
+    await Promise.all([one.close(), other.close()])
+    await rm(dir, { recursive: true })
+  })
 })

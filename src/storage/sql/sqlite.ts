@@ -1,16 +1,25 @@
 import { chmodSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../base/errors.ts'
 import { type Database, type SqlSession, type SqlValue, storableParams } from './database.ts'
 
 /** How much a commit waits for: `normal` survives the death of the process, `full` a power cut too (D-9). */
 export interface SqliteOptions {
   synchronous?: 'normal' | 'full'
+  /**
+   * Pages of the log after which a commit of this connection also moves them into the database, which waits for the
+   * disk. Default: SQLite's own.
+   */
+  checkpointPages?: number
 }
 
 /** Statements are few and fixed; the bound is for the day one is built from text. */
 const MAX_STATEMENTS = 200
 const BUSY_TIMEOUT_MS = 5000
+/** The longest pause before it is tried again. */
+const MAX_PAUSE_MS = 8
+const SQLITE_BUSY = 5
 /** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
 const NOT_UNIQUE = new Set([2067, 1555])
 /** SQLITE_BUSY, SQLITE_IOERR and SQLITE_FULL, whatever more the upper bits say. */
@@ -21,6 +30,24 @@ function toThrown(error: unknown): unknown {
   if (typeof errcode !== 'number') return error
   if (NOT_UNIQUE.has(errcode)) return new AppError('conflict', { cause: error })
   return UNAVAILABLE.has(errcode & 0xff) ? new AppError('store_unavailable', { cause: error }) : error
+}
+
+function isBusy(error: unknown): boolean {
+  const cause = error instanceof AppError ? (error.cause as { errcode?: unknown } | undefined) : undefined
+  return typeof cause?.errcode === 'number' && (cause.errcode & 0xff) === SQLITE_BUSY
+}
+
+/** Waits while another process writes. SQLite's own waiting would hold up the thread, and with it all who ask for else. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  const until = performance.now() + BUSY_TIMEOUT_MS
+  for (let pause = 1; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= until) throw error
+    }
+    await delay(pause)
+  }
 }
 
 function createSession(connection: DatabaseSync): SqlSession {
@@ -53,11 +80,14 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
   const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
   if (file !== ':memory:') chmodSync(file, 0o600)
   connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${options.synchronous ?? 'normal'}`)
+  const { checkpointPages } = options
+  if (checkpointPages !== undefined) connection.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
+  connection.exec('PRAGMA busy_timeout = 0')
   const session = createSession(connection)
   let lastTx: Promise<unknown> | undefined
 
   const runTx = async <T>(work: (session: SqlSession) => Promise<T>): Promise<T> => {
-    await session.query('BEGIN IMMEDIATE')
+    await patiently(() => session.query('BEGIN IMMEDIATE'))
     try {
       const result = await work(session)
       await session.query('COMMIT')
@@ -71,8 +101,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
   return {
     dialect: 'sqlite',
     async query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
-      while (lastTx !== undefined) await lastTx
-      return await session.query<Row>(sql, params)
+      return await patiently(async () => {
+        while (lastTx !== undefined) await lastTx
+        return await session.query<Row>(sql, params)
+      })
     },
     async tx(_lock, work) {
       const before = lastTx

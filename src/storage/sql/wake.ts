@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
 import { newUuid } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Wake, WakeMessage } from '../../runs/wake.ts'
 import type { Database } from './database.ts'
+import { listenAlways } from './listen.ts'
 
 export interface PostgresWakeOptions {
   /** Of the database whose processes are told. */
@@ -16,7 +15,6 @@ export interface PostgresWakeOptions {
 }
 
 const CHANNEL = 'weir_runs'
-const RETRY_MS = 250
 /** Postgres takes payloads below 8000 bytes; a message of ours is at most some hundred. */
 const MAX_PAYLOAD = 7_000
 
@@ -54,7 +52,7 @@ function toPayloads(from: string, messages: readonly WakeMessage[]): string[] {
  * out together. After a lost connection the listener hears `missed`.
  */
 export function createPostgresWake(options: PostgresWakeOptions): Wake {
-  const { logger } = options
+  const { url, logger, retryMs } = options
   const me = newUuid()
   const closed = new AbortController()
   let hear: (message: WakeMessage) => void = () => undefined
@@ -64,7 +62,16 @@ export function createPostgresWake(options: PostgresWakeOptions): Wake {
     if (from !== me) for (const message of messages) hear(message)
   }
   const missed = (): void => hear({ kind: 'missed' })
-  const listening = listenAlways({ ...options, receive, missed, closed: closed.signal, logger })
+  const listening = listenAlways({
+    url,
+    channel: CHANNEL,
+    application_name: 'weir-wake',
+    receive,
+    missed,
+    closed: closed.signal,
+    logger,
+    ...(retryMs !== undefined && { retryMs }),
+  })
   return {
     shared: true,
     send: sender.send,
@@ -103,42 +110,5 @@ function createSender({ database, logger }: PostgresWakeOptions, me: string) {
         })
     },
     sent: async (): Promise<void> => sending,
-  }
-}
-
-interface Listening extends PostgresWakeOptions {
-  receive(payload: string): void
-  /** What was sent before a connection stood is not known. */
-  missed(): void
-  closed: AbortSignal
-}
-
-async function listenAlways(listening: Listening): Promise<void> {
-  const { closed: signal, logger, retryMs = RETRY_MS } = listening
-  while (!signal.aborted) {
-    await listenOnce(listening).catch((error: unknown) =>
-      logger.warn({ err: error }, 'cannot listen to Postgres now'),
-    )
-    if (!signal.aborted) await delay(retryMs, undefined, { signal }).catch(() => undefined)
-  }
-}
-
-/** Listens on one connection until it is lost. */
-async function listenOnce({ url, receive, missed, closed }: Listening): Promise<void> {
-  const client = new pg.Client({ connectionString: url, keepAlive: true, application_name: 'weir-wake' })
-  const { promise: lost, resolve: lose } = Promise.withResolvers<void>()
-  const stop = (): void => lose()
-  client.on('error', stop)
-  client.on('end', stop)
-  client.on('notification', ({ payload }) => receive(payload ?? ''))
-  closed.addEventListener('abort', stop)
-  try {
-    await client.connect()
-    await client.query(`LISTEN ${CHANNEL}`)
-    if (!closed.aborted) missed()
-    await lost
-  } finally {
-    closed.removeEventListener('abort', stop)
-    await client.end().catch(() => undefined)
   }
 }

@@ -1,15 +1,13 @@
 import type { Run } from '../../../runs/model.ts'
 import { runJson } from '../../../runs/run-json.ts'
-import type { RunRequest } from '../../../runs/runs.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import type { Headers } from '../../exchange.ts'
-import { optionalChoiceParameter } from '../../parameters.ts'
 import type { RouteContext } from '../../route.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentDeps } from '../deployment-deps.ts'
 import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
-import { isGiven, withoutNulls } from '../given.ts'
 import { runLocation } from '../run-location.ts'
+import { CONNECTED_QUERY, toConnectedRequest, toRequest } from '../run-request.ts'
 import { THREAD_PARAMS } from '../thread-params.ts'
 
 const THREAD_TAG = 'Thread runs'
@@ -17,23 +15,7 @@ const STATELESS_TAG = 'Stateless runs'
 const ERRORS = ['not_found', 'thread_busy', 'run_id_taken', 'shutting_down'] as const
 const STATELESS_ERRORS = ['not_found', 'run_id_taken', 'shutting_down'] as const
 
-const WAIT_QUERY = {
-  on_disconnect: optionalChoiceParameter('As in the body, which comes first.', ['cancel', 'continue']),
-}
-
-type Body = SchemaTypes['run-create']
-type WaitContext = RouteContext<unknown, typeof WAIT_QUERY, Body, DeploymentDeps>
-
-/** What the SDK for JavaScript calls them. */
-const ON_COMPLETION = { delete: 'delete', complete: 'delete', keep: 'keep', continue: 'keep' } as const
-
-function toRequest({ assistant_id, on_completion, ...rest }: Body): RunRequest {
-  return {
-    ...withoutNulls(rest),
-    assistant_id,
-    ...(isGiven(on_completion) && { on_completion: ON_COMPLETION[on_completion] }),
-  }
-}
+type WaitContext = RouteContext<unknown, typeof CONNECTED_QUERY, SchemaTypes['run-create'], DeploymentDeps>
 
 function locationOf(thread_id: string | null, { run_id }: Run): Headers {
   return { 'content-location': runLocation(thread_id, run_id) }
@@ -41,9 +23,8 @@ function locationOf(thread_id: string | null, { run_id }: Run): Headers {
 
 /** Makes a run and answers its result when it is there; headers at once, so that the client knows the run. */
 async function waitFor(context: WaitContext, thread_id: string | null) {
-  const { deps, body, query } = context
-  const on_disconnect = body.on_disconnect ?? query.on_disconnect
-  const request = { ...toRequest(body), ...(isGiven(on_disconnect) && { on_disconnect }) }
+  const { deps } = context
+  const request = toConnectedRequest(context)
   const { run, result } = await deps.runs.wait(callOf(context), thread_id, request, context.gone())
   const location = runLocation(thread_id, run.run_id)
   return { headers: { 'content-location': location, location: `${location}/join` }, body: result }
@@ -70,7 +51,7 @@ function threadRunRoutes(): DeploymentRoute[] {
       method: 'POST',
       path: '/threads/{thread_id}/runs/wait',
       summary: 'Make a run and wait for its result; newlines keep the connection alive',
-      query: WAIT_QUERY,
+      query: CONNECTED_QUERY,
       reply: 'bytes',
       reply_schema: 'run-result',
       handle: (context) => waitFor(context, context.params.thread_id),
@@ -99,7 +80,7 @@ function statelessRunRoutes(): DeploymentRoute[] {
       method: 'POST',
       path: '/runs/wait',
       summary: 'Make a stateless run and wait for its result; newlines keep the connection alive',
-      query: WAIT_QUERY,
+      query: CONNECTED_QUERY,
       body: 'run-create',
       reply: 'bytes',
       reply_schema: 'run-result',

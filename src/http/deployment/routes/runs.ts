@@ -1,13 +1,12 @@
-import type { Principal } from '../../../auth/principal.ts'
-import { AppError } from '../../../base/errors.ts'
 import { type Run, RUN_STATUSES } from '../../../runs/model.ts'
 import { runJson } from '../../../runs/run-json.ts'
 import type { Call } from '../../../runs/runs.ts'
 import { isActive } from '../../../runs/state.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import { integerParameter, optionalChoiceParameter, type Parameter, uuidParameter } from '../../parameters.ts'
+import { integerParameter, optionalChoiceParameter, uuidParameter } from '../../parameters.ts'
 import type { RouteContext } from '../../route.ts'
 import { callOf } from '../call-of.ts'
+import { cancelsOnDisconnect, JOIN_QUERY } from '../cancel-on-disconnect.ts'
 import type { DeploymentDeps } from '../deployment-deps.ts'
 import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
 import { pickFields } from '../pick-fields.ts'
@@ -20,28 +19,10 @@ const TOTALS_MS = 1000
 /** Before that the trace is still on its way to the store: whoever polls for the end is answered at once. */
 const TRACED_AFTER_MS = 2000
 
-/** Every spelling that clients have for it (run-api 1.7); anything else is no. */
-const CANCEL_ON_DISCONNECT: Parameter<boolean> = {
-  description: 'true, 1, yes, on or cancel: the run is cancelled when this client leaves before its end.',
-  required: false,
-  schema: { type: 'string' },
-  read: (values) => ['true', '1', 'yes', 'on', 'cancel'].includes(values.at(-1)?.toLowerCase() ?? ''),
-}
-const JOIN_QUERY = { cancel_on_disconnect: CANCEL_ON_DISCONNECT }
-
 type JoinContext = RouteContext<unknown, typeof JOIN_QUERY, unknown, DeploymentDeps>
 
-/** Who may only read must not cancel by leaving. */
-function assertMayCancel({ permissions }: Principal): void {
-  if (permissions.has('threads:update')) return
-  throw new AppError('forbidden', {
-    message: 'Forbidden: cancel_on_disconnect needs the permission threads:update.',
-  })
-}
-
 async function join(context: JoinContext, thread_id: string | null, run_id: string) {
-  const { cancel_on_disconnect } = context.query
-  if (cancel_on_disconnect) assertMayCancel(context.principal)
+  const cancel_on_disconnect = cancelsOnDisconnect(context.principal, context.query)
   const leaving = { gone: context.gone(), cancel_on_disconnect }
   const { run, result } = await context.deps.runs.join(callOf(context), thread_id, run_id, leaving)
   return { headers: { 'content-location': runLocation(thread_id, run.run_id) }, body: result }
@@ -64,7 +45,7 @@ async function totalsOf({ runs, clock }: DeploymentDeps, call: Call, run: Run) {
 
 /** Runs that there are: reading, waiting, deleting. */
 export function runRoutes(): DeploymentRoute[] {
-  return [listRoute(), getRoute(), deleteRoute(), ...joinRoutes()]
+  return [listRoute(), getRoute(), getAnyRoute(), deleteRoute(), ...joinRoutes()]
 }
 
 function listRoute(): DeploymentRoute {
@@ -106,6 +87,23 @@ function getRoute(): DeploymentRoute {
       const run = await context.deps.runs.get(call, thread_id, run_id)
       const totals = await totalsOf(context.deps, call, run)
       return { body: runJson(run, totals) }
+    },
+  })
+}
+
+function getAnyRoute(): DeploymentRoute {
+  return deploymentRoute({
+    method: 'GET',
+    path: '/runs/{run_id}',
+    summary: 'Read a run by its id alone, whichever thread it is on',
+    tag: TAG,
+    params: { run_id: uuidParameter('Id of the run.') },
+    reply: 'run',
+    errors: ['not_found'],
+    async handle(context) {
+      const call = callOf(context)
+      const run = await context.deps.runs.get(call, null, context.params.run_id)
+      return { body: runJson(run, await totalsOf(context.deps, call, run)) }
     },
   })
 }

@@ -1,0 +1,67 @@
+import { relative } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { createLogger } from '../base/log.ts'
+import { type Config, readDevConfig } from '../config.ts'
+import { startServer, type WeirServer } from '../server.ts'
+import { misused, readArguments } from './command-arguments.ts'
+import { createDevLog } from './dev-log.ts'
+import { stopSignal } from './stop-signal.ts'
+
+const HELP = `Usage: weir dev [options]
+
+Runs the server as weir serve does, with the graphs that you work on. When langgraph.json, its env file or a module that
+a graph imports changes, the graphs are loaded anew: new runs use the new code, runs under way end with what they began
+with. While the code cannot be loaded new runs fail with the reason; all else goes on.
+
+Options:
+  --graphs PATH    the langgraph.json (default: GRAPHS, else ./langgraph.json, else the example)
+  --port N         of the deployment's API (default: DEPLOYMENT_PORT, 2024)
+  -h, --help       print this
+
+Everything else is configured as for weir serve, by environment variables; LOG_LEVEL=debug tells more.`
+
+const FLAGS = {
+  graphs: { type: 'string' },
+  port: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+/** `weir dev`: runs the server for work on graphs, until SIGINT or SIGTERM. */
+export async function dev(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, FLAGS, HELP)
+  if (positionals.length > 0)
+    throw misused(`weir dev takes options only, not ${positionals.join(' ')}.`, HELP)
+  if (values.help === true) {
+    console.log(HELP)
+    return 0
+  }
+  // As in `weir serve`.
+  setFlagsFromString('--external-memory-accounted-in-global-limit')
+  const config = readDevConfig(values)
+  const stopping = stopSignal()
+  const log = createDevLog((text) => void process.stdout.write(text), {
+    colors: process.stdout.isTTY && process.stdout.hasColors(),
+    all: ['debug', 'trace'].includes(config.logLevel),
+  })
+  const server = await startServer(config, {
+    logger: createLogger({ level: config.logLevel, destination: log }),
+  })
+  console.log(welcome(server, config))
+  log.open()
+  await stopping
+  console.log('Stopping: runs under way have 10 s to end.')
+  await server.stop()
+  return 0
+}
+
+/** Where everything is. */
+function welcome({ url, deploymentUrl, identity }: WeirServer, config: Config): string {
+  const key = config.auth ? (identity.key ?? 'one that you have made') : 'none is needed'
+  const graphs = relative('', config.hosted?.graphs ?? '')
+  return `
+  Graphs      ${graphs}, watched for changes
+  Deployment  ${deploymentUrl}    for LangGraph clients; ${deploymentUrl}/docs
+  Platform    ${url}    traces, usage; ${url}/docs
+  API key     ${key}
+`
+}

@@ -1,0 +1,88 @@
+import { AppError } from '../base/errors.ts'
+import { type ApiClient, connectDeployment, isGone } from './api-client.ts'
+import { type DeploymentRun, isActive } from './deployment-run.ts'
+import type { RunsFlags } from './runs.ts'
+import { textTable } from './text-table.ts'
+
+const TITLES = ['RUN', 'THREAD', 'GRAPH', 'STATUS', 'MADE', 'TOOK']
+const MAX_LIMIT = 1_000
+/** Threads that are looked through at most, those that were used last. */
+const MAX_THREADS = 10_000
+const THREADS_AT_ONCE = 100
+const REQUESTS_AT_ONCE = 8
+
+/** `weir runs list`. */
+export async function listRuns(flags: RunsFlags): Promise<number> {
+  const limit = /^\d{1,4}$/.test(flags.limit) ? Number(flags.limit) : 0
+  if (limit < 1 || limit > MAX_LIMIT)
+    throw new AppError('invalid_request', { message: `--limit must be 1 to ${MAX_LIMIT}.` })
+  const api = await connectDeployment(flags)
+  const page = { limit, status: flags.status }
+  const found =
+    flags.thread === undefined ? await newestRuns(api, page) : await runsOf(api, flags.thread, page)
+  if (flags.json === true) console.log(JSON.stringify(found, null, 2))
+  else console.log(found.length === 0 ? 'There are no such runs.' : textTable(TITLES, found.map(toRow)))
+  return 0
+}
+
+interface Page {
+  limit: number
+  status: string | undefined
+}
+
+async function runsOf(api: ApiClient, thread_id: string, { limit, status }: Page): Promise<DeploymentRun[]> {
+  const query = new URLSearchParams({ limit: String(limit), ...(status !== undefined && { status }) })
+  return api.json(`/threads/${encodeURIComponent(thread_id)}/runs?${String(query)}`)
+}
+
+/**
+ * The newest runs of all threads: threads are looked through from the one that was used last, until those that remain
+ * were last used before the oldest run that is wanted was made. Only threads that are busy have active runs.
+ */
+async function newestRuns(api: ApiClient, page: Page): Promise<DeploymentRun[]> {
+  let newest: DeploymentRun[] = []
+  for (let offset = 0; offset < MAX_THREADS; offset += THREADS_AT_ONCE) {
+    const threads = await api.json<{ thread_id: string; updated_at: string }[]>('/threads/search', {
+      method: 'POST',
+      body: {
+        ...{ limit: THREADS_AT_ONCE, offset, sort_by: 'updated_at', sort_order: 'desc' },
+        select: ['thread_id', 'updated_at'],
+        ...(isActive(page.status ?? null) && { status: 'busy' }),
+      },
+    })
+    for (let n = 0; n < threads.length; n += REQUESTS_AT_ONCE) {
+      const some = threads.slice(n, n + REQUESTS_AT_ONCE)
+      if (newest.length === page.limit && (some[0]?.updated_at ?? '') < (newest.at(-1)?.created_at ?? ''))
+        return newest
+      const found = await Promise.all(some.map(({ thread_id }) => runsIfThere(api, thread_id, page)))
+      newest = [...newest, ...found.flat()].sort(byNewest).slice(0, page.limit)
+    }
+    if (threads.length < THREADS_AT_ONCE) return newest
+  }
+  console.error(`Only the ${MAX_THREADS} threads that were used last were looked through.`)
+  return newest
+}
+
+/** A thread may go away meanwhile, as those of stateless runs do. */
+async function runsIfThere(api: ApiClient, thread_id: string, page: Page): Promise<DeploymentRun[]> {
+  return runsOf(api, thread_id, page).catch((error: unknown) => {
+    if (isGone(error)) return []
+    throw error
+  })
+}
+
+function byNewest(a: DeploymentRun, b: DeploymentRun): number {
+  return b.created_at.localeCompare(a.created_at) || b.run_id.localeCompare(a.run_id)
+}
+
+function toRow(run: DeploymentRun): string[] {
+  const { run_id, thread_id, metadata, status, created_at, updated_at } = run
+  const tookMs = (isActive(status) ? Date.now() : Date.parse(updated_at)) - Date.parse(created_at)
+  const made = created_at.slice(0, 19).replace('T', ' ')
+  return [run_id, thread_id, String(metadata['graph_id'] ?? ''), status, made, spanText(Math.max(0, tookMs))]
+}
+
+function spanText(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 0)} s`
+  return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${(ms / 3_600_000).toFixed(1)} h`
+}

@@ -1,0 +1,73 @@
+import { DEPLOYMENT_FLAGS, DEPLOYMENT_HELP } from './api-client.ts'
+import { cancelRuns } from './cancel-runs.ts'
+import { readArguments, misused } from './command-arguments.ts'
+import { listRuns } from './list-runs.ts'
+import { tailRuns } from './tail-runs.ts'
+
+const HELP = `Usage: weir runs list [--thread ID] [--status STATUS] [--limit N]
+       weir runs cancel RUN_ID… [--action ACTION] [--wait]
+       weir runs cancel --status STATUS [--action ACTION] [--wait]
+       weir runs tail RUN_ID
+       weir runs tail --thread ID [--mode MODE] [--from-start]
+
+Runs of a deployment: of one thread, or of all that the key may see.
+
+  list             newest first
+  cancel           runs by their ids, or all that are pending, running or both (all)
+  tail             prints the events of a run, one a line, until it has ended, from the first that is kept; or those of
+                   all runs of a thread from now on, until it is stopped. A connection that breaks is taken up again
+                   after the last event that was printed.
+
+Options:
+  --thread ID      runs of this thread
+  --status STATUS  list: pending, running, success, error, timeout or interrupted; cancel: pending, running or all
+  --limit N        so many at most (default: 20)
+  --action ACTION  interrupt keeps what the run has reached; rollback deletes the run and its checkpoints
+                   (default: interrupt)
+  --wait           come back when the runs have ended
+  --mode MODE      run_modes, lifecycle or state_update; may be repeated (default: run_modes)
+  --from-start     with --thread: print what is kept of earlier runs first
+  --json           as the API gives it; of tail each event as one line of JSON
+${DEPLOYMENT_HELP}
+  -h, --help       print this
+
+tail ends with 1 when the run fails, cancel when one of the runs was not there or not active any more.`
+
+const FLAGS = {
+  ...DEPLOYMENT_FLAGS,
+  thread: { type: 'string' },
+  status: { type: 'string' },
+  limit: { type: 'string', default: '20' },
+  action: { type: 'string', default: 'interrupt' },
+  wait: { type: 'boolean' },
+  mode: { type: 'string', multiple: true },
+  'from-start': { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+/** The flags of `weir runs`. */
+export type RunsFlags = ReturnType<typeof readArguments<typeof FLAGS>>['values']
+
+/** `weir runs`: lists, cancels or follows runs of a deployment. */
+export async function runs(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, FLAGS, HELP)
+  const [action, ...run_ids] = positionals
+  if (values.help === true) {
+    console.log(HELP)
+    return 0
+  }
+  const [run_id] = run_ids
+  const { thread, status } = values
+  if (action === 'list' && run_id === undefined) return listRuns(values)
+  if (action === 'cancel' && (run_id === undefined) !== (status === undefined))
+    return cancelRuns(run_ids, values)
+  if (action === 'tail' && run_id !== undefined && run_ids.length === 1 && thread === undefined)
+    return tailRuns({ run_id }, values)
+  if (action === 'tail' && run_id === undefined && thread !== undefined)
+    return tailRuns({ thread_id: thread }, values)
+  throw misused(
+    'Say list, cancel and either run ids or --status, or tail and either a run id or --thread.',
+    HELP,
+  )
+}

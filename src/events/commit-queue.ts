@@ -1,0 +1,113 @@
+import { AppError } from '../base/errors.ts'
+import type { EventDraft, RunLease, ThreadRef } from './event-log.ts'
+import { type Append, CHUNK_CHARS, CHUNK_EVENTS, type Chunk, type EventStore } from './event-store.ts'
+
+/** Puts appends into few commits: what comes while one is under way goes into the next. */
+export interface CommitQueue {
+  /** Resolves when all of `items` are durable: their chunks, in order, or null when the lease is gone. */
+  add(
+    thread: ThreadRef,
+    items: readonly EventDraft[],
+    lease: RunLease | null,
+  ): Promise<readonly Chunk[] | null>
+  /** Resolves when all that was added until now is committed, or has failed. */
+  settled(): Promise<void>
+}
+
+/** What one commit takes: a few milliseconds of work. */
+const COMMIT_EVENTS = 2000
+const COMMIT_CHARS = 2 << 20
+
+interface Entry extends Append {
+  done(chunk: Chunk | null): void
+  failed(error: unknown): void
+}
+
+/** Parts of `items` that are a chunk each. */
+function* chunksOf(items: readonly EventDraft[]): Generator<readonly EventDraft[]> {
+  let from = 0
+  let chars = 0
+  for (const [index, { data }] of items.entries()) {
+    if (index > from && (chars + data.length > CHUNK_CHARS || index - from === CHUNK_EVENTS)) {
+      yield items.slice(from, index)
+      from = index
+      chars = 0
+    }
+    chars += data.length
+  }
+  if (from < items.length) yield from === 0 ? items : items.slice(from)
+}
+
+/** The first of `waiting` that go into one commit; they are taken out. */
+function takeSome(waiting: Entry[]): Entry[] {
+  let count = 0
+  let events = 0
+  let chars = 0
+  for (const { items } of waiting) {
+    events += items.length
+    for (const { data } of items) chars += data.length
+    if (count > 0 && (events > COMMIT_EVENTS || chars > COMMIT_CHARS)) break
+    count++
+  }
+  return waiting.splice(0, count)
+}
+
+function ignore(): void {
+  // Whoever appended is told.
+}
+
+/** `committed` is called for each commit before anybody else hears of it. */
+export function createCommitQueue(
+  store: Pick<EventStore, 'append'>,
+  committed: (thread: ThreadRef, chunk: Chunk) => void,
+): CommitQueue {
+  const waiting: Entry[] = []
+  let flushing: Promise<void> | undefined
+  let newest: Promise<void> = Promise.resolve()
+
+  async function commit(entries: readonly Entry[]): Promise<void> {
+    const chunks = await store.append(entries)
+    for (const [index, { thread }] of entries.entries()) {
+      const chunk = chunks[index]
+      if (chunk) committed(thread, chunk)
+    }
+    for (const [index, { done }] of entries.entries()) done(chunks[index] ?? null)
+  }
+
+  /** Threads do not suffer from each other: what fails together is tried apart. */
+  async function commitApart(entries: readonly Entry[]): Promise<void> {
+    try {
+      await commit(entries)
+    } catch (error) {
+      const isDown = error instanceof AppError && error.retryable
+      if (isDown || entries.length === 1) for (const { failed } of entries) failed(error)
+      else for (const entry of entries) await commitApart([entry])
+    }
+  }
+
+  async function flush(): Promise<void> {
+    while (waiting.length > 0) {
+      // What else comes in this turn comes along, and sockets get theirs between commits.
+      await new Promise((turn) => setImmediate(turn))
+      await commitApart(takeSome(waiting))
+    }
+    flushing = undefined
+  }
+
+  return {
+    async add(thread, items, lease) {
+      const parts = [...chunksOf(items)].map(
+        (part) =>
+          new Promise<Chunk | null>((done, failed) => {
+            waiting.push({ thread, items: part, lease, done, failed })
+          }),
+      )
+      if (parts.length > 0) flushing ??= flush()
+      // In order of coming: when this is done, so is all before.
+      newest = parts.at(-1)?.then(ignore, ignore) ?? newest
+      const chunks = await Promise.all(parts)
+      return chunks.some((chunk) => chunk === null) ? null : (chunks as Chunk[])
+    },
+    settled: () => newest,
+  }
+}

@@ -1,0 +1,249 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../base/log.ts'
+import type { Counter, Metrics } from '../base/metrics.ts'
+import { type CommitQueue, createCommitQueue } from './commit-queue.ts'
+import { BEGINNING, formatEventId, parseEventId, type Stamp } from './event-id.ts'
+import type { Batch, EventLog, ReadFrom, ThreadRef } from './event-log.ts'
+import type { Chunk, EventStore, LogChange, Page } from './event-store.ts'
+import { type Place, readThread } from './read-thread.ts'
+import { ThreadTail } from './thread-tail.ts'
+import { type LogTrimmer, trimLogs } from './trim-logs.ts'
+
+export interface EventLogParts {
+  store: EventStore
+  logger: Logger
+  metrics: Metrics
+  /** Between looks for what is too old; default a minute. */
+  trimEveryMs?: number
+}
+
+/** The event log of a process. */
+export interface OpenEventLog extends EventLog {
+  /** Events that someone has committed together with something else: they reach the readers. */
+  committed(thread: ThreadRef, chunk: Chunk): void
+  /** Ends the readers when all that was appended is committed, and closes the store. */
+  close(): Promise<void>
+}
+
+/** What readers that are behind hold together, in characters; beyond that they read from the store. */
+const MAX_HELD_CHARS = 64 << 20
+const TRIM_EVERY_MS = 60_000
+const STORE_RETRY_MS = 250
+/** After every event. */
+const THE_END: Stamp = [Number.MAX_SAFE_INTEGER, 0]
+
+/**
+ * The log of events over what keeps them: appends of many runs go into few commits, and all readers of a thread share its
+ * tail, so that those that keep up never read the store.
+ */
+export function createEventLog(parts: EventLogParts): OpenEventLog {
+  return new TailedEventLog(parts)
+}
+
+/** A tail, and the thread it is of. */
+interface Followed {
+  thread: ThreadRef
+  tail: ThreadTail
+  /** Others have appended what is not in the tail. */
+  stale: boolean
+  fetching: boolean
+}
+
+class TailedEventLog implements OpenEventLog {
+  readonly #store: EventStore
+  readonly #logger: Logger
+  /** Of threads that have readers here. */
+  readonly #followed = new Map<string, Followed>()
+  readonly #queue: CommitQueue
+  readonly #trimmer: LogTrimmer
+  readonly #appended: Counter
+  #readers = 0
+  #held = 0
+  #closed = false
+
+  constructor({ store, logger, metrics, trimEveryMs = TRIM_EVERY_MS }: EventLogParts) {
+    this.#store = store
+    this.#logger = logger
+    this.#queue = createCommitQueue(store, (thread, chunk) => this.committed(thread, chunk))
+    this.#trimmer = trimLogs(store, logger, trimEveryMs)
+    this.#appended = metrics.counter('weir_events_total', 'Events appended to the logs of threads.')
+    metrics.observedGauge('weir_event_readers', 'Readers of the logs of threads.', () => this.#readers)
+    metrics.observedGauge(
+      'weir_event_tail_chars',
+      'Characters of events held for readers that are behind.',
+      () => this.#held,
+    )
+    store.listen((change) => this.#hear(change))
+  }
+
+  async append(...[thread, items, lease]: Parameters<EventLog['append']>): Promise<string[] | 'lost'> {
+    const chunks = await this.#queue.add(thread, items, lease)
+    if (chunks === null) return 'lost'
+    return chunks.flatMap(({ ms, seq, items: some }) =>
+      some.map((_item, index) => formatEventId(ms, seq + index)),
+    )
+  }
+
+  committed(thread: ThreadRef, chunk: Chunk): void {
+    this.#appended.inc({}, chunk.items.length)
+    this.#trimmer.note(thread, chunk)
+    const followed = this.#followed.get(keyOf(thread))
+    if (followed === undefined) return
+    if (!followed.tail.take(chunk)) this.#fetch(followed)
+    if (this.#held > MAX_HELD_CHARS) followed.tail.clear()
+  }
+
+  read(thread: ThreadRef, from: ReadFrom, signal: AbortSignal): AsyncIterable<Batch> {
+    const seen = typeof from === 'object' ? parseEventId(from.after) : BEGINNING
+    if (signal.aborted) return nothing()
+    const followed = this.#follow(thread)
+    const { tail } = followed
+    this.#readers++
+    tail.readers++
+    signal.addEventListener('abort', () => this.#leave(followed), { once: true })
+    const page = (after: Stamp): Promise<Page | undefined> => this.#page(followed, after)
+    if (from !== 'now') {
+      const place = { seen, position: undefined, tellsGap: from !== 'start' }
+      return readThread(tail, place, page, signal)
+    }
+    if (tail.end !== undefined) {
+      const place = { seen: tail.last, position: tail.end, tellsGap: true }
+      return readThread(tail, place, page, signal)
+    }
+    const begun = page(THE_END).then(() => undefined)
+    // Told to who reads; until then nobody is there to hear it.
+    begun.catch(() => undefined)
+    return readFromNow(begun, tail, page, signal)
+  }
+
+  async last(thread: ThreadRef): Promise<string | null> {
+    const page = await this.#store.page(thread, THE_END)
+    return page === undefined || page.total === 0 ? null : formatEventId(...page.last)
+  }
+
+  async drop(thread: ThreadRef): Promise<void> {
+    await this.#queue.settled()
+    await this.#store.drop(thread)
+    this.#end(this.#followed.get(keyOf(thread)))
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.settled()
+    this.#closed = true
+    for (const followed of this.#followed.values()) this.#end(followed)
+    await this.#trimmer.stop()
+    await this.#store.close()
+  }
+
+  /** What is appended from now on reaches the tail. */
+  #follow(thread: ThreadRef): Followed {
+    const key = keyOf(thread)
+    const known = this.#followed.get(key)
+    if (known !== undefined) return known
+    const tail = new ThreadTail((chars) => {
+      this.#held += chars
+    })
+    const followed = { thread, tail, stale: false, fetching: false }
+    if (this.#closed) tail.dropped = true
+    else this.#followed.set(key, followed)
+    return followed
+  }
+
+  #leave(followed: Followed): void {
+    const { tail, thread } = followed
+    this.#readers--
+    tail.readers--
+    tail.wake()
+    if (tail.readers > 0) return
+    tail.clear()
+    const key = keyOf(thread)
+    if (this.#followed.get(key) === followed) this.#followed.delete(key)
+  }
+
+  #end(followed: Followed | undefined): void {
+    if (followed === undefined) return
+    followed.tail.dropped = true
+    this.#followed.delete(keyOf(followed.thread))
+    followed.tail.wake()
+  }
+
+  /** What a reader asks the store for; tells the tail where the thread's end is. */
+  async #page(followed: Followed, after: Stamp): Promise<Page | undefined> {
+    const page = await this.#store.page(followed.thread, after)
+    followed.tail.meet(page?.total ?? 0, page?.last ?? BEGINNING)
+    if (followed.stale) this.#fetch(followed)
+    return page
+  }
+
+  /** Brings the tail up to what others have appended, once for all readers. */
+  #fetch(followed: Followed): void {
+    followed.stale = true
+    if (followed.fetching || followed.tail.end === undefined) return
+    followed.fetching = true
+    void this.#fetchAll(followed).finally(() => {
+      followed.fetching = false
+      if (followed.stale && !followed.tail.dropped) this.#fetch(followed)
+    })
+  }
+
+  async #fetchAll(followed: Followed): Promise<void> {
+    const { thread, tail } = followed
+    while (followed.stale && !tail.dropped && tail.readers > 0) {
+      followed.stale = false
+      try {
+        const page = await this.#store.page(thread, tail.last)
+        if (page !== undefined && takePage(tail, page)) followed.stale = true
+      } catch (error) {
+        this.#logger.warn({ err: error }, 'events of other processes cannot be read now')
+        followed.stale = true
+        await delay(STORE_RETRY_MS)
+      }
+    }
+    followed.stale &&= tail.readers > 0
+  }
+
+  #hear(change: LogChange): void {
+    if (change.kind === 'missed') {
+      for (const followed of this.#followed.values()) this.#fetch(followed)
+      return
+    }
+    const followed = this.#followed.get(keyOf(change.thread))
+    if (followed === undefined) return
+    if (change.kind === 'dropped') this.#end(followed)
+    else this.#fetch(followed)
+  }
+}
+
+async function* nothing(): AsyncGenerator<Batch> {
+  // Ends at once.
+}
+
+/** From the end as it is now; what is appended meanwhile follows. */
+async function* readFromNow(
+  begun: Promise<void>,
+  tail: ThreadTail,
+  page: (after: Stamp) => Promise<Page | undefined>,
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
+  await begun
+  const { position, before } = tail.first
+  const place: Place = { seen: before, position, tellsGap: true }
+  yield* readThread(tail, place, page, signal)
+}
+
+/** True when there is more. */
+function takePage(tail: ThreadTail, { chunks, total, last }: Page): boolean {
+  for (const chunk of chunks) {
+    if (!tail.take(chunk)) {
+      tail.skipTo(chunk.position, [chunk.ms, chunk.seq - 1])
+      tail.take(chunk)
+    }
+  }
+  const isBehind = (tail.end ?? 0) < total
+  if (isBehind && chunks.length === 0) tail.skipTo(total, last)
+  return isBehind && chunks.length > 0
+}
+
+function keyOf({ deployment_id, thread_id }: ThreadRef): string {
+  return `${deployment_id}/${thread_id}`
+}

@@ -1,0 +1,98 @@
+import type { Clock } from '../base/clock.ts'
+import { BEGINNING, isBefore, type Stamp } from './event-id.ts'
+import type { EventDraft, ThreadRef } from './event-log.ts'
+import { CHUNK_CHARS, CHUNK_EVENTS, type Chunk, type EventBounds, type EventStore } from './event-store.ts'
+
+/** The log of one thread. */
+interface MemoryLog {
+  chunks: Chunk[]
+  total: number
+  chars: number
+  last: Stamp
+  forgotten: Stamp
+}
+
+/** Keeps events in memory: for tests, and as the floor of measurements. Nothing is fenced: one process writes. */
+export function createMemoryEventStore(clock: Clock, bounds: EventBounds): EventStore {
+  const logs = new Map<string, MemoryLog>()
+
+  function append(thread: ThreadRef, items: readonly EventDraft[]): Chunk {
+    const key = keyOf(thread)
+    const log = logs.get(key) ?? { chunks: [], total: 0, chars: 0, last: BEGINNING, forgotten: BEGINNING }
+    logs.set(key, log)
+    const now = clock.now()
+    const [lastMs, lastSeq] = log.last
+    const [ms, seq] = now > lastMs ? [now, 0] : [lastMs, lastSeq + 1]
+    const chunk = { position: log.total, offset: log.chars, ms, seq, items }
+    log.chunks.push(chunk)
+    log.total += items.length
+    log.chars += charsOf(chunk)
+    log.last = lastOf(chunk)
+    return chunk
+  }
+
+  function trim(log: MemoryLog): void {
+    const oldest = { position: log.total - bounds.events, offset: log.chars - bounds.chars }
+    const since = clock.now() - bounds.age_ms
+    const kept = log.chunks.findIndex(
+      ({ position, offset, ms }) => position >= oldest.position && offset >= oldest.offset && ms >= since,
+    )
+    const gone = log.chunks.splice(0, kept < 0 ? log.chunks.length : kept)
+    const last = gone.at(-1)
+    if (last !== undefined) log.forgotten = lastOf(last)
+  }
+
+  return {
+    append: async (appends) => appends.map(({ thread, items }) => append(thread, items)),
+    async page(thread, after) {
+      const log = logs.get(keyOf(thread))
+      if (log === undefined) return undefined
+      const { chunks, total, last, forgotten } = log
+      return { chunks: pageOf(chunks, after), total, last, forgotten }
+    },
+    async drop(thread) {
+      logs.delete(keyOf(thread))
+    },
+    async trim(thread) {
+      if (thread === null) for (const log of logs.values()) trim(log)
+      const log = thread && logs.get(keyOf(thread))
+      if (log) trim(log)
+    },
+    listen: () => undefined,
+    close: async () => undefined,
+  }
+}
+
+function keyOf({ deployment_id, thread_id }: ThreadRef): string {
+  return `${deployment_id}/${thread_id}`
+}
+
+function charsOf({ items }: Chunk): number {
+  return items.reduce((sum, { data }) => sum + data.length, 0)
+}
+
+function lastOf({ ms, seq, items }: Chunk): Stamp {
+  return [ms, seq + items.length - 1]
+}
+
+function pageOf(chunks: readonly Chunk[], after: Stamp): Chunk[] {
+  let low = 0
+  let high = chunks.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const chunk = chunks[middle]
+    if (chunk !== undefined && isBefore(after, lastOf(chunk))) high = middle
+    else low = middle + 1
+  }
+  const page: Chunk[] = []
+  let events = 0
+  let chars = 0
+  for (let index = low; index < chunks.length && events < CHUNK_EVENTS && chars < CHUNK_CHARS; index++) {
+    const chunk = chunks[index]
+    if (chunk === undefined) break
+    page.push(chunk)
+    events += chunk.items.length
+    chars += charsOf(chunk)
+  }
+  return page
+}

@@ -1,0 +1,54 @@
+import type { Logger } from '../base/log.ts'
+import type { ThreadRef } from './event-log.ts'
+import type { Chunk, EventStore } from './event-store.ts'
+
+/** Forgets in the background what is beyond the bounds. */
+export interface LogTrimmer {
+  /** Something was appended: now and then its thread is looked at. */
+  note(thread: ThreadRef, chunk: Chunk): void
+  stop(): Promise<void>
+}
+
+/** A thread is looked at when it has got so much more. */
+const EVERY_EVENTS = 2000
+const EVERY_CHARS = 4 << 20
+
+function crosses(from: number, by: number, step: number): boolean {
+  return Math.floor(from / step) < Math.floor((from + by) / step)
+}
+
+export function trimLogs(store: Pick<EventStore, 'trim'>, logger: Logger, everyMs: number): LogTrimmer {
+  const due = new Map<string, ThreadRef | null>()
+  let trimming: Promise<void> | undefined
+  let stopped = false
+
+  async function trimAll(): Promise<void> {
+    for (const [key, thread] of due) {
+      due.delete(key)
+      if (stopped) return
+      await store
+        .trim(thread)
+        .catch((error: unknown) => logger.warn({ err: error }, 'old events cannot be forgotten now'))
+    }
+  }
+
+  function trim(thread: ThreadRef | null): void {
+    due.set(thread === null ? '' : `${thread.deployment_id}/${thread.thread_id}`, thread)
+    trimming ??= trimAll().finally(() => {
+      trimming = undefined
+    })
+  }
+
+  const timer = setInterval(() => trim(null), everyMs).unref()
+  return {
+    note(thread, { position, offset, items }) {
+      const chars = items.reduce((sum, { data }) => sum + data.length, 0)
+      if (crosses(position, items.length, EVERY_EVENTS) || crosses(offset, chars, EVERY_CHARS)) trim(thread)
+    },
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await trimming
+    },
+  }
+}

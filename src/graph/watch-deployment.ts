@@ -1,0 +1,113 @@
+import { AppError } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import { type DeploymentFile, readDeploymentFile } from './deployment-file.ts'
+import type { GraphHosts } from './host-pool.ts'
+import { watchFiles } from './watch-files.ts'
+
+/** What is done with a deployment whose files have changed. */
+export interface DeploymentReload {
+  hosts: Pick<GraphHosts, 'reload' | 'ready'>
+  /** Takes over what langgraph.json says now; called after hosts have been told. */
+  accept(file: DeploymentFile): Promise<void>
+}
+
+/** The files of a deployment under watch. */
+export interface DeploymentWatch {
+  /** Watches modules that hosts have loaded. */
+  add(files: Iterable<string>): void
+  /** From now on changes are acted upon. */
+  begin(reload: DeploymentReload): void
+  close(): void
+}
+
+/** What of langgraph.json is read only when the server starts, by its names there. */
+function readAtStart(file: DeploymentFile): Record<string, unknown> {
+  const { configurable_headers: _, ...http } = file.http
+  const { webhooks, store_index, store_ttl, checkpointer_ttl } = file
+  const auth = file.auth && { disable_studio_auth: file.auth.disable_studio_auth }
+  return { auth, webhooks, http, store: { store_index, store_ttl }, checkpointer: checkpointer_ttl }
+}
+
+function changedAtStart(before: DeploymentFile, after: DeploymentFile): string[] {
+  const old = readAtStart(before)
+  return Object.entries(readAtStart(after))
+    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name]))
+    .map(([name]) => name)
+}
+
+interface WatchOptions {
+  environment: Readonly<Record<string, string | undefined>>
+  logger: Logger
+}
+
+/** The file as it is now; undefined when it cannot be used. */
+async function readAgain(
+  before: DeploymentFile,
+  { environment, logger }: WatchOptions,
+): Promise<DeploymentFile | undefined> {
+  try {
+    const next = await readDeploymentFile(before.path, environment)
+    const late = changedAtStart(before, next)
+    if (late.length > 0) logger.warn({ changed: late }, 'these changes of langgraph.json need a restart')
+    return next
+  } catch (error) {
+    const reason = error instanceof AppError ? error.message : String(error)
+    logger.error({ reason }, 'langgraph.json cannot be used: what it said before holds')
+    return undefined
+  }
+}
+
+/**
+ * Watches langgraph.json, its env and auth files and the modules that hosts load, and has the graphs loaded anew when one of them
+ * changes. A langgraph.json that cannot be used is told and changes nothing. What comes of each change is logged.
+ */
+export function watchDeployment(options: WatchOptions & { file: DeploymentFile }): DeploymentWatch {
+  const { logger } = options
+  let { file } = options
+  let reload: DeploymentReload | undefined
+  let working: Promise<void> = Promise.resolve()
+  let reloads = 0
+
+  async function act({ hosts, accept }: DeploymentReload, files: readonly string[]): Promise<void> {
+    const isOfFile = files.some((changed) => file.sources.includes(changed))
+    const next = isOfFile ? await readAgain(file, options) : file
+    if (next === undefined) return
+    file = next
+    watch.add(file.sources)
+    logger.info({ files }, 'files changed: the graphs are loaded anew')
+    hosts.reload(file)
+    if (isOfFile) await accept(file)
+    const use = ++reloads
+    hosts.ready().then(
+      () => use === reloads && logger.info({ graphs: graphIds(file) }, 'graphs are loaded'),
+      // The hosts have logged why.
+      () => undefined,
+    )
+  }
+
+  const watch = watchFiles({
+    changed(files) {
+      const use = reload
+      if (use === undefined) return
+      working = working
+        .then(() => act(use, files))
+        .catch((error: unknown) => logger.error({ err: error }, 'a change of files was not acted upon'))
+    },
+    failed: (folder, error) => logger.warn({ err: error, folder }, 'a folder cannot be watched'),
+  })
+  watch.add(file.sources)
+  return {
+    add: (files) => watch.add(files),
+    begin(use) {
+      reload = use
+    },
+    close() {
+      reload = undefined
+      watch.close()
+    },
+  }
+}
+
+function graphIds({ graphs }: DeploymentFile): string[] {
+  return graphs.map(({ graph_id }) => graph_id)
+}

@@ -1,0 +1,59 @@
+import type { Call, Runs } from '../runs.ts'
+import type { Ask } from './rulings.ts'
+import type { RunChecks } from './run-checks.ts'
+
+const INTERRUPT = { action: 'interrupt' }
+
+/** Runs as one user may make, see and end them. */
+export function runsFor(runs: Runs, checks: RunChecks, ask: Ask): Runs {
+  return {
+    async create(call, thread_id, request) {
+      const made = await checks.creation(call, thread_id, request)
+      return runs.create(made.call, thread_id, made.request)
+    },
+    async createBatch(call, requests) {
+      const all = await Promise.all(requests.map((request) => checks.creation(call, null, request)))
+      // Each on a thread of its own: there is none that might not be seen.
+      const batchCall: Call = { ...call, access: { visible: undefined } }
+      return runs.createBatch(
+        batchCall,
+        all.map(({ request }) => request),
+      )
+    },
+    async wait(call, thread_id, request, gone) {
+      const made = await checks.creation(call, thread_id, request)
+      return runs.wait(made.call, thread_id, made.request, gone)
+    },
+    async join(call, thread_id, run_id, leaving) {
+      await checks.run(call, thread_id, run_id, 'threads:read')
+      if (leaving.cancel_on_disconnect) await checks.run(call, thread_id, run_id, 'threads:update', INTERRUPT)
+      return runs.join(call, thread_id, run_id, leaving)
+    },
+    get: (call, thread_id, run_id) => checks.run(call, thread_id, run_id, 'threads:read'),
+    async list(call, thread_id, page) {
+      await checks.thread(call, thread_id, 'threads:read')
+      return runs.list(call, thread_id, page)
+    },
+    async remove(call, thread_id, run_id) {
+      await checks.run(call, thread_id, run_id, 'threads:delete')
+      await runs.remove(call, thread_id, run_id)
+    },
+    async cancel(call, thread_id, run_id, options) {
+      const { action, early } = options
+      // A run that is not there yet may be cancelled on a thread that the user may see.
+      if (early && thread_id !== null)
+        await checks.thread(call, thread_id, 'threads:update', { run_id, action })
+      else await checks.run(call, thread_id, run_id, 'threads:update', { action })
+      await runs.cancel(call, thread_id, run_id, options)
+    },
+    async cancelMany(call, selector, options) {
+      const named =
+        'run_ids' in selector
+          ? { thread_id: selector.thread_id, metadata: { run_ids: [...selector.run_ids] } }
+          : { metadata: { status: selector.status } }
+      const { visible } = await ask('threads:update', { action: options.action, ...named })
+      return runs.cancelMany(call, { ...selector, visible }, options)
+    },
+    totals: (call, run) => runs.totals(call, run),
+  }
+}

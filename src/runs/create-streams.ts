@@ -1,0 +1,177 @@
+import type { Clock } from '../base/clock.ts'
+import { toAppError } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import { isAfter } from '../events/event-id.ts'
+import type { Batch, EventLog, ReadFrom } from '../events/event-log.ts'
+import { endsRun, runView, threadView } from '../events/views.ts'
+import { runKey } from './deployment.ts'
+import type { Run } from './model.ts'
+import { createOpenStreams, type OpenStreams, placeOf, reaches } from './open-stream.ts'
+import { createRunPlaces, type RunPlaces } from './run-places.ts'
+import type { Call, Runs } from './runs.ts'
+import { isActive } from './state.ts'
+import type { EventStream, Joining, Streams } from './streams.ts'
+import type { Threads } from './threads.ts'
+
+export interface StreamsDeps {
+  runs: Pick<Runs, 'create' | 'get' | 'cancel'>
+  threads: Pick<Threads, 'get'>
+  events: EventLog
+  clock: Clock
+  logger: Logger
+}
+
+/** After a run's end is in the store, until the events that close it are in the log. */
+const CLOSING_MS = 2000
+
+/** What the use cases share. */
+interface Work extends StreamsDeps {
+  streams: OpenStreams
+  places: RunPlaces
+}
+
+export function createStreams(deps: StreamsDeps): Streams {
+  const streams = createOpenStreams(deps.events)
+  const work: Work = { ...deps, streams, places: createRunPlaces() }
+  return {
+    async create(call, thread_id, request, gone) {
+      streams.assertOpen()
+      // A run that the client has named may be there already, with a beginning that has been.
+      const isFresh = thread_id !== null && request.run_id === undefined
+      const from = isFresh
+        ? await placeOf(deps.events, { ...call.tenant, thread_id }, 'now')
+        : ('start' as const)
+      const run = await deps.runs.create(call, thread_id, request)
+      const cancels = request.on_disconnect === 'cancel'
+      const joining = { modes: null, gone, cancel_on_disconnect: cancels }
+      return { run, stream: await openRun(work, call, whereabouts(run), from, joining) }
+    },
+    joinRun: (call, thread_id, run_id, joining) => joinRun(work, call, { thread_id, run_id }, joining),
+    async joinThread(call, thread_id, { from, modes, gone }) {
+      await deps.threads.get(call, thread_id)
+      const thread = { ...call.tenant, thread_id }
+      const place = await placeOf(deps.events, thread, from)
+      const stream = streams.open({ thread, from: place, view: threadView(modes), isLast: null, gone })
+      // A thread that was deleted before it was listened to does not tell so.
+      return guarded(stream, () => deps.threads.get(call, thread_id))
+    },
+    close: streams.close,
+  }
+}
+
+/** A run and how it stands. */
+interface Whereabouts {
+  thread_id: string
+  run_id: string
+  /** Epoch milliseconds; null while it is active. */
+  ended_at: number | null
+}
+
+function whereabouts({ thread_id, run_id, status, ended_at, updated_at }: Run): Whereabouts {
+  return { thread_id, run_id, ended_at: isActive(status) ? null : (ended_at ?? updated_at) }
+}
+
+async function joinRun(
+  work: Work,
+  call: Call,
+  asked: { thread_id: string | null; run_id: string },
+  joining: Joining,
+): Promise<EventStream> {
+  const { streams, events } = work
+  streams.assertOpen()
+  const found = await find(work, call, asked)
+  const thread = { ...call.tenant, thread_id: found.thread_id }
+  const from = await placeOf(events, thread, joining.from)
+  if (found.ended_at !== null) {
+    return joining.from === 'now' ? nothing(from) : openRun(work, call, found, from, joining)
+  }
+  // It may have ended since, and have said so before `from`.
+  return openRun(work, call, await find(work, call, asked), from, joining)
+}
+
+/** @throws AppError not_found for a run that neither is nor, to this caller's knowledge, was */
+async function find(
+  { runs, places, clock }: Work,
+  call: Call,
+  { thread_id, run_id }: { thread_id: string | null; run_id: string },
+): Promise<Whereabouts> {
+  try {
+    return whereabouts(await runs.get(call, thread_id, run_id))
+  } catch (error) {
+    const place = places.find(runKey(call.tenant, run_id), call.caller)
+    const isThere = place !== undefined && (thread_id === null || thread_id === place.thread_id)
+    if (!isThere || toAppError(error).code !== 'not_found') throw error
+    return { thread_id: place.thread_id, run_id, ended_at: clock.now() }
+  }
+}
+
+/** The events of a run from `from` to its end, or to that of the log if its end is no longer there. */
+async function openRun(
+  work: Work,
+  call: Call,
+  found: Whereabouts,
+  from: ReadFrom,
+  { modes, gone, cancel_on_disconnect }: Omit<Joining, 'from'>,
+): Promise<EventStream> {
+  const { streams, events, places, clock } = work
+  const { thread_id, run_id, ended_at } = found
+  const thread = { ...call.tenant, thread_id }
+  places.note(runKey(call.tenant, run_id), { thread_id, caller: call.caller })
+  const plan = { thread, from, view: runView(run_id, modes), gone }
+  const isEnd = (item: Batch[number]): boolean => !('gap' in item) && endsRun(item, run_id)
+  if (ended_at === null) {
+    const stream = streams.open({ ...plan, isLast: isEnd })
+    return cancel_on_disconnect ? cancelling(work, call, found, stream, gone) : stream
+  }
+  if (clock.now() - ended_at < CLOSING_MS) {
+    return streams.open({ ...plan, isLast: isEnd, ends_after: CLOSING_MS })
+  }
+  const last = await events.last(thread)
+  if (last === null || (typeof from === 'object' && !isAfter(last, from.after))) return nothing(from)
+  return streams.open({ ...plan, isLast: (item) => isEnd(item) || reaches(item, last) })
+}
+
+/** Cancels the run when its client leaves before the stream has ended. */
+function cancelling(
+  { runs, logger }: Work,
+  call: Call,
+  { thread_id, run_id }: Whereabouts,
+  stream: EventStream,
+  gone: AbortSignal,
+): EventStream {
+  const cancel = (): void => {
+    const options = { action: 'interrupt', wait: false, early: false } as const
+    runs.cancel(call, thread_id, run_id, options).catch((error: unknown) => {
+      const { code } = toAppError(error)
+      if (code === 'run_not_active' || code === 'not_found') return
+      logger.error({ err: error, run_id }, 'a run outlives its client')
+    })
+  }
+  if (gone.aborted) cancel()
+  else gone.addEventListener('abort', cancel, { once: true })
+  return {
+    ...stream,
+    close() {
+      gone.removeEventListener('abort', cancel)
+      stream.close()
+    },
+  }
+}
+
+/** The stream of a run that has ended and of which nothing is to be told. */
+function nothing(from: ReadFrom): EventStream {
+  return { begin: typeof from === 'object' ? from.after : '-', batches: none(), close: () => undefined }
+}
+
+async function* none(): AsyncGenerator<Batch> {}
+
+/** The stream, unless `check` rejects. */
+async function guarded(stream: EventStream, check: () => Promise<unknown>): Promise<EventStream> {
+  try {
+    await check()
+    return stream
+  } catch (error) {
+    stream.close()
+    throw error
+  }
+}

@@ -1,0 +1,94 @@
+import { AppError } from '../base/errors.ts'
+import { isAfter } from '../events/event-id.ts'
+import type { Batch, EventLog, Gap, ReadFrom, StoredEvent, ThreadRef } from '../events/event-log.ts'
+import type { View } from '../events/views.ts'
+import type { EventStream, StreamStart } from './streams.ts'
+
+/** What a stream reads and shows. */
+export interface StreamPlan {
+  thread: ThreadRef
+  from: ReadFrom
+  view: View
+  /** Nothing follows this one; null for streams that go on for ever. */
+  isLast: ((item: StoredEvent | Gap) => boolean) | null
+  /** Milliseconds after which it ends in any case. */
+  ends_after?: number
+  gone: AbortSignal
+}
+
+/** Streams that are open, to be ended together. */
+export interface OpenStreams {
+  open(plan: StreamPlan): EventStream
+  /** @throws AppError shutting_down when `close` was called */
+  assertOpen(): void
+  close(): void
+}
+
+export function createOpenStreams(events: EventLog): OpenStreams {
+  const open = new Set<AbortController>()
+  let closed = false
+
+  function assertOpen(): void {
+    if (closed) throw new AppError('shutting_down')
+  }
+
+  return {
+    assertOpen,
+    open({ thread, from, view, isLast, ends_after, gone }) {
+      assertOpen()
+      const reading = new AbortController()
+      const end = (): void => reading.abort()
+      const reader = events.read(thread, from, reading.signal)
+      const timer = ends_after === undefined ? undefined : setTimeout(end, ends_after)
+      open.add(reading)
+      if (gone.aborted) end()
+      else gone.addEventListener('abort', end, { once: true })
+      return {
+        begin: typeof from === 'object' ? from.after : '-',
+        batches: shown(reader, view, isLast, () => closed),
+        close() {
+          clearTimeout(timer)
+          open.delete(reading)
+          gone.removeEventListener('abort', end)
+          end()
+        },
+      }
+    },
+    close() {
+      closed = true
+      for (const reading of open) reading.abort()
+    },
+  }
+}
+
+async function* shown(
+  reader: AsyncIterable<Batch>,
+  view: View,
+  isLast: StreamPlan['isLast'],
+  isClosed: () => boolean,
+): AsyncGenerator<Batch> {
+  for await (const batch of reader) {
+    const visible = batch.filter((item) => 'gap' in item || view(item))
+    if (visible.length > 0) yield visible
+    if (isLast !== null && batch.some(isLast)) return
+  }
+  if (isClosed()) throw new AppError('shutting_down')
+}
+
+/**
+ * A place in the log that stays where it is: `now` becomes the id of the youngest event, so that a client can come back
+ * to it. An id that is to come yet is taken for that one as well: what follows it would else be kept from the client.
+ */
+export async function placeOf(events: EventLog, thread: ThreadRef, start: StreamStart): Promise<ReadFrom> {
+  if (start === 'start') return 'start'
+  const last = await events.last(thread)
+  if (start === 'now') return last === null ? 'start' : { after: last }
+  return last !== null && isAfter(start.after, last) ? { after: last } : start
+}
+
+/** True for what is at or behind `bound`: the log then holds nothing more that was there when `bound` was its youngest. */
+export function reaches(item: StoredEvent | Gap, bound: string): boolean {
+  if (!('gap' in item)) return !isAfter(bound, item.id)
+  const { oldest } = item.gap
+  return oldest === null || isAfter(oldest, bound)
+}

@@ -1,0 +1,54 @@
+import { resolve } from 'node:path'
+import type { Logger } from './base/log.ts'
+import type { Config, HostedConfig } from './config.ts'
+import type { DeploymentFile } from './graph/deployment-file.ts'
+import { createGraphHosts, type GraphHosts } from './graph/host-pool.ts'
+import { type DeploymentWatch, watchDeployment } from './graph/watch-deployment.ts'
+import type { JsonObject } from './schema/json.ts'
+import { endLeftovers, recordChild } from './storage/child-processes.ts'
+
+export interface GraphHostsParts {
+  config: Pick<Config, 'dataDir'>
+  hosted: HostedConfig
+  logger: Logger
+  /** What ends each part, in order of start. */
+  stops: (() => Promise<unknown> | void)[]
+}
+
+export interface HostedGraphs {
+  file: DeploymentFile
+  /** How hosts open run state. */
+  storage: JsonObject
+  /** Of the deployment. */
+  name: string
+}
+
+/** Hosts that load the graphs in the background, and the watch over their files where that is configured. */
+export async function startGraphHosts(
+  { config, hosted, logger, stops }: GraphHostsParts,
+  { file, storage, name }: HostedGraphs,
+): Promise<{ host: GraphHosts; watch: DeploymentWatch | undefined }> {
+  const { environment, stallMs, cancelGraceMs } = hosted
+  const dataDir = resolve(config.dataDir)
+  await endLeftovers(dataDir, logger)
+  const watch = hosted.watch ? watchDeployment({ file, environment, logger }) : undefined
+  stops.push(() => watch?.close())
+  const host = createGraphHosts({
+    ...{ file, storage, project: name, environment, stallMs, cancelGraceMs, logger },
+    record: (child, pid) => recordChild(dataDir, child, pid),
+    ...(watch && { loaded: (files) => watch.add(files) }),
+  })
+  let stopping = false
+  stops.push(() => {
+    stopping = true
+    return host.stop()
+  })
+  const graphs = host.graphs().map(({ graph_id }) => graph_id)
+  host.ready().then(
+    () => logger.info({ deployment: name, graphs }, 'graphs are loaded'),
+    (error: unknown) => {
+      if (!stopping) logger.error({ err: error, deployment: name }, 'graphs cannot be loaded')
+    },
+  )
+  return { host, watch }
+}

@@ -1,0 +1,31 @@
+import type { EventDraft } from '../events/event-log.ts'
+
+/**
+ * Events as two texts: `heads` is JSON, for each run in turn its id and then name and length of each of its events;
+ * `data` is their data one after the other.
+ */
+export function joinData(items: readonly EventDraft[]): { heads: string; data: string } {
+  const heads: (string | number | null)[][] = []
+  let current: string | null | undefined
+  for (const { run_id, event, data } of items) {
+    if (run_id !== current) heads.push([run_id])
+    current = run_id
+    heads.at(-1)?.push(event, data.length)
+  }
+  const data = items.length === 1 ? (items[0]?.data ?? '') : items.map((item) => item.data).join('')
+  return { heads: JSON.stringify(heads), data }
+}
+
+/** The opposite of `joinData`. */
+export function splitData(heads: string, data: string): EventDraft[] {
+  const items: EventDraft[] = []
+  let at = 0
+  for (const [run_id, ...rest] of JSON.parse(heads) as [string | null, ...(string | number)[]][]) {
+    for (let index = 0; index < rest.length; index += 2) {
+      const length = Number(rest[index + 1])
+      items.push({ run_id, event: String(rest[index]), data: data.slice(at, at + length) })
+      at += length
+    }
+  }
+  return items
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import { Redis, ReplyError } from 'ioredis'
+import { AppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+
+/** A Redis server as its users here see it. Every call throws AppError store_unavailable when it does not answer. */
+export interface RedisConnection {
+  /** Runs a script, which is loaded when the server does not know it. */
+  run<T>(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<T>
+  command(name: string, ...args: (string | number)[]): Promise<unknown>
+  /** Hears a channel on a connection of its own; `missed` whenever that stands anew: what came before is not known. */
+  subscribe(channel: string, receive: (message: string) => void, missed: () => void): void
+  close(): Promise<void>
+}
+
+const CONNECT_TIMEOUT_MS = 5_000
+const COMMAND_TIMEOUT_MS = 10_000
+const MAX_RETRY_MS = 1_000
+const RETRY_STEP_MS = 50
+
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT')
+}
+
+/** Opens connections to the server at `url` (`redis://` or `rediss://`); lost ones are opened again. */
+export function openRedis(url: string, logger: Logger): RedisConnection {
+  const options = {
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    // What was sent and not answered is not sent again: it may have been done.
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    retryStrategy: (times: number) => Math.min(times * RETRY_STEP_MS, MAX_RETRY_MS),
+  }
+  const client = new Redis(url, { ...options, commandTimeout: COMMAND_TIMEOUT_MS })
+  const others: Redis[] = []
+  const hashes = new Map<string, string>()
+  client.on('error', (error: unknown) => logger.warn({ err: error }, 'Redis does not answer now'))
+
+  async function answered<T>(work: () => Promise<unknown>): Promise<T> {
+    try {
+      return (await work()) as T
+    } catch (error) {
+      if (error instanceof ReplyError) throw error
+      throw new AppError('store_unavailable', { cause: error })
+    }
+  }
+
+  function hashOf(script: string): string {
+    const known = hashes.get(script)
+    if (known !== undefined) return known
+    const hash = createHash('sha1').update(script).digest('hex')
+    hashes.set(script, hash)
+    return hash
+  }
+
+  return {
+    run: (script, keys, args) =>
+      answered(async () => {
+        try {
+          return await client.evalsha(hashOf(script), keys.length, ...keys, ...args)
+        } catch (error) {
+          if (!isUnknownScript(error)) throw error
+          return await client.eval(script, keys.length, ...keys, ...args)
+        }
+      }),
+    command: (name, ...args) => answered(() => client.call(name, ...args)),
+    subscribe(channel, receive, missed) {
+      const listener = new Redis(url, { ...options, maxRetriesPerRequest: null, autoResubscribe: false })
+      others.push(listener)
+      listener.on('error', () => undefined)
+      listener.on('message', (_channel, message: string) => receive(message))
+      listener.on('ready', () => {
+        listener.subscribe(channel).then(missed, () => undefined)
+      })
+    },
+    async close() {
+      for (const one of [client, ...others]) one.disconnect()
+    },
+  }
+}

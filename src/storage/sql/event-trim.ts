@@ -1,0 +1,133 @@
+import type { Clock } from '../../base/clock.ts'
+import type { ThreadRef } from '../../events/event-log.ts'
+import type { EventBounds } from '../../events/event-store.ts'
+import type { Database } from './database.ts'
+import { KEY, keyValues } from './run-store-rows.ts'
+
+/** How long what a deleted thread has streamed can still be read. */
+const RETIRED_MS = 10 * 60_000
+/** What one transaction forgets: some milliseconds of work. */
+const STEP_CHUNKS = 50
+const STEP_CHARS = 4 << 20
+const STEP_LOGS = 100
+/** Of so many chunks that are too old the threads are looked for at a time. */
+const OLD_CHUNKS = 500
+
+interface OldChunk {
+  ms: number
+  last_seq: number
+  position: number
+  start_chars: number
+  chars: number
+}
+
+/** The first ones that are beyond the bounds, as many as are forgotten at a time. */
+function beyond(
+  chunks: readonly OldChunk[],
+  log: { total: number; chars: number },
+  bounds: EventBounds,
+  now: number,
+): OldChunk[] {
+  let chars = 0
+  const kept = chunks.findIndex((chunk) => {
+    chars += chunk.chars
+    const isOld =
+      chunk.position < log.total - bounds.events ||
+      chunk.start_chars < log.chars - bounds.chars ||
+      chunk.ms < now - bounds.age_ms
+    return !isOld || chars > STEP_CHARS + chunk.chars
+  })
+  return kept < 0 ? [...chunks] : chunks.slice(0, kept)
+}
+
+/** Forgets some of what is beyond the bounds; false when there is nothing. */
+function trimStep(database: Database, thread: ThreadRef, bounds: EventBounds, now: number): Promise<boolean> {
+  const key = keyValues(thread)
+  return database.tx(lockOf(thread), async (session) => {
+    const [log] = await session.query<{ total: number; chars: number }>(
+      `SELECT total, chars FROM event_logs WHERE ${KEY}`,
+      key,
+    )
+    const oldest = await session.query<OldChunk>(
+      `SELECT ms, last_seq, position, start_chars, chars FROM event_chunks WHERE ${KEY}
+        ORDER BY ms, last_seq LIMIT ${STEP_CHUNKS}`,
+      key,
+    )
+    const last = log && beyond(oldest, log, bounds, now).at(-1)
+    if (last === undefined) return false
+    const { ms, last_seq } = last
+    await session.query(`UPDATE event_logs SET forgotten_ms = ?, forgotten_seq = ? WHERE ${KEY}`, [
+      ms,
+      last_seq,
+      ...key,
+    ])
+    await session.query(`DELETE FROM event_chunks WHERE ${KEY} AND (ms, last_seq) <= (?, ?)`, [
+      ...key,
+      ms,
+      last_seq,
+    ])
+    return true
+  })
+}
+
+/** Removes the log of a thread that is gone; one that has come back under its id keeps it. */
+function removeLog(database: Database, thread: ThreadRef): Promise<void> {
+  const key = keyValues(thread)
+  return database.tx(lockOf(thread), async (session) => {
+    const there = await session.query(`SELECT 1 AS there FROM threads WHERE ${KEY}`, key)
+    if (there.length > 0) {
+      await session.query(`UPDATE event_logs SET retired_at = NULL WHERE ${KEY}`, key)
+      return
+    }
+    for (const table of ['event_chunks', 'event_logs'])
+      await session.query(`DELETE FROM ${table} WHERE ${KEY}`, key)
+  })
+}
+
+/** SQLite works on the main thread. */
+function othersTurn(): Promise<void> {
+  return new Promise((turn) => setImmediate(turn))
+}
+
+function lockOf(thread: ThreadRef): string {
+  return `event-trim:${keyValues(thread).join('/')}`
+}
+
+/** Forgets what is beyond the bounds, in small steps; see `EventStore.trim`. */
+export function createEventTrim(
+  database: Database,
+  clock: Clock,
+  bounds: EventBounds,
+): (thread: ThreadRef | null) => Promise<void> {
+  const trimThread = async (thread: ThreadRef): Promise<void> => {
+    while (await trimStep(database, thread, bounds, clock.now())) await othersTurn()
+  }
+
+  const trimOld = async (): Promise<void> => {
+    const old = await database.query<ThreadRef>(
+      `SELECT DISTINCT thread_id, deployment_id, workspace_id FROM (SELECT thread_id, deployment_id, workspace_id
+        FROM event_chunks WHERE ms < ? ORDER BY ms LIMIT ${OLD_CHUNKS}) oldest`,
+      [clock.now() - bounds.age_ms],
+    )
+    for (const thread of old) await trimThread(thread)
+    if (old.length > 0) await trimOld()
+  }
+
+  const removeRetired = async (): Promise<void> => {
+    const retired = await database.query<ThreadRef>(
+      `SELECT thread_id, deployment_id, workspace_id FROM event_logs WHERE retired_at <= ? LIMIT ${STEP_LOGS}`,
+      [clock.now() - RETIRED_MS],
+    )
+    for (const thread of retired) {
+      await removeLog(database, thread)
+      await othersTurn()
+    }
+    if (retired.length === STEP_LOGS) await removeRetired()
+  }
+
+  return async (thread) => {
+    if (thread !== null) return await trimThread(thread)
+    await trimOld()
+    await removeRetired()
+  }
+}

@@ -1,0 +1,236 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { text as textOf } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { until } from '../support/embedded-clickhouse.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
+import { API_KEY } from '../support/server.ts'
+import { useDeployment } from './deployment-setup.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const UNKNOWN = 'a5a5a5a5-0000-4000-8000-000000000000'
+const ID = /^[0-9a-f-]{36}$/
+
+const setup = useDeployment()
+const children = new Set<ChildProcess>()
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+function start(args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [MAIN, 'runs', ...args], {
+    env: {
+      ...{ PATH: process.env['PATH'], WEIR_DEPLOYMENT_URL: setup().url, WEIR_API_KEY: API_KEY },
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  children.add(child)
+  child.once('close', () => children.delete(child))
+  return child
+}
+
+/** Runs `weir runs` and tells what came of it. */
+async function weirRuns(
+  ...args: string[]
+): Promise<{ code: number | null; lines: string[]; stderr: string }> {
+  const child = start(args)
+  const [stdout, stderr, code] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    new Promise<number | null>((resolve) => child.on('close', resolve)),
+  ])
+  return { code, lines: stdout.trimEnd().split('\n'), stderr }
+}
+
+async function json<T>(...args: string[]): Promise<T> {
+  const { lines, stderr } = await weirRuns(...args, '--json')
+  expect(stderr).toBe('')
+  return JSON.parse(lines.join('\n')) as T
+}
+
+const idsOf = (runs: readonly { run_id: string }[]): string[] => runs.map(({ run_id }) => run_id)
+
+async function newThread(): Promise<string> {
+  return (await setup().client.threads.create()).thread_id
+}
+
+async function newRun(thread_id: string, input: Record<string, unknown>): Promise<string> {
+  const { run_id } = await setup().client.runs.create(thread_id, 'tokens', {
+    input,
+    streamMode: ['updates', 'messages-tuple'],
+  })
+  return run_id
+}
+
+/** Two threads: on one a run that sleeps and one that waits for it, on the other one that has ended. */
+async function someRuns() {
+  const { client } = setup()
+  const [busy, idle] = [await newThread(), await newThread()]
+  const running = await newRun(busy, { sleep: 600_000 })
+  const pending = await newRun(busy, {})
+  const done = await newRun(idle, { tokens: 1 })
+  await client.runs.join(idle, done)
+  await until('it runs', async () => (await client.runs.get(busy, running)).status === 'running')
+  return { busy, idle, running, pending, done }
+}
+
+describe('weir runs list', () => {
+  it('lists the newest runs of all threads, of one, and by status', async () => {
+    const { busy, running, pending, done } = await someRuns()
+    const mine = await json<{ run_id: string }[]>('list', '--limit', '3')
+    expect(idsOf(mine)).toEqual([done, pending, running])
+    expect(idsOf(await json('list', '--thread', busy))).toEqual([pending, running])
+    expect(idsOf(await json('list', '--status', 'pending'))).toEqual([pending])
+    expect(idsOf(await json('list', '--status', 'success', '--limit', '1'))).toEqual([done])
+
+    const { lines } = await weirRuns('list', '--limit', '1')
+    expect(lines[0]).toMatch(/^RUN +THREAD +GRAPH +STATUS +MADE +TOOK$/)
+    expect(lines[1]).toMatch(
+      /^[0-9a-f-]{36} {2}[0-9a-f-]{36} {2}tokens +success +\d{4}-\d\d-\d\d [\d:]{8} {2}[\d.]+ s$/,
+    )
+    expect((await weirRuns('list', '--status', 'timeout')).lines).toEqual(['There are no such runs.'])
+    await weirRuns('cancel', '--status', 'all', '--wait')
+  })
+
+  it('finds what is newest among more threads than are asked for at a time', async () => {
+    const { client } = setup()
+    const old = await newThread()
+    const others = await Promise.all(Array.from({ length: 130 }, () => newThread()))
+    const runs: string[] = []
+    for (const thread_id of [others[0], old, others[64], others[129]])
+      runs.unshift(await newRun(thread_id ?? '', {}))
+    for (const thread_id of others.slice(1, 60))
+      await client.threads.update(thread_id, { metadata: { seen: 1 } })
+    expect(idsOf(await json('list', '--limit', '4'))).toEqual(runs)
+  })
+})
+
+describe('weir runs cancel', () => {
+  it('cancels runs by their ids on whichever thread, and tells of those that it could not', async () => {
+    const { client } = setup()
+    const { busy, running, pending, done } = await someRuns()
+    const { code, lines } = await weirRuns('cancel', running, done, UNKNOWN, pending, '--wait')
+    expect(code).toBe(1)
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
+      ['RUN', 'OUTCOME', 'STATUS'],
+      [running, 'cancelled', 'interrupted'],
+      [done, 'had ended', 'success'],
+      [UNKNOWN, 'not found'],
+      [pending, 'cancelled', 'interrupted'],
+    ])
+    expect((await client.threads.get(busy)).status).not.toBe('busy')
+  })
+
+  it('cancels by status, and rolls back', async () => {
+    const { client } = setup()
+    const { busy, running, pending } = await someRuns()
+    const waiting = await weirRuns('cancel', '--status', 'pending')
+    expect([waiting.code, waiting.lines[1]]).toMatchObject([0, expect.stringContaining(pending)])
+    const rolled = await json<{ run_id: string; status: string }[]>(
+      ...['cancel', '--status', 'all', '--action', 'rollback', '--wait'],
+    )
+    expect(rolled).toMatchObject([{ run_id: running, status: 'deleted' }])
+    expect(idsOf(await client.runs.list(busy))).toEqual([pending])
+    expect(await weirRuns('cancel', '--status', 'all')).toMatchObject({
+      code: 0,
+      lines: ['There are no such runs.'],
+    })
+  })
+})
+
+describe('weir runs tail', () => {
+  it('prints the events of a run to its end, also after it', async () => {
+    const { client } = setup()
+    const thread_id = await newThread()
+    const run_id = await newRun(thread_id, { tokens: 3 })
+    const live = await weirRuns('tail', run_id)
+    expect(live).toMatchObject({ code: 0, stderr: `Run ${run_id} has ended: success.\n` })
+    expect(live.lines[0]).toMatch(/^metadata {6}\{"run_id"/)
+    expect(live.lines.map((line) => line.split(' ')[0])).toEqual(
+      expect.arrayContaining(['metadata', 'updates', 'messages']),
+    )
+    const events = (await weirRuns('tail', run_id, '--json')).lines.map(
+      (line) => JSON.parse(line) as { id: string; event: string; data: object },
+    )
+    expect(events.map(({ event }) => event)).toEqual(live.lines.map((line) => line.split(' ')[0]))
+    expect(events[0]).toMatchObject({ event: 'metadata', data: { run_id } })
+
+    const failing = await newRun(thread_id, { fail: true })
+    await client.runs.join(thread_id, failing).catch(() => undefined)
+    const failed = await weirRuns('tail', failing)
+    expect([failed.code, failed.lines.at(-1)]).toMatchObject([
+      1,
+      expect.stringMatching(/^error {9}.*on request/),
+    ])
+  })
+
+  it('goes on after the last event when the connection breaks', async () => {
+    const proxy = await startFaultProxy({ target: setup().weir.deploymentUrl })
+    try {
+      const run_id = await newRun(await newThread(), { tokens: 200, tokenDelayMs: 10 })
+      const child = start(['tail', run_id, '--json'], { WEIR_DEPLOYMENT_URL: proxy.url })
+      let output = ''
+      child.stdout.on('data', (text: Buffer) => void (output += text.toString()))
+      const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+      for (const lines of [10, 60]) {
+        await until('some has come', () => output.split('\n').length > lines)
+        await proxy.set({ kind: 'refuse' })
+        await proxy.set({ kind: 'pass' })
+      }
+      expect(await ended).toBe(0)
+      expect(output.trimEnd().split('\n')).toEqual((await weirRuns('tail', run_id, '--json')).lines)
+    } finally {
+      await proxy.close()
+    }
+  })
+
+  it('follows a thread, from now on or from what is kept', async () => {
+    const { client } = setup()
+    const thread_id = await newThread()
+    const first = await newRun(thread_id, { tokens: 1 })
+    await client.runs.join(thread_id, first)
+    const child = start(['tail', '--thread', thread_id, '--from-start', '--mode', 'lifecycle', '--json'])
+    let output = ''
+    child.stdout.on('data', (text: Buffer) => void (output += text.toString()))
+    await until('the first run was told', () => output.includes('run_done'))
+    const second = await newRun(thread_id, { tokens: 1 })
+    await until('the second run was told', () => output.split('run_done').length > 2)
+    child.kill('SIGINT')
+    const told = output
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { data: { run_id: string } })
+    expect(told.map(({ data }) => data.run_id)).toEqual([first, first, second, second])
+  })
+})
+
+describe('weir runs', () => {
+  it('says what is wrong', async () => {
+    for (const [args, words] of [
+      [[], 'Usage: weir runs list'],
+      [['cancel'], 'Usage: weir runs list'],
+      [['cancel', UNKNOWN, '--status', 'all'], 'Usage: weir runs list'],
+      [['cancel', '--status', 'success'], '--status must be one of pending, running, all.'],
+      [['cancel', UNKNOWN, '--action', 'stop'], '--action must be one of interrupt, rollback.'],
+      [['list', '--limit', '0'], '--limit must be 1 to 1000.'],
+      [['list', '--status', 'lost'], 'one of pending, running'],
+      [['list', '--thread', UNKNOWN], 'not found (404)'],
+      [['tail', UNKNOWN], 'Run not found (404)'],
+      [['tail', 'x', '--thread', UNKNOWN], 'Usage: weir runs list'],
+      [['list', '--url', 'http://127.0.0.1:1'], 'No server answers at http://127.0.0.1:1'],
+      [['list', '--key', 'nope'], '(401)'],
+    ] as const) {
+      const { code, stderr } = await weirRuns(...args)
+      expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(words)])
+    }
+  })
+})
+
+it('runs have ids that say which they are', async () => {
+  const run_id = await newRun(await newThread(), {})
+  expect(run_id).toMatch(ID)
+  const answer = await setup().request(`/runs/${run_id}`)
+  expect(await answer.json()).toMatchObject({ run_id })
+  expect((await setup().request(`/runs/${UNKNOWN}`)).status).toBe(404)
+})

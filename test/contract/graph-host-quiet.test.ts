@@ -1,0 +1,21 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { createLogger } from '../../src/base/log.ts'
+import { openHostBench } from '../support/graph-hosts.ts'
+
+it('nothing is written to stderr when a node ends after its run was cancelled', async () => {
+  const lines: string[] = []
+  const logger = createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } })
+  const bench = await openHostBench(['hostile'], { logger })
+  onTestFinished(() => bench.stop())
+  const cancel = new AbortController()
+  const job = await bench.job('hostile', { act: 'wait' }, { stream_mode: ['updates'] }, undefined, true)
+  // The step before it has ended: the node is at work.
+  const items = (batch: readonly { event: string }[]): void => {
+    if (batch.some(({ event }) => event === 'updates')) cancel.abort()
+  }
+  const end = await bench.hosts.run(job, { items, trace: () => undefined }, cancel.signal)
+  expect(end.kind).toBe('cancelled')
+  // Its node began before this one: when this has ended, so has that.
+  expect((await bench.run('hostile', { act: 'wait' })).end.kind).toBe('done')
+  expect(lines).toEqual([])
+})

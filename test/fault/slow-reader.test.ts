@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { get, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it, onTestFinished } from 'vitest'
+import { createFrameReader } from '../support/sse-frames.ts'
+import { jsonBody, KEY, startWeir } from '../support/weir-process.ts'
+
+const GRAPHS = fileURLToPath(new URL('../fixtures/graphs/langgraph.json', import.meta.url))
+const READERS = 60
+const STEPS = 200
+const STATE_BYTES = 250_000
+/** Held for each reader, all that is streamed would be three gigabytes. */
+const MAX_GROWTH_KB = 1024 * 1024
+
+/** Memory that the process has had at most. */
+function peakKb(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+}
+
+it.runIf(process.platform === 'linux')(
+  'STREAM-20: readers that do not read hold up nobody and cost little',
+  async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'weir-slow-'))
+    const weir = await startWeir(dataDir, { GRAPHS, DEPLOYMENT_NAME: 'fixtures', DEPLOYMENT_PORT: '0' })
+    onTestFinished(async () => {
+      await weir.stop()
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+    })
+    const base = '/deployments/fixtures'
+    const { thread_id } = await weir.json<{ thread_id: string }>(`${base}/threads`, jsonBody('POST', {}))
+    const stalled: IncomingMessage[] = []
+    for (let n = 0; n < READERS; n++) {
+      const asked = get(`${weir.url}${base}/threads/${thread_id}/stream`, {
+        agent: false,
+        headers: { 'x-api-key': KEY },
+      })
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      stalled.push(answer.pause())
+    }
+    onTestFinished(() => stalled.forEach((answer) => answer.destroy()))
+    const before = peakKb(weir.pid)
+    const body = {
+      assistant_id: 'tokens',
+      input: { messages: [{ role: 'user', content: 'x'.repeat(STATE_BYTES) }], steps: STEPS, tokens: 1 },
+      config: { recursion_limit: 10 * STEPS },
+      stream_mode: 'values',
+    }
+    const creator = await weir.fetch(`${base}/threads/${thread_id}/runs/stream`, jsonBody('POST', body))
+    const streamed = await creator.text()
+    expect(streamed.length).toBeGreaterThan(STEPS * STATE_BYTES)
+    expect(streamed.match(/^event: values$/gm)?.length).toBeGreaterThan(STEPS)
+    const growth = peakKb(weir.pid) - before
+    console.log(`${Math.round(growth / 1024)} MB more for ${READERS} readers`)
+    expect(growth).toBeLessThan(MAX_GROWTH_KB)
+    const [late] = stalled
+    const reader = createFrameReader()
+    for await (const text of late?.setEncoding('utf8') ?? []) {
+      const done = reader
+        .push(text as string)
+        .some(({ data }) => (data as { status?: string }).status === 'run_done')
+      if (done) break
+    }
+  },
+)

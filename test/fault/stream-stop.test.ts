@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it, onTestFinished } from 'vitest'
+import { readFrames, type SseFrame } from '../support/sse-frames.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../support/weir-process.ts'
+
+const GRAPHS = fileURLToPath(new URL('../fixtures/graphs/langgraph.json', import.meta.url))
+const BASE = '/deployments/fixtures'
+
+function start(dataDir: string): Promise<WeirProcess> {
+  return startWeir(dataDir, { GRAPHS, DEPLOYMENT_NAME: 'fixtures', DEPLOYMENT_PORT: '0' })
+}
+
+/** Reads to the end, which must not look like one. */
+async function readToCut(answer: Response): Promise<SseFrame[]> {
+  const frames: SseFrame[] = []
+  const reading = async (): Promise<void> => {
+    for await (const frame of readFrames(answer)) frames.push(frame)
+  }
+  await expect(reading()).rejects.toThrow(TypeError)
+  return frames
+}
+
+it('STREAM-19: a stop breaks streams off, cancels nothing, and streams go on after the next start', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-stream-stop-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
+  const weir = await start(dataDir)
+  const { thread_id } = await weir.json<{ thread_id: string }>(`${BASE}/threads`, jsonBody('POST', {}))
+  const thread = `${BASE}/threads/${thread_id}`
+  const ran = { assistant_id: 'tokens', input: { tokens: 1 } }
+  await weir.json(`${thread}/runs/wait`, jsonBody('POST', ran))
+  const open = await weir.fetch(`${thread}/stream`, { headers: { 'last-event-id': '-' } })
+  const later = { ...ran, after_seconds: 3600, on_disconnect: 'cancel' }
+  const creator = await weir.fetch(`${thread}/runs/stream`, jsonBody('POST', later))
+  const run = `${BASE}${creator.headers.get('content-location')}`
+  const cut = Promise.all([readToCut(open), readToCut(creator)])
+  expect(await weir.stop()).toBe(0)
+  const [before, nothing] = await cut
+  expect([before[0]?.event, nothing]).toEqual(['metadata', []])
+  const next = await start(dataDir)
+  onTestFinished(async () => void (await next.stop()))
+  expect(await next.json(run)).toMatchObject({ status: 'pending' })
+  const last = before.at(-1)?.id ?? ''
+  const resumed = await next.fetch(`${thread}/stream`, { headers: { 'last-event-id': last } })
+  const location = `${BASE}${creator.headers.get('location')}`
+  const rejoined = next.fetch(location).then((answer) => answer.text())
+  await next.fetch(`${run}/cancel?wait=1`, { method: 'POST' })
+  for await (const { data } of readFrames(resumed)) {
+    expect(data).toMatchObject({ status: 'run_done', run_status: 'interrupted' })
+    break
+  }
+  expect(await rejoined).toBe('')
+})

@@ -1,0 +1,297 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@langchain/langgraph-sdk'
+import { type CuttingProxy, CUTS, startCuttingProxy } from './cutting-proxy.ts'
+import { eventually } from './eventually.ts'
+import { framesOf, readFrames, type SseFrame } from './sse-frames.ts'
+import { KEY, startWeir, type WeirProcess } from './weir-process.ts'
+
+/** How much is cut. */
+export interface CutCampaign {
+  threads: number
+  /** On each thread, one after the other. */
+  runs: number
+  tokens: number
+  /** Streams that are broken off, of all readers but the SDK's. */
+  cuts: number
+  /** Streams that the SDK reads, and how often each of them is broken off: it comes back five times at most. */
+  sdk: { streams: number; cuts: number }
+  /** kill -9 of a server while all this goes on. */
+  kills: number
+  /** For two servers that share what this names, each request to one of them; one server by itself if absent. */
+  shared?: Readonly<Record<string, string>>
+}
+
+/** What was seen; it throws when anything was missed, came twice or in another order. */
+export interface CutReport {
+  cuts: number
+  sdkCuts: number
+  kills: number
+  events: number
+}
+
+const GRAPHS = fileURLToPath(new URL('../fixtures/graphs/langgraph.json', import.meta.url))
+const NAME = 'fixtures'
+const MODES = ['values', 'updates', 'messages-tuple'] as const
+const MAX_BYTES = 30_000
+/** So that each connection of the SDK, which waits between them, is cut. */
+const SDK_BYTES = 8_000
+const HEADERS = { 'x-api-key': KEY, 'content-type': 'application/json' }
+
+interface Bench {
+  servers: WeirProcess[]
+  proxy: CuttingProxy
+  campaign: CutCampaign
+  killed: number
+  sdkCuts: number
+}
+
+function base({ url }: { url: string }): string {
+  return `${url}/deployments/${NAME}`
+}
+
+/** A server, or its successor after a kill. */
+async function start(dataDir: string, { shared }: CutCampaign): Promise<WeirProcess> {
+  await mkdir(dataDir, { recursive: true })
+  const own = { GRAPHS, DEPLOYMENT_NAME: NAME, DEPLOYMENT_PORT: '0', RUN_TRACING: 'off' }
+  return startWeir(dataDir, { ...own, ...shared })
+}
+
+/** Any of the servers. */
+function pick({ servers }: Pick<Bench, 'servers'>): WeirProcess {
+  return servers[randomInt(servers.length)] as WeirProcess
+}
+
+/** Streams runs and threads through a proxy that breaks streams off, and compares with what the log holds. */
+export async function runCutCampaign(campaign: CutCampaign): Promise<CutReport> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-cuts-'))
+  const servers: WeirProcess[] = []
+  for (const name of campaign.shared === undefined ? ['a'] : ['a', 'b']) {
+    servers.push(await start(join(dataDir, name), campaign))
+  }
+  const proxy = await startCuttingProxy(
+    () => pick({ servers }).url,
+    () => {
+      if (proxy.cuts >= campaign.cuts) return undefined
+      return { how: CUTS[randomInt(CUTS.length)] ?? 'cut', after: randomInt(MAX_BYTES) }
+    },
+  )
+  const bench: Bench = { servers, proxy, campaign, killed: 0, sdkCuts: 0 }
+  try {
+    const work = Promise.all([
+      ...Array.from({ length: campaign.threads }, () => readThread(bench)),
+      readBySdk(bench),
+    ])
+    work.catch(() => undefined)
+    await killAgainAndAgain(bench)
+    const events = (await work).reduce((sum, count) => sum + count, 0)
+    return { cuts: proxy.cuts, sdkCuts: bench.sdkCuts, kills: bench.killed, events }
+  } finally {
+    await proxy.close()
+    await Promise.all(servers.map((server) => server.stop()))
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** Spreads the kills over the cuts. */
+async function killAgainAndAgain(bench: Bench): Promise<void> {
+  const { campaign, proxy } = bench
+  while (bench.killed < campaign.kills) {
+    const due = ((bench.killed + 1) * campaign.cuts) / (campaign.kills + 1)
+    await eventually(async () => {
+      if (proxy.cuts < due) throw new Error(`${proxy.cuts} cuts instead of ${due}`)
+    }, 600_000)
+    const at = bench.killed % bench.servers.length
+    const victim = bench.servers[at] as WeirProcess
+    await victim.kill()
+    bench.servers[at] = await start(victim.dataDir, campaign)
+    bench.killed++
+  }
+}
+
+/** Asks until the server answers; it may be away for a while. */
+async function ask(bench: Bench, path: string, init: RequestInit = {}, via = false): Promise<Response> {
+  const attempt = async (): Promise<Response> => {
+    const url = base(via ? bench.proxy : pick(bench)) + path
+    const answer = await fetch(url, { ...init, headers: { ...HEADERS, ...init.headers } })
+    if (answer.status >= 500) throw new Error(`${path}: ${answer.status}`)
+    if (!answer.ok)
+      throw Object.assign(new Error(`${path}: ${answer.status} ${await answer.text()}`), { fatal: true })
+    return answer
+  }
+  return eventually(async () => attempt(), 120_000)
+}
+
+async function json<T>(bench: Bench, path: string, body?: unknown): Promise<T> {
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  return (await ask(bench, path, init)).json() as Promise<T>
+}
+
+/** One reader of the thread's stream, and one of each of its runs; answers how many events there were. */
+async function readThread(bench: Bench): Promise<number> {
+  const { thread_id } = await json<{ thread_id: string }>(bench, '/threads', {})
+  const runIds = Array.from({ length: bench.campaign.runs }, () => randomUUID())
+  const reading = readStreamOf(bench, thread_id, runIds.length)
+  reading.catch(() => undefined)
+  const streams: SseFrame[][] = []
+  for (const run_id of runIds) streams.push(await readRun(bench, thread_id, run_id))
+  const seen = await reading
+  const replay = await replayOf(bench, thread_id, seen.length)
+  expectSame('the thread', seen, replay)
+  for (const [at, frames] of streams.entries()) {
+    await expectWhole(bench, { thread_id, run_id: runIds[at] ?? '' }, frames, replay)
+  }
+  return seen.length
+}
+
+function threadPath(thread_id: string): string {
+  return `/threads/${thread_id}/stream?stream_modes=run_modes,state_update`
+}
+
+/** A thread's stream until so many runs have ended and told the thread's state. */
+async function readStreamOf(bench: Bench, thread_id: string, runs: number): Promise<SseFrame[]> {
+  const frames: SseFrame[] = []
+  const isWhole = (): boolean =>
+    frames.at(-1)?.event === 'state_update' && frames.filter(isRunDone).length === runs
+  while (!isWhole()) {
+    const headers = { 'last-event-id': frames.at(-1)?.id ?? '-' }
+    await drain(await ask(bench, threadPath(thread_id), { headers }, true), frames, isWhole)
+  }
+  return frames
+}
+
+/** Makes a run and reads it to its end, as a creator that comes back by `Location`. */
+async function readRun(bench: Bench, thread_id: string, run_id: string): Promise<SseFrame[]> {
+  const { tokens } = bench.campaign
+  const asked = { assistant_id: 'tokens', run_id, input: { tokens, tokenDelayMs: 1 }, stream_mode: MODES }
+  const init = { method: 'POST', body: JSON.stringify(asked) }
+  let answer = await ask(bench, `/threads/${thread_id}/runs/stream`, init, true)
+  const location = answer.headers.get('location') ?? ''
+  const frames: SseFrame[] = []
+  for (let isOver = false; ; ) {
+    await drain(answer, frames)
+    const last = frames.at(-1)?.id
+    const { status } = await json<{ status: string }>(bench, `/threads/${thread_id}/runs/${run_id}`)
+    const headers = last === undefined ? {} : { 'last-event-id': last }
+    if (isOver) return frames
+    isOver = status !== 'pending' && status !== 'running'
+    // What is left of a run that is over comes without the proxy, which might tell that it was all.
+    answer = await ask(bench, location, { headers }, !isOver)
+  }
+}
+
+/** Reads on until the answer ends, breaks, or `isWhole`. */
+async function drain(answer: Response, frames: SseFrame[], isWhole = () => false): Promise<void> {
+  try {
+    for await (const frame of readFrames(answer)) {
+      frames.push(frame)
+      if (isWhole()) return
+    }
+  } catch (error) {
+    // How fetch says that a connection broke.
+    if (!(error instanceof TypeError)) throw error
+  }
+}
+
+/** The SDK within its limits, several streams at a time; answers how many events there were. */
+async function readBySdk(bench: Bench): Promise<number> {
+  const { streams, cuts } = bench.campaign.sdk
+  if (streams === 0) return 0
+  const left = new Map<string, number>()
+  const proxy = await startCuttingProxy(
+    () => pick(bench).url,
+    (path) => {
+      const [, run_id] = /runs\/([^/]+)\/stream/.exec(path) ?? []
+      const remaining = run_id === undefined ? cuts : (left.get(run_id) ?? cuts - 1)
+      if (run_id !== undefined) left.set(run_id, remaining - 1)
+      return remaining > 0 ? { how: random(['cut', 'frame']), after: randomInt(SDK_BYTES) } : undefined
+    },
+  )
+  const client = new Client({ apiUrl: base(proxy), apiKey: KEY })
+  try {
+    const counts = await Promise.all(Array.from({ length: streams }, () => streamBySdk(bench, client)))
+    bench.sdkCuts = proxy.cuts
+    return counts.reduce((sum, count) => sum + count, 0)
+  } finally {
+    await proxy.close()
+  }
+}
+
+async function streamBySdk(bench: Bench, client: Client): Promise<number> {
+  const { thread_id } = await client.threads.create()
+  const { tokens } = bench.campaign
+  const frames: SseFrame[] = []
+  let run_id = ''
+  const stream = client.runs.stream(thread_id, 'tokens', {
+    input: { tokens, tokenDelayMs: 1 },
+    streamMode: [...MODES],
+    onRunCreated: (place) => void (run_id = place.run_id),
+  })
+  for await (const item of stream) {
+    const { event, data, id = '' } = item as SseFrame
+    frames.push({ event, data, id })
+  }
+  await expectWhole(bench, { thread_id, run_id }, frames, await replayOf(bench, thread_id, frames.length + 1))
+  return frames.length
+}
+
+function random<T>(some: readonly [T, ...T[]]): T {
+  return some[randomInt(some.length)] ?? some[0]
+}
+
+/** All that the log holds, read without the proxy; at least `count` events. */
+async function replayOf(bench: Bench, thread_id: string, count: number): Promise<SseFrame[]> {
+  const frames: SseFrame[] = []
+  const answer = await ask(bench, threadPath(thread_id), { headers: { 'last-event-id': '-' } })
+  await drain(answer, frames, () => frames.length >= count)
+  return frames
+}
+
+function isRunDone({ data }: SseFrame): boolean {
+  return (data as { status?: unknown }).status === 'run_done'
+}
+
+/** The frames of a run are those that the log has of it, in their places, and its last attempt has every token. */
+async function expectWhole(
+  bench: Bench,
+  { thread_id, run_id }: { thread_id: string; run_id: string },
+  frames: SseFrame[],
+  replay: SseFrame[],
+): Promise<void> {
+  const { campaign } = bench
+  const path = `/threads/${thread_id}/runs/${run_id}`
+  const { status } = await json<{ status: string }>(bench, path)
+  // Killed three times, a run is given up.
+  if (status !== 'success' && (campaign.kills < 3 || status !== 'error')) {
+    throw new Error(`run ${run_id} ended ${status}`)
+  }
+  const answer = await ask(bench, `${path}/stream`, { headers: { 'last-event-id': '-' } })
+  expectSame(`run ${run_id}`, frames, framesOf(await answer.text()))
+  const ids = new Set(frames.map(({ id }) => id))
+  expectSame(
+    `run ${run_id} in its thread`,
+    replay.filter(({ id }) => ids.has(id)),
+    frames,
+  )
+  const attempt = frames.slice(frames.findLastIndex(({ event }) => event === 'metadata'))
+  const texts = attempt.flatMap(({ event, data }) =>
+    event === 'messages' ? (data as [{ content: string }])[0].content : [],
+  )
+  const expected = Array.from({ length: campaign.tokens }, (_, n) => `tok${n} `)
+  // An attempt that took over behind the model has no tokens to tell.
+  if (status === 'success' && texts.length > 0 && texts.join('') !== expected.join('')) {
+    throw new Error(`run ${run_id} has ${texts.length} tokens, the last ${texts.at(-1)}`)
+  }
+}
+
+function expectSame(whose: string, seen: readonly SseFrame[], expected: readonly SseFrame[]): void {
+  const [found, wanted] = [seen, expected].map((frames) => frames.map((frame) => JSON.stringify(frame)))
+  const at = wanted?.findIndex((frame, index) => frame !== found?.[index]) ?? 0
+  if (at < 0 && found?.length === wanted?.length) return
+  throw new Error(
+    `${whose}: ${found?.length} events instead of ${wanted?.length}; at ${at} ${found?.[at]?.slice(0, 200)} instead of ${wanted?.[at]?.slice(0, 200)}`,
+  )
+}
