@@ -44,7 +44,9 @@ export function createStreams(deps: StreamsDeps): Streams {
       const run = await deps.runs.create(call, thread_id, request)
       const cancels = request.on_disconnect === 'cancel'
       const joining = { modes: null, gone, cancel_on_disconnect: cancels }
-      return { run, stream: await openRun(work, call, whereabouts(run), from, joining) }
+      const stream = await openRun(work, call, whereabouts(run), from, joining)
+      const key = runKey(call.tenant, run.run_id)
+      return { run, stream: onGone(stream, gone, () => work.places.breakOff(key, call.caller, from)) }
     },
     joinRun: (call, thread_id, run_id, joining) => joinRun(work, call, { thread_id, run_id }, joining),
     async joinThread(call, thread_id, { from, modes, gone }) {
@@ -77,13 +79,15 @@ async function joinRun(
   asked: { thread_id: string | null; run_id: string },
   joining: Joining,
 ): Promise<EventStream> {
-  const { streams, events } = work
+  const { streams, events, places } = work
   streams.assertOpen()
   const found = await find(work, call, asked)
   const thread = { ...call.tenant, thread_id: found.thread_id }
-  const from = await placeOf(events, thread, joining.from)
+  const key = runKey(call.tenant, found.run_id)
+  const start = joining.from === 'now' ? (places.takeUp(key, call.caller) ?? 'now') : joining.from
+  const from = await placeOf(events, thread, start)
   if (found.ended_at !== null) {
-    return joining.from === 'now' ? nothing(from) : openRun(work, call, found, from, joining)
+    return start === 'now' ? nothing() : openRun(work, call, found, from, joining)
   }
   // It may have ended since, and have said so before `from`.
   return openRun(work, call, await find(work, call, asked), from, joining)
@@ -98,10 +102,10 @@ async function find(
   try {
     return whereabouts(await runs.get(call, thread_id, run_id))
   } catch (error) {
-    const place = places.find(runKey(call.tenant, run_id), call.caller)
-    const isThere = place !== undefined && (thread_id === null || thread_id === place.thread_id)
-    if (!isThere || toAppError(error).code !== 'not_found') throw error
-    return { thread_id: place.thread_id, run_id, ended_at: clock.now() }
+    const there = places.find(runKey(call.tenant, run_id), call.caller)
+    const isAsked = there !== undefined && (thread_id === null || thread_id === there)
+    if (!isAsked || toAppError(error).code !== 'not_found') throw error
+    return { thread_id: there, run_id, ended_at: clock.now() }
   }
 }
 
@@ -116,7 +120,7 @@ async function openRun(
   const { streams, events, places, clock } = work
   const { thread_id, run_id, ended_at } = found
   const thread = { ...call.tenant, thread_id }
-  places.note(runKey(call.tenant, run_id), { thread_id, caller: call.caller })
+  places.note(runKey(call.tenant, run_id), call.caller, thread_id)
   const plan = { thread, from, view: runView(run_id, modes), gone }
   const isEnd = (item: Batch[number]): boolean => !('gap' in item) && endsRun(item, run_id)
   if (ended_at === null) {
@@ -127,7 +131,7 @@ async function openRun(
     return streams.open({ ...plan, isLast: isEnd, ends_after: CLOSING_MS })
   }
   const last = await events.last(thread)
-  if (last === null || (typeof from === 'object' && !isAfter(last, from.after))) return nothing(from)
+  if (last === null || (typeof from === 'object' && !isAfter(last, from.after))) return nothing()
   return streams.open({ ...plan, isLast: (item) => isEnd(item) || reaches(item, last) })
 }
 
@@ -147,20 +151,25 @@ function cancelling(
       logger.error({ err: error, run_id }, 'a run outlives its client')
     })
   }
-  if (gone.aborted) cancel()
-  else gone.addEventListener('abort', cancel, { once: true })
+  return onGone(stream, gone, cancel)
+}
+
+/** The stream; `act` is called when its client leaves before its end. */
+function onGone(stream: EventStream, gone: AbortSignal, act: () => void): EventStream {
+  if (gone.aborted) act()
+  else gone.addEventListener('abort', act, { once: true })
   return {
     ...stream,
     close() {
-      gone.removeEventListener('abort', cancel)
+      gone.removeEventListener('abort', act)
       stream.close()
     },
   }
 }
 
 /** The stream of a run that has ended and of which nothing is to be told. */
-function nothing(from: ReadFrom): EventStream {
-  return { begin: typeof from === 'object' ? from.after : '-', batches: none(), close: () => undefined }
+function nothing(): EventStream {
+  return { batches: none(), close: () => undefined }
 }
 
 async function* none(): AsyncGenerator<Batch> {}

@@ -44,7 +44,6 @@ export function createOpenStreams(events: EventLog): OpenStreams {
       if (gone.aborted) end()
       else gone.addEventListener('abort', end, { once: true })
       return {
-        begin: typeof from === 'object' ? from.after : '-',
         batches: shown(reader, view, isLast, () => closed),
         close() {
           clearTimeout(timer)

@@ -1,41 +1,57 @@
 import type { Caller } from './model.ts'
-
-/** Where the events of a run are. */
-export interface RunPlace {
-  thread_id: string
-  /** Who had a stream of it. */
-  caller: Caller
-}
+import type { StreamStart } from './streams.ts'
 
 /**
- * Where runs are, or were, that somebody has a stream of. A stateless run goes away at its end, and one that is rolled back
+ * Where runs are, or were, that a caller has a stream of. A stateless run goes away at its end, and one that is rolled back
  * too; a client whose connection broke just then comes back for the rest of its events.
  */
 export interface RunPlaces {
-  note(key: string, place: RunPlace): void
-  /** Only of a run that this caller had a stream of. */
-  find(key: string, caller: Caller): RunPlace | undefined
+  note(run: string, caller: Caller, thread_id: string): void
+  /** The thread of a run that this caller had a stream of. */
+  find(run: string, caller: Caller): string | undefined
+  /** The stream that a caller made a run with has broken off; it had begun there. */
+  breakOff(run: string, caller: Caller, begin: StreamStart): void
+  /**
+   * Once after such a break: where the caller goes on without an id. Every event has one, so that client has had none;
+   * undefined for anybody else.
+   */
+  takeUp(run: string, caller: Caller): StreamStart | undefined
+}
+
+interface Place {
+  thread_id: string
+  broken: StreamStart | undefined
 }
 
 /** The latest are kept. */
 const MAX_PLACES = 10_000
 
+/** `run` is the key of a run, unique over deployments. */
 export function createRunPlaces(max = MAX_PLACES): RunPlaces {
-  const places = new Map<string, RunPlace>()
+  const places = new Map<string, Place>()
   return {
-    note(key, place) {
+    note(run, caller, thread_id) {
+      const key = keyOf(run, caller)
+      const broken = places.get(key)?.broken
       places.delete(key)
-      places.set(key, place)
+      places.set(key, { thread_id, broken })
       const [oldest] = places.keys()
       if (places.size > max && oldest !== undefined) places.delete(oldest)
     },
-    find(key, caller) {
-      const place = places.get(key)
-      return place !== undefined && isSame(place.caller, caller) ? place : undefined
+    find: (run, caller) => places.get(keyOf(run, caller))?.thread_id,
+    breakOff(run, caller, begin) {
+      const place = places.get(keyOf(run, caller))
+      if (place !== undefined) place.broken = begin
+    },
+    takeUp(run, caller) {
+      const place = places.get(keyOf(run, caller))
+      const begin = place?.broken
+      if (place !== undefined) place.broken = undefined
+      return begin
     },
   }
 }
 
-function isSame(a: Caller, b: Caller): boolean {
-  return a.api_key_id === b.api_key_id && a.user_id === b.user_id && a.user?.identity === b.user?.identity
+function keyOf(run: string, { api_key_id, user_id, user }: Caller): string {
+  return JSON.stringify([run, api_key_id, user_id, user?.identity])
 }

@@ -99,6 +99,30 @@ describe('the stream of a new run', () => {
     })
   })
 
+  it('that broke off is taken up from its beginning by whoever made the run, once, without an id', async () => {
+    const world = await openRunWorld()
+    const { streams, call, fake, thread } = world
+    const thread_id = await thread()
+    const client = new AbortController()
+    const request = { ...REQUEST, on_disconnect: 'continue' } as const
+    const { run, stream } = await streams.create(call, thread_id, request, client.signal)
+    const broken = watch(stream)
+    const job = await fake.job(run.run_id)
+    job.items(['metadata', { run_id: run.run_id, attempt: 1 }], ['values', 1])
+    await has(broken, 2)
+    client.abort()
+    await broken.ended
+    const stranger = { ...call, caller: { ...call.caller, api_key_id: newUuid() } }
+    const joins = []
+    for (const by of [stranger, call, call]) {
+      joins.push(watch(await streams.joinRun(by, thread_id, run.run_id, NOW)))
+    }
+    job.items(['values', 3])
+    job.end(doneWith({ n: 3 }))
+    await Promise.all(joins.map(({ ended }) => ended))
+    expect(joins.map(names)).toEqual([['values'], ['metadata', 'values', 'values'], ['values']])
+  })
+
   it('opens at once for a run that waits for another, and shows only its own', async () => {
     const { streams, runs, call, fake, thread } = await openRunWorld()
     const thread_id = await thread()

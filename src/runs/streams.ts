@@ -8,8 +8,6 @@ export type StreamStart = { after: string } | 'start' | 'now'
 
 /** Events of a run or a thread on their way to one client. */
 export interface EventStream {
-  /** Where it begins, as `Last-Event-ID` would say it: for a client that loses it before its first event. */
-  begin: string
   /**
    * What the client is to see, in order and once, as it comes; ends when nothing can follow any more. Rejects when the
    * server stops: the connection is to be cut then, so that the client comes back.
@@ -45,7 +43,10 @@ export interface Streams {
     request: RunRequest,
     gone: AbortSignal,
   ): Promise<{ run: Run; stream: EventStream }>
-  /** Joins a run; of one that has ended, what is kept after the client's last event. */
+  /**
+   * Joins a run; of one that has ended, what is kept after the client's last event. Whoever made it and lost that stream
+   * before its first event has no id to go on from: the next joining without one begins where that stream began.
+   */
   joinRun(call: Call, thread_id: string | null, run_id: string, joining: Joining): Promise<EventStream>
   /** All runs of a thread, those there are and those to come, until the thread is deleted. */
   joinThread(

@@ -288,7 +288,8 @@ describe('runs.joinStream', () => {
       const { thread_id } = await client.threads.create()
       const items = await all(
         client.runs.stream(thread_id, 'tokens', {
-          input: { tokens: 5 },
+          // It lasts longer than the server takes to notice that the connection broke.
+          input: { tokens: 5, tokenDelayMs: 100 },
           streamMode: ['values', 'messages-tuple'],
         }),
       )

@@ -30,7 +30,7 @@ function watch(
   const end = new AbortController()
   const read = async (): Promise<void> => {
     for await (const item of client().threads.joinStream(thread_id, { ...options, signal: end.signal }))
-      items.push(item as Item)
+      items.push(item)
   }
   const ended = read().catch((error: unknown) => {
     if (!end.signal.aborted) throw error
@@ -147,12 +147,14 @@ describe('streams on the wire', () => {
       'content-type': 'text/event-stream',
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
-      location: expect.stringMatching(new RegExp(`^${place}/stream\\?last_event_id=[\\d-]+$`)),
+      location: `${place}/stream`,
     })
     const frames = framesOf(await answer.text())
     expect(frames.map(({ event }) => event)).toEqual(['metadata', 'values', 'values', 'values', 'values'])
     expect(frames.filter(({ id }) => !/^\d+-\d+$/.test(id))).toEqual([])
-    const again = await setup().request(answer.headers.get('location') ?? '')
+    const again = await setup().request(answer.headers.get('location') ?? '', {
+      headers: { 'last-event-id': '-' },
+    })
     expect(framesOf(await again.text())).toEqual(frames)
     const stateless = await post('/runs/stream', { assistant_id: 'tokens', input: { tokens: 1 } })
     expect(stateless.headers.get('content-location')).toMatch(/^\/runs\/[0-9a-f-]{36}$/)

@@ -59,7 +59,7 @@ function reply(
   return {
     headers: {
       ...EVENT_STREAM,
-      location: `${path}/stream?last_event_id=${stream.begin}`,
+      location: `${path}/stream`,
       ...(run !== undefined && { 'content-location': run }),
       ...(compact && { 'preference-applied': 'messages=compact' }),
     },

@@ -43,7 +43,6 @@ function writtenStream(): WrittenStream {
     }
   }
   const stream: WrittenStream = {
-    begin: '-',
     batches: read(),
     taken: 0,
     closed: false,
