@@ -4,6 +4,7 @@ import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually as eventuallyWithin } from '../support/eventually.ts'
 import { API_KEY, startWeir, type WeirProcess } from '../support/server.ts'
+import { framesOf } from '../support/sse-frames.ts'
 import { refusal } from './deployment-setup.ts'
 
 const GRAPHS = fileURLToPath(new URL('../fixtures/auth-graphs/langgraph.json', import.meta.url))
@@ -30,6 +31,10 @@ function clientOf(name: string): Client {
     defaultHeaders: { authorization: `Bearer user-${name}` },
     callerOptions: { maxRetries: 0 },
   })
+}
+
+function asUser(name: string): { authorization: string } {
+  return { authorization: `Bearer user-${name}` }
 }
 
 function request(path: string, headers: Record<string, string>, body?: object): Promise<Response> {
@@ -123,6 +128,17 @@ describe('who calls', () => {
     expect((await request(`/threads/${thread_id}`, headers)).status).toBe(404)
     const made = (await (await request('/threads', headers, {})).json()) as { metadata: object }
     expect(made.metadata).toEqual({ owner: 'langgraph-studio-user' })
+  })
+
+  it('may do in Studio what the key may, and no more', async () => {
+    const made = await weir.json<{ key: string }>('/orgs/current/service-keys', {
+      role: 'viewer',
+      description: 'test',
+      default_workspace_id: null,
+    })
+    const headers = { 'x-auth-scheme': 'langsmith', 'x-api-key': made.key }
+    expect((await request('/threads/search', headers, {})).status).toBe(200)
+    expect((await request('/threads', headers, {})).status).toBe(403)
   })
 
   it('may ask what is open, and nothing of the organization', async () => {
@@ -239,6 +255,19 @@ describe('stateless runs', () => {
       expect(await refusal(alice.threads.get(thread_id))).toMatchObject({ status: 404 })
       expect((await bob.threads.get(thread_id)).metadata).toMatchObject({ owner: 'bob' })
     }
+  })
+
+  it('can be read on by who streamed them when they are gone, and by nobody else', async () => {
+    const stream = await request('/runs/stream', asUser('alice'), { assistant_id: WHO, input: {} })
+    const location = stream.headers.get('location') ?? ''
+    const whole = framesOf(await stream.text())
+    await eventually(async () => {
+      const place = stream.headers.get('content-location') ?? ''
+      expect((await request(place, asUser('alice'))).status).toBe(404)
+    })
+    const again = await request(location, { ...asUser('alice'), 'last-event-id': whole[0]?.id ?? '' })
+    expect([again.status, framesOf(await again.text())]).toEqual([200, whole.slice(1)])
+    expect((await request(location, asUser('bob'))).status).toBe(404)
   })
 })
 

@@ -161,6 +161,28 @@ describe('streams on the wire', () => {
     await stateless.text()
   })
 
+  it('STREAM-3: are found again with the modes that were asked for', async () => {
+    const thread_id = await newThread()
+    const made = await post(`/threads/${thread_id}/runs/stream`, {
+      assistant_id: 'tokens',
+      input: { tokens: 1 },
+      stream_mode: ['values', 'updates'],
+    })
+    await made.text()
+    const fromStart = { headers: { 'last-event-id': '-' } }
+    const join = await setup().request(`${made.headers.get('location')}?stream_mode=updates`, fromStart)
+    const frames = framesOf(await join.text())
+    expect(new Set(frames.map(({ event }) => event))).toEqual(new Set(['metadata', 'updates']))
+    const again = await setup().request(join.headers.get('location') ?? '', fromStart)
+    expect(framesOf(await again.text())).toEqual(frames)
+    const modes = 'stream_modes=lifecycle&stream_mode=["state_update"]'
+    const thread = await setup().request(`/threads/${thread_id}/stream?${modes}`)
+    expect(thread.headers.get('location')).toBe(
+      `/threads/${thread_id}/stream?stream_mode=lifecycle,state_update`,
+    )
+    await thread.body?.cancel()
+  })
+
   it('STREAM-7: take an id as header or query, and refuse what is none', async () => {
     const thread_id = await newThread()
     const made = await post(`/threads/${thread_id}/runs/stream`, {

@@ -198,7 +198,7 @@ describe('weir usage', () => {
       stderr: expect.stringContaining('(401)'),
     })
     await expect(weirUsage(['--url', 'http://127.0.0.1:1'])).rejects.toMatchObject({
-      stderr: 'weir usage: No server answers at http://127.0.0.1:1\n',
+      stderr: 'weir usage: No server answers at http://127.0.0.1:1; --url names another.\n',
     })
   })
 })

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { temporaryDir } from '../support/embedded-clickhouse.ts'
 import { newTrace, patchParts, postParts, sendParts, startLoad } from '../support/load.ts'
 import { type ProxiedStore, startProxiedStore } from '../support/proxied-store.ts'
-import { drainsBacklog, storeOutage } from '../support/store-outage.ts'
 import { storedFaults, traceFaults } from '../support/stored-traces.ts'
 import { startWeir, type WeirProcess } from '../support/weir-process.ts'
 
@@ -27,11 +26,6 @@ async function withWeir(
     await remove()
   }
 }
-
-it('a store that is away for 3 s under load costs nothing', async () => {
-  const report = await storeOutage(store, 3)
-  console.log(`outage: ${JSON.stringify(report)}`)
-})
 
 it('starts without a store, takes traces at once, answers reads with 503, and catches up', async () => {
   await store.proxy.set({ kind: 'refuse' })
@@ -107,6 +101,3 @@ it('INGEST_ACK=store acknowledges only what the store has', async () => {
     expect((await weir.health()).waiting).toBe(0)
   })
 })
-
-it('a backlog of 10,000 small runs drains: what is read back for a batch fits into its requests', () =>
-  withWeir({}, (weir) => drainsBacklog(weir, store, 10_000)))

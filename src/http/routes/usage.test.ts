@@ -77,9 +77,13 @@ async function addWorkspace(id: string, display_name: string): Promise<void> {
   fixture.deps.authenticator.forgetAll()
 }
 
+let keys = 0
+
 /** A key of one workspace, by its text. */
 async function addKey(role: 'admin' | 'viewer' | 'user', workspace_ids: string[]): Promise<string> {
-  const key = `lsv2_sk_${newUuid().replaceAll('-', '')}_${newUuid().slice(0, 8)}ff`
+  // The ends of keys tell them apart: they must not be equal by chance.
+  const end = (keys++).toString(16).padStart(10, '0')
+  const key = `lsv2_sk_${newUuid().replaceAll('-', '')}_${end}`
   const stored = {
     id: newUuid(),
     key_hash: hashApiKey(key),
