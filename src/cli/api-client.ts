@@ -131,7 +131,10 @@ async function send(
   try {
     return await fetch(`${url.replace(/\/+$/, '')}${prefix}${path}`, init)
   } catch (cause) {
-    throw new AppError('invalid_request', { message: `No server answers at ${url}`, cause })
+    throw new AppError('invalid_request', {
+      message: `No server answers at ${url}; --url names another.`,
+      cause,
+    })
   }
 }
 

@@ -54,7 +54,7 @@ export const CHUNK_CHARS = 1 << 18
 export interface EventStore {
   /**
    * Commits all together, in order; null for those whose lease is gone. Durable when it resolves.
-   * @throws AppError store_unavailable; then nothing is kept
+   * @throws AppError store_unavailable; then nothing is kept, or nobody knows what; any other error: nothing is
    */
   append(appends: readonly Append[]): Promise<(Chunk | null)[]>
   /** The part after `after`, some hundred events or kB of it. Undefined for a thread that has no log. */

@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
-import type { RunKwargs, Thread } from './model.ts'
+import type { RunKwargs, Thread, ThreadTtl } from './model.ts'
 import type { Admission } from './run-store.ts'
 import type { Call, RunRequest } from './runs.ts'
 import { type WebhookRules, webhookTarget } from './webhook-rules.ts'
@@ -30,6 +30,11 @@ export interface RunPlan {
 const CHECKPOINT_KEYS = ['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'] as const
 /** Marks the config of a thread that goes with its run, for when the run is gone before it has begun. */
 const TEMPORARY = 'weir_temporary'
+/**
+ * When the sweeper removes such a thread, of which nobody else has: who waits for the run at another server reads there how
+ * it ended, and a server may die between the run's end and the thread's.
+ */
+const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }
 /** What tells a graph who its user is: nobody else may say so, neither a request nor what a thread remembers. */
 const USER_KEYS = ['langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions'] as const
 const MAX_DELAY_S = 10 * 365 * 86_400
@@ -44,6 +49,7 @@ export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
   const { assistant_id, graph_id } = assistant
   const { [TEMPORARY]: _mark, ...config } = withoutOwnKeys(request.config ?? {})
   const kwargs = requestedKwargs(plan)
+  const goesWithRun = kwargs.temporary && kwargs.on_completion === 'delete'
   const compose: Admission['compose'] = (thread) => {
     const metadata = {
       ...assistant.metadata,
@@ -83,8 +89,8 @@ export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
     if_not_exists: temporary ? 'create' : (request.if_not_exists ?? 'reject'),
     thread_metadata: { graph_id, assistant_id },
     ...(call.access && { visible: call.access.visible, new_thread_metadata: request.metadata ?? {} }),
-    thread_config:
-      kwargs.temporary && kwargs.on_completion === 'delete' ? { ...config, [TEMPORARY]: true } : config,
+    thread_config: goesWithRun ? { ...config, [TEMPORARY]: true } : config,
+    ...(goesWithRun && { new_thread_ttl: LINGERING }),
   }
 }
 

@@ -33,28 +33,19 @@ export interface RunEndings {
   quiet(tenant: Tenant, end: QuietEnd): Promise<void>
 }
 
-/**
- * Who waits for the run at another server reads there how it ended: its thread must stay for that long. The sweeper
- * removes it, whichever server is still there then.
- */
-const LINGERING = { strategy: 'delete', ttl_minutes: 1 } as const
-
 export function createRunEndings({ store, events, wake, waiters, ended }: RunEndingsDeps): RunEndings {
   function tellOthers({ deployment_id }: Tenant, run_id: string): void {
     if (wake.shared) wake.send({ kind: 'ended', deployment_id, run_id })
   }
 
+  /** Removes the thread that was made for a run, or leaves it to the sweeper where other servers may still read it. */
   async function clear(
     tenant: Tenant,
     thread_id: string,
     { temporary, on_completion }: RunKwargs,
   ): Promise<boolean> {
     if (!temporary || on_completion === 'keep') return false
-    if (wake.shared) {
-      await store.updateThread(tenant, thread_id, { ttl: LINGERING })
-      return true
-    }
-    await store.deleteThreads(tenant, [thread_id], 'nothing')
+    if (!wake.shared) await store.deleteThreads(tenant, [thread_id], 'nothing')
     return true
   }
 

@@ -74,7 +74,7 @@ const STRENGTH: Record<Stop, number> = {
 
 const UNLOGGED = { error: 'EventsLost', message: 'What the run streamed could not be stored.' }
 
-/** Between tries to tell the store how a run ended. */
+/** Between tries to reach the store, or the log of events. */
 const STORE_RETRY_MS = 250
 
 function notEnded(settled: Settled): JobEnd {
@@ -152,7 +152,10 @@ async function settle(execution: Execution, ending: Ending): Promise<JobEnd> {
   if (stop === 'rollback') return rollBack(execution, ending)
   if (stop === 'interrupt') return finish(execution, ending, 'interrupted', null)
   // Streams must not lose what the run has made: another attempt makes it again.
-  if (stop === 'unlogged') return giveBack(execution, ending, UNLOGGED)
+  if (stop === 'unlogged') {
+    await untilLogAnswers(execution)
+    return execution.stopped() === stop ? giveBack(execution, ending, UNLOGGED) : settle(execution, ending)
+  }
   if (end.kind === 'done') return finish(execution, ending, 'success', null)
   if (stop === 'timeout') {
     const seconds = rules.timeout_ms / 1000
@@ -181,6 +184,23 @@ async function settle(execution: Execution, ending: Ending): Promise<JobEnd> {
 async function backOff({ rules, claim, abort }: Execution): Promise<void> {
   const ms = rules.retry_ms * 2 ** (claim.run.attempt - 1)
   await delay(ms, undefined, { signal: abort.signal }).catch(() => undefined)
+}
+
+/** Waits while the log is away, where another attempt would come to the same end, or until someone stops the run. */
+async function untilLogAnswers({ events, claim, logger, stopped }: Execution): Promise<void> {
+  while (stopped() === 'unlogged') {
+    try {
+      await events.last(claim)
+      return
+    } catch (error) {
+      if (!toAppError(error).retryable) return
+      logger.warn(
+        { err: error, run_id: claim.run_id },
+        'another attempt of a run waits for the log of events',
+      )
+      await delay(STORE_RETRY_MS)
+    }
+  }
 }
 
 type Failure = { error: string; message: string }

@@ -103,6 +103,16 @@ describe('stateless runs', () => {
     expect((await threads.get(call, kept.run.thread_id)).values_json).toBe('7')
   })
 
+  it('leave their threads to the sweeper when the server dies between the end of both', async () => {
+    const { runs, threads, call } = await openRunWorld()
+    const later = { ...REQUEST, after_seconds: 60 }
+    const run = await runs.create(call, null, later)
+    const { ttl } = await threads.get(call, run.thread_id)
+    expect(ttl).toMatchObject({ strategy: 'delete', ttl_minutes: 1 })
+    const kept = await runs.create(call, null, { ...later, on_completion: 'keep' })
+    expect((await threads.get(call, kept.thread_id)).ttl).toBeNull()
+  })
+
   it('go with their threads when they are cancelled before they have begun', async () => {
     const { runs, threads, call } = await openRunWorld()
     for (const action of ['interrupt', 'rollback'] as const) {

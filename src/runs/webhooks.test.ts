@@ -106,6 +106,7 @@ function webhooksInMemory(): WebhookStore & {
 function openWebhooks(options: { allowPrivate?: boolean; rules?: WebhookRules } = {}) {
   const metrics = createMetrics()
   const store = webhooksInMemory()
+  let log = ''
   const webhooks = startWebhooks({
     store,
     deployments: ['d'],
@@ -114,7 +115,7 @@ function openWebhooks(options: { allowPrivate?: boolean; rules?: WebhookRules } 
     secret: SECRET,
     allowPrivate: true,
     clock: systemClock,
-    logger: createLogger({ level: 'silent' }),
+    logger: createLogger({ destination: { write: (line) => void (log += line) } }),
     metrics,
     pausesMs: [1, 1],
     ...options,
@@ -129,6 +130,7 @@ function openWebhooks(options: { allowPrivate?: boolean; rules?: WebhookRules } 
     store,
     send,
     outcome: (name: string) => metrics.render().includes(`outcome="${name}"} 1`),
+    log: () => log,
   }
 }
 
@@ -170,6 +172,7 @@ describe('webhooks', () => {
     first.send(gone.url, null)
     await eventually(async () => expect(first.outcome('refused')).toBe(true))
     expect(gone.received.length).toBe(1)
+    expect(first.log()).toContain('answered with 410')
   })
 
   it('that are being told when the server stops are due at once at its next start', async () => {
@@ -196,9 +199,11 @@ describe('webhooks', () => {
 
   it('are not called where the rules no longer allow it', async () => {
     const { url, received } = await startReceiver(200)
-    const { send, outcome } = openWebhooks({ rules: { ...ANY_WEBHOOK, allowed_domains: ['example.com'] } })
+    const rules = { ...ANY_WEBHOOK, allowed_domains: ['example.com'] }
+    const { send, outcome, log } = openWebhooks({ rules })
     send(url, null)
     await eventually(async () => expect(outcome('refused')).toBe(true))
+    expect(log()).toContain('langgraph.json')
     expect(received).toEqual([])
   })
 
@@ -209,9 +214,10 @@ describe('webhooks', () => {
       url.replace('127.0.0.1', 'localhost'),
       url.replace('127.0.0.1', '[::ffff:7f00:1]'),
     ]) {
-      const { send, outcome } = openWebhooks({ allowPrivate: false })
+      const { send, outcome, log } = openWebhooks({ allowPrivate: false })
       send(target, null)
       await eventually(async () => expect(outcome('refused'), target).toBe(true))
+      expect(log(), target).toContain('WEBHOOK_PRIVATE_ADDRESSES')
     }
     expect(received).toEqual([])
   })

@@ -136,12 +136,13 @@ function createTell(options: WebhookOptions): Tell {
   const end = async (
     webhook: WebhookDue,
     outcome: 'delivered' | 'refused' | 'failed',
+    reason?: string,
   ): Promise<undefined> => {
     await store.remove(webhook)
     outcomes.inc({ outcome })
     const { run, tries } = webhook
     if (outcome !== 'delivered')
-      logger.warn({ run_id: run.run_id, outcome, tries: tries + 1 }, 'a webhook was not told')
+      logger.warn({ run_id: run.run_id, outcome, reason, tries: tries + 1 }, 'a webhook was not told')
   }
 
   return async (webhook, stopped) => {
@@ -149,10 +150,10 @@ function createTell(options: WebhookOptions): Tell {
     const now = clock.now()
     const body = webhookBody(run, values_json, now)
     const headers = { ...rules.headers, ...signedHeaders(secret, run.run_id, now, body) }
-    const answer = isAllowed(url, rules) ? await post(url, body, headers, stopped) : 'refused'
+    const answer = isAllowed(url, rules) ? await post(url, body, headers, stopped) : 'disallowed'
     if (answer === 'taken') return end(webhook, 'delivered')
-    if (answer === 'refused') return end(webhook, 'refused')
     if (answer === 'stopped') return store.putOff(webhook, clock.now(), tries).then(() => undefined)
+    if (answer !== 'failed') return end(webhook, 'refused', REFUSALS[answer])
     const pause = pausesMs[tries]
     if (pause === undefined) return end(webhook, 'failed')
     const next = clock.now() + Math.round(pause * (0.75 + Math.random() / 2))
@@ -171,8 +172,15 @@ function isAllowed(url: string, rules: WebhookRules): boolean {
   }
 }
 
-/** `taken` is a 2xx, `refused` will be so forever, `failed` may pass; `stopped` when this process does. */
-type Answer = 'taken' | 'refused' | 'failed' | 'stopped'
+/** Why a webhook is not tried again, for the log. */
+const REFUSALS = {
+  disallowed: 'langgraph.json does not allow its URL',
+  private: 'its address is not public, and WEBHOOK_PRIVATE_ADDRESSES is off',
+  gone: 'it was answered with 410',
+} as const
+
+/** `taken` is a 2xx, a refusal holds forever, `failed` may pass; `stopped` when this process does. */
+type Answer = 'taken' | keyof typeof REFUSALS | 'failed' | 'stopped'
 
 type Post = (
   url: string,
@@ -188,7 +196,7 @@ function createPost({ allowPrivate, timeoutMs = TIMEOUT_MS }: WebhookOptions): P
   return (text, body, headers, stopped) => {
     const url = new URL(text)
     const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (!allowPrivate && isIP(host) !== 0 && !isPublic(host)) return Promise.resolve('refused')
+    if (!allowPrivate && isIP(host) !== 0 && !isPublic(host)) return Promise.resolve('private')
     const request = url.protocol === 'https:' ? httpsRequest : httpRequest
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)])
     return new Promise((resolve) => {
@@ -202,14 +210,14 @@ function createPost({ allowPrivate, timeoutMs = TIMEOUT_MS }: WebhookOptions): P
           ...(lookup !== undefined && { lookup }),
         },
         ({ statusCode = 0 }) => {
-          resolve(statusCode >= 200 && statusCode < 300 ? 'taken' : statusCode === 410 ? 'refused' : 'failed')
+          resolve(statusCode >= 200 && statusCode < 300 ? 'taken' : statusCode === 410 ? 'gone' : 'failed')
           // Nobody reads the answer: its connection is not kept.
           sent.destroy()
         },
       )
       sent.on('error', (error) => {
         if (stopped.aborted) resolve('stopped')
-        else resolve(error instanceof PrivateAddressError ? 'refused' : 'failed')
+        else resolve(error instanceof PrivateAddressError ? 'private' : 'failed')
       })
       sent.end(body)
     })

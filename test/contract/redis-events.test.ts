@@ -6,12 +6,15 @@ import { createMetrics } from '../../src/base/metrics.ts'
 import type { EventLog, RunLease, ThreadRef } from '../../src/events/event-log.ts'
 import { runDone } from '../../src/runs/run-done.ts'
 import { startEventLog } from '../../src/start-event-log.ts'
+import { openRedis } from '../../src/storage/redis/redis.ts'
 import type { Database } from '../../src/storage/sql/database.ts'
 import { openRunDatabase } from '../../src/storage/sql/open-run-database.ts'
 import { createRunStore } from '../../src/storage/sql/run-store.ts'
+import { doneWith } from '../support/fake-graph-host.ts'
 import { eventually } from '../support/eventually.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 import { endOf, started, TENANT } from '../support/run-store.ts'
+import { openRunWorld } from '../support/run-world.ts'
 
 const LOGGER = createLogger({ level: 'silent' })
 const REASON = hasRedis() ? '' : ' (Redis is not installed)'
@@ -22,6 +25,21 @@ function newThread(): ThreadRef {
 
 function event(data: string, run_id: string) {
   return { event: 'values', data, run_id }
+}
+
+/** The log, and a word when somebody asks in vain whether it is there. */
+function watching(events: EventLog, failed: () => void): EventLog {
+  return {
+    append: (...args) => events.append(...args),
+    read: (...args) => events.read(...args),
+    drop: (...args) => events.drop(...args),
+    async last(thread) {
+      return await events.last(thread).catch((error: unknown) => {
+        failed()
+        throw error
+      })
+    },
+  }
 }
 
 /** Names of all events of a thread until its first run's end. */
@@ -73,6 +91,58 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     expect(await append(lease(1, 'a'))).toBe(false)
     // Another run may be given the id of one that was deleted.
     expect(await append(lease(1, 'c'))).toBe(true)
+  })
+
+  it('appends once, whatever becomes of the appends beside it', async () => {
+    const { events, stop } = openLog(await openDatabase())
+    onTestFinished(stop)
+    const threads = [newThread(), newThread(), newThread()] as const
+    const { workspace_id, deployment_id, thread_id } = threads[1]
+    const redis = openRedis(url, LOGGER)
+    await redis.command('SET', `weir:{${workspace_id}/${deployment_id}/${thread_id}}:log`, 'no log')
+    await redis.close()
+    const appends = threads.map((thread) => events.append(thread, [event('1', randomUUID())], null))
+    for (const append of appends) await append.catch(() => undefined)
+    await events.append(threads[0], [runDone(randomUUID(), 'success')], null)
+    expect(await readToEnd(events, threads[0])).toEqual(['values', 'run_done'])
+    await expect(events.last(threads[1])).rejects.toMatchObject({ code: 'store_unavailable' })
+  })
+
+  it('looks for itself when it hears what it does not understand', async () => {
+    const [one, two] = [openLog(await openDatabase()), openLog(await openDatabase())]
+    for (const { stop } of [one, two]) onTestFinished(stop)
+    const thread = newThread()
+    const reading = readToEnd(two.events, thread)
+    const redis = openRedis(url, LOGGER)
+    for (const word of ['{', 'null', '7']) {
+      await eventually(async () =>
+        expect(await redis.command('PUBLISH', 'weir:events', word)).toBeGreaterThan(1),
+      )
+    }
+    await redis.close()
+    await one.events.append(thread, [runDone(randomUUID(), 'success')], null)
+    expect(await reading).toEqual(['run_done'])
+  })
+
+  it('does not use up the attempts of a run while it is away', async () => {
+    const { events, store, stop } = openLog(await openDatabase())
+    onTestFinished(stop)
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+    const state = { store, events: watching(events, ask) }
+    const world = await openRunWorld({ state, rules: { max_attempts: 2 } })
+    const { runs, call, fake } = world
+    fake.play((job) => {
+      job.items(['metadata', { attempt: job.job.run.attempt }], ['values', 1])
+      job.end(doneWith({ n: 1 }))
+    })
+    const thread_id = await world.thread()
+    await server.kill()
+    const { run_id } = await runs.create(call, thread_id, { assistant_id: 'agent', input: {} })
+    await asked
+    await server.start()
+    await eventually(async () => expect((await runs.get(call, thread_id, run_id)).status).toBe('success'))
+    const names = await readToEnd(events, { ...call.tenant, thread_id })
+    expect(names).toEqual(['metadata', 'values', 'run_done', 'state_update'])
   })
 
   it('has the end of a run as soon as it can, and once, whatever stops on the way', async () => {

@@ -94,6 +94,16 @@ describeOnSql('the ends of runs', (engine) => {
     expect(next.cancelling).toHaveLength(1)
   })
 
+  it('leave nothing behind that is looked for again and again', async () => {
+    const { store, database, thread } = await open()
+    await store.finish(await started(store, thread.thread_id), endOf('success'))
+    // As two processes may leave it, one of which forgets a log while the other appends.
+    await database.query('DELETE FROM event_logs')
+    const later = { now: () => Date.now() + 60_000 }
+    await createEventTrim(database, later, { events: 1e6, chars: 1e9, age_ms: 1 })(null)
+    expect(await database.query('SELECT * FROM event_chunks')).toEqual([])
+  })
+
   it('can be read for a while when the thread is gone with its run', async () => {
     const { store, database, thread, ends } = await open()
     const claim = await started(store, thread.thread_id)

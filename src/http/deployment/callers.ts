@@ -1,5 +1,5 @@
 import type { Authenticator } from '../../auth/authenticator.ts'
-import { PERMISSIONS } from '../../auth/permissions.ts'
+import { type Permission, PERMISSIONS } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { AppError } from '../../base/errors.ts'
 import { NIL_UUID } from '../../base/ids.ts'
@@ -26,9 +26,14 @@ export interface UserAuthPort extends AccessRules {
 export type Identify = (exchange: Exchange) => Promise<DeploymentDeps>
 
 /** Of the deployment API alone: what else a user may do their handlers say. */
-const USER_PERMISSIONS: Principal['permissions'] = new Set(
+const USER_PERMISSIONS: ReadonlySet<Permission> = new Set(
   PERMISSIONS.filter((permission) => /^(threads|assistants|store|crons):/.test(permission)),
 )
+
+/** Those of a key that users have too. */
+function permissionsOf({ permissions }: Principal): Principal['permissions'] {
+  return new Set([...permissions].filter((permission) => USER_PERMISSIONS.has(permission)))
+}
 
 /** Who Studio's requests act for, as on LangGraph's server; handlers know it by `isStudioUser`. */
 const STUDIO_USER: AccessUser = {
@@ -41,8 +46,9 @@ const STUDIO_USER: AccessUser = {
 
 /**
  * Identifies callers by the deployment's own auth file. Whom it lets in acts as that user, whatever key the request shows
- * besides: a proxy's key must not make its users admins. Whom it does not let in may still show a key of Weir (`keys`,
- * undefined with AUTH=off), which does what it may without being asked further.
+ * besides: a proxy's key must not make its users admins. Users of Studio need a key, and may do no more than it may. Whom
+ * the file does not let in may still show a key of Weir (`keys`, undefined with AUTH=off), which does what it may without
+ * being asked further.
  */
 export function createIdentify(
   deps: DeploymentDeps,
@@ -53,14 +59,15 @@ export function createIdentify(
     const credentials = credentialsOf(req.headers)
     return credentials.key === undefined ? undefined : await keys?.authenticate(credentials)
   }
-  const asUser = (exchange: Exchange, user: AccessUser): DeploymentDeps => {
-    exchange.principal = userPrincipal(deps.tenant.workspace_id)
+  const asUser = (exchange: Exchange, user: AccessUser, permissions = USER_PERMISSIONS): DeploymentDeps => {
+    exchange.principal = userPrincipal(deps.tenant.workspace_id, permissions)
     return { ...deps, ...deploymentFor(deps, userAuth, user), user }
   }
   return async (exchange) => {
     if (userAuth.studio && exchange.req.headers['x-auth-scheme'] === 'langsmith') {
-      if ((await keyHolder(exchange)) === undefined) throw new AppError('unauthorized')
-      return asUser(exchange, STUDIO_USER)
+      const holder = await keyHolder(exchange)
+      if (holder === undefined) throw new AppError('unauthorized')
+      return asUser(exchange, STUDIO_USER, permissionsOf(holder))
     }
     try {
       const user = await userAuth.authenticate(requestOf(exchange))
@@ -81,7 +88,7 @@ function unlessUnknown(error: unknown): undefined {
   throw error
 }
 
-function userPrincipal(workspace_id: string): Principal {
+function userPrincipal(workspace_id: string, permissions: Principal['permissions']): Principal {
   return {
     organization_id: NIL_UUID,
     workspace_id,
@@ -91,7 +98,7 @@ function userPrincipal(workspace_id: string): Principal {
     short_key: '',
     workspace_ids: [workspace_id],
     all_workspaces: false,
-    permissions: USER_PERMISSIONS,
+    permissions,
     role: 'user',
     read_only: false,
     expires_at: null,

@@ -4,6 +4,7 @@ import type { Run } from '../model.ts'
 import type { Call, RunRequest, Runs } from '../runs.ts'
 import type { Threads } from '../threads.ts'
 import { type AccessEvent, type Ask, sees } from './rulings.ts'
+import { unlessGone } from './threads.ts'
 
 /** What is asked before a user makes, sees or ends runs: they are of threads that the user may see. */
 export interface RunChecks {
@@ -17,6 +18,11 @@ export interface RunChecks {
     event: AccessEvent,
     value?: JsonObject,
   ): Promise<Run>
+  /**
+   * Whether there is such a run, when the user may see its thread. Of one that is gone its stream may be left, which is
+   * for those who had it. @throws AppError not_found for a run that the user does not see
+   */
+  runIfThere(call: Call, thread_id: string | null, run_id: string, event: AccessEvent): Promise<boolean>
   /** A run's request as the handlers leave it, and the call to make it with. @throws AppError not_found, forbidden */
   creation(
     call: Call,
@@ -45,6 +51,13 @@ export function createRunChecks({ runs, threads, assertAssistant }: RunChecksDep
       const thread = await threads.get(call, run.thread_id)
       if (!sees(ruling, thread.metadata)) throw noRun()
       return run
+    },
+    async runIfThere(call, thread_id, run_id, event) {
+      const ruling = await ask(event, { ...(thread_id !== null && { thread_id }), run_id })
+      const run = await runs.get(call, thread_id, run_id).catch(unlessGone)
+      const thread = run && (await threads.get(call, run.thread_id).catch(unlessGone))
+      if (thread !== undefined && !sees(ruling, thread.metadata)) throw noRun()
+      return thread !== undefined
     },
     async creation(call, thread_id, request) {
       await assertAssistant(call, request.assistant_id)

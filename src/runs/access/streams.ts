@@ -9,8 +9,8 @@ export function streamsFor(streams: Streams, checks: RunChecks): Streams {
       return streams.create(made.call, thread_id, made.request, gone)
     },
     async joinRun(call, thread_id, run_id, joining) {
-      await checks.run(call, thread_id, run_id, 'threads:read')
-      if (joining.cancel_on_disconnect)
+      const isThere = await checks.runIfThere(call, thread_id, run_id, 'threads:read')
+      if (isThere && joining.cancel_on_disconnect)
         await checks.run(call, thread_id, run_id, 'threads:update', { action: 'interrupt' })
       return streams.joinRun(call, thread_id, run_id, joining)
     },

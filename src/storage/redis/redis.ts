@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
-import { Redis, ReplyError } from 'ioredis'
+import { Redis } from 'ioredis'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 
-/** A Redis server as its users here see it. Every call throws AppError store_unavailable when it does not answer. */
+/** A Redis server as its users here see it. Every call throws AppError store_unavailable when it does not do it. */
 export interface RedisConnection {
   /** Runs a script, which is loaded when the server does not know it. */
   run<T>(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<T>
   command(name: string, ...args: (string | number)[]): Promise<unknown>
-  /** Hears a channel on a connection of its own; `missed` whenever that stands anew: what came before is not known. */
+  /**
+   * Hears a channel on a connection of its own; `missed` whenever that stands anew, as what came before is not known, and
+   * for what `receive` does not understand: anybody may speak there.
+   */
   subscribe(channel: string, receive: (message: string) => void, missed: () => void): void
   close(): Promise<void>
 }
@@ -20,6 +23,15 @@ const RETRY_STEP_MS = 50
 
 function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
+}
+
+async function answered<T>(work: () => Promise<unknown>): Promise<T> {
+  try {
+    return (await work()) as T
+  } catch (error) {
+    // A server that is loading, full or no longer the primary answers, but does nothing.
+    throw new AppError('store_unavailable', { cause: error })
+  }
 }
 
 /** Opens connections to the server at `url` (`redis://` or `rediss://`); lost ones are opened again. */
@@ -35,15 +47,6 @@ export function openRedis(url: string, logger: Logger): RedisConnection {
   const others: Redis[] = []
   const hashes = new Map<string, string>()
   client.on('error', (error: unknown) => logger.warn({ err: error }, 'Redis does not answer now'))
-
-  async function answered<T>(work: () => Promise<unknown>): Promise<T> {
-    try {
-      return (await work()) as T
-    } catch (error) {
-      if (error instanceof ReplyError) throw error
-      throw new AppError('store_unavailable', { cause: error })
-    }
-  }
 
   function hashOf(script: string): string {
     const known = hashes.get(script)
@@ -68,7 +71,13 @@ export function openRedis(url: string, logger: Logger): RedisConnection {
       const listener = new Redis(url, { ...options, maxRetriesPerRequest: null, autoResubscribe: false })
       others.push(listener)
       listener.on('error', () => undefined)
-      listener.on('message', (_channel, message: string) => receive(message))
+      listener.on('message', (_channel, message: string) => {
+        try {
+          receive(message)
+        } catch {
+          missed()
+        }
+      })
       listener.on('ready', () => {
         listener.subscribe(channel).then(missed, () => undefined)
       })

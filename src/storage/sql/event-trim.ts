@@ -40,7 +40,7 @@ function beyond(
   return kept < 0 ? [...chunks] : chunks.slice(0, kept)
 }
 
-/** Forgets some of what is beyond the bounds; false when there is nothing. */
+/** Forgets some of what is beyond the bounds, or all of what is of no log; false when there is nothing. */
 function trimStep(database: Database, thread: ThreadRef, bounds: EventBounds, now: number): Promise<boolean> {
   const key = keyValues(thread)
   return database.tx(lockOf(thread), async (session) => {
@@ -48,12 +48,17 @@ function trimStep(database: Database, thread: ThreadRef, bounds: EventBounds, no
       `SELECT total, chars FROM event_logs WHERE ${KEY}`,
       key,
     )
+    if (log === undefined) {
+      const isOfNone = `NOT EXISTS (SELECT 1 FROM event_logs WHERE ${KEY})`
+      await session.query(`DELETE FROM event_chunks WHERE ${KEY} AND ${isOfNone}`, [...key, ...key])
+      return false
+    }
     const oldest = await session.query<OldChunk>(
       `SELECT ms, last_seq, position, start_chars, chars FROM event_chunks WHERE ${KEY}
         ORDER BY ms, last_seq LIMIT ${STEP_CHUNKS}`,
       key,
     )
-    const last = log && beyond(oldest, log, bounds, now).at(-1)
+    const last = beyond(oldest, log, bounds, now).at(-1)
     if (last === undefined) return false
     const { ms, last_seq } = last
     await session.query(`UPDATE event_logs SET forgotten_ms = ?, forgotten_seq = ? WHERE ${KEY}`, [
@@ -79,7 +84,8 @@ function removeLog(database: Database, thread: ThreadRef): Promise<void> {
       await session.query(`UPDATE event_logs SET retired_at = NULL WHERE ${KEY}`, key)
       return
     }
-    for (const table of ['event_chunks', 'event_logs'])
+    // The log first: who appends meanwhile is waited for, or begins a new one.
+    for (const table of ['event_logs', 'event_chunks'])
       await session.query(`DELETE FROM ${table} WHERE ${KEY}`, key)
   })
 }

@@ -8,7 +8,10 @@ export interface Listening {
   channel: string
   application_name: string
   receive(payload: string): void
-  /** What was sent before a connection stood is not known: called whenever one stands. */
+  /**
+   * What was sent before a connection stood is not known: called whenever one stands, and for what `receive` does not
+   * understand, as other versions may speak there.
+   */
   missed(): void
   closed: AbortSignal
   logger: Logger
@@ -37,7 +40,13 @@ async function listenOnce(listening: Listening): Promise<void> {
   const stop = (): void => lose()
   client.on('error', stop)
   client.on('end', stop)
-  client.on('notification', ({ payload }) => receive(payload ?? ''))
+  client.on('notification', ({ payload }) => {
+    try {
+      receive(payload ?? '')
+    } catch {
+      missed()
+    }
+  })
   closed.addEventListener('abort', stop)
   try {
     await client.connect()

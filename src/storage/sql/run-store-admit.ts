@@ -139,7 +139,12 @@ export function createAdmit(database: RunDatabase, clock: Clock) {
       if (thread === undefined) {
         if (admission.if_not_exists === 'reject') return { kind: 'refused', reason: 'thread_not_found' }
         const metadata = admission.new_thread_metadata ?? {}
-        const fresh = { thread_id: key.thread_id, metadata, config: {}, ttl: null }
+        const fresh = {
+          thread_id: key.thread_id,
+          metadata,
+          config: {},
+          ttl: admission.new_thread_ttl ?? null,
+        }
         await insertThread(session, key, fresh, clock.now())
         thread = await session.lockThread(key)
       }

@@ -49,17 +49,21 @@ const EVENT_STREAM: Headers = { 'cache-control': 'no-cache', 'x-accel-buffering'
 type CreateContext = RouteContext<unknown, typeof CONNECTED_QUERY, SchemaTypes['run-create'], DeploymentDeps>
 type JoinContext = RouteContext<unknown, typeof RUN_JOIN_QUERY, unknown, DeploymentDeps>
 
-/** `path` is where the stream is found again; `run` is what SDKs read the run's id from, and nothing may follow it. */
+/**
+ * `path` is where the stream is found again, with the modes that were `asked` for: an SDK comes back without its query.
+ * `run` is what SDKs read the run's id from, and nothing may follow it.
+ */
 function reply(
   { deps, req }: DeploymentContext,
   stream: EventStream,
-  { path, run }: { path: string; run?: string },
+  { path, run, asked = [] }: { path: string; run?: string; asked?: readonly string[] },
 ): RouteReply<LiveBody> {
   const compact = prefersCompactMessages(req)
+  const query = asked.length === 0 ? '' : `?stream_mode=${asked.join()}`
   return {
     headers: {
       ...EVENT_STREAM,
-      location: `${path}/stream`,
+      location: `${path}/stream${query}`,
       ...(run !== undefined && { 'content-location': run }),
       ...(compact && { 'preference-applied': 'messages=compact' }),
     },
@@ -88,7 +92,7 @@ async function join(
     cancel_on_disconnect: cancelsOnDisconnect(principal, query),
   })
   const place = runLocation(thread_id, run_id)
-  return reply(context, stream, { path: place, run: place })
+  return reply(context, stream, { path: place, run: place, asked: query.stream_mode })
 }
 
 /** Streams of runs and threads, as server-sent events. */
@@ -175,7 +179,7 @@ function threadRoute(): DeploymentRoute {
         modes: asked.length === 0 ? ['run_modes'] : asked,
         gone: context.gone(),
       })
-      return reply(context, stream, { path: `/threads/${params.thread_id}` })
+      return reply(context, stream, { path: `/threads/${params.thread_id}`, asked })
     },
   })
 }
