@@ -46,7 +46,7 @@ export function createStreams(deps: StreamsDeps): Streams {
       const joining = { modes: null, gone, cancel_on_disconnect: cancels }
       const stream = await openRun(work, call, whereabouts(run), from, joining)
       const key = runKey(call.tenant, run.run_id)
-      return { run, stream: onGone(stream, gone, () => work.places.breakOff(key, call.caller, from)) }
+      return { run, stream: ifUnread(stream, gone, () => work.places.breakOff(key, call.caller, from)) }
     },
     joinRun: (call, thread_id, run_id, joining) => joinRun(work, call, { thread_id, run_id }, joining),
     async joinThread(call, thread_id, { from, modes, gone }) {
@@ -124,7 +124,11 @@ async function openRun(
   const plan = { thread, from, view: runView(run_id, modes), gone }
   const isEnd = (item: Batch[number]): boolean => !('gap' in item) && endsRun(item, run_id)
   if (ended_at === null) {
-    const stream = streams.open({ ...plan, isLast: isEnd })
+    const bound = async (): Promise<string | undefined> => {
+      const now = await find(work, call, found)
+      return now.ended_at === null ? undefined : ((await events.last(thread)) ?? '0-0')
+    }
+    const stream = streams.open({ ...plan, isLast: isEnd, bound })
     return cancel_on_disconnect ? cancelling(work, call, found, stream, gone) : stream
   }
   if (clock.now() - ended_at < CLOSING_MS) {
@@ -165,6 +169,19 @@ function onGone(stream: EventStream, gone: AbortSignal, act: () => void): EventS
       stream.close()
     },
   }
+}
+
+/** The stream; `act` is called when its client leaves before there was anything to tell it. */
+function ifUnread(stream: EventStream, gone: AbortSignal, act: () => void): EventStream {
+  let isRead = false
+  const watched = onGone(stream, gone, () => isRead || act())
+  async function* batches(): AsyncGenerator<Batch> {
+    for await (const batch of watched.batches) {
+      isRead = true
+      yield batch
+    }
+  }
+  return { ...watched, batches: batches() }
 }
 
 /** The stream of a run that has ended and of which nothing is to be told. */

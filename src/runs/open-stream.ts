@@ -11,6 +11,8 @@ export interface StreamPlan {
   view: View
   /** Nothing follows this one; null for streams that go on for ever. */
   isLast: ((item: StoredEvent | Gap) => boolean) | null
+  /** Asked after a gap, in which the last one may have been: the id behind which nothing follows, if that is known. */
+  bound?: () => Promise<string | undefined>
   /** Milliseconds after which it ends in any case. */
   ends_after?: number
   gone: AbortSignal
@@ -34,7 +36,8 @@ export function createOpenStreams(events: EventLog): OpenStreams {
 
   return {
     assertOpen,
-    open({ thread, from, view, isLast, ends_after, gone }) {
+    open(plan) {
+      const { thread, from, ends_after, gone } = plan
       assertOpen()
       const reading = new AbortController()
       const end = (): void => reading.abort()
@@ -44,7 +47,7 @@ export function createOpenStreams(events: EventLog): OpenStreams {
       if (gone.aborted) end()
       else gone.addEventListener('abort', end, { once: true })
       return {
-        batches: shown(reader, view, isLast, () => closed),
+        batches: shown(reader, plan, () => closed),
         close() {
           clearTimeout(timer)
           open.delete(reading)
@@ -62,14 +65,16 @@ export function createOpenStreams(events: EventLog): OpenStreams {
 
 async function* shown(
   reader: AsyncIterable<Batch>,
-  view: View,
-  isLast: StreamPlan['isLast'],
+  { view, isLast, bound }: StreamPlan,
   isClosed: () => boolean,
 ): AsyncGenerator<Batch> {
+  let end: string | undefined
   for await (const batch of reader) {
     const visible = batch.filter((item) => 'gap' in item || view(item))
     if (visible.length > 0) yield visible
     if (isLast !== null && batch.some(isLast)) return
+    if (batch.some((item) => 'gap' in item)) end = await bound?.()
+    if (end !== undefined && batch.some(reachesTo(end))) return
   }
   if (isClosed()) throw new AppError('shutting_down')
 }
@@ -83,6 +88,10 @@ export async function placeOf(events: EventLog, thread: ThreadRef, start: Stream
   const last = await events.last(thread)
   if (start === 'now') return last === null ? 'start' : { after: last }
   return last !== null && isAfter(start.after, last) ? { after: last } : start
+}
+
+function reachesTo(bound: string): (item: StoredEvent | Gap) => boolean {
+  return (item) => reaches(item, bound)
 }
 
 /** True for what is at or behind `bound`: the log then holds nothing more that was there when `bound` was its youngest. */

@@ -9,12 +9,9 @@ export interface RunPlaces {
   note(run: string, caller: Caller, thread_id: string): void
   /** The thread of a run that this caller had a stream of. */
   find(run: string, caller: Caller): string | undefined
-  /** The stream that a caller made a run with has broken off; it had begun there. */
+  /** The stream that a caller made a run with has broken off before anything was sent; it had begun there. */
   breakOff(run: string, caller: Caller, begin: StreamStart): void
-  /**
-   * Once after such a break: where the caller goes on without an id. Every event has one, so that client has had none;
-   * undefined for anybody else.
-   */
+  /** Once after such a break: where the caller, which has no id to go on from, begins; undefined for anybody else. */
   takeUp(run: string, caller: Caller): StreamStart | undefined
 }
 

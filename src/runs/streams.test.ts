@@ -4,6 +4,10 @@ import { eventually } from '../../test/support/eventually.ts'
 import { openRunWorld, type RunWorld, staying } from '../../test/support/run-world.ts'
 import { newUuid } from '../base/ids.ts'
 import { createLogger } from '../base/log.ts'
+import { createMetrics } from '../base/metrics.ts'
+import { createEventLog } from '../events/create-event-log.ts'
+import { createMemoryEventStore } from '../events/memory-event-store.ts'
+import { RUN_DONE, STATE_UPDATE } from '../events/views.ts'
 import { createStreams } from './create-streams.ts'
 import type { EventStream, Joining, StreamStart } from './streams.ts'
 
@@ -62,6 +66,34 @@ function joinAfter(world: RunWorld, run: { thread_id: string; run_id: string }, 
   return laterStreams(world).joinRun(world.call, run.thread_id, run.run_id, { ...NOW, from })
 }
 
+describe('a reader that is too slow', () => {
+  it('is told of the gap, and its stream ends though the end of the run was in it', async () => {
+    const world = await openRunWorld()
+    const { call, fake, runs } = world
+    const thread_id = await world.thread()
+    const thread = { ...call.tenant, thread_id }
+    const store = createMemoryEventStore({ now: () => 1 }, { events: 4, chars: 1 << 20, age_ms: 1 << 20 })
+    const logger = createLogger({ level: 'silent' })
+    const events = createEventLog({ store, logger, metrics: createMetrics() })
+    const streams = createStreams({ ...world, events, clock: { now: () => Date.now() }, logger })
+    const { run_id } = await runs.create(call, thread_id, REQUEST)
+    const say = (event: string) => events.append(thread, [{ event, data: '{}', run_id }], null)
+    const [first = ''] = (await say('metadata')) as string[]
+    const stream = await streams.joinRun(call, thread_id, run_id, { ...NOW, from: { after: first } })
+    await say('values')
+    await say(RUN_DONE)
+    for (let n = 0; n < 20; n++) await say(STATE_UPDATE)
+    await store.trim(thread)
+    const job = await fake.job(run_id)
+    job.end(doneWith({ n: 3 }))
+    await eventually(async () => expect((await runs.get(call, thread_id, run_id)).status).toBe('success'))
+    const seen = watch(stream)
+    await seen.ended
+    expect(names(seen)).toEqual(['gap'])
+    await events.close()
+  })
+})
+
 describe('the stream of a new run', () => {
   it('has all of its events and none of others, and ends with it', async () => {
     const { streams, call, fake, thread } = await openRunWorld()
@@ -99,9 +131,32 @@ describe('the stream of a new run', () => {
     })
   })
 
-  it('that broke off is taken up from its beginning by whoever made the run, once, without an id', async () => {
-    const world = await openRunWorld()
-    const { streams, call, fake, thread } = world
+  it('that broke off before anything was sent is taken up from its beginning by its maker, once', async () => {
+    const { streams, call, fake, thread } = await openRunWorld()
+    const thread_id = await thread()
+    const client = new AbortController()
+    const request = { ...REQUEST, on_disconnect: 'continue' } as const
+    const { run, stream } = await streams.create(call, thread_id, request, client.signal)
+    const broken = watch(stream)
+    client.abort()
+    await broken.ended
+    const job = await fake.job(run.run_id)
+    job.items(['metadata', { run_id: run.run_id, attempt: 1 }], ['values', 1])
+    const witness = watch(await streams.joinRun(call, thread_id, run.run_id, { ...NOW, from: 'start' }))
+    await has(witness, 2)
+    const stranger = { ...call, caller: { ...call.caller, api_key_id: newUuid() } }
+    const joins = []
+    for (const by of [stranger, call, call]) {
+      joins.push(watch(await streams.joinRun(by, thread_id, run.run_id, NOW)))
+    }
+    job.items(['values', 3])
+    job.end(doneWith({ n: 3 }))
+    await Promise.all(joins.map(({ ended }) => ended))
+    expect(joins.map(names)).toEqual([['values'], ['metadata', 'values', 'values'], ['values']])
+  })
+
+  it('that broke off later is not: who joins again without an id gets what follows', async () => {
+    const { streams, call, fake, thread } = await openRunWorld()
     const thread_id = await thread()
     const client = new AbortController()
     const request = { ...REQUEST, on_disconnect: 'continue' } as const
@@ -112,15 +167,11 @@ describe('the stream of a new run', () => {
     await has(broken, 2)
     client.abort()
     await broken.ended
-    const stranger = { ...call, caller: { ...call.caller, api_key_id: newUuid() } }
-    const joins = []
-    for (const by of [stranger, call, call]) {
-      joins.push(watch(await streams.joinRun(by, thread_id, run.run_id, NOW)))
-    }
+    const again = watch(await streams.joinRun(call, thread_id, run.run_id, NOW))
     job.items(['values', 3])
     job.end(doneWith({ n: 3 }))
-    await Promise.all(joins.map(({ ended }) => ended))
-    expect(joins.map(names)).toEqual([['values'], ['metadata', 'values', 'values'], ['values']])
+    await again.ended
+    expect(names(again)).toEqual(['values'])
   })
 
   it('opens at once for a run that waits for another, and shows only its own', async () => {

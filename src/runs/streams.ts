@@ -45,7 +45,7 @@ export interface Streams {
   ): Promise<{ run: Run; stream: EventStream }>
   /**
    * Joins a run; of one that has ended, what is kept after the client's last event. Whoever made it and lost that stream
-   * before its first event has no id to go on from: the next joining without one begins where that stream began.
+   * before anything was sent has no id to go on from: the next joining without one begins where that stream began.
    */
   joinRun(call: Call, thread_id: string | null, run_id: string, joining: Joining): Promise<EventStream>
   /** All runs of a thread, those there are and those to come, until the thread is deleted. */

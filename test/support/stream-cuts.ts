@@ -39,10 +39,7 @@ const MODES = ['values', 'updates', 'messages-tuple'] as const
 const MAX_BYTES = 30_000
 /** So that each connection of the SDK, which waits between them, is cut. */
 const SDK_BYTES = 8_000
-/**
- * More than what comes before the first event. An SDK that has had none asks without an id, which only the server that
- * made its run can understand.
- */
+/** More than what comes before the end of the first event: an SDK that has had none has no id to ask with. */
 const HEAD_BYTES = 1_000
 const HEADERS = { 'x-api-key': KEY, 'content-type': 'application/json' }
 
@@ -206,7 +203,6 @@ async function drain(answer: Response, frames: SseFrame[], isWhole = () => false
 
 /** The SDK within its limits, several streams at a time; answers how many events there were. */
 async function readBySdk(bench: Bench): Promise<number> {
-  const { servers } = bench
   const { streams, cuts } = bench.campaign.sdk
   if (streams === 0) return 0
   const left = new Map<string, number>()
@@ -216,8 +212,9 @@ async function readBySdk(bench: Bench): Promise<number> {
       const [, run_id] = /runs\/([^/]+)\/stream/.exec(path) ?? []
       const remaining = run_id === undefined ? cuts : (left.get(run_id) ?? cuts - 1)
       if (run_id !== undefined) left.set(run_id, remaining - 1)
-      const least = servers.length > 1 ? HEAD_BYTES : 0
-      return remaining > 0 ? { how: random(['cut', 'frame']), after: randomInt(least, SDK_BYTES) } : undefined
+      return remaining > 0
+        ? { how: random(['cut', 'frame']), after: randomInt(HEAD_BYTES, SDK_BYTES) }
+        : undefined
     },
   )
   const client = new Client({ apiUrl: base(proxy), apiKey: KEY })
