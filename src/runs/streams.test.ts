@@ -1,53 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { doneWith, type PlayedJob } from '../../test/support/fake-graph-host.ts'
 import { eventually } from '../../test/support/eventually.ts'
+import { has, names, watch } from '../../test/support/watched-stream.ts'
 import { openRunWorld, type RunWorld, staying } from '../../test/support/run-world.ts'
 import { newUuid } from '../base/ids.ts'
 import { createLogger } from '../base/log.ts'
-import { createMetrics } from '../base/metrics.ts'
-import { createEventLog } from '../events/create-event-log.ts'
-import { createMemoryEventStore } from '../events/memory-event-store.ts'
-import { RUN_DONE, STATE_UPDATE } from '../events/views.ts'
 import { createStreams } from './create-streams.ts'
-import type { EventStream, Joining, StreamStart } from './streams.ts'
+import type { Joining, StreamStart } from './streams.ts'
 
 const REQUEST = { assistant_id: 'agent', input: { n: 1 } }
 const NOW: Joining = { from: 'now', modes: null, gone: staying(), cancel_on_disconnect: false }
-
-/** What a client has seen so far: event and data, or `gap`. */
-interface Seen {
-  events: [event: string, data: unknown][]
-  ids: string[]
-  /** When the stream has ended; rejects when it was cut. */
-  ended: Promise<void>
-}
-
-/** Reads on and on. */
-function watch(stream: EventStream): Seen {
-  const seen: Omit<Seen, 'ended'> = { events: [], ids: [] }
-  const read = async (): Promise<void> => {
-    for await (const batch of stream.batches) {
-      for (const item of batch) {
-        if ('gap' in item) seen.events.push(['gap', item.gap])
-        else {
-          seen.events.push([item.event, JSON.parse(item.data)])
-          seen.ids.push(item.id)
-        }
-      }
-    }
-  }
-  const ended = read().finally(() => stream.close())
-  ended.catch(() => undefined)
-  return Object.assign(seen, { ended })
-}
-
-function has(seen: Seen, count: number): Promise<void> {
-  return eventually(async () => expect(seen.events.length).toBeGreaterThanOrEqual(count))
-}
-
-function names({ events }: Seen): string[] {
-  return events.map(([event]) => event)
-}
 
 /** A graph that says three things and ends. */
 function playThree(job: PlayedJob): void {
@@ -65,34 +27,6 @@ function laterStreams(world: RunWorld) {
 function joinAfter(world: RunWorld, run: { thread_id: string; run_id: string }, from: StreamStart) {
   return laterStreams(world).joinRun(world.call, run.thread_id, run.run_id, { ...NOW, from })
 }
-
-describe('a reader that is too slow', () => {
-  it('is told of the gap, and its stream ends though the end of the run was in it', async () => {
-    const world = await openRunWorld()
-    const { call, fake, runs } = world
-    const thread_id = await world.thread()
-    const thread = { ...call.tenant, thread_id }
-    const store = createMemoryEventStore({ now: () => 1 }, { events: 4, chars: 1 << 20, age_ms: 1 << 20 })
-    const logger = createLogger({ level: 'silent' })
-    const events = createEventLog({ store, logger, metrics: createMetrics() })
-    const streams = createStreams({ ...world, events, clock: { now: () => Date.now() }, logger })
-    const { run_id } = await runs.create(call, thread_id, REQUEST)
-    const say = (event: string) => events.append(thread, [{ event, data: '{}', run_id }], null)
-    const [first = ''] = (await say('metadata')) as string[]
-    const stream = await streams.joinRun(call, thread_id, run_id, { ...NOW, from: { after: first } })
-    await say('values')
-    await say(RUN_DONE)
-    for (let n = 0; n < 20; n++) await say(STATE_UPDATE)
-    await store.trim(thread)
-    const job = await fake.job(run_id)
-    job.end(doneWith({ n: 3 }))
-    await eventually(async () => expect((await runs.get(call, thread_id, run_id)).status).toBe('success'))
-    const seen = watch(stream)
-    await seen.ended
-    expect(names(seen)).toEqual(['gap'])
-    await events.close()
-  })
-})
 
 describe('the stream of a new run', () => {
   it('has all of its events and none of others, and ends with it', async () => {
