@@ -41,7 +41,7 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
   let last: Promise<void> = Promise.resolve()
 
   /** One after the other, so that the events of a thread keep their order. */
-  function then(work: () => Promise<void>): void {
+  function enqueue(work: () => Promise<void>): void {
     last = last.then(async () => {
       while (!closed) {
         try {
@@ -70,8 +70,8 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
     if (rows.length === AT_ONCE) await sendLeftBehind(before)
   }
 
-  then(() => sendLeftBehind(clock.now()))
-  const timer = setInterval(() => then(() => sendLeftBehind(clock.now() - OTHERS_MS)), OTHERS_MS).unref()
+  enqueue(() => sendLeftBehind(clock.now()))
+  const timer = setInterval(() => enqueue(() => sendLeftBehind(clock.now() - OTHERS_MS)), OTHERS_MS).unref()
 
   return {
     async write(session, thread, items) {
@@ -82,10 +82,10 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
           VALUES (?, ?, ?, ?, ?, ?)`,
         [id, thread_id, deployment_id, workspace_id, clock.now(), JSON.stringify(items)],
       )
-      return () => then(() => send(id, { thread_id, deployment_id, workspace_id }, items))
+      return () => enqueue(() => send(id, { thread_id, deployment_id, workspace_id }, items))
     },
     async retire(_session, thread) {
-      return () => then(() => retire(thread))
+      return () => enqueue(() => retire(thread))
     },
     async close() {
       clearInterval(timer)
