@@ -177,11 +177,22 @@ describe('death of the embedded engine', () => {
   it('a start that is aborted leaves no process', async () => {
     const controller = new AbortController()
     const starting = startTestClickHouse(folder.dir, controller.signal)
-    const folderHasRecord = async () =>
-      (await readdir(join(folder.dir, 'processes')).catch(() => [])).length > 0
-    await until('the child is recorded', folderHasRecord)
+    const recorded = () => readdir(join(folder.dir, 'processes')).catch(() => [])
+    await until('the child is recorded', async () => (await recorded()).length > 0)
     controller.abort(new Error('changed my mind'))
     await expect(starting).rejects.toThrow('changed my mind')
-    await until('the record is gone', async () => !(await folderHasRecord()))
+    expect(await recorded()).toEqual([])
+  })
+
+  it('nor does one that is aborted in the moment before it listens for that', async () => {
+    const controller = new AbortController()
+    const { signal } = controller
+    const listen = signal.addEventListener.bind(signal)
+    signal.addEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
+      controller.abort(new Error('changed my mind'))
+      listen(type, listener)
+    }
+    await expect(startTestClickHouse(folder.dir, signal)).rejects.toThrow('changed my mind')
+    expect(await readdir(join(folder.dir, 'processes'))).toEqual([])
   })
 })

@@ -21,7 +21,7 @@ export interface EmbeddedOptions {
   /** Default: a new random one. */
   readonly password?: string
   readonly memory?: EngineMemory
-  /** Aborting it while the engine starts ends the child and rejects with the signal's reason. */
+  /** Aborting it while the engine starts ends the child, and then rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
 
@@ -80,6 +80,11 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
     memory: options.memory ?? DEFAULT_MEMORY,
   }
   const answer = await firstAnswer(child, order as OpenMessage, exited, options.signal)
+  if (options.signal?.aborted) {
+    child.kill('SIGKILL')
+    await forgotten
+    throw options.signal.reason
+  }
   if (answer.type === 'failed') {
     await forgotten
     throw openError(answer.installed, [answer.message, stderr()].filter(Boolean).join('\n'))
@@ -150,6 +155,8 @@ async function firstAnswer(
 ): Promise<ChildAnswer> {
   const kill = () => void child.kill('SIGKILL')
   signal?.addEventListener('abort', kill, { once: true })
+  // What was aborted before does not tell its listeners.
+  if (signal?.aborted) kill()
   try {
     child.on('error', () => undefined)
     child.send(order, () => undefined)
@@ -161,9 +168,7 @@ async function firstAnswer(
         message: `The child process ended (${by ?? `code ${code}`}).`,
       }
     })
-    const answer = await Promise.race([answered, ended])
-    signal?.throwIfAborted()
-    return answer
+    return await Promise.race([answered, ended])
   } finally {
     signal?.removeEventListener('abort', kill)
   }
