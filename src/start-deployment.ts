@@ -215,18 +215,11 @@ async function startServing(parts: DeploymentParts, serving: ServingParts) {
   })
   stops.push(settle)
   const traceTotals = totalsReader(parts.reads)
-  const runs = createRuns({ ...working, store, findAssistant, traceTotals, webhooks: rules, clock, logger })
+  const shared = { store, clock, defaultTtl: defaultTtl(file) }
+  const runs = createRuns({ ...working, ...shared, findAssistant, traceTotals, webhooks: rules, logger })
   const cronStore = createCronStore(database, clock)
   const hostOf = (): GraphHost => deployment.host
-  const threads = createThreads({
-    store,
-    runs,
-    events,
-    crons: cronStore,
-    hostOf,
-    defaultTtl: defaultTtl(file),
-    clock,
-  })
+  const threads = createThreads({ ...shared, runs, events, crons: cronStore, hostOf })
   const streams = createStreams({ runs, threads, events, clock, logger })
   const runsOf = ({ user }: Caller): Runs =>
     user === undefined || userAuth === undefined

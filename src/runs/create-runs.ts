@@ -4,7 +4,7 @@ import { newTimeUuid, parseUuid } from '../base/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { type AwaitDeps, endOf, expectRun, type Leaving, outcomeOf } from './await-run.ts'
 import type { EarlyCancels } from './early-cancels.ts'
-import type { Run, Tenant } from './model.ts'
+import type { Run, Tenant, ThreadTtl } from './model.ts'
 import { type AssistantFacts, planRun } from './plan-run.ts'
 import { storedOutcome } from './run-outcome.ts'
 import type { Admission, CancelResult, CancelSelector } from './run-store.ts'
@@ -23,6 +23,8 @@ export interface RunsDeps extends AwaitDeps {
   traceTotals(tenant: Tenant, trace_id: string): Promise<JsonObject | null>
   /** Which webhooks runs may have. */
   webhooks?: WebhookRules
+  /** Of a thread that a run makes, unless the thread goes with the run. */
+  defaultTtl: ThreadTtl | null
   clock: Clock
 }
 
@@ -73,7 +75,7 @@ interface RunPlanned {
 }
 
 async function plan(
-  { findAssistant, clock, webhooks }: RunsDeps,
+  { findAssistant, clock, webhooks, defaultTtl }: RunsDeps,
   call: Call,
   thread_id: string | null,
   request: RunRequest,
@@ -88,6 +90,7 @@ async function plan(
     run_id: chosenId(request.run_id) ?? newTimeUuid(now),
     thread_id: thread_id ?? newTimeUuid(now),
     temporary: thread_id === null,
+    defaultTtl,
     ...(webhooks && { webhooks }),
   })
   return { call, admission, chosen: request.run_id !== undefined }

@@ -28,6 +28,7 @@ function planned(
     run_id: 'r',
     thread_id: 't',
     temporary,
+    defaultTtl: null,
     request: whole,
   })
   return { admission, ...(admission.compose?.(thread) ?? admission.run) }

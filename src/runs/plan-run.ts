@@ -22,6 +22,8 @@ export interface RunPlan {
   thread_id: string
   /** The thread is made for this run. */
   temporary: boolean
+  /** Of the thread, when this run makes it and it does not go with the run. */
+  defaultTtl: ThreadTtl | null
   request: RunRequest
   webhooks?: WebhookRules
 }
@@ -90,7 +92,7 @@ export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
     thread_metadata: { graph_id, assistant_id },
     ...(call.access && { visible: call.access.visible, new_thread_metadata: request.metadata ?? {} }),
     thread_config: goesWithRun ? { ...config, [TEMPORARY]: true } : config,
-    ...(goesWithRun && { new_thread_ttl: LINGERING }),
+    new_thread_ttl: goesWithRun ? LINGERING : plan.defaultTtl,
   }
 }
 

@@ -59,7 +59,7 @@ export interface Admission {
   /** What the thread's metadata begins with when this run makes it. */
   new_thread_metadata?: JsonObject
   /** Of a thread that is made for the run; it counts while no run is active. */
-  new_thread_ttl?: ThreadTtl
+  new_thread_ttl?: ThreadTtl | null
   /** A thread that the caller may not see is not there. Pure. */
   visible?: Visible | undefined
   /**

@@ -37,6 +37,21 @@ describe('a thread', () => {
     await expect(runs.list(call, id, { limit: 1, offset: 0 })).rejects.toMatchObject(missing)
   })
 
+  it('has the default time to live, whoever makes it', async () => {
+    const defaultTtl = { strategy: 'keep_latest', ttl_minutes: 90 } as const
+    const { threads, runs, call } = await openRunWorld({ defaultTtl })
+    const later = { ...REQUEST, after_seconds: 60 }
+    const made = await threads.create(call, {})
+    const named = await runs.create(call, newUuid(), { ...later, if_not_exists: 'create' })
+    const stateless = await runs.create(call, null, { ...later, on_completion: 'keep' })
+    for (const { thread_id } of [made, named, stateless]) {
+      expect((await threads.get(call, thread_id)).ttl).toMatchObject(defaultTtl)
+    }
+    const own = { strategy: 'delete', ttl_minutes: 1 } as const
+    expect((await threads.create(call, { ttl: own })).ttl).toMatchObject(own)
+    expect((await threads.create(call, { ttl: null })).ttl).toBeNull()
+  })
+
   it('of another tenant is not there', async () => {
     const { threads, runs, call, thread } = await openRunWorld()
     const id = await thread()

@@ -188,9 +188,9 @@ describe('death of the embedded engine', () => {
     const controller = new AbortController()
     const { signal } = controller
     const listen = signal.addEventListener.bind(signal)
-    signal.addEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
+    signal.addEventListener = (...listener: Parameters<typeof listen>) => {
       controller.abort(new Error('changed my mind'))
-      listen(type, listener)
+      listen(...listener)
     }
     await expect(startTestClickHouse(folder.dir, signal)).rejects.toThrow('changed my mind')
     expect(await readdir(join(folder.dir, 'processes'))).toEqual([])

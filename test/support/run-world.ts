@@ -9,7 +9,7 @@ import { createRuns } from '../../src/runs/create-runs.ts'
 import { createStreams } from '../../src/runs/create-streams.ts'
 import { createThreads } from '../../src/runs/create-threads.ts'
 import { createEarlyCancels } from '../../src/runs/early-cancels.ts'
-import type { Run, Tenant } from '../../src/runs/model.ts'
+import type { Run, Tenant, ThreadTtl } from '../../src/runs/model.ts'
 import type { RunRules } from '../../src/runs/run-job.ts'
 import type { RunStore } from '../../src/runs/run-store.ts'
 import type { Call, Runs } from '../../src/runs/runs.ts'
@@ -54,6 +54,8 @@ export interface WorldOptions {
   fake?: FakeGraphHost
   tenant?: Tenant
   rules?: Partial<RunRules>
+  /** Of threads that come without one. */
+  defaultTtl?: ThreadTtl
 }
 
 /** Runs and events as a process has them. */
@@ -91,6 +93,7 @@ const TENANT: Tenant = { workspace_id: newUuid(), deployment_id: newUuid() }
 export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld> {
   const { tenant = TENANT, concurrency = 16, lease_ms = 10_000, wake = createLocalWake() } = options
   const { store, events } = options.state ?? (await openMemoryRunState())
+  const { defaultTtl = null } = options
   const fake = options.fake ?? createFakeGraphHost({ stubborn: options.stubborn ?? false })
   const waiters = createWaiters()
   const earlyCancels = createEarlyCancels(systemClock)
@@ -130,6 +133,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
           }
         : undefined,
     traceTotals: async () => null,
+    defaultTtl,
     clock: systemClock,
     logger: QUIET,
   })
@@ -141,7 +145,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
     events,
     crons: { removeOfThread: async () => undefined },
     hostOf,
-    defaultTtl: null,
+    defaultTtl,
     clock: systemClock,
   })
   return {
