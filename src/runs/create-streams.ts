@@ -36,11 +36,7 @@ export function createStreams(deps: StreamsDeps): Streams {
   return {
     async create(call, thread_id, request, gone) {
       streams.assertOpen()
-      // A run that the client has named may be there already, with a beginning that has been.
-      const isFresh = thread_id !== null && request.run_id === undefined
-      const from = isFresh
-        ? await placeOf(deps.events, { ...call.tenant, thread_id }, 'now')
-        : ('start' as const)
+      const from = await beginning(deps, call, thread_id, request.run_id)
       const run = await deps.runs.create(call, thread_id, request)
       const cancels = request.on_disconnect === 'cancel'
       const joining = { modes: null, gone, cancel_on_disconnect: cancels }
@@ -59,6 +55,24 @@ export function createStreams(deps: StreamsDeps): Streams {
     },
     close: streams.close,
   }
+}
+
+/** Where a run that is about to be made begins. */
+async function beginning(
+  { events, runs }: StreamsDeps,
+  call: Call,
+  thread_id: string | null,
+  run_id: string | undefined,
+): Promise<ReadFrom> {
+  if (thread_id === null) return 'start'
+  const place = await placeOf(events, { ...call.tenant, thread_id }, 'now')
+  if (run_id === undefined) return place
+  // A run that the client has named may be there already, with a beginning that has been.
+  const isThere = await runs.get(call, thread_id, run_id).then(
+    () => true,
+    () => false,
+  )
+  return isThere ? 'start' : place
 }
 
 /** A run and how it stands. */

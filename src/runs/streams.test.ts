@@ -4,6 +4,7 @@ import { eventually } from '../../test/support/eventually.ts'
 import { has, names, watch } from '../../test/support/watched-stream.ts'
 import { openRunWorld, type RunWorld, staying } from '../../test/support/run-world.ts'
 import { newUuid } from '../base/ids.ts'
+import { isAfter } from '../events/event-id.ts'
 import { createLogger } from '../base/log.ts'
 import { createStreams } from './create-streams.ts'
 import type { Joining, StreamStart } from './streams.ts'
@@ -44,6 +45,24 @@ describe('the stream of a new run', () => {
         ['values', 3],
       ])
     }
+  })
+
+  it('is its own also when a run of that id was on the thread before', async () => {
+    const { streams, runs, call, fake, thread } = await openRunWorld()
+    fake.play(playThree)
+    const thread_id = await thread()
+    const named = { ...REQUEST, run_id: newUuid() }
+    const first = await streams.create(call, thread_id, named, staying())
+    await watch(first.stream).ended
+    const known = watch((await streams.create(call, thread_id, named, staying())).stream)
+    await known.ended
+    expect(known.events).toHaveLength(4)
+    await runs.remove(call, thread_id, named.run_id)
+    const again = watch((await streams.create(call, thread_id, named, staying())).stream)
+    await again.ended
+    const [earlier] = known.ids.slice(-1)
+    expect(again.events).toEqual(known.events)
+    expect(again.ids.every((id) => isAfter(id, earlier ?? id))).toBe(true)
   })
 
   it('of a stateless run ends too, and can be resumed when the run is gone', async () => {

@@ -141,6 +141,20 @@ describeOnSql('runs, cancelled and read', (engine) => {
       expect(await countCheckpointRows(database, thread_id)).toBe(3)
     })
 
+    it('takes only its own back with a run that has the id of a deleted one', async () => {
+      const first = await started(store, thread_id)
+      await addCheckpoint(database, first, '1')
+      await store.finish(first, endOf('success'))
+      await store.deleteRun(TENANT, thread_id, first.run_id)
+      const again = admissionOf(thread_id)
+      await store.admit(TENANT, { ...again, run: { ...again.run, run_id: first.run_id } })
+      const second = await claimOne()
+      await addCheckpoint(database, second, '2')
+      await store.rollback(second)
+      expect(await store.getRun(TENANT, thread_id, first.run_id)).toBeUndefined()
+      expect(await countCheckpointRows(database, thread_id)).toBe(3)
+    })
+
     it('keeps tenants apart, also with the same ids', async () => {
       const claim = await started(store, thread_id)
       const others = [

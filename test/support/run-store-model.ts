@@ -20,7 +20,7 @@ interface ModelThread {
   hasNext: boolean
   values: string | null
   seq: number
-  /** The run that wrote each checkpoint. */
+  /** The run that wrote each checkpoint; `DELETED` when it was deleted since. */
   checkpoints: string[]
 }
 
@@ -71,6 +71,7 @@ export type ModelCommand =
 
 export const LEASE_MS = 1000
 export const ADMIT_OWNER = 'admitter'
+const DELETED = ''
 
 export function emptyModel(now: number): ModelState {
   return { now, threads: {}, runs: [], claims: {} }
@@ -256,6 +257,8 @@ function deleteRun(state: ModelState, thread_id: string, run_id: string): string
   if (run === undefined) return 'not_found'
   if (isActive(run)) return 'active'
   state.runs = state.runs.filter((other) => other !== run)
+  const thread = threadOf(state, thread_id)
+  thread.checkpoints = thread.checkpoints.map((writer) => (writer === run_id ? DELETED : writer))
   return 'deleted'
 }
 

@@ -22,7 +22,8 @@ const LOCKED =
   'thread_id, deployment_id, workspace_id, status, rest_status, has_next, last_seq, last_run_at, ttl_ms, metadata, config'
 /** So many threads are worked on in one transaction: a few milliseconds. */
 const CHUNK = 50
-const CHECKPOINT_TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']
+/** What a graph has reached on a thread, every row with the run that wrote it. */
+export const CHECKPOINT_TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']
 /** So many ids are named in one statement. */
 export const MAX_IDS = 256
 

@@ -1,14 +1,15 @@
 import type { Clock } from '../../base/clock.ts'
+import { newUuid } from '../../base/ids.ts'
 import type { RunStore } from '../../runs/run-store.ts'
 import { TRANSITIONS } from '../../runs/state.ts'
-import type { Database, SqlValue } from './database.ts'
+import type { Database, SqlSession, SqlValue } from './database.ts'
 import { createAdmit } from './run-store-admit.ts'
 import { createRequestCancel } from './run-store-cancel.ts'
 import type { RunEvents } from './run-events.ts'
 import { createRunClaims } from './run-store-claims.ts'
 import { createRunEnds } from './run-store-ends.ts'
-import { FIND_RUN, KEY, keyValues, RUN_FIELDS, type RunRow, toRun } from './run-store-rows.ts'
-import { openRunSessions, type RunDatabase } from './run-store-session.ts'
+import { FIND_RUN, KEY, keyValues, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './run-store-rows.ts'
+import { CHECKPOINT_TABLES, openRunSessions, type RunDatabase } from './run-store-session.ts'
 import { createThreadSearch } from './run-store-search.ts'
 import { createThreadStore } from './run-store-threads.ts'
 
@@ -42,9 +43,19 @@ function createRunReads(database: RunDatabase): Reads {
         if (run === undefined) return 'not_found'
         if (TRANSITIONS[run.status].delete === 'refused') return 'active'
         await session.query(`DELETE FROM runs WHERE ${where}`, params)
+        await keepCheckpoints(session, key, run_id)
         return 'deleted'
       })
     },
+  }
+}
+
+/** What a deleted run has written stays the thread's: a later run with the same id must not take it back. */
+async function keepCheckpoints(session: SqlSession, key: ThreadKey, run_id: string): Promise<void> {
+  const nobody = `deleted:${newUuid()}`
+  for (const table of CHECKPOINT_TABLES) {
+    const sql = `UPDATE ${table} SET run_id = ? WHERE run_id = ? AND ${KEY}`
+    await session.query(sql, [nobody, run_id, ...keyValues(key)])
   }
 }
 
