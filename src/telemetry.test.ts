@@ -2,14 +2,23 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { trace } from '@opentelemetry/api'
+import { metrics as otelMetrics, trace } from '@opentelemetry/api'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { PATIENCE_MS } from '../test/support/eventually.ts'
 import { createLogger } from './base/log.ts'
 import { createMetrics } from './base/metrics.ts'
 import { startTelemetry } from './telemetry.ts'
 
 const logger = createLogger({ level: 'silent' })
-afterEach(() => vi.unstubAllEnvs())
+/** What the SDK itself waits for a silent endpoint, where these say so. */
+const LONGER_THAN_THE_TEST_MS = '10000000'
+const METRIC_TIMES = ['METRIC_EXPORT_INTERVAL', 'METRIC_EXPORT_TIMEOUT']
+afterEach(() => {
+  vi.unstubAllEnvs()
+  // Of a second SDK nothing is taken while the first one is.
+  trace.disable()
+  otelMetrics.disable()
+})
 
 describe('startTelemetry', () => {
   it('does nothing without an endpoint', async () => {
@@ -33,7 +42,7 @@ describe('startTelemetry', () => {
     const metrics = createMetrics()
     metrics.counter('weir_test_total', 'T.').inc({ code: 'stored' }, 3)
     metrics.histogram('weir_test_seconds', 'S.').observe(1)
-    const telemetry = await startTelemetry({ endpoint, metrics, logger })
+    const telemetry = await startTelemetry({ endpoint, metrics, logger, stop_ms: PATIENCE_MS })
     trace.getTracer('weir').startSpan('a span of ours').end()
     await telemetry.stop()
     sink.close()
@@ -49,9 +58,13 @@ describe('startTelemetry', () => {
     await once(silent.listen(0, '127.0.0.1'), 'listening')
     const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', endpoint)
-    const telemetry = await startTelemetry({ endpoint, metrics: createMetrics(), logger })
-    await telemetry.stop()
+    for (const name of ['EXPORTER_OTLP_TIMEOUT', 'BSP_EXPORT_TIMEOUT', ...METRIC_TIMES])
+      vi.stubEnv(`OTEL_${name}`, LONGER_THAN_THE_TEST_MS)
+    const telemetry = await startTelemetry({ endpoint, metrics: createMetrics(), logger, stop_ms: 100 })
+    trace.getTracer('weir').startSpan('a span of ours').end()
+    const asked = once(silent, 'request')
+    await Promise.all([telemetry.stop(), asked])
     silent.closeAllConnections()
     silent.close()
-  }, 10_000)
+  })
 })

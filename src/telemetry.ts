@@ -66,8 +66,10 @@ export async function startTelemetry(options: {
   endpoint: string | undefined
   metrics: Metrics
   logger: Logger
+  /** How long `stop` waits at most; default 3 s. */
+  stop_ms?: number
 }): Promise<Telemetry> {
-  const { endpoint, metrics, logger } = options
+  const { endpoint, metrics, logger, stop_ms = STOP_MS } = options
   if (endpoint === undefined) return { stop: async () => undefined }
   const { NodeSDK } = await import('@opentelemetry/sdk-node')
   const warn = (message: string): void => logger.warn({ component: 'opentelemetry' }, message)
@@ -82,7 +84,7 @@ export async function startTelemetry(options: {
   return {
     async stop() {
       stopBridge()
-      const late = new Promise<void>((resolve) => void setTimeout(resolve, STOP_MS).unref())
+      const late = new Promise<void>((resolve) => void setTimeout(resolve, stop_ms).unref())
       await Promise.race([
         sdk.shutdown().catch((error: unknown) => logger.warn({ err: error }, 'telemetry not sent')),
         late,

@@ -102,14 +102,16 @@ export async function sendLater(
   if (req.method === 'HEAD') res.end()
   else res.flushHeaders()
   const beat = setInterval(() => res.write('\n'), KEEP_ALIVE_MS)
+  const fallSilent = (): void => clearInterval(beat)
   // Whoever leaves is told nothing more, not even by a rejection.
-  res.once('close', () => clearInterval(beat))
+  if (res.destroyed) fallSilent()
+  else res.once('close', fallSilent)
   try {
     res.end(await text)
   } catch {
     res.destroy()
   } finally {
-    clearInterval(beat)
+    fallSilent()
   }
 }
 

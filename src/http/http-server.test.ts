@@ -1,8 +1,9 @@
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { accepted, startApp } from '../../test/support/app-fixture.ts'
-import { eventually } from '../../test/support/eventually.ts'
+import { eventually, PATIENCE_MS } from '../../test/support/eventually.ts'
 import { startHttpServer } from './http-server.ts'
 
 describe('stop', () => {
@@ -16,11 +17,23 @@ describe('stop', () => {
     })
     const inFlight = fixture.postJson('/runs', {})
     await eventually(async () => expect(fixture.ingested.length).toBe(1))
-    const stopped = fixture.stop()
+    const stopped = fixture.stop(PATIENCE_MS)
     await eventually(() => expect(fetch(`${fixture.url}/ok`)).rejects.toThrow())
     gate.resolve()
     expect((await inFlight).status).toBe(202)
     await stopped
+  })
+
+  it('waits for no connection on which nothing has come', async () => {
+    const app = { handle: (_req: unknown, res: ServerResponse) => void res.end() }
+    const server = await startHttpServer(app, { host: '127.0.0.1', port: 0 })
+    const socket = connect(server.port, '127.0.0.1').resume()
+    const closed = once(socket, 'close')
+    await once(socket, 'connect')
+    // Connections are taken in turn: when this one is answered, the one before has been taken.
+    await fetch(server.url)
+    await server.stop(2 ** 30)
+    await closed
   })
 
   it('cuts what does not finish in time', async () => {

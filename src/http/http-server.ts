@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { AppError } from '../base/errors.ts'
 import type { App } from './app.ts'
 
@@ -62,6 +62,16 @@ export async function startHttpServer(app: Pick<App, 'handle'>, options: ListenO
   server.requestTimeout = REQUEST_TIMEOUT_MS
   server.headersTimeout = HEADERS_TIMEOUT_MS
   server.keepAliveTimeout = KEEP_ALIVE_MS
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  const closeIdle = (): void => {
+    server.closeIdleConnections()
+    // Node counts a connection on which nothing has come yet as busy.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  }
   const { address, port, family } = await listen(server, options)
   const name = family === 'IPv6' ? `[${address}]` : address
 
@@ -72,7 +82,7 @@ export async function startHttpServer(app: Pick<App, 'handle'>, options: ListenO
       stopping = true
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       // A connection whose last request began before the stop turns idle only later.
-      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+      const sweep = setInterval(closeIdle, SWEEP_MS)
       const deadline = setTimeout(() => server.closeAllConnections(), grace_ms)
       await closed
       clearInterval(sweep)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -212,6 +212,19 @@ describe('the lock', () => {
       await log.close()
     }
     expect((await readdir(bench.dir)).filter((name) => name.startsWith('lock'))).toEqual([])
+  })
+
+  it('is looked at again when another process has just taken it over', async () => {
+    await writeFile(join(bench.dir, 'lock'), 'nonsense')
+    // The guard of that process as it is in between: there when one is to be made, and gone when it is looked at.
+    const guard = join(bench.dir, 'lock.takeover')
+    await symlink('nowhere', guard)
+    const opening = bench.open()
+    opening.catch(() => undefined)
+    // Time enough to look at it.
+    for (let turn = 0; turn < 100; turn++) await readdir(bench.dir)
+    await rm(guard)
+    expect(await readTexts(await opening)).toEqual([])
   })
 
   it('goes to one of several that open at once', async () => {

@@ -41,8 +41,10 @@ async function removeStale(path: string, directory: string): Promise<void> {
   await refuseIfAlive(path, directory)
   const guard = `${path}.takeover`
   if (!(await created(() => writeFile(guard, '', { flag: 'wx' })))) {
-    const { mtimeMs } = await stat(guard)
-    if (Date.now() - mtimeMs > ABANDONED_GUARD_MS) return rm(guard, { force: true })
+    const since = await madeAt(guard)
+    // Whoever held it is done: what came of that is seen by trying again.
+    if (since === null) return
+    if (Date.now() - since > ABANDONED_GUARD_MS) return rm(guard, { force: true })
     throw new AppError('log_unusable', { message: `Another process is opening ${directory} right now.` })
   }
   try {
@@ -100,9 +102,18 @@ async function startOf(pid: number): Promise<string | null> {
   return fields[0] === 'Z' || fields[0] === 'X' ? 'dead' : (fields[19] ?? null)
 }
 
-async function readText(path: string): Promise<string | null> {
+function readText(path: string): Promise<string | null> {
+  return ifThere(readFile(path, 'utf8'))
+}
+
+/** In epoch milliseconds. */
+async function madeAt(path: string): Promise<number | null> {
+  return (await ifThere(stat(path)))?.mtimeMs ?? null
+}
+
+async function ifThere<T>(reading: Promise<T>): Promise<T | null> {
   try {
-    return await readFile(path, 'utf8')
+    return await reading
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ESRCH') return null

@@ -87,7 +87,9 @@ async function read(
 ): Promise<void> {
   const left = new AbortController()
   const reason = new EngineException(735, 'QUERY_WAS_CANCELLED_BY_CLIENT', 'The reader has left.')
-  res.once('close', () => left.abort(reason))
+  const leave = (): void => left.abort(reason)
+  if (res.destroyed) leave()
+  else res.once('close', leave)
   await engine.read(statement, context, left.signal, (bytes) => writeSlowly(res, bytes, left.signal))
   res.end()
 }
