@@ -22,6 +22,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     passWithNoTests: true,
+    globalSetup: ['./test/support/postgres-for-all.ts'],
     reporters: ['default', './scripts/summary-reporter.ts'],
     projects: Object.entries(LAYERS).map(([name, include]) => ({
       extends: true,

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts'
+import { postgresDatabases } from '../support/postgres-databases.ts'
+import { hasPostgres } from '../support/postgres.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 import { readFrames, type SseFrame } from '../support/sse-frames.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../support/weir-process.ts'
@@ -44,19 +45,17 @@ async function follow(
 describe.each([{ redis: false }, { redis: true }])('streams of two servers (Redis: $redis)', ({ redis }) => {
   const isMissing = !hasPostgres() || (redis && !hasRedis())
   let dir: string
-  let cluster: PostgresCluster | undefined
   let redisServer: RedisServer | undefined
   let servers: WeirProcess[] = []
   beforeAll(async () => {
     if (isMissing) return
     dir = await mkdtemp(join(tmpdir(), 'weir-'))
-    cluster = await startPostgres()
     redisServer = redis ? await startRedis() : undefined
     const env = {
       GRAPHS,
       DEPLOYMENT_NAME: 'fixtures',
       DEPLOYMENT_PORT: '0',
-      DATABASE_URL: await cluster.createDatabase(),
+      DATABASE_URL: await postgresDatabases().take(),
       ...(redisServer && { REDIS_URL: await redisServer.url() }),
     }
     servers = await Promise.all(
@@ -68,7 +67,7 @@ describe.each([{ redis: false }, { redis: true }])('streams of two servers (Redi
   })
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.kill()))
-    await Promise.all([cluster?.stop(), redisServer?.stop()])
+    await redisServer?.stop()
     if (!isMissing) await rm(dir, { recursive: true, force: true })
   })
 

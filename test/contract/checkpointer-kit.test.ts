@@ -7,7 +7,8 @@ import type { Database } from '../../src/storage/sql/database.ts'
 import { migrate } from '../../src/storage/sql/migrate.ts'
 import { openPostgres } from '../../src/storage/sql/postgres.ts'
 import { openSqlite } from '../../src/storage/sql/sqlite.ts'
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts'
+import { postgresDatabases } from '../support/postgres-databases.ts'
+import { hasPostgres } from '../support/postgres.ts'
 
 // LangChain's kit takes the test functions from the global object.
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it })
@@ -56,11 +57,15 @@ describe('LangChain says that the checkpointer is one', () => {
   runKit('SQLite', async () => openSqlite(':memory:'))
 
   describe.skipIf(!hasPostgres())('where Postgres is installed', () => {
-    let cluster: PostgresCluster | undefined
-    beforeAll(async () => {
-      cluster = await startPostgres()
+    const databases = postgresDatabases()
+    runKit('Postgres', async () => {
+      const url = await databases.take()
+      const database = openPostgres(url)
+      const close = async (): Promise<void> => {
+        await database.close()
+        databases.giveBack(url)
+      }
+      return { ...database, close }
     })
-    afterAll(async () => await cluster?.stop())
-    runKit('Postgres', async () => openPostgres((await cluster?.createDatabase()) ?? ''))
   })
 })

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { connectRunDatabase, inSchema, openRunDatabase } from '../../src/storage/sql/open-run-database.ts'
 import { openSql } from '../../src/storage/sql/open.ts'
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts'
+import { postgresDatabases } from '../support/postgres-databases.ts'
+import { hasPostgres } from '../support/postgres.ts'
 
 describe('inSchema', () => {
   it.each([
@@ -30,14 +31,8 @@ describe('openRunDatabase', () => {
 })
 
 describe.skipIf(!hasPostgres())('openRunDatabase on Postgres', () => {
-  let cluster: PostgresCluster
-  beforeAll(async () => {
-    cluster = await startPostgres()
-  })
-  afterAll(async () => await cluster.stop())
-
   it('keeps run state in a schema apart from identity, also when two start at once', async () => {
-    const place = { url: await cluster.createDatabase(), file: '' }
+    const place = { url: await postgresDatabases().take(), file: '' }
     const [identity, ...runs] = await Promise.all([
       openSql(place),
       openRunDatabase(place),

@@ -1,12 +1,14 @@
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { newUuid } from '../../src/base/ids.ts'
 import { createLogger } from '../../src/base/log.ts'
+import type { Wake, WakeMessage } from '../../src/runs/wake.ts'
 import { createEventWire } from '../../src/storage/sql/event-wire.ts'
 import { openRunDatabase } from '../../src/storage/sql/open-run-database.ts'
 import { createPostgresWake } from '../../src/storage/sql/wake.ts'
 import { eventually } from '../support/eventually.ts'
 import { doneWith } from '../support/fake-graph-host.ts'
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts'
+import { postgresDatabases } from '../support/postgres-databases.ts'
+import { hasPostgres } from '../support/postgres.ts'
 import {
   openRunState,
   openRunWorld,
@@ -18,31 +20,43 @@ import {
 const REQUEST = { assistant_id: 'agent', input: null }
 const INTERRUPT = { action: 'interrupt', wait: true, early: false } as const
 
-describe.skipIf(!hasPostgres())('servers that share their runs in Postgres', () => {
-  let cluster: Promise<PostgresCluster> | undefined
-  afterAll(async () => await (await cluster)?.stop())
+interface Server extends RunWorld {
+  /** What the others have told it. */
+  readonly heard: readonly WakeMessage[]
+}
 
-  /** A server of the database at `url`. */
-  async function openServer(url: string, options: WorldOptions = {}): Promise<RunWorld> {
+describe.skipIf(!hasPostgres())('servers that share their runs in Postgres', () => {
+  const databases = postgresDatabases()
+
+  /** A server of the database at `url`, which hears the others. */
+  async function openServer(url: string, options: WorldOptions = {}): Promise<Server> {
     const database = await openRunDatabase({ url, file: '' })
     const logger = createLogger({ level: 'silent' })
     const wake = createPostgresWake({ url, database, logger, retryMs: 10 })
+    await new Promise<void>((connected) => wake.listen(() => connected()))
+    const heard: WakeMessage[] = []
+    const listen: Wake['listen'] = (listener) =>
+      wake.listen((message) => {
+        listener(message)
+        heard.push(message)
+      })
     const state = openRunState(database, createEventWire({ url, logger }))
     onTestFinished(async () => {
       await wake.close()
       await state.close()
       await database.close()
     })
-    return openRunWorld({ ...options, wake, state })
+    return { ...(await openRunWorld({ ...options, wake: { ...wake, listen }, state })), heard }
   }
 
   async function openUrl(): Promise<string> {
-    cluster ??= startPostgres()
-    return (await cluster).createDatabase()
+    const url = await databases.take()
+    onTestFinished(() => databases.giveBack(url))
+    return url
   }
 
   /** The second server is the only one with room, so it executes what the first one is asked for. */
-  async function openPair(options: WorldOptions = {}): Promise<[asked: RunWorld, executing: RunWorld]> {
+  async function openPair(options: WorldOptions = {}): Promise<[asked: Server, executing: Server]> {
     const url = await openUrl()
     const asked = await openServer(url, { ...options, concurrency: 0 })
     return [asked, await openServer(url, options)]
@@ -91,9 +105,8 @@ describe.skipIf(!hasPostgres())('servers that share their runs in Postgres', () 
     const thread_id = await asked.thread()
     const run_id = newUuid()
     await asked.runs.cancel(asked.call, thread_id, run_id, { action: 'interrupt', wait: false, early: true })
-    // What is sent later arrives later: once this has been heard, so has the cancel.
-    const marker = await asked.runs.create(asked.call, await asked.thread(), REQUEST)
-    await executing.fake.job(marker.run_id)
+    const cancel = expect.objectContaining({ kind: 'early_cancel', run_id })
+    await eventually(async () => expect(executing.heard).toContainEqual(cancel))
     await executing.runs.create(executing.call, thread_id, { ...REQUEST, run_id })
     await eventually(async () =>
       expect((await asked.runs.get(asked.call, thread_id, run_id)).status).toBe('interrupted'),
@@ -102,13 +115,13 @@ describe.skipIf(!hasPostgres())('servers that share their runs in Postgres', () 
 
   it('one takes over when another falls silent, whose word then counts no more', async () => {
     const url = await openUrl()
-    const lease_ms = 300
-    const silent = await openServer(url, { lease_ms, stubborn: true })
+    const silent = await openServer(url, { lease_ms: 300, stubborn: true })
     const thread_id = await silent.thread()
     const run = await silent.runs.create(silent.call, thread_id, REQUEST)
     const left = await silent.fake.job(run.run_id)
     silent.store.renew = () => new Promise(() => undefined)
-    const alive = await openServer(url, { lease_ms })
+    // Its own lease is not to run out, however busy the machine is.
+    const alive = await openServer(url)
     const taken = await alive.fake.job(run.run_id, 2)
     left.end(doneWith('too late'))
     taken.end(doneWith('in time'))

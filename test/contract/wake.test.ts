@@ -1,18 +1,18 @@
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
 import type { WakeMessage } from '../../src/runs/wake.ts'
 import { openPostgres } from '../../src/storage/sql/postgres.ts'
 import { createPostgresWake } from '../../src/storage/sql/wake.ts'
 import { eventually } from '../support/eventually.ts'
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts'
+import { postgresDatabases } from '../support/postgres-databases.ts'
+import { hasPostgres } from '../support/postgres.ts'
 
 describe.skipIf(!hasPostgres())('wake over Postgres', () => {
-  let cluster: Promise<PostgresCluster> | undefined
-  afterAll(async () => await (await cluster)?.stop())
+  const databases = postgresDatabases()
 
   async function openProcesses(count: number) {
-    cluster ??= startPostgres()
-    const url = await (await cluster).createDatabase()
+    const url = await databases.take()
+    onTestFinished(() => databases.giveBack(url))
     const database = openPostgres(url)
     const logger = createLogger({ level: 'silent' })
     const processes = Array.from({ length: count }, () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe } from 'vitest'
+import { afterAll, afterEach, describe, onTestFinished } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { createMetrics } from '../../src/base/metrics.ts'
@@ -17,7 +17,8 @@ import { createSqlEventStore } from '../../src/storage/sql/event-store.ts'
 import { openRunDatabase } from '../../src/storage/sql/open-run-database.ts'
 import { openPostgres } from '../../src/storage/sql/postgres.ts'
 import { createRunStore } from '../../src/storage/sql/run-store.ts'
-import { hasPostgres, type PostgresCluster, startPostgres } from './postgres.ts'
+import { postgresDatabases } from './postgres-databases.ts'
+import { hasPostgres } from './postgres.ts'
 import { hasRedis, type RedisServer, startRedis } from './redis.ts'
 
 /** An event log as a process has it, and what it stands on. */
@@ -103,19 +104,20 @@ function sqliteEngine(): LogEngine {
 }
 
 function postgresEngine(): LogEngine {
-  let cluster: Promise<PostgresCluster> | undefined
-  afterAll(async () => await (await cluster)?.stop())
+  const databases = postgresDatabases()
   let url = ''
   const deafen = async (): Promise<void> => {
     const database = openPostgres(url)
     await database.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'weir-events'",
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'weir-events' AND datname = current_database()`,
     )
     await database.close()
   }
   return engine({ name: 'Postgres', shared: true, durable: true, deafen }, async () => {
-    cluster ??= startPostgres()
-    url = await (await cluster).createDatabase()
+    url = await databases.take()
+    const mine = url
+    onTestFinished(() => databases.giveBack(mine))
     return async ({ clock, bounds }) => {
       const database = await openRunDatabase({ url, file: '' })
       const wire = createEventWire({ url, logger: LOGGER })

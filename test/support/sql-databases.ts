@@ -1,8 +1,9 @@
-import { afterAll, afterEach, describe } from 'vitest'
+import { afterEach, describe } from 'vitest'
 import type { Database } from '../../src/storage/sql/database.ts'
 import { openPostgres } from '../../src/storage/sql/postgres.ts'
 import { openSqlite } from '../../src/storage/sql/sqlite.ts'
-import { hasPostgres, type PostgresCluster, startPostgres } from './postgres.ts'
+import { postgresDatabases } from './postgres-databases.ts'
+import { hasPostgres } from './postgres.ts'
 
 /** Databases of one engine for one test; all are closed after it. */
 export interface SqlEngine {
@@ -35,9 +36,12 @@ function createSqliteEngine(): SqlEngine {
 
 function createPostgresEngine(): SqlEngine {
   const opened = new Set<Database>()
+  const databases = postgresDatabases()
+  const taken: string[] = []
+  afterEach(() => {
+    for (const url of taken.splice(0)) databases.giveBack(url)
+  })
   closeAfterEach(opened)
-  let cluster: Promise<PostgresCluster> | undefined
-  afterAll(async () => await (await cluster)?.stop())
   let url = ''
   const openAgain = async (): Promise<Database> => {
     const database = openPostgres(url)
@@ -47,8 +51,8 @@ function createPostgresEngine(): SqlEngine {
   return {
     name: 'Postgres',
     async open() {
-      cluster ??= startPostgres()
-      url = await (await cluster).createDatabase()
+      url = await databases.take()
+      taken.push(url)
       return await openAgain()
     },
     openAgain,
