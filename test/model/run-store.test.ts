@@ -9,8 +9,10 @@ import { apply, type Drawn, resolve, steps, THREADS, type World } from '../suppo
 import {
   applyToModel,
   emptyModel,
+  type LookingCommand,
   type ModelCommand,
   type ModelState,
+  threadsFor,
   viewOfModel,
 } from '../support/run-store-model.ts'
 import { describeOnSql, type SqlEngine } from '../support/sql-databases.ts'
@@ -42,16 +44,37 @@ function* permutations<T>(items: readonly T[]): Generator<T[]> {
   }
 }
 
+interface Done {
+  command: ModelCommand
+  answer: unknown
+}
+
+function isLooking(command: ModelCommand): command is LookingCommand {
+  return command.verb === 'claim' || command.verb === 'cancelAll'
+}
+
+/** Every command has one moment; one that looks for its threads has another one for that. */
+function momentsOf(done: Done): Done[] {
+  return isLooking(done.command) ? [done, done] : [done]
+}
+
+/** True when the model answers just so, moment by moment. */
+function fits(state: ModelState, order: readonly Done[]): boolean {
+  const looked = new Map<Done, string[]>()
+  return order.every((done) => {
+    const { command, answer } = done
+    if (!isLooking(command)) return equals(applyToModel(state, command), answer)
+    const among = looked.get(done)
+    if (among === undefined) return looked.set(done, threadsFor(state, command))
+    return equals(applyToModel(state, { ...command, among }), answer)
+  })
+}
+
 /** The model after the commands in some order in which it answers just so; undefined when there is none. */
-function explain(
-  state: ModelState,
-  done: readonly { command: ModelCommand; answer: unknown }[],
-  view: unknown,
-): ModelState | undefined {
-  for (const order of permutations(done)) {
+function explain(state: ModelState, done: readonly Done[], view: unknown): ModelState | undefined {
+  for (const order of permutations(done.flatMap(momentsOf))) {
     const after = structuredClone(state)
-    const fits = order.every(({ command, answer }) => equals(applyToModel(after, command), answer))
-    if (fits && equals(viewOfModel(after), view)) return after
+    if (fits(after, order) && equals(viewOfModel(after), view)) return after
   }
   return undefined
 }

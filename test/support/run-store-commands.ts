@@ -231,7 +231,8 @@ export async function apply(
         LEASE_MS,
       )
       const orders = new Map(cancel.map((order) => [order.run_id, `${order.run_id} ${order.action}`]))
-      return { lost, cancel: command.leases.flatMap((lease) => orders.get(lease.run_id) ?? []) }
+      const ids = new Set(command.leases.map(({ run_id }) => run_id))
+      return { lost, cancel: [...ids].flatMap((run_id) => orders.get(run_id) ?? []) }
     }
     case 'recover':
       return (await store.recover(command.owner, command.max))

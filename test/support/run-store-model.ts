@@ -39,6 +39,9 @@ export interface ModelLease {
   claim: number
 }
 
+/** Looks first which threads have work for it, and then does it on these: `among`, if others were at work in between. */
+type Looking<Command> = Command & { among?: string[] }
+
 export type ModelCommand =
   | { verb: 'tick'; ms: number }
   | {
@@ -50,7 +53,7 @@ export type ModelCommand =
       claim: boolean
       create: boolean
     }
-  | { verb: 'claim'; owner: string; limit: number }
+  | Looking<{ verb: 'claim'; owner: string; limit: number }>
   | { verb: 'write'; lease: ModelLease }
   | {
       verb: 'finish'
@@ -64,10 +67,12 @@ export type ModelCommand =
   | { verb: 'renew'; leases: ModelLease[] }
   | { verb: 'recover'; owner: string; max: number }
   | { verb: 'cancel'; thread_id: string; run_ids: string[]; action: CancelAction }
-  | { verb: 'cancelAll'; status: 'pending' | 'running' | 'all'; action: CancelAction }
+  | Looking<{ verb: 'cancelAll'; status: 'pending' | 'running' | 'all'; action: CancelAction }>
   | { verb: 'deleteRun'; thread_id: string; run_id: string }
   | { verb: 'deleteThread'; thread_id: string }
   | { verb: 'update'; thread_id: string; values: string; next: boolean }
+
+export type LookingCommand = ModelCommand & { verb: 'claim' | 'cancelAll' }
 
 export const LEASE_MS = 1000
 export const ADMIT_OWNER = 'admitter'
@@ -200,12 +205,14 @@ function nextOf(state: ModelState, thread_id: string): { due_at: number; run: Mo
   return first && { due_at: first.due_at, run: first }
 }
 
-function claim(state: ModelState, owner: string, limit: number): string[] {
-  const due = Object.keys(state.threads)
+function dueOf(state: ModelState, thread_ids: readonly string[]): { due_at: number; run: ModelRun }[] {
+  return thread_ids
     .flatMap((thread_id) => nextOf(state, thread_id) ?? [])
     .filter(({ due_at }) => due_at <= state.now)
-    .sort((a, b) => a.due_at - b.due_at || (a.run.thread_id < b.run.thread_id ? -1 : 1))
-    .slice(0, limit)
+}
+
+function claim(state: ModelState, owner: string, thread_ids: readonly string[]): string[] {
+  const due = dueOf(state, thread_ids)
   for (const { run } of due) take(state, run, owner)
   return due.map(({ run }) => `${run.run_id} ${run.attempt}`)
 }
@@ -271,7 +278,7 @@ export function applyToModel(state: ModelState, command: ModelCommand): unknown 
     case 'admit':
       return admit(state, command)
     case 'claim':
-      return claim(state, command.owner, command.limit)
+      return claim(state, command.owner, command.among ?? threadsFor(state, command))
     case 'write':
       return ofLease(state, command.lease, (run) => {
         threadOf(state, run.thread_id).checkpoints.push(run.run_id)
@@ -297,9 +304,9 @@ export function applyToModel(state: ModelState, command: ModelCommand): unknown 
       return cancelSome(state, found, action).sort()
     }
     case 'cancelAll': {
-      const wanted = (run: ModelRun): boolean =>
-        isActive(run) && (command.status === 'all' || run.status === command.status)
-      return cancelSome(state, state.runs.filter(wanted), command.action).sort()
+      const among = command.among ?? threadsFor(state, command)
+      const found = state.runs.filter((run) => isWanted(run, command) && among.includes(run.thread_id))
+      return cancelSome(state, found, command.action).sort()
     }
     case 'deleteRun':
       return deleteRun(state, command.thread_id, command.run_id)
@@ -312,6 +319,21 @@ export function applyToModel(state: ModelState, command: ModelCommand): unknown 
     case 'update':
       return update(state, command)
   }
+}
+
+function isWanted(run: ModelRun, { status }: ModelCommand & { verb: 'cancelAll' }): boolean {
+  return isActive(run) && (status === 'all' || run.status === status)
+}
+
+/** The threads that have work for the command, in the order in which it does it. */
+export function threadsFor(state: ModelState, command: LookingCommand): string[] {
+  if (command.verb === 'cancelAll') {
+    return state.runs.filter((run) => isWanted(run, command)).map(({ thread_id }) => thread_id)
+  }
+  return dueOf(state, Object.keys(state.threads))
+    .sort((a, b) => a.due_at - b.due_at || (a.run.thread_id < b.run.thread_id ? -1 : 1))
+    .slice(0, command.limit)
+    .map(({ run }) => run.thread_id)
 }
 
 /** What a client can see of everything, to be compared with the store. */
