@@ -284,14 +284,17 @@ describe('several runs on a thread', () => {
 
   it('after_seconds starts when it is due, and does not hold up others', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
+    fake.play((job) => job.end(doneWith(1)))
     const thread_id = await thread()
+    const far = await runs.create(call, thread_id, { ...REQUEST, after_seconds: 3600 })
     const asked = Date.now()
     const later = await runs.create(call, thread_id, { ...REQUEST, after_seconds: 0.2 })
     expect(later.status).toBe('pending')
     const now = await runs.create(call, thread_id, REQUEST)
-    ;(await fake.job(now.run_id)).end(doneWith(1))
+    await fake.job(now.run_id)
     await fake.job(later.run_id)
     expect(Date.now() - asked).toBeGreaterThanOrEqual(195)
+    expect((await runs.get(call, thread_id, far.run_id)).status).toBe('pending')
   })
 })
 

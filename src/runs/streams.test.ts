@@ -313,6 +313,8 @@ describe('the stream of a thread', () => {
     const done = (run_id: string) => ({ status: 'run_done', run_id, run_status: 'success' })
     const begin = (run_id: string) => ({ run_id, attempt: 1 })
     await has(states, 2)
+    await has(all, 10)
+    await has(lifecycle, 4)
     expect(names(all)).toEqual([1, 2].flatMap(() => ['metadata', 'values', 'updates', 'values', 'run_done']))
     expect(lifecycle.events.map(([, data]) => data)).toEqual(
       made.flatMap((run_id) => [begin(run_id), done(run_id)]),
@@ -322,7 +324,7 @@ describe('the stream of a thread', () => {
     )
     const replayed = await join(['run_modes', 'state_update'], 'start')
     await has(replayed, 12)
-    expect(replayed.ids).toEqual([...all.ids, ...states.ids].sort())
+    expect(replayed.ids).toEqual([...all.ids, ...states.ids].sort((a, b) => (isAfter(a, b) ? 1 : -1)))
     const resumed = await join(['lifecycle'], { after: lifecycle.ids[1] ?? '' })
     await has(resumed, 2)
     expect(resumed.ids).toEqual(lifecycle.ids.slice(2))

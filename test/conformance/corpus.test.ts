@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { eventually } from '../support/eventually.ts'
-import { useWeir, type WeirProcess } from '../support/server.ts'
+import { drained, useWeir, type WeirProcess } from '../support/server.ts'
 import { caseFaults, type ExpectedFacts, type ReadTrace, type ReadTraceRun } from './corpus-facts.ts'
 
 const CORPUS = new URL('../corpus/', import.meta.url)
@@ -71,13 +70,6 @@ async function replay(weir: WeirProcess, requests: readonly RecordedRequest[]): 
     answers.push([path, response.status])
   }
   return answers
-}
-
-async function drained(weir: WeirProcess): Promise<void> {
-  await eventually(async () => {
-    const { waiting } = await weir.json<{ waiting: number }>('/api/v1/ingest/health')
-    expect(waiting).toBe(0)
-  })
 }
 
 async function readTraces(weir: WeirProcess, { runs }: CorpusCase): Promise<ReadTrace[]> {

@@ -2,16 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventually as eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { API_KEY, startWeir, type WeirProcess } from '../support/server.ts'
 import { framesOf } from '../support/sse-frames.ts'
 import { refusal } from './deployment-setup.ts'
 
 const GRAPHS = fileURLToPath(new URL('../fixtures/auth-graphs/langgraph.json', import.meta.url))
 const WHO = 'whoami'
-
-/** A machine may be slow. */
-const eventually = <T>(read: () => Promise<T>): Promise<T> => eventuallyWithin(read, 60_000)
 
 let weir: WeirProcess
 let url: string

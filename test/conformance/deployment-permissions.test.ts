@@ -100,7 +100,7 @@ describe('keys of the deployment', () => {
     const { client, weir } = setup()
     const key = await makeKey({ role: 'viewer', workspaces: [await homeWorkspace()] })
     const { thread_id } = await client.threads.create()
-    const { run_id } = await client.runs.create(thread_id, 'tokens', { input: { sleep: 60_000 } })
+    const { run_id } = await client.runs.create(thread_id, 'tokens', { input: { sleep: 600_000 } })
     const path = `${weir.deploymentUrl}/threads/${thread_id}/runs/${run_id}/join`
     const answer = await fetch(`${path}?cancel_on_disconnect=1`, { headers: { 'x-api-key': key } })
     expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'forbidden' }])

@@ -18,6 +18,12 @@ export interface DeploymentSetup {
     path: string,
     init?: { method?: string; headers?: Record<string, string>; body?: string },
   ): Promise<Response>
+  /** Event streams that have been opened so far: each shows what comes from then on. */
+  streams(): number
+}
+
+function isStream({ answer_type }: Pick<Answer, 'answer_type'>): boolean {
+  return answer_type.startsWith('text/event-stream')
 }
 
 /** A fetch that keeps what was answered. */
@@ -27,8 +33,7 @@ function recordingFetch(url: string, answers: Answer[]): typeof fetch {
     const response = await fetch(asked)
     const answer_type = response.headers.get('content-type') ?? ''
     // A stream may never end: of it only what it is is checked here.
-    const isStream = answer_type.startsWith('text/event-stream')
-    const body = isStream ? new ArrayBuffer(0) : await response.clone().arrayBuffer()
+    const body = isStream({ answer_type }) ? new ArrayBuffer(0) : await response.clone().arrayBuffer()
     const { method, url: target } = asked
     const { status } = response
     answers.push({ method, url: target.slice(url.length), status, answer_type, answer: new Uint8Array(body) })
@@ -55,6 +60,7 @@ export function useDeployment(folder = 'graphs', env: Record<string, string> = {
       client: new Client({ apiUrl: url, apiKey: API_KEY, callerOptions: { fetch: record } }),
       request: (path, { headers, ...init } = {}) =>
         record(`${url}${path}`, { ...init, headers: { 'x-api-key': API_KEY, ...headers } }),
+      streams: () => answers.filter(isStream).length,
     }
   })
   afterAll(async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SchemaTypes } from '../../src/schema/types.gen.ts'
+import { nextMillisecond } from '../support/eventually.ts'
 import { KEY, startWeir, type WeirProcess } from '../support/weir-process.ts'
 import { type ApiAnswer, type CheckedApi, openCheckedApi } from './checked-api.ts'
 
@@ -26,6 +27,7 @@ beforeAll(async () => {
   weir = await startWeir(dir)
   api = await openCheckedApi(weir.url)
   home = (await get<Workspace[]>('/workspaces'))[0] as Workspace
+  await nextMillisecond()
   other = await post<Workspace>('/workspaces', { display_name: ' Other ' })
 })
 afterAll(async () => {
@@ -75,6 +77,7 @@ describe('workspaces', () => {
       created_at: other.created_at,
     })
     const id = crypto.randomUUID()
+    await nextMillisecond()
     const made = await post<Workspace>('/workspaces', { display_name: 'w', id: id.toUpperCase() })
     expect(made.id).toBe(id)
     expect(await statusOf('POST', '/workspaces', { display_name: 'w', id })).toBe(409)
@@ -289,6 +292,7 @@ describe('members', () => {
 describe('personal access tokens', () => {
   it('are made and revoked by everybody for himself, and seen by nobody else', async () => {
     const [ada, bob] = [await addMember({ workspace_ids: [home.id] }), await addMember({ role: 'viewer' })]
+    await nextMillisecond()
     const made = await post<NewKey>(PERSONAL, { description: 'laptop' }, ada.key)
     expect(made.key).toMatch(/^lsv2_pt_[0-9a-f]{32}_[0-9a-f]{10}$/)
     expect(made).toMatchObject({ user_id: ada.user_id, role: 'user', workspaces: [home.id] })

@@ -6,7 +6,7 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { dashed } from '../../src/base/ids.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, PATIENCE_MS } from '../support/eventually.ts'
 import { FIRST_PIECE_MS, WEATHER_CALL, WEATHER_REPLY } from '../support/fake-vendor.ts'
 import { API_KEY } from '../support/server.ts'
 import { type ClientSetup, useClientSetup } from './client-setup.ts'
@@ -37,9 +37,11 @@ export function useInstrumentedApp(): () => InstrumentedApp {
     const exporter = new OTLPTraceExporter({
       url: `${setup().proxy.url}/otel/v1/traces`,
       headers: { 'x-api-key': API_KEY, 'Langsmith-Project': 'instrumented' },
+      timeoutMillis: PATIENCE_MS,
     })
     const resource = resourceFromAttributes({ 'service.name': 'instrumented-app' })
-    provider = new TracerProvider({ resource, spanProcessors: [new BatchSpanProcessor({ exporter })] })
+    const processor = new BatchSpanProcessor({ exporter, exportTimeoutMillis: PATIENCE_MS })
+    provider = new TracerProvider({ resource, spanProcessors: [processor] })
   })
   afterAll(async () => {
     await provider.shutdown()
@@ -51,7 +53,7 @@ export function useInstrumentedApp(): () => InstrumentedApp {
       await work().finally(() => span.end())
       return span.spanContext().traceId
     })
-    await provider.forceFlush()
+    await provider.forceFlush({ timeoutMillis: PATIENCE_MS })
     return await readEndedTrace(setup(), traceId, count)
   }
 

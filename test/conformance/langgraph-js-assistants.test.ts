@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Assistant } from '@langchain/langgraph-sdk'
 import { describe, expect, it } from 'vitest'
+import { nextMillisecond } from '../support/eventually.ts'
 import { refusal, useDeployment } from './deployment-setup.ts'
 
 const NOWHERE = 'a5a5a5a5-0000-4000-8000-000000000000'
@@ -11,8 +12,9 @@ function assistants() {
   return setup().client.assistants
 }
 
-/** An assistant of one's own, with metadata that finds it. */
+/** An assistant of one's own, with metadata that finds it, made later than all others. */
 async function make(mark: string, more: object = {}): Promise<Assistant> {
+  await nextMillisecond()
   return await assistants().create({ graphId: 'tokens', metadata: { mark }, ...more })
 }
 

@@ -1,11 +1,12 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
+import { newGate } from '../support/gate.ts'
 import { API_KEY } from '../support/server.ts'
 import { refusal, useDeployment } from './deployment-setup.ts'
 
 const NOWHERE = 'a5a5a5a5-0000-4000-8000-000000000000'
-const SLEEPING = { input: { sleep: 60_000 } }
+const SLEEPING = { input: { sleep: 600_000 } }
 const MODES = [
   'values',
   'updates',
@@ -233,18 +234,22 @@ describe('runs.stream', () => {
       const texts = items.slice(1).map(({ data }) => (data as [{ content: string }])[0].content)
       expect(texts).toEqual(Array.from({ length: TOKENS }, (_, n) => `tok${n} `))
     }
-  }, 60_000)
+  })
 })
 
 describe('runs.joinStream', () => {
   it('STREAM-11: gives what follows, filtered by mode, and what was missed after an event', async () => {
     const thread_id = await newThread()
+    const gate = await newGate()
     const { run_id } = await runs().create(thread_id, 'tokens', {
-      input: { tokens: 2, sleep: 500 },
+      input: { tokens: 2, gates: { plan: gate.file } },
       streamMode: ['values', 'updates', 'messages-tuple'],
     })
+    const before = setup().streams()
     const joined = watch(runs().joinStream(thread_id, run_id))
     const updates = watch(runs().joinStream(thread_id, run_id, { streamMode: ['updates', 'messages-tuple'] }))
+    await eventually(async () => expect(setup().streams()).toBe(before + 2))
+    await gate.open()
     const whole = await all(runs().joinStream(thread_id, run_id, { lastEventId: '-1' }))
     await Promise.all([joined.ended, updates.ended])
     expect(counts(whole)).toEqual({ metadata: 1, values: 4, updates: 3, messages: 2 })
@@ -295,7 +300,7 @@ describe('runs.joinStream', () => {
       expect([bytes, cuts, counts(items)]).toEqual([bytes, 1, { metadata: 1, values: 4, messages: 5 }])
       expectRising(items)
     }
-  }, 60_000)
+  })
 })
 
 /** Passes so many bytes, then fails as a broken connection does, when all that came before has been read. */

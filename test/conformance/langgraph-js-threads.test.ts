@@ -151,7 +151,7 @@ describe('threads of the SDK', () => {
   it('RUN-22: are deleted with an active run, which is rolled back', async () => {
     const { client } = setup()
     const { thread_id } = await threads().create()
-    const run = await client.runs.create(thread_id, 'tokens', { input: { sleep: 60_000 } })
+    const run = await client.runs.create(thread_id, 'tokens', { input: { sleep: 600_000 } })
     await threads().delete(thread_id)
     expect(await refusal(threads().get(thread_id))).toMatchObject({ status: 404 })
     expect(await refusal(client.runs.get(thread_id, run.run_id))).toMatchObject({ status: 404 })
@@ -238,7 +238,7 @@ describe('states of threads', () => {
   it('RUN-21: are not changed while a run is active', async () => {
     const { client } = setup()
     const { thread_id } = await threads().create()
-    const { run_id } = await client.runs.create(thread_id, 'tokens', { input: { sleep: 60_000 } })
+    const { run_id } = await client.runs.create(thread_id, 'tokens', { input: { sleep: 600_000 } })
     expect(await refusal(threads().updateState(thread_id, { values: {} }))).toEqual({
       status: 409,
       detail: 'Thread is busy',

@@ -19,15 +19,15 @@ beforeAll(() => {
   client = makeClient(setup())
 })
 
-/** Runs `call` below a traced function; gives the llm TraceRuns below it, in the order of their start. */
-async function tracedCalls(call: () => Promise<unknown>): Promise<ReadTraceRun[]> {
+/** Runs `call` below a traced function; gives the `count` llm TraceRuns below it, in the order of their start. */
+async function tracedCalls(call: () => Promise<unknown>, count = 1): Promise<ReadTraceRun[]> {
   const id = newUuid()
   const config = { id, name: 'caller', client, tracingEnabled: true, project_name: PROJECT }
   await traceable(call, config)()
   await readEnded(client, id)
   return await eventually(async () => {
     const { child_runs = [] } = await client.readRun(id, { loadChildRuns: true })
-    expect(child_runs.length).toBeGreaterThan(0)
+    expect(child_runs).toHaveLength(count)
     return await Promise.all(child_runs.map((child) => readEnded(client, child.id)))
   })
 }
@@ -156,7 +156,7 @@ describe('wrapOpenAI', () => {
         const answer = await openai.chat.completions.create({ ...options, messages: round, stream })
         if (Symbol.asyncIterator in answer) for await (const _ of answer);
       }
-    })
+    }, 2)
     expect(llms.map(({ llm }) => llm)).toMatchObject([
       {
         model: 'gpt-4.1',

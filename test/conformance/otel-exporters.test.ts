@@ -9,7 +9,7 @@ import { BatchSpanProcessor, SimpleSpanProcessor, TracerProvider } from '@opente
 import { describe, expect, it } from 'vitest'
 import { dashed } from '../../src/base/ids.ts'
 import { spanUuid } from '../../src/trace/otel/span-ids.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, PATIENCE_MS } from '../support/eventually.ts'
 import { API_KEY, useWeir, type WeirProcess } from '../support/server.ts'
 import type { ReadTrace } from './corpus-facts.ts'
 
@@ -82,10 +82,12 @@ describe("OpenTelemetry's own exporters", () => {
       url: `${current().url}/v1/traces`,
       headers: HEADERS,
       compression,
+      timeoutMillis: PATIENCE_MS,
     })
-    const provider = new TracerProvider({ resource, spanProcessors: [new BatchSpanProcessor({ exporter })] })
+    const processor = new BatchSpanProcessor({ exporter, exportTimeoutMillis: PATIENCE_MS })
+    const provider = new TracerProvider({ resource, spanProcessors: [processor] })
     const { trace_id, llm, tool } = agentTrace(provider.getTracer('test', '2'))
-    await provider.forceFlush()
+    await provider.forceFlush({ timeoutMillis: PATIENCE_MS })
     await provider.shutdown()
     const { root, runs, totals } = await readTrace(current(), trace_id, 3)
     expect(root).toMatchObject({ id: trace_id, name: 'agent', run_type: 'chain', parent_run_id: null })
@@ -114,10 +116,11 @@ describe("OpenTelemetry's own exporters", () => {
   })
 
   it('may send every span as soon as it has ended, the root last', async () => {
-    const exporter = new ProtoExporter({ url: `${current().url}/otel/v1/traces`, headers: HEADERS })
+    const url = `${current().url}/otel/v1/traces`
+    const exporter = new ProtoExporter({ url, headers: HEADERS, timeoutMillis: PATIENCE_MS })
     const provider = new TracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor({ exporter })] })
     const { trace_id, llm } = agentTrace(provider.getTracer('test'))
-    await provider.forceFlush()
+    await provider.forceFlush({ timeoutMillis: PATIENCE_MS })
     await provider.shutdown()
     await eventually(async () => {
       const { root, runs } = await readTrace(current(), trace_id, 3)
@@ -129,18 +132,18 @@ describe("OpenTelemetry's own exporters", () => {
 
   it.each(['before', 'after'])('send the content of a span as log records, %s it', async (when) => {
     const base = `${current().url}/api/v1/otel/v1`
+    const to = (path: string) => ({ url: base + path, headers: HEADERS, timeoutMillis: PATIENCE_MS })
+    const exportTimeoutMillis = PATIENCE_MS
     const traces = new TracerProvider({
       resource,
       spanProcessors: [
-        new BatchSpanProcessor({ exporter: new ProtoExporter({ url: `${base}/traces`, headers: HEADERS }) }),
+        new BatchSpanProcessor({ exporter: new ProtoExporter(to('/traces')), exportTimeoutMillis }),
       ],
     })
     const logs = new LoggerProvider({
       resource,
       processors: [
-        new BatchLogRecordProcessor({
-          exporter: new OTLPLogExporter({ url: `${base}/logs`, headers: HEADERS }),
-        }),
+        new BatchLogRecordProcessor({ exporter: new OTLPLogExporter(to('/logs')), exportTimeoutMillis }),
       ],
     })
     const span = traces
@@ -159,9 +162,9 @@ describe("OpenTelemetry's own exporters", () => {
       context: inSpan,
     })
     span.end()
-    if (when === 'before') await logs.forceFlush()
-    await traces.forceFlush()
-    await logs.forceFlush()
+    if (when === 'before') await logs.forceFlush({ timeoutMillis: PATIENCE_MS })
+    await traces.forceFlush({ timeoutMillis: PATIENCE_MS })
+    await logs.forceFlush({ timeoutMillis: PATIENCE_MS })
     await Promise.all([traces.shutdown(), logs.shutdown()])
     await eventually(async () => {
       const { root } = await readTrace(current(), dashed(span.spanContext().traceId), 1)

@@ -56,7 +56,7 @@ for (const { title, which, env, format, firstToken, missing } of CASES) {
       const { proxy, vendor } = setup()
       const script = fileURLToPath(new URL('python-otel.py', import.meta.url))
       const done = await promisify(execFile)('python3', [script, which, proxy.url, API_KEY, vendor.url], {
-        env: { PATH: process.env['PATH'] ?? '', ...env },
+        env: { PATH: process.env['PATH'] ?? '', OTEL_EXPORTER_OTLP_TIMEOUT: '120', ...env },
       })
       const traceId = done.stdout.trim()
       stderr = done.stderr

@@ -15,6 +15,8 @@ from langsmith.schemas import Attachment
 logging.basicConfig(level=logging.WARNING)
 
 PROJECT = "python"
+# Seconds: long enough for a machine that is ten times slower.
+PATIENCE = 120
 MODEL = {"ls_provider": "openai", "ls_model_name": "gpt-4.1-mini"}
 QUESTION = [
     {"role": "system", "content": "You are a helpful assistant."},
@@ -114,7 +116,7 @@ def two_requests():
 
 def read_ended(run_ids):
     """The runs once all of them are there and ended."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while True:
         found = list(client.list_runs(project_name=PROJECT, run_ids=run_ids)) if client.has_project(PROJECT) else []
         if len(found) == len(run_ids) and all(run.end_time for run in found):
@@ -157,7 +159,7 @@ client.create_feedback(
 )
 client.flush()
 feedback = []
-deadline = time.monotonic() + 20
+deadline = time.monotonic() + PATIENCE
 while not feedback and time.monotonic() < deadline:
     feedback = list(client.list_feedback(run_ids=[ids["rag"]]))
 

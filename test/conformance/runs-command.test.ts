@@ -3,6 +3,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { until } from '../support/embedded-clickhouse.ts'
+import { nextMillisecond } from '../support/eventually.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { API_KEY } from '../support/server.ts'
 import { useDeployment } from './deployment-setup.ts'
@@ -55,7 +56,9 @@ async function newThread(): Promise<string> {
   return (await setup().client.threads.create()).thread_id
 }
 
+/** A run that was made later than all others. */
 async function newRun(thread_id: string, input: Record<string, unknown>): Promise<string> {
+  await nextMillisecond()
   const { run_id } = await setup().client.runs.create(thread_id, 'tokens', {
     input,
     streamMode: ['updates', 'messages-tuple'],

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { newUuid } from '../../src/base/ids.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, PATIENCE_MS } from '../support/eventually.ts'
+import { drained } from '../support/server.ts'
 import { useClientSetup } from './client-setup.ts'
 
 const setup = useClientSetup()
@@ -35,9 +36,18 @@ function trace() {
 const post = (...traces: object[]): Promise<Response> =>
   ask('POST', '/runs/batch', { post: traces, patch: [] })
 
+const monthOf = (date: Date): number => Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
+
+/** A month must not end while a test counts what was sent in it. */
+async function earlyEnoughInTheMonth(): Promise<void> {
+  const soon = new Date(Date.now() + PATIENCE_MS)
+  await eventually(async () => expect(monthOf(new Date())).toBe(monthOf(soon)), 2 * PATIENCE_MS)
+}
+
 /** The limit that leaves room for so many more traces in the only workspace. */
 async function limitTo(more: number, mode: string): Promise<Limit> {
-  const start = new Date(Date.now() - 3_600_000).toISOString()
+  await drained(setup().weir)
+  const start = new Date(monthOf(new Date())).toISOString()
   const end = new Date(Date.now() + 3_600_000).toISOString()
   const [workspace] = (await (await ask('GET', '/workspaces')).json()) as { id: string }[]
   const search = new URLSearchParams({ start_time: start, end_time: end, workspace_ids: workspace!.id })
@@ -51,6 +61,7 @@ async function limitTo(more: number, mode: string): Promise<Limit> {
 
 describe('monthly limits', () => {
   beforeEach(async () => {
+    await earlyEnoughInTheMonth()
     const limits = (await (await ask('GET', '/usage-limits')).json()) as Limit[]
     for (const { id } of limits) expect((await ask('DELETE', `/usage-limits/${id}`)).status).toBe(204)
   })

@@ -11,7 +11,7 @@ import { openSqlite } from '../../src/storage/sql/sqlite.ts'
 import { switchUsage } from '../../src/storage/sql/usage-switches.ts'
 import { temporaryDir } from '../support/embedded-clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
-import { API_KEY, useWeir } from '../support/server.ts'
+import { API_KEY, drained, useWeir } from '../support/server.ts'
 import { startWeir } from '../support/weir-process.ts'
 import { useClientSetup } from './client-setup.ts'
 
@@ -95,6 +95,7 @@ beforeAll(async () => {
   await log(TODAY - DAY - 1, 'web')
   await log(TODAY - 3_600_000, '=batch')
   await log(TODAY, 'web')
+  await drained(setup().weir)
 })
 
 describe('the usage API', () => {
@@ -174,9 +175,10 @@ describe('weir usage', () => {
     const table = (await weirUsage(['--group-by', 'project', '--to', iso(TODAY)])).stdout
     expect(table).toMatch(/^Traces per day \(UTC\)\n\n {2}\d{4}-\d\d-\d\d {2}█+ +2\n/)
     expect(table).toMatch(/By project\n\n {2}web +█+ +2\n {2}=batch +█+. +1\n\nTotal {2}3\n$/)
-    const json: unknown = JSON.parse((await weirUsage(['--format', 'json', '--workspace', workspace])).stdout)
+    const asked = ['--format', 'json', '--from', iso(TODAY - 7 * DAY), '--to', iso(TODAY + DAY)]
+    const json: unknown = JSON.parse((await weirUsage([...asked, '--workspace', workspace])).stdout)
     expect(json).toMatchObject({ stride: { days: 1, hours: 0 } })
-    const named = await weirUsage(['--format', 'json', '--workspace', 'Default'])
+    const named = await weirUsage([...asked, '--workspace', 'Default'])
     expect(JSON.parse(named.stdout)).toEqual(json)
     const csv = (await weirUsage(['--from', '1y', '--group-by', 'model', '--format', 'csv'])).stdout
     expect(csv).toMatch(/^Time Bucket Start,.*Total Cost\r\n.*,openai,gpt-4.1-mini,4,/)

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { eventually } from '../support/eventually.ts'
+import { eventually, PATIENCE_MS } from '../support/eventually.ts'
+import { newGate } from '../support/gate.ts'
 import { API_KEY } from '../support/server.ts'
 import { useDeployment } from './deployment-setup.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const PAGE = fileURLToPath(new URL('../fixtures/use-stream/page.mjs', import.meta.url))
-const WAIT_MS = 60_000
 
 /** In CI there must be one, unless `.ci/run` has found and said that it cannot be installed. */
 const { CI, WITHOUT_CHROMIUM } = process.env
@@ -39,7 +39,7 @@ describe.skipIf(!isThere)('useStream of the SDK, on a page of another origin', (
   beforeEach(async () => {
     faults.length = 0
     page = await browser.newPage()
-    page.setDefaultTimeout(WAIT_MS)
+    page.setDefaultTimeout(PATIENCE_MS)
     page.on('pageerror', (error) => faults.push(error.message))
   })
   afterEach(async () => {
@@ -47,10 +47,10 @@ describe.skipIf(!isThere)('useStream of the SDK, on a page of another origin', (
     expect(faults).toEqual([])
   })
 
-  /** Shows the page for a graph. */
-  async function open(graph: string): Promise<void> {
+  /** Shows the page for a graph; its slow run ends when the file `gate` is there. */
+  async function open(graph: string, gate = ''): Promise<void> {
     const { port } = site.address() as AddressInfo
-    const query = new URLSearchParams({ url: setup().url, key: API_KEY, graph })
+    const query = new URLSearchParams({ url: setup().url, key: API_KEY, graph, gate })
     await page.goto(`http://127.0.0.1:${port}/?${query.toString()}`)
     await page.waitForSelector('#quick')
   }
@@ -72,12 +72,14 @@ describe.skipIf(!isThere)('useStream of the SDK, on a page of another origin', (
   })
 
   it('takes a run up again when the page is loaded anew in the middle of it', async () => {
-    await open('tokens')
+    const gate = await newGate()
+    await open('tokens', gate.file)
     await page.click('#slow')
     await shows('#messages', 'tok5 ')
     await page.reload()
     await shows('#state', 'loading')
     await shows('#messages', 'tok59')
+    await gate.open()
     await shows('#state', 'idle')
     expect(await messages()).toEqual(['human: hi', `ai: ${tokens(60)}`])
     const runs = await setup().client.runs.list(await threadId())

@@ -11,6 +11,7 @@ import { migrate } from '../../src/storage/sql/migrate.ts'
 import { RUN_MIGRATIONS } from '../../src/storage/sql/open-run-database.ts'
 import { createRunStore } from '../../src/storage/sql/run-store.ts'
 import { type Action, act, createRichGraph, outlineOf } from '../support/checkpoint-graphs.ts'
+import { eventually } from '../support/eventually.ts'
 import { endOf, started, TENANT } from '../support/run-store.ts'
 import { describeOnSql } from '../support/sql-databases.ts'
 
@@ -92,7 +93,7 @@ describeOnSql('checkpoints of a run that is ahead of what is stored', (engine) =
 
   it('stores a step that nothing follows', async () => {
     await put(checkpointers.openAhead(TENANT, claim), uuid6(0))
-    await expect.poll(stored).toHaveLength(1)
+    await eventually(async () => expect(await stored()).toHaveLength(1))
   })
 
   it('reads what it has put last from memory, with writes to it from the database', async () => {

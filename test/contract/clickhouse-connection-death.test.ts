@@ -15,6 +15,7 @@ import {
 import { createLogger } from '../../src/base/log.ts'
 import { RowWriter } from '../../src/trace/row-binary.ts'
 import { startTestClickHouse, temporaryDir, until } from '../support/embedded-clickhouse.ts'
+import { fixedPort } from '../support/fixed-port.ts'
 
 const START = 'storage/clickhouse/embedded/start.ts'
 
@@ -130,17 +131,14 @@ describe('death of the embedded engine', () => {
   })
 
   it('stops cleanly, leaves no record behind, and starts again on the same port', async () => {
-    const first = await startTestClickHouse(folder.dir)
+    const port = await fixedPort()
+    const options = { dataDir: folder.dir, logger: createLogger({ level: 'silent' }), port }
+    const first = await startEmbeddedClickHouse(options)
     await first.stop()
     expect(await first.exited).toEqual({ code: 0, signal: null })
     expect(await readdir(join(folder.dir, 'processes'))).toEqual([])
     const began = performance.now()
-    const again = await startEmbeddedClickHouse({
-      dataDir: folder.dir,
-      logger: createLogger({ level: 'silent' }),
-      port: Number(new URL(first.url).port),
-      password: first.password,
-    })
+    const again = await startEmbeddedClickHouse({ ...options, password: first.password })
     cleanups.push(() => again.stop())
     console.info(`start: ${Math.round(performance.now() - began)} ms`)
     expect(again.url).toBe(first.url)
@@ -174,25 +172,20 @@ describe('death of the embedded engine', () => {
     })
   })
 
-  it('a start that is aborted leaves no process', async () => {
-    const controller = new AbortController()
-    const starting = startTestClickHouse(folder.dir, controller.signal)
-    const recorded = () => readdir(join(folder.dir, 'processes')).catch(() => [])
-    await until('the child is recorded', async () => (await recorded()).length > 0)
-    controller.abort(new Error('changed my mind'))
-    await expect(starting).rejects.toThrow('changed my mind')
-    expect(await recorded()).toEqual([])
-  })
-
-  it('nor does one that is aborted in the moment before it listens for that', async () => {
-    const controller = new AbortController()
-    const { signal } = controller
-    const listen = signal.addEventListener.bind(signal)
-    signal.addEventListener = (...listener: Parameters<typeof listen>) => {
-      controller.abort(new Error('changed my mind'))
-      listen(...listener)
-    }
-    await expect(startTestClickHouse(folder.dir, signal)).rejects.toThrow('changed my mind')
-    expect(await readdir(join(folder.dir, 'processes'))).toEqual([])
-  })
+  it.each(['before', 'after'])(
+    'a start that is aborted just %s it listens for that leaves no process',
+    async (when) => {
+      const controller = new AbortController()
+      const { signal } = controller
+      const listen = signal.addEventListener.bind(signal)
+      const reason = new Error('changed my mind')
+      signal.addEventListener = (...listener: Parameters<typeof listen>) => {
+        if (when === 'before') controller.abort(reason)
+        listen(...listener)
+        controller.abort(reason)
+      }
+      await expect(startTestClickHouse(folder.dir, signal)).rejects.toThrow(reason)
+      expect(await readdir(join(folder.dir, 'processes'))).toEqual([])
+    },
+  )
 })

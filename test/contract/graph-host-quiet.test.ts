@@ -17,5 +17,6 @@ it('nothing is written to stderr when a node ends after its run was cancelled', 
   expect(end.kind).toBe('cancelled')
   // Its node began before this one: when this has ended, so has that.
   expect((await bench.run('hostile', { act: 'wait' })).end.kind).toBe('done')
-  expect(lines).toEqual([])
+  // On a busy machine it may be said that a host has fallen silent.
+  expect(lines.filter((line) => line.includes('wrote to stderr'))).toEqual([])
 })

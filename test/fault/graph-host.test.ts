@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type DeploymentFile, readDeploymentFile } from '../../src/graph/deployment-file.ts'
 import type { GraphHostOptions } from '../../src/graph/host-pool.ts'
-import type { GraphEnd } from '../../src/runs/graph-host.ts'
+import type { GraphEnd, GraphJob, StreamItem } from '../../src/runs/graph-host.ts'
 import type { JsonObject } from '../../src/schema/json.ts'
 import { until } from '../support/embedded-clickhouse.ts'
 import { FIXTURES, type HostBench, openHostBench } from '../support/graph-hosts.ts'
+import { newGate } from '../support/gate.ts'
 
 let bench: HostBench | undefined
 afterEach(async () => {
@@ -17,19 +18,36 @@ afterEach(async () => {
 })
 
 async function open(options: Partial<GraphHostOptions> = {}): Promise<HostBench> {
-  bench = await openHostBench(['tokens', 'hostile'], { stallMs: 3_000, cancelGraceMs: 1_000, ...options })
+  bench = await openHostBench(['tokens', 'hostile'], { stallMs: 60_000, cancelGraceMs: 1_000, ...options })
   return bench
+}
+
+/** What a run has done is stored before its next step begins, however soon that ends the process. */
+const SYNC = { durability: 'sync' } as const
+
+/** Begins a run; resolves when it has ended its first step. */
+async function begin(claimed: GraphJob, signal = new AbortController().signal) {
+  let hasBegun = false
+  const items = (batch: readonly StreamItem[]): void => {
+    hasBegun ||= batch.some(({ data }) => data.includes('"before"'))
+  }
+  const ended = (bench as HostBench).hosts.run(claimed, { items, trace: () => undefined }, signal)
+  await until('a run has begun', () => hasBegun)
+  return { ended }
 }
 
 const valuesOf = (end: GraphEnd) => JSON.parse(end.state?.values_json ?? 'null') as JsonObject | null
 
 /** Runs `act` beside a neighbour in the one host there is, and tells how both ended. */
 async function beside(act: string, options: Partial<GraphHostOptions> = {}) {
-  const { run, job, execute, hosts } = await open({ maxHosts: 1, ...options })
+  const { run, job, hosts } = await open({ maxHosts: 1, ...options })
   const [pid] = hosts.pids()
-  const neighbour = await job('hostile', { act: 'wait' })
-  const [hostile, beside_] = await Promise.all([run('hostile', { act }), execute(neighbour)])
-  return { hostile: hostile.end, neighbour: beside_.end, neighbourJob: neighbour, pid }
+  const gate = await newGate()
+  const neighbourJob = await job('hostile', { act: 'until', mark: gate.file })
+  const neighbour = await begin(neighbourJob)
+  const hostile = await run('hostile', { act }, SYNC)
+  await gate.open()
+  return { hostile: hostile.end, neighbour: await neighbour.ended, neighbourJob, pid }
 }
 
 /** The deployment still works. */
@@ -57,7 +75,7 @@ describe('user code that ends its process', () => {
   it('is known by the run that was alone with it when it runs out of memory', async () => {
     const file: DeploymentFile = await readDeploymentFile(FIXTURES, {})
     const env = { NODE_OPTIONS: '--max-old-space-size=150' }
-    const { run } = await open({ file: { ...file, env }, stallMs: 60_000 })
+    const { run } = await open({ file: { ...file, env } })
     const { end } = await run('hostile', { act: 'oom' })
     expect(end).toMatchObject({ kind: 'lost', culprit: true, message: 'The graph host ran out of memory.' })
     await expectAlive()
@@ -67,21 +85,19 @@ describe('user code that ends its process', () => {
 describe('a host that is killed from outside', () => {
   it('loses all its runs, nobody is to blame, and each is then executed alone', async () => {
     const { job, hosts } = await open({ maxHosts: 1 })
-    const jobs = await Promise.all(['wait', 'wait', 'wait'].map((act) => job('hostile', { act })))
+    const gate = await newGate()
+    const input = { act: 'until', mark: gate.file }
+    const jobs = await Promise.all([1, 2, 3].map(() => job('hostile', input)))
     const never = new AbortController().signal
-    let begun = 0
     let together = 0
     let most = 0
-    const first = jobs.map((one) =>
-      hosts.run(one, { items: () => (begun += 1), trace: () => undefined }, never),
-    )
-    await until('all have begun', () => begun >= 3)
-    process.kill(hosts.pids()[0] ?? 0, 'SIGKILL')
-    expect((await Promise.all(first)).map((end) => end.kind === 'lost' && !end.culprit)).toEqual([
-      true,
-      true,
-      true,
-    ])
+    const [pid] = hosts.pids()
+    if (pid === undefined) throw new Error('there is no host')
+    const first = await Promise.all(jobs.map((one) => begin(one)))
+    process.kill(pid, 'SIGKILL')
+    const ends = await Promise.all(first.map(({ ended }) => ended))
+    expect(ends.map((end) => end.kind === 'lost' && !end.culprit)).toEqual([true, true, true])
+    await gate.open()
 
     const again = jobs.map(async (one) => {
       let isFirst = true
@@ -108,7 +124,7 @@ describe('a host that is killed from outside', () => {
 
 describe('a node that never gives back the event loop', () => {
   it('is found out after the stall time, with the place in its code; its neighbour is not blamed', async () => {
-    const { hostile, neighbour } = await beside('block')
+    const { hostile, neighbour } = await beside('block', { stallMs: 3_000 })
     expect(hostile).toMatchObject({ kind: 'lost', culprit: true, state: { next: ['misbehave'] } })
     expect(hostile.kind === 'lost' && hostile.message).toMatch(
       /held up the graph host for \d+ s\. \(.*hostile\.mjs:\d+\)/,
@@ -128,7 +144,7 @@ describe('a node that never gives back the event loop', () => {
   })
 
   it('holds up no run that begins meanwhile', async () => {
-    const { run, hosts } = await open({ stallMs: 60_000, cancelGraceMs: 300 })
+    const { run, hosts } = await open({ cancelGraceMs: 300 })
     // In use: from now on a second host is at hand.
     await run('tokens', {})
     await until('a second host', () => hosts.pids().length === 2)
@@ -149,7 +165,7 @@ async function block() {
   const abort = new AbortController()
   const folder = await mkdtemp(join(tmpdir(), 'weir-blocks-'))
   const mark = join(folder, 'blocks')
-  const blocking = await job('hostile', { act: 'block', mark })
+  const blocking = await job('hostile', { act: 'block', mark }, SYNC)
   const ended = hosts.run(blocking, { items: () => undefined, trace: () => undefined }, abort.signal)
   await until('its node blocks', () => existsSync(mark))
   await rm(folder, { recursive: true })
@@ -240,15 +256,15 @@ describe('graphs that are loaded anew', () => {
   })
 
   it('serve new runs beside one of before that does not end', async () => {
-    const { hosts, job, execute } = await open({ maxHosts: 1 })
+    const { hosts, job } = await open({ maxHosts: 1 })
     const [old] = hosts.pids()
     const cancel = new AbortController()
-    const under = execute(await job('hostile', { act: 'ignore' }), cancel.signal)
+    const { ended } = await begin(await job('hostile', { act: 'ignore' }), cancel.signal)
     hosts.reload(await readDeploymentFile(FIXTURES, {}))
     await expectAlive()
     expect(hosts.pids()).toContain(old)
     cancel.abort()
-    expect((await under).end).toMatchObject({ kind: 'cancelled' })
+    expect(await ended).toMatchObject({ kind: 'cancelled' })
     await until('the old host has ended', () => !hosts.pids().includes(old ?? 0))
   })
 })
@@ -257,11 +273,7 @@ describe('hosts that are stopped', () => {
   it('lose the runs under way, which nobody is to blame for, and leave no process behind', async () => {
     const { hosts, job } = await open()
     const pids = hosts.pids()
-    const under = await job('hostile', { act: 'ignore' })
-    let begun = false
-    const events = { items: () => void (begun = true), trace: () => undefined }
-    const ended = hosts.run(under, events, new AbortController().signal)
-    await until('it has begun', () => begun)
+    const { ended } = await begin(await job('hostile', { act: 'ignore' }))
     await hosts.stop()
     expect(await ended).toMatchObject({ kind: 'lost', culprit: false })
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow(/ESRCH/)

@@ -1,9 +1,21 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { temporaryDir, until } from '../support/embedded-clickhouse.ts'
-import { median, newTrace, patchParts, postParts, sendParts, startLoad } from '../support/load.ts'
+import { multipartType } from '../support/hostile-server.ts'
+import {
+  median,
+  newTrace,
+  patchParts,
+  postParts,
+  type SentTrace,
+  sendParts,
+  startLoad,
+} from '../support/load.ts'
 import { sample, storedFaults, traceFaults } from '../support/stored-traces.ts'
-import { startWeir, type WeirProcess } from '../support/weir-process.ts'
+import { KEY, startWeir, type WeirProcess } from '../support/weir-process.ts'
+import { multipartBody } from '../support/wire-body.ts'
 
 /** True when somebody listens there. */
 function takesConnections(url: string): Promise<boolean> {
@@ -24,16 +36,40 @@ async function withFolder(use: (dir: string) => Promise<void>): Promise<void> {
   }
 }
 
+/** Begins to send a trace; resolves when the server has begun to take it. */
+async function beginToSend(weir: WeirProcess, trace: SentTrace, session_name: string) {
+  const body = multipartBody(postParts(trace, session_name))
+  const headers = {
+    ...multipartType(),
+    'x-api-key': KEY,
+    'content-length': body.length,
+    expect: '100-continue',
+  }
+  const sending = request(`${weir.url}/runs/multipart`, { method: 'POST', headers, agent: false })
+  const answered = once(sending, 'response') as Promise<[IncomingMessage]>
+  await once(sending, 'continue')
+  return async (): Promise<number | undefined> => {
+    sending.end(body)
+    const [answer] = await answered
+    answer.resume()
+    return answer.statusCode
+  }
+}
+
 it('SIGTERM under load: exit code 0, no new connection, everything acknowledged is stored', () =>
   withFolder(async (dir) => {
     const weir = await startWeir(dir)
     const load = startLoad({ url: weir.url, session_name: 'stop' })
     await load.reached(100)
+    // As long as this request is under way the server does not end.
+    const last = { ...newTrace(0), posted: true }
+    const sendTheRest = await beginToSend(weir, last, 'stop')
     const stopping = weir.stop()
     while (await takesConnections(weir.url)) {
       // The signal has not been handled yet.
     }
     expect(weir.isAlive()).toBe(true)
+    expect(await sendTheRest()).toBe(202)
     expect(await stopping).toBe(0)
     const said = weir.log.map(({ msg }) => msg).filter((msg) => msg === 'stopping' || msg === 'stopped')
     expect(said).toEqual(['stopping', 'stopped'])
@@ -44,7 +80,7 @@ it('SIGTERM under load: exit code 0, no new connection, everything acknowledged 
       // What was acknowledged was stored before the end, not left to the next start.
       const { waiting, log } = await next.health()
       expect({ waiting, last_recovery: log.last_recovery }).toEqual({ waiting: 0, last_recovery: null })
-      expect(await storedFaults(next, 'stop', load.traces)).toEqual([])
+      expect(await storedFaults(next, 'stop', [...load.traces, last])).toEqual([])
       expect(await traceFaults(next, sample(load.traces, 10))).toEqual([])
     } finally {
       await next.kill()

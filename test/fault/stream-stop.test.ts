@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { readFrames, type SseFrame } from '../support/sse-frames.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../support/weir-process.ts'
 
@@ -14,13 +15,11 @@ function start(dataDir: string): Promise<WeirProcess> {
 }
 
 /** Reads to the end, which must not look like one. */
-async function readToCut(answer: Response): Promise<SseFrame[]> {
-  const frames: SseFrame[] = []
+async function readToCut(answer: Response, frames: SseFrame[]): Promise<void> {
   const reading = async (): Promise<void> => {
     for await (const frame of readFrames(answer)) frames.push(frame)
   }
   await expect(reading()).rejects.toThrow(TypeError)
-  return frames
 }
 
 it('STREAM-19: a stop breaks streams off, cancels nothing, and streams go on after the next start', async () => {
@@ -35,9 +34,11 @@ it('STREAM-19: a stop breaks streams off, cancels nothing, and streams go on aft
   const later = { ...ran, after_seconds: 3600, on_disconnect: 'cancel' }
   const creator = await weir.fetch(`${thread}/runs/stream`, jsonBody('POST', later))
   const run = `${BASE}${creator.headers.get('content-location')}`
-  const cut = Promise.all([readToCut(open), readToCut(creator)])
+  const [before, nothing]: [SseFrame[], SseFrame[]] = [[], []]
+  const cut = Promise.all([readToCut(open, before), readToCut(creator, nothing)])
+  await eventually(async () => expect(before.at(-1)?.data).toMatchObject({ status: 'run_done' }))
   expect(await weir.stop()).toBe(0)
-  const [before, nothing] = await cut
+  await cut
   expect([before[0]?.event, nothing]).toEqual(['metadata', []])
   const next = await start(dataDir)
   onTestFinished(async () => void (await next.stop()))

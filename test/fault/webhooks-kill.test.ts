@@ -6,11 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Run, Thread } from '../../src/runs/model.ts'
-import { eventually as eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { startRunServer } from '../support/run-server.ts'
-
-/** A machine may be slow. */
-const eventually = <T>(read: () => Promise<T>): Promise<T> => eventuallyWithin(read, 60_000)
 
 interface Told {
   id: string

@@ -39,6 +39,7 @@ function normalised(text: string): string {
   }
   let count = 0
   return text
+    .replaceAll(': heartbeat\n', '')
     .replace(UUID, numbered)
     .replace(TIME, '<time>')
     .replace(EVENT_ID, () => `id: <${++count}>`)

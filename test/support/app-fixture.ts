@@ -179,8 +179,9 @@ export async function startApp(options: FixtureOptions = {}) {
     request,
     postJson: (path: string, body: unknown, method = 'POST'): Promise<Response> =>
       request(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    async stop() {
-      await server.stop(1000)
+    /** What is under way may take `drainMs` to end. */
+    async stop(drainMs = 1000) {
+      await server.stop(drainMs)
       app.close()
       await database.close()
     },

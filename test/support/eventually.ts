@@ -4,6 +4,12 @@ const EVERY_MS = 20
 /** Long enough for a machine that is ten times slower; what never happens is found out all the same. */
 export const PATIENCE_MS = 120_000
 
+/** Resolves in a later millisecond: what is made then has a later time than all that was made before. */
+export async function nextMillisecond(): Promise<void> {
+  const now = Date.now()
+  while (Date.now() <= now) await delay(1)
+}
+
 /**
  * The value of the first call of `read` that does not fail; after `ms` the failure of the last call. For what is
  * acknowledged and becomes readable a moment later: `read` may hold assertions.

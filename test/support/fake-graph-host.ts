@@ -64,8 +64,9 @@ export function createFakeGraphHost({ stubborn = false } = {}): FakeGraphHost {
       run: (job, events, signal) =>
         new Promise((resolve) => {
           const played = playJob(job, events, signal, resolve)
-          if (!stubborn)
-            signal.addEventListener('abort', () => played.end({ kind: 'cancelled', state: undefined }))
+          const cancel = (): void => played.end({ kind: 'cancelled', state: undefined })
+          if (!stubborn && signal.aborted) cancel()
+          else if (!stubborn) signal.addEventListener('abort', cancel)
           jobs.push(played)
           graph(played)
         }),

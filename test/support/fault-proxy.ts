@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fixedPort } from './fixed-port.ts'
 
 /**
  * What the proxy does to a request.
@@ -52,7 +53,7 @@ interface Exchange {
 /** ClickHouse's own limit; the URL carries the query parameters. */
 const MAX_URL_BYTES = 1024 * 1024
 
-/** Starts the proxy on a free port of 127.0.0.1, passing everything on to `target`. */
+/** Starts the proxy on a port of 127.0.0.1 that it can close and open again, passing everything on to `target`. */
 export async function startFaultProxy({ target }: { target: string }): Promise<FaultProxy> {
   const state = { fault: { kind: 'pass' } as Fault, scope: {} as FaultScope, met: 0 }
   const counts = { seen: 0, faulted: 0, answered: 0 }
@@ -64,13 +65,15 @@ export async function startFaultProxy({ target }: { target: string }): Promise<F
     handle(req, res).catch(() => req.socket.resetAndDestroy())
   })
   server.requestTimeout = 0
+  // It is the client that closes what is idle: a statement must not come on a connection that is being closed.
+  server.keepAliveTimeout = 3_600_000
   server.on('connection', (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  server.listen(0, '127.0.0.1')
+  const port = await fixedPort()
+  server.listen(port, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const inUrl = new URL(req.url ?? '/', target).searchParams.get('query')

@@ -1,13 +1,13 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { chown, mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import { chown, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openPostgres } from '../../src/storage/sql/postgres.ts'
-import { eventually } from './eventually.ts'
+import { until } from './embedded-clickhouse.ts'
+import { fixedPort } from './fixed-port.ts'
 
 /** A Postgres of its own on a loopback port; gone, with its data, when this process is. */
 export interface PostgresCluster {
@@ -71,20 +71,14 @@ async function ownUser(): Promise<{ uid: number; gid: number } | undefined> {
   throw new Error('there is no user that Postgres could run as')
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((listening) => server.once('listening', listening))
-  const { port } = server.address() as AddressInfo
-  await new Promise((closed) => server.close(closed))
-  return port
-}
-
-async function untilItAnswers(url: string, child: ChildProcess): Promise<void> {
+/** Waits until the server of `dir` answers, and no other that has come to listen there. */
+async function untilItAnswers(url: string, dir: string, child: ChildProcess): Promise<void> {
   const database = openPostgres(url)
   try {
-    await eventually(async () => {
+    await until('Postgres answers', async () => {
       if (child.exitCode !== null) throw new Error(`Postgres ended with ${child.exitCode} at its start`)
-      return await database.query('SELECT 1')
+      const rows = await database.query<{ data_directory: string }>('SHOW data_directory').catch(() => [])
+      return rows[0]?.data_directory === dir
     })
   } finally {
     await database.close()
@@ -99,7 +93,7 @@ export async function startPostgres(): Promise<PostgresCluster> {
   const programs = findPrograms()
   if (programs === undefined) throw new Error('Postgres is not installed')
   const user = await ownUser()
-  const home = await mkdtemp(join(tmpdir(), 'weir-pg-'))
+  const home = await realpath(await mkdtemp(join(tmpdir(), 'weir-pg-')))
   if (user) await chown(home, user.uid, user.gid)
   const dir = join(home, 'data')
   const options = { ...user, cwd: home }
@@ -109,7 +103,7 @@ export async function startPostgres(): Promise<PostgresCluster> {
     ['-D', dir, '-U', 'weir', '-A', 'trust', '--no-sync', ...locale],
     options,
   )
-  const port = await freePort()
+  const port = await fixedPort()
   const urlOf = (name: string): string => `postgresql://weir@127.0.0.1:${port}/${name}`
   const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => [
     '-c',
@@ -128,7 +122,7 @@ export async function startPostgres(): Promise<PostgresCluster> {
     async start() {
       const command = ['-c', WATCHDOG, 'sh', join(programs, 'postgres'), '-D', dir, ...settings]
       child = spawn('sh', command, { ...options, stdio: ['pipe', 'ignore', 'inherit'] })
-      await untilItAnswers(urlOf('postgres'), child)
+      await untilItAnswers(urlOf('postgres'), dir, child)
     },
     async kill() {
       const ending = child

@@ -30,6 +30,8 @@ async function passOn(req: IncomingMessage, target: string): Promise<Recorded> {
   const { method = 'GET', url = '/', headers } = req
   const onward = request(new URL(url, target), { method, headers, agent: false })
   const answering = once(onward, 'response') as Promise<[IncomingMessage]>
+  // A client that goes away fails the pipeline first.
+  answering.catch(() => undefined)
   const body = new PassThrough()
   const recording = buffer(body)
   await pipeline(

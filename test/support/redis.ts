@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { eventually } from './eventually.ts'
+import { until } from './embedded-clickhouse.ts'
+import { fixedPort } from './fixed-port.ts'
 
 /** A Redis of its own on a loopback port; gone, with its data, when this process is. */
 export interface RedisServer {
@@ -38,14 +38,6 @@ export function hasRedis(): boolean {
   return findProgram() !== undefined || (CI === '1' && WITHOUT_REDIS !== '1')
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((listening) => server.once('listening', listening))
-  const { port } = server.address() as AddressInfo
-  await new Promise((closed) => server.close(closed))
-  return port
-}
-
 /** Calls a command on a connection of its own. */
 async function call(url: string, ...command: [string, ...string[]]): Promise<unknown> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null })
@@ -58,12 +50,21 @@ async function call(url: string, ...command: [string, ...string[]]): Promise<unk
   }
 }
 
+/** Waits until the server of `dir` answers, and no other that has come to listen there. */
+async function untilItAnswers(url: string, dir: string, child: ChildProcess): Promise<void> {
+  await until('Redis answers', async () => {
+    if (child.exitCode !== null) throw new Error(`Redis ended with ${child.exitCode} at its start`)
+    const found = await call(url, 'CONFIG', 'GET', 'dir').catch(() => [])
+    return (found as string[])[1] === dir
+  })
+}
+
 /** Starts a private Redis that writes what it keeps to disk. */
 export async function startRedis(): Promise<RedisServer> {
   const program = findProgram()
   if (program === undefined) throw new Error('Redis is not installed')
-  const dir = await mkdtemp(join(tmpdir(), 'weir-redis-'))
-  const port = await freePort()
+  const dir = await realpath(await mkdtemp(join(tmpdir(), 'weir-redis-')))
+  const port = await fixedPort()
   const url = `redis://127.0.0.1:${port}`
   const settings = {
     bind: '127.0.0.1',
@@ -83,7 +84,7 @@ export async function startRedis(): Promise<RedisServer> {
     },
     async start() {
       child = spawn('sh', ['-c', WATCHDOG, 'sh', program, ...args], { stdio: ['pipe', 'ignore', 'ignore'] })
-      await eventually(async () => await call(url, 'PING'))
+      await untilItAnswers(url, dir, child)
     },
     async kill() {
       const ending = child

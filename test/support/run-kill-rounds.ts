@@ -37,11 +37,11 @@ export interface RoundReport {
 /** Kills a deployment at a random moment of its work and checks what D-4, D-43 and D-44 promise; throws when it is not so. */
 export async function runKillRound(victim: Victim): Promise<RoundReport> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-run-kill-'))
-  const file = join(dataDir, 'beats')
+  const [file, gate] = [join(dataDir, 'beats'), join(dataDir, 'gate')]
   await writeFile(file, '')
   let server = await startRunServer(dataDir)
   try {
-    const runs = await createWork(server, file)
+    const runs = await createWork(server, file, gate)
     if (victim === 'starting') await killStarting(server, file)
     await eventually(async () => {
       if ((await readBeats(file)).length > 0) return
@@ -53,11 +53,12 @@ export async function runKillRound(victim: Victim): Promise<RoundReport> {
     const atWork = new Set((await readBeats(file)).map(({ pid }) => pid))
     const hosts = (await server.hosts()).filter((pid) => atWork.has(pid))
     const running = (await readRuns(server, runs)).filter(({ status }) => status === 'running')
-    if (victim === 'host' || victim === 'both') for (const pid of hosts) process.kill(pid, 'SIGKILL')
+    if (victim === 'host' || victim === 'both') for (const pid of hosts) killIfThere(pid)
     if (victim === 'server' || victim === 'both') {
       await server.kill()
       server = await startRunServer(dataDir)
     }
+    await writeFile(gate, '')
     const restarted = Date.now()
     const takenBackMs = victim === 'starting' ? 0 : (await takenBack(server, running)) - restarted
     const ended = await settled(server, runs)
@@ -78,13 +79,14 @@ export async function runKillRound(victim: Victim): Promise<RoundReport> {
   }
 }
 
-/** Runs on several threads, one running and the others waiting for it. */
-async function createWork(server: RunServer, file: string): Promise<Run[]> {
+/** Runs on several threads, one running and the others waiting for it; the last of each does not end before the gate opens. */
+async function createWork(server: RunServer, file: string, gate: string): Promise<Run[]> {
   const runs: Run[] = []
   for (let n = 0; n < THREADS; n++) {
     const { thread_id } = await server.ask<Thread>('threads', 'create', {})
     for (let i = 0; i < RUNS; i++) {
-      const request = { assistant_id: 'beats', input: { file, beats: 10 } }
+      const input = { file, beats: 10, ...(i === RUNS - 1 && { gate }) }
+      const request = { assistant_id: 'beats', input }
       runs.push(await server.ask<Run>('runs', 'create', thread_id, request))
     }
   }

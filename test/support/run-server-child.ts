@@ -63,6 +63,8 @@ const server = createServer((req, res) => {
     }
   })()
 })
+// Longer than tests ask nothing: a question must not come on a connection that is being closed.
+server.keepAliveTimeout = 3_600_000
 server.listen(0, '127.0.0.1', () => process.stdout.write(`port ${(server.address() as AddressInfo).port}\n`))
 
 process.once('SIGTERM', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { PATIENCE_MS } from './eventually.ts'
+import { eventually, PATIENCE_MS } from './eventually.ts'
 
 export const API_KEY = 'conformance_key_0123456789'
 
@@ -36,6 +36,8 @@ export interface WeirRequest {
 
 interface Started {
   child: ChildProcess
+  /** Resolves when the process is gone and all that it said is in `output`. */
+  ended: Promise<unknown>
   url: string
   deploymentUrl: string
   output: string[]
@@ -62,12 +64,13 @@ async function spawnWeir(dataDir: string, env: Record<string, string>): Promise<
   const end = (): boolean => child.kill('SIGKILL')
   process.once('exit', end)
   child.once('exit', () => process.off('exit', end))
+  const ended = once(child, 'close')
   const output: string[] = []
   createInterface(child.stderr).on('line', (line) => output.push(line))
   const listening = await new Promise<string>((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`weir ${why}:\n${output.join('\n')}`))
     const timer = setTimeout(() => fail(`did not listen within ${PATIENCE_MS} ms`), PATIENCE_MS)
-    child.once('exit', (code) => fail(`ended with ${code}`))
+    child.once('close', (code) => fail(`ended with ${code}`))
     createInterface(child.stdout).on('line', (line) => {
       output.push(line)
       if (!line.endsWith('"msg":"listening"}')) return
@@ -76,13 +79,13 @@ async function spawnWeir(dataDir: string, env: Record<string, string>): Promise<
     })
   })
   const { url, deployment_url = '' } = JSON.parse(listening) as { url: string; deployment_url?: string }
-  return { child, url, deploymentUrl: deployment_url, output }
+  return { child, ended, url, deploymentUrl: deployment_url, output }
 }
 
 /** Starts one; the caller stops it. `env` adds to what every test server has. */
 export async function startWeir(env: Record<string, string> = {}): Promise<WeirProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-server-'))
-  const { child, url, deploymentUrl, output } = await spawnWeir(dataDir, env)
+  const { child, ended, url, deploymentUrl, output } = await spawnWeir(dataDir, env)
   const request = (path: string, { headers, ...init }: WeirRequest = {}): Promise<Response> =>
     fetch(new URL(path, url), { ...init, headers: { 'x-api-key': API_KEY, ...headers } })
   return {
@@ -97,7 +100,6 @@ export async function startWeir(env: Record<string, string> = {}): Promise<WeirP
       return JSON.parse(text) as T
     },
     async stop() {
-      const ended = child.exitCode === null ? once(child, 'exit') : undefined
       child.kill('SIGTERM')
       await ended
       await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
@@ -106,6 +108,14 @@ export async function startWeir(env: Record<string, string> = {}): Promise<WeirP
       return child.exitCode
     },
   }
+}
+
+/** Resolves when everything that the server has acknowledged is stored, derived and counted. */
+export async function drained(weir: Pick<WeirProcess, 'json'>): Promise<void> {
+  await eventually(async () => {
+    const { waiting } = await weir.json<{ waiting: number }>('/api/v1/ingest/health')
+    expect(waiting).toBe(0)
+  })
 }
 
 /**

@@ -55,7 +55,6 @@ export async function usageRounds(traces: number, kills: number): Promise<void> 
   const postgres = await startPostgres()
   const servers: WeirProcess[] = []
   try {
-    await postgres.start()
     const env: WeirEnvironment = {
       DATABASE_URL: await postgres.createDatabase(),
       CLICKHOUSE_URL: engine.url.replace('//', `//${engine.username}:${engine.password}@`),

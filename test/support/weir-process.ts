@@ -65,7 +65,8 @@ export async function startWeir(dataDir: string, env: WeirEnvironment = {}): Pro
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const exited = once(child, 'exit')
+  // Not 'exit': what it has logged may still be in the pipe then.
+  const ended = once(child, 'close')
   const log: LogLine[] = []
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -84,17 +85,17 @@ export async function startWeir(dataDir: string, env: WeirEnvironment = {}): Pro
       clearTimeout(timer)
       resolve(line.url)
     })
-    child.once('exit', (code, signal) => {
+    child.once('close', (code, signal) => {
       clearTimeout(timer)
       fail(`ended with ${signal ?? code}`)
     })
   })
-  return handle(child, exited, { url, dataDir, log })
+  return handle(child, ended, { url, dataDir, log })
 }
 
 function handle(
   child: ChildProcess,
-  exited: Promise<unknown>,
+  ended: Promise<unknown>,
   facts: Pick<WeirProcess, 'url' | 'dataDir' | 'log'>,
 ): WeirProcess {
   const ask = (path: string, init: RequestInit = {}): Promise<Response> => {
@@ -128,12 +129,12 @@ function handle(
     },
     async kill() {
       child.kill('SIGKILL')
-      await exited
+      await ended
     },
     async stop() {
       child.kill('SIGTERM')
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
-      await exited
+      await ended
       clearTimeout(timer)
       return child.exitCode
     },
