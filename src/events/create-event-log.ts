@@ -121,6 +121,10 @@ class TailedEventLog implements OpenEventLog {
     return page === undefined || page.total === 0 ? null : formatEventId(...page.last)
   }
 
+  check(thread: ThreadRef): Promise<void> {
+    return this.#store.check(thread)
+  }
+
   async drop(thread: ThreadRef): Promise<void> {
     await this.#queue.settled()
     await this.#store.drop(thread)

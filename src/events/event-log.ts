@@ -54,6 +54,8 @@ export interface EventLog {
   read(thread: ThreadRef, from: ReadFrom, signal: AbortSignal): AsyncIterable<Batch>
   /** Id of the youngest event that was appended, kept or forgotten: a place to begin after. Null when none is known. */
   last(thread: ThreadRef): Promise<string | null>
+  /** @throws AppError store_unavailable while nothing can be appended for this thread */
+  check(thread: ThreadRef): Promise<void>
   /** Forgets a thread's events and ends its readers. */
   drop(thread: ThreadRef): Promise<void>
 }

@@ -59,6 +59,8 @@ export interface EventStore {
   append(appends: readonly Append[]): Promise<(Chunk | null)[]>
   /** The part after `after`, some hundred events or kB of it. Undefined for a thread that has no log. */
   page(thread: ThreadRef, after: Stamp): Promise<Page | undefined>
+  /** @throws AppError store_unavailable while nothing can be appended for this thread */
+  check(thread: ThreadRef): Promise<void>
   /** Deletes a thread's log. */
   drop(thread: ThreadRef): Promise<void>
   /** Forgets what is beyond the bounds, of this thread or else of all that may have something to forget, oldest first. */

@@ -50,6 +50,7 @@ export function createMemoryEventStore(clock: Clock, bounds: EventBounds): Event
       const { chunks, total, last, forgotten } = log
       return { chunks: pageOf(chunks, after), total, last, forgotten }
     },
+    check: async () => undefined,
     async drop(thread) {
       logs.delete(keyOf(thread))
     },

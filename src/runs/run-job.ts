@@ -190,7 +190,7 @@ async function backOff({ rules, claim, abort }: Execution): Promise<void> {
 async function untilLogAnswers({ events, claim, logger, stopped }: Execution): Promise<void> {
   while (stopped() === 'unlogged') {
     try {
-      await events.last(claim)
+      await events.check(claim)
       return
     } catch (error) {
       if (!toAppError(error).retryable) return

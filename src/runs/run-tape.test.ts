@@ -16,6 +16,7 @@ it('a run makes events again that could not be stored', async () => {
     },
     read: (...read) => events.read(...read),
     last: (thread) => events.last(thread),
+    check: (thread) => events.check(thread),
     drop: (thread) => events.drop(thread),
   }
   const { runs, call, fake, thread, eventsOf } = await openRunWorld({ state: { store, events: flaky } })

@@ -109,6 +109,7 @@ describeEventLogs('an event log', (engine) => {
   it('begins with what comes next, with the oldest, or after an id', async () => {
     const { log } = await engine.open()
     const thread = newThread()
+    await log.check(thread)
     expect(await log.last(thread)).toBeNull()
     const [first = ''] = await append(log, thread, [draft('before')])
     expect(await log.last(thread)).toBe(first)

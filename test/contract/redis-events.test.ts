@@ -27,14 +27,15 @@ function event(data: string, run_id: string) {
   return { event: 'values', data, run_id }
 }
 
-/** The log, and a word when somebody asks in vain whether it is there. */
+/** The log, and a word when somebody asks in vain whether it takes events. */
 function watching(events: EventLog, failed: () => void): EventLog {
   return {
     append: (...args) => events.append(...args),
     read: (...args) => events.read(...args),
     drop: (...args) => events.drop(...args),
-    async last(thread) {
-      return await events.last(thread).catch((error: unknown) => {
+    last: (...args) => events.last(...args),
+    async check(thread) {
+      return await events.check(thread).catch((error: unknown) => {
         failed()
         throw error
       })
@@ -124,7 +125,18 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     expect(await reading).toEqual(['run_done'])
   })
 
-  it('does not use up the attempts of a run while it is away', async () => {
+  const away = { begin: () => server.kill(), end: () => server.start() }
+  const full = { begin: () => limitMemory(1), end: () => limitMemory(0) }
+  async function limitMemory(bytes: number): Promise<void> {
+    const redis = openRedis(url, LOGGER)
+    await redis.command('CONFIG', 'SET', 'maxmemory', bytes)
+    await redis.close()
+  }
+
+  it.each([
+    ['away', away],
+    ['full', full],
+  ])('does not use up the attempts of a run while it is %s', async (_how, trouble) => {
     const { events, store, stop } = openLog(await openDatabase())
     onTestFinished(stop)
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
@@ -136,10 +148,10 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
       job.end(doneWith({ n: 1 }))
     })
     const thread_id = await world.thread()
-    await server.kill()
+    await trouble.begin()
     const { run_id } = await runs.create(call, thread_id, { assistant_id: 'agent', input: {} })
     await asked
-    await server.start()
+    await trouble.end()
     await eventually(async () => expect((await runs.get(call, thread_id, run_id)).status).toBe('success'))
     const names = await readToEnd(events, { ...call.tenant, thread_id })
     expect(names).toEqual(['metadata', 'values', 'run_done', 'state_update'])

@@ -25,6 +25,7 @@ export interface RedisEventStore extends EventStore {
 const CHANNEL = 'weir:events'
 /** How long what a deleted thread has streamed can still be read. */
 const RETIRED_MS = 10 * 60_000
+const CHECK_MS = 1000
 const PAGE_EVENTS = 500
 const PAGE_CHARS = 1 << 18
 const TRIM_CHUNKS = 20
@@ -32,6 +33,8 @@ const TRIM_CHUNKS = 20
 interface Keys {
   stream: string
   log: string
+  /** To see whether anything can be written. */
+  check: string
   /** Of what belongs to a run or an append. */
   of(kind: 'run' | 'once', id: string): string
 }
@@ -39,7 +42,12 @@ interface Keys {
 /** Braces: what belongs to a thread is in one slot of a cluster. */
 function keysOf({ workspace_id, deployment_id, thread_id }: ThreadRef): Keys {
   const base = `weir:{${workspace_id}/${deployment_id}/${thread_id}}`
-  return { stream: `${base}:events`, log: `${base}:log`, of: (kind, id) => `${base}:${kind}:${id}` }
+  return {
+    stream: `${base}:events`,
+    log: `${base}:log`,
+    check: `${base}:check`,
+    of: (kind, id) => `${base}:${kind}:${id}`,
+  }
 }
 
 type PageReply = [string, string, string, string, string, [id: string, fields: string[]][]]
@@ -119,6 +127,8 @@ export function createRedisEventStore(options: RedisEventStoreOptions): RedisEve
     append: (appends) => Promise.all(appends.map(async (one) => (await add(one)) ?? null)),
     appendOnce: async (id, thread, items) => (await add({ thread, items, lease: null }, id)) ?? undefined,
     page: (thread, after) => readPage(redis, thread, after),
+    // One that is full, or no longer the primary, answers who reads.
+    check: async (thread) => void (await redis.command('SET', keysOf(thread).check, 1, 'PX', CHECK_MS)),
     async drop(thread) {
       const { stream, log } = keysOf(thread)
       await redis.command('UNLINK', stream, log)

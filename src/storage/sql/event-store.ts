@@ -76,6 +76,8 @@ export function createSqlEventStore({ database, clock, bounds, wire }: SqlEventS
   return {
     append: commit,
     page: (thread, after) => readPage(database, thread, after),
+    // Should it answer and yet refuse to write: the end of a run, which is told to the same database, waits for that.
+    check: async () => void (await database.query('SELECT 1')),
     drop: (thread) =>
       database.tx(lock, async (session) => {
         for (const table of ['event_logs', 'event_chunks'])
