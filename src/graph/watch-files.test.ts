@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../test/support/eventually.ts'
 import { type FileWatch, watchFiles } from './watch-files.ts'
@@ -8,6 +10,7 @@ import { type FileWatch, watchFiles } from './watch-files.ts'
 let dir: string
 let watch: FileWatch
 let told: string[]
+let failures: string[]
 const at = (...names: string[]): string => join(dir, ...names)
 /** Waits until these were told of, since it was asked the last time. */
 const expectTold = (...files: string[]): Promise<void> =>
@@ -18,9 +21,10 @@ const expectTold = (...files: string[]): Promise<void> =>
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'weir-watch-'))
   told = []
+  failures = []
   watch = watchFiles({
     changed: (files) => told.push(...files),
-    failed: (folder, error) => told.push(`${folder}: ${String(error)}`),
+    failed: (folder, error) => failures.push(`${folder}: ${String(error)}`),
   })
 })
 afterEach(async () => {
@@ -62,5 +66,17 @@ describe('watchFiles', () => {
     await expectTold(at('deep', 'lib', 'c.ts'))
     await writeFile(at('deep', 'lib', 'c.ts'), '4')
     await expectTold(at('deep', 'lib', 'c.ts'))
+  })
+
+  it('keeps up with folders that come and go faster than it looks', async () => {
+    const file = at('deep', 'lib', 'c.ts')
+    watch.add([file])
+    const storm = 'for n in $(seq 300); do mkdir -p deep/lib; rm -rf deep; done; mkdir -p deep/lib'
+    await promisify(execFile)('sh', ['-c', storm], { cwd: dir })
+    for (let n = 0; n < 5; n++) {
+      await writeFile(file, String(n))
+      await expectTold(file)
+    }
+    expect(failures).toEqual([])
   })
 })

@@ -90,14 +90,18 @@ class WatchedFolder {
       // What came while the watch was set up was not told of.
       if (nearestFolder(this.#path) !== path) this.#attach()
     } catch (error) {
-      this.#events.failed(this.#path, error)
+      // It went away between the look and the watch.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#attach()
+      else this.#events.failed(this.#path, error)
     }
   }
 
   #hear(name: string | null): void {
     const at = this.#at
     const wasThere = at?.path === this.#path
-    const isSame = at?.path === nearestFolder(this.#path) && at.inode === inodeOf(at.path)
+    // Of a folder that was removed its own name is told last, and the next one may get its inode.
+    const isGone = at === undefined || name === basename(at.path)
+    const isSame = !isGone && at.path === nearestFolder(this.#path) && at.inode === inodeOf(at.path)
     if (!isSame) this.#attach()
     // With a folder that came, went or was replaced its files did.
     const isAbout = isSame ? wasThere && (name === null || this.names.has(name)) : true
