@@ -35,6 +35,17 @@ export function unwrap(side: Side, value: JsonValue): { value: JsonValue; path: 
   return found
 }
 
+/** What the clients' wrapping holds, where it holds that and nothing else. */
+export function bareValue(side: Side, value: JsonValue): JsonValue {
+  let bare = value
+  for (const { value: inner } of unwrap(side, value).slice(1)) {
+    if (!isObject(bare) || Object.keys(bare).length > 1) break
+    if (Array.isArray(bare['args']) && bare['args'].length > 1) break
+    bare = inner
+  }
+  return bare
+}
+
 /**
  * The processor that fits a side best: highest match wins, ties go to the outer value, then to list order.
  * Undefined when none recognises it. A processor that throws (only a user's own may) is treated as no match and named.

@@ -1,7 +1,7 @@
 import type { Issue } from '../schema/issue.ts'
 import { type JsonValue, isObject, text } from '../schema/json.ts'
 import type { Message } from '../schema/types.gen.ts'
-import { type ChosenFormat, chooseFormat, unwrap } from './choose.ts'
+import { bareValue, type ChosenFormat, chooseFormat, unwrap } from './choose.ts'
 import type { TraceRun } from './derive.ts'
 import { findModel, normalizeProvider } from './model-name.ts'
 import type { MappedSide } from './otel/side-source.ts'
@@ -173,7 +173,9 @@ function estimateMissing(
       ...names,
       messages: llm.input_messages,
       raw:
-        traceRun.run_type === 'embedding' ? embeddedText(sides.inputs) : (sides.input?.value ?? sides.inputs),
+        traceRun.run_type === 'embedding'
+          ? embeddedText(sides.inputs)
+          : (sides.input?.value ?? bareValue('inputs', sides.inputs)),
       recognised: sides.input !== undefined,
     })
     usage.input_tokens = estimate.tokens
@@ -188,7 +190,7 @@ function estimateMissing(
       const estimate = estimator.output({
         ...names,
         messages: llm.output_messages,
-        raw: sides.output?.value ?? sides.outputs,
+        raw: sides.output?.value ?? bareValue('outputs', sides.outputs),
         recognised: sides.output !== undefined,
       })
       usage.output_tokens = estimate.tokens

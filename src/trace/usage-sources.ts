@@ -73,16 +73,18 @@ function messageUsage(item: JsonValue | undefined, path: string): FoundUsage | u
 /** Places where vendors put raw usage, relative to the outputs. */
 const VENDOR_PLACES: readonly (readonly string[])[] = [
   ['usage'],
+  ['usage', 'tokens'],
   ['llmOutput', 'tokenUsage'],
   ['llm_output', 'token_usage'],
   ['llm_output', 'usage'],
   ['usageMetadata'],
   ['response_metadata', 'token_usage'],
+  ['response_metadata', 'tokenUsage'],
   ['response_metadata', 'usage'],
   ['llmOutput', 'estimatedTokenUsage'],
 ]
 
-/** Step 5: raw vendor usage, also inside the wrappers `output`, `outputs` and `message`. */
+/** Step 5: raw vendor usage, also inside wrappers, LangChain's constructors and the first of its generations. */
 function* vendorUsage(out: JsonObject, path: string, depth: number): Generator<FoundUsage> {
   for (const place of VENDOR_PLACES) {
     let at: JsonValue | undefined = out
@@ -92,9 +94,16 @@ function* vendorUsage(out: JsonObject, path: string, depth: number): Generator<F
     if (value) yield { value, path: joinPath(path, place.join('.')), source }
   }
   if (depth > 1) return
-  for (const key of ['output', 'outputs', 'message', 'response']) {
+  for (const key of ['output', 'outputs', 'message', 'response', 'kwargs']) {
     const inner = out[key]
     if (isObject(inner)) yield* vendorUsage(inner, `${path}.${key}`, depth + 1)
+  }
+  const row = Array.isArray(out['generations']) ? out['generations'][0] : undefined
+  const first = Array.isArray(row) ? row[0] : row
+  const said = isObject(first) ? first['message'] : undefined
+  if (isObject(said)) {
+    const place = Array.isArray(row) ? 'generations[0][0].message' : 'generations[0].message'
+    yield* vendorUsage(said, `${path}.${place}`, depth + 1)
   }
 }
 
@@ -123,6 +132,7 @@ export function fromVendor(raw: JsonObject): JsonObject | undefined {
       cache_read:
         inputDetails['cached_tokens'] ??
         inputDetails['cache_read'] ??
+        raw['prompt_cache_hit_tokens'] ??
         raw['cachedInputTokens'] ??
         raw['cacheReadInputTokens'] ??
         raw['cache_read_input_tokens'],

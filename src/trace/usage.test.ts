@@ -85,6 +85,43 @@ describe('where counts are found (contract §2.3)', () => {
       { input: 1500, output: 10, issues: ['cache_added'] },
     ],
     [
+      'DeepSeek',
+      { usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, prompt_cache_hit_tokens: 4 } },
+      { input: 10, output: 2, input_token_details: { cache_read: 4 } },
+    ],
+    [
+      'Cohere',
+      { usage: { billed_units: { input_tokens: 5 }, tokens: { input_tokens: 10, output_tokens: 2 } } },
+      { input: 10, output: 2, source: { input: 'vendor', output: 'vendor' } },
+    ],
+    [
+      'what a LangChain model kept of the answer, in a generation',
+      {
+        generations: [
+          [
+            {
+              message: {
+                lc: 1,
+                kwargs: { response_metadata: { token_usage: { prompt_tokens: 9, completion_tokens: 1 } } },
+              },
+            },
+          ],
+        ],
+        llm_output: null,
+      },
+      { input: 9, output: 1, source: { input: 'vendor', output: 'vendor' } },
+    ],
+    [
+      'the same from JavaScript, in a message alone',
+      {
+        output: {
+          lc: 1,
+          kwargs: { response_metadata: { tokenUsage: { promptTokens: 9, completionTokens: 1 } } },
+        },
+      },
+      { input: 9, output: 1, source: { input: 'vendor', output: 'vendor' } },
+    ],
+    [
       'the AI SDK',
       { usage: { inputTokens: { total: 82, cacheRead: 2 }, outputTokens: { total: 17 } } },
       { input: 82, output: 17 },
@@ -129,6 +166,11 @@ describe('normalisation (contract §2.5)', () => {
         input_token_details: { cache_creation: 500, ephemeral_5m_input_tokens: 500 },
       },
       { input: 560 },
+    ],
+    [
+      'N4: cache_write is another name for cache_creation',
+      { input_tokens: 60, output_tokens: 1, input_token_details: { cache_read: 2000, cache_write: 500 } },
+      { input: 2560, input_token_details: { cache_read: 2000, cache_write: 500 } },
     ],
     [
       'both spellings of the one-hour write are one',

@@ -251,7 +251,8 @@ function addSeparateCache(usage: Usage, issues: Issue[]): void {
 /** Cached input tokens; writes told as a whole and by duration are one thing (rule N7). */
 function cacheTokens({ input_token_details: details }: Usage): number {
   const ephemeral = (details['ephemeral_5m_input_tokens'] ?? 0) + (details['ephemeral_1h_input_tokens'] ?? 0)
-  return (details['cache_read'] ?? 0) + Math.max(details['cache_creation'] ?? 0, ephemeral)
+  const written = details['cache_creation'] ?? details['cache_write'] ?? 0
+  return (details['cache_read'] ?? 0) + Math.max(written, ephemeral)
 }
 
 function cacheAdded(cached: number, input: number): Issue {

@@ -60,6 +60,23 @@ export function genkit(value: JsonValue | undefined): Found {
   return Array.isArray(value['messages']) ? { side: { value, dialect: 'otel-genai' } } : filled(value)
 }
 
+/** The texts that OpenInference's embedding spans hold one by one; their vectors stay in the span. */
+export function embedded({ view }: SideContext): Found {
+  const texts = listOf(view, 'embedding.embeddings').flatMap((entry) => {
+    const { embedding } = isObject(entry) ? entry : {}
+    return (isObject(embedding) ? text(embedding['text']) : undefined) ?? []
+  })
+  return texts.length === 0 ? undefined : { value: { input: texts } }
+}
+
+/** What a reranker of OpenInference was asked, and the documents that it put in order. */
+export function rerankerInputs({ view }: SideContext): Found {
+  const query = view.text('reranker.query')
+  const documents = listOf(view, 'reranker.input_documents').map(readDocument)
+  if (query === undefined && documents.length === 0) return undefined
+  return { value: { ...(query !== undefined && { query }), ...(documents.length > 0 && { documents }) } }
+}
+
 /** Documents that a retriever or reranker gave, in the shape that LangSmith's retrievers log. */
 export function retrieved({ view, runType }: SideContext): Found {
   if (runType !== 'retriever') return undefined

@@ -127,10 +127,12 @@ function says(message: JsonObject): boolean {
   )
 }
 
-/** A message event's fields as a message; a tool's answer names its call `id`. */
+/** A message event's fields as a message; a tool's answer names its call `id`, Gemini's content holds its parts. */
 function turn(fields: JsonObject, role: string): JsonObject {
   const { id, tool_calls, ...rest } = fields
   const message: JsonObject = { ...rest, role: text(fields['role']) ?? role }
+  if (isObject(rest['content']) && Array.isArray(rest['content']['parts']))
+    message['content'] = rest['content']['parts']
   if (tool_calls !== undefined && tool_calls !== null) message['tool_calls'] = readJson(tool_calls)
   if (role === 'tool' && id !== undefined) message['tool_call_id'] = id
   return message

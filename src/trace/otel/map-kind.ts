@@ -3,51 +3,46 @@ import type { SpanView } from './span-view.ts'
 
 const RUN_TYPES = new Set(['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser'])
 
-const OPERATIONS: ReadonlyMap<string, string> = new Map([
+/** Words of the attributes in KIND_KEYS. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ...[...RUN_TYPES].map((type) => [type, type] as const),
   ['chat', 'llm'],
   ['completion', 'llm'],
   ['text_completion', 'llm'],
   ['generate_content', 'llm'],
-  ['chat.completions', 'llm'],
+  ['generation', 'llm'],
   ['responses', 'llm'],
+  ['anthropic_messages', 'llm'],
   ['call_llm', 'llm'],
-  ['embedding', 'embedding'],
+  // Semantic Kernel's.
+  ['chat.completions', 'llm'],
+  ['chat.streaming_completions', 'llm'],
+  ['text.completions', 'llm'],
+  ['text.streaming_completions', 'llm'],
   ['embeddings', 'embedding'],
   ['execute_tool', 'tool'],
+  ['tool_call', 'tool'],
   ['retrieval', 'retriever'],
   ['retrieve', 'retriever'],
+  ['reranker', 'retriever'],
   ['rerank', 'retriever'],
   ['invoke_agent', 'chain'],
   ['create_agent', 'chain'],
   ['invoke_workflow', 'chain'],
   ['agent_step', 'chain'],
-  ['workflow', 'chain'],
-])
-
-/** Words of `llm.request.type`, `openinference.span.kind`, `traceloop.span.kind` and `langfuse.observation.type`. */
-const KINDS: ReadonlyMap<string, string> = new Map([
-  ['llm', 'llm'],
-  ['chat', 'llm'],
-  ['completion', 'llm'],
-  ['generation', 'llm'],
-  ['embedding', 'embedding'],
-  ['retriever', 'retriever'],
-  ['reranker', 'retriever'],
-  ['rerank', 'retriever'],
-  ['tool', 'tool'],
-  ['prompt', 'prompt'],
-  ['chain', 'chain'],
   ['agent', 'chain'],
-  ['guardrail', 'chain'],
-  ['evaluator', 'chain'],
   ['workflow', 'chain'],
   ['task', 'chain'],
+  ['guardrail', 'chain'],
+  ['evaluator', 'chain'],
 ])
 const KIND_KEYS = [
+  'gen_ai.operation.name',
   'llm.request.type',
   'openinference.span.kind',
   'traceloop.span.kind',
   'langfuse.observation.type',
+  'spring.ai.kind',
 ]
 
 /**
@@ -59,18 +54,18 @@ export function runTypeOf(view: SpanView): string {
   if (sent !== undefined && RUN_TYPES.has(sent)) return sent
   const vercel = view.text('ai.operationId')
   if (vercel !== undefined) return vercelType(vercel)
-  const operation = view.text('gen_ai.operation.name')?.toLowerCase()
-  if (operation !== undefined) {
-    const known = OPERATIONS.get(operation) ?? (RUN_TYPES.has(operation) ? operation : undefined)
-    if (known !== undefined) return known
-  }
   for (const key of KIND_KEYS) {
-    const known = KINDS.get(view.text(key)?.toLowerCase() ?? '')
+    const known = kindOf(view.text(key)?.toLowerCase() ?? '')
     if (known !== undefined) return known
   }
   if (view.text('gen_ai.tool.name') !== undefined) return 'tool'
   if (view.get('llm.prompt_template.variables') !== undefined) return 'prompt'
   return unnamedType(view)
+}
+
+/** LiteLLM puts an `a` before the names of calls that were awaited. */
+function kindOf(word: string): string | undefined {
+  return KINDS.get(word) ?? (word.startsWith('a') ? KINDS.get(word.slice(1)) : undefined)
 }
 
 function vercelType(operation: string): string {

@@ -2,8 +2,10 @@ import { type JsonObject, type JsonValue, isObject, text } from '../../schema/js
 import { eventAttributes, readListedEvents, readSpokenEvents } from './map-events.ts'
 import {
   adkOutput,
+  embedded,
   genkit,
   logfireOutput,
+  rerankerInputs,
   retrieved,
   vercelInputs,
   vercelOutputs,
@@ -25,6 +27,7 @@ const INPUT_KEYS = [
   'gen_ai.prompt',
   'gen_ai.tool.call.arguments',
   'gcp.vertex.agent.tool_call_args',
+  'spring.ai.tool.call.arguments',
   'tool_arguments',
   'prompt',
 ] as const
@@ -42,6 +45,7 @@ const OUTPUT_KEYS = [
   'gen_ai.completion',
   'gen_ai.tool.call.result',
   'gcp.vertex.agent.tool_response',
+  'spring.ai.tool.call.result',
   'tool_response',
   'final_result',
 ] as const
@@ -67,6 +71,8 @@ const INPUTS: readonly Source[] = [
   ({ view }) => filled(objectOnly(view.json('request_data'))),
   ({ view }) => messages(readListedEvents(view.json('events', 'all_messages_events')).inputs),
   ({ view }) => genkit(view.json('genkit:input')),
+  embedded,
+  rerankerInputs,
   ({ view }) => firstOf(view, LATE_INPUT_KEYS),
 ]
 
@@ -168,7 +174,7 @@ function asMessages(value: JsonValue | undefined, role: string): JsonObject[] {
   // Microsoft's agents put a version around the list.
   if (isObject(value) && Array.isArray(value['messages'])) return objectsOf(value['messages'])
   if (typeof value === 'string') return value === '' ? [] : [{ role, content: value }]
-  return objectsOf(value)
+  return objectsOf(Array.isArray(value) ? value.map(readJson) : value)
 }
 
 /** `gen_ai.prompt.{n}.role|content|tool_calls.{k}.*`, also with `.message.` between. */
@@ -186,7 +192,10 @@ function indexed(
 }
 
 function openinferenceInputs({ view }: SideContext): Found {
-  const prompts = listOf(view, 'llm.prompts').flatMap((entry) => textUnder(entry, 'prompt'))
+  const plain = view.json('llm.prompts')
+  const prompts = Array.isArray(plain)
+    ? plain.filter((entry) => typeof entry === 'string')
+    : listOf(view, 'llm.prompts').flatMap((entry) => textUnder(entry, 'prompt'))
   return (
     openinference(view, 'llm.input_messages') ??
     (prompts.length > 0 ? { value: { prompt: prompts } } : undefined)

@@ -60,8 +60,15 @@ export function mapSpan(span: OtelSpan, times: SpanTimes): MappedSpan {
   }
 }
 
+const TOOL_NAMES = [
+  'tool.name',
+  'gen_ai.tool.name',
+  'ai.toolCall.name',
+  'spring.ai.tool.definition.name',
+] as const
+
 function nameOf(view: SpanView, runType: string): string {
-  const tool = runType === 'tool' ? view.text('tool.name', 'gen_ai.tool.name', 'ai.toolCall.name') : undefined
+  const tool = runType === 'tool' ? view.text(...TOOL_NAMES) : undefined
   const named = view.text('langsmith.trace.name', 'traceloop.entity.name')
   return named ?? tool ?? text(view.span.name) ?? 'unnamed'
 }
@@ -73,6 +80,8 @@ function errorOf(view: SpanView): string | undefined {
     const event = events[i]!
     if (event.name === 'exception') return exceptionText(event.attributes)
   }
+  if (view.text('langfuse.observation.level') === 'ERROR')
+    return view.text('langfuse.observation.status_message') ?? text(status.message) ?? 'error'
   const type = view.text('error.type')
   if (status.code === 2) return text(status.message) ?? view.text('error.message') ?? type ?? 'error'
   return type === undefined ? undefined : (view.text('error.message') ?? type)

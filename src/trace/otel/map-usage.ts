@@ -1,6 +1,7 @@
 import type { Issue } from '../../schema/issue.ts'
 import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
 import { type FoundUsage, fromVendor } from '../usage-sources.ts'
+import { langfuseUsage } from './langfuse-usage.ts'
 import { type Claimed, countConflict, countsInOne, settleInput, settleOutput } from './settle-counts.ts'
 import { type SpanView, asNumber } from './span-view.ts'
 import { isCountedBeside, readUsageDetails } from './usage-details.ts'
@@ -32,9 +33,18 @@ const CONVENTIONS = [
 ] as const
 
 const COSTS = [
-  ['input_cost', ['llm.cost.prompt', 'gen_ai.usage.input_cost']],
-  ['output_cost', ['llm.cost.completion', 'gen_ai.usage.output_cost']],
-  ['total_cost', ['llm.cost.total', 'operation.cost', 'gen_ai.usage.cost', 'gen_ai.usage.total_cost']],
+  ['input_cost', ['llm.cost.prompt', 'gen_ai.usage.input_cost', 'gen_ai.cost.input_cost']],
+  ['output_cost', ['llm.cost.completion', 'gen_ai.usage.output_cost', 'gen_ai.cost.output_cost']],
+  [
+    'total_cost',
+    [
+      'llm.cost.total',
+      'operation.cost',
+      'gen_ai.usage.cost',
+      'gen_ai.usage.total_cost',
+      'gen_ai.cost.total_cost',
+    ],
+  ],
 ] as const
 
 /**
@@ -65,6 +75,8 @@ export function usageOfSpan(view: SpanView, runType: string, issues: Issue[]): F
   // What a vendor's answer says is looked for only where it is needed: answers are large.
   if (value['input_tokens'] === undefined || value['output_tokens'] === undefined)
     found.push(...vendorUsage(view))
+  const langfuse = langfuseUsage(view)
+  if (langfuse !== undefined) found.push(langfuse)
   return found
 }
 
@@ -144,15 +156,6 @@ function vendorUsage(view: SpanView): FoundUsage[] {
     const raw = isObject(whole) ? whole[inner] : undefined
     const value = isObject(raw) ? fromVendor(raw) : undefined
     if (value !== undefined) found.push({ value, path: `${ATTRIBUTES}.${key}.${inner}`, source: 'vendor' })
-  }
-  const langfuse = view.json('langfuse.observation.usage_details')
-  if (isObject(langfuse)) {
-    const { input, output, total } = langfuse
-    const value: JsonObject = {}
-    if (input !== undefined) value['input_tokens'] = input
-    if (output !== undefined) value['output_tokens'] = output
-    if (total !== undefined) value['total_tokens'] = total
-    found.push({ value, path: `${ATTRIBUTES}.langfuse.observation.usage_details`, source: 'client' })
   }
   return found
 }

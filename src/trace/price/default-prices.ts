@@ -95,9 +95,16 @@ export function createDefaultPrices(): PriceSource {
 function firstFound(model: string, provider: string | undefined): Found | null {
   for (const candidate of candidates(model, provider)) {
     const price = lookUp(candidate.model, candidate.provider)
-    if (price) return { provider: price.provider.id, model: price.model }
+    if (price && isSameVersion(model, price.model.id))
+      return { provider: price.provider.id, model: price.model }
   }
   return null
+}
+
+/** Names of Bedrock end in a version, `-v2:0`; the data finds some by their beginning only, whatever the version. */
+function isSameVersion(sent: string, known: string): boolean {
+  const [a, b] = [sent, known].map((name) => /-v(\d+)(?::\d+)?$/.exec(name.trim())?.[1])
+  return a === undefined || b === undefined || a === b
 }
 
 /** The package also checks its data while it looks up; a faulty entry is as good as none. */

@@ -1,0 +1,53 @@
+import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
+import { type FoundUsage, fromVendor } from '../usage-sources.ts'
+import { type SpanView, asNumber } from './span-view.ts'
+
+const USAGE = 'langfuse.observation.usage_details'
+const COST = 'langfuse.observation.cost_details'
+
+/** What Langfuse's SDK says of counts, under its own names or the vendor's, and of costs; undefined for nothing. */
+export function langfuseUsage(view: SpanView): FoundUsage | undefined {
+  const sent = view.json(USAGE)
+  const costs = view.json(COST)
+  const value: JsonObject = isObject(sent) ? (fromVendor(sent) ?? ownCounts(sent)) : {}
+  if (isObject(costs)) {
+    for (const side of ['input', 'output', 'total'] as const)
+      if (costs[side] !== undefined) value[`${side}_cost`] = costs[side]
+  }
+  if (Object.keys(value).length === 0) return undefined
+  return { value, path: `extra.otel_span.attributes.${isObject(sent) ? USAGE : COST}`, source: 'client' }
+}
+
+/**
+ * Its own names: `input`, `output`, `total`, and each detail as `input_<detail>` or `output_<detail>`. Langfuse prices
+ * every entry by itself, so its integrations take the details off their side; the total shows where they did.
+ */
+function ownCounts(sent: JsonObject): JsonObject {
+  const input = detailsOf(sent, 'input_')
+  const output = detailsOf(sent, 'output_')
+  const count = (value: JsonValue | undefined): number => asNumber(value) ?? 0
+  const sum = (details: JsonObject): number =>
+    Object.values(details).reduce<number>((a, b) => a + count(b), 0)
+  const [inside, beside] = [count(sent['input']) + count(sent['output']), sum(input) + sum(output)]
+  const isBeside = beside > 0 && asNumber(sent['total']) === inside + beside
+  const value: JsonObject = {}
+  const put = (key: string, found: JsonValue | undefined, details: JsonObject): void => {
+    if (found !== undefined) value[key] = isBeside ? count(found) + sum(details) : found
+  }
+  put('input_tokens', sent['input'], input)
+  put('output_tokens', sent['output'], output)
+  if (sent['total'] !== undefined) value['total_tokens'] = sent['total']
+  if (Object.keys(input).length > 0) value['input_token_details'] = input
+  if (Object.keys(output).length > 0) value['output_token_details'] = output
+  return value
+}
+
+function detailsOf(sent: JsonObject, prefix: 'input_' | 'output_'): JsonObject {
+  const details: JsonObject = {}
+  for (const [key, count] of Object.entries(sent).slice(0, 50)) {
+    if (!key.startsWith(prefix)) continue
+    const name = key.slice(prefix.length).replace(/(?:_input|_output)?_tokens$/, '')
+    if (name !== '__proto__') details[name === 'cached' ? 'cache_read' : name] = count
+  }
+  return details
+}
