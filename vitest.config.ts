@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { NODE_COMPILE_CACHE } from './test/support/compile-cache.ts'
 
 /** Test layers by folder (CONTRIBUTING.md); `test/long` runs in `npm run test:long` only. */
 const LAYERS = {
@@ -21,6 +22,8 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
+    // The processes that tests run in, and those that they start.
+    env: { NODE_COMPILE_CACHE },
     passWithNoTests: true,
     globalSetup: ['./test/support/postgres-for-all.ts'],
     reporters: ['default', './scripts/summary-reporter.ts'],

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NODE_COMPILE_CACHE } from '../support/compile-cache.ts'
 import { until } from '../support/embedded-clickhouse.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -57,8 +58,12 @@ beforeAll(async () => {
   child = spawn(process.execPath, [MAIN, 'dev'], {
     cwd: dir,
     env: {
-      ...{ PATH: process.env['PATH'], DATA_DIR: at('data'), BOOTSTRAP_API_KEY: KEY },
-      ...{ PORT: '0', DEPLOYMENT_PORT: '0' },
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE,
+      DATA_DIR: at('data'),
+      BOOTSTRAP_API_KEY: KEY,
+      PORT: '0',
+      DEPLOYMENT_PORT: '0',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

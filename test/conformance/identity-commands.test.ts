@@ -6,7 +6,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SchemaTypes } from '../../src/schema/types.gen.ts'
-import { NODE_COMPILE_CACHE } from '../support/server.ts'
+import { NODE_COMPILE_CACHE } from '../support/compile-cache.ts'
 import { KEY, startWeir, type WeirProcess } from '../support/weir-process.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))

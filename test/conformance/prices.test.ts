@@ -54,13 +54,15 @@ const costs = async (id: string): Promise<(string | null)[]> => {
   return [run.prompt_cost, run.completion_cost, run.total_cost, run.price_model_id]
 }
 
-const parts = async (id: string): Promise<unknown[]> => {
-  const { runs } = await ask<{ runs: Read[] }>('/runs/query', { id: [id], limit: 1 })
-  const whole = await ask<Read>(`/runs/${id}`)
-  const both = [whole, runs[0]].map((run) => [run?.prompt_cost_details, run?.completion_cost_details])
-  expect(both[1]).toEqual(both[0])
-  return both[0]!
-}
+/** As a read of the TraceRun tells them, and once it is there the list. */
+const parts = (id: string): Promise<unknown[]> =>
+  eventually(async () => {
+    const { runs } = await ask<{ runs: Read[] }>('/runs/query', { id: [id], limit: 1 })
+    const whole = await ask<Read>(`/runs/${id}`)
+    const both = [whole, runs[0]].map((run) => [run?.prompt_cost_details, run?.completion_cost_details])
+    expect(both[1]).toEqual(both[0])
+    return both[0]!
+  })
 
 async function reprice(): Promise<{ examined: number; changed: number }> {
   const { job_id } = await ask<{ job_id: string }>('/runs/reprice', RANGE)

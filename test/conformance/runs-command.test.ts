@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
+import { NODE_COMPILE_CACHE } from '../support/compile-cache.ts'
 import { until } from '../support/embedded-clickhouse.ts'
 import { nextMillisecond } from '../support/eventually.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
@@ -21,7 +22,10 @@ afterAll(() => {
 function start(args: readonly string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [MAIN, 'runs', ...args], {
     env: {
-      ...{ PATH: process.env['PATH'], WEIR_DEPLOYMENT_URL: setup().url, WEIR_API_KEY: API_KEY },
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE,
+      WEIR_DEPLOYMENT_URL: setup().url,
+      WEIR_API_KEY: API_KEY,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,7 +8,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistry } from '../../src/schema/registry.ts'
 import type { ValidationReport } from '../../src/schema/types.gen.ts'
-import { NODE_COMPILE_CACHE } from '../support/server.ts'
+import { NODE_COMPILE_CACHE } from '../support/compile-cache.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const corpus = (name: string, request = 2): string => join('test', 'corpus', name, `request-${request}.body`)

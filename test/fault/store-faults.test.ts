@@ -41,7 +41,7 @@ it.each<[string, Fault, Required<FaultScope>]>([
   ['everything is slow', { kind: 'slow', latencyMs: 150 }, { query: /./, times: 12 }],
   ['an insert hangs and is cut', { kind: 'hang' }, { query: FRAGMENTS, times: 1 }],
 ])('nothing is lost or doubled when %s', async (session_name, fault, scope) => {
-  const load = startLoad({ url: weir.url, session_name, concurrency: 4 })
+  const load = startLoad({ url: weir.url, session_name, concurrency: 4, pauseMs: 100 })
   await load.reached(5)
   await store.proxy.set(fault, scope)
   await store.proxy.faulted(scope.times)

@@ -4,6 +4,6 @@ import { usageRounds } from '../support/usage-rounds.ts'
 
 describe('usage', () => {
   it.skipIf(!hasPostgres())('is exact with two servers that die (Postgres is not installed)', () =>
-    usageRounds(2_000, 2),
+    usageRounds(800, 2),
   )
 })

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { PATIENCE_MS } from './eventually.ts'
+import { nextLookMs, PATIENCE_MS } from './eventually.ts'
 import { createLogger } from '../../src/base/log.ts'
 import {
   type EmbeddedClickHouse,
@@ -24,17 +24,15 @@ export function startTestClickHouse(dataDir: string, signal?: AbortSignal): Prom
   })
 }
 
-const POLL_MS = 10
-
 /** Waits until the condition holds; rejects after `ms`. */
 export async function until(
   what: string,
   condition: () => Promise<boolean> | boolean,
   ms = PATIENCE_MS,
 ): Promise<void> {
-  const deadline = Date.now() + ms
+  const started = Date.now()
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`did not happen in ${ms} ms: ${what}`)
-    await delay(POLL_MS)
+    if (Date.now() > started + ms) throw new Error(`did not happen in ${ms} ms: ${what}`)
+    await delay(nextLookMs(started))
   }
 }

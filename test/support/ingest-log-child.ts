@@ -12,9 +12,15 @@ const logger = createLogger({ level: 'silent' })
 const log = await openIngestLog({ dir, maxBytes: 2 ** 30, segmentBytes: 256 * 1024, logger })
 let next = Number(first)
 
-/** Straight to the pipe, so that nothing is said that a kill would take back. */
+/** Straight to the pipe, so that nothing is said that a kill would take back; a pipe that is full is tried again. */
 function say(lines: string): void {
-  writeSync(1, lines)
+  for (let rest = Buffer.from(lines); rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(1, rest))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+    }
+  }
 }
 
 async function appendForEver(): Promise<never> {

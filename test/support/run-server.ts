@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { AppError, type ErrorCode } from '../../src/base/errors.ts'
-import { NODE_COMPILE_CACHE } from './server.ts'
+import { NODE_COMPILE_CACHE } from './compile-cache.ts'
 
 const CHILD = fileURLToPath(new URL('run-server-child.ts', import.meta.url))
 const GRAPHS = fileURLToPath(new URL('../fixtures/run-graphs/langgraph.json', import.meta.url))

@@ -6,12 +6,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { NODE_COMPILE_CACHE } from './compile-cache.ts'
 import { eventually, PATIENCE_MS } from './eventually.ts'
 
 export const API_KEY = 'conformance_key_0123456789'
-
-/** Where Node keeps by default what it compiled; a quarter of what a server's start costs. */
-export const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 

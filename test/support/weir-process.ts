@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { IngestHealth } from '../../src/ingest/ingester.ts'
 import { until } from './embedded-clickhouse.ts'
 import { PATIENCE_MS } from './eventually.ts'
-import { NODE_COMPILE_CACHE } from './server.ts'
+import { NODE_COMPILE_CACHE } from './compile-cache.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** Any free ports, and no graphs where a test does not ask for them. */
