@@ -219,7 +219,7 @@ async function startServing(parts: DeploymentParts, serving: ServingParts) {
   const runs = createRuns({ ...working, ...shared, findAssistant, traceTotals, webhooks: rules, logger })
   const cronStore = createCronStore(database, clock)
   const hostOf = (): GraphHost => deployment.host
-  const threads = createThreads({ ...shared, runs, events, crons: cronStore, hostOf })
+  const threads = createThreads({ ...shared, runs, events, crons: cronStore, hostOf, findAssistant })
   const streams = createStreams({ runs, threads, events, clock, logger })
   const runsOf = ({ user }: Caller): Runs =>
     user === undefined || userAuth === undefined

@@ -5,6 +5,7 @@ import type { Tenant } from '../runs/model.ts'
 import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
 import { bindGraph } from './bind-graph.ts'
 import type { ExecuteDeps } from './execute.ts'
+import { expectCheckpoint } from './expect-checkpoint.ts'
 import type { GraphStorage } from './graph-storage.ts'
 import { type HistorySource, readHistory } from './history.ts'
 import { toJsonText } from './json-text.ts'
@@ -24,8 +25,10 @@ export interface CallDeps extends Pick<ExecuteDeps, 'graphs' | 'storage'> {
 export async function answerCall(deps: CallDeps, tenant: Tenant, call: HostCall): Promise<GraphAnswer> {
   if (call.name === 'embed') return { body: JSON.stringify(await embed(deps.storage, call.texts)) }
   const saver = deps.storage.checkpointer(tenant)
-  const unbound = await deps.graphs.graph(call.graph_id, call.config)
+  const made_with = 'made_with' in call ? call.made_with : undefined
+  const unbound = await deps.graphs.graph(call.graph_id, made_with ?? call.config)
   const graph = bindGraph(unbound, saver, deps.storage.store(tenant))
+  if (call.name === 'state' || call.name === 'update_state') await expectCheckpoint(saver, call.config)
   switch (call.name) {
     case 'state':
       return { body: threadStateText(await graph.getState(call.config, { subgraphs: call.subgraphs })) }

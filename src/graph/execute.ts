@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../base/errors.ts'
 import type { GraphEnd, GraphJob, GraphState, StreamItem } from '../runs/graph-host.ts'
 import { isObject, type JsonObject } from '../schema/json.ts'
+import { beginning } from './beginning.ts'
 import { bindGraph } from './bind-graph.ts'
 import type { GraphStorage } from './graph-storage.ts'
 import type { AnyGraph, LoadedGraphs } from './load-graphs.ts'
 import { SealableSaver } from './sealable-saver.ts'
 import { type Chunk, createStreamItems, type StreamItems } from './stream-items.ts'
 import { toGraphState } from './thread-state.ts'
-import { toCommand } from './to-command.ts'
 import { createRunTracer } from './tracing.ts'
 
 /** How a job came to its end in this host. */
@@ -59,7 +59,7 @@ export async function executeJob(
       saver,
       deps.storage.store(job.tenant),
     )
-    const begin = await beginning(job, saver)
+    const begin = await beginning(job, graph, saver)
     const options = streamOptions(job, begin.configurable, config, signal, tracer?.handler)
     await consume(graph, begin.input, options, run.kwargs.stream_mode, items, output, signal)
     if (!signal.aborted) await saver.stored()
@@ -155,33 +155,6 @@ function libraryModes(modes: readonly string[]): string[] {
     else if (mode !== 'events') wanted.add(mode)
   }
   return [...wanted]
-}
-
-/**
- * What the graph is given, and which checkpoint it begins from. A later attempt goes on from the last checkpoint that
- * its run made, if there is one: input, command and fork have then had their effect already.
- */
-async function beginning(
-  { run }: GraphJob,
-  saver: SealableSaver,
-): Promise<{ input: unknown; configurable: Configurable }> {
-  const { kwargs } = run
-  if (run.attempt > 1) {
-    const last = await saver.getTuple({ configurable: { thread_id: run.thread_id, checkpoint_ns: '' } })
-    const owner = last?.metadata as { run_id?: unknown } | undefined
-    if (owner?.run_id === run.run_id) return { input: null, configurable: {} }
-  }
-  const input = kwargs.command === null ? kwargs.input : toCommand(kwargs.command)
-  return { input, configurable: kwargs.checkpoint === null ? {} : forkOf(kwargs.checkpoint) }
-}
-
-function forkOf(checkpoint: JsonObject): Configurable {
-  const { checkpoint_id, checkpoint_ns, checkpoint_map } = checkpoint
-  return {
-    ...(typeof checkpoint_id === 'string' ? { checkpoint_id } : {}),
-    ...(typeof checkpoint_ns === 'string' ? { checkpoint_ns } : {}),
-    ...(isObject(checkpoint_map) ? { checkpoint_map } : {}),
-  }
 }
 
 async function consume(

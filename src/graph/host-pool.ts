@@ -236,11 +236,11 @@ class HostPool implements GraphHosts {
 
   /** What a run has left behind that can no longer say so itself. */
   async #endState({ job }: HostJob): Promise<GraphState | undefined> {
-    const { graph_id, thread_id } = job.run
-    const config = { configurable: { thread_id, checkpoint_ns: '' } }
+    const { graph_id, thread_id, kwargs } = job.run
+    const about = { config: { configurable: { thread_id, checkpoint_ns: '' } }, made_with: kwargs.config }
     try {
       const host = await this.#freeHost()
-      return (await host.call(job.tenant, { name: 'end_state', graph_id, config })).state
+      return (await host.call(job.tenant, { name: 'end_state', graph_id, ...about })).state
     } catch {
       return undefined
     }

@@ -32,7 +32,7 @@ export type ToHost =
 /** What a host can be asked: beyond what the port names, the state that a run left behind whose host has died. */
 export type HostCall =
   | GraphCall
-  | { name: 'end_state'; graph_id: string; config: JsonObject }
+  | { name: 'end_state'; graph_id: string; config: JsonObject; made_with: JsonObject }
   | { name: 'embed'; texts: string[] }
 
 /** GraphState without its texts, which are parts of the frame. */

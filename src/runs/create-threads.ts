@@ -7,6 +7,7 @@ import { noThread } from './create-runs.ts'
 import type { CronStore } from './cron-store.ts'
 import type { GraphAnswer, GraphCall, GraphHost } from './graph-host.ts'
 import type { Run, Tenant, Thread, ThreadTtl } from './model.ts'
+import { type AssistantFacts, standingConfig } from './plan-run.ts'
 import type { RunStore } from './run-store.ts'
 import type { Call, Runs } from './runs.ts'
 import { stateEvent } from './state-event.ts'
@@ -19,6 +20,8 @@ export interface ThreadsDeps {
   crons: Pick<CronStore, 'removeOfThread'>
   /** @throws AppError not_found for a deployment that is not served here */
   hostOf(tenant: Tenant): GraphHost
+  /** By id or by name of its graph; undefined when there is none. */
+  findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
   /** Of threads that are made without one (langgraph.json, `checkpointer.ttl`). */
   defaultTtl: ThreadTtl | null
   clock: Clock
@@ -64,25 +67,27 @@ export function createThreads(deps: ThreadsDeps): Threads {
       return store.deleteThreads(call.tenant, thread_ids, 'latest_checkpoint')
     },
     async state(call, thread_id, { checkpoint, subgraphs }) {
-      const graph_id = graphOf(await getThread(deps, call, thread_id))
-      if (graph_id === undefined) return EMPTY_STATE
-      const config = configOf(thread_id, checkpoint)
-      return (await ask(deps, call, { name: 'state', graph_id, config, subgraphs })).body
+      const thread = await getThread(deps, call, thread_id)
+      const graph_id = graphOf(thread)
+      if (graph_id === undefined) return emptyState(checkpoint)
+      const about = { graph_id, ...(await configsOf(deps, call, thread, checkpoint)) }
+      return (await ask(deps, call, { name: 'state', ...about, subgraphs })).body
     },
     async updateState(call, thread_id, { values, as_node, checkpoint }) {
       const thread = await getThread(deps, call, thread_id)
       const graph_id = graphOf(thread)
       if (graph_id === undefined) throw needsGraph(`Thread ${thread_id} has no graph ID`)
       if (thread.status === 'busy') throw new AppError('thread_busy')
-      const config = configOf(thread_id, checkpoint)
-      const answer = await ask(deps, call, { name: 'update_state', graph_id, config, values, as_node })
+      const about = { graph_id, ...(await configsOf(deps, call, thread, checkpoint)) }
+      const answer = await ask(deps, call, { name: 'update_state', ...about, values, as_node })
       return keep(deps, call, thread_id, answer)
     },
     async history(call, thread_id, { limit, before, metadata, checkpoint }) {
-      const graph_id = graphOf(await getThread(deps, call, thread_id))
+      const thread = await getThread(deps, call, thread_id)
+      const graph_id = graphOf(thread)
       if (graph_id === undefined) return '[]'
-      const config = configOf(thread_id, checkpoint ?? undefined)
-      return (await ask(deps, call, { name: 'history', graph_id, config, limit, before, metadata })).body
+      const about = { graph_id, ...(await configsOf(deps, call, thread, checkpoint ?? undefined)) }
+      return (await ask(deps, call, { name: 'history', ...about, limit, before, metadata })).body
     },
   }
 }
@@ -188,6 +193,30 @@ function needsGraph(message: string): AppError {
 
 function graphOf({ metadata }: Thread): string | undefined {
   return text(metadata['graph_id'])
+}
+
+/** What is there of a thread without a graph. @throws AppError not_found for one of its checkpoints: it has none */
+function emptyState(checkpoint: JsonObject = {}): string {
+  const { checkpoint_id } = checkpoint
+  if (typeof checkpoint_id !== 'string' || checkpoint_id === '') return EMPTY_STATE
+  throw new AppError('not_found', { message: `No checkpoint "${checkpoint_id}" on this thread.` })
+}
+
+/** The config that names a checkpoint, and what a factory is given: as much as for a run, so that it makes the same graph. */
+async function configsOf(
+  { findAssistant }: ThreadsDeps,
+  call: Call,
+  thread: Thread,
+  checkpoint?: JsonObject,
+): Promise<{ config: JsonObject; made_with: JsonObject }> {
+  const { thread_id, metadata } = thread
+  const { graph_id, assistant_id } = metadata
+  const assistant =
+    typeof assistant_id === 'string' ? await findAssistant(call.tenant, assistant_id) : undefined
+  const standing = standingConfig(call, assistant ?? { config: {} }, thread)
+  const identity = { thread_id, graph_id, assistant_id } as JsonObject
+  const made_with = { ...standing, configurable: { ...standing.configurable, ...identity } }
+  return { config: configOf(thread_id, checkpoint), made_with }
 }
 
 /** LangGraph's config for a thread, or for one of its checkpoints. */

@@ -79,21 +79,32 @@ export interface GraphHost {
   stop(): Promise<void>
 }
 
-/** A question or a change that needs the graph's own code. `config` is as of LangGraph: `{configurable: {thread_id, …}}`. */
+/**
+ * A question or a change that needs the graph's own code. `config` is as of LangGraph: `{configurable: {thread_id, …}}`.
+ * A factory is given `made_with`, or `config` where that is absent.
+ */
 export type GraphCall =
   /** → ThreadState */
-  | { name: 'state'; graph_id: string; config: JsonObject; subgraphs: boolean }
+  | { name: 'state'; graph_id: string; config: JsonObject; made_with?: JsonObject; subgraphs: boolean }
   /** → ThreadState[], newest first; `before` is a config or a checkpoint */
   | {
       name: 'history'
       graph_id: string
       config: JsonObject
+      made_with?: JsonObject
       limit: number
       before: JsonObject | null
       metadata: JsonObject | null
     }
   /** → `{"checkpoint":{…},"configurable":{…}}` */
-  | { name: 'update_state'; graph_id: string; config: JsonObject; values: JsonValue; as_node: string | null }
+  | {
+      name: 'update_state'
+      graph_id: string
+      config: JsonObject
+      made_with?: JsonObject
+      values: JsonValue
+      as_node: string | null
+    }
   /** → the same; `supersteps` as of `POST /threads` */
   | { name: 'bulk_update'; graph_id: string; config: JsonObject; supersteps: JsonValue }
   /** → `{"nodes":[…],"edges":[…]}` */

@@ -60,14 +60,9 @@ export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
       assistant_id,
       graph_id,
     }
-    const merged = mergeConfigs(
-      mergeConfigs(withoutOwnKeys(assistant.config), withoutOwnKeys(thread.config)),
-      config,
-    )
+    const merged = standingConfig(call, assistant, thread, config)
     const configurable = {
-      ...objectOf(merged['configurable']),
-      ...call.headers,
-      ...userConfig(call),
+      ...merged.configurable,
       run_id,
       thread_id,
       graph_id,
@@ -160,6 +155,21 @@ function userConfig({ caller: { user } }: Call): JsonObject {
   if (user === undefined) return {}
   const [whole, id, permissions] = USER_KEYS
   return { [whole]: user, [id]: user.identity, [permissions]: user.permissions }
+}
+
+/** What a graph is told by its assistant, the thread, a request's own config and who calls; later ones win. */
+export function standingConfig(
+  call: Call,
+  assistant: Pick<AssistantFacts, 'config'>,
+  thread: Pick<Thread, 'config'>,
+  own: JsonObject = {},
+): JsonObject & { configurable: JsonObject } {
+  const standing = mergeConfigs(withoutOwnKeys(assistant.config), withoutOwnKeys(thread.config))
+  const merged = mergeConfigs(standing, own)
+  return {
+    ...merged,
+    configurable: { ...objectOf(merged['configurable']), ...call.headers, ...userConfig(call) },
+  }
 }
 
 /** `over` laid over `under`, `configurable` and `metadata` key by key. */

@@ -13,11 +13,12 @@ export async function refreshThread(
   { store, events }: { store: RunStore; events: EventLog },
   host: GraphHost,
   { workspace_id, deployment_id }: Tenant,
-  { thread_id, graph_id }: Pick<Run, 'thread_id' | 'graph_id'>,
+  { thread_id, graph_id, kwargs }: Pick<Run, 'thread_id' | 'graph_id' | 'kwargs'>,
 ): Promise<void> {
   const tenant = { workspace_id, deployment_id }
   const config = { configurable: { thread_id, checkpoint_ns: '' } }
-  const { body } = await host.call(tenant, { name: 'state', graph_id, config, subgraphs: false })
+  const call = { name: 'state', graph_id, config, made_with: kwargs.config, subgraphs: false } as const
+  const { body } = await host.call(tenant, call)
   const state = JSON.parse(body) as JsonValue
   if (!isObject(state) || state['created_at'] === null) return
   const next = Array.isArray(state['next']) ? state['next'].filter((node) => typeof node === 'string') : []

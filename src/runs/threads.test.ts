@@ -120,6 +120,31 @@ describe('the state of a thread', () => {
     ])
   })
 
+  it('is asked of the graph that a factory makes as for a run', async () => {
+    const { threads, runs, call, fake, thread } = await openRunWorld()
+    const thread_id = await thread()
+    fake.play((job) => job.end(doneWith({})))
+    const config = { tags: ['t'], configurable: { model: 'm', checkpoint_id: 'c' } }
+    const { run, result } = await runs.wait(call, thread_id, { ...REQUEST, config }, staying())
+    await result
+    const asked: unknown[] = []
+    fake.answers = (_name, { config, ...rest }) => {
+      asked.push({ config, made_with: 'made_with' in rest && rest.made_with })
+      return { body: '{}' }
+    }
+    const reader = { ...call, headers: { 'x-mine': '1' } }
+    await threads.state(reader, thread_id, { subgraphs: false })
+    await threads.history(reader, thread_id, EVERYTHING)
+    await threads.updateState(reader, thread_id, { values: {}, as_node: null })
+    const { graph_id, assistant_id } = run
+    const configurable = { model: 'm', 'x-mine': '1', thread_id, graph_id, assistant_id }
+    const each = {
+      config: { configurable: { checkpoint_ns: '', thread_id } },
+      made_with: { tags: ['t'], configurable, metadata: {} },
+    }
+    expect(asked).toEqual([each, each, each])
+  })
+
   it('is left alone while a run is active', async () => {
     const { threads, runs, call, fake, thread } = await openRunWorld()
     const run = await runs.create(call, await thread(), REQUEST)

@@ -37,6 +37,11 @@ describe('createRegistry', () => {
     ])
   })
 
+  it('tells all values that there are, null too', () => {
+    const result = createRegistry().check('thread-create', { if_exists: 'x' })
+    expect(!result.ok && result.issues[0]?.message).toBe('must be one of raise, do_nothing, null')
+  })
+
   it('reports a bounded number of problems', () => {
     const result = createRegistry().check('config', {
       ...valid,

@@ -71,7 +71,7 @@ function addWithReferences(ajv: Ajv2020, fileName: string): void {
 
 function messageOf(error: ErrorObject): string {
   const allowed: unknown = error.params['allowedValues']
-  if (Array.isArray(allowed)) return `must be one of ${allowed.join(', ')}`
+  if (Array.isArray(allowed)) return `must be one of ${allowed.map((one) => one ?? 'null').join(', ')}`
   if (error.keyword === 'const') return `must be ${JSON.stringify(error.params['allowedValue'])}`
   if (error.keyword === 'discriminator')
     return `is not a known kind: ${JSON.stringify(error.params['tagValue'])}`

@@ -241,6 +241,7 @@ export interface SchemaTypes {
   'run-batch': RunBatch
   'run-cancel-many': RunCancelMany
   'run-cancel-results': RunCancelResults
+  'run-command': RunCommand
   'run-create': RunCreate
   'run-fields': RunFields
   'run-list': RunList
@@ -829,11 +830,9 @@ export interface CronCreate {
     [k: string]: unknown | undefined
   }
   /**
-   * `update`, `resume`, `goto`.
+   * Instead of input.
    */
-  command?: {
-    [k: string]: unknown | undefined
-  } | null
+  command?: RunCommand | null
   config?: {
     [k: string]: unknown | undefined
   } | null
@@ -877,6 +876,48 @@ export interface CronCreate {
    */
   checkpoint_during?: boolean | null
   multitask_strategy?: 'reject' | 'enqueue' | 'interrupt' | 'rollback' | null
+}
+/**
+ * What a run begins with instead of input. Null counts as not said; unknown keys are ignored.
+ */
+export interface RunCommand {
+  /**
+   * Of the state, by key, or as pairs of key and value.
+   */
+  update?:
+    | {
+        [k: string]: unknown | undefined
+      }
+    | unknown[][]
+    | null
+  /**
+   * For the open interrupt, or by interrupt id; null is no answer.
+   */
+  resume?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * A node, one with input of its own, or a list of both.
+   */
+  goto?:
+    | (
+        | string
+        | {
+            node: string
+            input?: unknown
+            [k: string]: unknown | undefined
+          }
+      )
+    | (
+        | string
+        | {
+            node: string
+            input?: unknown
+            [k: string]: unknown | undefined
+          }
+      )[]
+    | null
+  [k: string]: unknown | undefined
 }
 /**
  * Which crons to list. Null counts as not said; unknown keys are ignored.
@@ -969,11 +1010,9 @@ export interface CronUpdate {
     [k: string]: unknown | undefined
   }
   /**
-   * `update`, `resume`, `goto`.
+   * Instead of input.
    */
-  command?: {
-    [k: string]: unknown | undefined
-  } | null
+  command?: RunCommand | null
   config?: {
     [k: string]: unknown | undefined
   } | null
@@ -1881,17 +1920,7 @@ export interface RunCreate {
   /**
    * Instead of input.
    */
-  command?: {
-    update?: {} | unknown[] | null
-    /**
-     * For the open interrupt, or by interrupt id.
-     */
-    resume?: {
-      [k: string]: unknown | undefined
-    }
-    goto?: string | {} | unknown[] | null
-    [k: string]: unknown | undefined
-  } | null
+  command?: RunCommand | null
   checkpoint?: Checkpoint | null
   /**
    * The older form of checkpoint.
@@ -2381,13 +2410,13 @@ export interface ThreadFields {
  */
 export interface ThreadCount {
   /**
-   * Threads whose metadata has these keys with these values.
+   * Threads whose metadata contains this.
    */
   metadata?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Threads whose values have these keys with these values.
+   * Threads whose values contain this.
    */
   values?: {
     [k: string]: unknown | undefined
@@ -2427,9 +2456,7 @@ export interface ThreadCreate {
           values?: {
             [k: string]: unknown | undefined
           }
-          command?: {
-            [k: string]: unknown | undefined
-          } | null
+          command?: RunCommand | null
           as_node?: string | null
         }[]
       }[]
@@ -2509,13 +2536,13 @@ export interface ThreadSearch {
    */
   ids?: string[] | null
   /**
-   * Threads whose metadata has these keys with these values.
+   * Threads whose metadata contains this.
    */
   metadata?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Threads whose values have these keys with these values.
+   * Threads whose values contain this.
    */
   values?: {
     [k: string]: unknown | undefined

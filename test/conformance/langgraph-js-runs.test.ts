@@ -112,6 +112,10 @@ describe('runs of the SDK', () => {
       { assistant_id: 'tokens', after_seconds: -1 },
       { assistant_id: 'tokens', config: [] },
       { assistant_id: 'tokens', webhook: 'nope' },
+      { assistant_id: 'tokens', command: { goto: [5] } },
+      { assistant_id: 'tokens', command: { goto: { input: {} } } },
+      { assistant_id: 'tokens', command: { update: [['steps']] } },
+      { assistant_id: 'tokens', command: { update: [1] } },
       [],
     ]
     for (const body of wrong) {

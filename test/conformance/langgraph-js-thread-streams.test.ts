@@ -215,7 +215,8 @@ describe('streams on the wire', () => {
     expect(await join(`?last_event_id=${id}`)).toEqual(frames.slice(2))
     expect(await join('?last_event_id=-', { 'last-event-id': id })).toEqual(frames.slice(2))
     for (const all of ['-', '-1']) expect(await join('', { 'last-event-id': all })).toEqual(frames)
-    expect(await join('?last_event_id=-&stream_mode=updates')).toEqual(frames.slice(0, 1))
+    for (const other of ['updates', 'tools'])
+      expect(await join(`?last_event_id=-&stream_mode=${other}`)).toEqual(frames.slice(0, 1))
     expect(await join('')).toEqual([])
     for (const wrong of ['x', '1', '1-', '1-1-1', '0x1-0'])
       for (const path of [`${place}/stream`, `/threads/${thread_id}/stream`]) {

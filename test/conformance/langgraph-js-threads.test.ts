@@ -204,6 +204,10 @@ describe('states of threads', () => {
     const answer = await setup().request(`/threads/${thread_id}/history?limit=2&before=${checkpoint_id}`)
     expect(await answer.json()).toEqual(history.slice(2, 4))
     expect(await threads().getHistory(thread_id, { metadata: { source: 'input' } })).toHaveLength(1)
+    for (const id of [thread_id, (await threads().create()).thread_id]) {
+      const none = { status: 404, detail: `No checkpoint "${NOWHERE}" on this thread.`, code: 'not_found' }
+      expect(await refusal(threads().getState(id, NOWHERE))).toEqual(none)
+    }
   })
 
   it('are changed by hand, also into a fork', async () => {
@@ -221,6 +225,24 @@ describe('states of threads', () => {
     expect(forked).toEqual(
       expect.objectContaining({ checkpoint: (await threads().getState(thread_id)).checkpoint }),
     )
+  })
+
+  it('are those of the graph that a factory makes for the config of assistant and thread', async () => {
+    const { client } = setup()
+    const sweet = { configurable: { flavour: 'sweet' } }
+    const { assistant_id } = await client.assistants.create({ graphId: 'factory', config: sweet })
+    for (const [assistant, config] of [
+      [assistant_id, {}],
+      ['factory', sweet],
+    ] as const) {
+      const { thread_id } = await threads().create()
+      await client.runs.wait(thread_id, assistant, { input: {}, config, interruptBefore: ['sweet'] })
+      const state = await threads().getState(thread_id)
+      expect([assistant, state.next]).toEqual([assistant, ['sweet']])
+      expect((await threads().getHistory(thread_id))[0]).toEqual(state)
+      await threads().updateState(thread_id, { values: { log: ['by hand'] }, asNode: 'sweet' })
+      expect(await threads().getState(thread_id)).toMatchObject({ next: [], values: { log: ['by hand'] } })
+    }
   })
 
   it('are given to a new thread by super-steps', async () => {

@@ -208,13 +208,14 @@ describeOnSql('threads', (engine) => {
       },
     )
 
-    it('finds by status, and by equality of metadata and values', async () => {
+    it('finds by status, and by what metadata and values contain', async () => {
       const found = await make({
         user: 'u1',
         tags: ['a', 'b'],
         deep: { x: 1, y: null },
         quote: '"user":"u2"',
       })
+      now += 1
       const other = await make({ user: 'u10', quote: '"user":"u1"', tags: ['b', 'a'], deep: { y: null } })
       await store.finish(await started(store, other), endOf('success', { n: 1, list: [1] }, ['node']))
       const expectFound = async (wanted: Partial<ThreadSearch>, ids: string[]) =>
@@ -223,7 +224,12 @@ describeOnSql('threads', (engine) => {
       await expectFound({ metadata: { user: 'u2' } }, [])
       await expectFound({ metadata: { user: 'u1', tags: ['a', 'b'] } }, [found])
       await expectFound({ metadata: { deep: { y: null, x: 1 } } }, [found])
-      await expectFound({ metadata: { deep: { y: null } } }, [other])
+      await expectFound({ metadata: { deep: { x: 1 } } }, [found])
+      await expectFound({ metadata: { deep: { y: null } } }, [other, found])
+      await expectFound({ metadata: { deep: {} } }, [other, found])
+      await expectFound({ metadata: { tags: ['a'] } }, [other, found])
+      await expectFound({ metadata: { tags: ['c'] } }, [])
+      await expectFound({ metadata: { tags: 'a' } }, [])
       await expectFound({ metadata: { missing: null } }, [])
       await expectFound({ values: { n: 1 } }, [other])
       await expectFound({ values: { n: '1' } }, [])

@@ -1,5 +1,6 @@
 import type {
   GraphAnswer,
+  GraphCall,
   GraphEnd,
   GraphEvents,
   GraphHost,
@@ -27,7 +28,7 @@ export interface FakeGraphHost {
   /** Plays the graph of runs to come: called with each attempt. */
   play(graph: (job: PlayedJob) => void): void
   /** What `call` answers; default: a state with nothing in it. */
-  answers: (name: string) => GraphAnswer
+  answers: (name: string, call: GraphCall) => GraphAnswer
 }
 
 /** A thread state whose values are `values`. */
@@ -59,7 +60,7 @@ export function createFakeGraphHost({ stubborn = false } = {}): FakeGraphHost {
     host: {
       graphs: () => [{ graph_id: 'agent', description: null }],
       ready: async () => undefined,
-      call: async (_tenant, { name }) => fake.answers(name),
+      call: async (_tenant, call) => fake.answers(call.name, call),
       stop: async () => undefined,
       run: (job, events, signal) =>
         new Promise((resolve) => {

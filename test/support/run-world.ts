@@ -116,22 +116,22 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
     metrics: createMetrics(),
   })
   onTestFinished(() => worker.stop(0))
+  const assistant = {
+    assistant_id: ASSISTANT,
+    graph_id: 'agent',
+    config: {},
+    context: {},
+    metadata: { created_by: 'system' },
+  }
+  const findAssistant = async (_tenant: Tenant, name: string) =>
+    name === 'agent' || name === ASSISTANT ? assistant : undefined
   const runs = createRuns({
     store,
     worker,
     waiters,
     earlyCancels,
     wake,
-    findAssistant: async (_tenant, name) =>
-      name === 'agent' || name === ASSISTANT
-        ? {
-            assistant_id: ASSISTANT,
-            graph_id: 'agent',
-            config: {},
-            context: {},
-            metadata: { created_by: 'system' },
-          }
-        : undefined,
+    findAssistant,
     traceTotals: async () => null,
     defaultTtl,
     clock: systemClock,
@@ -145,6 +145,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
     events,
     crons: { removeOfThread: async () => undefined },
     hostOf,
+    findAssistant,
     defaultTtl,
     clock: systemClock,
   })

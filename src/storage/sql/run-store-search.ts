@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Tenant, Thread } from '../../runs/model.ts'
 import type { ThreadSearch } from '../../runs/run-store.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+import type { JsonObject, JsonValue } from '../../schema/json.ts'
 import type { SqlValue } from './database.ts'
+import { containsJson } from './json-contains.ts'
 import { chunksOf, inList, SELECT_THREADS, type ThreadRow, toThread } from './run-store-rows.ts'
 import type { RunDatabase } from './run-store-session.ts'
 
@@ -35,8 +35,7 @@ function entriesOf(filter: JsonObject | undefined): [string, JsonValue][] {
 
 function hasAll(text: string | null, wanted: readonly [string, JsonValue][]): boolean {
   if (wanted.length === 0) return true
-  const value: unknown = text === null ? null : JSON.parse(text)
-  return isObject(value) && wanted.every(([key, expected]) => isDeepStrictEqual(value[key], expected))
+  return text !== null && containsJson(JSON.parse(text), Object.fromEntries(wanted))
 }
 
 /** What a JSON text with all these keys must contain somewhere: rules out most threads without parsing. */

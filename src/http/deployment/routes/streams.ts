@@ -25,6 +25,7 @@ const RUN_MODES = [
   'debug',
   'tasks',
   'checkpoints',
+  'tools',
 ] as const
 
 const RUN_JOIN_QUERY = {
