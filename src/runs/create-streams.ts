@@ -68,11 +68,13 @@ async function beginning(
   const place = await placeOf(events, { ...call.tenant, thread_id }, 'now')
   if (run_id === undefined) return place
   // A run that the client has named may be there already, with a beginning that has been.
-  const isThere = await runs.get(call, thread_id, run_id).then(
-    () => true,
-    () => false,
-  )
-  return isThere ? 'start' : place
+  try {
+    await runs.get(call, thread_id, run_id)
+    return 'start'
+  } catch (error) {
+    if (toAppError(error).code === 'not_found') return place
+    throw error
+  }
 }
 
 /** A run and how it stands. */

@@ -3,6 +3,7 @@ import { doneWith, type PlayedJob } from '../../test/support/fake-graph-host.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { has, names, watch } from '../../test/support/watched-stream.ts'
 import { openRunWorld, type RunWorld, staying } from '../../test/support/run-world.ts'
+import { AppError } from '../base/errors.ts'
 import { newUuid } from '../base/ids.ts'
 import { isAfter } from '../events/event-id.ts'
 import { createLogger } from '../base/log.ts'
@@ -63,6 +64,25 @@ describe('the stream of a new run', () => {
     const [earlier] = known.ids.slice(-1)
     expect(again.events).toEqual(known.events)
     expect(again.ids.every((id) => isAfter(id, earlier ?? id))).toBe(true)
+  })
+
+  it('is refused when nobody can tell whether it is new', async () => {
+    const world = await openRunWorld()
+    const { call, thread } = world
+    const thread_id = await thread()
+    const get = () => Promise.reject(new AppError('store_unavailable'))
+    const logger = createLogger({ level: 'silent' })
+    const streams = createStreams({
+      ...world,
+      runs: { ...world.runs, get },
+      clock: { now: Date.now },
+      logger,
+    })
+    const named = { ...REQUEST, run_id: newUuid() }
+    await expect(streams.create(call, thread_id, named, staying())).rejects.toMatchObject({
+      code: 'store_unavailable',
+    })
+    expect(await world.runs.list(call, thread_id, { limit: 1, offset: 0 })).toEqual([])
   })
 
   it('of a stateless run ends too, and can be resumed when the run is gone', async () => {

@@ -33,6 +33,13 @@ export type AssistantsDeleted = string[]
  * How many there are.
  */
 export type Count = number
+export type RunCommandTarget =
+  | string
+  | {
+      node: string
+      input?: unknown
+      [k: string]: unknown | undefined
+    }
 /**
  * Crons, or what was selected of them.
  */
@@ -899,24 +906,7 @@ export interface RunCommand {
   /**
    * A node, one with input of its own, or a list of both.
    */
-  goto?:
-    | (
-        | string
-        | {
-            node: string
-            input?: unknown
-            [k: string]: unknown | undefined
-          }
-      )
-    | (
-        | string
-        | {
-            node: string
-            input?: unknown
-            [k: string]: unknown | undefined
-          }
-      )[]
-    | null
+  goto?: RunCommandTarget | RunCommandTarget[] | null
   [k: string]: unknown | undefined
 }
 /**
