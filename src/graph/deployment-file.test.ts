@@ -67,6 +67,11 @@ describe('readDeploymentFile', () => {
 })
 
 describe('pickConfigurableHeaders', () => {
+  it('RUN-34: lets no header be a user or a key of the graph runtime', () => {
+    const sent = { __pregel_read: 'x', langgraph_auth_user: 'x', checkpoint_id: 'x', 'x-a': '1' }
+    expect(pickConfigurableHeaders({ includes: ['*'], excludes: [] }, sent)).toEqual({ 'x-a': '1' })
+  })
+
   const headers = {
     'X-Flavour': 'sweet',
     'x-api-key': 'secret',

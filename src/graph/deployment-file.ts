@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { AppError } from '../base/errors.ts'
+import { isReservedKey } from '../schema/config-keys.ts'
 import { isObject, type JsonObject, text } from '../schema/json.ts'
 
 /** A graph as langgraph.json names it. */
@@ -84,8 +85,8 @@ export function pickConfigurableHeaders(
   const picked: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.toLowerCase()
-    if (typeof value !== 'string' || !matchesAny(rule.includes, lower) || matchesAny(rule.excludes, lower))
-      continue
+    if (typeof value !== 'string' || isReservedKey(lower)) continue
+    if (!matchesAny(rule.includes, lower) || matchesAny(rule.excludes, lower)) continue
     picked[lower] = value
   }
   return picked

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../base/errors.ts'
 import type { GraphEnd, GraphJob, GraphState, StreamItem } from '../runs/graph-host.ts'
+import { withoutRuntimeKeys, withoutStepMetadata } from '../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../schema/json.ts'
 import { beginning } from './beginning.ts'
 import { bindGraph } from './bind-graph.ts'
@@ -91,7 +92,8 @@ interface RunConfig {
 
 /** The run's config as LangGraph takes it: what identifies the run cannot be overridden by a client. */
 function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
-  const { config } = run.kwargs
+  // Also of a run that an earlier version has stored.
+  const config = withoutRuntimeKeys(run.kwargs.config)
   const limit = config['recursion_limit']
   const tags = config['tags']
   const identity = {
@@ -103,8 +105,10 @@ function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
   return {
     tags: Array.isArray(tags) ? tags.map(String) : [],
     metadata: {
-      ...(isObject(config['metadata']) ? config['metadata'] : {}),
-      ...run.metadata,
+      ...withoutStepMetadata({
+        ...(isObject(config['metadata']) ? config['metadata'] : {}),
+        ...run.metadata,
+      }),
       ...identity,
       run_attempt: run.attempt,
       langgraph_version: versions.langgraph,

@@ -88,7 +88,8 @@ function idOf(config: object): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-/** A config as it is, or a checkpoint as a config. */
+/** The checkpoint that a config names, or that is given by itself, as a config. Nothing else of what was sent is taken. */
 function toConfig(before: JsonObject): JsonObject {
-  return isObject(before['configurable']) ? before : { configurable: before }
+  const checkpoint_id = idOf(isObject(before['configurable']) ? before : { configurable: before })
+  return { configurable: checkpoint_id === undefined ? {} : { checkpoint_id } }
 }

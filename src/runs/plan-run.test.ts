@@ -113,6 +113,15 @@ describe('what a run is made of', () => {
     )
   })
 
+  it('RUN-34: keys of the graph runtime are dropped, also from what a thread has stored before', () => {
+    const poison = { __pregel_resuming: true, __pregel_read: 'x', thread_ts: 'c' }
+    const config = { configurable: { ...poison, model: 'large' } }
+    const { admission, kwargs } = planned({ config }, { metadata: {}, config })
+    expect(admission.thread_config).toEqual({ configurable: { model: 'large' } })
+    expect(Object.keys(kwargs.config['configurable'] ?? {}).filter((key) => key in poison)).toEqual([])
+    expect(kwargs.checkpoint).toBeNull()
+  })
+
   it('headers and ids of a run do not stay with the thread either', () => {
     const { admission } = planned({})
     expect(admission.thread_config).toEqual({})

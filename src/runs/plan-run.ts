@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts'
+import { CHECKPOINT_KEYS, USER_KEYS, withoutOwnKeys } from '../schema/config-keys.ts'
 import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
 import type { RunKwargs, Thread, ThreadTtl } from './model.ts'
 import type { Admission } from './run-store.ts'
@@ -28,8 +29,6 @@ export interface RunPlan {
   webhooks?: WebhookRules
 }
 
-/** What says where a run begins: it is the run's own and must never stay with a thread (run-api 1.4). */
-const CHECKPOINT_KEYS = ['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'] as const
 /** Marks the config of a thread that goes with its run, for when the run is gone before it has begun. */
 const TEMPORARY = 'weir_temporary'
 /**
@@ -37,8 +36,6 @@ const TEMPORARY = 'weir_temporary'
  * it ended, and a server may die between the run's end and the thread's.
  */
 const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }
-/** What tells a graph who its user is: nobody else may say so, neither a request nor what a thread remembers. */
-const USER_KEYS = ['langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions'] as const
 const MAX_DELAY_S = 10 * 365 * 86_400
 
 /**
@@ -140,14 +137,6 @@ export function isTemporary({ config }: Pick<Thread, 'config'>): boolean {
 
 function objectOf(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {}
-}
-
-/** A config without what only the run itself may say. */
-function withoutOwnKeys(config: JsonObject): JsonObject {
-  if (!isObject(config['configurable'])) return config
-  const configurable = { ...config['configurable'] }
-  for (const key of [...CHECKPOINT_KEYS, ...USER_KEYS]) delete configurable[key]
-  return { ...config, configurable }
 }
 
 /** Where graphs find the user that the deployment's own auth file has let in, as on the platform. */

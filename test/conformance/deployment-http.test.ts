@@ -14,6 +14,41 @@ async function problemOf(answer: Response): Promise<unknown> {
   return [answer.status, await answer.json()]
 }
 
+describe('RUN-34: keys of the graph runtime in `configurable`', () => {
+  const clean = { configurable: { flavour: 'sweet' } }
+  const config = {
+    configurable: {
+      ...clean.configurable,
+      __pregel_resuming: true,
+      __pregel_scratchpad: {},
+      __pregel_checkpointer: false,
+      thread_ts: '1ef00000-0000-6000-8000-000000000000',
+    },
+  }
+
+  it('do nothing to their run, nor to later runs of the thread', async () => {
+    const { client } = setup()
+    const { thread_id } = await client.threads.create()
+    const first = await client.runs.wait(thread_id, 'tokens', { input: { tokens: 2 }, config })
+    expect(first).toMatchObject({ tokens: 2, done: true })
+    expect(await client.threads.get(thread_id)).toMatchObject({ config: clean })
+    const second = await client.runs.wait(thread_id, 'tokens', { input: { tokens: 3 } })
+    expect(second).toMatchObject({ tokens: 3, done: true })
+  })
+
+  it('are not kept by assistants and crons', async () => {
+    const { client } = setup()
+    const assistant = await client.assistants.create({ graphId: 'tokens', config })
+    expect(assistant.config).toEqual(clean)
+    const updated = await client.assistants.update(assistant.assistant_id, { config })
+    expect(updated.config).toEqual(clean)
+    const { cron_id, payload } = await client.crons.create('tokens', { schedule: '0 0 1 1 *', config })
+    expect(payload).toMatchObject({ config: clean })
+    expect((await client.crons.update(cron_id, { config })).payload).toMatchObject({ config: clean })
+    await client.crons.delete(cron_id)
+  })
+})
+
 describe('the deployment over HTTP', () => {
   it('answers on its own port at the root, and under /deployments/{name} of the other, however it is prefixed', async () => {
     const { weir, url } = setup()

@@ -1,4 +1,5 @@
 import type { Thread } from '../../runs/model.ts'
+import { withoutOwnKeys } from '../../schema/config-keys.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { extracted, type readPaths } from './extract-paths.ts'
 import { pickFields } from './pick-fields.ts'
@@ -26,7 +27,7 @@ function headOf(thread: Thread): JsonObject {
     state_updated_at: isoTime(thread.state_updated_at),
     metadata,
     status,
-    config,
+    config: withoutOwnKeys(config),
     interrupts,
     error: error && { ...error },
   }

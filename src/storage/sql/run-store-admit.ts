@@ -3,6 +3,7 @@ import { AppError } from '../../base/errors.ts'
 import { decideMultitask } from '../../runs/multitask.ts'
 import type { Run, RunKwargs } from '../../runs/model.ts'
 import type { Admission, Admitted, Claim } from '../../runs/run-store.ts'
+import { withoutOwnKeys } from '../../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../../schema/json.ts'
 import type { SqlValue } from './database.ts'
 import { activeRuns, cancelRuns } from './run-store-cancel.ts'
@@ -43,7 +44,7 @@ interface Composed {
 function compose(admission: Admission, thread: LockedThread): Composed {
   const { run, thread_metadata, thread_config } = admission
   const metadata = JSON.parse(thread.metadata) as JsonObject
-  const config = JSON.parse(thread.config) as JsonObject
+  const config = withoutOwnKeys(JSON.parse(thread.config) as JsonObject)
   const columns = {
     metadata: JSON.stringify({ ...metadata, ...thread_metadata }),
     config: JSON.stringify(mergeConfig(config, thread_config)),

@@ -1,5 +1,6 @@
 import { AppError } from '../../../base/errors.ts'
 import type { GraphCall } from '../../../runs/graph-host.ts'
+import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { flagParameter, type Parameter, requiredTextParameter } from '../../parameters.ts'
 import {
@@ -19,7 +20,8 @@ type Question<C = GraphCall> = C extends { graph_id: string; config: JsonObject 
 async function ask({ deps, req }: DeploymentContext, asked: string, question: Question): Promise<string> {
   const assistant = await deps.findAssistant(deps.tenant, asked)
   if (assistant === undefined) throw new AppError('not_found', { message: 'Assistant not found' })
-  const { graph_id, assistant_id, config } = assistant
+  const { graph_id, assistant_id } = assistant
+  const config = withoutOwnKeys(assistant.config)
   const configurable = {
     ...(isObject(config['configurable']) && config['configurable']),
     ...deps.headersFor(req.headers),

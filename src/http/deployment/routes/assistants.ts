@@ -2,6 +2,7 @@ import { AppError } from '../../../base/errors.ts'
 import { newUuid, parseUuid } from '../../../base/ids.ts'
 import type { Assistant, AssistantChange } from '../../../runs/assistant-store.ts'
 import { removeAssistant } from '../../../runs/remove-assistant.ts'
+import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { flagParameter, requiredTextParameter } from '../../parameters.ts'
@@ -25,6 +26,7 @@ export const ASSISTANT_PARAMS = {
 function toAssistant(assistant: Assistant): SchemaTypes['assistant'] {
   return {
     ...assistant,
+    config: withoutOwnKeys(assistant.config),
     created_at: new Date(assistant.created_at).toISOString(),
     updated_at: new Date(assistant.updated_at).toISOString(),
   }
@@ -57,6 +59,11 @@ function given(value: object | null | undefined): JsonObject | undefined {
   return (value ?? undefined) as JsonObject | undefined
 }
 
+function givenConfig(value: object | null | undefined): JsonObject | undefined {
+  const config = given(value)
+  return config && withoutOwnKeys(config)
+}
+
 function createRoute(): DeploymentRoute {
   return route({
     method: 'POST',
@@ -73,7 +80,7 @@ function createRoute(): DeploymentRoute {
         graph_id: body.graph_id,
         name: body.name ?? DEFAULT_NAME,
         description: body.description ?? null,
-        config: given(body.config) ?? {},
+        config: givenConfig(body.config) ?? {},
         context: given(body.context) ?? {},
         metadata: given(body.metadata) ?? {},
       })
@@ -102,7 +109,7 @@ function updateRoute(): DeploymentRoute {
         graph_id: body.graph_id ?? undefined,
         name: body.name ?? undefined,
         description: body.description ?? undefined,
-        config: given(body.config),
+        config: givenConfig(body.config),
         context: given(body.context),
         metadata: given(body.metadata),
       }

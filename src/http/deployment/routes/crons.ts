@@ -3,7 +3,8 @@ import type { Cron } from '../../../runs/cron-store.ts'
 import type { CronChange, CronRequest } from '../../../runs/crons.ts'
 import type { RunRequest } from '../../../runs/runs.ts'
 import { parseUuid } from '../../../base/ids.ts'
-import type { JsonObject } from '../../../schema/json.ts'
+import { withoutRuntimeKeys } from '../../../schema/config-keys.ts'
+import { isObject, type JsonObject } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { parseTime } from '../../../trace/time.ts'
 import { uuidParameter } from '../../parameters.ts'
@@ -43,9 +44,11 @@ function isoTime(time: number | null): string | null {
 }
 
 function toCron(cron: Cron): SchemaTypes['cron'] {
-  const { caller, ...shown } = cron
+  const { caller, payload, ...shown } = cron
+  const { config } = payload
   return {
     ...shown,
+    payload: isObject(config) ? { ...payload, config: withoutRuntimeKeys(config) } : payload,
     user_id: caller.user_id,
     end_time: isoTime(cron.end_time),
     next_run_date: isoTime(cron.next_run_date),
@@ -66,7 +69,8 @@ function endTime(text: string | null | undefined): number | null | undefined {
 function runFields(body: Body): Partial<RunRequest> {
   const named = RUN_FIELDS.flatMap((field) => {
     const value = body[field]
-    return value === undefined || (value === null && !CLEARABLE.has(field)) ? [] : [[field, value]]
+    if (value === undefined || (value === null && !CLEARABLE.has(field))) return []
+    return [[field, field === 'config' ? withoutRuntimeKeys(value as JsonObject) : value]]
   })
   return Object.fromEntries(named) as Partial<RunRequest>
 }
