@@ -67,7 +67,12 @@ const tops = [
     to: ['^src/(base|schema)/', '^src/config\\.ts$', '^node_modules/@opentelemetry/'],
   },
   { from: '^src/main\\.ts$', to: ['^src/cli/', '^src/base/errors\\.ts$'] },
-  { from: '^src/cli/(serve|dev|migrate|config|api-client)\\.ts$', to: ['^src/(server|config)\\.ts$'] },
+  {
+    from: '^src/cli/(serve|dev|welcome|config|find-target)\\.ts$',
+    to: ['^src/(server|config|server-address)\\.ts$'],
+  },
+  { from: '^src/server-address\\.ts$', to: ['^src/(base|storage)/'] },
+  { from: '^src/data-dir\\.ts$', to: ['^src/base/', '^src/server-address\\.ts$'] },
 ]
 
 const pathOf = (room) => (room === 'processors' ? '^processors/' : `^src/${room}/`)

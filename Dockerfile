@@ -16,6 +16,8 @@ RUN npm run build && npm prune --omit=dev && rm -rf node_modules/node-linux-*
 FROM node:24.21-slim
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
+    PORT=1984 \
+    DEPLOYMENT_PORT=2024 \
     DATA_DIR=/data
 WORKDIR /app
 COPY --from=build --chown=root:root /app/package.json ./

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { AppError } from './base/errors.ts'
-import { describeConfig, isLoopback, readConfig, readDevConfig } from './config.ts'
+import { describeConfig, isLoopback, readClientSettings, readConfig, readDevConfig } from './config.ts'
 
 function mistakesOf(env: Record<string, string>): string[] {
   try {
@@ -149,9 +149,35 @@ describe('readConfig', () => {
     expect(mistakesOf({ AUTH: 'off', HOST: '0.0.0.0' })).toEqual([expect.stringContaining('AUTH: off')])
   })
 
-  it('wants two different ports, unless both are any', () => {
-    expect(mistakesOf({ PORT: '2024' })).toEqual([expect.stringContaining('DEPLOYMENT_PORT: must differ')])
+  it('wants two different ports when both are named, unless they are any', () => {
+    expect(mistakesOf({ PORT: '2024', DEPLOYMENT_PORT: '2024' })).toEqual([
+      expect.stringContaining('DEPLOYMENT_PORT: must differ'),
+    ])
+    expect(readConfig({ PORT: '2024' })).toMatchObject({ port: 2024, deploymentPort: 2024 })
     expect(readConfig({ PORT: '0', DEPLOYMENT_PORT: '0' }).port).toBe(0)
+  })
+
+  it('knows which ports were named, be it as their default', () => {
+    expect(readConfig({}).namedPorts).toEqual([])
+    expect(readConfig({ PORT: '1984', DEPLOYMENT_PORT: '' }).namedPorts).toEqual(['PORT'])
+    expect(readDevConfig({ port: '2024' }, {}).namedPorts).toEqual(['DEPLOYMENT_PORT'])
+  })
+})
+
+describe('readClientSettings', () => {
+  it('tells what the environment names, and nothing else but the data directory', () => {
+    const nothing = { url: undefined, deploymentUrl: undefined, port: undefined, deploymentPort: undefined }
+    expect(readClientSettings({})).toEqual({ ...nothing, apiKey: undefined, dataDir: './data' })
+    expect(readClientSettings({ PORT: '0', DEPLOYMENT_PORT: ' ', WEIR_API_KEY: ' k ' })).toEqual({
+      ...nothing,
+      apiKey: 'k',
+      dataDir: './data',
+    })
+    const env = { WEIR_URL: 'http://a', WEIR_DEPLOYMENT_URL: 'http://b', PORT: '1', DEPLOYMENT_PORT: '2' }
+    expect(readClientSettings({ ...env, DATA_DIR: '/d' })).toEqual({
+      ...{ url: 'http://a', deploymentUrl: 'http://b', port: '1', deploymentPort: '2' },
+      ...{ apiKey: undefined, dataDir: '/d' },
+    })
   })
 })
 

@@ -13,11 +13,16 @@ export interface EffectiveSetting {
   readonly source: 'env' | 'default'
 }
 
+/** A setting that is a port to listen on. */
+export type PortSetting = 'PORT' | 'DEPLOYMENT_PORT'
+
 /** The whole configuration, frozen; docs/configuration.md says what each variable means. */
 export interface Config {
   readonly host: string
   readonly port: number
   readonly deploymentPort: number
+  /** Settings of ports that the environment names; the others' defaults give way to whoever has them (D-55). */
+  readonly namedPorts: readonly PortSetting[]
   readonly dataDir: string
   /** Undefined: embedded ClickHouse in `dataDir`. */
   readonly clickhouseUrl: string | undefined
@@ -159,13 +164,20 @@ export function isLoopback(host: string): boolean {
   return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
 }
 
+function namedPortsOf(effective: readonly EffectiveSetting[]): PortSetting[] {
+  const named = (setting: PortSetting): boolean =>
+    effective.some(({ name, source }) => name === setting && source === 'env')
+  return (['PORT', 'DEPLOYMENT_PORT'] as const).filter(named)
+}
+
 /** Rules between variables, on values that are each valid. */
-function crossMistakes(settings: Settings): string[] {
+function crossMistakes(settings: Settings, effective: readonly EffectiveSetting[]): string[] {
   const mistakes: string[] = []
   if (settings.AUTH === 'off' && !isLoopback(settings.HOST)) {
     mistakes.push(`AUTH: off is accepted on a loopback HOST only, and HOST is "${settings.HOST}"`)
   }
-  if (settings.PORT !== 0 && settings.PORT === settings.DEPLOYMENT_PORT) {
+  const namesBoth = namedPortsOf(effective).length === 2
+  if (namesBoth && settings.PORT !== 0 && settings.PORT === settings.DEPLOYMENT_PORT) {
     mistakes.push(`DEPLOYMENT_PORT: must differ from PORT, both are ${settings.PORT}`)
   }
   return mistakes
@@ -198,6 +210,7 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     host: settings.HOST,
     port: settings.PORT,
     deploymentPort: settings.DEPLOYMENT_PORT,
+    namedPorts: Object.freeze(namedPortsOf(effective)),
     dataDir: settings.DATA_DIR,
     clickhouseUrl: settings.CLICKHOUSE_URL,
     clickhouseCluster: settings.CLICKHOUSE_CLUSTER,
@@ -238,7 +251,7 @@ export function readConfig(env: Environment = process.env): Config {
   }
   const result = createRegistry().check('config', values)
   if (result.ok) {
-    const mistakes = crossMistakes(result.value)
+    const mistakes = crossMistakes(result.value, effective)
     if (mistakes.length > 0) throw configError(mistakes)
     return toConfig(result.value, effective, env)
   }
@@ -281,25 +294,32 @@ export function describeConfig(config: Config): string {
     .join('\n')
 }
 
-/** Where commands find a server and its key. */
+/** What the environment tells commands about a server and its key; what it does not name is undefined. */
 export interface ClientSettings {
-  /** Of the platform API. */
-  url: string
-  /** Of the deployment's. */
-  deploymentUrl: string
-  /** Undefined: the first key, kept in `dataDir`. */
+  /** WEIR_URL, of the platform API. */
+  url: string | undefined
+  /** WEIR_DEPLOYMENT_URL. */
+  deploymentUrl: string | undefined
+  /** PORT and DEPLOYMENT_PORT, as text; 0 names none. */
+  port: string | undefined
+  deploymentPort: string | undefined
+  /** WEIR_API_KEY. */
   apiKey: string | undefined
+  /** DATA_DIR or its default. */
   dataDir: string
 }
 
-/** `WEIR_URL`, `WEIR_DEPLOYMENT_URL` and `WEIR_API_KEY`, else the server of this machine, as far as the environment tells. Never throws. */
+/** Never throws. */
 export function readClientSettings(env: Environment = process.env): ClientSettings {
-  const defaults = new Map(settingSchemas().map(([name, schema]) => [name, String(schema.default ?? '')]))
-  const setting = (name: string): string => env[name]?.trim() || (defaults.get(name) ?? '')
+  const named = (name: string): string | undefined => env[name]?.trim() || undefined
+  const port = (name: PortSetting): string | undefined => (named(name) === '0' ? undefined : named(name))
+  const dataDir = settingSchemas().find(([name]) => name === 'DATA_DIR')?.[1].default
   return {
-    url: env['WEIR_URL']?.trim() || `http://127.0.0.1:${setting('PORT')}`,
-    deploymentUrl: env['WEIR_DEPLOYMENT_URL']?.trim() || `http://127.0.0.1:${setting('DEPLOYMENT_PORT')}`,
-    apiKey: env['WEIR_API_KEY']?.trim() || undefined,
-    dataDir: setting('DATA_DIR'),
+    url: named('WEIR_URL'),
+    deploymentUrl: named('WEIR_DEPLOYMENT_URL'),
+    port: port('PORT'),
+    deploymentPort: port('DEPLOYMENT_PORT'),
+    apiKey: named('WEIR_API_KEY'),
+    dataDir: named('DATA_DIR') ?? String(dataDir),
   }
 }

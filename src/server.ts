@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { type Bootstrapped, bootstrapIdentity } from './auth/bootstrap.ts'
@@ -6,6 +6,7 @@ import { systemClock } from './base/clock.ts'
 import { createLogger, type Logger } from './base/log.ts'
 import { createMetrics, type Metrics } from './base/metrics.ts'
 import type { Config } from './config.ts'
+import { prepareDataDir } from './data-dir.ts'
 import type { AppDeps, UsageSources } from './http/app-deps.ts'
 import { createIngester } from './ingest/create-ingester.ts'
 import { createTraceReads } from './ingest/create-trace-reads.ts'
@@ -41,7 +42,8 @@ import { createPriceStore } from './storage/sql/price-store.ts'
 import { createProjectStore } from './storage/sql/project-store.ts'
 import { createRepriceJobStore } from './storage/sql/reprice-job-store.ts'
 import { startDeployment } from './start-deployment.ts'
-import { startHttp } from './start-http.ts'
+import { announceServer } from './server-address.ts'
+import { assertPortsFree, type MovedPort, startHttp } from './start-http.ts'
 import { startTelemetry } from './telemetry.ts'
 import { createUsageRebuilds } from './usage/usage-rebuilds.ts'
 import { startUsageRoller } from './usage/usage-roller.ts'
@@ -52,6 +54,10 @@ export interface WeirServer {
   readonly url: string
   /** Where the deployment API listens; undefined when no deployment is hosted. */
   readonly deploymentUrl: string | undefined
+  /** Default ports that somebody else has. */
+  readonly movedPorts: readonly MovedPort[]
+  /** No server of this data directory has listened before. */
+  readonly isFirst: boolean
   /** Who the first start created, and the key if it is known. */
   readonly identity: Bootstrapped
   /**
@@ -111,7 +117,8 @@ interface Base {
 
 async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
   const { config, logger, metrics, stops } = base
-  await mkdir(resolve(config.dataDir), { recursive: true, mode: 0o700 })
+  await assertPortsFree(config)
+  await prepareDataDir(config.dataDir)
   const telemetry = await startTelemetry({ endpoint: config.otlpEndpoint, metrics, logger })
   stops.push(() => telemetry.stop())
   const opening = startClickHouse(base)
@@ -160,7 +167,10 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
     version: await readVersion(),
     checks: { clickhouse: () => store.ping(), sql: () => identityStore.firstOrganization() },
   }
-  return { identity, ...(await startHttp({ config, logger, deps, hosted, stops })) }
+  const listening = await startHttp({ config, logger, deps, hosted, stops })
+  const { isFirst, withdraw } = await announceServer(config.dataDir, listening)
+  stops.push(withdraw)
+  return { identity, isFirst, ...listening }
 }
 
 /** Opens while other parts start; a ClickHouse that could not be opened has nothing to end. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Logger } from './base/log.ts'
-import type { Config } from './config.ts'
+import type { Config, PortSetting } from './config.ts'
 import { type App, createApp } from './http/app.ts'
 import type { AppDeps } from './http/app-deps.ts'
 import { createDeploymentApp, type DeploymentApp } from './http/deployment/app.ts'
@@ -8,7 +8,7 @@ import { readCorsRules } from './http/deployment/cors.ts'
 import { readHttpOptions } from './http/deployment/http-options.ts'
 import { createSse } from './http/deployment/sse/sse.ts'
 import { ofWorkspace } from './http/deployment/of-workspace.ts'
-import { startHttpServer } from './http/http-server.ts'
+import { assertFree, type ListenOptions, startHttpServer } from './http/http-server.ts'
 import { createObserver, type Observer } from './http/observe.ts'
 import type { HostedDeployment } from './start-deployment.ts'
 
@@ -27,31 +27,52 @@ export interface HttpParts {
   stops: (() => Promise<unknown> | void)[]
 }
 
+/** A default port that was taken, and the one that is listened on instead. */
+export interface MovedPort {
+  setting: PortSetting
+  taken: number
+  port: number
+}
+
+/** Where both listen. */
+export interface Listening {
+  url: string
+  deploymentUrl: string | undefined
+  movedPorts: MovedPort[]
+}
+
+/**
+ * Fails at once for a port that was named and is taken, before anything is started and made.
+ * @throws AppError config_invalid
+ */
+export async function assertPortsFree(config: Config): Promise<void> {
+  for (const setting of config.namedPorts) {
+    const isUsed = setting === 'PORT' || config.hosted !== undefined
+    if (isUsed && portOf(config, setting) !== 0) await assertFree(listenOptions(config, setting))
+  }
+}
+
 /** Opens the listeners of the platform API and of the deployment. Stopping lets requests under way finish. */
-export async function startHttp({
-  config,
-  logger,
-  deps,
-  hosted,
-  stops,
-}: HttpParts): Promise<{ url: string; deploymentUrl: string | undefined }> {
-  const { host, port } = config
+export async function startHttp({ config, logger, deps, hosted, stops }: HttpParts): Promise<Listening> {
   const observer = createObserver(deps)
   const deployment = hosted && (await deploymentApp(config, deps, hosted, observer))
   const app: App = createApp(deps, { observer, ...(deployment && { deployment }) })
   stops.push(() => app.close())
-  const platform = await startHttpServer(app, { host, port })
+  const platform = await startHttpServer(app, listenOptions(config, 'PORT'))
   // Runs must end or be given back for those to get an answer who wait for them.
   let deploymentUrl: string | undefined
+  const movedPorts = movedPort(config, 'PORT', platform.port)
   const ends = [(): Promise<void> => platform.stop(REQUEST_GRACE_MS)]
   if (hosted !== undefined) ends.push(() => hosted.settle())
   stops.push(() => Promise.all(ends.map((end) => end())))
   if (deployment !== undefined) {
-    const setting = 'DEPLOYMENT_PORT'
-    const server = await startHttpServer(deployment, { host, port: config.deploymentPort, setting })
+    const server = await startHttpServer(deployment, listenOptions(config, 'DEPLOYMENT_PORT'))
     ends.push(() => server.stop(REQUEST_GRACE_MS))
     deploymentUrl = server.url
+    movedPorts.push(...movedPort(config, 'DEPLOYMENT_PORT', server.port))
   }
+  for (const moved of movedPorts)
+    logger.warn(moved, 'a default port is taken: listening on the next free one')
   logger.info(
     {
       url: platform.url,
@@ -62,7 +83,25 @@ export async function startHttp({
     },
     'listening',
   )
-  return { url: platform.url, deploymentUrl }
+  return { url: platform.url, deploymentUrl, movedPorts }
+}
+
+function listenOptions(config: Config, setting: PortSetting): ListenOptions {
+  const { host, namedPorts, hosted } = config
+  const port = portOf(config, setting)
+  if (namedPorts.includes(setting)) return { host, port, setting }
+  // The platform API listens first, and must leave the deployment the port that was named for it.
+  const reserved = setting === 'PORT' && hosted !== undefined && namedPorts.includes('DEPLOYMENT_PORT')
+  return { host, port, setting, orNext: { avoid: reserved ? config.deploymentPort : undefined } }
+}
+
+function movedPort(config: Config, setting: PortSetting, port: number): MovedPort[] {
+  const taken = portOf(config, setting)
+  return config.namedPorts.includes(setting) || port === taken ? [] : [{ setting, taken, port }]
+}
+
+function portOf(config: Config, setting: PortSetting): number {
+  return setting === 'PORT' ? config.port : config.deploymentPort
 }
 
 async function deploymentApp(

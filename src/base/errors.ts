@@ -55,6 +55,7 @@ export const ERRORS = {
   shutting_down: retryable(503, 'The server is stopping. Try again shortly.'),
   internal: kind(500, 'Internal error'),
   config_invalid: kind(500, 'The configuration is not valid.'),
+  data_dir_unusable: kind(500, 'DATA_DIR cannot be used.'),
 
   invalid_run_id: kind(422, 'The id is not a UUID.'),
   invalid_trace_id: kind(422, 'The trace_id is not a UUID or does not fit the run.'),

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { AppError } from '../base/errors.ts'
-import { readClientSettings } from '../config.ts'
+import { findTarget, type Target, type TargetFlags } from './find-target.ts'
 
 /** Flags of every command that talks to a server, for `parseArgs`. */
 export const API_FLAGS = {
@@ -11,7 +9,7 @@ export const API_FLAGS = {
 } as const
 
 /** Help for API_FLAGS. */
-export const API_HELP = `  --url URL        the server (default: WEIR_URL, else this machine at PORT)
+export const API_HELP = `  --url URL        the server (default: WEIR_URL, else this machine at PORT, else the one that runs on DATA_DIR)
   --key KEY        an API key (default: WEIR_API_KEY, else on this machine the one in DATA_DIR/api-key)
   --tenant ID      the workspace to act in, for a key that serves several and has no default`
 
@@ -19,7 +17,8 @@ export const API_HELP = `  --url URL        the server (default: WEIR_URL, else 
 export const DEPLOYMENT_FLAGS = { url: { type: 'string' }, key: { type: 'string' } } as const
 
 /** Help for DEPLOYMENT_FLAGS. */
-export const DEPLOYMENT_HELP = `  --url URL        the deployment (default: WEIR_DEPLOYMENT_URL, else this machine at DEPLOYMENT_PORT)
+export const DEPLOYMENT_HELP = `  --url URL        the deployment (default: WEIR_DEPLOYMENT_URL, else this machine at DEPLOYMENT_PORT, else that of the
+                   server that runs on DATA_DIR)
   --key KEY        an API key (default: WEIR_API_KEY, else on this machine the one in DATA_DIR/api-key)`
 
 /** A call of an API. */
@@ -45,8 +44,8 @@ export class Refusal extends AppError {
   /** As HTTP has it. */
   readonly answered: number
 
-  constructor(status: number, answer: string) {
-    super('invalid_request', { message: refusal(status, answer) })
+  constructor(status: number, message: string) {
+    super('invalid_request', { message })
     this.answered = status
   }
 }
@@ -57,52 +56,32 @@ export function isGone(error: unknown): boolean {
 }
 
 const TIMEOUT_MS = 60_000
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-interface ConnectionFlags {
-  url?: string | undefined
-  key?: string | undefined
-}
-
-/** A client for the platform API of the server that flags, environment or defaults name; nothing is sent yet. */
-export async function connectApi(
-  flags: ConnectionFlags & { tenant?: string | undefined },
-): Promise<ApiClient> {
-  const settings = readClientSettings()
-  const url = flags.url ?? settings.url
-  const key = flags.key ?? settings.apiKey ?? (await readKeyFile(url, settings.dataDir))
+/** A client for the platform API of the server that `findTarget` finds; nothing is sent yet. */
+export async function connectApi(flags: TargetFlags & { tenant?: string | undefined }): Promise<ApiClient> {
   const { tenant } = flags
-  return clientOf(
-    { url, prefix: '/api/v1' },
-    { ...keyHeader(key), ...(tenant !== undefined && { 'x-tenant-id': tenant }) },
-  )
+  const target = await findTarget('platform', flags)
+  return clientOf(target, '/api/v1', tenant === undefined ? {} : { 'x-tenant-id': tenant })
 }
 
 /** The same for the API of a deployment. */
-export async function connectDeployment(flags: ConnectionFlags): Promise<ApiClient> {
-  const settings = readClientSettings()
-  const url = flags.url ?? settings.deploymentUrl
-  const key = flags.key ?? settings.apiKey ?? (await readKeyFile(url, settings.dataDir))
-  return clientOf({ url, prefix: '' }, keyHeader(key))
+export async function connectDeployment(flags: TargetFlags): Promise<ApiClient> {
+  return clientOf(await findTarget('deployment', flags), '', {})
 }
 
-function keyHeader(key: string | undefined): Record<string, string> {
-  return key === undefined ? {} : { 'x-api-key': key }
-}
-
-function clientOf(
-  server: { url: string; prefix: string },
-  identity: Readonly<Record<string, string>>,
-): ApiClient {
+function clientOf(target: Target, prefix: string, tenant: Readonly<Record<string, string>>): ApiClient {
+  const { url, key } = target
+  const identity = { ...tenant, ...(key !== undefined && { 'x-api-key': key }) }
   const open: ApiClient['open'] = async (path, { method = 'GET', headers, body }, signal) => {
-    const response = await send(server, path, {
+    const response = await send(url, `${prefix}${path}`, {
       method,
       headers: { ...identity, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal,
     })
     if (response.ok) return response
-    throw new Refusal(response.status, await response.text())
+    if (response.status === 401) throw new Refusal(401, keyRefusal(target))
+    throw new Refusal(response.status, refusal(response.status, await response.text()))
   }
   const text = async (path: string, call: ApiCall = {}): Promise<string> =>
     (await open(path, call, AbortSignal.timeout(TIMEOUT_MS))).text()
@@ -115,27 +94,27 @@ function clientOf(
   }
 }
 
-/** The key of the server on this machine, which no other is to be shown. */
-async function readKeyFile(url: string, dataDir: string): Promise<string | undefined> {
-  const { hostname } = URL.parse(url) ?? { hostname: '' }
-  if (!LOOPBACK.test(hostname)) return undefined
-  const text = await readFile(join(dataDir, 'api-key'), 'utf8').catch(() => undefined)
-  return text?.trim()
+async function send(url: string, path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(`${url}${path}`, init)
+  } catch (cause) {
+    const isLate = cause instanceof Error && cause.name === 'TimeoutError'
+    const message = isLate
+      ? `The server at ${url} did not answer within ${TIMEOUT_MS / 1000} s. Try again.`
+      : `No server answers at ${url}. Start it with npm start, or name another address with --url.`
+    throw new AppError('invalid_request', { message, cause })
+  }
 }
 
-async function send(
-  { url, prefix }: { url: string; prefix: string },
-  path: string,
-  init: RequestInit,
-): Promise<Response> {
-  try {
-    return await fetch(`${url.replace(/\/+$/, '')}${prefix}${path}`, init)
-  } catch (cause) {
-    throw new AppError('invalid_request', {
-      message: `No server answers at ${url}; --url names another.`,
-      cause,
-    })
-  }
+/** Why the server wants another key, or any, and where to get it. */
+function keyRefusal({ url, keySource, keyFile }: Target): string {
+  const another = 'Give a key with --key or WEIR_API_KEY.'
+  if (keySource === undefined)
+    return `The server at ${url} wants an API key, and there is none in ${keyFile} (401). ${another}`
+  const refused = `The server at ${url} does not know the key ${keySource === keyFile ? 'in' : 'of'} ${keySource} (401)`
+  if (keySource !== keyFile)
+    return `${refused}. weir keys create makes one; the first is in DATA_DIR/api-key.`
+  return `${refused}: it was revoked, or is of another data directory. ${another} If no admin key is left, start the server again: it makes one and keeps it in ${keyFile}.`
 }
 
 /** What the server said, in one line. */

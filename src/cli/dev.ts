@@ -1,11 +1,11 @@
-import { relative } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { createLogger } from '../base/log.ts'
-import { type Config, readDevConfig } from '../config.ts'
-import { startServer, type WeirServer } from '../server.ts'
+import { readDevConfig } from '../config.ts'
+import { startServer } from '../server.ts'
 import { misused, readArguments } from './command-arguments.ts'
 import { createDevLog } from './dev-log.ts'
 import { stopSignal } from './stop-signal.ts'
+import { devWelcome } from './welcome.ts'
 
 const HELP = `Usage: weir dev [options]
 
@@ -15,7 +15,7 @@ with. While the code cannot be loaded new runs fail with the reason; all else go
 
 Options:
   --graphs PATH    the langgraph.json (default: GRAPHS, else ./langgraph.json, else the example)
-  --port N         of the deployment's API (default: DEPLOYMENT_PORT, 2024)
+  --port N         of the deployment's API (default: DEPLOYMENT_PORT, else 2024 or the next free one)
   -h, --help       print this
 
 Everything else is configured as for weir serve, by environment variables; LOG_LEVEL=debug tells more.`
@@ -46,22 +46,10 @@ export async function dev(args: string[]): Promise<number> {
   const server = await startServer(config, {
     logger: createLogger({ level: config.logLevel, destination: log }),
   })
-  console.log(welcome(server, config))
+  console.log(devWelcome(server, config))
   log.open()
   await stopping
   console.log('Stopping: runs under way have 10 s to end.')
   await server.stop()
   return 0
-}
-
-/** Where everything is. */
-function welcome({ url, deploymentUrl, identity }: WeirServer, config: Config): string {
-  const key = config.auth ? (identity.key ?? 'one that you have made') : 'none is needed'
-  const graphs = relative('', config.hosted?.graphs ?? '')
-  return `
-  Graphs      ${graphs}, watched for changes
-  Deployment  ${deploymentUrl}    for LangGraph clients; ${deploymentUrl}/docs
-  Platform    ${url}    traces, usage; ${url}/docs
-  API key     ${key}
-`
 }

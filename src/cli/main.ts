@@ -34,6 +34,10 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
     summary: 'List and add members.',
     load: async () => (await import('./members.ts')).members,
   },
+  env: {
+    summary: 'Print what points clients of this shell at the server.',
+    load: async () => (await import('./env.ts')).env,
+  },
   config: {
     summary: 'Print the effective configuration.',
     load: async () => (await import('./config.ts')).config,

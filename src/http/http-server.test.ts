@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { accepted, startApp } from '../../test/support/app-fixture.ts'
 import { eventually, PATIENCE_MS } from '../../test/support/eventually.ts'
+import { fixedPort } from '../../test/support/fixed-port.ts'
 import { startHttpServer } from './http-server.ts'
 
 describe('stop', () => {
@@ -47,12 +48,35 @@ describe('stop', () => {
 })
 
 describe('startHttpServer', () => {
-  it('rejects when the port is taken', async () => {
-    const fixture = await startApp()
-    await expect(
-      startHttpServer(fixture.app, { host: '127.0.0.1', port: fixture.port }),
-    ).rejects.toMatchObject({ code: 'config_invalid', message: expect.stringContaining('PORT') })
-    await fixture.stop()
+  const APP = { handle: (_req: unknown, res: ServerResponse) => void res.end() }
+  const host = '127.0.0.1'
+
+  it('rejects when the port that was named is taken', async () => {
+    const first = await startHttpServer(APP, { host, port: 0 })
+    const { port } = first
+    await expect(startHttpServer(APP, { host, port, setting: 'DEPLOYMENT_PORT' })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `127.0.0.1:${port} is in use, and DEPLOYMENT_PORT names it. Stop what listens there, or set DEPLOYMENT_PORT to another port; 0 takes any free one, and without DEPLOYMENT_PORT the next free one is taken.`,
+    })
+    await first.stop(0)
+  })
+
+  it('takes the next free port where none was named, but for one that is kept for another', async () => {
+    const port = await fixedPort()
+    const orNext = { avoid: undefined }
+    const first = await startHttpServer(APP, { host, port, orNext })
+    expect(first.port).toBe(port)
+    const second = await startHttpServer(APP, { host, port, orNext: { avoid: port + 1 } })
+    expect(second.port).toBeGreaterThan(port + 1)
+    expect((await fetch(second.url)).status).toBe(200)
+    await Promise.all([first.stop(0), second.stop(0)])
+  })
+
+  it('says which setting is no address of this machine', async () => {
+    await expect(startHttpServer(APP, { host: '192.0.2.1', port: 0 })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('HOST is 192.0.2.1, which is not an address of this machine.'),
+    })
   })
 
   it('survives bytes that are not HTTP', async () => {

@@ -22,6 +22,8 @@ export interface ListenOptions {
   port: number
   /** The setting that `port` is from, for the message when it is taken; PORT unless said. */
   setting?: string
+  /** When `port` is taken, the next free one is as good (D-55), but for `avoid`. */
+  orNext?: { avoid: number | undefined }
 }
 
 /** Whole requests must be in within this time, however slowly they drip; then node answers 408. */
@@ -31,28 +33,61 @@ const HEADERS_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 75_000
 const SWEEP_MS = 50
 
+/** So many ports in a row are tried; after them any free one is taken. */
+const NEXT_PORTS = 100
+const LAST_PORT = 65_535
+
 /** An address that cannot be had is the operator's to mend. */
-function listenError(error: NodeJS.ErrnoException, { host, port, setting = 'PORT' }: ListenOptions): Error {
-  const taken = error.code === 'EADDRINUSE'
-  if (!taken && error.code !== 'EACCES' && error.code !== 'EADDRNOTAVAIL') return error
-  const what = taken ? 'is in use' : `cannot be listened on (${error.code})`
-  return new AppError('config_invalid', {
-    message: `${host}:${port} ${what}. Choose another ${setting} (0 takes any free one) or HOST.`,
-    cause: error,
-  })
+function listenError(error: unknown, { host, port, setting = 'PORT' }: ListenOptions): unknown {
+  const { code = '' } = error as NodeJS.ErrnoException
+  const messages: Partial<Record<string, string>> = {
+    EADDRINUSE: `${host}:${port} is in use, and ${setting} names it. Stop what listens there, or set ${setting} to another port; 0 takes any free one, and without ${setting} the next free one is taken.`,
+    EACCES: `This user may not listen on ${host}:${port}. Set ${setting} to a port from 1024 on; 0 takes any free one.`,
+    EADDRNOTAVAIL: `HOST is ${host}, which is not an address of this machine. 127.0.0.1 is always one, 0.0.0.0 means all of them.`,
+    ENOTFOUND: `HOST is ${host}, a name that leads to no address. 127.0.0.1 is this machine, 0.0.0.0 means all of its addresses.`,
+  }
+  const message = messages[code]
+  return message === undefined ? error : new AppError('config_invalid', { message, cause: error })
 }
 
-function listen(server: Server, options: ListenOptions): Promise<AddressInfo> {
+function listenOn(server: Server, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, options)))
-    server.listen(options.port, options.host, () => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
       server.removeAllListeners('error')
       resolve(server.address() as AddressInfo)
     })
   })
 }
 
-/** Serves the app on `host` and `port` (0 = any free one). Rejects when the port is taken. */
+async function listen(server: Server, options: ListenOptions): Promise<AddressInfo> {
+  const { host, port, orNext } = options
+  const last = orNext === undefined ? port : Math.min(port + NEXT_PORTS - 1, LAST_PORT)
+  for (let next = port; next <= last; next++) {
+    if (next === orNext?.avoid) continue
+    try {
+      return await listenOn(server, host, next)
+    } catch (error) {
+      // Systems also refuse ports that they have set aside.
+      const { code } = error as NodeJS.ErrnoException
+      if (orNext === undefined || (code !== 'EADDRINUSE' && code !== 'EACCES'))
+        throw listenError(error, options)
+    }
+  }
+  return await listenOn(server, host, 0)
+}
+
+/** Listens for a moment. @throws AppError config_invalid as `startHttpServer` does */
+export async function assertFree(options: ListenOptions): Promise<void> {
+  const server = createServer()
+  await listen(server, options)
+  await new Promise((closed) => server.close(closed))
+}
+
+/**
+ * Serves the app on `host` and `port` (0 = any free one).
+ * @throws AppError config_invalid when the port is taken and no other may be, or when there is no such address here
+ */
 export async function startHttpServer(app: Pick<App, 'handle'>, options: ListenOptions): Promise<HttpServer> {
   let stopping = false
   const server = createServer((req, res) => {

@@ -627,11 +627,11 @@ export interface Settings {
    */
   HOST: string
   /**
-   * Port of the platform API: trace ingest, reads, usage, health. 0 takes any free port, which is then printed.
+   * Port of the platform API: trace ingest, reads, usage, health. 0 takes any free port. Unset: the default, or the next free port where it is taken. The address is printed, and kept in `DATA_DIR/server.json` for commands.
    */
   PORT: number
   /**
-   * Port of the threads and runs API of the hosted deployment. 0 takes any free port, which is then printed.
+   * Port of the threads and runs API of the hosted deployment. 0 takes any free port. Unset: as for `PORT`.
    */
   DEPLOYMENT_PORT: number
   /**

@@ -112,7 +112,9 @@ export async function startTime(pid: number): Promise<string | undefined> {
 
 async function startTimeFromPs(pid: number): Promise<string | undefined> {
   try {
-    const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)])
+    // The same text whatever the language and time zone of who asks.
+    const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' }
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env })
     const [state = '', ...started] = stdout.trim().split(/\s+/)
     return state === '' || state.startsWith('Z') ? undefined : started.join(' ')
   } catch {

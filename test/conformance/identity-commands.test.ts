@@ -147,7 +147,7 @@ describe('weir workspaces, members and keys', () => {
     [['members', 'remove', 'x'], 'Say list'],
     [['workspaces', 'create'], 'Say list'],
     [['workspaces', 'list', '--url', 'http://127.0.0.1:1'], 'No server answers'],
-    [['workspaces', 'list', '--key', 'unknown_key_0123456789'], 'Invalid token (401)'],
+    [['workspaces', 'list', '--key', 'unknown_key_0123456789'], 'does not know the key of --key (401)'],
   ])('exit with 2 and say why: %j', async (args, why) => {
     const { code, stdout, stderr } = await run(args)
     expect([code, stdout]).toEqual([2, ''])

@@ -1,0 +1,48 @@
+import { relative } from 'node:path'
+import type { Config } from '../config.ts'
+import type { WeirServer } from '../server.ts'
+
+/** What a start tells people: where the server listens, and with which key. */
+export type Started = Pick<WeirServer, 'url' | 'deploymentUrl' | 'movedPorts' | 'isFirst' | 'identity'>
+
+/** For `weir serve`: how to point a client here. The key is shown once; from then on it is read from its file. */
+export function serveWelcome(started: Started, config: Config): string {
+  const { url, deploymentUrl } = started
+  const lines = ['', `Weir listens on ${url}`, ...movedLines(started), '']
+  lines.push('Point a LangSmith client at it:')
+  lines.push('  export LANGSMITH_TRACING=true', `  export LANGSMITH_ENDPOINT=${url}`)
+  lines.push(`  export LANGSMITH_API_KEY=${keyText(started, config)}`, '')
+  if (deploymentUrl !== undefined)
+    lines.push(`Point a LangGraph client at ${deploymentUrl}, with the same key.`, '')
+  lines.push(`API documentation: ${url}/docs`, '')
+  return lines.join('\n')
+}
+
+/** For `weir dev`. */
+export function devWelcome(started: Started, config: Config): string {
+  const { url, deploymentUrl, identity } = started
+  const key = config.auth ? (identity.key ?? 'one that you have made') : 'none is needed'
+  const lines = [
+    '',
+    `Graphs      ${relative('', config.hosted?.graphs ?? '')}, watched for changes`,
+    `Deployment  ${deploymentUrl}    for LangGraph clients; ${deploymentUrl}/docs`,
+    `Platform    ${url}    traces, usage; ${url}/docs`,
+    `API key     ${key}`,
+    ...movedLines(started),
+    '',
+  ]
+  return lines.map((line) => (line === '' ? line : `  ${line}`)).join('\n')
+}
+
+function movedLines({ movedPorts }: Started): string[] {
+  return movedPorts.map(
+    ({ setting, taken, port }) => `Port ${taken} is taken, so it is ${port} (${setting} names another).`,
+  )
+}
+
+function keyText({ identity, isFirst }: Started, { auth, dataDir, bootstrapApiKey }: Config): string {
+  if (!auth) return 'any    # AUTH is off: no key is needed'
+  if (identity.key === undefined) return '…    # a key that you have made'
+  if (identity.key === bootstrapApiKey) return '…    # the value of BOOTSTRAP_API_KEY'
+  return isFirst || identity.replaced ? identity.key : `$(cat ${dataDir}/api-key)`
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { announceServer, findServer } from './server-address.ts'
+import { startTime } from './storage/child-processes.ts'
+
+const ADDRESS = { url: 'http://127.0.0.1:1985', deploymentUrl: 'http://127.0.0.1:2025' }
+let dataDir: string
+beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'weir-address-'))))
+afterEach(() => rm(dataDir, { recursive: true, force: true }))
+
+const file = (): string => join(dataDir, 'server.json')
+async function changeFile(changes: object): Promise<void> {
+  const before = JSON.parse(await readFile(file(), 'utf8')) as object
+  await writeFile(file(), JSON.stringify({ ...before, ...changes }))
+}
+
+describe('the address in a data directory', () => {
+  it('is found while the server lives, for its owner only, and leaves nothing half written', async () => {
+    expect(await findServer(dataDir)).toBeUndefined()
+    const announced = await announceServer(dataDir, ADDRESS)
+    expect(announced.isFirst).toBe(true)
+    expect(await findServer(dataDir)).toEqual({ ...ADDRESS, pid: process.pid })
+    expect((await stat(file())).mode & 0o777).toBe(0o600)
+    expect(await readdir(dataDir)).toEqual(['server.json'])
+  })
+
+  it('is nobody’s once the server stops, and the next start is not the first', async () => {
+    await (await announceServer(dataDir, ADDRESS)).withdraw()
+    expect(await findServer(dataDir)).toBeUndefined()
+    const again = await announceServer(dataDir, { ...ADDRESS, deploymentUrl: undefined })
+    expect(again.isFirst).toBe(false)
+    expect(await findServer(dataDir)).toEqual({
+      url: ADDRESS.url,
+      deploymentUrl: undefined,
+      pid: process.pid,
+    })
+  })
+
+  it('is nobody’s when the process is dead, or its number belongs to another process by now', async () => {
+    await announceServer(dataDir, ADDRESS)
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'])
+    const exited = once(child, 'exit')
+    const dying = { pid: child.pid ?? 0, started: await startTime(child.pid ?? 0) }
+    await changeFile({ process: dying })
+    expect(await findServer(dataDir)).toMatchObject({ pid: child.pid })
+    child.kill('SIGKILL')
+    await exited
+    expect(await findServer(dataDir)).toBeUndefined()
+    await changeFile({ process: { pid: process.pid, started: 'another time' } })
+    expect(await findServer(dataDir)).toBeUndefined()
+  })
+
+  it('names no server in a copy of the folder', async () => {
+    await announceServer(dataDir, ADDRESS)
+    const copy = join(dataDir, 'copy')
+    await cp(file(), join(copy, 'server.json'))
+    expect(await findServer(copy)).toBeUndefined()
+    expect(await findServer(dataDir)).toBeDefined()
+  })
+
+  it('of all interfaces is told as that of this machine', async () => {
+    await announceServer(dataDir, { url: 'http://0.0.0.0:1984', deploymentUrl: 'http://[::]:2024' })
+    expect(await findServer(dataDir)).toMatchObject({
+      url: 'http://127.0.0.1:1984',
+      deploymentUrl: 'http://[::1]:2024',
+    })
+  })
+
+  it.each(['', 'no json', '[]', 'null', '{"url":"x"}'])(
+    'is not read from a file that holds %j',
+    async (text) => {
+      await writeFile(file(), text)
+      expect(await findServer(dataDir)).toBeUndefined()
+      expect((await announceServer(dataDir, ADDRESS)).isFirst).toBe(true)
+    },
+  )
+
+  it.each([
+    { process: { pid: 1, started: 'x' } },
+    { process: { pid: process.pid } },
+    { process: 5 },
+    { url: 'no url' },
+    { deployment_url: 7 },
+    { folder: undefined },
+  ])('is not taken from a file with %j', async (changes) => {
+    await announceServer(dataDir, ADDRESS)
+    await changeFile(changes)
+    expect(await findServer(dataDir)).toBeUndefined()
+  })
+})

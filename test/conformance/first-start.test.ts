@@ -1,0 +1,178 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NODE_COMPILE_CACHE } from '../support/compile-cache.ts'
+import { until } from '../support/embedded-clickhouse.ts'
+import { PATIENCE_MS } from '../support/eventually.ts'
+
+// What README tells a newcomer to paste, on a machine where somebody else has both default ports.
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const WEIR = join(ROOT, 'bin/weir.mjs')
+const RUN = '4612d97d-00b9-4ade-a923-27bbbf7f98d0'
+
+let dir: string
+const strangers: Server[] = []
+/** Ports that this file holds; a port that was taken before is as good, but may be given up meanwhile. */
+const held: number[] = []
+let weir: Running
+/** What strangers were told: nobody's key may be in it. */
+let overheard = ''
+
+interface Running {
+  stdout(): string
+  stderr(): string
+  end(): Promise<number | null>
+}
+
+/** Nothing is set but where everything is kept, which for a newcomer is the clone. */
+function environment(extra: Record<string, string> = {}): Record<string, string | undefined> {
+  const { PATH, HOME } = process.env
+  return { PATH, HOME, NODE_COMPILE_CACHE, DATA_DIR: join(dir, 'data'), ...extra }
+}
+
+function start(extra: Record<string, string> = {}): Running & { ended: Promise<number | null> } {
+  const child = spawn(process.execPath, [WEIR, 'serve'], { cwd: ROOT, env: environment(extra) })
+  process.once('exit', () => child.kill('SIGKILL'))
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => void (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => void (stderr += text))
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  const end = (): Promise<number | null> => {
+    child.kill('SIGTERM')
+    return ended
+  }
+  return { stdout: () => stdout, stderr: () => stderr, end, ended }
+}
+
+async function occupy(port: number): Promise<void> {
+  const server = createServer((socket) => socket.on('data', (bytes) => void (overheard += bytes.toString())))
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  } catch {
+    return
+  }
+  strangers.push(server)
+  held.push(port)
+}
+
+/** Runs what stands in a block of README in a shell, in the clone. */
+async function paste(script: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn('bash', ['-e', '-c', script], { cwd: ROOT, env: environment() })
+  child.stdin.end()
+  const [stdout, stderr, [code]] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ])
+  return { code, stdout, stderr }
+}
+
+/** The shell block of README that begins with these words. */
+async function block(begins: string): Promise<string> {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+  const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = '']) => text)
+  const found = blocks.find((text) => text.startsWith(begins))
+  if (found === undefined) throw new Error(`README has no block that begins with ${begins}`)
+  return found
+}
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'weir-first-'))
+  for (const port of [1984, 2024]) await occupy(port)
+})
+afterAll(async () => {
+  expect(await weir?.end()).toBe(0)
+  for (const server of strangers) server.close()
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+})
+
+describe('a newcomer on a machine whose ports are taken', () => {
+  it('is told when a port that was named is taken, before anything is made', async () => {
+    const port = (strangers[0] ?? (await anyServer())).address() as { port: number }
+    const failed = start({ PORT: String(port.port), DEPLOYMENT_PORT: '0', GRAPHS: '' })
+    expect(await failed.ended).toBe(2)
+    expect(failed.stderr()).toContain(`127.0.0.1:${port.port} is in use, and PORT names it.`)
+    expect(failed.stderr()).not.toMatch(/\n +at /)
+    expect(existsSync(join(dir, 'data'))).toBe(false)
+  })
+
+  it('sees address, key and ports at the first start that succeeds, without a terminal too', async () => {
+    const started = start()
+    weir = started
+    await until('it says where it listens', () => started.stderr().includes('API documentation'), PATIENCE_MS)
+    const key = await readFile(join(dir, 'data/api-key'), 'utf8')
+    const banner = started.stderr()
+    expect(banner).toContain(`export LANGSMITH_API_KEY=${key.trim()}\n`)
+    const listening =
+      started
+        .stdout()
+        .split('\n')
+        .find((line) => line.includes('"listening"')) ?? '{}'
+    const { url, deployment_url } = JSON.parse(listening) as { url: string; deployment_url: string }
+    expect(banner).toContain(`export LANGSMITH_ENDPOINT=${url}\n`)
+    expect(banner).toContain(`Point a LangGraph client at ${deployment_url}`)
+    for (const port of held) {
+      expect([url, deployment_url].join()).not.toContain(`:${port}`)
+      expect(banner).toContain(`Port ${port} is taken, so it is `)
+    }
+    expect(await readFile(join(dir, 'data/.gitignore'), 'utf8')).toBe('*\n')
+    expect((await stat(join(dir, 'data/server.json'))).mode & 0o777).toBe(0o600)
+  })
+
+  it('pastes what README says, and has a run stored and read', async () => {
+    const script = [await block('eval'), await block('curl -s $LANGSMITH_ENDPOINT/runs')].join('\n')
+    // A read right after may still answer 404, as README says.
+    let read = ''
+    await until(
+      'the run is read',
+      async () => {
+        const { code, stdout, stderr } = await paste(script)
+        expect([code, stderr]).toEqual([0, expect.not.stringContaining('weir')])
+        read = stdout
+        return read.includes('"prompt_tokens"')
+      },
+      PATIENCE_MS,
+    )
+    expect(read).toContain(RUN)
+  })
+
+  it('has a graph answer', async () => {
+    const { code, stdout, stderr } = await paste(
+      [await block('eval'), await block('node --input')].join('\n'),
+    )
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/Hello there[\s\S]*\d+\n$/)
+  })
+
+  it('finds the server with commands of both APIs and nothing set, and shows its key to no other', async () => {
+    const { code, stdout, stderr } = await paste('node bin/weir.mjs usage && node bin/weir.mjs runs list')
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/Traces per day[\s\S]*RUN +THREAD +GRAPH[\s\S]* agent +success/)
+    const key = (await readFile(join(dir, 'data/api-key'), 'utf8')).trim()
+    expect(overheard).not.toContain(key)
+  })
+
+  it('is told by a second start that a server runs already', async () => {
+    const second = start()
+    expect(await second.ended).toBe(2)
+    expect(second.stderr()).toMatch(
+      /^weir serve: A server runs on .*data already, at http:\S+ \(process \d+\)\. Use that one, stop it, or set DATA_DIR/,
+    )
+    expect(second.stderr()).not.toMatch(/\n +at /)
+  })
+})
+
+async function anyServer(): Promise<Server> {
+  const server = createServer()
+  strangers.push(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return server
+}
