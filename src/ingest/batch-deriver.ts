@@ -15,7 +15,7 @@ import type { UsageRecorder } from './usage-recorder.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
 export interface BatchDeriverDeps {
-  store: Pick<TraceStore, 'outlines' | 'payloads' | 'hasWaitingChildren' | 'waitingChildren'>
+  store: Pick<TraceStore, 'outlines' | 'payloads' | 'hasWaitingChildren' | 'waitingChildren' | 'belowRoots'>
   /** The lane that derives: one thread, because a batch is derived in steps. */
   deriveLane: WorkerPool
   /** Own prices, for the costs that nobody sent. */
@@ -156,12 +156,18 @@ class LaneBatchDeriver implements BatchDeriver {
 
   async #readBack(needs: DeriveNeeds): Promise<ReadBack> {
     const { store } = this.#deps
-    const [outlines, payloads, children] = await Promise.all([
+    const [outlines, payloads, children, below] = await Promise.all([
       Promise.all(needs.outlines.map(({ workspace_id, run_ids }) => store.outlines(workspace_id, run_ids))),
       fetchPayloads(store, needs.payloads),
       this.#waitingChildren(needs.children_of),
+      Promise.all(
+        needs.below.map(async ({ workspace_id, run_ids }) => ({
+          workspace_id,
+          run_ids: await store.belowRoots(workspace_id, run_ids),
+        })),
+      ),
     ])
-    return { outlines, payloads, children }
+    return { outlines, payloads, children, below }
   }
 
   async #waitingChildren(groups: readonly WorkspaceIds[]): Promise<WaitingChildren[]> {

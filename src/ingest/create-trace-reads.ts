@@ -151,9 +151,7 @@ class LaneTraceReads implements TraceReads {
     const plan = await planRead(store, workspace_id, [run_id])
     const known = fragmentsIn(await fetchRead(store, plan, ['attachments'])).of(keyOf(workspace_id, run_id))
     if (known.every((fragment) => fragment.attachments.length === 0)) return undefined
-    const { attachments } = mergeFragments(
-      known.map((fragment) => ({ ...fragment, head: NONE, extra: NONE })),
-    )
+    const { attachments } = mergeFragments(known.map((fragment) => ({ ...fragment, extra: NONE })))
     return Object.hasOwn(attachments, name) ? attachments[name] : undefined
   }
 

@@ -13,6 +13,8 @@ export interface Derived {
   waiting_count: number
   /** Keys (keyOf) of the parents that are waited for and were not known to have been created. */
   unknown_parents: string[]
+  /** Roots under which spans were placed: their keys (keyOf), and how many fragments were known under each. */
+  roots: { key: string; fragments: number }[]
   /** Notes that children wait no longer. */
   resolved: Uint8Array<ArrayBuffer>
   resolved_count: number
@@ -62,7 +64,7 @@ export class DerivedWriter {
     else this.#waitingCount++
   }
 
-  finish(): Derived {
+  finish(roots: Derived['roots']): Derived {
     const claims = new RowWriter()
     const claims_count = this.#claims.write(claims)
     return {
@@ -72,6 +74,7 @@ export class DerivedWriter {
       waiting: this.#waiting.finish(),
       waiting_count: this.#waitingCount,
       unknown_parents: [...this.unknown_parents],
+      roots,
       resolved: this.#resolved.finish(),
       resolved_count: this.#resolvedCount,
       adopted: this.adopted.finish(),

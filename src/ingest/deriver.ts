@@ -3,11 +3,12 @@ import { idsOf, keyOf, readFragments, readOutlines } from '../trace/fragment.ts'
 import type { ParentLineage, ParentOf } from '../trace/lineage.ts'
 import type { LlmContext } from '../trace/llm.ts'
 import type { MergedTraceRun } from '../trace/merge.ts'
+import { spanIdOf } from '../trace/otel/span-ids.ts'
 import { spanParts } from '../trace/otel/span-parts.ts'
 import { type PayloadWant, mergeHeads, mergePlanned } from '../trace/payload-plan.ts'
 import type { UsagePeriod } from '../trace/usage-claim.ts'
 import { MAX_DEPTH, placeOf } from '../trace/place.ts'
-import { type BatchNeeds, DeriveBatch } from './derive-batch.ts'
+import { type BatchNeeds, DeriveBatch, type WorkspaceIds } from './derive-batch.ts'
 import { byFragment, PORTION_BYTES, takePortion, type WorkspaceWants } from './derive-portions.ts'
 import { type Derived, DerivedWriter } from './derived-writer.ts'
 import type { OpenFragments } from './open-fragments.ts'
@@ -35,6 +36,8 @@ export interface ReadBack {
   payloads: Uint8Array[]
   /** TraceRuns found to wait for one of the asked parents: to be derived again. */
   children: WaitingChildren[]
+  /** TraceRuns found to stand under the root of one of the asked traces: to be derived again. */
+  below: WorkspaceIds[]
 }
 
 /**
@@ -120,6 +123,8 @@ class DeriveWork {
         else this.#awaited.set(key, new Set([parent_run_id]))
       }
     }
+    for (const { workspace_id, run_ids } of read.below)
+      for (const run_id of run_ids) touched.add(keyOf(workspace_id, run_id))
     for (const rows of read.payloads) fragments.fill(rows)
     if (!this.#left) this.#batch.touchOwners()
     return this.#step()
@@ -133,11 +138,11 @@ class DeriveWork {
     }
     while (this.#wanted.length === 0) {
       this.#derivePortion()
-      if (this.#left.length === 0) return this.#out.finish()
+      if (this.#left.length === 0) return this.#out.finish(this.#batch.rootsUsed())
       this.#beginPortion(this.#left)
     }
     const payloads = byFragment(takePortion(this.#wanted, this.#portionBytes))
-    return { kind: 'needs', outlines: [], children_of: [], payloads }
+    return { kind: 'needs', outlines: [], children_of: [], below: [], payloads }
   }
 
   /** Takes as many TraceRuns as can be derived together, at least one. */
@@ -186,11 +191,14 @@ class DeriveWork {
   }
 
   /** Notes for which parent it waits, and for which no more. */
-  #noteParent(key: string, { merged, awaits }: TraceRun): void {
+  #noteParent(key: string, { merged, awaits, missing, trace_id }: TraceRun): void {
     const { workspace_id, id: run_id } = merged
     if (awaits !== undefined) {
       this.#out.note({ workspace_id, run_id, parent_run_id: awaits, resolved: false })
-      if (!this.#lineages(workspace_id, awaits)) this.#out.unknown_parents.add(keyOf(workspace_id, awaits))
+      const unknown = missing ?? awaits
+      this.#out.unknown_parents.add(keyOf(workspace_id, unknown))
+      // A span without a parent is filed under the id of its trace.
+      if (spanIdOf(unknown) !== undefined) this.#out.unknown_parents.add(keyOf(workspace_id, trace_id))
     }
     for (const parent_run_id of this.#awaited.get(key) ?? [])
       if (parent_run_id !== awaits) this.#out.note({ workspace_id, run_id, parent_run_id, resolved: true })
@@ -237,5 +245,7 @@ function createLineages(batch: DeriveBatch): Lineages {
 
 function placeIn(batch: DeriveBatch, key: string, parentOf: ParentOf): ParentLineage | undefined {
   const merged = batch.head(key)
-  return merged && placeOf(merged, parentOf)
+  const place = merged && placeOf(merged, parentOf)
+  if (place?.span_id === undefined) return place
+  return { ...place, other_roots: batch.otherRoots(keyOf(merged!.workspace_id, place.trace_id)) }
 }

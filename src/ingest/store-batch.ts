@@ -1,4 +1,5 @@
 import { type BatchDeriver, type BatchDeriverDeps, createBatchDeriver, LaneFailure } from './batch-deriver.ts'
+import { readOutlines } from '../trace/fragment.ts'
 import { groupKeys } from './derive-batch.ts'
 import type { Derived } from './derived-writer.ts'
 import type { LogFrame } from './ingest-log.ts'
@@ -53,11 +54,15 @@ class BatchSteps {
     if (!exclusive) await inserting
     const missed = new Set<string>()
     let derived: Derived[]
+    let stored = 0
     do {
-      derived = await this.#derive(fragments, inserting, signal)
-      await this.#noteWaiting(derived, signal)
-    } while (!exclusive && (await this.#haveCome(derived, missed)))
-    return this.#storeRows(derived, signal)
+      do {
+        derived = await this.#derive(fragments, inserting, signal)
+        await this.#noteWaiting(derived, signal)
+      } while (!exclusive && (await this.#haveCome(derived, missed)))
+      stored += await this.#storeRows(derived, signal)
+    } while (!exclusive && (await this.#rootsHaveCome(derived)))
+    return stored
   }
 
   async #derive(
@@ -95,6 +100,24 @@ class BatchSteps {
       groupKeys(unknown).map(({ workspace_id, run_ids }) => this.#deps.store.outlines(workspace_id, run_ids)),
     )
     return found.some((rows) => rows.length > 0)
+  }
+
+  /**
+   * True when more has come, through another process, under the ids of traces in which spans were placed: perhaps an
+   * earlier root, which then has that id. That process asked for what stands under the root before it could find the
+   * rows that are there now (docs/adr/0020).
+   */
+  async #rootsHaveCome(derived: readonly Derived[]): Promise<boolean> {
+    const known = new Map(derived.flatMap(({ roots }) => roots.map(({ key, fragments }) => [key, fragments])))
+    const found = new Map<string, Set<string>>()
+    for (const { workspace_id, run_ids } of groupKeys([...known.keys()])) {
+      for (const { key, hash } of readOutlines(await this.#deps.store.outlines(workspace_id, run_ids))) {
+        const hashes = found.get(key)
+        if (hashes) hashes.add(hash)
+        else found.set(key, new Set([hash]))
+      }
+    }
+    return [...found].some(([key, hashes]) => hashes.size > (known.get(key) ?? 0))
   }
 
   /** Notes of those that wait no more come after their final rows. */

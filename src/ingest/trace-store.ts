@@ -85,6 +85,8 @@ export interface TraceStore {
     workspace_id: string,
     parent_run_ids: readonly string[],
   ): Promise<{ parent_run_id: string; run_id: string }[]>
+  /** Ids of the TraceRuns, 200,000 at most, that stand under those which have the ids of these traces. */
+  belowRoots(workspace_id: string, trace_ids: readonly string[]): Promise<string[]>
   /** The lean row of one TraceRun, or no bytes. */
   row(workspace_id: string, run_id: string): Promise<Uint8Array>
   /** Lean rows of one trace in dotted order from `after` (a dotted_order) on. */

@@ -1,6 +1,8 @@
 import { type StoredFragment, readFragments } from './fragment.ts'
 import type { ParentLineage } from './lineage.ts'
 import { type MergedTraceRun, mergeFragments } from './merge.ts'
+import { splitRoots } from './otel/root-spans.ts'
+import { spanUuid } from './otel/span-ids.ts'
 import { spanParts } from './otel/span-parts.ts'
 import { MAX_DEPTH, placeOf } from './place.ts'
 
@@ -20,6 +22,7 @@ export function gatherTraceRuns(rows: Uint8Array): GatheredTraceRuns {
     if (group) group.push(fragment)
     else groups.set(fragment.run_id, [fragment])
   }
+  separateRoots(groups)
   const owners = adoptParts(groups)
   const merged = new Map([...groups].map(([id, group]) => [id, mergeFragments(group)]))
   const places = new Map<string, ParentLineage | undefined>()
@@ -41,6 +44,20 @@ const NONE = new Uint8Array(0)
 /** What the fragments say without their payloads. */
 function headOf(group: readonly StoredFragment[]): MergedTraceRun {
   return mergeFragments(group.map((fragment) => ({ ...fragment, extra: NONE, attachments: NONE })))
+}
+
+/** Gives each span without a parent that is not the first of its trace the id of its own. */
+function separateRoots(groups: Map<string, StoredFragment[]>): void {
+  for (const [id, group] of [...groups]) {
+    const roots = splitRoots(group)
+    if (roots === undefined) continue
+    groups.set(id, roots.own)
+    for (const [spanId, fragments] of roots.others) {
+      const run_id = spanUuid(spanId)
+      const moved = fragments.map((fragment) => ({ ...fragment, run_id }))
+      groups.set(run_id, [...(groups.get(run_id) ?? []), ...moved])
+    }
+  }
 }
 
 /** Moves parts to the TraceRuns that they belong to; gives the ids under which they were filed with those of their owners. */

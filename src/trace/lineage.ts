@@ -11,7 +11,14 @@ export interface Lineage {
   dotted_order: string
   /** The parent that must be known before trace_id and dotted_order are final. */
   awaits: string | undefined
+  /** The first one above it that is unknown. */
+  missing: string | undefined
   placed_by: PlacedBy
+  /**
+   * How many other roots of the trace were known when it was placed under one: what says so replaces what was placed
+   * with fewer known.
+   */
+  other_roots: number
 }
 
 /**
@@ -30,7 +37,11 @@ export interface ParentLineage {
   span_id?: string | undefined
   /** It waits for a parent itself, so the order below it may change. */
   provisional?: boolean
+  /** As in Lineage. */
+  missing?: string | undefined
   placed_by?: PlacedBy
+  /** As in Lineage. */
+  other_roots?: number
 }
 
 /** Finds a parent's place; undefined while the parent is unknown. */
@@ -48,6 +59,9 @@ export function neededParents(merged: MergedTraceRun): string[] {
   const trace = headUuid(merged, 'trace_id')
   return spanIdOf(parent) === undefined || trace === undefined ? [parent] : [parent, trace]
 }
+
+/** It rests on nothing that may still come. */
+const SETTLED = { awaits: undefined, missing: undefined, other_roots: 0 } as const
 
 /**
  * trace_id, parent and dotted_order as sent where they are sent, else derived: from the dotted_order, from the
@@ -67,13 +81,13 @@ export function deriveLineage(
   const trace = headUuid(merged, 'trace_id')
   if (segments) {
     const trace_id = trace ?? segments[0]!.id
-    return { trace_id, parent_run_id, dotted_order: sent!, awaits: undefined, placed_by: 'statement' }
+    return { trace_id, parent_run_id, dotted_order: sent!, ...SETTLED, placed_by: 'statement' }
   }
   const stated = trace === undefined ? undefined : ('statement' as const)
   if (parent_run_id === undefined) {
     const dotted_order = dottedSegment(start, merged.id)
     const placed_by = stated ?? 'itself'
-    return { trace_id: trace ?? merged.id, parent_run_id, dotted_order, awaits: undefined, placed_by }
+    return { trace_id: trace ?? merged.id, parent_run_id, dotted_order, ...SETTLED, placed_by }
   }
   const parent = findParent(merged, parent_run_id, trace, parentOf)
   if (parent === undefined) {
@@ -83,7 +97,9 @@ export function deriveLineage(
       parent_run_id,
       dotted_order: provisionalOrder(merged, start, parent_run_id, trace),
       awaits: parent_run_id,
+      missing: parent_run_id,
       placed_by: stated ?? 'unknown_parent',
+      other_roots: 0,
     }
   }
   const id = parent.id ?? parent_run_id
@@ -96,7 +112,9 @@ export function deriveLineage(
       id: merged.id,
     }),
     awaits: parent.provisional ? id : undefined,
+    missing: parent.missing,
     placed_by: stated ?? parent.placed_by ?? 'statement',
+    other_roots: parent.other_roots ?? 0,
   }
 }
 

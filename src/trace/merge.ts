@@ -4,6 +4,7 @@ import { type JsonObject, type JsonValue, isObject } from '../schema/json.ts'
 import { BIG_FIELDS, type BigField, RANK, type StoredFragment } from './fragment.ts'
 import { isEmptyJson, parseLooseJson } from './loose-json.ts'
 import { laterSpan } from './otel/later-span.ts'
+import { splitRoots } from './otel/root-spans.ts'
 import { SPAN_KEY } from './otel/span.ts'
 import { isPartHead } from './otel/span-parts.ts'
 import { readStoredSpan } from './otel/stored-span.ts'
@@ -70,11 +71,32 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
     keys: [],
     issues: [],
   }
-  for (const fragment of fragments) addFragment(merged, fragment)
+  const roots = splitRoots(fragments)
+  for (const fragment of roots?.own ?? fragments) addFragment(merged, fragment)
   // When it was received says its own fragments, not parts that belong to it.
   if (merged.keys.length > 0) merged.received_at = Math.min(...merged.keys.map((key) => key.received_at))
+  // Another root may have had this id before the first one came, and counts for usage with it.
+  for (const fragment of [...(roots?.others.values() ?? [])].flat())
+    addFacts(merged, fragment, headOf(fragment))
   merged.created ||= typeof merged.head['name'] === 'string' && merged.head['start_time'] !== undefined
+  if (isOtherRoot(merged)) merged.issues.push(severalRoots())
   return merged
+}
+
+/** A span without a parent that is not the first one of its trace is kept with the id of the trace in its head. */
+function isOtherRoot({ id, head, created }: MergedTraceRun): boolean {
+  return created && head['span_id'] !== undefined && head['id'] !== undefined && parseUuid(head['id']) !== id
+}
+
+function severalRoots(): Issue {
+  return {
+    code: 'several_roots',
+    severity: 'warning',
+    path: 'parent_run_id',
+    message:
+      'An earlier span of this trace has no parent either: that one has the id of the trace, this one an id of its own.',
+    fix: 'Start one root span per trace.',
+  }
 }
 
 /** Distinct fragments in merge order; of equal ones the earliest received is kept. */
@@ -110,12 +132,9 @@ function addFragment(merged: MergedTraceRun, fragment: StoredFragment): void {
     merged.api_key_id = fragment.api_key_id
     merged.user_id = fragment.user_id
   }
-  const head = fragment.head.length > 2 ? mergeHead(merged, fragment.head) : undefined
-  if (head === undefined || !isPartHead(head)) {
-    const { rank, received_at, project_id, user_id, api_key_id } = fragment
-    const start_time = head?.['start_time']
-    merged.keys.push({ rank, received_at, project_id, user_id, api_key_id, start_time, head })
-  }
+  const head = headOf(fragment)
+  if (head !== undefined) mergeHead(merged, head)
+  if (head === undefined || !isPartHead(head)) addFacts(merged, fragment, head)
   for (const field of BIG_FIELDS) {
     const bytes = fragment[field]
     if (bytes.length === 0) continue
@@ -125,16 +144,24 @@ function addFragment(merged: MergedTraceRun, fragment: StoredFragment): void {
   if (fragment.attachments.length > 0) mergeAttachments(merged, fragment.attachments)
 }
 
-function mergeHead(merged: MergedTraceRun, bytes: Uint8Array): JsonObject | undefined {
-  const head = parseLooseJson(bytes).value
-  if (!isObject(head)) return undefined
+function addFacts(merged: MergedTraceRun, fragment: StoredFragment, head: JsonObject | undefined): void {
+  const { rank, received_at, project_id, user_id, api_key_id } = fragment
+  const start_time = head?.['start_time']
+  merged.keys.push({ rank, received_at, project_id, user_id, api_key_id, start_time, head })
+}
+
+function headOf({ head }: StoredFragment): JsonObject | undefined {
+  const value = head.length > 2 ? parseLooseJson(head).value : undefined
+  return isObject(value) ? value : undefined
+}
+
+function mergeHead(merged: MergedTraceRun, head: JsonObject): void {
   for (const key of Object.keys(head)) {
     const value = head[key]
     if (value === null || value === undefined || key === '__proto__') continue
     if (Array.isArray(value) && value.length === 0 && merged.head[key] !== undefined) continue
     merged.head[key] = value
   }
-  return head
 }
 
 /** `extra` is merged key by key, its metadata too: both SDKs send all of it again, REST users only what changed. */
@@ -162,7 +189,7 @@ function mergeExtra(merged: MergedTraceRun, bytes: Uint8Array): void {
   }
 }
 
-/** Every span without a parent has the id of its trace: a second one takes the first one's place, and it is said. */
+/** Of several spans that were sent with the same id the last one counts; the others are kept, and it is said. */
 function addSpan(merged: MergedTraceRun, before: JsonObject, now: JsonObject): void {
   if (before['span_id'] === now['span_id']) {
     merged.extra[SPAN_KEY] = laterSpan(before, now)
@@ -171,12 +198,11 @@ function addSpan(merged: MergedTraceRun, before: JsonObject, now: JsonObject): v
   merged.extra[SPAN_KEY] = now
   merged.extra[`${SPAN_KEY}:${String(before['span_id'])}`] = before
   merged.issues.push({
-    code: 'several_roots',
+    code: 'several_spans',
     severity: 'warning',
     path: 'extra',
-    message:
-      'Several spans of this trace have no parent; the others are kept under extra, by their span ids.',
-    fix: 'Start one root span per trace.',
+    message: 'Several spans were sent with this id; the others are kept under extra, by their span ids.',
+    fix: 'Give every span a langsmith.span.id of its own, or none.',
   })
 }
 

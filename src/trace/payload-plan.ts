@@ -2,6 +2,7 @@ import type { Issue } from '../schema/issue.ts'
 import { type SizedColumn, SIZED_COLUMNS, type StoredFragment, sizeOf } from './fragment.ts'
 import { LONGEST_EMPTY_JSON } from './loose-json.ts'
 import { inMergeOrder, type MergedTraceRun, mergeFragments } from './merge.ts'
+import { ownFragments } from './otel/root-spans.ts'
 
 /** Bytes of payload that one TraceRun is derived and read with; what goes beyond stays in the store. */
 export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024
@@ -47,11 +48,12 @@ export const NOT_DERIVED = 'not_derived'
 /**
  * What `mergeFragments` will look at, found from sizes alone: of a field that is overridden only the last value that
  * is certainly not empty and those after it, of a folded one all. It does not depend on what is at hand, nor on the
- * order of `fragments`. Where more than `maxBytes` would be needed, or a quarter of that for a folded column, the
+ * order of the fragments. Where more than `maxBytes` would be needed, or a quarter of that for a folded column, the
  * columns of least priority, and of a folded one the earliest fragments, are omitted.
  */
-export function planPayload(fragments: readonly StoredFragment[], maxBytes = MAX_PAYLOAD_BYTES): PayloadPlan {
+export function planPayload(all: readonly StoredFragment[], maxBytes = MAX_PAYLOAD_BYTES): PayloadPlan {
   const plan: PayloadPlan = { wants: [], bytes: 0, omitted: [] }
+  const fragments = ownFragments(all)
   if (isAtHand(fragments, maxBytes)) return plan
   const latestFirst = inMergeOrder(fragments).toReversed()
   for (const column of PRIORITY) {

@@ -9,7 +9,7 @@ export const MAX_DEPTH = 256
 export function placeOf(merged: MergedTraceRun, parentOf: ParentOf): ParentLineage | undefined {
   if (!merged.created) return undefined
   const lineage = deriveLineage(merged, startTimeOf(merged), parentOf, [])
-  const { trace_id, dotted_order, awaits, placed_by } = lineage
+  const { trace_id, dotted_order, awaits, missing, placed_by } = lineage
   if (dotted_order.length >= MAX_DEPTH * 60) return undefined
   const span_id = merged.head['span_id']
   return {
@@ -17,6 +17,7 @@ export function placeOf(merged: MergedTraceRun, parentOf: ParentOf): ParentLinea
     trace_id,
     dotted_order,
     provisional: awaits !== undefined,
+    missing,
     placed_by,
     span_id: typeof span_id === 'string' ? span_id : undefined,
   }

@@ -13,7 +13,7 @@ export interface TraceRunRow {
   project_id: string
   sort_time: number
   run_id: string
-  /** Rises with the fragments known, then with what is known of the parent, then with prices; the highest wins. */
+  /** Rises with the fragments known and the roots of the trace, then when the parent comes, then with prices; the highest wins. */
   version: number
   is_deleted: number
   trace_id: string
@@ -222,7 +222,7 @@ const VERSIONS = 2 ** 21
 /** Of either kind: the first as derived, further ones with other prices. */
 const PRICINGS = 2 ** 20
 
-/** True when `row` was derived from fewer fragments than `newer`. */
+/** True when `row` was derived from fewer fragments and roots than `newer`. */
 export function isOutdated(row: TraceRunRow, newer: TraceRunRow): boolean {
   return Math.floor(row.version / VERSIONS) < Math.floor(newer.version / VERSIONS)
 }
@@ -240,7 +240,8 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
     project_id: merged.project_id,
     sort_time: traceRun.sort_time,
     run_id: traceRun.id,
-    version: merged.fragments * VERSIONS + (traceRun.awaits === undefined ? PRICINGS : 0),
+    version:
+      (merged.fragments + traceRun.other_roots) * VERSIONS + (traceRun.awaits === undefined ? PRICINGS : 0),
     is_deleted: 0,
     trace_id: traceRun.trace_id,
     parent_run_id: traceRun.parent_run_id ?? NIL_UUID,

@@ -12,10 +12,11 @@ import {
   TRACE,
 } from '../../test/support/otlp-body.ts'
 import { protoType } from '../../test/support/otlp-proto.ts'
-import { NIL_UUID } from '../base/ids.ts'
+import { dashed, NIL_UUID } from '../base/ids.ts'
 import type { RequestHead } from './decoded.ts'
 import { RANK, readFragments } from './fragment.ts'
 import type { LlmContext } from './llm.ts'
+import { spanUuid } from './otel/span-ids.ts'
 import { readBody, reportBody, validateBody } from './validate-body.ts'
 
 const A = '01a1f83d-5201-7000-8000-00000000000a'
@@ -101,6 +102,17 @@ function protoLogExport(n: number): Buffer {
   })
 }
 const MULTIPART = `${PART(A)}--b--\r\n`
+
+describe('a report on several spans without a parent', () => {
+  it('tells them apart as ingest does', () => {
+    const body = text({ resourceSpans: [{ scopeSpans: [{ spans: [jsonSpan(1), jsonSpan(0)] }] }] })
+    const { runs } = reportBody(HEAD, Buffer.from(body), CONTEXT)
+    expect(runs.map(({ run_id, name, issues }) => [run_id, name, issues.map(({ code }) => code)])).toEqual([
+      [dashed(TRACE), 'span 0', []],
+      [spanUuid(spanId(1)), 'span 1', ['several_roots']],
+    ])
+  })
+})
 
 describe('readBody', () => {
   it.each([

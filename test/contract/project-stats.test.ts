@@ -103,22 +103,28 @@ describe('figures of a project', () => {
     )
   })
 
+  it('count a trace with several roots once', async () => {
+    const project = newUuid()
+    await db.insert([1, 2].map((n) => traceRunRow(n, { project_id: project, run_id: newUuid() })))
+    expect(await statsOf(project)).toMatchObject({ run_count: 2, trace_count: 1 })
+  })
+
   it('tell times, failures and streams of what has ended', async () => {
     const seconds = (n: number, after: number) => START + n * 60 * SECOND + after * SECOND
-    const root = { parent_run_id: NIL_UUID }
+    const rootOf = (n: number) => ({ parent_run_id: NIL_UUID, trace_id: idOf(n) })
     const child = { parent_run_id: idOf(1), run_type: 'llm', status: 'success' }
     await db.insert([
-      traceRunRow(1, { ...root, status: 'success', end_time: seconds(1, 2) }),
-      traceRunRow(2, { ...root, status: 'error', end_time: seconds(2, 4) }),
-      traceRunRow(3, { ...root }),
+      traceRunRow(1, { ...rootOf(1), status: 'success', end_time: seconds(1, 2) }),
+      traceRunRow(2, { ...rootOf(2), status: 'error', end_time: seconds(2, 4) }),
+      traceRunRow(3, { ...rootOf(3) }),
       // A clock that went back.
-      traceRunRow(4, { ...root, status: 'success', end_time: seconds(4, -5) }),
+      traceRunRow(4, { ...rootOf(4), status: 'success', end_time: seconds(4, -5) }),
       traceRunRow(5, { ...child, end_time: seconds(5, 60), first_token_time: seconds(5, 0.5) }),
       traceRunRow(6, { ...child, end_time: seconds(6, 60) }),
       traceRunRow(7, { ...child, status: 'pending', first_token_time: seconds(7, 1) }),
       // Deleted under its old key.
-      traceRunRow(8, { ...root, status: 'error', version: 2, is_deleted: 1 }),
-      traceRunRow(9, { project_id: OTHER_PROJECT, ...root, status: 'error' }),
+      traceRunRow(8, { ...rootOf(8), status: 'error', version: 2, is_deleted: 1 }),
+      traceRunRow(9, { project_id: OTHER_PROJECT, ...rootOf(9), status: 'error' }),
     ])
     expect(await statsOf(PROJECT)).toMatchObject({
       run_count: 7,

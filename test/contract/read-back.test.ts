@@ -20,9 +20,10 @@ import {
   writeFragment,
 } from '../../src/trace/fragment.ts'
 import { RowWriter } from '../../src/trace/row-binary.ts'
+import { writeTraceRunRow } from '../../src/trace/trace-run-row.ts'
 import { writeWaitingChild } from '../../src/trace/waiting-child.ts'
 import { startTestClickHouse, temporaryDir } from '../support/embedded-clickhouse.ts'
-import { idOf, WORKSPACE } from '../support/trace-store.ts'
+import { idOf, START, traceRunRow, WORKSPACE } from '../support/trace-store.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../../src/storage/clickhouse/migrations/', import.meta.url))
 const logger = createLogger({ level: 'silent' })
@@ -138,6 +139,35 @@ describe('payloads of small fragments', () => {
     expect(read.map(({ columns }) => [Buffer.from(columns.inputs).toString(), columns.extra.length])).toEqual(
       [['{"in":1}', 60_000]],
     )
+  })
+})
+
+describe('what stands under the root of a trace', () => {
+  it('is found by the root, however deep, and not under another root of the trace', async () => {
+    const trace = idOf(20)
+    const child = idOf(21)
+    const deep = idOf(22)
+    const other = idOf(23)
+    const below = idOf(24)
+    const elsewhere = idOf(25)
+    const order = (...ids: string[]) => ids.map((id) => `20261120T090000000000Z${id}`).join('.')
+    const row = (id: string, trace_id: string, dotted_order: string): Uint8Array => {
+      const out = new RowWriter()
+      writeTraceRunRow(out, {
+        ...traceRunRow(1, { run_id: id, trace_id, dotted_order }),
+        sort_time: START,
+      })
+      return out.finish()
+    }
+    await store().insert('runs', [
+      row(trace, trace, order(trace)),
+      row(child, trace, order(trace, child)),
+      row(deep, trace, order(trace, child, deep)),
+      row(other, trace, order(other)),
+      row(below, trace, order(other, below)),
+      row(elsewhere, elsewhere, order(elsewhere)),
+    ])
+    expect((await store().belowRoots(WORKSPACE, [trace])).toSorted()).toEqual([child, deep])
   })
 })
 

@@ -19,3 +19,17 @@ export function outlineRows(fragments: readonly StoredFragment[]): Uint8Array<Ar
   }
   return out.finish()
 }
+
+/** Columns of fragments as the store gives their payloads; the others are empty. */
+export function payloadRows(
+  fragments: readonly StoredFragment[],
+  columns: readonly string[],
+): Uint8Array<ArrayBuffer> {
+  const out = new RowWriter()
+  for (const fragment of fragments) {
+    out.raw(Buffer.from(fragment.key + fragment.hash, 'latin1'))
+    for (const column of SIZED_COLUMNS)
+      out.bytes(columns.includes(column) ? fragment[column] : new Uint8Array(0))
+  }
+  return out.finish()
+}

@@ -13,8 +13,9 @@ import type { WorkerPool } from '../../src/ingest/worker-pool.ts'
 import { type CountedTrace, readCountedTraces } from '../../src/trace/counted-trace.ts'
 import { keyOf, readFragments, type StoredFragment } from '../../src/trace/fragment.ts'
 import { RowReader, RowWriter } from '../../src/trace/row-binary.ts'
+import { readRows, TRACE_RUN_COLUMNS, type TraceRunRow } from '../../src/trace/trace-run-row.ts'
 import { readUsageClaims, type UsageClaim, writeUsageClaim } from '../../src/trace/usage-claim.ts'
-import { outlineRows } from './outline-rows.ts'
+import { outlineRows, payloadRows } from './outline-rows.ts'
 
 /** Numbers in [0, 1), the same for the same seed. */
 export function randomOf(seed: number): () => number {
@@ -32,6 +33,7 @@ interface Tables {
   fragments: Map<string, StoredFragment[]>
   /** parent → child → waits */
   waiting: Map<string, Map<string, boolean>>
+  rows: TraceRunRow[]
   claims: UsageClaim[]
   counted: CountedTrace[]
 }
@@ -52,6 +54,8 @@ export interface Counted {
   traces: Map<string, CountedTrace>
   /** Rows of traces that count in two hours at once: never any. */
   doubles: CountedTrace[]
+  /** Lean rows. */
+  rows: TraceRunRow[]
 }
 
 /**
@@ -60,7 +64,7 @@ export interface Counted {
  */
 export async function runWorld({ seed, processes, deaths }: WorldOptions): Promise<Counted> {
   const random = randomOf(seed)
-  const tables: Tables = { fragments: new Map(), waiting: new Map(), claims: [], counted: [] }
+  const tables: Tables = { fragments: new Map(), waiting: new Map(), rows: [], claims: [], counted: [] }
   const steps: Step[] = []
   let left = processes.length
   for (const batches of processes)
@@ -160,7 +164,8 @@ function inlineLane(exclusive: boolean): WorkerPool {
   }
 }
 
-function traceStore({ fragments, waiting }: Tables, gate: Gate): Partial<TraceStore> {
+function traceStore(tables: Tables, gate: Gate): Partial<TraceStore> {
+  const { fragments, waiting } = tables
   const of = (workspace_id: string, ids: readonly string[]) =>
     ids.flatMap((id) => fragments.get(keyOf(workspace_id, id)) ?? [])
   return {
@@ -177,11 +182,26 @@ function traceStore({ fragments, waiting }: Tables, gate: Gate): Partial<TraceSt
               const notes = waiting.get(parent) ?? new Map<string, boolean>()
               waiting.set(parent, notes.set(reader.uuid(), reader.u8() === 0))
             }
-          }
+          } else if (table === 'runs') tables.rows.push(...readRows(Uint8Array.from(row), TRACE_RUN_COLUMNS))
         }
       }),
     outlines: (workspace_id, ids) => gate(() => outlineRows(of(workspace_id, ids))),
-    payloads: () => Promise.reject(new Error('there are no payloads')),
+    payloads: (workspace_id, { run_ids, hashes, columns }) =>
+      gate(() =>
+        payloadRows(
+          of(workspace_id, run_ids).filter(({ hash }) =>
+            hashes.includes(Buffer.from(hash, 'latin1').toString('hex')),
+          ),
+          columns,
+        ),
+      ),
+    belowRoots: (_, trace_ids) =>
+      gate(() =>
+        liveRows(tables).flatMap(({ run_id, dotted_order }) => {
+          const first = dotted_order.slice(22, 58)
+          return run_id !== first && trace_ids.includes(first) ? [run_id] : []
+        }),
+      ),
     hasWaitingChildren: () => gate(() => waiting.size > 0),
     waitingChildren: (workspace_id, parents) =>
       gate(() =>
@@ -216,10 +236,24 @@ function usageStore(tables: Tables, gate: Gate): UsageStore {
 function merge(tables: Tables, random: () => number): void {
   tables.claims = replaced(tables.claims, random, claimKey, ({ rank }) => rank)
   tables.counted = replaced(tables.counted, random, countedKey, ({ version }) => version)
+  tables.rows = replaced(tables.rows, random, rowKey, ({ version }) => BigInt(version))
+}
+
+/** Lean rows as a reader finds them. */
+function liveRows({ rows }: Tables): TraceRunRow[] {
+  const merged = replaced(
+    rows,
+    () => 1,
+    rowKey,
+    ({ version }) => BigInt(version),
+  )
+  return merged.filter(({ is_deleted }) => is_deleted === 0)
 }
 
 const claimKey = ({ workspace_id, trace_id, basis, hour }: UsageClaim) =>
   [workspace_id, trace_id, basis, hour].join()
+const rowKey = ({ workspace_id, project_id, sort_time, run_id }: TraceRunRow) =>
+  [workspace_id, project_id, sort_time, run_id].join()
 const countedKey = ({ workspace_id, hour, trace_id }: CountedTrace) => [workspace_id, hour, trace_id].join()
 
 /** Of a random part of the rows, only the highest version of each key. */
@@ -242,7 +276,8 @@ function replaced<R>(
   return [...kept, ...merged.values()]
 }
 
-function countedIn({ counted }: Tables): Counted {
+function countedIn(tables: Tables): Counted {
+  const { counted } = tables
   const traces = new Map<string, CountedTrace>()
   const doubles: CountedTrace[] = []
   for (const row of replaced(
@@ -256,5 +291,5 @@ function countedIn({ counted }: Tables): Counted {
     if (traces.has(key)) doubles.push(row)
     traces.set(key, row)
   }
-  return { traces, doubles }
+  return { traces, doubles, rows: liveRows(tables) }
 }

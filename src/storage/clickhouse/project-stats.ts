@@ -32,7 +32,7 @@ function tokens(column: string): string {
 }
 
 const STATS = `SELECT ${COUNTS},
-  countIf(${IS_ROOT}) AS trace_count,
+  uniqExactIf(trace_id, ${IS_ROOT}) AS trace_count,
   countIf(${IS_LLM}) AS llm_runs,
   ${seconds('end_time', IS_ROOT)} AS latency,
   ${seconds('first_token_time', IS_LLM)} AS first_token,

@@ -23,6 +23,9 @@ const PLACES_OF_TRACES = `(project_id, sort_time, run_id) IN (
   SELECT project_id, sort_time, run_id FROM trace_runs FINAL
   WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {traces:Array(UUID)})`
 
+/** The TraceRun that the dotted_order of a row begins with: after a time of 22 characters. */
+const FIRST_OF_ORDER = 'toUUIDOrZero(substring(dotted_order, 23, 36))'
+
 /** The TraceStore over a ClickHouse whose schema is migrated. */
 export function createTraceStore(clickhouse: ClickHouse, columns: StoreColumns): TraceStore {
   return {
@@ -123,7 +126,7 @@ function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
   } satisfies Partial<TraceStore>
 }
 
-/** Notes of children that wait for their parents. */
+/** TraceRuns whose places rest on others. */
 function readingWaiting(clickhouse: ClickHouse) {
   return {
     hasWaitingChildren: async () => {
@@ -140,6 +143,21 @@ function readingWaiting(clickhouse: ClickHouse) {
           { params: { workspace_id, parents: ids } },
         )
         found.push(...rows)
+      }
+      return found
+    },
+
+    belowRoots: async (workspace_id: string, traces: readonly string[]) => {
+      const found: string[] = []
+      for (const ids of slices(traces)) {
+        const rows = await clickhouse.rows<{ run_id: string }>(
+          `SELECT run_id FROM runs FINAL
+           WHERE workspace_id = {workspace_id:UUID} AND ${PLACES_OF_TRACES}
+             AND trace_id IN {traces:Array(UUID)} AND run_id != trace_id AND ${FIRST_OF_ORDER} = trace_id
+           LIMIT ${MAX_ROLL_UP_ROWS}`,
+          { params: { workspace_id, traces: ids } },
+        )
+        for (const { run_id } of rows) found.push(run_id)
       }
       return found
     },

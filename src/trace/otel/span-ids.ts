@@ -3,6 +3,12 @@ import { text } from '../../schema/json.ts'
 import { parseDottedOrder } from '../dotted-order.ts'
 import type { IncomingSpan } from './otlp-record.ts'
 
+/**
+ * A field of the head of a span whose TraceRun id the client sent. Only the id of the trace needs it: that is also
+ * what a span without a parent gets.
+ */
+export const ID_SENT = 'id_sent'
+
 /** What a span says of its place, in the ids of TraceRuns (contract §2.10). */
 export interface SpanIds {
   id: string
@@ -11,6 +17,8 @@ export interface SpanIds {
   parent_run_id?: string
   /** Only where a client sent one. */
   dotted_order?: string
+  /** The client sent the id of the trace as the id of this span (ID_SENT). */
+  [ID_SENT]?: true
 }
 
 const PADDING = '00000000-0000-0000-'
@@ -31,8 +39,8 @@ export function spanIds(span: IncomingSpan): SpanIds {
   const { marks } = span
   const trace_id = parseUuid(marks['langsmith.trace.id']) ?? dashed(span.trace_id)
   const parent = parentOf(span)
-  const id =
-    parseUuid(marks['langsmith.span.id']) ?? (parent === undefined ? trace_id : spanUuid(span.span_id))
+  const sentId = parseUuid(marks['langsmith.span.id'])
+  const id = sentId ?? (parent === undefined ? trace_id : spanUuid(span.span_id))
   const dotted_order = text(marks['langsmith.span.dotted_order'])
   const sent = dotted_order === undefined ? undefined : parseDottedOrder(dotted_order)
   // One that contradicts the ids is worth nothing: the place is then derived.
@@ -43,9 +51,15 @@ export function spanIds(span: IncomingSpan): SpanIds {
       trace_id,
       ...(above === undefined ? {} : { parent_run_id: above }),
       dotted_order: dotted_order!,
+      ...(id === trace_id ? { [ID_SENT]: true } : {}),
     }
   }
-  return { id, trace_id, ...(parent === undefined || parent === id ? {} : { parent_run_id: parent }) }
+  return {
+    id,
+    trace_id,
+    ...(parent === undefined || parent === id ? {} : { parent_run_id: parent }),
+    ...(sentId === trace_id ? { [ID_SENT]: true } : {}),
+  }
 }
 
 function parentOf({ marks, parent_span_id }: IncomingSpan): string | undefined {
