@@ -26,6 +26,7 @@ describe('readConfig', () => {
       auth: true,
       ingestAck: 'log',
       ingestLogMaxBytes: 4 * 1024 ** 3,
+      diskMinFreeBytes: 64 * 1024 ** 2,
       ingestMaxBodyBytes: 200 * 1024 ** 2,
       ingestMaxInflightBytes: 256 * 1024 ** 2,
       processors: [],

@@ -37,6 +37,8 @@ export interface Config {
   readonly auth: boolean
   readonly ingestAck: 'log' | 'store'
   readonly ingestLogMaxBytes: number
+  /** Less free space than this on the disk of `dataDir` is a fault. */
+  readonly diskMinFreeBytes: number
   /** After decompression. */
   readonly ingestMaxBodyBytes: number
   readonly ingestMaxInflightBytes: number
@@ -220,6 +222,7 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     auth: settings.AUTH === 'on',
     ingestAck: settings.INGEST_ACK,
     ingestLogMaxBytes: settings.INGEST_LOG_MAX_BYTES,
+    diskMinFreeBytes: settings.DISK_MIN_FREE_BYTES,
     ingestMaxBodyBytes: settings.INGEST_MAX_BODY_BYTES,
     ingestMaxInflightBytes: settings.INGEST_MAX_INFLIGHT_BYTES,
     processors: Object.freeze(settings.PROCESSORS),

@@ -8,9 +8,11 @@ import { createMetrics, type Metrics } from './base/metrics.ts'
 import type { Config } from './config.ts'
 import { prepareDataDir } from './data-dir.ts'
 import type { AppDeps, UsageSources } from './http/app-deps.ts'
+import { watchStores } from './http/store-checks.ts'
 import { createIngester } from './ingest/create-ingester.ts'
 import { createTraceReads } from './ingest/create-trace-reads.ts'
 import type { BlobStore } from './ingest/blob-store.ts'
+import type { DataDisk } from './ingest/data-disk.ts'
 import type { Ingester } from './ingest/ingester.ts'
 import { openIngestLog } from './ingest/ingest-log.ts'
 import type { ProjectStore } from './ingest/project-store.ts'
@@ -28,6 +30,7 @@ import { startStoreWriter } from './ingest/store-writer.ts'
 import { createUsageRecorder, type UsageRecorder } from './ingest/usage-recorder.ts'
 import { createRegistry } from './schema/registry.ts'
 import { createFileBlobStore } from './storage/blob-store.ts'
+import { watchDataDisk } from './storage/data-disk.ts'
 import { type OpenedClickHouse, openClickHouse } from './storage/clickhouse/open.ts'
 import { createTraceStore } from './storage/clickhouse/trace-store.ts'
 import { createUsageRollups } from './storage/clickhouse/usage-rollups.ts'
@@ -45,6 +48,7 @@ import { startDeployment } from './start-deployment.ts'
 import { announceServer } from './server-address.ts'
 import { assertPortsFree, type MovedPort, startHttp } from './start-http.ts'
 import { startTelemetry } from './telemetry.ts'
+import type { DecodeLimits } from './trace/decoded.ts'
 import { createUsageRebuilds } from './usage/usage-rebuilds.ts'
 import { startUsageRoller } from './usage/usage-roller.ts'
 
@@ -121,16 +125,13 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
   await prepareDataDir(config.dataDir)
   const telemetry = await startTelemetry({ endpoint: config.otlpEndpoint, metrics, logger })
   stops.push(() => telemetry.stop())
+  const disk = await startDisk(base)
   const opening = startClickHouse(base)
   const sql = await startSql(base)
   const { identity, identityStore, projects, prices, repriceJobs, usageLimits } = sql
   const clickhouse = await opening
   const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
-  const limits = {
-    max_body_bytes: config.ingestMaxBodyBytes,
-    max_parts: MAX_PARTS,
-    max_part_bytes: MAX_PART_BYTES,
-  }
+  const limits = decodeLimits(config)
   const blobs = createFileBlobStore(join(config.dataDir, 'blobs'))
   const lanes = await startLanes({
     processors: config.processors.map((path) => resolve(path)),
@@ -138,14 +139,19 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
     logger,
     stops,
   })
-  const ready = clickhouse.ready
+  const { ready } = clickhouse
   const usage = startCounting(base, clickhouse, sql)
-  const ingester = await startIngest(base, { store, ready, lanes, projects, prices, blobs, usage })
+  const ingester = await startIngest(base, { store, ready, lanes, projects, prices, blobs, usage, disk })
   const lane = lanes.read
   const repricer = startRepricing(base, ingester, { store, lane, prices, projects, jobs: repriceJobs, ready })
   const reads = createTraceReads({ store, readLane: lanes.read, limits })
   const parts = { ...base, workspace_id: identity.workspace.id, ingester, limits, reads }
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
+  const checks = {
+    clickhouse: () => store.ping(),
+    sql: () => identityStore.firstOrganization(),
+    disk: () => disk.check(),
+  }
   const openGrant = config.auth ? {} : { openGrant: identity.grant }
   const deps: AppDeps = {
     ingester,
@@ -165,12 +171,24 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
     clock: systemClock,
     limits: { ...limits, max_inflight_bytes: config.ingestMaxInflightBytes, body_idle_ms: BODY_IDLE_MS },
     version: await readVersion(),
-    checks: { clickhouse: () => store.ping(), sql: () => identityStore.firstOrganization() },
+    ...{ checks, disk },
   }
+  stops.push(watchStores({ checks: { ...checks, ...hosted?.checks }, metrics }))
   const listening = await startHttp({ config, logger, deps, hosted, stops })
   const { isFirst, withdraw } = await announceServer(config.dataDir, listening)
   stops.push(withdraw)
   return { identity, isFirst, ...listening }
+}
+
+async function startDisk({ config, logger, metrics, stops }: Base): Promise<DataDisk> {
+  const dir = resolve(config.dataDir)
+  const disk = await watchDataDisk({ dir, minFreeBytes: config.diskMinFreeBytes, logger, metrics })
+  stops.push(() => disk.stop())
+  return disk
+}
+
+function decodeLimits({ ingestMaxBodyBytes }: Config): DecodeLimits {
+  return { max_body_bytes: ingestMaxBodyBytes, max_parts: MAX_PARTS, max_part_bytes: MAX_PART_BYTES }
 }
 
 /** Opens while other parts start; a ClickHouse that could not be opened has nothing to end. */
@@ -263,12 +281,13 @@ interface IngestParts {
   prices: PriceStore
   blobs: BlobStore
   usage: Usage
+  disk: DataDisk
 }
 
 /** Log, writer and ingester: stopping stores what the log holds, as far as the store answers. */
 async function startIngest(
   base: Base,
-  { store, ready, lanes, projects, prices, blobs, usage }: IngestParts,
+  { store, ready, lanes, projects, prices, blobs, usage, disk }: IngestParts,
 ): Promise<Ingester> {
   const { config, logger, metrics, stops } = base
   const dir = join(config.dataDir, 'ingest-log')
@@ -293,6 +312,7 @@ async function startIngest(
     blobs,
     log,
     writer,
+    disk,
     gate:
       usage.tally &&
       createUsageGate({

@@ -10,6 +10,7 @@ import { type DeploymentFile, pickConfigurableHeaders, readDeploymentFile } from
 import type { GraphHosts } from './graph/host-pool.ts'
 import { readStoreIndex } from './graph/store-index.ts'
 import { createUserAuth, type UserAuth } from './graph/user-auth.ts'
+import type { StoreChecks } from './http/store-checks.ts'
 import type { Ingester } from './ingest/ingester.ts'
 import { createOwnTraces, type OwnTraces } from './ingest/own-traces.ts'
 import type { TraceReads } from './ingest/trace-reads.ts'
@@ -24,6 +25,7 @@ import { createEarlyCancels } from './runs/early-cancels.ts'
 import type { GraphHost } from './runs/graph-host.ts'
 import type { KvStore } from './runs/kv-store.ts'
 import type { Caller, Tenant, ThreadTtl } from './runs/model.ts'
+import { observeWaiting } from './runs/observe-waiting.ts'
 import type { AssistantFacts } from './runs/plan-run.ts'
 import type { RunStore } from './runs/run-store.ts'
 import type { Runs } from './runs/runs.ts'
@@ -72,8 +74,8 @@ export interface HostedDeployment {
   http: JsonObject
   /** The headers of a request that graphs may read (run-api 1.1). */
   headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
-  /** Rejects when run state is down, for `/ok?check_db=1`. */
-  check(): Promise<unknown>
+  /** Its own stores, for `/ok?check_db=1`: run state, and Redis where there is one. */
+  checks: StoreChecks
   /**
    * Takes no more runs, lets those under way end for a while and gives the others back, then lets go of all who wait.
    * Requests may still be under way meanwhile.
@@ -118,7 +120,7 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
   const storage = { ...place, url: place.url ?? null }
   const { host, watch } = await startGraphHosts(parts, { file, storage, name })
   const deployment: Deployment = { ...tenant, name, host, concurrency: hosted.concurrency }
-  const { events, runEvents, stop } = startEventLog({ ...parts, database })
+  const { events, runEvents, checks, stop } = startEventLog({ ...parts, database })
   stops.push(stop)
   const store = createRunStore(database, systemClock, runEvents)
   const assistants = createAssistantStore(database, systemClock)
@@ -156,7 +158,7 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
     userAuth,
     http: file.http,
     headersFor: (headers) => pickConfigurableHeaders(headerRule, headers),
-    check: () => store.nextDue(),
+    checks: { runs: () => store.nextDue(), ...checks },
   }
 }
 
@@ -270,6 +272,7 @@ async function startWorking(parts: DeploymentParts, working: WorkingParts) {
   const url = config.databaseUrl
   const wake = url === undefined ? createLocalWake() : createPostgresWake({ url, database, logger })
   stops.push(() => wake.close())
+  stops.push(observeWaiting({ store, deployments: [deployment.deployment_id], clock, metrics }))
   const waiters = createWaiters()
   const earlyCancels = createEarlyCancels(clock)
   const owner = await keptValue(resolve(config.dataDir), 'instance-id', newUuid)

@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import { createEventLog, type OpenEventLog } from './events/create-event-log.ts'
 import type { EventBounds } from './events/event-store.ts'
 import { RUN_DONE } from './events/views.ts'
+import type { StoreChecks } from './http/store-checks.ts'
 import { createRedisEventStore } from './storage/redis/event-store.ts'
 import { openRedis } from './storage/redis/redis.ts'
 import type { Database } from './storage/sql/database.ts'
@@ -26,6 +27,8 @@ export interface EventLogStart {
 export interface StartedEventLog {
   events: OpenEventLog
   runEvents: RunEvents
+  /** What it stands on besides the database of runs, for `/ok?check_db=1`. */
+  checks: StoreChecks
   /** Before the database is closed. */
   stop(): Promise<void>
 }
@@ -35,6 +38,8 @@ export interface StartedEventLog {
  * some long conversations come to.
  */
 const BOUNDS: EventBounds = { events: 50_000, chars: 64 << 20, age_ms: 24 * 3_600_000 }
+
+const CHECK_KEY_MS = 1_000
 
 /** Opens the log of events: in Redis when there is one, else in the database of runs. */
 export function startEventLog(start: EventLogStart): StartedEventLog {
@@ -55,7 +60,12 @@ function startInDatabase({
   const store = createSqlEventStore({ database, clock, bounds, ...(wire && { wire }) })
   const events = createEventLog({ store, logger, metrics })
   const committed: OpenEventLog['committed'] = (thread, chunk) => events.committed(thread, chunk)
-  return { events, runEvents: createRunEvents({ clock, wire, committed }), stop: () => events.close() }
+  return {
+    events,
+    runEvents: createRunEvents({ clock, wire, committed }),
+    checks: {},
+    stop: () => events.close(),
+  }
 }
 
 function startInRedis(
@@ -63,8 +73,9 @@ function startInRedis(
   redisUrl: string,
 ): StartedEventLog {
   const clock = systemClock
+  const redis = openRedis(redisUrl, logger)
   const store = createRedisEventStore({
-    redis: openRedis(redisUrl, logger),
+    redis,
     clock,
     bounds,
     endsRun: ({ event }) => event === RUN_DONE,
@@ -83,6 +94,8 @@ function startInRedis(
   return {
     events,
     runEvents,
+    // One that is full, or no longer the primary, answers who reads.
+    checks: { redis: () => redis.command('SET', 'weir:check', 1, 'PX', CHECK_KEY_MS) },
     async stop() {
       await runEvents.close()
       await events.close()

@@ -112,7 +112,7 @@ async function deploymentApp(
 ): Promise<DeploymentApp> {
   const { registry, metrics, logger, clock, version, limits } = deps
   const { name, tenant, runs, threads, streams, crons, assistants, items, host, http } = hosted
-  const { findAssistant, headersFor, check } = hosted
+  const { findAssistant, headersFor } = hosted
   const keys = ofWorkspace(deps.authenticator, tenant.workspace_id)
   const app = {
     ...{
@@ -127,8 +127,8 @@ async function deploymentApp(
       host,
       findAssistant,
       headersFor,
-      check,
     },
+    checks: { ...hosted.checks, disk: () => deps.disk.check() },
     ...{ registry, metrics, logger, clock, version, limits, observer },
     authenticator: keys,
     json_bodies: { max_bytes: MAX_DEPLOYMENT_BODY_BYTES, empty: '{}' },

@@ -44,6 +44,8 @@ export const ERRORS = {
   thread_busy: kind(409, 'Thread is busy'),
   overloaded: retryable(503, 'Too much work is in flight. Try again shortly.'),
   log_full: retryable(503, 'The ingest log is full because the store is behind. Try again shortly.'),
+  disk_full: retryable(503, 'The disk of DATA_DIR is full: nothing is stored until there is room on it.'),
+  disk_unwritable: retryable(503, 'The disk of DATA_DIR takes no writes: nothing is stored until it does.'),
   log_unavailable: retryable(503, 'The ingest log cannot be written. Try again shortly.'),
   log_unusable: kind(500, 'The directory of the ingest log cannot be used.'),
   worker_failed: retryable(503, 'A worker thread ended before the work was done. Try again shortly.'),

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { BlobStore } from '../ingest/blob-store.ts'
+import type { DataDisk } from '../ingest/data-disk.ts'
 import type { Ingester } from '../ingest/ingester.ts'
 import type { PriceLookup } from '../ingest/price-lookup.ts'
 import type { PriceStore } from '../ingest/price-store.ts'
@@ -16,6 +17,7 @@ import type { UsageLimitStore } from '../ingest/usage-limits.ts'
 import type { UsageDetailsSource } from '../usage/usage-details-source.ts'
 import type { UsageRebuilds } from '../usage/usage-rebuilds.ts'
 import type { UsageSource } from '../usage/usage-source.ts'
+import type { StoreChecks } from './store-checks.ts'
 
 /** Limits of the HTTP room; `/info` tells them. */
 export interface HttpLimits extends DecodeLimits {
@@ -53,6 +55,8 @@ export interface AppDeps {
   limits: HttpLimits
   /** Of this program, e.g. `0.1.0`. */
   version: string
-  /** One per store, for `/ok?check_db=1`: rejects when it is down. */
-  checks: Readonly<Record<string, () => Promise<unknown>>>
+  /** What `/ok?check_db=1` asks. */
+  checks: StoreChecks
+  /** Of DATA_DIR. */
+  disk: Pick<DataDisk, 'look' | 'check'>
 }

@@ -6,6 +6,7 @@ import { patchUuid } from '../trace/row-binary.ts'
 import { tracesOf, withoutTraces } from '../trace/named-trace.ts'
 import { receiveTime } from '../trace/usage-claim.ts'
 import type { BlobStore } from './blob-store.ts'
+import type { DataDisk } from './data-disk.ts'
 import type { IngestLog, LogPosition } from './ingest-log.ts'
 import type { Accepted, Ingester, IngestHealth } from './ingester.ts'
 import type { LaneTasks } from './lanes.ts'
@@ -22,6 +23,7 @@ export interface IngesterDeps {
   blobs: BlobStore
   log: IngestLog
   writer: StoreWriter
+  disk: Pick<DataDisk, 'state'>
   /** When traces were, and are, counted. */
   usage: Pick<UsageRecorder, 'periods'>
   /** Keeps callers to their monthly limits; undefined when usage is not counted. */
@@ -154,9 +156,10 @@ function health(
 ): IngestHealth {
   const log = deps.log.stats()
   const store = deps.writer.progress()
+  const disk = deps.disk.state()
   const behind = log.oldest_waiting_at !== null && deps.clock.now() - log.oldest_waiting_at > BEHIND_MS
   return {
-    status: !store.up ? 'store_unavailable' : behind ? 'behind' : 'ok',
+    status: disk.problem?.code ?? (!store.up ? 'store_unavailable' : behind ? 'behind' : 'ok'),
     accepted: tally.accepted,
     stored: store.stored,
     derived: store.derived,
@@ -176,6 +179,7 @@ function health(
       last_confirmed_at:
         store.last_confirmed_at === null ? null : new Date(store.last_confirmed_at).toISOString(),
     },
+    disk,
     lanes: Object.fromEntries(
       Object.entries(deps.lanes).map(([name, lane]) => [name, { queued: lane.queued }]),
     ),

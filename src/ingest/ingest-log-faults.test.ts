@@ -30,7 +30,7 @@ describe('a failing disk', () => {
     await log.append(textRecord('a'))
     const failing = [log.append(textRecord('lost'.repeat(10))), log.append(textRecord('lost too'))]
     for (const result of await Promise.allSettled(failing)) {
-      expect(result).toMatchObject({ reason: { code: 'log_unavailable', details: { reason: 'ENOSPC' } } })
+      expect(result).toMatchObject({ reason: { code: 'disk_full', details: { reason: 'ENOSPC' } } })
     }
     await log.append(textRecord('b'))
     expect(await readTexts(log)).toEqual(['a', 'b'])

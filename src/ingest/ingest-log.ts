@@ -59,7 +59,8 @@ export interface IngestLog {
   /**
    * Resolves when the record is durable, with the position after it. The payload must not change until then.
    * After a rejection the record is not acknowledged, but a crash right then may still leave it in the log.
-   * @throws AppError `log_full` (nothing was written), `log_unavailable`, `shutting_down`, `body_too_large`
+   * @throws AppError `log_full` (nothing was written), `log_unavailable`, `disk_full`, `disk_unwritable`, `shutting_down`,
+   * `body_too_large`
    */
   append(record: LogRecord): Promise<LogPosition>
   /**

@@ -1,4 +1,5 @@
 import type { Rejected, RequestHead } from '../trace/decoded.ts'
+import type { DiskState } from './data-disk.ts'
 
 /** What became of one ingest request: it is answered only after everything accepted is durable. */
 export interface Accepted {
@@ -14,7 +15,8 @@ export interface Accepted {
 
 /** What users may know about ingestion (GET /api/v1/ingest/health). */
 export interface IngestHealth {
-  status: 'ok' | 'behind' | 'store_unavailable'
+  /** That of the disk first, as nothing is accepted while it takes no writes. */
+  status: 'ok' | 'behind' | 'store_unavailable' | 'disk_full' | 'disk_unwritable'
   /** Since the process started. */
   accepted: number
   stored: number
@@ -27,6 +29,8 @@ export interface IngestHealth {
   oldest_waiting_at: string | null
   log: { bytes: number; max_bytes: number; segments: number; last_recovery: unknown }
   store: { up: boolean; last_error: string | null; last_confirmed_at: string | null }
+  /** Of DATA_DIR. */
+  disk: DiskState
   lanes: Record<string, { queued: number }>
 }
 

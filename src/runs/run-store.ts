@@ -216,6 +216,8 @@ export interface RunStore {
   claim(claimer: Claimer, deployments: readonly string[], limit: number): Promise<Claim[]>
   /** Earliest future `due_at` of a free thread, so that a timer can wait for it; undefined when nothing waits for a time. */
   nextDue(): Promise<number | undefined>
+  /** The runs that are due and have not begun, counted up to 100,000, and when the oldest of them was due. */
+  waiting(deployments: readonly string[]): Promise<{ count: number; oldest_due_at: number | undefined }>
   /** Keeps leases alive; answers the runs of those that are lost, and those that are to be cancelled. */
   renew(leases: readonly Lease[], lease_ms: number): Promise<{ lost: string[]; cancel: CancelOrder[] }>
   /** Ends a run and settles the thread's state and status. */

@@ -671,6 +671,10 @@ export interface Settings {
    */
   INGEST_LOG_MAX_BYTES: number
   /**
+   * With less than this free on the disk of `DATA_DIR`, health says `disk_full` and `/ok?check_db=1` answers 503. Writes are still tried.
+   */
+  DISK_MIN_FREE_BYTES: number
+  /**
    * Largest request body, counted after decompression; beyond it ingest answers 413.
    */
   INGEST_MAX_BODY_BYTES: number
@@ -1347,7 +1351,10 @@ export interface IngestAnswer {
  * How ingestion does, for its users.
  */
 export interface IngestHealthRead {
-  status: 'ok' | 'behind' | 'store_unavailable'
+  /**
+   * The first that holds of: the disk of DATA_DIR takes no writes (nothing is accepted), the store takes no rows (what is accepted waits in the log), the oldest that waits is older than 5 s.
+   */
+  status: 'ok' | 'behind' | 'store_unavailable' | 'disk_full' | 'disk_unwritable'
   /**
    * Since the process started.
    */
@@ -1379,6 +1386,24 @@ export interface IngestHealthRead {
     up: boolean
     last_error: string | null
     last_confirmed_at: string | null
+  }
+  /**
+   * The disk of DATA_DIR.
+   */
+  disk: {
+    free_bytes: number
+    size_bytes: number
+    /**
+     * DISK_MIN_FREE_BYTES: with less than this free the disk counts as full.
+     */
+    min_free_bytes: number
+    /**
+     * Why it takes no writes; null when it does.
+     */
+    problem: {
+      code: 'disk_full' | 'disk_unwritable'
+      detail: string
+    } | null
   }
   /**
    * Worker threads by what they do.
@@ -1416,10 +1441,21 @@ export interface IssueRecord {
 export interface Liveness {
   ok: boolean
   /**
-   * With check_db=1: each store.
+   * With check_db=1: each store, and the disk of DATA_DIR.
    */
   checks?: {
     [k: string]: 'up' | 'down' | undefined
+  }
+  /**
+   * Why those that are down are down, by the same names: a code of docs/errors.md and words.
+   */
+  problems?: {
+    [k: string]:
+      | {
+          code: string
+          detail: string
+        }
+      | undefined
   }
 }
 /**

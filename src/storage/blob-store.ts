@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toDiskError } from '../base/disk-errors.ts'
 import { AppError } from '../base/errors.ts'
 import type { BlobStore } from '../ingest/blob-store.ts'
 import type { Blob } from '../trace/decoded.ts'
@@ -45,14 +46,14 @@ export function createFileBlobStore(dir: string): BlobStore {
       throw new AppError('internal', { message: 'A blob is named by its SHA-256 in hex.' })
     const file = join(dirOf(sha256), sha256)
     if ((await sizeOf(file)) === bytes.length) return
-    await mkdir(dirOf(sha256), { recursive: true })
     const half = `${file}.${randomUUID()}.part`
     try {
+      await mkdir(dirOf(sha256), { recursive: true })
       await writeDurably(half, bytes)
       await rename(half, file)
     } catch (error) {
       await rm(half, { force: true })
-      throw error
+      throw toDiskError(error) ?? error
     }
   }
 

@@ -114,6 +114,21 @@ describeOnSql('runs, cancelled and read', (engine) => {
     })
   })
 
+  describe('waiting', () => {
+    it('counts the runs that are due and have not begun, of the deployments that are asked for', async () => {
+      expect(await store.waiting(DEPLOYMENTS)).toEqual({ count: 0, oldest_due_at: undefined })
+      await started(store, thread_id)
+      await admitted(store, admissionOf(thread_id))
+      await admitted(store, admissionOf(thread_id, { delay_ms: 60_000 }))
+      now += 5_000
+      await admitted(store, admissionOf(randomUUID()))
+      await admitted(store, admissionOf(randomUUID()), { ...TENANT, deployment_id: randomUUID() })
+      expect(await store.waiting(DEPLOYMENTS)).toEqual({ count: 2, oldest_due_at: now - 5_000 })
+      now += 60_000
+      expect(await store.waiting(DEPLOYMENTS)).toMatchObject({ count: 3 })
+    })
+  })
+
   describe('reads', () => {
     it('lists the newest first, by page and status', async () => {
       expect(await store.listRuns(TENANT, thread_id, { limit: 10, offset: 0 })).toBeUndefined()

@@ -9,6 +9,7 @@ import { createApp } from '../../src/http/app.ts'
 import type { AppDeps, HttpLimits } from '../../src/http/app-deps.ts'
 import { startHttpServer } from '../../src/http/http-server.ts'
 import type { BlobStore } from '../../src/ingest/blob-store.ts'
+import type { DiskState } from '../../src/ingest/data-disk.ts'
 import type { Accepted, IngestHealth } from '../../src/ingest/ingester.ts'
 import type { FoundPrice, PriceLookup } from '../../src/ingest/price-lookup.ts'
 import type { Repricer } from '../../src/ingest/repricer.ts'
@@ -37,6 +38,8 @@ export function accepted(outcome: Partial<Accepted> = {}): Accepted {
   return { accepted: 1, feedback: 0, rejected: [], truncated: false, warnings: [], ...outcome }
 }
 
+const DISK: DiskState = { free_bytes: 5000, size_bytes: 9000, min_free_bytes: 10, problem: null }
+
 const HEALTH: IngestHealth = {
   status: 'ok',
   accepted: 3,
@@ -48,6 +51,7 @@ const HEALTH: IngestHealth = {
   oldest_waiting_at: new Date(NOW).toISOString(),
   log: { bytes: 100, max_bytes: 1000, segments: 1, last_recovery: null },
   store: { up: true, last_error: null, last_confirmed_at: null },
+  disk: DISK,
   lanes: { decode: { queued: 0 } },
 }
 
@@ -162,6 +166,7 @@ export async function startApp(options: FixtureOptions = {}) {
     limits: { ...LIMITS, ...options.limits },
     version: '0.1.0',
     checks: options.checks ?? {},
+    disk: { look: async () => DISK, check: async () => undefined },
   }
   const app = createApp(deps)
   const server = await startHttpServer(app, { host: '127.0.0.1', port: 0 })

@@ -12,6 +12,7 @@ import type { Streams } from '../../runs/streams.ts'
 import type { Threads } from '../../runs/threads.ts'
 import type { DispatchDeps } from '../dispatch.ts'
 import type { Observer } from '../observe.ts'
+import type { StoreChecks } from '../store-checks.ts'
 import type { CorsRules } from './cors.ts'
 import type { Sse } from './sse/sse.ts'
 
@@ -30,8 +31,8 @@ export interface DeploymentParts {
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
   /** The headers of a request that graphs may read (run-api 1.1). */
   headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
-  /** Rejects when run state is down. */
-  check(): Promise<unknown>
+  /** What `/ok?check_db=1` asks. */
+  checks: StoreChecks
 }
 
 /** What the deployment API stands on; the composition root hands it in. */

@@ -13,6 +13,9 @@ const ERRORS = [
   'unsupported_encoding',
   'overloaded',
   'log_full',
+  'log_unavailable',
+  'disk_full',
+  'disk_unwritable',
   'usage_limit_reached',
 ] as const
 
@@ -65,10 +68,13 @@ export function ingestRoutes(): Route[] {
     route({
       method: 'GET',
       path: '/ingest/health',
-      summary: 'How ingestion does: accepted, stored, rejected by code, waiting, log and store',
+      summary: 'How ingestion does: accepted, stored, rejected by code, waiting, log, store and disk',
       tag: TAG,
       reply: 'ingest-health',
-      handle: async ({ deps }) => ({ body: deps.ingester.health() }),
+      async handle({ deps }) {
+        await deps.disk.look()
+        return { body: deps.ingester.health() }
+      },
     }),
   ]
 }

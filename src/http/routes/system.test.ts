@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppFixture, KEY, startApp } from '../../../test/support/app-fixture.ts'
 import type { IdentityStore } from '../../auth/identity-store.ts'
+import { AppError } from '../../base/errors.ts'
 import { createRegistry } from '../../schema/registry.ts'
 
 let fixture: AppFixture
@@ -71,19 +72,25 @@ describe('GET /ok', () => {
     expect(asked).toBe(1)
   })
 
-  it('is 503 with Retry-After when a store is down or silent', async () => {
+  it('is 503 with Retry-After, words and a code when a store is down or silent, or the disk full', async () => {
     fixture = await startApp({
       checks: {
         sql: async () => 1,
-        clickhouse: () => Promise.reject(new Error('x')),
+        clickhouse: () => Promise.reject(new Error('the secret of a cause')),
         slow: () => new Promise(() => undefined),
+        disk: () => Promise.reject(new AppError('disk_full', { message: 'Only 3 MiB are free.' })),
       },
     })
     const answer = await fetch(`${fixture.url}/ok?check_db=1`)
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await answer.json()).toEqual({
       ok: false,
-      checks: { sql: 'up', clickhouse: 'down', slow: 'down' },
+      checks: { sql: 'up', clickhouse: 'down', slow: 'down', disk: 'down' },
+      problems: {
+        clickhouse: { code: 'store_unavailable', detail: 'The store does not answer. Try again shortly.' },
+        slow: { code: 'store_unavailable', detail: 'No answer within 2 s.' },
+        disk: { code: 'disk_full', detail: 'Only 3 MiB are free.' },
+      },
     })
   })
 })

@@ -4,9 +4,9 @@ import { docsPage } from '../docs-page.ts'
 import { MAX_JSON_BODY_BYTES } from '../json-body.ts'
 import { flagParameter } from '../parameters.ts'
 import { type Route, route, routeOn } from '../route.ts'
+import { livenessReply } from '../store-checks.ts'
 
 const TAG = 'System'
-const CHECK_MS = 2000
 /** For those who read the answer of the root themselves. */
 const LINKS = { docs: 'docs', openapi: 'openapi.json', info: 'info', health: 'ok?check_db=1' }
 
@@ -47,39 +47,22 @@ export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limit
   }
 }
 
-async function isUp(check: () => Promise<unknown>): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => void setTimeout(resolve, CHECK_MS, false).unref())
-  const answer = check().then(
-    () => true,
-    () => false,
-  )
-  return await Promise.race([answer, late])
-}
-
-/** Asks every store whether it is up; one that says nothing for 2 s is not. */
-export async function checkStores(checks: AppDeps['checks']): Promise<Record<string, 'up' | 'down'>> {
-  const entries = Object.entries(checks).map(
-    async ([name, check]) => [name, (await isUp(check)) ? 'up' : 'down'] as const,
-  )
-  return Object.fromEntries(await Promise.all(entries))
-}
-
 /** Health, what clients ask first, and the description of all of it. `openApi` makes the document. */
 export function systemRoutes(openApi: (version: string) => object): Route[] {
   return [
     route({
       method: 'GET',
       path: '/ok',
-      summary: 'Whether the server answers; with check_db=1 whether its stores do',
+      summary: 'Whether the server answers; with check_db=1 whether its stores and its disk do',
       tag: TAG,
-      query: { check_db: flagParameter('Ask the stores too; 503 if one is down.', false) },
-      reply: 'liveness',
-      async handle({ deps, query: { check_db } }) {
-        if (!check_db) return { body: { ok: true } }
-        const checks = await checkStores(deps.checks)
-        if (!Object.values(checks).includes('down')) return { body: { ok: true, checks } }
-        return { status: 503, headers: { 'retry-after': 1 }, body: { ok: false, checks } }
+      query: {
+        check_db: flagParameter(
+          'Ask the stores and the disk of DATA_DIR too; 503, with words and a code, if one is down.',
+          false,
+        ),
       },
+      reply: 'liveness',
+      handle: ({ deps, query: { check_db } }) => livenessReply(check_db ? deps.checks : undefined),
     }),
     route({
       method: 'GET',

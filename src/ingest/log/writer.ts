@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import { toDiskError } from '../../base/disk-errors.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { type LogFile, type OpenLogFile, segmentPath, syncDirectory, writeAt } from './files.ts'
@@ -96,7 +97,7 @@ export class LogWriter {
     return this.#active?.segment.number ?? null
   }
 
-  /** Resolves with the position after the record once it is durable. @throws AppError `log_unavailable` */
+  /** Resolves with the position after the record once it is durable. @throws AppError `log_unavailable`, `disk_full`, `disk_unwritable` */
   append(record: LogRecord): Promise<LogPosition> {
     const { buffer, byteOffset, byteLength } = record.payload
     if (byteLength > MAX_PAYLOAD_BYTES) return Promise.reject(new AppError('body_too_large'))
@@ -214,7 +215,7 @@ export class LogWriter {
     const details = { reason: (cause as NodeJS.ErrnoException).code }
     for (const { size, reject } of group) {
       this.#queuedBytes -= size
-      reject(new AppError('log_unavailable', { details, cause }))
+      reject(toDiskError(cause, details) ?? new AppError('log_unavailable', { details, cause }))
     }
   }
 

@@ -26,6 +26,17 @@ describe('toStoreError', () => {
     },
   )
 
+  it.each([
+    refusal('243', 'NOT_ENOUGH_SPACE'),
+    new ClickHouseError({
+      message: 'Cannot write to file: , errno: 28, strerror: No space left on device',
+      code: '75',
+      type: 'CANNOT_WRITE_TO_FILE_DESCRIPTOR',
+    }),
+  ])('$type is a full disk', (error) => {
+    expect(toStoreError(error)).toMatchObject({ code: 'disk_full', retryable: true, cause: error })
+  })
+
   it('leaves an AppError as it is', () => {
     const error = new AppError('overloaded')
     expect(toStoreError(error)).toBe(error)

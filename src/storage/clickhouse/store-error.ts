@@ -15,7 +15,6 @@ const PASSING = new Map([
   [236, 'ABORTED'],
   [241, 'MEMORY_LIMIT_EXCEEDED'],
   [242, 'TABLE_IS_READ_ONLY'],
-  [243, 'NOT_ENOUGH_SPACE'],
   [252, 'TOO_MANY_PARTS'],
   [254, 'NO_ACTIVE_REPLICAS'],
   [279, 'ALL_CONNECTION_TRIES_FAILED'],
@@ -34,6 +33,10 @@ const PASSING = new Map([
   [999, 'KEEPER_EXCEPTION'],
 ])
 
+const NOT_ENOUGH_SPACE = 243
+/** What the system says of a full disk, in whichever exception it comes. */
+const NO_SPACE = /No space left on device|errno: 28\b/
+
 /** The exception code in a ClickHouse answer, undefined for errors of the connection. */
 export function clickHouseCode(error: unknown): number | undefined {
   return error instanceof ClickHouseError ? Number(error.code) : undefined
@@ -41,12 +44,15 @@ export function clickHouseCode(error: unknown): number | undefined {
 
 /**
  * An error of the ClickHouse client as an AppError, with the error as its cause. `store_unavailable`
- * (retryable) when the store is away, overloaded or answers no ClickHouse error at all; the statement may
- * or may not have taken effect. `internal` when ClickHouse refused the statement for good.
+ * (retryable) when the store is away, overloaded or answers no ClickHouse error at all, `disk_full` (retryable) when
+ * it has no room; the statement may or may not have taken effect. `internal` when ClickHouse refused the statement for good.
  */
 export function toStoreError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = clickHouseCode(error)
+  if (error instanceof ClickHouseError && (code === NOT_ENOUGH_SPACE || NO_SPACE.test(error.message))) {
+    return new AppError('disk_full', { message: 'The disk of ClickHouse is full.', cause: error })
+  }
   if (code !== undefined && !PASSING.has(code)) return new AppError('internal', { cause: error })
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
     return new AppError('internal', { cause: error })

@@ -7,8 +7,8 @@ export interface SqlSession {
    * Runs one statement with `?` placeholders and returns its rows; empty for a statement that returns none.
    * `Row` names the columns as selected; it is the caller's word, not checked. Whole numbers of any width are
    * numbers; text is kept as `storableText` says.
-   * @throws AppError conflict when a unique constraint refuses, store_unavailable when the database does not answer
-   * or has no room; what any other refusal throws is the engine's
+   * @throws AppError conflict when a unique constraint refuses, store_unavailable when the database does not
+   * answer, disk_full or disk_unwritable when its disk takes nothing; what any other refusal throws is the engine's
    */
   query<Row = unknown>(sql: string, params?: readonly SqlValue[]): Promise<Row[]>
 }

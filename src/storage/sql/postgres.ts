@@ -22,6 +22,7 @@ const MAX_ATTEMPTS = 5
 const NOT_UNIQUE = '23505'
 /** Serialization failure and deadlock: the transaction may run again. */
 const REPEATABLE = new Set(['40001', '40P01'])
+const DISK_FULL = '53100'
 /** Connection, resources and operator's intervention; a transaction that idled for too long. */
 const UNAVAILABLE = /^(08|53|57|25P03)/
 /** What a caller is told: everything that is not the server's word on a statement is a lost connection. */
@@ -29,6 +30,9 @@ function toThrown(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return new AppError('store_unavailable', { cause: error })
   const code = error.code ?? ''
   if (code === NOT_UNIQUE) return new AppError('conflict', { cause: error })
+  if (code === DISK_FULL) {
+    return new AppError('disk_full', { message: 'The disk of the Postgres server is full.', cause: error })
+  }
   return UNAVAILABLE.test(code) ? new AppError('store_unavailable', { cause: error }) : error
 }
 

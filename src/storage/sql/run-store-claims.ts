@@ -63,7 +63,10 @@ async function renewed(
   )
 }
 
-type Verbs = 'claim' | 'nextDue' | 'renew'
+/** Counting goes on no further: it runs beside the requests of a server on SQLite. */
+const MAX_COUNTED = 100_000
+
+type Verbs = 'claim' | 'nextDue' | 'waiting' | 'renew'
 
 /** The verbs of who takes up runs; see `RunStore`. */
 export function createRunClaims(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
@@ -99,6 +102,15 @@ export function createRunClaims(database: RunDatabase, clock: Clock): Pick<RunSt
         [clock.now()],
       )
       return row?.due ?? undefined
+    },
+    async waiting(deployments) {
+      const { places, values } = inList(deployments)
+      const [row] = await database.query<{ count: number; oldest: number | null }>(
+        `SELECT count(*) AS count, min(due_at) AS oldest FROM (SELECT due_at FROM runs
+          WHERE status = 'pending' AND due_at <= ? AND deployment_id IN ${places} LIMIT ${MAX_COUNTED}) AS due`,
+        [clock.now(), ...values],
+      )
+      return { count: row?.count ?? 0, oldest_due_at: row?.oldest ?? undefined }
     },
     async renew(leases, lease_ms) {
       const until = clock.now() + lease_ms

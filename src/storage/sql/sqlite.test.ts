@@ -30,6 +30,22 @@ describe('openSqlite', () => {
   })
 })
 
+describe('a full disk', () => {
+  it('is told as one, and nothing of the transaction stays', async () => {
+    const { database, numbers } = await openWithTable()
+    await database.query('CREATE TABLE big (text TEXT)')
+    await database.query('PRAGMA max_page_count = 20')
+    const writing = database.tx('t', async (session) => {
+      await session.query('INSERT INTO t VALUES (1)')
+      await session.query('INSERT INTO big VALUES (?)', ['x'.repeat(200_000)])
+    })
+    await expect(writing).rejects.toMatchObject({ code: 'disk_full', status: 503, retryable: true })
+    expect(await numbers()).toEqual([])
+    await database.query('INSERT INTO t VALUES (2)')
+    expect(await numbers()).toEqual([2])
+  })
+})
+
 describe('tx', () => {
   it('commits all or nothing', async () => {
     const { database, numbers } = await openWithTable()

@@ -22,13 +22,18 @@ const MAX_PAUSE_MS = 8
 const SQLITE_BUSY = 5
 /** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
 const NOT_UNIQUE = new Set([2067, 1555])
-/** SQLITE_BUSY, SQLITE_IOERR and SQLITE_FULL, whatever more the upper bits say. */
-const UNAVAILABLE = new Set([5, 10, 13])
+/** SQLITE_BUSY and SQLITE_IOERR, whatever more the upper bits say. */
+const UNAVAILABLE = new Set([5, 10])
+/** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the index of the log cannot grow. */
+const FULL = new Set([13, 4874])
+const SQLITE_READONLY = 8
 
 function toThrown(error: unknown): unknown {
   const errcode = (error as { errcode?: unknown }).errcode
   if (typeof errcode !== 'number') return error
   if (NOT_UNIQUE.has(errcode)) return new AppError('conflict', { cause: error })
+  if (FULL.has(errcode)) return new AppError('disk_full', { cause: error })
+  if ((errcode & 0xff) === SQLITE_READONLY) return new AppError('disk_unwritable', { cause: error })
   return UNAVAILABLE.has(errcode & 0xff) ? new AppError('store_unavailable', { cause: error }) : error
 }
 

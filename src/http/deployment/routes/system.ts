@@ -1,7 +1,8 @@
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { MAX_JSON_BODY_BYTES } from '../../json-body.ts'
 import { choiceParameter, flagParameter } from '../../parameters.ts'
-import { checkStores, documentRoutes } from '../../routes/system.ts'
+import { documentRoutes } from '../../routes/system.ts'
+import { livenessReply } from '../../store-checks.ts'
 import type { DeploymentDeps } from '../deployment-deps.ts'
 import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
 
@@ -47,16 +48,16 @@ export function systemRoutes(openApi: (version: string) => object): DeploymentRo
     deploymentRoute({
       method: 'GET',
       path: '/ok',
-      summary: 'Whether the deployment answers; with check_db=1 whether its run state does',
+      summary: 'Whether the deployment answers; with check_db=1 whether its stores and its disk do',
       tag: TAG,
-      query: { check_db: flagParameter('Ask the database too; 503 if it is down.', false) },
-      reply: 'liveness',
-      async handle({ deps, query: { check_db } }) {
-        if (!check_db) return { body: { ok: true } }
-        const checks = await checkStores({ runs: () => deps.check() })
-        if (!Object.values(checks).includes('down')) return { body: { ok: true, checks } }
-        return { status: 503, headers: { 'retry-after': 1 }, body: { ok: false, checks } }
+      query: {
+        check_db: flagParameter(
+          'Ask run state, Redis and the disk of DATA_DIR too; 503, with words and a code, if one is down.',
+          false,
+        ),
       },
+      reply: 'liveness',
+      handle: ({ deps, query: { check_db } }) => livenessReply(check_db ? deps.checks : undefined),
     }),
     deploymentRoute({
       method: 'GET',
