@@ -89,6 +89,12 @@ describe('createStreamItems', () => {
     ])
   })
 
+  it('tells values before the messages that are complete with them, as LangGraph’s server does', () => {
+    const whole = new AIMessage({ id: 'm', content: 'a' })
+    const { made } = play(['messages', 'values'], [[[], 'values', { messages: [whole] }]])
+    expect(made.map(([event]) => event)).toEqual(['values', 'messages/complete'])
+  })
+
   it('tells a growing message as metadata, partials and complete', () => {
     const metadata = { langgraph_node: 'model' }
     const whole = new AIMessage({ id: 'm', content: 'ab' })

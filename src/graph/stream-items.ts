@@ -35,11 +35,10 @@ export function createStreamItems(modes: ReadonlySet<string>, subgraphs: boolean
       interrupts = [...(interrupts ?? []), ...found]
       return []
     }
-    const items = isRoot && trio !== undefined ? trio.ofValues(data) : []
     const text = modes.has('values') ? toJsonText(data) : undefined
     if (isRoot) last = { data, text }
-    if (text !== undefined) items.push({ event: named('values', namespace), data: text })
-    return items
+    const values = text === undefined ? [] : [{ event: named('values', namespace), data: text }]
+    return isRoot && trio !== undefined ? [...values, ...trio.ofValues(data)] : values
   }
 
   return {

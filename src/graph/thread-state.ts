@@ -15,7 +15,10 @@ function stateRest(snapshot: StateSnapshot): Record<string, unknown> {
       path: task.path,
       error: task.error === undefined || task.error === null ? null : errorText(task.error),
       interrupts: task.interrupts,
-      checkpoint: task.state !== undefined && 'configurable' in task.state ? toCheckpoint(task.state) : null,
+      checkpoint:
+        task.state !== undefined && 'configurable' in task.state
+          ? knownFields(toCheckpoint(task.state))
+          : null,
       state:
         task.state !== undefined && !('configurable' in task.state)
           ? threadState(task.state as StateSnapshot)
@@ -69,6 +72,12 @@ export function toCheckpoint(config: Config): Record<string, unknown> | null {
     checkpoint_id: configurable['checkpoint_id'] ?? null,
     checkpoint_map: configurable['checkpoint_map'] ?? null,
   }
+}
+
+/** The fields that are known, as LangGraph's server shows where the subgraph of a task is: it has no checkpoint id yet. */
+function knownFields(checkpoint: ReturnType<typeof toCheckpoint>): Record<string, unknown> | null {
+  if (checkpoint === null) return null
+  return Object.fromEntries(Object.entries(checkpoint).filter(([, value]) => value !== null))
 }
 
 function resultOf(task: object): unknown {

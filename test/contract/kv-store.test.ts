@@ -31,11 +31,13 @@ const scalar = fc.constantFrom<(string | number | boolean | null)[]>(
 )
 const value = fc.dictionary(fc.constantFrom('f', 'g'), scalar, { noNullPrototype: true })
 const operator = fc.constantFrom('$eq', '$ne', '$gt', '$gte', '$lt', '$lte')
+const compared = fc.constantFrom(0, 1, 2.5, 9, '9', 'x', '', null, true)
 const filter = fc.dictionary(
   fc.constantFrom('f', 'g'),
   fc.oneof(
     scalar,
-    fc.dictionary(operator, fc.constantFrom(0, 1, 2.5, 9, '9'), { maxKeys: 2, noNullPrototype: true }),
+    fc.dictionary(operator, compared, { maxKeys: 2, noNullPrototype: true }),
+    fc.record({ $in: fc.array(scalar), $nin: fc.array(scalar) }, { requiredKeys: [], noNullPrototype: true }),
   ),
   { noNullPrototype: true },
 )
@@ -63,6 +65,12 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       offset: 0,
     })),
 )
+
+/** A text that is no number has no order, not even among texts. Found with seed 150846474. */
+const UNORDERED: Operation[] = [
+  { namespace: ['a'], key: 'a', value: { g: 'x' } },
+  { namespacePrefix: [], filter: { g: { $gt: '9' } }, limit: 1_000 },
+]
 
 /** What was found, whatever its order and its times. */
 function outline(result: unknown): unknown {
@@ -149,7 +157,7 @@ describeOnSql('the long-term memory', (engine) => {
           expect([one, outline(found)]).toEqual([one, outline(await model.run(one))])
         }
       }),
-      { numRuns: engine.name === 'SQLite' ? 150 : 25 },
+      { numRuns: engine.name === 'SQLite' ? 150 : 25, examples: [[UNORDERED]] },
     )
   })
 
@@ -186,16 +194,17 @@ describeOnSql('the long-term memory', (engine) => {
     expect(await keys(store, { limit: 1 })).toEqual(['k0'])
   })
 
-  it('compares by operators, texts and what is within', async () => {
+  it('compares by operators and what is within', async () => {
     const store = open()
     const values: JsonObject[] = [
-      { at: '2026-01-02', tags: ['a', 'b'], o: { x: 1, y: 2 } },
-      { at: '2026-03-04', o: { x: 2 } },
+      { at: 1, day: 'Monday', tags: ['a', 'b'], o: { x: 1, y: 2 } },
+      { at: '2', day: 'Tuesday', o: { x: 2 } },
     ]
     for (const [i, one] of values.entries())
       await store.put(TENANT, { namespace: ['n'], key: String(i), value: one })
-    expect(await keys(store, { filter: { at: { $gt: '2026-02' } } })).toEqual(['1'])
-    expect(await keys(store, { filter: { at: { $in: ['2026-01-02', 'x'] } } })).toEqual(['0'])
+    expect(await keys(store, { filter: { at: { $gt: 1 } } })).toEqual(['1'])
+    expect(await keys(store, { filter: { day: { $gt: 'A' } } })).toEqual([])
+    expect(await keys(store, { filter: { day: { $in: ['Monday', 'x'] } } })).toEqual(['0'])
     expect(await keys(store, { filter: { tags: ['b'] } })).toEqual(['0'])
     expect(await keys(store, { filter: { o: { x: 1 } } })).toEqual(['0'])
     expect(await keys(store, { filter: { o: { $what: 1 } } })).toEqual([])

@@ -3,21 +3,14 @@ import { containsJson } from './json-contains.ts'
 
 type Compare = (value: unknown, wanted: unknown) => boolean
 
-/** -1, 0 or 1; NaN for what has no order. Numbers and their texts are compared as numbers, other texts by code unit. */
-function order(a: unknown, b: unknown): number {
-  const [x, y] = [Number(a), Number(b)]
-  if (!Number.isNaN(x) && !Number.isNaN(y)) return Math.sign(x - y)
-  if (typeof a !== 'string' || typeof b !== 'string') return Number.NaN
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
+/** Those of LangGraph's store in memory: order is that of numbers, so that texts which are none have no order. */
 const OPERATORS: Readonly<Record<string, Compare>> = {
   $eq: (value, wanted) => value === wanted,
   $ne: (value, wanted) => value !== wanted,
-  $gt: (value, wanted) => order(value, wanted) > 0,
-  $gte: (value, wanted) => order(value, wanted) >= 0,
-  $lt: (value, wanted) => order(value, wanted) < 0,
-  $lte: (value, wanted) => order(value, wanted) <= 0,
+  $gt: (value, wanted) => Number(value) > Number(wanted),
+  $gte: (value, wanted) => Number(value) >= Number(wanted),
+  $lt: (value, wanted) => Number(value) < Number(wanted),
+  $lte: (value, wanted) => Number(value) <= Number(wanted),
   $in: (value, wanted) => Array.isArray(wanted) && wanted.includes(value),
   $nin: (value, wanted) => !Array.isArray(wanted) || !wanted.includes(value),
 }
