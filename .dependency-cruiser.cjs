@@ -56,7 +56,7 @@ const tops = [
   { from: '^src/storage/sql/run-store', to: ['^src/runs/(state|multitask|run-done)\\.ts$'] },
   // What a processor is built with: the contract and the makers of canonical messages.
   { from: '^processors/', to: ['^src/trace/(processor|messages|message-checks)\\.ts$'] },
-  { from: '^src/config\\.ts$', to: ['^src/(base|schema)/'] },
+  { from: '^src/config\\.ts$', to: ['^src/(base|schema)/', '^src/misspelt-names\\.ts$'] },
   { from: '^src/start-(deployment|event-log|graph-hosts|http)\\.ts$', to: ['^src/'] },
   // The composition root of a graph host.
   { from: '^src/host\\.ts$', to: ['^src/(base|schema|graph|storage)/'] },

@@ -75,7 +75,7 @@ describe('readConfig', () => {
   })
 
   it('takes an empty value as unset and ignores what it does not know', () => {
-    expect(readConfig({ PORT: '', PATH: '/bin', WEIR_TYPO: 'x' }).port).toBe(1984)
+    expect(readConfig({ PORT: '', PATH: '/bin', UNKNOWN: 'x' }).port).toBe(1984)
   })
 
   it.each([
@@ -156,6 +156,20 @@ describe('readConfig', () => {
     ])
     expect(readConfig({ PORT: '2024' })).toMatchObject({ port: 2024, deploymentPort: 2024 })
     expect(readConfig({ PORT: '0', DEPLOYMENT_PORT: '0' }).port).toBe(0)
+  })
+
+  it('wants the address of a cluster that is named', () => {
+    expect(mistakesOf({ CLICKHOUSE_CLUSTER: 'main' })).toEqual([
+      'CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "main"; without it the embedded ClickHouse is used',
+    ])
+    const env = { CLICKHOUSE_CLUSTER: 'main', CLICKHOUSE_URL: 'http://ch:8123' }
+    expect(readConfig(env).clickhouseCluster).toBe('main')
+  })
+
+  it('tells what looks like a setting and is none', () => {
+    expect(readConfig({ DATADIR: '/d', PATH: '/bin' }).misspelt).toEqual([
+      { name: 'DATADIR', meant: 'DATA_DIR' },
+    ])
   })
 
   it('knows which ports were named, be it as their default', () => {

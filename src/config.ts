@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { AppError } from './base/errors.ts'
 import type { LogLevel } from './base/log.ts'
+import { findMisspelt, type MisspeltName } from './misspelt-names.ts'
 import { createRegistry } from './schema/registry.ts'
 import type { SchemaTypes } from './schema/types.gen.ts'
 
@@ -53,6 +54,8 @@ export interface Config {
   readonly hosted: HostedConfig | undefined
   readonly logLevel: LogLevel
   readonly settings: readonly EffectiveSetting[]
+  /** Variables of the environment that are most likely meant for Weir and are not read. */
+  readonly misspelt: readonly MisspeltName[]
 }
 
 /** How the deployment's graphs and runs are served. */
@@ -182,6 +185,11 @@ function crossMistakes(settings: Settings, effective: readonly EffectiveSetting[
   if (namesBoth && settings.PORT !== 0 && settings.PORT === settings.DEPLOYMENT_PORT) {
     mistakes.push(`DEPLOYMENT_PORT: must differ from PORT, both are ${settings.PORT}`)
   }
+  if (settings.CLICKHOUSE_CLUSTER !== undefined && settings.CLICKHOUSE_URL === undefined) {
+    mistakes.push(
+      `CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "${settings.CLICKHOUSE_CLUSTER}"; without it the embedded ClickHouse is used`,
+    )
+  }
   return mistakes
 }
 
@@ -233,12 +241,16 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     hosted: toHosted(settings, env),
     logLevel: settings.LOG_LEVEL,
     settings: Object.freeze(effective),
+    misspelt: findMisspelt(
+      env,
+      effective.map(({ name }) => name),
+    ),
   })
 }
 
 /**
  * The configuration that the environment asks for. Throws one AppError `config_invalid` whose message has
- * a line for every mistake (also in `details`), never with a secret in it. Unknown variables are ignored.
+ * a line for every mistake (also in `details`), never with a secret in it. Unknown variables are ignored; `misspelt` has those that look like ours.
  */
 export function readConfig(env: Environment = process.env): Config {
   const schemas = settingSchemas()

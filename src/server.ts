@@ -121,6 +121,8 @@ interface Base {
 
 async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
   const { config, logger, metrics, stops } = base
+  for (const { name, meant } of config.misspelt)
+    logger.warn({ name, meant }, `${name} is not a setting and is not read; ${meant} is one`)
   await assertPortsFree(config)
   await prepareDataDir(config.dataDir)
   const telemetry = await startTelemetry({ endpoint: config.otlpEndpoint, metrics, logger })

@@ -31,7 +31,10 @@ export const ERRORS = {
   forbidden: kind(403, 'Forbidden'),
   auth_unavailable: retryable(503, "The deployment's auth handler does not answer. Try again shortly."),
   auth_failed: kind(500, "The deployment's auth handler failed."),
-  workspace_required: kind(403, 'This key serves several workspaces: name one in X-Tenant-Id.'),
+  workspace_required: kind(
+    403,
+    'This key serves several workspaces and has no default: name one in X-Tenant-Id, or take a key of one workspace.',
+  ),
   not_found: kind(404, 'Not found'),
   usage_disabled: kind(
     404,

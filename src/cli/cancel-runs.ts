@@ -1,6 +1,6 @@
-import { AppError } from '../base/errors.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import { type ApiClient, connectDeployment, isGone } from './api-client.ts'
+import { assertWord } from './command-arguments.ts'
 import { type DeploymentRun, isActive } from './deployment-run.ts'
 import type { RunsFlags } from './runs.ts'
 import { textTable } from './text-table.ts'
@@ -31,11 +31,6 @@ export async function cancelRuns(run_ids: readonly string[], flags: RunsFlags): 
   if (flags.json === true) console.log(JSON.stringify(results, null, 2))
   else console.log(results.length === 0 ? 'There are no such runs.' : textTable(TITLES, results.map(toRow)))
   return results.every(({ outcome }) => outcome === 'ended' || outcome === 'requested') ? 0 : 1
-}
-
-function assertWord(flag: string, word: string, words: readonly string[]): void {
-  if (!words.includes(word))
-    throw new AppError('invalid_request', { message: `${flag} must be one of ${words.join(', ')}.` })
 }
 
 /** The API takes runs of one thread at a time, so their threads are found first. */

@@ -1,6 +1,9 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { AppError } from '../base/errors.ts'
 
+/** What --role may be. */
+export const ROLES = ['admin', 'operator', 'user', 'viewer']
+
 type Flags = NonNullable<ParseArgsConfig['options']>
 
 /** The flags and words of a command. @throws AppError invalid_request with `help` for flags that it does not have */
@@ -10,6 +13,19 @@ export function readArguments<const T extends Flags>(args: string[], options: T,
   } catch (error) {
     throw misused(error instanceof Error ? error.message : String(error), help)
   }
+}
+
+/** @throws AppError invalid_request when a flag's word is none of those that it may be */
+export function assertWord(flag: string, word: string, words: readonly string[]): void {
+  if (words.includes(word)) return
+  throw new AppError('invalid_request', {
+    message: `${flag} must be one of ${words.join(', ')}. It is "${word}".`,
+  })
+}
+
+/** What was said instead, to stand behind what was to be said; '' when nothing was. */
+export function saidText(words: readonly string[]): string {
+  return words.length === 0 ? '' : `, not "${words.join(' ')}"`
 }
 
 /** A command line that is not understood: what is wrong, and how it goes. */

@@ -1,3 +1,4 @@
+import { connectApi, Refusal } from './api-client.ts'
 import { misused, readArguments } from './command-arguments.ts'
 import { findTarget, type Target } from './find-target.ts'
 
@@ -8,28 +9,37 @@ LANGSMITH_ENDPOINT, LANGSMITH_API_KEY, LANGSMITH_TRACING, and LANGGRAPH_API_URL 
 WEIR_DEPLOYMENT_URL and WEIR_API_KEY name another server and key.
 
 Options:
+  --key KEY        an API key (default: WEIR_API_KEY, else the one in DATA_DIR/api-key)
   -h, --help       print this`
+
+const FLAGS = { key: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const
 
 /** Text that no shell reads as anything but itself. */
 const PLAIN = /^[\w:/.@%+,=[\]-]+$/
 
 /** `weir env`: how clients find the server, for a POSIX shell to evaluate. */
 export async function env(args: string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { help: { type: 'boolean', short: 'h' } }, HELP)
+  const { values, positionals } = readArguments(args, FLAGS, HELP)
   if (values.help === true) {
     console.log(HELP)
     return 0
   }
   if (positionals.length > 0) throw misused(`weir env takes no words, not ${positionals.join(' ')}.`, HELP)
-  const platform = await findTarget('platform', {})
+  const { key } = values
+  const platform = await findTarget('platform', { key })
+  await assertAccepted(key)
   // A server without graphs is no mistake here.
-  const deployment = await findTarget('deployment', {}).catch(() => undefined)
-  if (platform.key === undefined)
-    console.error(
-      `weir env: there is no key in ${platform.keyFile}: set LANGSMITH_API_KEY to one that you have.`,
-    )
+  const deployment = await findTarget('deployment', { key }).catch(() => undefined)
   console.log(shellCommands(platform, deployment))
   return 0
+}
+
+/** Applications would only tell later, and in other words. @throws AppError when no server answers, or not to the key */
+async function assertAccepted(key: string | undefined): Promise<void> {
+  const api = await connectApi({ key })
+  await api.text('/settings').catch((error: unknown) => {
+    if (!(error instanceof Refusal) || error.answered === 401) throw error
+  })
 }
 
 /** One `export` a line. */

@@ -2,8 +2,10 @@ import { AppError } from '../base/errors.ts'
 import { parseUuid } from '../base/ids.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import { API_FLAGS, API_HELP, type ApiClient, connectApi } from './api-client.ts'
-import { misused, readArguments } from './command-arguments.ts'
+import { assertWord, misused, readArguments, ROLES, saidText } from './command-arguments.ts'
+import { chooseWorkspaces, terminalQuestion } from './choose-workspaces.ts'
 import { textTable } from './text-table.ts'
+import { futureTime } from './time-flag.ts'
 import { readWorkspaceNames, type WorkspaceNames } from './workspace-names.ts'
 
 const HELP = `Usage: weir keys list [options]
@@ -18,9 +20,10 @@ Options:
   --role ROLE      admin, operator, user or viewer (default: user; of your own token the role of the key that asks,
                    of another member's token his role)
   --read-only      the key may only read
-  --workspace W    name or id of a workspace that the key serves; may be repeated (default: all)
+  --workspace W    name or id of a workspace that the key serves; may be repeated
   --default-workspace W
-                   the workspace of requests that name none in X-Tenant-Id
+                   the workspace of requests that name none in X-Tenant-Id; without --workspace the key serves all.
+                   Where there are several workspaces, one of the two is needed; on a terminal it is asked for
   --expires TIME   ISO 8601, or in how long: 12h, 30d, 1y (default: never)
   --json           as the API gives it
 ${API_HELP}
@@ -39,8 +42,6 @@ const FLAGS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-const HOURS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24, y: 365 * 24 }
-const HOUR_MS = 3_600_000
 const TITLES = ['ID', 'KEY', 'DESCRIPTION', 'ROLE', 'WORKSPACES', 'MADE', 'LAST USED', 'EXPIRES']
 
 type ApiKey = SchemaTypes['api-key']
@@ -51,6 +52,8 @@ interface Kind {
   path: string
   /** Undefined: not said. */
   user_id: string | undefined
+  /** Workspaces that its keys can serve; null: all that the key that asks may use. */
+  workspaces: readonly string[] | null
 }
 
 /** `weir keys`: lists, makes or revokes API keys of the server. */
@@ -63,7 +66,8 @@ export async function keys(args: string[]): Promise<number> {
   }
   const isKnown = action === 'list' ? what === undefined : ['create', 'revoke'].includes(action ?? '')
   if (!isKnown || rest.length > 0 || (action !== 'list' && what === undefined))
-    throw misused('Say list, create and a description, or revoke and a key.', HELP)
+    throw misused(`Say list, create and a description, or revoke and a key${saidText(positionals)}.`, HELP)
+  if (values.role !== undefined) assertWord('--role', values.role, ROLES)
   const api = await connectApi(values)
   const kind = await kindOf(api, values)
   if (what === undefined) await list(api, kind, values)
@@ -75,13 +79,18 @@ export async function keys(args: string[]): Promise<number> {
 /** @throws AppError invalid_request when there is no such member */
 async function kindOf(api: ApiClient, { personal, user }: Flags): Promise<Kind> {
   if (user === undefined && personal !== true)
-    return { path: '/orgs/current/service-keys', user_id: undefined }
+    return { path: '/orgs/current/service-keys', user_id: undefined, workspaces: null }
   const path = '/orgs/current/personal-access-tokens'
-  if (user === undefined || parseUuid(user) !== undefined) return { path, user_id: user }
+  if (user === undefined) return { path, user_id: undefined, workspaces: null }
   const members = await api.json<SchemaTypes['member'][]>('/orgs/current/members')
-  const member = members.find(({ email }) => email === user.toLowerCase())
-  if (member === undefined) throw new AppError('invalid_request', { message: `There is no member ${user}.` })
-  return { path, user_id: member.user_id }
+  const member = members.find(
+    ({ email, user_id }) => email === user.toLowerCase() || user_id === parseUuid(user),
+  )
+  if (member === undefined) {
+    const message = `There is no member ${user}; weir members list tells who there is, weir members add EMAIL adds one.`
+    throw new AppError('invalid_request', { message })
+  }
+  return { path, user_id: member.user_id, workspaces: member.workspace_ids }
 }
 
 async function readKeys(api: ApiClient, { path, user_id }: Kind): Promise<ApiKey[]> {
@@ -111,14 +120,20 @@ function keysText(found: readonly ApiKey[], names: WorkspaceNames): string {
 
 async function create(api: ApiClient, kind: Kind, description: string, flags: Flags): Promise<void> {
   const names = await readWorkspaceNames(api)
-  const preferred = flags['default-workspace']
+  const expires_at = flags.expires && futureTime({ flag: '--expires', text: flags.expires }, Date.now())
+  const chosen = await chooseWorkspaces({
+    named: flags.workspace?.map((name) => names.idOf(name)),
+    preferred: flags['default-workspace'] && names.idOf(flags['default-workspace']),
+    possible: names.ids.filter((id) => kind.workspaces?.includes(id) ?? true),
+    names,
+    ask: terminalQuestion(),
+  })
   const body = {
     description,
     role: flags.role,
     read_only: flags['read-only'],
-    workspaces: flags.workspace?.map((name) => names.idOf(name)),
-    default_workspace_id: preferred === undefined ? undefined : names.idOf(preferred),
-    expires_at: flags.expires === undefined ? undefined : timeOf(flags.expires),
+    ...chosen,
+    expires_at,
     user_id: kind.user_id,
   }
   const made = await api.json<SchemaTypes['api-key-created']>(kind.path, { method: 'POST', body })
@@ -127,17 +142,13 @@ async function create(api: ApiClient, kind: Kind, description: string, flags: Fl
     console.log(`${made.key}\n\nThis is the only time that the key is shown.\n\n${keysText([made], names)}`)
 }
 
-/** `30d` as the time so long from now; other text is the server's to read. */
-function timeOf(text: string): string {
-  const span = /^(\d{1,5})([hdwy])$/.exec(text)
-  if (span === null) return text
-  return new Date(Date.now() + Number(span[1]) * (HOURS[span[2] ?? 'h'] ?? 1) * HOUR_MS).toISOString()
-}
-
 async function revoke(api: ApiClient, kind: Kind, idOrShortKey: string): Promise<void> {
   const found = (await readKeys(api, kind)).find(({ short_key }) => short_key === idOrShortKey)
   const id = found?.id ?? parseUuid(idOrShortKey)
-  if (id === undefined) throw new AppError('invalid_request', { message: `There is no key ${idOrShortKey}.` })
+  if (id === undefined) {
+    const message = `There is no key ${idOrShortKey} here; weir keys list tells ids and short keys, with --personal those of personal access tokens, with --user EMAIL those of a member.`
+    throw new AppError('invalid_request', { message })
+  }
   await api.text(`${kind.path}/${id}`, { method: 'DELETE' })
   console.log(`Revoked ${found?.short_key ?? id}. Other servers of this store refuse it within 30 seconds.`)
 }

@@ -1,10 +1,12 @@
 import { AppError } from '../base/errors.ts'
 import { type ApiClient, connectDeployment, isGone } from './api-client.ts'
+import { assertWord } from './command-arguments.ts'
 import { type DeploymentRun, isActive } from './deployment-run.ts'
 import type { RunsFlags } from './runs.ts'
 import { textTable } from './text-table.ts'
 
 const TITLES = ['RUN', 'THREAD', 'GRAPH', 'STATUS', 'MADE', 'TOOK']
+const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted']
 const MAX_LIMIT = 1_000
 /** Threads that are looked through at most, those that were used last. */
 const MAX_THREADS = 10_000
@@ -15,7 +17,10 @@ const REQUESTS_AT_ONCE = 8
 export async function listRuns(flags: RunsFlags): Promise<number> {
   const limit = /^\d{1,4}$/.test(flags.limit) ? Number(flags.limit) : 0
   if (limit < 1 || limit > MAX_LIMIT)
-    throw new AppError('invalid_request', { message: `--limit must be 1 to ${MAX_LIMIT}.` })
+    throw new AppError('invalid_request', {
+      message: `--limit must be a number from 1 to ${MAX_LIMIT}. It is "${flags.limit}".`,
+    })
+  if (flags.status !== undefined) assertWord('--status', flags.status, STATUSES)
   const api = await connectDeployment(flags)
   const page = { limit, status: flags.status }
   const found =

@@ -1,6 +1,6 @@
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import { API_FLAGS, API_HELP, connectApi } from './api-client.ts'
-import { misused, readArguments } from './command-arguments.ts'
+import { assertWord, misused, readArguments, ROLES, saidText } from './command-arguments.ts'
 import { textTable } from './text-table.ts'
 import { readWorkspaceNames, type WorkspaceNames } from './workspace-names.ts'
 
@@ -40,7 +40,8 @@ export async function members(args: string[]): Promise<number> {
   }
   const adds = action === 'add' && email !== undefined
   if ((!adds && (action !== 'list' || email !== undefined)) || rest.length > 0)
-    throw misused('Say list, or add and an email address.', HELP)
+    throw misused(`Say list, or add and an email address${saidText(positionals)}.`, HELP)
+  assertWord('--role', values.role, ROLES)
   const api = await connectApi(values)
   const names = await readWorkspaceNames(api)
   const workspace_ids = values.workspace?.map((name) => names.idOf(name))

@@ -59,7 +59,10 @@ describe('readCapture', () => {
     },
   )
 
-  it.each(['missing', '.'])('says that %s cannot be read', async (name) => {
-    await expect(readCapture(join(dir, name))).rejects.toMatchObject({ code: 'invalid_request' })
+  it.each([
+    ['missing', 'There is no such file.'],
+    ['.', 'It is a folder: name the files in it.'],
+  ])('says why %s cannot be read', async (name, message) => {
+    await expect(readCapture(join(dir, name))).rejects.toMatchObject({ code: 'invalid_request', message })
   })
 })

@@ -29,9 +29,16 @@ async function readBytes(path: string): Promise<Buffer> {
   try {
     return path === '-' ? await buffer(process.stdin) : await readFile(path)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new AppError('invalid_request', { message: `It cannot be read: ${why}`, cause })
+    throw new AppError('invalid_request', { message: unreadableText(cause), cause })
   }
+}
+
+function unreadableText(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException
+  if (code === 'ENOENT') return 'There is no such file.'
+  if (code === 'EISDIR') return 'It is a folder: name the files in it.'
+  if (code === 'EACCES') return 'This user may not read it.'
+  return `It cannot be read: ${message}`
 }
 
 /** The Content-Encoding that a body was compressed with, by its first bytes; '' for none. */

@@ -1,6 +1,6 @@
 import { DEPLOYMENT_FLAGS, DEPLOYMENT_HELP } from './api-client.ts'
 import { cancelRuns } from './cancel-runs.ts'
-import { readArguments, misused } from './command-arguments.ts'
+import { readArguments, misused, saidText } from './command-arguments.ts'
 import { listRuns } from './list-runs.ts'
 import { tailRuns } from './tail-runs.ts'
 
@@ -67,7 +67,7 @@ export async function runs(args: string[]): Promise<number> {
   if (action === 'tail' && run_id === undefined && thread !== undefined)
     return tailRuns({ thread_id: thread }, values)
   throw misused(
-    'Say list, cancel and either run ids or --status, or tail and either a run id or --thread.',
+    `Say list, cancel and either run ids or --status, or tail and either a run id or --thread${saidText(positionals)}.`,
     HELP,
   )
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError } from '../base/errors.ts'
 import { type ApiClient, connectDeployment, isGone, Refusal } from './api-client.ts'
+import { assertWord } from './command-arguments.ts'
 import { type DeploymentRun, isActive } from './deployment-run.ts'
 import { readEvents, type StreamEvent } from './event-stream.ts'
 import { printable } from './report-text.ts'
@@ -19,8 +19,7 @@ const MAX_PAUSE_MS = 5_000
 /** `weir runs tail`: prints events until the run has ended, or for ever. */
 export async function tailRuns(followed: Followed, flags: RunsFlags): Promise<number> {
   const { mode = [] } = flags
-  if (!mode.every((word) => MODES.includes(word)))
-    throw new AppError('invalid_request', { message: `--mode must be one of ${MODES.join(', ')}.` })
+  for (const word of mode) assertWord('--mode', word, MODES)
   const api = await connectDeployment(flags)
   // Whoever reads has had enough.
   process.stdout.on('error', () => process.exit(0))

@@ -1,8 +1,7 @@
-import { parseArgs } from 'node:util'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError } from '../base/errors.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import { API_FLAGS, API_HELP, connectApi } from './api-client.ts'
+import { misused, readArguments, saidText } from './command-arguments.ts'
 
 const HELP = `Usage: weir usage rebuild [options]
 
@@ -12,6 +11,7 @@ Options:
 ${API_HELP}
   -h, --help       print this`
 
+const FLAGS = { ...API_FLAGS, help: { type: 'boolean', short: 'h' } } as const
 const PATH = '/orgs/current/billing/usage-rebuild'
 const POLL_MS = 250
 /** So many polls in a row (half a minute) may be answered by servers that do not run the rebuild. */
@@ -24,7 +24,9 @@ type Rebuild = SchemaTypes['usage-rebuild']
  * more what became of it.
  */
 export async function usageRebuild(args: string[]): Promise<number> {
-  const options = readArguments(args)
+  const { values: options, positionals } = readArguments(args, FLAGS, HELP)
+  if (positionals.length > 0)
+    throw misused(`weir usage rebuild takes no words${saidText(positionals)}.`, HELP)
   if (options.help === true) {
     console.log(HELP)
     return 0
@@ -62,14 +64,4 @@ function endText(first: Rebuild, end: Rebuild | undefined): string {
   if (end !== undefined) return `It failed: ${end.error ?? 'the server does not say why'}`
   return `The rebuild began at ${first.started_at}, but it could not be followed: the servers that answer do not know of
 it. It may still run on another one, or its server was restarted. Asking again is safe; no count changes.`
-}
-
-/** @throws AppError invalid_request */
-function readArguments(args: string[]) {
-  try {
-    return parseArgs({ args, options: { ...API_FLAGS, help: { type: 'boolean', short: 'h' } } }).values
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new AppError('invalid_request', { message: `${message}\n\n${HELP}` })
-  }
 }

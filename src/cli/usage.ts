@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util'
-import { AppError } from '../base/errors.ts'
 import type { GranularUsage, UsageDetails } from '../schema/types.gen.ts'
 import { API_FLAGS, API_HELP, type ApiClient, connectApi } from './api-client.ts'
+import { assertWord, misused, readArguments, saidText } from './command-arguments.ts'
+import { pastTime } from './time-flag.ts'
 import { usageRebuild } from './usage-rebuild.ts'
 import { usageText } from './usage-text.ts'
 import { readWorkspaceNames } from './workspace-names.ts'
@@ -24,21 +24,37 @@ Options:
 ${API_HELP}
   -h, --help       print this`
 
+const FLAGS = {
+  ...API_FLAGS,
+  from: { type: 'string', default: '7d' },
+  to: { type: 'string', default: 'now' },
+  'group-by': { type: 'string', default: 'workspace' },
+  workspace: { type: 'string', multiple: true, default: [] as string[] },
+  details: { type: 'boolean' },
+  format: { type: 'string', default: 'table' },
+  color: { type: 'string', default: 'auto' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
 const FORMATS = ['table', 'json', 'csv']
 const COLORS = ['auto', 'always', 'never']
 const GROUPS = ['workspace', 'project', 'user', 'api_key', 'model']
-const UNITS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24, y: 365 * 24 }
-const HOUR = 3_600_000
 const DEFAULT_WIDTH = 100
+
+type Options = ReturnType<typeof readArguments<typeof FLAGS>>['values']
 
 /** `weir usage`: prints a usage report of the server. */
 export async function usage(args: string[]): Promise<number> {
   if (args[0] === 'rebuild') return usageRebuild(args.slice(1))
-  const options = readArguments(args)
+  const { values: options, positionals } = readArguments(args, FLAGS, HELP)
   if (options.help === true) {
     console.log(HELP)
     return 0
   }
+  if (positionals.length > 0) throw misused(`Say rebuild or nothing${saidText(positionals)}.`, HELP)
+  assertWord('--format', options.format, FORMATS)
+  assertWord('--color', options.color, COLORS)
+  assertWord('--group-by', options['group-by'], GROUPS)
   const api = await connectApi(options)
   const details = options.details === true || options['group-by'] === 'model'
   const path = `/orgs/current/billing/${details ? 'usage-details' : 'granular-usage'}`
@@ -58,54 +74,17 @@ export async function usage(args: string[]): Promise<number> {
   return 0
 }
 
-type Options = ReturnType<typeof readArguments>
-
-/** @throws AppError invalid_request */
-function readArguments(args: string[]) {
-  try {
-    const { values } = parseArgs({
-      args,
-      options: {
-        ...API_FLAGS,
-        from: { type: 'string', default: '7d' },
-        to: { type: 'string', default: 'now' },
-        'group-by': { type: 'string', default: 'workspace' },
-        workspace: { type: 'string', multiple: true, default: [] },
-        details: { type: 'boolean' },
-        format: { type: 'string', default: 'table' },
-        color: { type: 'string', default: 'auto' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-    for (const [name, words] of Object.entries({ format: FORMATS, color: COLORS, 'group-by': GROUPS })) {
-      const word = values[name as 'format' | 'color' | 'group-by']
-      if (!words.includes(word)) throw new TypeError(`--${name} must be one of ${words.join(', ')}`)
-    }
-    return values
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new AppError('invalid_request', { message: `${message}\n\n${HELP}` })
-  }
-}
-
 async function queryOf(api: ApiClient, options: Options): Promise<URLSearchParams> {
   const now = Date.now()
   const query = new URLSearchParams({
-    start_time: timeOf(options.from, now),
-    end_time: timeOf(options.to, now),
+    start_time: pastTime({ flag: '--from', text: options.from }, now),
+    end_time: pastTime({ flag: '--to', text: options.to }, now),
     group_by: options['group-by'],
   })
   const names = await readWorkspaceNames(api)
   const named = options.workspace.map((name) => names.idOf(name))
   for (const id of named.length > 0 ? named : names.ids) query.append('workspace_ids', id)
   return query
-}
-
-/** `7d` as the time that long before `now`; other text is the server's to read. */
-function timeOf(text: string, now: number): string {
-  const ago = /^(\d{1,5})([hdwy])$/.exec(text)
-  if (text !== 'now' && ago === null) return text
-  return new Date(now - Number(ago?.[1] ?? 0) * (UNITS[ago?.[2] ?? 'h'] ?? 1) * HOUR).toISOString()
 }
 
 /** False on anything but a terminal, and where NO_COLOR or the terminal says no. */

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { builtInProcessors } from '../../processors/index.ts'
 import { AppError } from '../base/errors.ts'
 import { NIL_UUID } from '../base/ids.ts'
@@ -9,6 +8,7 @@ import { loadOwnProcessors } from '../trace/own-processors.ts'
 import { createReport } from '../trace/report.ts'
 import { createTokenizer } from '../trace/tokenizer.ts'
 import { type ReadBody, readBody } from '../trace/validate-body.ts'
+import { assertWord, misused, readArguments } from './command-arguments.ts'
 import { MAX_CAPTURE_BYTES, readCapture } from './read-capture.ts'
 import { reportText } from './report-text.ts'
 
@@ -28,6 +28,14 @@ Options:
 
 Exit code: 0 all valid, 1 something is invalid or would be rejected, 2 something could not be read.`
 
+const FLAGS = {
+  format: { type: 'string', default: 'human' },
+  color: { type: 'string', default: 'auto' },
+  processors: { type: 'string', multiple: true, default: [] as string[] },
+  quiet: { type: 'boolean', short: 'q' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
 const FORMATS = ['human', 'json']
 const COLORS = ['auto', 'always', 'never']
 /** As the server's (GET /info); of the parts of a request there may be any number here, a capture is no request. */
@@ -35,11 +43,14 @@ const MAX_FIELD_BYTES = 50 * 1024 * 1024
 
 /** `weir validate`: prints the validation report for captured runs; what cannot be read is named on standard error. */
 export async function validate(args: string[]): Promise<number> {
-  const { values, positionals } = readArguments(args)
+  const { values, positionals } = readArguments(args, FLAGS, HELP)
   if (values.help === true) {
     console.log(HELP)
     return 0
   }
+  assertWord('--format', values.format, FORMATS)
+  assertWord('--color', values.color, COLORS)
+  if (positionals.length === 0) throw misused('Name a file, or - for standard input.', HELP)
   const own = values.processors.flatMap((list) => list.split(',')).map((path) => resolve(path.trim()))
   const context = {
     processors: [...(await loadOwnProcessors(own)), ...builtInProcessors],
@@ -59,32 +70,6 @@ export async function validate(args: string[]): Promise<number> {
   console.log(text)
   if (unreadable.length > 0) return 2
   return report.valid ? 0 : 1
-}
-
-/** @throws AppError invalid_request */
-function readArguments(args: string[]) {
-  try {
-    const parsed = parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        format: { type: 'string', default: 'human' },
-        color: { type: 'string', default: 'auto' },
-        processors: { type: 'string', multiple: true, default: [] },
-        quiet: { type: 'boolean', short: 'q' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-    const { format, color, help } = parsed.values
-    if (!FORMATS.includes(format)) throw new TypeError(`--format must be one of ${FORMATS.join(', ')}`)
-    if (!COLORS.includes(color)) throw new TypeError(`--color must be one of ${COLORS.join(', ')}`)
-    if (help !== true && parsed.positionals.length === 0)
-      throw new TypeError('name a file, or - for standard input')
-    return parsed
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new AppError('invalid_request', { message: `${message}\n\n${HELP}` })
-  }
 }
 
 /** Every file decoded, and one line for each in which nothing can be read. */

@@ -1,6 +1,6 @@
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import { API_FLAGS, API_HELP, connectApi } from './api-client.ts'
-import { misused, readArguments } from './command-arguments.ts'
+import { misused, readArguments, saidText } from './command-arguments.ts'
 import { textTable } from './text-table.ts'
 
 const HELP = `Usage: weir workspaces list [options]
@@ -31,7 +31,7 @@ export async function workspaces(args: string[]): Promise<number> {
   }
   const creates = action === 'create' && name !== undefined
   if ((!creates && (action !== 'list' || name !== undefined)) || rest.length > 0)
-    throw misused('Say list, or create and a name.', HELP)
+    throw misused(`Say list, or create and a name${saidText(positionals)}.`, HELP)
   const api = await connectApi(values)
   const answer = creates
     ? [

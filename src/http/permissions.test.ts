@@ -56,10 +56,10 @@ describe('the table of permissions', () => {
     const paths = platformRoutes()
       .filter(({ access }) => access.acts_in === 'organization')
       .map(({ path }) => path)
-    const roots = ['/orgs/current', '/workspaces', '/usage-limits']
+    const roots = ['/orgs/current', '/workspaces', '/usage-limits', '/metrics', '/ingest/health']
     expect(paths.filter((path) => !roots.some((root) => path.startsWith(root)))).toEqual([])
     expect(paths).toEqual(expect.arrayContaining([...roots, '/orgs/current/members', '/workspaces/{id}']))
-    const others = ['GET /settings', 'GET /sessions', 'POST /runs', 'GET /metrics']
+    const others = ['GET /settings', 'GET /sessions', 'POST /runs']
     expect(others.map((name) => accessOf(name).acts_in)).toEqual(others.map(() => 'workspace'))
   })
 

@@ -90,8 +90,11 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
   'POST /orgs/current/billing/usage-rebuild',
 ])
 
-/** Names of the routes that act in the organization: a key without a default workspace need not name one there. */
-const ORGANIZATION_ROUTE = /^\w+ \/(orgs\/current|workspaces|usage-limits)(\/|$)/
+/**
+ * Names of the routes that act in the organization or tell of the whole server: a key without a default workspace need
+ * not name one there, which scrapers of metrics could not do.
+ */
+const ORGANIZATION_ROUTE = /^\w+ \/(orgs\/current|workspaces|usage-limits|metrics|ingest\/health)(\/|$)/
 
 /** Name of a route in ROUTE_NEEDS. */
 export function routeName({ method, path }: Pick<RouteHead, 'method' | 'path'>): string {

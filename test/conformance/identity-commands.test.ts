@@ -114,7 +114,12 @@ describe('weir workspaces, members and keys', () => {
 
   it('act in the workspace that --tenant names', async () => {
     await json('workspaces', 'create', 'Third')
-    const { key } = await json<NewKey>('keys', 'create', 'everywhere', '--role', 'admin')
+    const make = ['keys', 'create', 'everywhere', '--role', 'admin']
+    expect(await run(make)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Add --workspace NAME for a key of one workspace'),
+    })
+    const { key } = await json<NewKey>(...make, '--default-workspace', 'Third')
     const [home] = await json<SchemaTypes['workspace'][]>('workspaces', 'list')
     const list = (...flags: string[]) => run(['keys', 'list', '--key', key, ...flags])
     const foreign = await list('--tenant', '99999999-9999-4999-8999-999999999999')
@@ -136,15 +141,15 @@ describe('weir workspaces, members and keys', () => {
     [['keys', 'create'], 'Say list'],
     [['keys', 'create', 'a', 'b'], 'Say list'],
     [['keys', 'create', 'a', '--wrong'], '--wrong'],
-    [['keys', 'create', 'a', '--role', 'root'], 'role: '],
+    [['keys', 'create', 'a', '--role', 'root'], '--role must be one of'],
     [['keys', 'create', 'a', '--workspace', 'Nowhere'], 'no workspace "Nowhere"'],
-    [['keys', 'create', 'a', '--expires', 'soon'], 'expires_at: must be an ISO 8601 time'],
+    [['keys', 'create', 'a', '--expires', 'soon'], '--expires must be a time such as'],
     [['keys', 'create', 'a', '--user', 'no@one'], 'no member no@one'],
     [['keys', 'revoke', 'lsv2...none'], 'no key lsv2...none'],
     [['keys', 'revoke', crypto.randomUUID()], '404'],
     [['members', 'add'], 'Say list'],
     [['members', 'add', 'no-address'], 'email: '],
-    [['members', 'remove', 'x'], 'Say list'],
+    [['members', 'remove', 'x'], 'Say list, or add and an email address, not "remove x".'],
     [['workspaces', 'create'], 'Say list'],
     [['workspaces', 'list', '--url', 'http://127.0.0.1:1'], 'No server answers'],
     [['workspaces', 'list', '--key', 'unknown_key_0123456789'], 'does not know the key of --key (401)'],

@@ -145,12 +145,12 @@ describe('weir validate', () => {
     const { code, stdout, stderr } = await weir(['validate', VALID, 'test/gone.json', await fileOf('hello')])
     expect(code).toBe(2)
     expect(stdout).toContain('1 run (1 llm), 1 valid')
-    expect(stderr).toMatch(/^weir validate: test\/gone\.json: It cannot be read: .*ENOENT/m)
+    expect(stderr).toMatch(/^weir validate: test\/gone\.json: There is no such file\./m)
     expect(stderr).toMatch(/capture-[\d.]+: The body is not valid JSON/)
   })
 
   it.each([
-    ['no file', [], 'name a file'],
+    ['no file', [], 'Name a file'],
     ['an unknown option', ['--colour', VALID], '--colour'],
     ['an unknown format', ['--format', 'xml', VALID], '--format must be one of human, json'],
     ['an unknown colour mode', ['--color', 'red', VALID], '--color must be one of auto, always, never'],

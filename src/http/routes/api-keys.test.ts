@@ -40,12 +40,18 @@ describe('a key without a default workspace', () => {
     const paths = [
       '/orgs/current',
       '/workspaces',
+      '/metrics',
+      '/ingest/health',
       '/usage-limits',
       '/orgs/current/audit-logs',
       MEMBERS,
       SERVICE,
     ]
-    for (const path of paths) expect([path, (await send('GET', path, { key })).status]).toEqual([path, 200])
+    for (const path of paths) {
+      // As Prometheus sends it.
+      const headers = { authorization: `Bearer ${String(key)}` }
+      expect([path, (await fetch(fixture.url + path, { headers })).status]).toEqual([path, 200])
+    }
     const refused = { status: 403, body: { code: 'workspace_required' } }
     expect(await send('GET', '/settings', { key })).toMatchObject(refused)
     expect(await send('GET', '/orgs/current', { key, tenant: MISSING })).toMatchObject({

@@ -1,6 +1,11 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import {
+  type ClickHouseClient,
+  ClickHouseLogLevel,
+  createClient,
+  type Logger as ClientLogger,
+} from '@clickhouse/client'
 import { CLUSTER_SETTINGS, onCluster } from './on-cluster.ts'
 import { toStoreError } from './store-error.ts'
 
@@ -135,6 +140,14 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   }
 }
 
+class SilentLogger implements ClientLogger {
+  trace(): void {}
+  debug(): void {}
+  info(): void {}
+  warn(): void {}
+  error(): void {}
+}
+
 function openClient(options: ClickHouseOptions, database: string): ClickHouseClient {
   const seconds = options.maxExecutionSeconds ?? 30
   return createClient({
@@ -153,8 +166,8 @@ function openClient(options: ClickHouseOptions, database: string): ClickHouseCli
       output_format_json_quote_64bit_integers: 0,
       ...(options.cluster && CLUSTER_SETTINGS),
     },
-    // Every failure reaches the caller as an error, who logs it once.
-    log: { level: ClickHouseLogLevel.OFF },
+    // Every failure reaches the caller as an error, who logs it once. Some warnings heed no level.
+    log: { level: ClickHouseLogLevel.OFF, LoggerClass: SilentLogger },
   })
 }
 

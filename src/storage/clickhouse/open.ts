@@ -15,6 +15,8 @@ export interface OpenedClickHouse {
 
 const DATABASE = 'weir'
 const RETRY_MS = 1_000
+/** Of so many attempts that fail, the first is logged. */
+const LOG_EVERY = 30
 
 /**
  * Connects to the server at `url`, or starts the embedded engine in `dataDir` and restarts it whenever it dies.
@@ -32,8 +34,16 @@ export async function openClickHouse(options: {
     : openServer(options.url, options.cluster, options.logger)
 }
 
+/** Where CLICKHOUSE_URL leads; the database is the path, else `weir`. */
+export function serverPlace(text: string): { url: string; database: string } {
+  const url = new URL(text)
+  const database = decodeURIComponent(url.pathname).replaceAll('/', '')
+  url.pathname = ''
+  return { url: url.href, database: database === '' ? DATABASE : database }
+}
+
 function openServer(url: string, cluster: string | undefined, logger: Logger): OpenedClickHouse {
-  const connection = connectClickHouse({ url, database: DATABASE, ...(cluster && { cluster }) })
+  const connection = connectClickHouse({ ...serverPlace(url), ...(cluster && { cluster }) })
   const stopping = new AbortController()
   return {
     connection,
@@ -52,8 +62,9 @@ async function migrateWhenUp(connection: ClickHouse, logger: Logger, signal: Abo
       await migrate(connection, { logger })
       return
     } catch (error) {
-      const { code, message } = toAppError(error)
-      if (attempt % 30 === 0) logger.error({ err: error, code }, `ClickHouse is not ready: ${message}`)
+      const { code, message, cause } = toAppError(error)
+      const reason = (cause instanceof Error && cause.message) || message
+      if (attempt % LOG_EVERY === 0) logger.error({ err: error, code }, `ClickHouse is not ready: ${reason}`)
       await delay(RETRY_MS, undefined, { signal }).catch(() => undefined)
     }
   }

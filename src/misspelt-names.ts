@@ -1,0 +1,69 @@
+/** An environment variable that nobody reads, and the one that was most likely meant. */
+export interface MisspeltName {
+  readonly name: string
+  readonly meant: string
+}
+
+const PREFIX = 'WEIR_'
+/** What commands read besides the settings. */
+const OF_COMMANDS = ['WEIR_URL', 'WEIR_DEPLOYMENT_URL', 'WEIR_API_KEY']
+/** What Kubernetes sets in every container for a service with the name. */
+const OF_KUBERNETES = /_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))(_|$)/
+/** Shorter names are too close to those of other programs: only what differs in case and underscores counts. */
+const LETTERS_FOR = { oneMistake: 6, twoMistakes: 14 }
+
+/**
+ * The names in `env` that look like one of `known` and are none: `DATADIR`, `CLICKHOUSE_URI`, `WEIR_PORT`. What others
+ * commonly set must not be among them, so only a letter or two may differ, and all of what begins with `WEIR_` is ours.
+ */
+export function findMisspelt(
+  env: Readonly<Record<string, string | undefined>>,
+  known: readonly string[],
+): MisspeltName[] {
+  const ours = [...known, ...OF_COMMANDS]
+  return Object.keys(env).flatMap((name) => {
+    if (ours.includes(name) || isOfKubernetes(name, env[name])) return []
+    const meant = meantBy(name, ours)
+    // Who sets both knows the right one.
+    return meant === undefined || env[meant] !== undefined ? [] : [{ name, meant }]
+  })
+}
+
+function isOfKubernetes(name: string, value = ''): boolean {
+  return OF_KUBERNETES.test(name) || /^(tcp|udp):\/\//.test(value)
+}
+
+function meantBy(name: string, ours: readonly string[]): string | undefined {
+  const isPrefixed = name.toUpperCase().startsWith(PREFIX)
+  const asked = isPrefixed ? [bare(name), bare(name.slice(PREFIX.length))] : [bare(name)]
+  const byDistance = ours
+    .map((meant) => ({ meant, distance: Math.min(...asked.map((text) => mistakes(text, bare(meant)))) }))
+    .sort((a, b) => a.distance - b.distance)
+  const [nearest] = byDistance
+  if (nearest === undefined) return undefined
+  return isPrefixed || nearest.distance <= allowedMistakes(bare(nearest.meant)) ? nearest.meant : undefined
+}
+
+/** Without what is easily left out or mixed up. */
+function bare(name: string): string {
+  return name.toUpperCase().replace(/[^A-Z0-9]/g, '')
+}
+
+function allowedMistakes({ length }: string): number {
+  if (length >= LETTERS_FOR.twoMistakes) return 2
+  return length >= LETTERS_FOR.oneMistake ? 1 : 0
+}
+
+/** Letters to be put in, left out or replaced to make `b` of `a` (Levenshtein). */
+function mistakes(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (const [n, letter] of [...a].entries()) {
+    const next = [n + 1]
+    for (const [m, other] of [...b].entries()) {
+      const replaced = (row[m] ?? 0) + (letter === other ? 0 : 1)
+      next.push(Math.min(replaced, (row[m + 1] ?? 0) + 1, (next[m] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

@@ -1,0 +1,32 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { eventually } from '../../../test/support/eventually.ts'
+import { createLogger } from '../../base/log.ts'
+import { openClickHouse, serverPlace } from './open.ts'
+
+afterEach(() => void vi.restoreAllMocks())
+
+it.each([
+  ['http://weir:pw@host:8123/traces', { url: 'http://weir:pw@host:8123/', database: 'traces' }],
+  ['https://host:8443/', { url: 'https://host:8443/', database: 'weir' }],
+  ['http://host:8123', { url: 'http://host:8123/', database: 'weir' }],
+])('%s names server and database', (url, place) => {
+  expect(serverPlace(url)).toEqual(place)
+})
+
+it('a server that is away is told once, as a line of JSON and with its reason', async () => {
+  const written = (['log', 'info', 'warn', 'error', 'debug'] as const).map((name) =>
+    vi.spyOn(console, name).mockImplementation(() => undefined),
+  )
+  const lines: string[] = []
+  const logger = createLogger({ destination: { write: (line) => void lines.push(line) } })
+  const opened = await openClickHouse({ url: 'http://weir:pw@127.0.0.1:1/weir', dataDir: '', logger })
+  await eventually(async () => expect(lines).toHaveLength(1))
+  await opened.stop()
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'error',
+    code: 'store_unavailable',
+    msg: 'ClickHouse is not ready: connect ECONNREFUSED 127.0.0.1:1',
+  })
+  expect(lines[0]).not.toContain('pw@')
+  for (const spy of written) expect(spy).not.toHaveBeenCalled()
+})
