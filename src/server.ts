@@ -80,7 +80,8 @@ const DRAIN_MS = 10_000
 const MB = 1 << 20
 const MAX_PARTS = 25_000
 const MAX_PART_BYTES = 50 * MB
-const BODY_IDLE_MS = 30_000
+/** How slowly a body may be sent. */
+const SENDER_LIMITS = { body_window_ms: 15_000, min_body_bytes_per_second: 4096 }
 const OPEN_FRAGMENT_BYTES = 64 * MB
 
 /** Starts everything in dependency order. Rejects with an AppError and leaves nothing running when a part fails. */
@@ -171,7 +172,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
     metrics,
     logger,
     clock: systemClock,
-    limits: { ...limits, max_inflight_bytes: config.ingestMaxInflightBytes, body_idle_ms: BODY_IDLE_MS },
+    limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
     version: await readVersion(),
     ...{ checks, disk },
   }

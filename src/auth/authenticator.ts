@@ -76,6 +76,7 @@ function toPrincipal(
     user_id,
     api_key_id,
     short_key,
+    holder: api_key_id,
     workspace_ids,
     all_workspaces,
     permissions,

@@ -12,6 +12,8 @@ export interface Principal {
   api_key_id: string
   /** E.g. `lsv2...abcd`; safe to log and show. */
   short_key: string
+  /** Whose share of limits the request counts in: the key's id, or the user of a deployment's own auth file. */
+  holder: string
   /** Every workspace that the key may use, `workspace_id` among them. */
   workspace_ids: readonly string[]
   /** The key serves every workspace of the organization, also later ones. */

@@ -26,7 +26,7 @@ export const ERRORS = {
   unsupported_media_type: kind(415, 'This Content-Type is not accepted here.'),
   unsupported_encoding: kind(415, 'This Content-Encoding is not accepted; use identity, gzip or zstd.'),
   body_too_large: kind(413, 'The body is larger than the limit.'),
-  body_too_slow: kind(408, 'The body did not arrive in time.'),
+  body_too_slow: kind(408, 'The body arrived too slowly.'),
   unauthorized: kind(401, 'Invalid token'),
   forbidden: kind(403, 'Forbidden'),
   auth_unavailable: retryable(503, "The deployment's auth handler does not answer. Try again shortly."),

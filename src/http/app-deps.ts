@@ -11,6 +11,7 @@ import type { PriceStore } from '../ingest/price-store.ts'
 import type { ProjectStore } from '../ingest/project-store.ts'
 import type { Repricer } from '../ingest/repricer.ts'
 import type { TraceReads } from '../ingest/trace-reads.ts'
+import type { BodyLimits } from './body.ts'
 import type { Registry } from '../schema/registry.ts'
 import type { DecodeLimits } from '../trace/decoded.ts'
 import type { UsageLimitStore } from '../ingest/usage-limits.ts'
@@ -20,11 +21,9 @@ import type { UsageSource } from '../usage/usage-source.ts'
 import type { StoreChecks } from './store-checks.ts'
 
 /** Limits of the HTTP room; `/info` tells them. */
-export interface HttpLimits extends DecodeLimits {
+export interface HttpLimits extends DecodeLimits, BodyLimits {
   /** Bodies held in memory at one time over all requests. */
   max_inflight_bytes: number
-  /** A sender that is silent for so long is answered 408. */
-  body_idle_ms: number
 }
 
 /** What usage reports are made of. */

@@ -1,11 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../base/errors.ts'
-import type { Reservation } from './admission.ts'
+import type { Admission, Reservation } from './admission.ts'
+import { createBodyPieces } from './body-pieces.ts'
+import type { Exchange } from './exchange.ts'
 
-/** What a body may be and how long its sender may be silent. */
+/** What a body may be, and how slowly its sender may send it. */
 export interface BodyLimits {
-  max_bytes: number
-  idle_ms: number
+  max_body_bytes: number
+  /** Of a body that is not complete, in each interval of this length … */
+  body_window_ms: number
+  /** … so much must arrive on average. */
+  min_body_bytes_per_second: number
 }
 
 /** A body as it arrived. */
@@ -23,55 +28,95 @@ export function announcedLength(req: IncomingMessage): number | undefined {
 }
 
 /** A body larger than the limit cannot be sent again with success, whatever the load is. */
-export function tooLarge(max_bytes: number): AppError {
+function tooLarge(max_bytes: number): AppError {
   return new AppError('body_too_large', {
     message: `The body is larger than the limit of ${max_bytes} bytes.`,
   })
 }
 
-function joined(chunks: readonly Buffer[], length: number): Uint8Array<ArrayBuffer> {
-  // Not from the pool of small buffers: those share one ArrayBuffer.
-  const bytes = Buffer.allocUnsafeSlow(length)
-  let at = 0
-  for (const chunk of chunks) at += chunk.copy(bytes, at)
-  return bytes
+/** Calls `tooSlow` when less has arrived in an interval than must. Returns what ends the watching. */
+function watchRate(limits: BodyLimits, arrived: () => number, tooSlow: () => void): () => void {
+  const { body_window_ms, min_body_bytes_per_second } = limits
+  const least = (body_window_ms * min_body_bytes_per_second) / 1000
+  let before = 0
+  let ended = false
+  const look = (): void => {
+    if (ended) return
+    const now = arrived()
+    if (now - before < least) return tooSlow()
+    before = now
+    timer.refresh()
+  }
+  // When this process was held up, what has come meanwhile is read before it is counted.
+  const timer = setTimeout(() => setImmediate(look), body_window_ms)
+  return () => {
+    ended = true
+    clearTimeout(timer)
+  }
 }
 
 /**
- * Reads the whole body. Memory beyond `reserved` bytes is asked from `reservation` as it arrives.
- * @throws AppError body_too_large, overloaded, body_too_slow; the rest of the body is then still to come
+ * Reads the whole body. Memory is taken from `admission` as the bytes arrive; the caller releases it.
+ * @throws AppError body_too_large, overloaded, body_too_slow, with nothing taken; the rest of the body is then still to come
  */
-export function collectBody(
-  req: IncomingMessage,
+function collectBody(
+  { req, principal }: Exchange,
+  admission: Admission,
   limits: BodyLimits,
-  reservation: Reservation,
-  reserved: number,
-): Promise<CollectedBody> {
+): Promise<{ body: CollectedBody; reservation: Reservation }> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    const pieces = createBodyPieces()
     let length = 0
-    const settle = (finish: () => void): void => {
-      clearTimeout(idle)
+    const settle = (): void => {
+      stopWatching()
       req.off('data', onData).off('end', onEnd).off('close', onClose)
-      finish()
     }
-    const fail = (error: AppError): void => settle(() => reject(error))
+    const fail = (error: AppError): void => {
+      settle()
+      reservation.release()
+      reject(error)
+    }
+    const succeed = (aborted: boolean): void => {
+      settle()
+      reservation.complete()
+      resolve({ body: { bytes: pieces.joined(), aborted }, reservation })
+    }
     const onData = (chunk: Buffer): void => {
-      idle.refresh()
       length += chunk.length
-      if (length > limits.max_bytes) return fail(tooLarge(limits.max_bytes))
-      const beyond = Math.min(chunk.length, length - reserved)
-      if (beyond > 0 && !reservation.grow(beyond)) return fail(new AppError('overloaded'))
-      chunks.push(chunk)
+      if (length > limits.max_body_bytes) return fail(tooLarge(limits.max_body_bytes))
+      if (!reservation.grow(chunk.length)) return fail(new AppError('overloaded'))
+      pieces.add(chunk)
     }
-    const onEnd = (): void => settle(() => resolve({ bytes: joined(chunks, length), aborted: false }))
-    const onClose = (): void => settle(() => resolve({ bytes: joined(chunks, length), aborted: true }))
-    const idle = setTimeout(() => fail(new AppError('body_too_slow')), limits.idle_ms)
+    const onEnd = (): void => succeed(false)
+    const onClose = (): void => succeed(true)
+    const reservation = admission.open(principal?.holder ?? '', () => fail(new AppError('overloaded')))
+    const stopWatching = watchRate(
+      limits,
+      () => length,
+      () => fail(new AppError('body_too_slow')),
+    )
     req.on('data', onData).on('end', onEnd).on('close', onClose)
     // A broken connection also shows as an error of the request; `close` follows and tells the same.
     req.on('error', () => undefined)
     if (req.destroyed && !req.readableEnded) onClose()
   })
+}
+
+/** Reads the body of a request and hands it to `use`; its memory is given back when `use` is done. */
+export async function withBody<T>(
+  exchange: Exchange,
+  admission: Admission,
+  limits: BodyLimits,
+  use: (body: CollectedBody) => Promise<T>,
+): Promise<T> {
+  const max_body_bytes = Math.min(limits.max_body_bytes, admission.max_holder_bytes)
+  if ((announcedLength(exchange.req) ?? 0) > max_body_bytes) throw tooLarge(max_body_bytes)
+  const { body, reservation } = await collectBody(exchange, admission, { ...limits, max_body_bytes })
+  try {
+    return await use(body)
+  } finally {
+    reservation.release()
+  }
 }
 
 const DRAIN_BYTES = 64 * 1024 * 1024

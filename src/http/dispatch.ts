@@ -5,8 +5,7 @@ import { NIL_UUID } from '../base/ids.ts'
 import type { Admission } from './admission.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import type { Registry } from '../schema/registry.ts'
-import type { HttpLimits } from './app-deps.ts'
-import { announcedLength } from './body.ts'
+import { announcedLength, type BodyLimits, withBody } from './body.ts'
 import { credentialsOf } from './credentials.ts'
 import {
   type Exchange,
@@ -18,7 +17,6 @@ import {
   sendLive,
   sendStream,
 } from './exchange.ts'
-import { withBody } from './ingest-handler.ts'
 import { assertJsonBody, MAX_JSON_BODY_BYTES, parseJsonBody } from './json-body.ts'
 import { readParameters } from './parameters.ts'
 import { assertAllowed } from './permissions.ts'
@@ -32,6 +30,7 @@ const NOBODY: Principal = {
   user_id: null,
   api_key_id: NIL_UUID,
   short_key: '',
+  holder: '',
   workspace_ids: [],
   all_workspaces: false,
   permissions: new Set(),
@@ -44,7 +43,7 @@ const NOBODY: Principal = {
 export interface DispatchDeps {
   authenticator: Pick<Authenticator, 'authenticate'>
   registry: Registry
-  limits: Pick<HttpLimits, 'max_body_bytes' | 'body_idle_ms'>
+  limits: BodyLimits
   /** How JSON bodies are read, where it is not as on the platform API. */
   json_bodies?: { max_bytes: number /** JSON that stands for an empty body. */; empty: string }
 }

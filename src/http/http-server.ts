@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { AppError } from '../base/errors.ts'
 import type { App } from './app.ts'
+import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connections.ts'
 
 /** A listening server. */
 export interface HttpServer {
@@ -24,6 +25,9 @@ export interface ListenOptions {
   setting?: string
   /** When `port` is taken, the next free one is as good (D-55), but for `avoid`. */
   orNext?: { avoid: number | undefined }
+  /** Of the time until the head of a request is in; 15 s unless said. */
+  headers_timeout_ms?: number
+  connections?: ConnectionLimits
 }
 
 /** Whole requests must be in within this time, however slowly they drip; then node answers 408. */
@@ -32,6 +36,8 @@ const HEADERS_TIMEOUT_MS = 15_000
 /** Longer than load balancers commonly keep a connection, so that they close it first. */
 const KEEP_ALIVE_MS = 75_000
 const SWEEP_MS = 50
+/** How often Node looks for requests that are late. */
+const LATE_CHECK_MS = 1000
 
 /** So many ports in a row are tried; after them any free one is taken. */
 const NEXT_PORTS = 100
@@ -90,22 +96,21 @@ export async function assertFree(options: ListenOptions): Promise<void> {
  */
 export async function startHttpServer(app: Pick<App, 'handle'>, options: ListenOptions): Promise<HttpServer> {
   let stopping = false
-  const server = createServer((req, res) => {
+  const timeouts = {
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: options.headers_timeout_ms ?? HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: LATE_CHECK_MS,
+  }
+  const server = createServer(timeouts, (req, res) => {
+    if (!connections.admit(req, res)) return
     if (stopping) res.setHeader('connection', 'close')
     app.handle(req, res)
   })
-  server.requestTimeout = REQUEST_TIMEOUT_MS
-  server.headersTimeout = HEADERS_TIMEOUT_MS
-  server.keepAliveTimeout = KEEP_ALIVE_MS
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
+  const connections = limitConnections(server, options.connections ?? CONNECTION_LIMITS)
   const closeIdle = (): void => {
     server.closeIdleConnections()
-    // Node counts a connection on which nothing has come yet as busy.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    connections.closeUnused()
   }
   const { address, port, family } = await listen(server, options)
   const name = family === 'IPv6' ? `[${address}]` : address

@@ -184,8 +184,72 @@ describe('limits', () => {
     expect((await fixture.request('/runs/batch', { method: 'POST', body: 'x'.repeat(600) })).status).toBe(202)
   })
 
+  it('gives no memory to bytes that are only announced', async () => {
+    await start({ limits: { max_inflight_bytes: 1200, max_body_bytes: 1000 } })
+    const slow = await Promise.all(
+      Array.from({ length: 3 }, () => openRequest('POST /runs/batch HTTP/1.1\r\ncontent-length: 1000')),
+    )
+    for (const socket of slow) socket.write('{')
+    await eventually(async () => expect(fixture.app.inFlightBytes()).toBe(slow.length))
+    const answer = await fixture.request('/runs/batch', { method: 'POST', body: 'x'.repeat(1000) })
+    expect(answer.status).toBe(202)
+    for (const socket of slow) socket.destroy()
+    await eventually(async () => expect(fixture.app.inFlightBytes()).toBe(0))
+  })
+
+  it('takes the memory of a body that is still arriving for a key that has less', async () => {
+    await start({ limits: { max_inflight_bytes: 1600, max_body_bytes: 1400 } })
+    const made = await fixture.postJson('/orgs/current/personal-access-tokens', {
+      description: 'other',
+      default_workspace_id: WORKSPACE,
+    })
+    const { key } = (await made.json()) as { key: string }
+    const hog = await openRequest('POST /runs/batch HTTP/1.1\r\ncontent-length: 1400')
+    hog.write('x'.repeat(1399))
+    await eventually(async () => expect(fixture.app.inFlightBytes()).toBe(1399))
+    const body = 'x'.repeat(1000)
+    const answer = await fixture.request('/runs/batch', {
+      method: 'POST',
+      body,
+      headers: { 'x-api-key': key },
+    })
+    expect(answer.status).toBe(202)
+    expect(await answerOf(hog)).toMatch(/^HTTP\/1\.1 503 [^]*"code":"overloaded"/)
+    hog.destroy()
+    expect(fixture.app.inFlightBytes()).toBe(0)
+  })
+
+  it.each([
+    ['a body', 'POST /runs/batch HTTP/1.1\r\ncontent-length: 100000', 'x'],
+    ['a chunked body', 'POST /runs/multipart HTTP/1.1\r\ntransfer-encoding: chunked', '1\r\nx\r\n'],
+    ['a query', 'POST /runs/query HTTP/1.1\r\ncontent-length: 1000', ' '],
+  ])('answers 408 to a sender that drips %s, and closes', async (_what, head, drop) => {
+    await start({ limits: { body_window_ms: 100 } })
+    const socket = await openRequest(head)
+    const drip = setInterval(() => socket.write(drop), 10)
+    const closed = once(socket, 'close')
+    let answer = ''
+    socket.on('data', (chunk) => (answer += String(chunk)))
+    await closed
+    clearInterval(drip)
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+    expect(answer).toContain('"code":"body_too_slow"')
+    expect(fixture.app.inFlightBytes()).toBe(0)
+  })
+
+  it('lets a sender be slow that keeps the least rate', async () => {
+    await start({ limits: { body_window_ms: 500, min_body_bytes_per_second: 2 } })
+    const body = '{"post":[]}'
+    const socket = await openRequest(`POST /runs/batch HTTP/1.1\r\ncontent-length: ${body.length}`)
+    const bytes = body.split('')
+    const drip = setInterval(() => socket.write(bytes.shift() ?? ''), 100)
+    expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 202 /)
+    clearInterval(drip)
+    socket.destroy()
+  })
+
   it('answers 408 to a silent sender and closes', async () => {
-    await start({ limits: { body_idle_ms: 50 } })
+    await start({ limits: { body_window_ms: 50 } })
     const socket = await openRequest('POST /runs/batch HTTP/1.1\r\ncontent-length: 10')
     socket.write('{')
     const closed = once(socket, 'close')

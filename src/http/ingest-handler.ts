@@ -5,7 +5,7 @@ import type { Accepted } from '../ingest/ingester.ts'
 import type { Rejected, RequestHead } from '../trace/decoded.ts'
 import type { Admission } from './admission.ts'
 import type { AppDeps } from './app-deps.ts'
-import { announcedLength, collectBody, type CollectedBody, dropRest, tooLarge } from './body.ts'
+import { dropRest, withBody } from './body.ts'
 import { credentialsOf } from './credentials.ts'
 import { type Exchange, sendJson } from './exchange.ts'
 import { isOtlp, otlpProblem, sendExported } from './otlp.ts'
@@ -75,26 +75,6 @@ export function requestHead(
     api_key_id: principal.api_key_id,
     received_at: deps.clock.now(),
     limits: { max_body_bytes, max_parts, max_part_bytes },
-  }
-}
-
-/** Takes memory for the body, reads it and hands it to `use`; the memory is given back when `use` is done. */
-export async function withBody<T>(
-  exchange: Exchange,
-  admission: Admission,
-  limits: Pick<AppDeps['limits'], 'max_body_bytes' | 'body_idle_ms'>,
-  use: (body: CollectedBody) => Promise<T>,
-): Promise<T> {
-  const max_bytes = Math.min(limits.max_body_bytes, admission.max_bytes)
-  const announced = announcedLength(exchange.req) ?? 0
-  if (announced > max_bytes) throw tooLarge(max_bytes)
-  const reservation = admission.reserve(announced)
-  if (reservation === undefined) throw new AppError('overloaded')
-  try {
-    const idle_ms = limits.body_idle_ms
-    return await use(await collectBody(exchange.req, { max_bytes, idle_ms }, reservation, announced))
-  } finally {
-    reservation.release()
   }
 }
 

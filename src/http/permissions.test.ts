@@ -12,6 +12,7 @@ const PRINCIPAL: Principal = {
   user_id: null,
   api_key_id: 'k',
   short_key: 's',
+  holder: 'k',
   workspace_ids: ['w'],
   all_workspaces: false,
   permissions: new Set(['runs:read']),

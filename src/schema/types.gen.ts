@@ -679,7 +679,7 @@ export interface Settings {
    */
   INGEST_MAX_BODY_BYTES: number
   /**
-   * Bodies held in memory at the same time over all requests; beyond it ingest answers 503 with Retry-After.
+   * Bodies held in memory at the same time over all requests. One key has at most 7/8 of it. When it is used up, the key that has the most is answered 503 with Retry-After while it is still sending.
    */
   INGEST_MAX_INFLIGHT_BYTES: number
   /**
@@ -1308,9 +1308,13 @@ export interface Info {
        */
       max_inflight_bytes: number
       /**
-       * A sender silent for longer is answered 408.
+       * In each interval of so many milliseconds the sender of a body must keep `min_body_bytes_per_second` on average. Slower: 408.
        */
-      body_idle_ms: number
+      body_window_ms: number
+      /**
+       * The slowest that a body may be sent.
+       */
+      min_body_bytes_per_second: number
       /**
        * Body of every other request.
        */

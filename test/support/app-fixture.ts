@@ -95,7 +95,8 @@ const LIMITS: HttpLimits = {
   max_parts: 25_000,
   max_part_bytes: 500_000,
   max_inflight_bytes: 2_000_000,
-  body_idle_ms: 2000,
+  body_window_ms: 2000,
+  min_body_bytes_per_second: 1000,
 }
 
 export interface FixtureOptions {

@@ -60,7 +60,7 @@ export function createIdentify(
     return credentials.key === undefined ? undefined : await keys?.authenticate(credentials)
   }
   const asUser = (exchange: Exchange, user: AccessUser, permissions = USER_PERMISSIONS): DeploymentDeps => {
-    exchange.principal = userPrincipal(deps.tenant.workspace_id, permissions)
+    exchange.principal = userPrincipal(deps.tenant.workspace_id, user, permissions)
     return { ...deps, ...deploymentFor(deps, userAuth, user), user }
   }
   return async (exchange) => {
@@ -88,7 +88,11 @@ function unlessUnknown(error: unknown): undefined {
   throw error
 }
 
-function userPrincipal(workspace_id: string, permissions: Principal['permissions']): Principal {
+function userPrincipal(
+  workspace_id: string,
+  { identity }: AccessUser,
+  permissions: Principal['permissions'],
+): Principal {
   return {
     organization_id: NIL_UUID,
     workspace_id,
@@ -96,6 +100,7 @@ function userPrincipal(workspace_id: string, permissions: Principal['permissions
     user_id: null,
     api_key_id: NIL_UUID,
     short_key: '',
+    holder: `user ${identity}`,
     workspace_ids: [workspace_id],
     all_workspaces: false,
     permissions,

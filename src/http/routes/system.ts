@@ -15,7 +15,8 @@ const LINKS = { docs: 'docs', openapi: 'openapi.json', info: 'info', health: 'ok
  * LangSmith version whose behaviour clients may expect: below 0.16 the JavaScript client warns.
  */
 export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limits'>): SchemaTypes['info'] {
-  const { max_body_bytes, max_parts, max_part_bytes, max_inflight_bytes, body_idle_ms } = limits
+  const { max_body_bytes, max_parts, max_part_bytes, max_inflight_bytes } = limits
+  const { body_window_ms, min_body_bytes_per_second } = limits
   return {
     version: '0.16.20',
     license_expiration_time: null,
@@ -40,7 +41,8 @@ export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limit
         max_parts,
         max_part_bytes,
         max_inflight_bytes,
-        body_idle_ms,
+        body_window_ms,
+        min_body_bytes_per_second,
         max_json_body_bytes: MAX_JSON_BODY_BYTES,
       },
     },
