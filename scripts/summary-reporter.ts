@@ -1,21 +1,33 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
+
+/** Where a test is, by its file and outermost suite: that title says why it was skipped. */
+function place(test: TestCase): string {
+  let found: TestCase | TestSuite = test
+  while (found.parent.type === 'suite') found = found.parent
+  return `${test.module.relativeModuleId} > ${found.name}`
+}
 
 /**
- * Prints the last line of every test command: `N passed, N failed`. A file that does not load and an
- * unhandled error count as failed, so that the line never looks better than the exit code.
+ * Prints the last line of every test command: `N passed, N failed`, and before it a line `skipped: …` for each
+ * suite or test that is marked as skipped. A file that does not load, a suite whose hooks fail and an unhandled error count as failed, so that the
+ * line never looks better than the exit code.
  */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     let passed = 0
     let failed = unhandledErrors.length
+    const skipped = new Map<string, number>()
     for (const module of modules) {
-      if (module.errors().length > 0) failed += 1
+      for (const suite of [module, ...module.children.allSuites()]) if (suite.errors().length > 0) failed += 1
       for (const test of module.children.allTests()) {
         const { state } = test.result()
         if (state === 'passed') passed += 1
         else if (state === 'failed') failed += 1
+        else if (test.options.mode === 'skip') skipped.set(place(test), (skipped.get(place(test)) ?? 0) + 1)
       }
     }
+    for (const [what, count] of skipped)
+      console.log(`skipped: ${what}: ${count} ${count === 1 ? 'test' : 'tests'}`)
     console.log(`${passed} passed, ${failed} failed`)
   }
 }

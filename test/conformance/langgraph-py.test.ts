@@ -1,24 +1,17 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PYTHON, pinned, withoutPython } from '../support/python.ts'
 import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts'
 import { API_KEY } from '../support/server.ts'
 import { useDeployment } from './deployment-setup.ts'
 import { answersAsDocumented, type OpenApiDocument } from './openapi-answers.ts'
 
-const probe = spawnSync(
-  'python3',
-  ['-c', 'import importlib.metadata as m; print(m.version("langgraph_sdk"))'],
-  { encoding: 'utf8' },
-)
-const missing = probe.status !== 0
-const reason = missing
-  ? 'python3 has no langgraph_sdk: pip install langgraph-sdk'
-  : `langgraph_sdk ${probe.stdout.trim()}`
+const missing = withoutPython()
 const SCRIPT = fileURLToPath(new URL('python-deployment.py', import.meta.url))
 
-describe.skipIf(missing)(`LangGraph's Python SDK (${reason})`, () => {
+describe.skipIf(missing !== '')(`LangGraph's Python SDK, ${pinned('langgraph-sdk')}${missing}`, () => {
   const setup = useDeployment()
   let proxy: RecordingProxy
   let said: Record<string, unknown>
@@ -28,7 +21,7 @@ describe.skipIf(missing)(`LangGraph's Python SDK (${reason})`, () => {
     const { url, weir } = setup()
     prefix = new URL(url).pathname
     proxy = await startRecordingProxy(weir.url)
-    const done = await promisify(execFile)('python3', [SCRIPT], {
+    const done = await promisify(execFile)(PYTHON, [SCRIPT], {
       env: {
         PATH: process.env['PATH'] ?? '',
         DEPLOYMENT_URL: proxy.url + prefix,

@@ -1,19 +1,12 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { zstdDecompressSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { PYTHON, pinned, withoutPython } from '../support/python.ts'
 import { API_KEY } from '../support/server.ts'
 import { useClientSetup } from './client-setup.ts'
 import type { ReadTraceRun } from './corpus-facts.ts'
-
-const probe = spawnSync('python3', ['-c', 'import langsmith; print(langsmith.__version__)'], {
-  encoding: 'utf8',
-})
-const missing = probe.status !== 0
-const reason = missing
-  ? 'python3 has no langsmith: pip install langsmith'
-  : `langsmith ${probe.stdout.trim()}`
 
 /** What python-client.py prints. */
 interface Printed {
@@ -25,7 +18,9 @@ interface Printed {
   [fact: string]: unknown
 }
 
-describe.skipIf(missing)(`the Python SDK (${reason})`, () => {
+const missing = withoutPython()
+
+describe.skipIf(missing !== '')(`the Python SDK, ${pinned('langsmith')}${missing}`, () => {
   const setup = useClientSetup()
   let printed: Printed
   let stderr: string
@@ -33,7 +28,7 @@ describe.skipIf(missing)(`the Python SDK (${reason})`, () => {
   beforeAll(async () => {
     const script = fileURLToPath(new URL('python-client.py', import.meta.url))
     // Notices about the client's own deprecated calls are no complaint about the server.
-    const done = await promisify(execFile)('python3', ['-W', 'ignore::DeprecationWarning', script], {
+    const done = await promisify(execFile)(PYTHON, ['-W', 'ignore::DeprecationWarning', script], {
       env: {
         PATH: process.env['PATH'] ?? '',
         LANGSMITH_TRACING: 'true',

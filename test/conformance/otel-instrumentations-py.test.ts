@@ -1,11 +1,12 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { BROKEN_MODEL, REPLY, WEATHER_CALL, WEATHER_REPLY } from '../support/fake-vendor.ts'
 import { eventually } from '../support/eventually.ts'
+import { PYTHON, withoutPython } from '../support/python.ts'
 import { API_KEY } from '../support/server.ts'
-import { useClientSetup } from './client-setup.ts'
+import { type ClientSetup, useClientSetup } from './client-setup.ts'
 import type { ReadTrace } from './corpus-facts.ts'
 import { ALL_OK, expectFirstToken, llmsOf, readEndedTrace, text, WEATHER_BLOCK } from './instrumented-app.ts'
 
@@ -14,61 +15,86 @@ const INSTRUMENTATIONS = [
   {
     title: 'OpenInference',
     which: 'openinference',
-    module: 'openinference.instrumentation.openai',
     env: {},
     format: 'openinference',
     firstToken: true,
   },
   {
+    title: 'OpenLLMetry',
+    which: 'openllmetry',
+    env: {},
+    format: 'otel-genai',
+    firstToken: false,
+  },
+  {
     title: "OpenTelemetry's own, content on spans",
     which: 'contrib',
-    module: 'opentelemetry.instrumentation.openai_v2',
     env: { OTEL_SEMCONV_STABILITY_OPT_IN: 'gen_ai_latest_experimental', [CAPTURE]: 'span_only' },
     format: 'otel-genai',
     firstToken: false,
   },
   {
-    title: "OpenTelemetry's own, content in log records",
+    title: "OpenTelemetry's own, content in one log record of each call",
     which: 'contrib',
-    module: 'opentelemetry.instrumentation.openai_v2',
+    env: { OTEL_SEMCONV_STABILITY_OPT_IN: 'gen_ai_latest_experimental', [CAPTURE]: 'event_only' },
+    format: 'otel-genai',
+    firstToken: false,
+  },
+  {
+    title: "OpenTelemetry's own, content in log records of its messages",
+    which: 'contrib',
     env: { [CAPTURE]: 'true' },
     format: 'otel-genai',
     firstToken: false,
   },
 ]
 
-/** Why it cannot run here; undefined when it can. */
-function missing(module: string): string | undefined {
-  const needed = `import openai, opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http, ${module}`
-  const probe = spawnSync('python3', ['-c', needed], { encoding: 'utf8' })
-  return probe.status === 0 ? undefined : `python3 has no ${module} that works`
+type Instrumentation = (typeof INSTRUMENTATIONS)[number]
+
+/** What an instrumented application wrote to its error output, and the trace that it sent. */
+interface Instrumented {
+  stderr: string
+  trace: ReadTrace
 }
 
-const CASES = INSTRUMENTATIONS.map((it) => ({ ...it, missing: missing(it.module) }))
+const SCRIPT = fileURLToPath(new URL('python-otel.py', import.meta.url))
+const missing = withoutPython()
 
-for (const { title, which, env, format, firstToken, missing } of CASES) {
-  describe.skipIf(missing !== undefined)(`Python, ${title}${missing ? ` (${missing})` : ''}`, () => {
-    const setup = useClientSetup()
+async function runInstrumented(setup: ClientSetup, { which, env }: Instrumentation): Promise<Instrumented> {
+  const { proxy, vendor } = setup
+  const done = await promisify(execFile)(PYTHON, [SCRIPT, which, proxy.url, API_KEY, vendor.url], {
+    env: { PATH: process.env['PATH'] ?? '', OTEL_EXPORTER_OTLP_TIMEOUT: '120', ...env },
+  })
+  const trace = await eventually(async () => {
+    const read = await readEndedTrace(setup, done.stdout.trim(), 6)
+    const llms = llmsOf(read)
+    // Log records come later than the spans, and lists a moment later than the content.
+    expect(llms.filter(({ llm }) => llm!.messages!.input.length === 0)).toEqual([])
+    expect(llms.map(({ total_tokens }) => total_tokens)).not.toContain(0)
+    expect(read.totals.total_tokens).toBe(llms.reduce((sum, llm) => sum + llm.total_tokens, 0))
+    return read
+  })
+  return { stderr: done.stderr, trace }
+}
+
+describe.skipIf(missing !== '')(`instrumentations in Python${missing}`, () => {
+  const setup = useClientSetup()
+  const runs = new Map<string, Promise<Instrumented>>()
+
+  // Each is a process of its own, and all run at the same time.
+  beforeAll(() => {
+    for (const instrumentation of INSTRUMENTATIONS) {
+      const run = runInstrumented(setup(), instrumentation)
+      run.catch(() => undefined)
+      runs.set(instrumentation.title, run)
+    }
+  })
+
+  describe.for(INSTRUMENTATIONS)('$title', ({ title, format, firstToken }) => {
     let stderr: string
     let trace: ReadTrace
-
     beforeAll(async () => {
-      const { proxy, vendor } = setup()
-      const script = fileURLToPath(new URL('python-otel.py', import.meta.url))
-      const done = await promisify(execFile)('python3', [script, which, proxy.url, API_KEY, vendor.url], {
-        env: { PATH: process.env['PATH'] ?? '', OTEL_EXPORTER_OTLP_TIMEOUT: '120', ...env },
-      })
-      const traceId = done.stdout.trim()
-      stderr = done.stderr
-      trace = await eventually(async () => {
-        const read = await readEndedTrace(setup(), traceId, 6)
-        const llms = llmsOf(read)
-        // Log records come later than the spans, and lists a moment later than the content.
-        expect(llms.filter(({ llm }) => llm!.messages!.input.length === 0)).toEqual([])
-        expect(llms.map(({ total_tokens }) => total_tokens)).not.toContain(0)
-        expect(read.totals.total_tokens).toBe(llms.reduce((sum, llm) => sum + llm.total_tokens, 0))
-        return read
-      })
+      ;({ stderr, trace } = (await runs.get(title))!)
     })
 
     it('says nothing', () => {
@@ -153,4 +179,4 @@ for (const { title, which, env, format, firstToken, missing } of CASES) {
       expect(broken!.error).toContain('this model is broken')
     })
   })
-}
+})

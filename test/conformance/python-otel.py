@@ -1,6 +1,6 @@
 """What a Python application with OpenTelemetry does: one trace of calls of a fake OpenAI, with its log records.
 
-Arguments: the instrumentation (openinference or contrib), the server's URL, its key, the fake OpenAI's URL. Prints the
+Arguments: the instrumentation (openinference, openllmetry or contrib), the server's URL, its key, the fake OpenAI's URL. Prints the
 id of the trace. What anything logs or warns of goes to stderr, where the test wants nothing.
 """
 
@@ -41,6 +41,8 @@ set_logger_provider(logs)
 
 if instrumentation == "openinference":
     from openinference.instrumentation.openai import OpenAIInstrumentor
+elif instrumentation == "openllmetry":
+    from opentelemetry.instrumentation.openai import OpenAIInstrumentor
 else:
     from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
 OpenAIInstrumentor().instrument(tracer_provider=traces)

@@ -16,9 +16,9 @@ const PAGE = fileURLToPath(new URL('../fixtures/use-stream/page.mjs', import.met
 /** In CI there must be one, unless `.ci/run` has found and said that it cannot be installed. */
 const { CI, WITHOUT_CHROMIUM } = process.env
 const isThere = CHROMIUM !== undefined || (CI === '1' && WITHOUT_CHROMIUM !== '1')
-if (!isThere) console.warn('skipped: no chromium is installed to run useStream in')
+const reason = isThere ? '' : ' (Chromium is not installed)'
 
-describe.skipIf(!isThere)('useStream of the SDK, on a page of another origin', () => {
+describe.skipIf(!isThere)(`useStream of the SDK, on a page of another origin${reason}`, () => {
   const setup = useDeployment()
   let site: Server
   let browser: Browser
