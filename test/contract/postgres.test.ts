@@ -70,7 +70,8 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
         await session.query('UPDATE t SET n = n WHERE n = ?', [second])
       })
     await Promise.all([touch(1, 2, 0), touch(2, 1, 1)])
-    expect(runs).toBe(3)
+    // Not always exactly 3: the one that was given up may take its row before the other wakes, and both wait again.
+    expect(runs).toBeGreaterThanOrEqual(3)
   })
 
   it('does not commit what went on after a statement had failed', async () => {
