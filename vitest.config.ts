@@ -20,18 +20,18 @@ const LONG_TIMEOUT_MS = 30 * MINUTE
 
 export default defineConfig({
   test: {
-    pool: 'forks',
     maxWorkers: 2,
-    // The processes that tests run in, and those that they start.
-    env: { NODE_COMPILE_CACHE },
     passWithNoTests: true,
-    globalSetup: ['./test/support/postgres-for-all.ts'],
+    globalSetup: ['./test/support/shared-servers.ts'],
     reporters: ['default', './scripts/summary-reporter.ts'],
+    // They do not extend what is above: the servers that all files share would be started for each of them.
     projects: Object.entries(LAYERS).map(([name, include]) => ({
-      extends: true,
       test: {
         name,
         include,
+        pool: 'forks' as const,
+        // The processes that tests run in, and those that they start.
+        env: { NODE_COMPILE_CACHE },
         isolate: !SHARED.has(name),
         testTimeout: name === 'long' ? LONG_TIMEOUT_MS : TIMEOUT_MS,
         hookTimeout: name === 'long' ? LONG_TIMEOUT_MS : TIMEOUT_MS,

@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { type FakeVendor, startFakeVendor } from '../support/fake-vendor.ts'
 import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts'
-import { API_KEY, startWeir, type WeirProcess } from '../support/server.ts'
+import { borrowWeir, type UsedWeir } from '../support/use-weir.ts'
 import type { ReadTraceRun } from './corpus-facts.ts'
 import { answersAsDocumented, type OpenApiDocument } from './openapi-answers.ts'
 
 /** What tests of a client work with; read it inside tests and hooks only. */
 export interface ClientSetup {
-  weir: WeirProcess
+  weir: UsedWeir
   /** Between client and server: clients are pointed here. */
   proxy: RecordingProxy
   vendor: FakeVendor
@@ -31,7 +31,7 @@ export function useClientSetup(): () => ClientSetup {
   }
 
   beforeAll(async () => {
-    const weir = await startWeir()
+    const weir = await borrowWeir()
     stops.push(async () => expect(await weir.stop()).toBe(0))
     const proxy = await startRecordingProxy(weir.url)
     stops.push(proxy.stop)
@@ -73,10 +73,10 @@ async function expectDocumented({ weir, proxy }: ClientSetup): Promise<void> {
 
 /** An SDK client pointed at the proxy, as a user would make one. */
 export function makeClient(
-  { proxy }: ClientSetup,
+  { weir, proxy }: ClientSetup,
   config: ConstructorParameters<typeof Client>[0] = {},
 ): Client {
-  return new Client({ apiUrl: proxy.url, apiKey: API_KEY, ...config })
+  return new Client({ apiUrl: proxy.url, apiKey: weir.key, ...config })
 }
 
 /** The TraceRun once it is there and ended, through the SDK's own readRun. */

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { drained, useWeir, type WeirProcess } from '../support/server.ts'
+import { drained } from '../support/server.ts'
+import { type UsedWeir, useWeir } from '../support/use-weir.ts'
 import { caseFaults, type ExpectedFacts, type ReadTrace, type ReadTraceRun } from './corpus-facts.ts'
 
 const CORPUS = new URL('../corpus/', import.meta.url)
@@ -62,7 +63,7 @@ function readCases(): CorpusCase[] {
 }
 
 /** Posts them one after the other: [path, status] of each. */
-async function replay(weir: WeirProcess, requests: readonly RecordedRequest[]): Promise<[string, number][]> {
+async function replay(weir: UsedWeir, requests: readonly RecordedRequest[]): Promise<[string, number][]> {
   const answers: [string, number][] = []
   for (const { method, path, headers, body } of requests) {
     const response = await weir.request(path, { method, headers, body })
@@ -72,7 +73,7 @@ async function replay(weir: WeirProcess, requests: readonly RecordedRequest[]): 
   return answers
 }
 
-async function readTraces(weir: WeirProcess, { runs }: CorpusCase): Promise<ReadTrace[]> {
+async function readTraces(weir: UsedWeir, { runs }: CorpusCase): Promise<ReadTrace[]> {
   const ids = new Set<string>()
   for (const run of runs) {
     const { trace_id } =
@@ -85,7 +86,7 @@ async function readTraces(weir: WeirProcess, { runs }: CorpusCase): Promise<Read
 /** The traces of each case by its name. */
 type Reading = ReadonlyMap<string, ReadTrace[]>
 
-async function readAll(weir: WeirProcess): Promise<Reading> {
+async function readAll(weir: UsedWeir): Promise<Reading> {
   const reading = new Map<string, ReadTrace[]>()
   for (const corpusCase of cases) reading.set(corpusCase.name, await readTraces(weir, corpusCase))
   return reading
@@ -112,7 +113,7 @@ function expectAccepted(answers: readonly [string, number][]): void {
     expect([path, status]).toEqual([path, path === '/feedback' ? 200 : 202])
 }
 
-function itHoldsEveryFact(order: keyof typeof read, current: () => WeirProcess): void {
+function itHoldsEveryFact(order: keyof typeof read, current: () => UsedWeir): void {
   it.each(cases.map((corpusCase) => [corpusCase.name, corpusCase] as const))('%s', async (_, corpusCase) => {
     const traces = read[order].get(corpusCase.name) ?? []
     expect(caseFaults(corpusCase.expected, traces)).toEqual([])

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest'
-import { API_KEY } from '../support/server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { useDeployment } from './deployment-setup.ts'
 
 const setup = useDeployment()
-const KEY = { 'x-api-key': API_KEY }
+let KEY: { 'x-api-key': string }
+beforeAll(() => void (KEY = { 'x-api-key': setup().weir.key }))
 
 /** A request to the deployment's own listener. */
 function ask(path: string, init: RequestInit = {}): Promise<Response> {

@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { API_KEY, startWeir, type WeirProcess } from '../support/server.ts'
+import { startWeir } from '../support/server.ts'
+import { borrowWeir, type UsedWeir } from '../support/use-weir.ts'
+import { DEPLOYMENT_NAME } from '../support/weir-pool.ts'
 import { type Answer, answersAsDocumented, type OpenApiDocument } from './openapi-answers.ts'
-
-const NAME = 'fixtures'
 
 /** What tests of the deployment API work with; read it inside tests and hooks only. */
 export interface DeploymentSetup {
-  weir: WeirProcess
+  weir: UsedWeir
   /** Of the deployment. */
   url: string
   /** LangGraph's SDK, as a user would make it; all that it is answered is checked after the tests. */
@@ -42,24 +42,24 @@ function recordingFetch(url: string, answers: Answer[]): typeof fetch {
 }
 
 /**
- * A server that hosts graphs of test/fixtures, for the tests of a file. After all, every answer must have been as the
- * deployment's own OpenAPI document says, and none a 5xx.
+ * A server that hosts graphs of test/fixtures, for the tests of a file: borrowed, or started where `folder` names other
+ * graphs than `graphs`. After all, every answer must have been as the deployment's own OpenAPI document says, and none
+ * a 5xx.
  */
-export function useDeployment(folder = 'graphs', env: Record<string, string> = {}): () => DeploymentSetup {
+export function useDeployment(folder?: string): () => DeploymentSetup {
   let setup: DeploymentSetup | undefined
   const answers: Answer[] = []
 
   beforeAll(async () => {
-    const GRAPHS = fileURLToPath(new URL(`../fixtures/${folder}/langgraph.json`, import.meta.url))
-    const weir = await startWeir({ GRAPHS, DEPLOYMENT_NAME: NAME, DEPLOYMENT_PORT: '0', ...env })
-    const url = new URL(`/deployments/${NAME}`, weir.url).href
+    const weir = await (folder === undefined ? borrowWeir('/weir/deployment') : startHosting(folder))
+    const url = new URL(`/deployments/${DEPLOYMENT_NAME}`, weir.url).href
     const record = recordingFetch(url, answers)
     setup = {
       weir,
       url,
-      client: new Client({ apiUrl: url, apiKey: API_KEY, callerOptions: { fetch: record } }),
+      client: new Client({ apiUrl: url, apiKey: weir.key, callerOptions: { fetch: record } }),
       request: (path, { headers, ...init } = {}) =>
-        record(`${url}${path}`, { ...init, headers: { 'x-api-key': API_KEY, ...headers } }),
+        record(`${url}${path}`, { ...init, headers: { 'x-api-key': weir.key, ...headers } }),
       streams: () => answers.filter(isStream).length,
     }
   })
@@ -72,6 +72,10 @@ export function useDeployment(folder = 'graphs', env: Record<string, string> = {
       expect(answers.flatMap((answer) => check.faults(answer))).toEqual([])
       expect(answers.filter(({ status }) => status >= 500)).toEqual([])
     } finally {
+      // Who borrows the server next finds nothing that goes on.
+      const headers = { 'x-api-key': setup.weir.key, 'content-type': 'application/json' }
+      const body = JSON.stringify({ status: 'all' })
+      await fetch(`${setup.url}/runs/cancel`, { method: 'POST', headers, body })
       expect(await setup.weir.stop()).toBe(0)
     }
   })
@@ -80,6 +84,11 @@ export function useDeployment(folder = 'graphs', env: Record<string, string> = {
     if (setup === undefined) throw new Error('the setup has not started')
     return setup
   }
+}
+
+function startHosting(folder: string): Promise<UsedWeir> {
+  const GRAPHS = fileURLToPath(new URL(`../fixtures/${folder}/langgraph.json`, import.meta.url))
+  return startWeir({ GRAPHS, DEPLOYMENT_NAME, DEPLOYMENT_PORT: '0' })
 }
 
 /** Status and body of what a call of the SDK was refused with. */

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, it } from 'vitest'
-import { API_KEY, useWeir } from '../support/server.ts'
+import { API_KEY } from '../support/server.ts'
+import { useWeir } from '../support/use-weir.ts'
 import { refusal } from './deployment-setup.ts'
 
 const GRAPHS = fileURLToPath(new URL('../fixtures/http-graphs/langgraph.json', import.meta.url))

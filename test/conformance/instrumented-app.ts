@@ -8,7 +8,6 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { dashed } from '../../src/base/ids.ts'
 import { eventually, PATIENCE_MS } from '../support/eventually.ts'
 import { FIRST_PIECE_MS, WEATHER_CALL, WEATHER_REPLY } from '../support/fake-vendor.ts'
-import { API_KEY } from '../support/server.ts'
 import { type ClientSetup, useClientSetup } from './client-setup.ts'
 import type { ReadTrace, ReadTraceRun } from './corpus-facts.ts'
 
@@ -36,7 +35,7 @@ export function useInstrumentedApp(): () => InstrumentedApp {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
     const exporter = new OTLPTraceExporter({
       url: `${setup().proxy.url}/otel/v1/traces`,
-      headers: { 'x-api-key': API_KEY, 'Langsmith-Project': 'instrumented' },
+      headers: { 'x-api-key': setup().weir.key, 'Langsmith-Project': 'instrumented' },
       timeoutMillis: PATIENCE_MS,
     })
     const resource = resourceFromAttributes({ 'service.name': 'instrumented-app' })

@@ -2,7 +2,6 @@ import type { Run } from '@langchain/langgraph-sdk'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { newGate } from '../support/gate.ts'
-import { API_KEY } from '../support/server.ts'
 import { refusal, useDeployment } from './deployment-setup.ts'
 
 const NOWHERE = 'a5a5a5a5-0000-4000-8000-000000000000'
@@ -252,7 +251,7 @@ describe('waiting', () => {
     const answer = await fetch(`${setup().weir.deploymentUrl}/threads/${thread_id}/runs/wait`, {
       method: 'POST',
       body: JSON.stringify(asked),
-      headers: { ...JSON_TYPE, 'x-api-key': API_KEY },
+      headers: { ...JSON_TYPE, 'x-api-key': setup().weir.key },
     })
     expect(answer.status).toBe(200)
     const place = answer.headers.get('content-location') ?? ''
@@ -277,7 +276,7 @@ describe('waiting', () => {
       const answer = await fetch(`${setup().url}${path}`, {
         method,
         signal: left.signal,
-        headers: { ...JSON_TYPE, 'x-api-key': API_KEY },
+        headers: { ...JSON_TYPE, 'x-api-key': setup().weir.key },
         ...(body && { body: JSON.stringify(body) }),
       })
       expect(answer.status).toBe(200)

@@ -2,7 +2,6 @@ import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { newGate } from '../support/gate.ts'
-import { API_KEY } from '../support/server.ts'
 import { refusal, useDeployment } from './deployment-setup.ts'
 
 const NOWHERE = 'a5a5a5a5-0000-4000-8000-000000000000'
@@ -289,7 +288,7 @@ describe('runs.joinStream', () => {
         cuts++
         return new Response(response.body?.pipeThrough(cutAfter(bytes)), response)
       }
-      const client = new Client({ apiUrl: url, apiKey: API_KEY, callerOptions: { fetch: cutting } })
+      const client = new Client({ apiUrl: url, apiKey: setup().weir.key, callerOptions: { fetch: cutting } })
       const { thread_id } = await client.threads.create()
       const items = await all(
         client.runs.stream(thread_id, 'tokens', {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { API_KEY } from '../support/server.ts'
 import { framesOf, readFrames, type SseFrame } from '../support/sse-frames.ts'
 import { refusal, useDeployment } from './deployment-setup.ts'
 
@@ -282,7 +281,7 @@ describe('streams on the wire', () => {
 
   it('STREAM-17: keep silent connections alive, and cancel for clients that leave, if asked to', async () => {
     const { url } = setup()
-    const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' }
+    const headers = { 'x-api-key': setup().weir.key, 'content-type': 'application/json' }
     const body = JSON.stringify({ assistant_id: 'tokens', ...SLEEPING })
     const open = async (path: string, method: 'GET' | 'POST') => {
       const left = new AbortController()

@@ -4,7 +4,6 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PYTHON, pinned, withoutPython } from '../support/python.ts'
 import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts'
-import { API_KEY } from '../support/server.ts'
 import { useDeployment } from './deployment-setup.ts'
 import { answersAsDocumented, type OpenApiDocument } from './openapi-answers.ts'
 
@@ -26,7 +25,7 @@ describe.skipIf(missing !== '')(`LangGraph's Python SDK, ${pinned('langgraph-sdk
         PATH: process.env['PATH'] ?? '',
         DEPLOYMENT_URL: proxy.url + prefix,
         DIRECT_URL: url,
-        LANGGRAPH_API_KEY: API_KEY,
+        LANGGRAPH_API_KEY: setup().weir.key,
       },
     })
     said = JSON.parse(done.stdout) as Record<string, unknown>

@@ -4,7 +4,6 @@ import { promisify } from 'node:util'
 import { zstdDecompressSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PYTHON, pinned, withoutPython } from '../support/python.ts'
-import { API_KEY } from '../support/server.ts'
 import { useClientSetup } from './client-setup.ts'
 import type { ReadTraceRun } from './corpus-facts.ts'
 
@@ -33,7 +32,7 @@ describe.skipIf(missing !== '')(`the Python SDK, ${pinned('langsmith')}${missing
         PATH: process.env['PATH'] ?? '',
         LANGSMITH_TRACING: 'true',
         LANGSMITH_ENDPOINT: setup().proxy.url,
-        LANGSMITH_API_KEY: API_KEY,
+        LANGSMITH_API_KEY: setup().weir.key,
         LANGSMITH_PROJECT: 'python',
       },
     })

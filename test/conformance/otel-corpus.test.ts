@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { dashed } from '../../src/base/ids.ts'
 import { eventually } from '../support/eventually.ts'
-import { useWeir, type WeirProcess } from '../support/server.ts'
+import { type UsedWeir, useWeir } from '../support/use-weir.ts'
 import { caseFaults, type ExpectedFacts, type ReadTrace } from './corpus-facts.ts'
 
 const CORPUS = new URL('../corpus/', import.meta.url)
@@ -48,7 +48,7 @@ const cases = [FIRST, ...readdirSync(CORPUS).sort()]
   .filter((name, i) => /otel|otlp/.test(name) && (i === 0 || name !== FIRST))
   .map(readCase)
 
-async function send(weir: WeirProcess, { requests }: OtlpCase): Promise<number[]> {
+async function send(weir: UsedWeir, { requests }: OtlpCase): Promise<number[]> {
   const statuses: number[] = []
   for (const { path, headers, body } of requests) {
     const response = await weir.request(path, { method: 'POST', headers, body })
@@ -58,7 +58,7 @@ async function send(weir: WeirProcess, { requests }: OtlpCase): Promise<number[]
   return statuses
 }
 
-async function faultsOf(weir: WeirProcess, { traces, expected }: OtlpCase): Promise<string[]> {
+async function faultsOf(weir: UsedWeir, { traces, expected }: OtlpCase): Promise<string[]> {
   const read: ReadTrace[] = []
   for (const id of traces) {
     const response = await weir.request(`/api/v1/traces/${id}`)
@@ -67,13 +67,13 @@ async function faultsOf(weir: WeirProcess, { traces, expected }: OtlpCase): Prom
   return typeof expected === 'string' ? [] : caseFaults(expected, read)
 }
 
-// Cases share trace and span ids, so each is read before the next one is sent, and sent twice to another server.
-const [first, second] = [useWeir(), useWeir()]
-
+// Cases share trace and span ids, so each is read before the next one is sent, and sent twice to another organization.
 describe.each([
-  ['as they were sent', first, false],
-  ['each sent twice', second, true],
-])('recorded exports, %s', (_, { current }, again) => {
+  ['as they were sent', false],
+  ['each sent twice', true],
+])('recorded exports, %s', (_, again) => {
+  const { current } = useWeir()
+
   it('are many', () => {
     expect(cases.length).toBe(13)
     expect(
@@ -93,7 +93,7 @@ describe.each([
 })
 
 describe('POST /runs/validate', () => {
-  const { current } = first
+  const { current } = useWeir()
 
   it.each(cases.filter(({ expected }) => typeof expected !== 'string'))(
     'reports what the spans of $name map to',

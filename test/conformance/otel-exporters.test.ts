@@ -10,10 +10,9 @@ import { describe, expect, it } from 'vitest'
 import { dashed } from '../../src/base/ids.ts'
 import { spanUuid } from '../../src/trace/otel/span-ids.ts'
 import { eventually, PATIENCE_MS } from '../support/eventually.ts'
-import { API_KEY, useWeir, type WeirProcess } from '../support/server.ts'
+import { type UsedWeir, useWeir } from '../support/use-weir.ts'
 import type { ReadTrace } from './corpus-facts.ts'
 
-const HEADERS = { 'x-api-key': API_KEY, 'Langsmith-Project': 'exporters' }
 const resource = resourceFromAttributes({ 'service.name': 'exporters', 'service.version': '1' })
 
 const EXPORTERS = [
@@ -64,7 +63,7 @@ function agentTrace(tracer: Tracer): { trace_id: string; llm: string; tool: stri
   }
 }
 
-async function readTrace(weir: WeirProcess, id: string, runs: number): Promise<ReadTrace> {
+async function readTrace(weir: UsedWeir, id: string, runs: number): Promise<ReadTrace> {
   return await eventually(async () => {
     const read = await weir.json<ReadTrace>(`/api/v1/traces/${id}`)
     expect(read.runs.length).toBe(runs)
@@ -76,11 +75,12 @@ async function readTrace(weir: WeirProcess, id: string, runs: number): Promise<R
 
 describe("OpenTelemetry's own exporters", () => {
   const { current } = useWeir()
+  const headers = () => ({ 'x-api-key': current().key, 'Langsmith-Project': 'exporters' })
 
   it.each(EXPORTERS)('send spans as %s', async (_, Exporter, compression) => {
     const exporter = new Exporter({
       url: `${current().url}/v1/traces`,
-      headers: HEADERS,
+      headers: headers(),
       compression,
       timeoutMillis: PATIENCE_MS,
     })
@@ -117,7 +117,7 @@ describe("OpenTelemetry's own exporters", () => {
 
   it('may send every span as soon as it has ended, the root last', async () => {
     const url = `${current().url}/otel/v1/traces`
-    const exporter = new ProtoExporter({ url, headers: HEADERS, timeoutMillis: PATIENCE_MS })
+    const exporter = new ProtoExporter({ url, headers: headers(), timeoutMillis: PATIENCE_MS })
     const provider = new TracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor({ exporter })] })
     const { trace_id, llm } = agentTrace(provider.getTracer('test'))
     await provider.forceFlush({ timeoutMillis: PATIENCE_MS })
@@ -132,7 +132,7 @@ describe("OpenTelemetry's own exporters", () => {
 
   it.each(['before', 'after'])('send the content of a span as log records, %s it', async (when) => {
     const base = `${current().url}/api/v1/otel/v1`
-    const to = (path: string) => ({ url: base + path, headers: HEADERS, timeoutMillis: PATIENCE_MS })
+    const to = (path: string) => ({ url: base + path, headers: headers(), timeoutMillis: PATIENCE_MS })
     const exportTimeoutMillis = PATIENCE_MS
     const traces = new TracerProvider({
       resource,

@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { BROKEN_MODEL, REPLY, WEATHER_CALL, WEATHER_REPLY } from '../support/fake-vendor.ts'
 import { eventually } from '../support/eventually.ts'
 import { PYTHON, withoutPython } from '../support/python.ts'
-import { API_KEY } from '../support/server.ts'
 import { type ClientSetup, useClientSetup } from './client-setup.ts'
 import type { ReadTrace } from './corpus-facts.ts'
 import { ALL_OK, expectFirstToken, llmsOf, readEndedTrace, text, WEATHER_BLOCK } from './instrumented-app.ts'
@@ -61,8 +60,8 @@ const SCRIPT = fileURLToPath(new URL('python-otel.py', import.meta.url))
 const missing = withoutPython()
 
 async function runInstrumented(setup: ClientSetup, { which, env }: Instrumentation): Promise<Instrumented> {
-  const { proxy, vendor } = setup
-  const done = await promisify(execFile)(PYTHON, [SCRIPT, which, proxy.url, API_KEY, vendor.url], {
+  const { weir, proxy, vendor } = setup
+  const done = await promisify(execFile)(PYTHON, [SCRIPT, which, proxy.url, weir.key, vendor.url], {
     env: { PATH: process.env['PATH'] ?? '', OTEL_EXPORTER_OTLP_TIMEOUT: '120', ...env },
   })
   const trace = await eventually(async () => {

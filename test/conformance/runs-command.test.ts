@@ -6,7 +6,6 @@ import { NODE_COMPILE_CACHE } from '../support/compile-cache.ts'
 import { until } from '../support/embedded-clickhouse.ts'
 import { nextMillisecond } from '../support/eventually.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
-import { API_KEY } from '../support/server.ts'
 import { useDeployment } from './deployment-setup.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -25,7 +24,7 @@ function start(args: readonly string[], env: Record<string, string> = {}) {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE,
       WEIR_DEPLOYMENT_URL: setup().url,
-      WEIR_API_KEY: API_KEY,
+      WEIR_API_KEY: setup().weir.key,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

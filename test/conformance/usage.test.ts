@@ -11,7 +11,8 @@ import { openSqlite } from '../../src/storage/sql/sqlite.ts'
 import { switchUsage } from '../../src/storage/sql/usage-switches.ts'
 import { temporaryDir } from '../support/embedded-clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
-import { API_KEY, drained, useWeir } from '../support/server.ts'
+import { drained } from '../support/server.ts'
+import { useWeir } from '../support/use-weir.ts'
 import { startWeir } from '../support/weir-process.ts'
 import { useClientSetup } from './client-setup.ts'
 
@@ -82,7 +83,7 @@ async function log(start: number, session_name: string): Promise<void> {
 
 /** `weir usage …` against the server, as a process. */
 async function weirUsage(args: string[], env: Record<string, string> = {}) {
-  const settings = { ...process.env, WEIR_URL: setup().weir.url, WEIR_API_KEY: API_KEY, ...env }
+  const settings = { ...process.env, WEIR_URL: setup().weir.url, WEIR_API_KEY: setup().weir.key, ...env }
   const command = ['src/main.ts', 'usage', ...args]
   return await promisify(execFile)(process.execPath, command, { cwd: ROOT, env: settings })
 }
@@ -200,7 +201,8 @@ describe('weir usage', () => {
       stderr: expect.stringContaining('(401)'),
     })
     await expect(weirUsage(['--url', 'http://127.0.0.1:1'])).rejects.toMatchObject({
-      stderr: 'weir usage: No server answers at http://127.0.0.1:1; --url names another.\n',
+      stderr:
+        'weir usage: No server answers at http://127.0.0.1:1. Start it with npm start, or name another address with --url.\n',
     })
   })
 })

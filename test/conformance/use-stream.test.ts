@@ -7,7 +7,6 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { eventually, PATIENCE_MS } from '../support/eventually.ts'
 import { newGate } from '../support/gate.ts'
-import { API_KEY } from '../support/server.ts'
 import { useDeployment } from './deployment-setup.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
@@ -50,7 +49,7 @@ describe.skipIf(!isThere)(`useStream of the SDK, on a page of another origin${re
   /** Shows the page for a graph; its slow run ends when the file `gate` is there. */
   async function open(graph: string, gate = ''): Promise<void> {
     const { port } = site.address() as AddressInfo
-    const query = new URLSearchParams({ url: setup().url, key: API_KEY, graph, gate })
+    const query = new URLSearchParams({ url: setup().url, key: setup().weir.key, graph, gate })
     await page.goto(`http://127.0.0.1:${port}/?${query.toString()}`)
     await page.waitForSelector('#quick')
   }

@@ -1,5 +1,5 @@
-import { inject } from 'vitest'
 import { openPostgres } from '../../src/storage/sql/postgres.ts'
+import { shared } from './shared.ts'
 
 /** Databases of the Postgres that all test files share. */
 export interface PostgresDatabases {
@@ -16,13 +16,6 @@ const EMPTY = `DO $$ DECLARE name TEXT; BEGIN
   CREATE SCHEMA public;
 END $$`
 
-async function create(): Promise<string> {
-  const response = await fetch(inject('postgres'))
-  const text = await response.text()
-  if (!response.ok) throw new Error(text)
-  return text
-}
-
 async function emptied(url: string): Promise<string> {
   const database = openPostgres(url)
   await database.query(EMPTY)
@@ -36,7 +29,7 @@ export function postgresDatabases(): PostgresDatabases {
   return {
     async take() {
       const url = free.pop()
-      return await (url === undefined ? create() : emptied(url))
+      return await (url === undefined ? (await shared('/postgres')).url : emptied(url))
     },
     giveBack: (url) => void free.push(url),
   }

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect } from 'vitest'
 import { NODE_COMPILE_CACHE } from './compile-cache.ts'
 import { eventually, PATIENCE_MS } from './eventually.ts'
 
@@ -18,6 +17,11 @@ export interface WeirProcess {
   readonly url: string
   /** Of the deployment's own listener; '' when none is hosted. */
   readonly deploymentUrl: string
+  /** Of an admin; requests are made with it. */
+  readonly key: string
+  readonly dataDir: string
+  /** Log lines of level error and fatal so far. */
+  errors(): string[]
   /** A request with the key; `path` may be absolute. */
   request(path: string, init?: WeirRequest): Promise<Response>
   /** Body of a 200 answer; rejects with the status otherwise. A body makes it a POST. */
@@ -84,11 +88,29 @@ async function spawnWeir(dataDir: string, env: Record<string, string>): Promise<
 export async function startWeir(env: Record<string, string> = {}): Promise<WeirProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-server-'))
   const { child, ended, url, deploymentUrl, output } = await spawnWeir(dataDir, env)
+  const errors = (): string[] => output.filter((line) => /"level":"(error|fatal)"/.test(line))
+  return {
+    ...clientOf(url, API_KEY),
+    deploymentUrl,
+    dataDir,
+    errors,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+      if (errors().length > 0) throw new Error(`weir logged errors:\n${errors().join('\n')}`)
+      return child.exitCode
+    },
+  }
+}
+
+/** How tests ask a server with the key. */
+export function clientOf(url: string, key: string): Pick<WeirProcess, 'url' | 'key' | 'request' | 'json'> {
   const request = (path: string, { headers, ...init }: WeirRequest = {}): Promise<Response> =>
-    fetch(new URL(path, url), { ...init, headers: { 'x-api-key': API_KEY, ...headers } })
+    fetch(new URL(path, url), { ...init, headers: { 'x-api-key': key, ...headers } })
   return {
     url,
-    deploymentUrl,
+    key,
     request,
     async json<T>(path: string, body?: unknown): Promise<T> {
       const json = { method: 'POST', headers: { 'content-type': 'application/json' } }
@@ -97,14 +119,6 @@ export async function startWeir(env: Record<string, string> = {}): Promise<WeirP
       if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`)
       return JSON.parse(text) as T
     },
-    async stop() {
-      child.kill('SIGTERM')
-      await ended
-      await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
-      const errors = output.filter((line) => /"level":"(error|fatal)"/.test(line))
-      if (errors.length > 0) throw new Error(`weir logged errors:\n${errors.join('\n')}`)
-      return child.exitCode
-    },
   }
 }
 
@@ -112,26 +126,6 @@ export async function startWeir(env: Record<string, string> = {}): Promise<WeirP
 export async function drained(weir: Pick<WeirProcess, 'json'>): Promise<void> {
   await eventually(async () => {
     const { waiting } = await weir.json<{ waiting: number }>('/api/v1/ingest/health')
-    expect(waiting).toBe(0)
+    if (waiting > 0) throw new Error(`${waiting} requests wait to be stored`)
   })
-}
-
-/**
- * One server for the tests of a describe block (or file): started before them, stopped after them, which fails when
- * it logged an error or did not end well. Read `current()` inside tests and hooks only.
- */
-export function useWeir(env: Record<string, string> = {}): { current: () => WeirProcess } {
-  let weir: WeirProcess | undefined
-  beforeAll(async () => {
-    weir = await startWeir(env)
-  })
-  afterAll(async () => {
-    expect(await weir?.stop()).toBe(0)
-  })
-  return {
-    current() {
-      if (weir === undefined) throw new Error('the server has not started')
-      return weir
-    },
-  }
 }

@@ -1,9 +1,7 @@
 import type { ListQuery, TraceStore } from '../../src/ingest/trace-store.ts'
 import { NIL_UUID } from '../../src/base/ids.ts'
 import { STORED_COLUMNS } from '../../src/ingest/stored-columns.ts'
-import { createLogger } from '../../src/base/log.ts'
-import { type ClickHouse, connectClickHouse } from '../../src/storage/clickhouse/connect.ts'
-import { migrate } from '../../src/storage/clickhouse/migrate.ts'
+import type { ClickHouse } from '../../src/storage/clickhouse/connect.ts'
 import { createTraceStore } from '../../src/storage/clickhouse/trace-store.ts'
 import { parseFilter } from '../../src/trace/filter.ts'
 import { RowWriter } from '../../src/trace/row-binary.ts'
@@ -14,7 +12,7 @@ import {
   readRows,
   writeTraceRunRow,
 } from '../../src/trace/trace-run-row.ts'
-import { startTestClickHouse, temporaryDir } from './embedded-clickhouse.ts'
+import { migratedDatabase } from './clickhouse-database.ts'
 
 export const WORKSPACE = '0195f3a0-0000-7000-8000-0000000000aa'
 export const PROJECT = '0195f3a0-0000-7000-8000-0000000000bb'
@@ -77,7 +75,7 @@ export function traceRunRow(n: number, fields: Partial<TraceRunRow>): TraceRunRo
   }
 }
 
-/** A TraceStore on a migrated engine of its own. */
+/** A TraceStore on a migrated database of its own. */
 export interface TestTraceStore {
   readonly store: TraceStore
   readonly clickhouse: ClickHouse
@@ -89,12 +87,9 @@ export interface TestTraceStore {
   stop(): Promise<void>
 }
 
-/** Starts an embedded engine in a temporary folder. */
+/** Makes a database in the engine that all files share. */
 export async function startTestTraceStore(): Promise<TestTraceStore> {
-  const folder = await temporaryDir()
-  const engine = await startTestClickHouse(folder.dir)
-  const db = connectClickHouse({ ...engine, database: 'weir' })
-  await migrate(db, { logger: createLogger({ level: 'silent' }) })
+  const { db, drop } = await migratedDatabase()
   const store: TraceStore = createTraceStore(db, STORED_COLUMNS)
   const list: TestTraceStore['list'] = async (workspace_id, query) => [
     ...readRows(await store.list(workspace_id, query), TRACE_RUN_COLUMNS),
@@ -114,9 +109,7 @@ export async function startTestTraceStore(): Promise<TestTraceStore> {
       return rows.map(({ run_id }) => run_id)
     },
     async stop() {
-      await db.close()
-      await engine.stop()
-      await folder.remove()
+      await drop()
     },
   }
 }

@@ -1,16 +1,14 @@
-import { createLogger } from '../../src/base/log.ts'
 import type { UsageStore } from '../../src/ingest/usage-recorder.ts'
 import { USAGE_COLUMNS } from '../../src/ingest/stored-columns.ts'
-import { type ClickHouse, connectClickHouse } from '../../src/storage/clickhouse/connect.ts'
-import { migrate } from '../../src/storage/clickhouse/migrate.ts'
+import type { ClickHouse } from '../../src/storage/clickhouse/connect.ts'
 import { createUsageRollups } from '../../src/storage/clickhouse/usage-rollups.ts'
 import { createUsageSource } from '../../src/storage/clickhouse/usage-source.ts'
 import { createUsageStore } from '../../src/storage/clickhouse/usage-store.ts'
 import type { UsageRollups } from '../../src/usage/usage-rollups.ts'
 import type { UsageSource } from '../../src/usage/usage-source.ts'
-import { startTestClickHouse, temporaryDir } from './embedded-clickhouse.ts'
+import { migratedDatabase } from './clickhouse-database.ts'
 
-/** The tables of usage on a migrated engine of its own. */
+/** The tables of usage on a migrated database of its own. */
 export interface TestUsageTables {
   readonly db: ClickHouse
   readonly store: UsageStore
@@ -19,21 +17,14 @@ export interface TestUsageTables {
   stop(): Promise<void>
 }
 
-/** Starts an embedded engine in a temporary folder. */
+/** Makes a database in the engine that all files share. */
 export async function startTestUsageTables(): Promise<TestUsageTables> {
-  const folder = await temporaryDir()
-  const engine = await startTestClickHouse(folder.dir)
-  const db = connectClickHouse({ ...engine, database: 'weir' })
-  await migrate(db, { logger: createLogger({ level: 'silent' }) })
+  const { db, drop } = await migratedDatabase()
   return {
     db,
     store: createUsageStore(db, USAGE_COLUMNS),
     source: createUsageSource(db),
     rollups: createUsageRollups(db),
-    async stop() {
-      await db.close()
-      await engine.stop()
-      await folder.remove()
-    },
+    stop: drop,
   }
 }
