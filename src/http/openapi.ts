@@ -178,7 +178,7 @@ export const PLATFORM_API: ApiHead = {
   server: '/',
   pathOf: documentedPath,
   problem: 'problem',
-  body_errors: ['invalid_json', 'body_too_large'],
+  body_errors: ['invalid_json', 'body_too_large', 'unsupported_media_type', 'unsupported_encoding'],
 }
 
 /** The routes and the schemas that they name as an OpenAPI 3.1 document. */

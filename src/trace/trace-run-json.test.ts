@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { idOf, traceRunRow } from '../../test/support/trace-store.ts'
-import { joinPieces, leanPieces, ownCounts } from './trace-run-json.ts'
+import { eventList, joinPieces, leanPieces, ownCounts } from './trace-run-json.ts'
 import type { TraceRunRow } from './trace-run-row.ts'
 
 const START = Date.UTC(2026, 10, 20) * 1000
@@ -56,5 +56,26 @@ describe('parts of a cost', () => {
   it('are null of a sum over other runs', () => {
     const counts = { ...ownCounts(traceRunRow(1, {})), prompt_cost: 5n }
     expect(leanOf({ run_type: 'chain' }, counts)).toMatchObject({ prompt_cost_details: null })
+  })
+})
+
+describe('events of a TraceRun as read', () => {
+  const bytes = (text: string): Uint8Array => Buffer.from(text)
+
+  it('are the bytes that were sent when these are a list', () => {
+    const sent = bytes(' \n[{"name": "new_token", "n": 9007199254740993}]')
+    expect(eventList(sent)).toBe(sent)
+  })
+
+  it.each([
+    [undefined, []],
+    [null, []],
+    [bytes('null'), []],
+    [bytes('"[text"'), ['[text']],
+    [bytes('{"name": "new_token"}'), [{ name: 'new_token' }]],
+    [5, [5]],
+    [[1], [1]],
+  ])('are a list whatever was sent (%#)', (sent, expected) => {
+    expect(eventList(sent)).toEqual(expected)
   })
 })

@@ -15,6 +15,8 @@ import { CHECKS } from './verdicts.ts'
 /** JSON text or bytes, put together without parsing what clients sent. */
 type Piece = string | Uint8Array
 
+const LIST_PEEK_BYTES = 64
+
 /** Token and cost fields at the top of a TraceRun as read: its own on llm and embedding, else the roll-up. */
 export interface TopCounts {
   prompt_tokens: number
@@ -202,7 +204,7 @@ export function fullPieces(
     // The sides of a span are put together from its attributes whenever it is read.
     inputs: traceRun.mapped?.inputs?.value ?? rawJson(merged.raw, 'inputs') ?? {},
     outputs: traceRun.mapped?.outputs?.value ?? rawJson(merged.raw, 'outputs') ?? null,
-    events: rawJson(merged.raw, 'events') ?? [],
+    events: eventList(rawJson(merged.raw, 'events')),
     serialized: rawJson(merged.raw, 'serialized') ?? null,
   }
   return objectPieces(Object.entries(fields), choice)
@@ -243,6 +245,18 @@ function fullLlm(traceRun: TraceRun, row: TraceRunRow) {
     messages: { input: llm.input_messages, output: llm.output_messages },
     issues: traceRun.issues,
   }
+}
+
+const LIST_START = /^\s*\[/
+
+/** Clients read a list of events: a value that is no list becomes its only entry. */
+export function eventList(events: Uint8Array | JsonValue | undefined): Uint8Array | JsonValue[] {
+  if (events === undefined || events === null) return []
+  if (!(events instanceof Uint8Array)) return Array.isArray(events) ? events : [events]
+  const text = Buffer.from(events.buffer, events.byteOffset, events.byteLength)
+  if (LIST_START.test(text.toString('latin1', 0, LIST_PEEK_BYTES))) return events
+  const value = JSON.parse(text.toString('utf8')) as JsonValue
+  return value === null ? [] : Array.isArray(value) ? value : [value]
 }
 
 /** A big field's own bytes where they are JSON, else what could be read of them. */

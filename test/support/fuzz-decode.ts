@@ -4,6 +4,7 @@ import { decodeRequest } from '../../src/trace/decode.ts'
 import { readFragments, type StoredFragment } from '../../src/trace/fragment.ts'
 import { mergeFragments } from '../../src/trace/merge.ts'
 import { SPAN_KEY } from '../../src/trace/otel/span.ts'
+import { type Random, seededRandom } from './seeded-random.ts'
 import { type CorpusRequest, corpusRequests } from './wire-body.ts'
 
 /** What a fuzz run saw; a run that kept nothing, or broke nothing, would prove nothing. */
@@ -16,19 +17,6 @@ export interface FuzzReport {
   errors: Record<string, number>
   /** Milliseconds of CPU that the slowest body took. */
   slowest_ms: number
-}
-
-type Random = () => number
-
-/** Small reproducible generator (mulberry32): numbers in [0, 1). */
-function seeded(seed: number): Random {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 const TOKENS = [
@@ -112,7 +100,7 @@ export function fuzzDecode(
   rounds: number,
   sent: readonly CorpusRequest[] = corpusRequests(),
 ): FuzzReport {
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const requests = sent.map((request) => ({
     request,
     plain: decodeBody(request.body, request.head.content_encoding, 50_000_000).bytes,

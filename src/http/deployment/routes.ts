@@ -24,7 +24,7 @@ export const DEPLOYMENT_API: ApiHead = {
   server: '.',
   pathOf: (path) => path,
   problem: 'deployment-problem',
-  body_errors: ['body_too_large'],
+  body_errors: ['body_too_large', 'unsupported_media_type', 'unsupported_encoding'],
 }
 
 /** The routes of the deployment API but for some groups, each with what it needs. */
