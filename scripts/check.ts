@@ -7,7 +7,14 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CHECKS: Record<string, readonly string[]> = {
   format: ['node_modules/@biomejs/biome/bin/biome', 'format', '--reporter=summary', '--colors=off'],
   lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--format=unix'],
-  types: ['node_modules/typescript/bin/tsc', '--noEmit'],
+  // What tsc keeps makes the next check of a few changed files several times as fast.
+  types: [
+    'node_modules/typescript/bin/tsc',
+    '--noEmit',
+    '--incremental',
+    '--tsBuildInfoFile',
+    'node_modules/.cache/types.tsbuildinfo',
+  ],
   walls: ['scripts/check-walls.ts'],
   unused: ['node_modules/knip/bin/knip.js'],
   generated: ['scripts/generate.ts', '--check'],
