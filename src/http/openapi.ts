@@ -89,7 +89,10 @@ function describeOtherReplies(
     status,
     name === null
       ? { description: 'Done' }
-      : { description: 'Success', content: { 'application/json': { schema: use(name) } } },
+      : {
+          description: Number(status) < 400 ? 'Success' : 'Failure',
+          content: { 'application/json': { schema: use(name) } },
+        },
   ])
   return Object.fromEntries(entries) as Record<string, object>
 }

@@ -57,6 +57,7 @@ export function systemRoutes(openApi: (version: string) => object): DeploymentRo
         ),
       },
       reply: 'liveness',
+      other_replies: { 503: 'liveness' },
       handle: ({ deps, query: { check_db } }) => livenessReply(check_db ? deps.checks : undefined),
     }),
     deploymentRoute({
