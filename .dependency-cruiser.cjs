@@ -57,7 +57,9 @@ const tops = [
   // What a processor is built with: the contract and the makers of canonical messages.
   { from: '^processors/', to: ['^src/trace/(processor|messages|message-checks)\\.ts$'] },
   { from: '^src/config\\.ts$', to: ['^src/(base|schema)/', '^src/misspelt-names\\.ts$'] },
-  { from: '^src/start-(deployment|event-log|graph-hosts|http)\\.ts$', to: ['^src/'] },
+  { from: '^src/start-(deployment|event-log|graph-hosts|http|lists)\\.ts$', to: ['^src/'] },
+  // The composition root of a thread that reads lists.
+  { from: '^src/list-thread\\.ts$', to: ['^src/(base|schema|ingest|runs|storage)/'] },
   // The composition root of a graph host.
   { from: '^src/host\\.ts$', to: ['^src/(base|schema|graph|storage)/'] },
   { from: '^src/auth-host\\.ts$', to: ['^src/graph/'] },
@@ -97,7 +99,11 @@ const allowed = [
 /** Node modules that only some rooms may touch; `trace` and `processors` stay free of input and output. */
 const coreWalls = [
   { name: 'only-storage-opens-sqlite', pathNot: '^src/storage/', core: '^(node:)?sqlite$' },
-  { name: 'only-ingest-starts-threads', pathNot: '^src/ingest/', core: '^(node:)?worker_threads$' },
+  {
+    name: 'only-ingest-starts-threads',
+    pathNot: '^src/(ingest/|list-thread\\.ts$)',
+    core: '^(node:)?worker_threads$',
+  },
   {
     name: 'only-storage-and-graph-start-processes',
     pathNot: '^src/(storage|graph)/',

@@ -24,6 +24,7 @@ import type { Deployment } from './runs/deployment.ts'
 import { createEarlyCancels } from './runs/early-cancels.ts'
 import type { GraphHost } from './runs/graph-host.ts'
 import type { KvStore } from './runs/kv-store.ts'
+import type { Lists } from './runs/lists.ts'
 import type { Caller, Tenant, ThreadTtl } from './runs/model.ts'
 import { observeWaiting } from './runs/observe-waiting.ts'
 import type { AssistantFacts } from './runs/plan-run.ts'
@@ -43,6 +44,7 @@ import { type JsonObject, isObject } from './schema/json.ts'
 import type { DecodeLimits } from './trace/decoded.ts'
 import { startEventLog } from './start-event-log.ts'
 import { startGraphHosts } from './start-graph-hosts.ts'
+import { startLists } from './start-lists.ts'
 import { recordChild } from './storage/child-processes.ts'
 import { keptValue } from './storage/kept-value.ts'
 import { createAssistantStore } from './storage/sql/assistant-store.ts'
@@ -64,6 +66,7 @@ export interface HostedDeployment {
   crons: Crons
   assistants: AssistantStore
   items: KvStore
+  lists: Lists
   events: EventLog
   host: GraphHosts
   /** By id or by name of its graph. */
@@ -126,7 +129,9 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
   const assistants = createAssistantStore(database, systemClock)
   await assistants.ensure(tenant, systemAssistants(host.graphs()))
   const findAssistant = assistantFinder(assistants, host)
-  const items = createKvStore(database, systemClock, storeOptions(file, host))
+  const itemOptions = storeOptions(file, host)
+  const items = createKvStore(database, systemClock, itemOptions)
+  const lists = startLists({ ...parts, ...itemOptions, place, items })
   const userAuth = startUserAuth(parts, file)
   const serving = await startServing(parts, {
     database,
@@ -153,6 +158,7 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
     tenant,
     assistants,
     items,
+    lists,
     host,
     findAssistant,
     userAuth,

@@ -111,7 +111,7 @@ async function deploymentApp(
   observer: Observer,
 ): Promise<DeploymentApp> {
   const { registry, metrics, logger, clock, version, limits } = deps
-  const { name, tenant, runs, threads, streams, crons, assistants, items, host, http } = hosted
+  const { name, tenant, runs, threads, streams, crons, assistants, items, lists, host, http } = hosted
   const { findAssistant, headersFor } = hosted
   const keys = ofWorkspace(deps.authenticator, tenant.workspace_id)
   const app = {
@@ -124,6 +124,7 @@ async function deploymentApp(
       crons,
       assistants,
       items,
+      lists,
       host,
       findAssistant,
       headersFor,

@@ -84,6 +84,12 @@ async function sendReply(exchange: Exchange, route: RouteHead, reply: RouteReply
   else sendBytes(exchange, status, headers, body instanceof Uint8Array ? body : String(body))
 }
 
+/** Calls `act` when the answer is out, or cannot be any more. */
+function onceClosed({ res }: Exchange, act: () => void): void {
+  if (res.closed || res.destroyed) act()
+  else res.once('close', act)
+}
+
 /**
  * Runs one matched route: caller, permission, parameters, body, handler, answer. Rejects with what should be answered as a
  * problem. `params` are the path's, decoded.
@@ -113,6 +119,7 @@ export async function dispatch<D extends DispatchDeps>(
     gone: () => leaving(exchange.res),
   }
   const reply = await route.handle(context)
+  if (reply.sent !== undefined) onceClosed(exchange, reply.sent)
   // Not awaited: an answer may take hours, and what was asked need not be kept for it.
   return sendReply(exchange, route, reply)
 }

@@ -30,6 +30,8 @@ export interface RouteReply<R> {
   status?: number
   headers?: Headers
   body: R
+  /** Called once, when the answer has been taken or its client is gone: what it held may then be held by others. */
+  sent?(): void
 }
 
 /**

@@ -37,6 +37,8 @@ export interface AssistantSearch {
   /** 0 only counts. */
   limit: number
   offset: number
+  /** Of texts that are read; the page is shorter then. Default 32 MB. */
+  max_bytes?: number | undefined
 }
 
 /** Assistants of tenants and their versions. */
@@ -53,12 +55,20 @@ export interface AssistantStore {
   update(tenant: Tenant, assistant_id: string, change: AssistantChange): Promise<Assistant | undefined>
   /** Goes to a version; undefined when there is no such assistant or version. */
   setLatest(tenant: Tenant, assistant_id: string, version: number): Promise<Assistant | undefined>
-  /** Newest first, each as the assistant was at it; undefined when there is no such assistant. */
+  /**
+   * Newest first, each as the assistant was at it, as many as fit into `max_bytes` (default 32 MB); `more` when others
+   * follow behind the page. Undefined when there is no such assistant.
+   */
   versions(
     tenant: Tenant,
     assistant_id: string,
-    page: { metadata?: JsonObject | undefined; limit: number; offset: number },
-  ): Promise<Assistant[] | undefined>
+    page: {
+      metadata?: JsonObject | undefined
+      limit: number
+      offset: number
+      max_bytes?: number | undefined
+    },
+  ): Promise<{ versions: Assistant[]; more: boolean } | undefined>
   /** Whether it was there. */
   remove(tenant: Tenant, assistant_id: string): Promise<boolean>
   /** `total` counts all that match. */

@@ -47,11 +47,6 @@ export function createRuns(deps: RunsDeps): Runs {
         isNew: false,
       })),
     get: (call, thread_id, run_id) => getRun(deps, call, thread_id, run_id),
-    async list({ tenant }, thread_id, page) {
-      const runs = await store.listRuns(tenant, thread_id, page)
-      if (runs === undefined) throw noThread(thread_id)
-      return runs
-    },
     async remove({ tenant }, thread_id, run_id) {
       const outcome = await store.deleteRun(tenant, thread_id, run_id)
       if (outcome === 'not_found') throw noRun()

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, text } from '../schema/json.ts'
 import { noThread } from './create-runs.ts'
 import type { CronStore } from './cron-store.ts'
 import type { GraphAnswer, GraphCall, GraphHost } from './graph-host.ts'
-import type { Run, Tenant, Thread, ThreadTtl } from './model.ts'
+import type { Tenant, Thread, ThreadTtl } from './model.ts'
 import { type AssistantFacts, standingConfig } from './plan-run.ts'
 import type { RunStore } from './run-store.ts'
 import type { Call, Runs } from './runs.ts'
@@ -53,10 +53,6 @@ export function createThreads(deps: ThreadsDeps): Threads {
       if ((await removeAll(deps, call, [thread_id])) === 0) throw noThread(thread_id)
     },
     search: ({ tenant }, search) => store.searchThreads(tenant, search),
-    async count({ tenant }, filter) {
-      const all = { sort_by: 'thread_id', sort_order: 'asc', limit: 0, offset: 0 } as const
-      return (await store.searchThreads(tenant, { ...filter, ...all })).total
-    },
     async copy({ tenant }, thread_id) {
       const copy = await store.copyThread(tenant, thread_id, newTimeUuid(deps.clock.now()))
       if (copy === undefined) throw noThread(thread_id)
@@ -162,18 +158,10 @@ async function removeAll(deps: ThreadsDeps, call: Call, thread_ids: readonly str
 
 /** Rolls back what is active, so that nothing writes into a thread that is going away. */
 async function endRuns({ store, runs }: ThreadsDeps, call: Call, thread_id: string): Promise<void> {
-  const active: Run[] = []
-  for (const status of ['pending', 'running'] as const) {
-    const page = { limit: MAX_ENDED, offset: 0, status }
-    active.push(...((await store.listRuns(call.tenant, thread_id, page)) ?? []))
-  }
-  const run_ids = active.map(({ run_id }) => run_id)
+  const run_ids = await store.activeRunIds(call.tenant, thread_id)
   if (run_ids.length === 0) return
   await runs.cancelMany(call, { thread_id, run_ids }, { action: 'rollback', wait: true }).catch(isNothingLeft)
 }
-
-/** More than any thread has at once. */
-const MAX_ENDED = 100_000
 
 /** What was active has ended by itself meanwhile. */
 function isNothingLeft(error: unknown): void {

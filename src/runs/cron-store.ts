@@ -47,6 +47,8 @@ export interface CronSearch {
   /** 0 only counts. */
   limit: number
   offset: number
+  /** Of texts that are read; the page is shorter then. Default 32 MB. */
+  max_bytes?: number | undefined
 }
 
 /** A cron whose time has come. */

@@ -5,7 +5,8 @@ import type { Tenant } from './model.ts'
 export interface StoreItem {
   namespace: string[]
   key: string
-  value: JsonObject
+  /** JSON text, so that nobody has to parse it. */
+  value_json: string
   created_at: number
   updated_at: number
 }
@@ -33,8 +34,15 @@ export interface ItemSearch {
   /** Undefined for the deployment's default. */
   refresh_ttl?: boolean | undefined
   /** Only these. */
-  visible?: ((item: StoreItem) => boolean) | undefined
+  visible?: ItemVisible | undefined
+  /** Of values that are read; the page is shorter then. Default 32 MB. */
+  max_bytes?: number | undefined
+  /** What `query` means, where it has been embedded already. */
+  vector?: ArrayLike<number> | undefined
 }
+
+/** Whether who asks may see an item. */
+export type ItemVisible = (item: Pick<StoreItem, 'namespace' | 'key'> & { value: JsonObject }) => boolean
 
 /** An item that was found; `score` is null unless it was found by meaning. */
 export interface FoundItem extends StoreItem {
@@ -49,6 +57,8 @@ export interface NamespaceQuery {
   max_depth?: number | undefined
   limit: number
   offset: number
+  /** Only those with an item that may be seen. */
+  visible?: ItemVisible | undefined
 }
 
 /**
@@ -66,8 +76,18 @@ export interface KvStore {
   ): Promise<StoreItem | undefined>
   /** Nothing happens when it is not there. */
   remove(tenant: Tenant, namespace: readonly string[], key: string): Promise<void>
-  /** Last changed first, or nearest in meaning first. */
-  search(tenant: Tenant, search: ItemSearch): Promise<FoundItem[]>
+  /**
+   * Last changed first, or nearest in meaning first. `more` when others follow behind the page; `expiring` are those of
+   * the page that have a ttl.
+   */
+  search(
+    tenant: Tenant,
+    search: ItemSearch,
+  ): Promise<{ items: FoundItem[]; more: boolean; expiring: StoreItem[] }>
+  /** What a search by meaning compares; undefined where there is none. */
+  vectorOf(query: string | null | undefined): Promise<ArrayLike<number> | undefined>
+  /** Puts off the end of items that have a ttl. */
+  refresh(tenant: Tenant, items: readonly Pick<StoreItem, 'namespace' | 'key'>[]): Promise<void>
   /** Namespaces that have items, in order of their labels. */
   listNamespaces(tenant: Tenant, query: NamespaceQuery): Promise<string[][]>
   /** Deletes what has expired, of all tenants, at most `limit` items; answers how many. */

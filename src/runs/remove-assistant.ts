@@ -51,7 +51,7 @@ async function removeCrons({ crons }: RemovalDeps, call: Call, assistant_id: str
 async function removeThreads({ threads }: RemovalDeps, call: Call, assistant_id: string): Promise<void> {
   const page = { sort_by: 'created_at', sort_order: 'asc', limit: AT_ONCE, offset: 0 } as const
   for (;;) {
-    const found = await threads.search(call, { metadata: { assistant_id }, ...page })
+    const found = await threads.search(call, { metadata: { assistant_id }, with_values: false, ...page })
     const removed = found.threads.map(({ thread_id }) => threads.remove(call, thread_id).then(isDone, isGone))
     if (!(await Promise.all(removed)).includes(true)) return
   }

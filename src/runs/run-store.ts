@@ -169,6 +169,10 @@ export interface ThreadSearch {
   /** 0 only counts. */
   limit: number
   offset: number
+  /** Of texts that are read; the page is shorter then. Default 32 MB. */
+  max_bytes?: number
+  /** False: `values_json` of the page is not wanted, and null. Default true. */
+  with_values?: boolean
 }
 
 /** What may be changed of a thread; metadata is merged shallowly. */
@@ -242,12 +246,17 @@ export interface RunStore {
 
   /** `thread_id` null: whichever thread it is on. */
   getRun(tenant: Tenant, thread_id: string | null, run_id: string): Promise<Run | undefined>
-  /** Newest first; undefined when there is no such thread. */
+  /**
+   * Newest first, as many as fit into `max_bytes` of text (default 32 MB); `more` when others follow behind the page.
+   * Undefined when there is no such thread.
+   */
   listRuns(
     tenant: Tenant,
     thread_id: string,
-    page: { limit: number; offset: number; status?: RunStatus },
-  ): Promise<Run[] | undefined>
+    page: { limit: number; offset: number; status?: RunStatus; max_bytes?: number },
+  ): Promise<{ runs: Run[]; more: boolean } | undefined>
+  /** Of a thread: what is pending or running. */
+  activeRunIds(tenant: Tenant, thread_id: string): Promise<string[]>
   /** Keeps its checkpoints: they are the thread's. `active` when it has to be cancelled first. */
   deleteRun(tenant: Tenant, thread_id: string, run_id: string): Promise<'deleted' | 'active' | 'not_found'>
 }

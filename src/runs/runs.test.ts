@@ -5,6 +5,7 @@ import { openMemoryRunState, openRunWorld, staying } from '../../test/support/ru
 import { newUuid } from '../base/ids.ts'
 
 const REQUEST = { assistant_id: 'agent', input: { n: 1 } }
+const NO_PAGE = { sort_by: 'created_at', sort_order: 'desc', limit: 0, offset: 0 } as const
 
 describe('wait and join', () => {
   it('answer the last values of the run', async () => {
@@ -125,10 +126,10 @@ describe('stateless runs', () => {
   })
 
   it('come in batches, of which none is made when one is wrong', async () => {
-    const { runs, threads, call } = await openRunWorld()
+    const { runs, store, call } = await openRunWorld()
     const batch = [REQUEST, { assistant_id: 'nope' }]
     await expect(runs.createBatch(call, batch)).rejects.toMatchObject({ code: 'not_found' })
-    expect(await threads.count(call, {})).toBe(0)
+    expect(await store.searchThreads(call.tenant, NO_PAGE)).toMatchObject({ total: 0 })
     const made = await runs.createBatch(call, [REQUEST, REQUEST])
     expect(new Set(made.map(({ thread_id }) => thread_id)).size).toBe(2)
   })

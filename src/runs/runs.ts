@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../schema/json.ts'
-import type { Caller, CancelAction, MultitaskStrategy, Run, RunStatus, Tenant } from './model.ts'
+import type { Caller, CancelAction, MultitaskStrategy, Run, Tenant } from './model.ts'
 import type { CancelResult, CancelSelector, Visible } from './run-store.ts'
 
 /** Who calls, for which deployment, and what of the request's headers graphs may read. */
@@ -92,12 +92,6 @@ export interface Runs {
     leaving: { gone: AbortSignal; cancel_on_disconnect: boolean },
   ): Promise<Awaited>
   get(call: Call, thread_id: string | null, run_id: string): Promise<Run>
-  /** Newest first. */
-  list(
-    call: Call,
-    thread_id: string,
-    page: { limit: number; offset: number; status?: RunStatus },
-  ): Promise<Run[]>
   /** Deletes a run that has ended. @throws AppError conflict for one that is active */
   remove(call: Call, thread_id: string, run_id: string): Promise<void>
   cancel(call: Call, thread_id: string | null, run_id: string, options: CancelOptions): Promise<void>

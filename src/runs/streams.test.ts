@@ -82,7 +82,8 @@ describe('the stream of a new run', () => {
     await expect(streams.create(call, thread_id, named, staying())).rejects.toMatchObject({
       code: 'store_unavailable',
     })
-    expect(await world.runs.list(call, thread_id, { limit: 1, offset: 0 })).toEqual([])
+    const page = { limit: 1, offset: 0 }
+    expect(await world.store.listRuns(call.tenant, thread_id, page)).toEqual({ runs: [], more: false })
   })
 
   it('of a stateless run ends too, and can be resumed when the run is gone', async () => {

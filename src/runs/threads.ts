@@ -49,7 +49,6 @@ export interface Threads {
   /** Active runs are rolled back first (run-api 1.13 row 18). */
   remove(call: Call, thread_id: string): Promise<void>
   search(call: Call, search: ThreadSearch): Promise<{ threads: Thread[]; total: number }>
-  count(call: Call, filter: Pick<ThreadSearch, 'metadata' | 'values' | 'status' | 'visible'>): Promise<number>
   copy(call: Call, thread_id: string): Promise<Thread>
   /** Answers how many threads there were. */
   prune(call: Call, thread_ids: readonly string[], strategy: ThreadTtl['strategy']): Promise<number>

@@ -86,15 +86,15 @@ describeOnSql('assistants', (engine) => {
     const third = await store.update(TENANT, NEW.assistant_id, { description: 'three' })
     expect(third).toMatchObject({ version: 3, name: 'Untitled', description: 'three' })
     const page = { limit: 10, offset: 0 }
-    const versions = await store.versions(TENANT, NEW.assistant_id, page)
-    expect(versions?.map(({ version, name, created_at }) => [version, name, created_at])).toEqual([
+    const all = await store.versions(TENANT, NEW.assistant_id, page)
+    expect(all?.versions.map(({ version, name, created_at }) => [version, name, created_at])).toEqual([
       [3, 'Untitled', now],
       [2, 'two', now - 10],
       [1, 'Untitled', now - 20],
     ])
     expect(
       await store.versions(TENANT, NEW.assistant_id, { metadata: { more: 1 }, limit: 1, offset: 0 }),
-    ).toEqual([{ ...second, created_at: now - 10 }])
+    ).toEqual({ versions: [{ ...second, created_at: now - 10 }], more: false })
     expect(await store.setLatest(TENANT, NEW.assistant_id, 9)).toBeUndefined()
     expect(await store.get(TENANT, NEW.assistant_id)).toEqual(third)
   })
@@ -128,7 +128,10 @@ describeOnSql('assistants', (engine) => {
       expect(await store.versions(TENANT, gone, page)).toBeUndefined()
     }
     expect(await store.create(TENANT, NEW)).toMatchObject({ kind: 'created', assistant: { version: 1 } })
-    expect(await store.versions(TENANT, NEW.assistant_id, { limit: 9, offset: 0 })).toHaveLength(1)
+    expect(await store.versions(TENANT, NEW.assistant_id, { limit: 9, offset: 0 })).toMatchObject({
+      versions: [{}],
+      more: false,
+    })
   })
 
   it('are found by graph, part of the name and metadata, sorted, in pages', async () => {

@@ -143,7 +143,7 @@ describeOnSql('the long-term memory', (engine) => {
     createKvStore(database, { now: () => now }, { ...OPTIONS, ...options })
   const keys = async (store: KvStore, search: Partial<ItemSearch> = {}): Promise<string[]> => {
     const found = await store.search(TENANT, { namespace_prefix: [], limit: 10, offset: 0, ...search })
-    return found.map(({ key }) => key)
+    return found.items.map(({ key }) => key)
   }
 
   it('does what a store in memory does, whatever is asked of it', async () => {
@@ -166,7 +166,7 @@ describeOnSql('the long-term memory', (engine) => {
     await store.put(TENANT, { namespace: ['a'], key: 'k', value: { n: 1 } })
     now += 5
     await store.put(TENANT, { namespace: ['a'], key: 'k', value: { n: 2 } })
-    const item = { namespace: ['a'], key: 'k', value: { n: 2 }, created_at: now - 5, updated_at: now }
+    const item = { namespace: ['a'], key: 'k', value_json: '{"n":2}', created_at: now - 5, updated_at: now }
     expect(await store.get(TENANT, ['a'], 'k')).toEqual(item)
     expect(await store.get({ ...TENANT, workspace_id: 'other' }, ['a'], 'k')).toBeUndefined()
     await store.remove(TENANT, ['a'], 'k')
@@ -274,8 +274,8 @@ describeOnSql('the long-term memory', (engine) => {
     /** Counts of the letters a, b and c. */
     const embed = async (texts: readonly string[]) =>
       texts.map((text) => ['a', 'b', 'c'].map((letter) => text.split(letter).length - 1))
-    const scores = (found: readonly FoundItem[]) =>
-      found.map(({ key, score }) => [key, score === null ? null : Math.round(score * 100) / 100])
+    const scores = ({ items }: { items: readonly FoundItem[] }) =>
+      items.map(({ key, score }) => [key, score === null ? null : Math.round(score * 100) / 100])
 
     it('finds the nearest first, by the best of an item’s fields', async () => {
       const store = open({ index: { embed, fields: ['text', 'more[*].text'] } })
@@ -303,7 +303,9 @@ describeOnSql('the long-term memory', (engine) => {
       ])
       await put('aa', { text: 'c' })
       await store.remove(TENANT, ['n'], 'other')
-      expect((await store.search(TENANT, { ...search, limit: 1 })).map(({ key }) => key)).toEqual(['ab'])
+      expect((await store.search(TENANT, { ...search, limit: 1 })).items.map(({ key }) => key)).toEqual([
+        'ab',
+      ])
     })
 
     it('is by time where nothing can be embedded', async () => {

@@ -137,7 +137,7 @@ describeOnSql('runs, cancelled and read', (engine) => {
       const claim = await claimOne()
       const list = async (limit: number, offset: number, wanted?: 'pending') => {
         const page = { limit, offset, ...(wanted && { status: wanted }) }
-        return (await store.listRuns(TENANT, thread_id, page))?.map(({ run_id }) => run_id)
+        return (await store.listRuns(TENANT, thread_id, page))?.runs.map(({ run_id }) => run_id)
       }
       expect(await list(10, 0)).toEqual(ids)
       expect(await list(2, 1)).toEqual(ids.slice(1, 3))

@@ -117,7 +117,7 @@ describeOnSql('threads', (engine) => {
     })
     expect(copy).toMatchObject({ values_json: '{"n":1}', interrupts: { task: [] } })
     expect(await countCheckpointRows(database, new_id)).toBe(3)
-    expect(await store.listRuns(TENANT, new_id, { limit: 9, offset: 0 })).toEqual([])
+    expect(await store.listRuns(TENANT, new_id, { limit: 9, offset: 0 })).toMatchObject({ runs: [] })
     await store.deleteThreads(TENANT, [thread_id], 'nothing')
     expect(await store.getThread(TENANT, new_id)).toEqual(copy)
     expect(await countCheckpointRows(database, new_id)).toBe(3)

@@ -22,7 +22,7 @@ async function viewOf({ database, stores: [store] }: World): Promise<unknown> {
   for (const id of THREADS) {
     const thread = await store?.getThread(TENANT, id)
     if (thread === undefined) continue
-    const runs = (await store?.listRuns(TENANT, id, { limit: 100, offset: 0 })) ?? []
+    const runs = (await store?.listRuns(TENANT, id, { limit: 100, offset: 0 }))?.runs ?? []
     const [row] = await database.query<{ count: number }>(
       'SELECT count(*) AS count FROM checkpoints WHERE thread_id = ?',
       [id],

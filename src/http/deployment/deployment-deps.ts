@@ -4,7 +4,8 @@ import type { Metrics } from '../../base/metrics.ts'
 import type { AssistantStore } from '../../runs/assistant-store.ts'
 import type { Crons } from '../../runs/crons.ts'
 import type { GraphHost } from '../../runs/graph-host.ts'
-import type { KvStore } from '../../runs/kv-store.ts'
+import type { ItemVerbs } from '../../runs/access/items.ts'
+import type { Lists } from '../../runs/lists.ts'
 import type { AccessUser, Tenant } from '../../runs/model.ts'
 import type { AssistantFacts } from '../../runs/plan-run.ts'
 import type { Runs } from '../../runs/runs.ts'
@@ -25,7 +26,8 @@ export interface DeploymentParts {
   streams: Streams
   crons: Crons
   assistants: AssistantStore
-  items: KvStore
+  items: ItemVerbs
+  lists: Lists
   host: Pick<GraphHost, 'graphs' | 'call'>
   /** By id or by name of its graph. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>

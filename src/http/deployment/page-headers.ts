@@ -1,10 +1,14 @@
+import type { ListPage } from '../../runs/lists.ts'
 import type { Headers } from '../exchange.ts'
 
-/** Headers of a page of a search: how many there are, and the next page's `offset` unless this is the last. */
-export function pageHeaders(page: { offset: number; shown: number; total: number }): Headers {
-  const next = page.offset + page.shown
+/**
+ * Headers of a page of a list: how many records there are, where that is counted, and the next page's `offset` unless this
+ * is the last one.
+ */
+export function pageHeaders(page: Pick<ListPage, 'shown' | 'total' | 'more'> & { offset: number }): Headers {
+  const { offset, shown, total, more } = page
   return {
-    'x-pagination-total': page.total,
-    ...(page.shown > 0 && next < page.total && { 'x-pagination-next': next }),
+    ...(total !== null && { 'x-pagination-total': total }),
+    ...(shown > 0 && more && { 'x-pagination-next': offset + shown }),
   }
 }

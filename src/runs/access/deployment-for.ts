@@ -1,7 +1,7 @@
 import type { AssistantStore } from '../assistant-store.ts'
 import { noAssistant } from '../create-runs.ts'
 import type { Crons } from '../crons.ts'
-import type { KvStore } from '../kv-store.ts'
+import type { Lists } from '../lists.ts'
 import type { AccessUser, Tenant } from '../model.ts'
 import type { AssistantFacts } from '../plan-run.ts'
 import type { Call, Runs } from '../runs.ts'
@@ -10,7 +10,8 @@ import { systemAssistantId } from '../system-assistants.ts'
 import type { Threads } from '../threads.ts'
 import { assistantsFor } from './assistants.ts'
 import { cronsFor } from './crons.ts'
-import { itemsFor } from './items.ts'
+import { itemsFor, type ItemVerbs } from './items.ts'
+import { listsFor } from './lists.ts'
 import { type AccessRules, type Ask, askFor, sees } from './rulings.ts'
 import { createRunChecks } from './run-checks.ts'
 import { runsFor } from './runs.ts'
@@ -24,7 +25,8 @@ export interface Reachable {
   streams: Streams
   crons: Crons
   assistants: AssistantStore
-  items: KvStore
+  items: ItemVerbs
+  lists: Lists
   /** By id or by name of its graph. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
 }
@@ -38,13 +40,15 @@ export function deploymentFor(all: Reachable, rules: AccessRules, user: AccessUs
   const threads = threadsFor(all.threads, ask)
   const assertAssistant = assistantCheck(all, ask)
   const checks = createRunChecks({ ...all, assertAssistant }, ask)
+  const assistants = assistantsFor(all.assistants, ask)
   return {
     threads,
     runs: runsFor(all.runs, checks, ask),
     streams: streamsFor(all.streams, checks),
     crons: cronsFor({ crons: all.crons, threads, assertAssistant }, ask),
-    assistants: assistantsFor(all.assistants, ask),
+    assistants,
     items: itemsFor(all.items, ask),
+    lists: listsFor({ lists: all.lists, assistants, checks }, ask),
     async findAssistant(tenant, asked) {
       const assistant = await all.findAssistant(tenant, asked)
       if (assistant === undefined) return undefined

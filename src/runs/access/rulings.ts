@@ -29,6 +29,8 @@ export interface AccessRules {
 export interface Ruling<V extends JsonObject = JsonObject> {
   /** Undefined: everything is to be seen. */
   visible: Visible | undefined
+  /** What `visible` goes by, as data; null: everything is to be seen. */
+  filter: JsonObject | null
   value: V
 }
 
@@ -39,7 +41,7 @@ export type Ask = <V extends JsonObject>(event: AccessEvent, value: V) => Promis
 export function askFor(rules: AccessRules, user: AccessUser): Ask {
   return async (event, value) => {
     const { filter, value: answered } = await rules.ask(user, event, value)
-    return { visible: toVisible(filter), value: { ...value, ...answered } }
+    return { visible: toVisible(filter), filter, value: { ...value, ...answered } }
   }
 }
 
@@ -48,8 +50,11 @@ export function sees({ visible }: Pick<Ruling, 'visible'>, metadata: JsonObject)
   return visible === undefined || visible(metadata)
 }
 
-/** @throws AppError auth_failed for a filter that nobody can apply: it must not let everything through */
-function toVisible(filter: JsonObject | null): Visible | undefined {
+/**
+ * Whether a thing passes a handler's filter.
+ * @throws AppError auth_failed for a filter that nobody can apply: it must not let everything through
+ */
+export function toVisible(filter: JsonObject | null): Visible | undefined {
   if (filter === null) return undefined
   const tests = Object.entries(filter).map(([key, wanted]) => [key, testOf(key, wanted)] as const)
   return (metadata) =>

@@ -75,17 +75,13 @@ function oneThread(threads: Threads, ask: Ask, find: Find): Pick<Threads, One> {
   }
 }
 
-type Many = 'search' | 'count' | 'prune'
+type Many = 'search' | 'prune'
 
 function manyThreads(threads: Threads, ask: Ask, find: Find): Pick<Threads, Many> {
   return {
     async search(call, search) {
       const { visible } = await ask('threads:search', searchValue(search))
       return threads.search(call, { ...search, visible })
-    },
-    async count(call, filter) {
-      const { visible } = await ask('threads:search', searchValue(filter))
-      return threads.count(call, { ...filter, visible })
     },
     async prune(call, thread_ids, strategy) {
       const seen: string[] = []
@@ -124,7 +120,8 @@ function metadataOf({ metadata }: JsonObject): { metadata?: JsonObject } {
 
 type Searched = Partial<Pick<Parameters<Threads['search']>[1], 'ids' | 'metadata' | 'values' | 'status'>>
 
-function searchValue({ ids, metadata, values, status }: Searched): JsonObject {
+/** A search as handlers of `threads:search` are shown it. */
+export function searchValue({ ids, metadata, values, status }: Searched): JsonObject {
   return {
     metadata: metadata ?? {},
     ...(ids && { ids: [...ids] }),

@@ -11,6 +11,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { Database, SqlSession, SqlValue } from './database.ts'
 import { containsJson } from './json-contains.ts'
 import { pageOf } from './page-of.ts'
+import { fitting, portionsOf, type Sized } from './portions.ts'
 
 const COLUMNS = [
   'assistant_id',
@@ -100,10 +101,59 @@ function changed(assistant: Assistant, change: AssistantChange, version: number,
   return { ...assistant, ...given, metadata, version, updated_at: now }
 }
 
-function matches({ name, metadata }: Assistant, search: AssistantSearch): boolean {
-  const part = search.name?.toLowerCase() ?? ''
-  if (search.visible?.(metadata) === false) return false
-  return name.toLowerCase().includes(part) && containsJson(metadata, search.metadata ?? {})
+/** A row without its texts; `id` names it in its table. */
+type Place<Id> = Sized &
+  Pick<Assistant, 'assistant_id' | 'graph_id' | 'name' | 'created_at' | 'updated_at'> & { id: Id }
+
+const ROW_BYTES =
+  'octet_length(config) + octet_length(context) + octet_length(metadata) + coalesce(octet_length(description), 0)'
+
+/** Where assistants are, or versions of one. */
+interface Rows<Id extends string | number> {
+  table: 'assistants' | 'assistant_versions'
+  /** Column that tells them apart. */
+  id: 'assistant_id' | 'version'
+  where: string
+  params: SqlValue[]
+  places: Place<Id>[]
+}
+
+/** Whole rows at `places`, in their order; one that is gone meanwhile is left out. */
+async function* readAt<Id extends string | number>(
+  session: SqlSession,
+  { table, id, where, params, places }: Rows<Id>,
+): AsyncGenerator<Assistant[]> {
+  for await (const portion of portionsOf(places)) {
+    const rows = await session.query<AssistantRow>(
+      `SELECT ${SELECTED} FROM ${table} WHERE ${where} AND ${id} IN (${portion.map(() => '?').join(', ')})`,
+      [...params, ...portion.map((place) => place.id)],
+    )
+    const byId = new Map(rows.map((row) => [row[id], toAssistant(row)]))
+    yield portion.flatMap((place) => byId.get(place.id) ?? [])
+  }
+}
+
+/** The places whose metadata match, a part of them in memory at a time. */
+async function matching<Id extends string | number>(
+  session: SqlSession,
+  rows: Rows<Id>,
+  { metadata, visible }: Pick<AssistantSearch, 'metadata' | 'visible'>,
+): Promise<Place<Id>[]> {
+  if (visible === undefined && Object.keys(metadata ?? {}).length === 0) return rows.places
+  const ids = new Set<string | number>()
+  for await (const some of readAt(session, rows)) {
+    for (const one of some) {
+      if (visible?.(one.metadata) !== false && containsJson(one.metadata, metadata ?? {}))
+        ids.add(one[rows.id])
+    }
+  }
+  return rows.places.filter(({ id }) => ids.has(id))
+}
+
+async function gather<T>(parts: AsyncIterable<T[]>): Promise<T[]> {
+  const all: T[] = []
+  for await (const part of parts) all.push(...part)
+  return all
 }
 
 type InTx = <T>(tenant: Tenant, assistant_id: string, work: (session: SqlSession) => Promise<T>) => Promise<T>
@@ -111,23 +161,32 @@ type InTx = <T>(tenant: Tenant, assistant_id: string, work: (session: SqlSession
 function createReads(database: Database): Pick<AssistantStore, 'get' | 'versions' | 'search'> {
   return {
     get: (tenant, assistant_id) => find(database, tenant, assistant_id),
-    async versions(tenant, assistant_id, { metadata = {}, limit, offset }) {
-      if ((await find(database, tenant, assistant_id)) === undefined) return undefined
-      const rows = await database.query<AssistantRow>(
-        `SELECT ${SELECTED} FROM assistant_versions WHERE ${KEY} ORDER BY version DESC`,
-        keyOf(tenant, assistant_id),
+    async versions(tenant, assistant_id, { metadata, limit, offset, max_bytes }) {
+      const params = keyOf(tenant, assistant_id)
+      const places = await database.query<Place<number>>(
+        `SELECT version AS id, ${ROW_BYTES} AS bytes FROM assistant_versions WHERE ${KEY} ORDER BY version DESC`,
+        params,
       )
-      const found = rows.map(toAssistant).filter((version) => containsJson(version.metadata, metadata))
-      return found.slice(offset, offset + limit)
+      if (places.length === 0) return undefined
+      const rows = { table: 'assistant_versions', id: 'version', where: KEY, params, places } as const
+      const found = (await matching(database, { ...rows, places }, { metadata })).slice(offset)
+      const shown = fitting(found.slice(0, limit), max_bytes)
+      const versions = await gather(readAt(database, { ...rows, places: shown }))
+      return { versions, more: shown.length < found.length }
     },
     async search(tenant, search) {
-      const { graph_id } = search
-      const rows = await database.query<AssistantRow>(
-        `SELECT ${SELECTED} FROM assistants WHERE ${OF_TENANT} ${graph_id === undefined ? '' : 'AND graph_id = ?'}`,
-        [tenant.deployment_id, tenant.workspace_id, ...(graph_id === undefined ? [] : [graph_id])],
+      const { graph_id, name = '', max_bytes } = search
+      const params = [tenant.deployment_id, tenant.workspace_id]
+      const all = await database.query<Place<string>>(
+        `SELECT assistant_id AS id, assistant_id, graph_id, name, created_at, updated_at, ${ROW_BYTES} AS bytes
+          FROM assistants WHERE ${OF_TENANT} ${graph_id === undefined ? '' : 'AND graph_id = ?'}`,
+        [...params, ...(graph_id === undefined ? [] : [graph_id])],
       )
-      const found = rows.map(toAssistant).filter((assistant) => matches(assistant, search))
-      return { assistants: pageOf(found, search, 'assistant_id'), total: found.length }
+      const places = all.filter((one) => one.name.toLowerCase().includes(name.toLowerCase()))
+      const rows = { table: 'assistants', id: 'assistant_id', where: OF_TENANT, params } as const
+      const found = await matching(database, { ...rows, places }, search)
+      const shown = fitting(pageOf(found, search, 'assistant_id'), max_bytes)
+      return { assistants: await gather(readAt(database, { ...rows, places: shown })), total: found.length }
     },
   }
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { Database, SqlSession, SqlValue } from './database.ts'
 import { containsJson } from './json-contains.ts'
 import { pageOf } from './page-of.ts'
+import { fitting, portionsOf, type Sized } from './portions.ts'
 
 const COLUMNS = [
   'cron_id',
@@ -62,13 +63,58 @@ async function find(session: SqlSession, tenant: Tenant, cron_id: string): Promi
   return rows.map(toCron)[0]
 }
 
-function matches(cron: Cron, search: CronSearch): boolean {
-  const { assistant_id, thread_id, enabled, metadata = {}, visible } = search
-  if (visible?.(cron.metadata) === false) return false
-  if (assistant_id !== undefined && cron.assistant_id !== assistant_id) return false
-  if (thread_id !== undefined && cron.thread_id !== thread_id) return false
-  if (enabled !== undefined && cron.enabled !== enabled) return false
-  return containsJson(cron.metadata, metadata)
+/** A cron without its texts. */
+type Place = Sized & Pick<Cron, CronSearch['sort_by']> & { enabled: number }
+
+const PLACE = `cron_id, assistant_id, thread_id, next_run_date, end_time, enabled, created_at, updated_at,
+  octet_length(caller) + octet_length(payload) + octet_length(metadata) AS bytes`
+
+function isWanted(place: Place, { assistant_id, thread_id, enabled }: CronSearch): boolean {
+  if (assistant_id !== undefined && place.assistant_id !== assistant_id) return false
+  if (thread_id !== undefined && place.thread_id !== thread_id) return false
+  return enabled === undefined || (place.enabled === 1) === enabled
+}
+
+/** Whole crons at `places`, in their order; one that is gone meanwhile is left out. */
+async function* readAt(
+  session: SqlSession,
+  tenant: Tenant,
+  places: readonly Place[],
+): AsyncGenerator<Cron[]> {
+  for await (const portion of portionsOf(places)) {
+    const rows = await session.query<CronRow>(
+      `SELECT ${SELECTED} FROM crons WHERE cron_id IN ${marks(portion.length)} AND deployment_id = ? AND workspace_id = ?`,
+      [...portion.map(({ cron_id }) => cron_id), tenant.deployment_id, tenant.workspace_id],
+    )
+    const byId = new Map(rows.map((row) => [row.cron_id, toCron(row)]))
+    yield portion.flatMap(({ cron_id }) => byId.get(cron_id) ?? [])
+  }
+}
+
+async function search(
+  session: SqlSession,
+  tenant: Tenant,
+  wanted: CronSearch,
+): Promise<{ crons: Cron[]; total: number }> {
+  const { metadata = {}, visible, max_bytes } = wanted
+  const all = await session.query<Place>(
+    `SELECT ${PLACE} FROM crons WHERE deployment_id = ? AND workspace_id = ?`,
+    [tenant.deployment_id, tenant.workspace_id],
+  )
+  let found = all.filter((place) => isWanted(place, wanted))
+  if (visible !== undefined || Object.keys(metadata).length > 0) {
+    const ids = new Set<string>()
+    for await (const crons of readAt(session, tenant, found)) {
+      for (const cron of crons) {
+        if (visible?.(cron.metadata) !== false && containsJson(cron.metadata, metadata)) ids.add(cron.cron_id)
+      }
+    }
+    found = found.filter(({ cron_id }) => ids.has(cron_id))
+  }
+  const shown = fitting(pageOf(found, wanted, 'cron_id'), max_bytes)
+  const crons: Cron[] = []
+  for await (const some of readAt(session, tenant, shown)) crons.push(...some)
+  return { crons, total: found.length }
 }
 
 function createTimes(database: Database): Pick<CronStore, 'due' | 'advance' | 'nextDue'> {
@@ -140,14 +186,7 @@ export function createCronStore(database: Database, clock: Clock): CronStore {
         [thread_id, deployment_id, workspace_id],
       )
     },
-    async search({ deployment_id, workspace_id }, search) {
-      const rows = await database.query<CronRow>(
-        `SELECT ${SELECTED} FROM crons WHERE deployment_id = ? AND workspace_id = ?`,
-        [deployment_id, workspace_id],
-      )
-      const found = rows.map(toCron).filter((cron) => matches(cron, search))
-      return { crons: pageOf(found, search, 'cron_id'), total: found.length }
-    },
+    search: (tenant, wanted) => search(database, tenant, wanted),
     ...createTimes(database),
   }
 }

@@ -9,7 +9,8 @@ import type { FoundItem, KvStore, StoreItem } from '../../runs/kv-store.ts'
 import type { Tenant } from '../../runs/model.ts'
 import type { JsonObject } from '../../schema/json.ts'
 
-function toLibraryItem({ namespace, key, value, created_at, updated_at }: StoreItem): Item {
+function toLibraryItem({ namespace, key, value_json, created_at, updated_at }: StoreItem): Item {
+  const value = JSON.parse(value_json) as JsonObject
   return { namespace, key, value, createdAt: new Date(created_at), updatedAt: new Date(updated_at) }
 }
 
@@ -44,8 +45,16 @@ class GraphStore extends BaseStore {
     if ('value' in operation) return undefined
     if ('namespacePrefix' in operation) {
       const { namespacePrefix: namespace_prefix, filter, query, limit = 10, offset = 0 } = operation
-      const search = { namespace_prefix, filter: filter as JsonObject | undefined, query, limit, offset }
-      return (await this.#store.search(this.#tenant, search)).map(toSearchItem)
+      const found = await this.#store.search(this.#tenant, {
+        namespace_prefix,
+        filter: filter as JsonObject | undefined,
+        query,
+        limit,
+        offset,
+        // The graph has asked for so many, and has no other way to the next ones.
+        max_bytes: Number.POSITIVE_INFINITY,
+      })
+      return found.items.map(toSearchItem)
     }
     if ('key' in operation) {
       const item = await this.#store.get(this.#tenant, operation.namespace, operation.key)

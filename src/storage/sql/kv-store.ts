@@ -4,18 +4,17 @@ import type { Tenant } from '../../runs/model.ts'
 import type { Database, SqlSession, SqlValue } from './database.ts'
 import { matchesLabels } from './kv-filter.ts'
 import {
-  FROM_PREFIX,
   IS_THERE,
   ITEM,
   itemKey,
   type ItemRow,
   OF_ITEM,
-  rank,
-  readMatching,
+  OF_PREFIX,
   removeItem,
   toItem,
   writeItem,
 } from './kv-rows.ts'
+import { findItems } from './kv-search.ts'
 import { encodeVector, type ItemIndex, textsAt } from './kv-vectors.ts'
 
 /** What a deployment's langgraph.json says about its store. */
@@ -29,6 +28,8 @@ export interface KvStoreOptions {
 }
 
 const MINUTE_MS = 60_000
+/** So many namespaces are read in one statement. */
+const NAMESPACES = 1000
 
 /** The vectors of an item's texts, by path. */
 async function embedItem(
@@ -99,67 +100,104 @@ function createSweep(database: Database, clock: Clock): KvStore['sweep'] {
   }
 }
 
+/** Namespaces below a prefix, some thousand in one statement, in no order of use. */
+async function* namespacesBelow(
+  database: Database,
+  tenant: Tenant,
+  prefix: readonly string[],
+  now: number,
+): AsyncGenerator<string[]> {
+  let last: string | undefined
+  do {
+    const rows: { namespace: string }[] = await database.query(
+      `SELECT p.namespace FROM store_prefixes p WHERE ${OF_PREFIX} ${last === undefined ? '' : 'AND p.namespace > ?'}
+        AND EXISTS (SELECT 1 FROM store_items i WHERE i.namespace = p.namespace AND i.deployment_id = p.deployment_id
+          AND i.workspace_id = p.workspace_id AND ${IS_THERE}) ORDER BY p.namespace LIMIT ${NAMESPACES}`,
+      [
+        JSON.stringify(prefix),
+        tenant.deployment_id,
+        tenant.workspace_id,
+        ...(last === undefined ? [] : [last]),
+        now,
+      ],
+    )
+    yield rows.map(({ namespace }) => namespace)
+    last = rows.length < NAMESPACES ? undefined : rows.at(-1)?.namespace
+  } while (last !== undefined)
+}
+
 async function listNamespaces(
   database: Database,
   tenant: Tenant,
-  { prefix = [], suffix = [], max_depth, limit, offset }: NamespaceQuery,
+  { prefix = [], suffix = [], max_depth, limit, offset, visible }: NamespaceQuery,
   now: number,
 ): Promise<string[][]> {
   const wild = prefix.indexOf('*')
   const literal = wild === -1 ? prefix : prefix.slice(0, wild)
-  const rows = await database.query<{ namespace: string }>(`SELECT DISTINCT p.namespace ${FROM_PREFIX}`, [
-    JSON.stringify(literal),
-    tenant.deployment_id,
-    tenant.workspace_id,
-    now,
-  ])
   const cut = new Map<string, string[]>()
-  for (const row of rows) {
-    const labels = JSON.parse(row.namespace) as string[]
-    if (!matchesLabels(labels, prefix, 'prefix') || !matchesLabels(labels, suffix, 'suffix')) continue
-    const shown = labels.slice(0, max_depth)
-    cut.set(JSON.stringify(shown), shown)
+  for await (const texts of namespacesBelow(database, tenant, literal, now)) {
+    for (const text of texts) {
+      const labels = JSON.parse(text) as string[]
+      if (!matchesLabels(labels, prefix, 'prefix') || !matchesLabels(labels, suffix, 'suffix')) continue
+      const shown = labels.slice(0, max_depth)
+      const name = JSON.stringify(shown)
+      if (cut.has(name)) continue
+      if (visible === undefined || (await hasVisible(database, tenant, labels, visible, now)))
+        cut.set(name, shown)
+    }
   }
   return [...cut.values()].sort(compareLabels).slice(offset, offset + limit)
+}
+
+/** Whether a namespace itself has an item that may be seen. */
+async function hasVisible(
+  database: Database,
+  tenant: Tenant,
+  namespace: readonly string[],
+  visible: NonNullable<NamespaceQuery['visible']>,
+  now: number,
+): Promise<boolean> {
+  const isHere: typeof visible = (item) => item.namespace.length === namespace.length && visible(item)
+  const search = { namespace_prefix: [...namespace], limit: 1, offset: 0, visible: isHere }
+  return (await findItems(database, tenant, search, now, undefined)).found.length > 0
 }
 
 function createReads(
   database: Database,
   clock: Clock,
   { index, refresh_on_read }: KvStoreOptions,
-): Pick<KvStore, 'get' | 'search'> {
-  const refresh = async (
-    tenant: Tenant,
-    rows: readonly ItemRow[],
-    wanted = refresh_on_read,
-  ): Promise<void> => {
-    for (const row of wanted ? rows.filter(({ ttl_ms }) => ttl_ms !== null) : []) {
+): Pick<KvStore, 'get' | 'search' | 'vectorOf' | 'refresh'> {
+  const refresh: KvStore['refresh'] = async (tenant, items) => {
+    for (const { namespace, key } of items) {
       await database.query(
-        `UPDATE store_items SET expires_at = CAST(? AS BIGINT) + ttl_ms WHERE ${OF_ITEM}`,
-        [clock.now(), ...itemKey(tenant, row.namespace, row.item_key)],
+        `UPDATE store_items SET expires_at = CAST(? AS BIGINT) + ttl_ms WHERE ${OF_ITEM} AND ttl_ms IS NOT NULL`,
+        [clock.now(), ...itemKey(tenant, JSON.stringify(namespace), key)],
       )
     }
   }
+  const vectorOf: KvStore['vectorOf'] = async (query) =>
+    index === undefined || query === undefined || query === null || query === ''
+      ? undefined
+      : (await index.embed([query]))[0]
   return {
-    async get(tenant, namespace, key, refresh_ttl) {
+    refresh,
+    vectorOf,
+    async get(tenant, namespace, key, refresh_ttl = refresh_on_read) {
       const rows = await database.query<ItemRow>(
         `SELECT ${ITEM} FROM store_items i WHERE ${OF_ITEM} AND ${IS_THERE}`,
         [...itemKey(tenant, JSON.stringify(namespace), key), clock.now()],
       )
-      await refresh(tenant, rows, refresh_ttl)
-      return rows.map(toItem)[0]
+      const [found] = rows.map(toItem)
+      if (found !== undefined && refresh_ttl && rows[0]?.ttl_ms !== null) await refresh(tenant, [found])
+      return found
     },
     async search(tenant, search) {
-      const query = search.query ?? ''
-      const [wanted] = index !== undefined && query !== '' ? await index.embed([query]) : []
-      const rows = await readMatching(database, tenant, search, clock.now(), wanted !== undefined)
-      const found =
-        wanted === undefined
-          ? rows.map((row) => ({ row, score: null }))
-          : await rank(database, tenant, search, rows, wanted)
-      const shown = found.map(({ row }) => row)
-      await refresh(tenant, shown, search.refresh_ttl)
-      return found.map(({ row, score }): FoundItem => ({ ...toItem(row), score }))
+      const vector = search.vector ?? (await vectorOf(search.query))
+      const { found, more } = await findItems(database, tenant, search, clock.now(), vector)
+      const items = found.map(({ row, score }): FoundItem => ({ ...toItem(row), score }))
+      const expiring = items.filter((_item, at) => found[at]?.row.ttl_ms !== null)
+      if (search.refresh_ttl ?? refresh_on_read) await refresh(tenant, expiring)
+      return { items, more, expiring }
     },
   }
 }

@@ -18,20 +18,23 @@ const MIGRATION_TIMEOUT_MS = 60 * 60_000
  */
 const SERVER_CHECKPOINT_PAGES = 20_000
 
-/** `url` with a search path of its own for every connection. */
-export function inSchema(url: string, schema: string): string {
+/** `url` with a search path of its own for every connection, and one that cannot write if that is wanted. */
+export function inSchema(url: string, schema: string, readOnly = false): string {
   const [base = url, query = ''] = url.split(/\?(.*)/s)
   const params = new URLSearchParams(query)
-  params.set('options', `${params.get('options') ?? ''} -c search_path=${schema}`.trim())
+  const options = [params.get('options') ?? '', `-c search_path=${schema}`]
+  if (readOnly) options.push('-c default_transaction_read_only=on')
+  params.set('options', options.join(' ').trim())
   return `${base}?${params.toString().replaceAll('+', '%20')}`
 }
 
 /**
- * Opens the database of runs as it is: for graph hosts, whose server has migrated it. `place.file` is the SQLite file of
+ * Opens the database of runs as it is: for graph hosts and threads, whose server has migrated it. `place.file` is the SQLite file of
  * runs; with `place.url` it is the schema `weir_runs` of that Postgres database.
  */
-export function connectRunDatabase({ url, file, ...options }: SqlPlace): Database {
-  return url === undefined ? openSqlite(file, options) : openPostgres(inSchema(url, SCHEMA))
+export function connectRunDatabase({ url, file, connections, ...options }: SqlPlace): Database {
+  if (url === undefined) return openSqlite(file, options)
+  return openPostgres(inSchema(url, SCHEMA, options.readOnly), { ...(connections && { connections }) })
 }
 
 async function migratePostgres(url: string): Promise<void> {

@@ -9,6 +9,8 @@ export interface SqlPlace extends SqliteOptions {
   /** A Postgres URL; undefined for the SQLite file. */
   url: string | undefined
   file: string
+  /** Of Postgres, at the most; default 10. */
+  connections?: number
 }
 
 /** A migration may have to wait for another process's, or to rewrite a large table. */

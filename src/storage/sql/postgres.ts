@@ -3,10 +3,11 @@ import pg from 'pg'
 import { AppError } from '../../base/errors.ts'
 import { type Database, type SqlSession, type SqlValue, storableParams } from './database.ts'
 
-/** How long a statement may take, its wait for locks included. */
 export interface PostgresOptions {
-  /** Default 30,000. */
+  /** How long a statement may take, its wait for locks included. Default 30,000. */
   statementTimeoutMs?: number
+  /** Of the pool, at the most; default 10. */
+  connections?: number
 }
 
 const POOL_SIZE = 10
@@ -104,7 +105,7 @@ function ignore(): void {
   // A lost connection shows in the statement that needs it.
 }
 
-function createPool(url: string, statementTimeoutMs: number): pg.Pool {
+function createPool(url: string, { statementTimeoutMs, connections }: Required<PostgresOptions>): pg.Pool {
   const types = new pg.TypeOverrides()
   // Counts and sums: numbers, as with SQLite.
   types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -112,7 +113,7 @@ function createPool(url: string, statementTimeoutMs: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     types,
-    max: POOL_SIZE,
+    max: connections,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
@@ -131,7 +132,8 @@ function createPool(url: string, statementTimeoutMs: number): pg.Pool {
  * their name; those of one process queue before they take a connection.
  */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
-  const pool = createPool(url, options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS)
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, connections = POOL_SIZE } = options
+  const pool = createPool(url, { statementTimeoutMs, connections })
   const statementOf = createStatements()
   const queued = createQueues()
   let closed: Promise<void> | undefined

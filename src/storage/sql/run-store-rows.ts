@@ -53,12 +53,16 @@ export interface ThreadRow extends ThreadKey {
   state_values: string | null
 }
 
+const THREAD_HEAD = `t.thread_id, t.deployment_id, t.workspace_id, t.created_at, t.updated_at,
+  t.state_updated_at, t.status, t.ttl_strategy, t.ttl_ms, t.expires_at, t.error, t.metadata, t.config, t.interrupts`
+
 /** Selects whole threads as `t` with their values: append a WHERE. */
-export const SELECT_THREADS = `SELECT t.thread_id, t.deployment_id, t.workspace_id, t.created_at, t.updated_at,
-  t.state_updated_at, t.status, t.ttl_strategy, t.ttl_ms, t.expires_at, t.error, t.metadata, t.config, t.interrupts,
-  s.state_values
+export const SELECT_THREADS = `SELECT ${THREAD_HEAD}, s.state_values
   FROM threads t LEFT JOIN thread_states s
   ON s.thread_id = t.thread_id AND s.deployment_id = t.deployment_id AND s.workspace_id = t.workspace_id`
+
+/** The same without values. */
+export const SELECT_HEADS = `SELECT ${THREAD_HEAD}, NULL AS state_values FROM threads t`
 
 /** `KEY` of `SELECT_THREADS`. */
 export const SELECTED_KEY = 't.thread_id = ? AND t.deployment_id = ? AND t.workspace_id = ?'

@@ -3,17 +3,22 @@ import type { ThreadSearch } from '../../runs/run-store.ts'
 import type { JsonObject, JsonValue } from '../../schema/json.ts'
 import type { SqlValue } from './database.ts'
 import { containsJson } from './json-contains.ts'
-import { chunksOf, inList, SELECT_THREADS, type ThreadRow, toThread } from './run-store-rows.ts'
+import { fitting, portionsOf, type Sized } from './portions.ts'
+import { chunksOf, inList, SELECT_HEADS, SELECT_THREADS, type ThreadRow, toThread } from './run-store-rows.ts'
 import type { RunDatabase } from './run-store-session.ts'
 
-/** What a filter looks at, of one thread. */
-interface Candidate {
+/** A thread, as far as it is read without its texts; `bytes` are those of the texts that filters look at. */
+interface Candidate extends Sized {
   thread_id: string
   status: Thread['status']
   created_at: number
   updated_at: number
   state_updated_at: number
-  /** Null when the text alone shows that the filter does not fit. */
+}
+
+/** What filters look at; null when the text alone shows that the filter does not fit. */
+interface Texts {
+  thread_id: string
   metadata: string | null
   state_values: string | null
 }
@@ -23,9 +28,8 @@ interface Condition {
   params: SqlValue[]
 }
 
-/** So many threads are looked at in one statement; values are larger. */
+/** So many threads are looked at in one statement, without their texts. */
 const PAGE = 1000
-const PAGE_WITH_VALUES = 100
 
 type Filters = Pick<ThreadSearch, 'metadata' | 'values' | 'status' | 'visible'>
 
@@ -51,8 +55,34 @@ function mayContain(
   return { sql: `CASE WHEN ${tests} THEN ${column} END`, params }
 }
 
-/** Reads all of a tenant's threads, page by page so that nothing else has to wait, and keeps those that match. */
+const STATES = `LEFT JOIN thread_states s ON s.thread_id = t.thread_id AND s.deployment_id = t.deployment_id
+  AND s.workspace_id = t.workspace_id`
+
+/** Reads all of a tenant's threads, a part at a time, and keeps those that match. */
 async function scan(database: RunDatabase, tenant: Tenant, search: ThreadSearch): Promise<Candidate[]> {
+  const filter = createFilter(database, tenant, search)
+  const { metadata, values } = filter.looksAt
+  const sizes = [metadata ? 'octet_length(t.metadata)' : '0', values ? 'octet_length(s.state_values)' : '0']
+  const read = (condition: Condition): Promise<Candidate[]> =>
+    database.query<Candidate>(
+      `SELECT t.thread_id, t.status, t.created_at, t.updated_at, t.state_updated_at,
+        ${sizes.map((size) => `coalesce(${size}, 0)`).join(' + ')} AS bytes FROM threads t ${values ? STATES : ''}
+        WHERE t.deployment_id = ? AND t.workspace_id = ? ${condition.sql}`,
+      [tenant.deployment_id, tenant.workspace_id, ...condition.params],
+    )
+  const pages = search.ids === undefined ? allPages(read, PAGE) : pagesOfIds(read, search.ids, PAGE)
+  const found: Candidate[] = []
+  for await (const page of pages) {
+    const some = page.filter(({ status }) => search.status === undefined || status === search.status)
+    if (metadata || values)
+      for await (const portion of portionsOf(some)) found.push(...(await filter.of(portion)))
+    else found.push(...some)
+  }
+  return found
+}
+
+/** What a search asks of the texts of threads. */
+function createFilter(database: RunDatabase, tenant: Tenant, search: ThreadSearch) {
   const metadata = entriesOf(search.metadata)
   const values = entriesOf(search.values)
   const { visible } = search
@@ -61,39 +91,25 @@ async function scan(database: RunDatabase, tenant: Tenant, search: ThreadSearch)
       ? { sql: 't.metadata', params: [] }
       : mayContain(database, 't.metadata', metadata)
   const inValues = mayContain(database, 's.state_values', values)
-  const join =
-    values.length === 0
-      ? ''
-      : `LEFT JOIN thread_states s ON s.thread_id = t.thread_id AND s.deployment_id = t.deployment_id
-          AND s.workspace_id = t.workspace_id`
-  const read = (condition: Condition): Promise<Candidate[]> =>
-    database.query<Candidate>(
-      `SELECT t.thread_id, t.status, t.created_at, t.updated_at, t.state_updated_at, ${inMetadata.sql} AS metadata,
-        ${inValues.sql} AS state_values FROM threads t ${join}
-        WHERE t.deployment_id = ? AND t.workspace_id = ? ${condition.sql}`,
-      [
-        ...inMetadata.params,
-        ...inValues.params,
-        tenant.deployment_id,
-        tenant.workspace_id,
-        ...condition.params,
-      ],
-    )
-  const matches = (thread: Candidate): boolean =>
-    (search.status === undefined || thread.status === search.status) &&
-    hasAll(thread.metadata, metadata) &&
-    (visible === undefined || visible(JSON.parse(thread.metadata ?? '{}') as JsonObject)) &&
-    hasAll(thread.state_values, values)
-
-  const size = values.length === 0 ? PAGE : PAGE_WITH_VALUES
-  const pages = search.ids === undefined ? allPages(read, size) : pagesOfIds(read, search.ids, size)
-  const found: Candidate[] = []
-  for await (const page of pages) {
-    for (const thread of page) {
-      if (matches(thread)) found.push({ ...thread, metadata: null, state_values: null })
-    }
+  const matches = (texts: Texts): boolean =>
+    hasAll(texts.metadata, metadata) &&
+    (visible === undefined || visible(JSON.parse(texts.metadata ?? '{}') as JsonObject)) &&
+    hasAll(texts.state_values, values)
+  return {
+    looksAt: { metadata: metadata.length > 0 || visible !== undefined, values: values.length > 0 },
+    /** Those of a portion whose texts match. */
+    async of(portion: readonly Candidate[]): Promise<Candidate[]> {
+      const { places, values: ids } = inList(portion.map(({ thread_id }) => thread_id))
+      const texts = await database.query<Texts>(
+        `SELECT t.thread_id, ${inMetadata.sql} AS metadata, ${inValues.sql} AS state_values
+          FROM threads t ${values.length > 0 ? STATES : ''}
+          WHERE t.thread_id IN ${places} AND t.deployment_id = ? AND t.workspace_id = ?`,
+        [...inMetadata.params, ...inValues.params, ...ids, tenant.deployment_id, tenant.workspace_id],
+      )
+      const matching = new Set(texts.filter(matches).map(({ thread_id }) => thread_id))
+      return portion.filter(({ thread_id }) => matching.has(thread_id))
+    },
   }
-  return found
 }
 
 type Read = (condition: Condition) => Promise<Candidate[]>
@@ -128,13 +144,35 @@ function compare(a: string | number, b: string | number): number {
   return a < b ? -1 : 1
 }
 
-/** Whole threads in the order of `ids`; one that is gone meanwhile is left out. */
-async function threadsOf(database: RunDatabase, tenant: Tenant, ids: readonly string[]): Promise<Thread[]> {
-  const threads = new Map<string, Thread>()
-  for (const chunk of chunksOf(ids, PAGE_WITH_VALUES)) {
+/** What a thread takes in an answer, besides its values. */
+const THREAD_BYTES = `octet_length(t.metadata) + octet_length(t.config) + octet_length(t.interrupts)
+  + coalesce(octet_length(t.error), 0)`
+
+/** Whole threads in the order of `ids`, as many as fit; one that is gone meanwhile is left out. */
+async function threadsOf(
+  database: RunDatabase,
+  tenant: Tenant,
+  ids: readonly string[],
+  { max_bytes, with_values = true }: Pick<ThreadSearch, 'max_bytes' | 'with_values'>,
+): Promise<Thread[]> {
+  const size = with_values ? `${THREAD_BYTES} + coalesce(octet_length(s.state_values), 0)` : THREAD_BYTES
+  const sized = new Map<string, number>()
+  for (const chunk of chunksOf(ids, PAGE)) {
     const { places, values } = inList(chunk)
+    const rows = await database.query<{ thread_id: string; bytes: number }>(
+      `SELECT t.thread_id, ${size} AS bytes FROM threads t ${with_values ? STATES : ''}
+        WHERE t.thread_id IN ${places} AND t.deployment_id = ? AND t.workspace_id = ?`,
+      [...values, tenant.deployment_id, tenant.workspace_id],
+    )
+    for (const { thread_id, bytes } of rows) sized.set(thread_id, bytes)
+  }
+  const there = ids.flatMap((thread_id) => ({ thread_id, bytes: sized.get(thread_id) ?? 0 }))
+  const threads = new Map<string, Thread>()
+  for await (const portion of portionsOf(fitting(there, max_bytes))) {
+    const { places, values } = inList(portion.map(({ thread_id }) => thread_id))
     const rows = await database.query<ThreadRow>(
-      `${SELECT_THREADS} WHERE t.thread_id IN ${places} AND t.deployment_id = ? AND t.workspace_id = ?`,
+      `${with_values ? SELECT_THREADS : SELECT_HEADS}
+        WHERE t.thread_id IN ${places} AND t.deployment_id = ? AND t.workspace_id = ?`,
       [...values, tenant.deployment_id, tenant.workspace_id],
     )
     for (const row of rows) threads.set(row.thread_id, toThread(row))
@@ -159,12 +197,13 @@ async function searchByIndex(database: RunDatabase, tenant: Tenant, search: Thre
     'SELECT count(*) AS total FROM threads WHERE deployment_id = ? AND workspace_id = ?',
     params,
   )
-  const rows = await database.query<ThreadRow>(
-    `${SELECT_THREADS} WHERE t.deployment_id = ? AND t.workspace_id = ?
-      ORDER BY t.created_at ${order}, t.thread_id ${order} LIMIT ? OFFSET ?`,
+  const rows = await database.query<{ thread_id: string }>(
+    `SELECT thread_id FROM threads WHERE deployment_id = ? AND workspace_id = ?
+      ORDER BY created_at ${order}, thread_id ${order} LIMIT ? OFFSET ?`,
     [...params, search.limit, search.offset],
   )
-  return { threads: rows.map(toThread), total: count?.total ?? 0 }
+  const ids = rows.map(({ thread_id }) => thread_id)
+  return { threads: await threadsOf(database, tenant, ids, search), total: count?.total ?? 0 }
 }
 
 /** Finds threads; see `RunStore.searchThreads`. */
@@ -178,6 +217,6 @@ export function createThreadSearch(database: RunDatabase) {
     const found = await scan(database, tenant, search)
     found.sort((a, b) => sign * (compare(a[sort_by], b[sort_by]) || compare(a.thread_id, b.thread_id)))
     const page = found.slice(offset, offset + limit).map(({ thread_id }) => thread_id)
-    return { threads: await threadsOf(database, tenant, page), total: found.length }
+    return { threads: await threadsOf(database, tenant, page, search), total: found.length }
   }
 }

@@ -1,19 +1,30 @@
 import type { Clock } from '../../base/clock.ts'
 import { newUuid } from '../../base/ids.ts'
+import type { Run, Tenant } from '../../runs/model.ts'
 import type { RunStore } from '../../runs/run-store.ts'
 import { TRANSITIONS } from '../../runs/state.ts'
-import type { Database, SqlSession, SqlValue } from './database.ts'
+import type { Database, SqlSession } from './database.ts'
+import { fitting, portionsOf } from './portions.ts'
 import { createAdmit } from './run-store-admit.ts'
 import { createRequestCancel } from './run-store-cancel.ts'
 import type { RunEvents } from './run-events.ts'
 import { createRunClaims } from './run-store-claims.ts'
 import { createRunEnds } from './run-store-ends.ts'
-import { FIND_RUN, KEY, keyValues, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './run-store-rows.ts'
+import {
+  FIND_RUN,
+  inList,
+  KEY,
+  keyValues,
+  RUN_FIELDS,
+  type RunRow,
+  type ThreadKey,
+  toRun,
+} from './run-store-rows.ts'
 import { CHECKPOINT_TABLES, openRunSessions, type RunDatabase } from './run-store-session.ts'
 import { createThreadSearch } from './run-store-search.ts'
 import { createThreadStore } from './run-store-threads.ts'
 
-type Reads = Pick<RunStore, 'getRun' | 'listRuns' | 'deleteRun'>
+type Reads = Pick<RunStore, 'getRun' | 'listRuns' | 'activeRunIds' | 'deleteRun'>
 
 function createRunReads(database: RunDatabase): Reads {
   return {
@@ -21,17 +32,26 @@ function createRunReads(database: RunDatabase): Reads {
       const rows = await database.query<RunRow>(FIND_RUN, [run_id, deployment_id, workspace_id])
       return rows.filter((row) => thread_id === null || row.thread_id === thread_id).map(toRun)[0]
     },
-    async listRuns(tenant, thread_id, { limit, offset, status }) {
+    async listRuns(tenant, thread_id, { limit, offset, status, max_bytes }) {
       const key = keyValues({ ...tenant, thread_id })
       const byStatus = status === undefined ? '' : 'AND status = ?'
-      const params: SqlValue[] = [...key, ...(status === undefined ? [] : [status]), limit, offset]
-      const rows = await database.query<RunRow>(
-        `SELECT ${RUN_FIELDS} FROM runs WHERE ${KEY} ${byStatus} ORDER BY seq DESC LIMIT ? OFFSET ?`,
-        params,
+      const found = await database.query<{ run_id: string; bytes: number }>(
+        `SELECT run_id, ${RUN_BYTES} AS bytes FROM runs WHERE ${KEY} ${byStatus} ORDER BY seq DESC LIMIT ? OFFSET ?`,
+        [...key, ...(status === undefined ? [] : [status]), limit + 1, offset],
       )
-      if (rows.length > 0) return rows.map(toRun)
-      const threads = await database.query(`SELECT thread_id FROM threads WHERE ${KEY}`, key)
-      return threads.length > 0 ? [] : undefined
+      if (found.length === 0) {
+        const threads = await database.query(`SELECT thread_id FROM threads WHERE ${KEY}`, key)
+        return threads.length > 0 ? { runs: [], more: false } : undefined
+      }
+      const shown = fitting(found.slice(0, limit), max_bytes)
+      return { runs: await readRuns(database, tenant, shown), more: shown.length < found.length }
+    },
+    async activeRunIds(tenant, thread_id) {
+      const rows = await database.query<{ run_id: string }>(
+        `SELECT run_id FROM runs WHERE ${KEY} AND status IN ('pending', 'running')`,
+        keyValues({ ...tenant, thread_id }),
+      )
+      return rows.map(({ run_id }) => run_id)
     },
     deleteRun(tenant, thread_id, run_id) {
       const key = { ...tenant, thread_id }
@@ -48,6 +68,28 @@ function createRunReads(database: RunDatabase): Reads {
       })
     },
   }
+}
+
+/** What a run takes in an answer. */
+const RUN_BYTES = `octet_length(metadata) + octet_length(kwargs) + octet_length(caller)
+  + coalesce(octet_length(error), 0) + coalesce(octet_length(partial_messages), 0)`
+
+/** Whole runs in the order of `found`; one that is gone meanwhile is left out. */
+async function readRuns(
+  database: RunDatabase,
+  { deployment_id, workspace_id }: Tenant,
+  found: readonly { run_id: string; bytes: number }[],
+): Promise<Run[]> {
+  const runs = new Map<string, Run>()
+  for await (const portion of portionsOf(found)) {
+    const { places, values } = inList(portion.map(({ run_id }) => run_id))
+    const rows = await database.query<RunRow>(
+      `SELECT ${RUN_FIELDS} FROM runs WHERE run_id IN ${places} AND deployment_id = ? AND workspace_id = ?`,
+      [...values, deployment_id, workspace_id],
+    )
+    for (const row of rows) runs.set(row.run_id, toRun(row))
+  }
+  return found.flatMap(({ run_id }) => runs.get(run_id) ?? [])
 }
 
 /** What a deleted run has written stays the thread's: a later run with the same id must not take it back. */

@@ -12,6 +12,8 @@ export interface SqliteOptions {
    * disk. Default: SQLite's own.
    */
   checkpointPages?: number
+  /** The file is there, and is read only, beside others that write. */
+  readOnly?: boolean
 }
 
 /** Statements are few and fixed; the bound is for the day one is built from text. */
@@ -82,10 +84,15 @@ function createSession(connection: DatabaseSync): SqlSession {
  * one at a time whatever their lock.
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
-  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
-  if (file !== ':memory:') chmodSync(file, 0o600)
-  connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${options.synchronous ?? 'normal'}`)
-  const { checkpointPages } = options
+  const { checkpointPages, readOnly = false } = options
+  const connection = new DatabaseSync(file, {
+    timeout: BUSY_TIMEOUT_MS,
+    enableForeignKeyConstraints: true,
+    readOnly,
+  })
+  if (file !== ':memory:' && !readOnly) chmodSync(file, 0o600)
+  if (!readOnly)
+    connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${options.synchronous ?? 'normal'}`)
   if (checkpointPages !== undefined) connection.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
   connection.exec('PRAGMA busy_timeout = 0')
   const session = createSession(connection)

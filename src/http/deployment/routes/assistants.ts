@@ -1,6 +1,7 @@
 import { AppError } from '../../../base/errors.ts'
 import { newUuid, parseUuid } from '../../../base/ids.ts'
-import type { Assistant, AssistantChange } from '../../../runs/assistant-store.ts'
+import { assistantJson } from '../../../runs/assistant-json.ts'
+import type { AssistantChange } from '../../../runs/assistant-store.ts'
 import { removeAssistant } from '../../../runs/remove-assistant.ts'
 import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import type { JsonObject } from '../../../schema/json.ts'
@@ -9,27 +10,18 @@ import { flagParameter, requiredTextParameter } from '../../parameters.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentDeps } from '../deployment-deps.ts'
 import { type DeploymentRoute, deploymentRoute as route } from '../deployment-route.ts'
-import { pageHeaders } from '../page-headers.ts'
-import { pickFields } from '../pick-fields.ts'
+import { countReply, LIST_ERRORS, listReply } from '../list-reply.ts'
 
 const TAG = 'Assistants'
 const DEFAULT_NAME = 'Untitled'
 const DEFAULT_LIMIT = 10
+const ALL_COUNTED = { sort_by: 'assistant_id', sort_order: 'asc', limit: 0, offset: 0 } as const
 
 /** Path parameter of the routes of one assistant. */
 export const ASSISTANT_PARAMS = {
   assistant_id: requiredTextParameter(
     'Id of the assistant, or name of a graph for the one that stands for it.',
   ),
-}
-
-function toAssistant(assistant: Assistant): SchemaTypes['assistant'] {
-  return {
-    ...assistant,
-    config: withoutOwnKeys(assistant.config),
-    created_at: new Date(assistant.created_at).toISOString(),
-    updated_at: new Date(assistant.updated_at).toISOString(),
-  }
 }
 
 function noAssistant(): AppError {
@@ -86,7 +78,7 @@ function createRoute(): DeploymentRoute {
       })
       if (kind === 'exists' && body.if_exists !== 'do_nothing')
         throw new AppError('conflict', { message: 'Assistant already exists' })
-      return { body: toAssistant(assistant) }
+      return { body: assistantJson(assistant) }
     },
   })
 }
@@ -115,7 +107,7 @@ function updateRoute(): DeploymentRoute {
       }
       const named = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
       return {
-        body: toAssistant(found(await deps.assistants.update(deps.tenant, id, named as AssistantChange))),
+        body: assistantJson(found(await deps.assistants.update(deps.tenant, id, named as AssistantChange))),
       }
     },
   })
@@ -166,20 +158,19 @@ function searchRoutes(): DeploymentRoute[] {
       summary: 'Find assistants',
       tag: TAG,
       body: 'assistant-search',
-      reply: 'assistant-list',
-      async handle({ deps, body }) {
-        const offset = body.offset ?? 0
-        const { assistants, total } = await deps.assistants.search(deps.tenant, {
+      reply: 'bytes',
+      reply_schema: 'assistant-list',
+      errors: LIST_ERRORS,
+      async handle(context) {
+        const { body } = context
+        const search = {
           ...toFilter(body),
           sort_by: body.sort_by ?? 'created_at',
           sort_order: body.sort_order ?? 'desc',
           limit: body.limit ?? DEFAULT_LIMIT,
-          offset,
-        })
-        return {
-          headers: pageHeaders({ offset, shown: assistants.length, total }),
-          body: assistants.map((assistant) => pickFields(toAssistant(assistant), body.select)),
+          offset: body.offset ?? 0,
         }
+        return listReply(context, { list: 'assistants', search, select: body.select ?? [] })
       },
     }),
     route({
@@ -189,11 +180,12 @@ function searchRoutes(): DeploymentRoute[] {
       tag: TAG,
       body: 'assistant-count',
       reply: 'count',
-      async handle({ deps, body }) {
-        const all = { sort_by: 'assistant_id', sort_order: 'asc', limit: 0, offset: 0 } as const
-        const { total } = await deps.assistants.search(deps.tenant, { ...toFilter(body), ...all })
-        return { body: total }
-      },
+      handle: (context) =>
+        countReply(context, {
+          list: 'assistants',
+          search: { ...toFilter(context.body), ...ALL_COUNTED },
+          select: [],
+        }),
     }),
   ]
 }
@@ -207,16 +199,18 @@ function versionRoutes(): DeploymentRoute[] {
       tag: TAG,
       params: ASSISTANT_PARAMS,
       body: 'assistant-versions',
-      reply: 'assistant-list',
-      errors: ['not_found'],
-      async handle({ deps, params, body }) {
-        const id = await idOf(deps, params.assistant_id)
+      reply: 'bytes',
+      reply_schema: 'assistant-list',
+      errors: ['not_found', ...LIST_ERRORS],
+      async handle(context) {
+        const { deps, params, body } = context
+        const assistant_id = await idOf(deps, params.assistant_id)
         const page = {
           metadata: given(body.metadata),
           limit: body.limit ?? DEFAULT_LIMIT,
           offset: body.offset ?? 0,
         }
-        return { body: found(await deps.assistants.versions(deps.tenant, id, page)).map(toAssistant) }
+        return listReply(context, { list: 'versions', assistant_id, page })
       },
     }),
     route({
@@ -234,7 +228,7 @@ function versionRoutes(): DeploymentRoute[] {
         if (assistant === undefined) {
           throw new AppError('not_found', { message: `The assistant has no version ${body.version}.` })
         }
-        return { body: toAssistant(assistant) }
+        return { body: assistantJson(assistant) }
       },
     }),
   ]
@@ -255,7 +249,7 @@ export function assistantRoutes(): DeploymentRoute[] {
       errors: ['not_found'],
       async handle({ deps, params }) {
         const id = await idOf(deps, params.assistant_id)
-        return { body: toAssistant(found(await deps.assistants.get(deps.tenant, id))) }
+        return { body: assistantJson(found(await deps.assistants.get(deps.tenant, id))) }
       },
     }),
     updateRoute(),

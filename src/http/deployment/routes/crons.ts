@@ -1,18 +1,17 @@
 import { AppError } from '../../../base/errors.ts'
-import type { Cron } from '../../../runs/cron-store.ts'
+import { cronJson } from '../../../runs/cron-json.ts'
 import type { CronChange, CronRequest } from '../../../runs/crons.ts'
 import type { RunRequest } from '../../../runs/runs.ts'
 import { parseUuid } from '../../../base/ids.ts'
 import { withoutRuntimeKeys } from '../../../schema/config-keys.ts'
-import { isObject, type JsonObject } from '../../../schema/json.ts'
+import type { JsonObject } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { parseTime } from '../../../trace/time.ts'
 import { uuidParameter } from '../../parameters.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentDeps } from '../deployment-deps.ts'
 import { type DeploymentRoute, deploymentRoute as route } from '../deployment-route.ts'
-import { pageHeaders } from '../page-headers.ts'
-import { pickFields } from '../pick-fields.ts'
+import { countReply, LIST_ERRORS, listReply } from '../list-reply.ts'
 
 const TAG = 'Crons'
 const DEFAULT_LIMIT = 10
@@ -38,24 +37,6 @@ const RUN_FIELDS = [
 const CLEARABLE: ReadonlySet<string> = new Set(['input', 'webhook'])
 
 type Body = SchemaTypes['cron-create'] | SchemaTypes['cron-update']
-
-function isoTime(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
-}
-
-function toCron(cron: Cron): SchemaTypes['cron'] {
-  const { caller, payload, ...shown } = cron
-  const { config } = payload
-  return {
-    ...shown,
-    payload: isObject(config) ? { ...payload, config: withoutRuntimeKeys(config) } : payload,
-    user_id: caller.user_id,
-    end_time: isoTime(cron.end_time),
-    next_run_date: isoTime(cron.next_run_date),
-    created_at: new Date(cron.created_at).toISOString(),
-    updated_at: new Date(cron.updated_at).toISOString(),
-  }
-}
 
 /** Epoch milliseconds; null and undefined stay. @throws AppError invalid_request */
 function endTime(text: string | null | undefined): number | null | undefined {
@@ -116,7 +97,7 @@ function createRoutes(): DeploymentRoute[] {
       path: '/runs/crons',
       summary: 'Run an assistant again and again, each time on a thread of its own',
       handle: async (context) => ({
-        body: toCron(await context.deps.crons.create(callOf(context), null, toRequest(context.body))),
+        body: cronJson(await context.deps.crons.create(callOf(context), null, toRequest(context.body))),
       }),
     }),
     route({
@@ -126,7 +107,7 @@ function createRoutes(): DeploymentRoute[] {
       params: { thread_id: uuidParameter('Id of the thread.') },
       async handle(context) {
         const { deps, params, body } = context
-        return { body: toCron(await deps.crons.create(callOf(context), params.thread_id, toRequest(body))) }
+        return { body: cronJson(await deps.crons.create(callOf(context), params.thread_id, toRequest(body))) }
       },
     }),
   ]
@@ -156,26 +137,23 @@ function searchRoutes(): DeploymentRoute[] {
       summary: 'Find crons',
       tag: TAG,
       body: 'cron-search',
-      reply: 'cron-list',
+      reply: 'bytes',
+      reply_schema: 'cron-list',
+      errors: LIST_ERRORS,
       async handle(context) {
         const { deps, body } = context
         const filter = await toFilter(deps, body)
-        const { limit, offset, sort_by, sort_order } = body
-        const page = {
+        if (filter === null) return { headers: { 'x-pagination-total': 0 }, body: '[]' }
+        const { limit, offset, sort_by, sort_order, select } = body
+        const search = {
+          ...filter,
           limit: limit ?? DEFAULT_LIMIT,
           offset: offset ?? 0,
           sort_by: sort_by ?? 'created_at',
           sort_order: sort_order ?? 'desc',
-        }
-        const none = { crons: [], total: 0 }
-        const { crons, total } =
-          filter === null ? none : await deps.crons.search(callOf(context), { ...filter, ...page })
-        const now = new Date(deps.clock.now()).toISOString()
-        const showsNow = body.select?.includes('now') === true
-        return {
-          headers: pageHeaders({ offset: page.offset, shown: crons.length, total }),
-          body: crons.map((cron) => pickFields({ ...toCron(cron), ...(showsNow && { now }) }, body.select)),
-        }
+        } as const
+        const now = select?.includes('now') === true ? new Date(deps.clock.now()).toISOString() : null
+        return listReply(context, { list: 'crons', search, select: select ?? [], now })
       },
     }),
     route({
@@ -188,8 +166,8 @@ function searchRoutes(): DeploymentRoute[] {
       async handle(context) {
         const filter = await toFilter(context.deps, context.body)
         if (filter === null) return { body: 0 }
-        const all = { sort_by: 'cron_id', sort_order: 'asc', limit: 0, offset: 0 } as const
-        return { body: (await context.deps.crons.search(callOf(context), { ...filter, ...all })).total }
+        const search = { ...filter, sort_by: 'cron_id', sort_order: 'asc', limit: 0, offset: 0 } as const
+        return countReply(context, { list: 'crons', search, select: [], now: null })
       },
     }),
   ]
@@ -212,7 +190,7 @@ export function cronRoutes(): DeploymentRoute[] {
       errors: ['not_found'],
       async handle(context) {
         const { deps, params, body } = context
-        return { body: toCron(await deps.crons.update(callOf(context), params.cron_id, toChange(body))) }
+        return { body: cronJson(await deps.crons.update(callOf(context), params.cron_id, toChange(body))) }
       },
     }),
     route({

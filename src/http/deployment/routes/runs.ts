@@ -2,14 +2,13 @@ import { type Run, RUN_STATUSES } from '../../../runs/model.ts'
 import { runJson } from '../../../runs/run-json.ts'
 import type { Call } from '../../../runs/runs.ts'
 import { isActive } from '../../../runs/state.ts'
-import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { integerParameter, optionalChoiceParameter, uuidParameter } from '../../parameters.ts'
 import type { RouteContext } from '../../route.ts'
 import { callOf } from '../call-of.ts'
 import { cancelsOnDisconnect, JOIN_QUERY } from '../cancel-on-disconnect.ts'
 import type { DeploymentDeps } from '../deployment-deps.ts'
 import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
-import { pickFields } from '../pick-fields.ts'
+import { LIST_ERRORS, listReply } from '../list-reply.ts'
 import { runLocation } from '../run-location.ts'
 import { RUN_PARAMS, SELECT_PARAMETER, THREAD_PARAMS } from '../thread-params.ts'
 
@@ -61,13 +60,14 @@ function listRoute(): DeploymentRoute {
       status: optionalChoiceParameter('Only these.', RUN_STATUSES),
       select: SELECT_PARAMETER,
     },
-    reply: 'run-list',
-    errors: ['not_found'],
+    reply: 'bytes',
+    reply_schema: 'run-list',
+    errors: ['not_found', ...LIST_ERRORS],
     async handle(context) {
       const { limit, offset, status, select } = context.query
+      const { thread_id } = context.params
       const page = { limit, offset, ...(status !== undefined && { status }) }
-      const runs = await context.deps.runs.list(callOf(context), context.params.thread_id, page)
-      return { body: runs.map((run) => pickFields(runJson(run), select) as SchemaTypes['run-fields']) }
+      return listReply(context, { list: 'runs', thread_id, page, select })
     },
   })
 }

@@ -1,9 +1,9 @@
 import { AppError } from '../../../base/errors.ts'
-import type { StoreItem } from '../../../runs/kv-store.ts'
+import { itemText } from '../../../runs/item-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
-import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { flagParameter, type Parameter, requiredTextParameter } from '../../parameters.ts'
 import { type DeploymentRoute, deploymentRoute as route } from '../deployment-route.ts'
+import { LIST_ERRORS, listReply } from '../list-reply.ts'
 
 const TAG = 'Store'
 const DEFAULT_LIMIT = 10
@@ -42,14 +42,6 @@ const KEY: Parameter<string> = {
   },
 }
 
-function toStoreItem(item: StoreItem): SchemaTypes['store-item'] {
-  return {
-    ...item,
-    created_at: new Date(item.created_at).toISOString(),
-    updated_at: new Date(item.updated_at).toISOString(),
-  }
-}
-
 function itemRoutes(): DeploymentRoute[] {
   return [
     route({
@@ -86,10 +78,11 @@ function itemRoutes(): DeploymentRoute[] {
           undefined,
         ),
       },
-      reply: 'store-item-found',
+      reply: 'bytes',
+      reply_schema: 'store-item-found',
       async handle({ deps, query: { namespace, key, refresh_ttl } }) {
         const item = await deps.items.get(deps.tenant, namespace, key, refresh_ttl)
-        return { body: item === undefined ? null : toStoreItem(item) }
+        return { body: item === undefined ? 'null' : itemText(item) }
       },
     }),
     route({
@@ -113,22 +106,25 @@ function searchRoute(): DeploymentRoute {
   return route({
     method: 'POST',
     path: '/store/items/search',
-    summary: 'Find items',
+    summary: 'Find items; X-Pagination-Next tells the next offset while there are more',
     tag: TAG,
     body: 'store-search',
-    reply: 'store-search-result',
-    async handle({ deps, body }) {
+    reply: 'bytes',
+    reply_schema: 'store-search-result',
+    errors: LIST_ERRORS,
+    async handle(context) {
+      const { body } = context
       const namespace_prefix = body.namespace_prefix ?? []
       assertLabels(namespace_prefix)
-      const items = await deps.items.search(deps.tenant, {
+      const search = {
         namespace_prefix,
         filter: body.filter as JsonObject | null | undefined,
         query: body.query,
         limit: body.limit ?? DEFAULT_LIMIT,
         offset: body.offset ?? 0,
         refresh_ttl: body.refresh_ttl ?? undefined,
-      })
-      return { body: { items: items.map((item) => ({ ...toStoreItem(item), score: item.score })) } }
+      }
+      return listReply(context, { list: 'items', search })
     },
   })
 }
@@ -140,18 +136,20 @@ function namespacesRoute(): DeploymentRoute {
     summary: 'List namespaces that have items',
     tag: TAG,
     body: 'store-namespaces',
-    reply: 'store-namespace-list',
-    async handle({ deps, body }) {
-      const { prefix, suffix, max_depth, limit, offset } = body
+    reply: 'bytes',
+    reply_schema: 'store-namespace-list',
+    errors: LIST_ERRORS,
+    async handle(context) {
+      const { prefix, suffix, max_depth, limit, offset } = context.body
       assertLabels([...(prefix ?? []), ...(suffix ?? [])])
-      const namespaces = await deps.items.listNamespaces(deps.tenant, {
+      const query = {
         prefix: prefix ?? undefined,
         suffix: suffix ?? undefined,
         max_depth: max_depth ?? undefined,
         limit: limit ?? DEFAULT_NAMESPACES,
         offset: offset ?? 0,
-      })
-      return { body: { namespaces } }
+      }
+      return listReply(context, { list: 'namespaces', query })
     },
   })
 }

@@ -1,17 +1,17 @@
 import { AppError } from '../../../base/errors.ts'
+import { readPaths } from '../../../runs/extract-paths.ts'
 import type { ThreadTtl } from '../../../runs/model.ts'
+import { threadText } from '../../../runs/thread-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { wordsParameter } from '../../parameters.ts'
 import { callOf } from '../call-of.ts'
 import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
-import { readPaths } from '../extract-paths.ts'
 import { isGiven, withoutNulls } from '../given.ts'
-import { pageHeaders } from '../page-headers.ts'
+import { countReply, LIST_ERRORS, listReply } from '../list-reply.ts'
 import { sameUuid } from '../same-uuid.ts'
 import { prefers } from '../prefers.ts'
 import { THREAD_PARAMS } from '../thread-params.ts'
-import { threadText } from '../thread-json.ts'
 
 const TAG = 'Threads'
 const DEFAULT_LIMIT = 10
@@ -140,26 +140,26 @@ function searchRoute(): DeploymentRoute {
     method: 'POST',
     path: '/threads/search',
     summary: 'List threads; X-Pagination-Total tells how many there are, X-Pagination-Next the next offset',
+    errors: LIST_ERRORS,
     tag: TAG,
     body: 'thread-search',
     reply: 'bytes',
     reply_schema: 'thread-list',
     async handle(context) {
       const { ids, limit, offset, sort_by, sort_order, select, extract } = context.body
-      const paths = readPaths((extract ?? {}) as Record<string, string>)
-      const page = { limit: limit ?? DEFAULT_LIMIT, offset: offset ?? 0 }
-      const { threads, total } = await context.deps.threads.search(callOf(context), {
-        ...(isGiven(ids) && { ids: ids.map(sameUuid) }),
-        ...toFilters(context.body),
-        sort_by: sort_by ?? 'created_at',
-        sort_order: sort_order ?? 'desc',
-        ...page,
+      return listReply(context, {
+        list: 'threads',
+        search: {
+          ...(isGiven(ids) && { ids: ids.map(sameUuid) }),
+          ...toFilters(context.body),
+          sort_by: sort_by ?? 'created_at',
+          sort_order: sort_order ?? 'desc',
+          limit: limit ?? DEFAULT_LIMIT,
+          offset: offset ?? 0,
+        },
+        select: select ?? [],
+        extract: readPaths((extract ?? {}) as Record<string, string>),
       })
-      const texts = threads.map((thread) => threadText(thread, { select: select ?? [], extract: paths }))
-      return {
-        headers: pageHeaders({ offset: page.offset, shown: threads.length, total }),
-        body: `[${texts.join(',')}]`,
-      }
     },
   })
 }
@@ -173,9 +173,19 @@ function bulkRoutes(): DeploymentRoute[] {
       tag: TAG,
       body: 'thread-count',
       reply: 'count',
-      handle: async (context) => ({
-        body: await context.deps.threads.count(callOf(context), toFilters(context.body)),
-      }),
+      handle: (context) =>
+        countReply(context, {
+          list: 'threads',
+          search: {
+            ...toFilters(context.body),
+            sort_by: 'thread_id',
+            sort_order: 'asc',
+            limit: 0,
+            offset: 0,
+          },
+          select: [],
+          extract: [],
+        }),
     }),
     deploymentRoute({
       method: 'POST',

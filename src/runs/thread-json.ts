@@ -1,7 +1,7 @@
-import type { Thread } from '../../runs/model.ts'
-import { withoutOwnKeys } from '../../schema/config-keys.ts'
-import type { JsonObject } from '../../schema/json.ts'
-import { extracted, type readPaths } from './extract-paths.ts'
+import { withoutOwnKeys } from '../schema/config-keys.ts'
+import type { JsonObject } from '../schema/json.ts'
+import { extracted, type ExtractPaths } from './extract-paths.ts'
+import type { Thread } from './model.ts'
 import { pickFields } from './pick-fields.ts'
 
 /** What of a thread is shown. */
@@ -10,7 +10,7 @@ export interface ThreadView {
   ttl?: boolean
   /** Only these fields; all if empty. */
   select?: readonly string[]
-  extract?: ReturnType<typeof readPaths>
+  extract?: ExtractPaths
 }
 
 function isoTime(ms: number): string {

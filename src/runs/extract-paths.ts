@@ -1,7 +1,9 @@
-import { AppError } from '../../base/errors.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+import { AppError } from '../base/errors.ts'
+import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
 
 type Step = string | number
+/** Paths as steps, by alias. */
+export type ExtractPaths = readonly (readonly [alias: string, path: readonly Step[]])[]
 
 const STEP = /\.?([^.[\]]+)|\[(-?\d+)\]/gy
 
@@ -10,10 +12,8 @@ const STEP = /\.?([^.[\]]+)|\[(-?\d+)\]/gy
  * from the end. What is not there is null.
  * @throws AppError invalid_request for a path that cannot be read
  */
-export function readPaths(
-  extract: Readonly<Record<string, string | undefined>>,
-): [alias: string, path: Step[]][] {
-  return Object.entries(extract).map(([alias, path = '']) => [alias, stepsOf(path)])
+export function readPaths(extract: Readonly<Record<string, string | undefined>>): ExtractPaths {
+  return Object.entries(extract).map(([alias, path = '']) => [alias, stepsOf(path)] as const)
 }
 
 function stepsOf(path: string): Step[] {
@@ -28,7 +28,7 @@ function stepsOf(path: string): Step[] {
 }
 
 /** The values at the paths, by alias. */
-export function extracted(record: JsonObject, paths: readonly [alias: string, path: Step[]][]): JsonObject {
+export function extracted(record: JsonObject, paths: ExtractPaths): JsonObject {
   return Object.fromEntries(paths.map(([alias, path]) => [alias, valueAt(record, path)]))
 }
 

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { createFairQueue } from './fair-queue.ts'
+
+const LIMITS = { at_once: 2, at_once_per_key: 1, waiting_per_key: 3 }
+
+/** Enters under a name, and tells the order in which names were let in. */
+function createDoor(limits = LIMITS) {
+  const queue = createFairQueue(limits)
+  const inside: string[] = []
+  const leaves = new Map<string, () => void>()
+  const enter = async (name: string, gone?: AbortSignal): Promise<void> => {
+    const leave = await queue.enter(name.charAt(0), gone)
+    inside.push(name)
+    leaves.set(name, leave)
+  }
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  return {
+    queue,
+    inside,
+    enter,
+    turn,
+    async leave(name: string) {
+      leaves.get(name)?.()
+      await turn()
+    },
+  }
+}
+
+describe('a fair queue', () => {
+  it('lets keys in by turns, however many a key has waiting', async () => {
+    const { inside, enter, leave, turn } = createDoor()
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) void enter(name)
+    await turn()
+    expect(inside).toEqual(['a1', 'b1'])
+    await leave('a1')
+    await leave('b1')
+    expect(inside).toEqual(['a1', 'b1', 'a2', 'b2'])
+    await leave('a2')
+    await leave('b2')
+    expect(inside.slice(4)).toEqual(['c1', 'a3'])
+  })
+
+  it('keeps places of which a key has its share for others', async () => {
+    const { inside, enter, turn } = createDoor()
+    for (const name of ['a1', 'a2']) void enter(name)
+    await turn()
+    expect(inside).toEqual(['a1'])
+  })
+
+  it('refuses a key that has too many waiting, and no other', async () => {
+    const { queue, inside, enter, turn } = createDoor()
+    for (const name of ['a1', 'a2', 'a3', 'a4']) void enter(name)
+    await turn()
+    await expect(queue.enter('a')).rejects.toMatchObject({ code: 'rate_limited', status: 429 })
+    await enter('b1')
+    expect(inside).toEqual(['a1', 'b1'])
+  })
+
+  it('forgets who has left, and gives a place back once', async () => {
+    const { queue, inside, enter, leave, turn } = createDoor()
+    const gone = new AbortController()
+    void enter('a1')
+    const second = enter('a2', gone.signal)
+    void enter('a3')
+    await turn()
+    gone.abort()
+    await expect(second).rejects.toMatchObject({ name: 'AbortError' })
+    await leave('a1')
+    await leave('a1')
+    expect(inside).toEqual(['a1', 'a3'])
+    await expect(queue.enter('b', gone.signal)).rejects.toMatchObject({ name: 'AbortError' })
+  })
+})

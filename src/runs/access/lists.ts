@@ -1,0 +1,85 @@
+import { AppError } from '../../base/errors.ts'
+import type { AssistantStore } from '../assistant-store.ts'
+import type { AccessFilter, ListRequest, Lists } from '../lists.ts'
+import type { Call } from '../runs.ts'
+import { labelsOf } from './items.ts'
+import type { Ask } from './rulings.ts'
+import type { RunChecks } from './run-checks.ts'
+import { searchValue } from './threads.ts'
+
+/** What the lists of one user stand on. */
+export interface ListsForDeps {
+  lists: Lists
+  /** As the user may see them. */
+  assistants: Pick<AssistantStore, 'get'>
+  checks: Pick<RunChecks, 'thread'>
+}
+
+/** Lists as one user may see them: handlers are asked before anything is read. */
+export function listsFor(deps: ListsForDeps, ask: Ask): Lists {
+  return {
+    async read(call, request, gone) {
+      const allowed = await allow(deps, ask, call, request)
+      return deps.lists.read(call, allowed.request, gone, allowed.filter)
+    },
+  }
+}
+
+type Allowed = { request: ListRequest; filter: AccessFilter }
+
+/** The request as handlers leave it, and what of its list may be seen. */
+async function allow(deps: ListsForDeps, ask: Ask, call: Call, request: ListRequest): Promise<Allowed> {
+  switch (request.list) {
+    case 'threads':
+      return { request, filter: (await ask('threads:search', searchValue(request.search))).filter }
+    case 'runs':
+      await deps.checks.thread(call, request.thread_id, 'threads:read')
+      return { request, filter: null }
+    case 'versions':
+      if ((await deps.assistants.get(call.tenant, request.assistant_id)) !== undefined)
+        return { request, filter: null }
+      throw new AppError('not_found', { message: 'Assistant not found' })
+    case 'assistants': {
+      const { graph_id, metadata = {}, limit, offset } = request.search
+      const asked = { metadata, limit, offset, ...(graph_id !== undefined && { graph_id }) }
+      return { request, filter: (await ask('assistants:search', asked)).filter }
+    }
+    case 'crons': {
+      const { assistant_id, thread_id, limit, offset } = request.search
+      const asked = { limit, offset, ...(assistant_id && { assistant_id }), ...(thread_id && { thread_id }) }
+      return { request, filter: (await ask('crons:search', asked)).filter }
+    }
+    case 'items':
+      return allowItems(ask, request)
+    case 'namespaces':
+      return allowNamespaces(ask, request)
+  }
+}
+
+async function allowItems(ask: Ask, request: Extract<ListRequest, { list: 'items' }>): Promise<Allowed> {
+  const { namespace_prefix, filter, limit, offset, query } = request.search
+  const ruling = await ask('store:search', {
+    namespace: [...namespace_prefix],
+    filter: filter ?? {},
+    limit,
+    offset,
+    ...(typeof query === 'string' && { query }),
+  })
+  const { namespace, filter: wanted } = ruling.value
+  const search = { ...request.search, namespace_prefix: labelsOf(namespace), filter: wanted }
+  return { request: { ...request, search }, filter: ruling.filter }
+}
+
+async function allowNamespaces(
+  ask: Ask,
+  request: Extract<ListRequest, { list: 'namespaces' }>,
+): Promise<Allowed> {
+  const { prefix = [], suffix = [], max_depth, limit, offset } = request.query
+  const asked = { namespace: [...prefix], suffix: [...suffix], limit, offset }
+  const ruling = await ask('store:list_namespaces', {
+    ...asked,
+    ...(max_depth !== undefined && { max_depth }),
+  })
+  const query = { ...request.query, prefix: labelsOf(ruling.value.namespace) }
+  return { request: { ...request, query }, filter: ruling.filter }
+}
