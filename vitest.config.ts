@@ -1,7 +1,9 @@
+import { globSync, readFileSync } from 'node:fs'
+import { env } from 'node:process'
 import { defineConfig } from 'vitest/config'
 import { NODE_COMPILE_CACHE } from './test/support/compile-cache.ts'
 
-/** Test layers by folder (CONTRIBUTING.md); `test/long` runs in `npm run test:long` only. */
+/** Test layers by folder (CONTRIBUTING.md); `long`, and `properties` (see below), are for `npm run test:long` only. */
 const LAYERS = {
   unit: ['{src,processors,scripts,bin}/**/*.test.{ts,mjs}'],
   model: ['test/model/**/*.test.ts'],
@@ -18,6 +20,20 @@ const MINUTE = 60_000
 const TIMEOUT_MS = 5 * MINUTE
 const LONG_TIMEOUT_MS = 30 * MINUTE
 
+/** In `npm run test:long` every property is tried so many times as often as in `npm test`. */
+const PROPERTY_LENGTH = '20'
+/** What properties begin with in `npm test`: they do not pass in one run and fail in the next. */
+const FIXED_SEED = 1
+
+/** All test files that hold properties, of whatever layer. */
+function propertyFiles(): string[] {
+  return globSync('{src,processors,test}/**/*.test.ts').filter((file) =>
+    readFileSync(file, 'utf8').includes('/support/properties.ts'),
+  )
+}
+
+const newSeed = Math.floor(Math.random() * 2 ** 31)
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -25,17 +41,24 @@ export default defineConfig({
     globalSetup: ['./test/support/shared-servers.ts'],
     reporters: ['default', './scripts/summary-reporter.ts'],
     // They do not extend what is above: the servers that all files share would be started for each of them.
-    projects: Object.entries(LAYERS).map(([name, include]) => ({
-      test: {
-        name,
-        include,
-        pool: 'forks' as const,
-        // The processes that tests run in, and those that they start.
-        env: { NODE_COMPILE_CACHE },
-        isolate: !SHARED.has(name),
-        testTimeout: name === 'long' ? LONG_TIMEOUT_MS : TIMEOUT_MS,
-        hookTimeout: name === 'long' ? LONG_TIMEOUT_MS : TIMEOUT_MS,
-      },
-    })),
+    projects: Object.entries({ ...LAYERS, properties: propertyFiles() }).map(([name, include]) => {
+      const isLong = name === 'long' || name === 'properties'
+      return {
+        test: {
+          name,
+          include,
+          pool: 'forks' as const,
+          env: {
+            // The processes that tests run in, and those that they start.
+            NODE_COMPILE_CACHE,
+            PROPERTY_SEED: env['PROPERTY_SEED'] ?? String(isLong ? newSeed : FIXED_SEED),
+            ...(name === 'properties' && { PROPERTY_LENGTH }),
+          },
+          isolate: !SHARED.has(name),
+          testTimeout: isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS,
+          hookTimeout: isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS,
+        },
+      }
+    }),
   },
 })

@@ -4,6 +4,7 @@ import { type JsonValue, isObject } from '../src/schema/json.ts'
 import { createRegistry } from '../src/schema/registry.ts'
 import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
 import { builtInProcessors } from './index.ts'
+import { tries } from '../test/support/properties.ts'
 
 const registry = createRegistry()
 const SIDES: readonly Side[] = ['inputs', 'outputs']
@@ -110,7 +111,7 @@ describe.each(builtInProcessors.map((processor) => [processor.name, processor] a
           expect([0, 1, 2]).toContain(processor.match(side, value, HINTS))
           expectSound(processor.normalize(side, value, HINTS))
         }),
-        { numRuns: 400 },
+        tries(400),
       )
     })
 

@@ -1,4 +1,4 @@
-import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, TestSpecification, TestSuite } from 'vitest/node'
 
 /** Where a test is, by its file and outermost suite: that title says why it was skipped. */
 function place(test: TestCase): string {
@@ -8,11 +8,20 @@ function place(test: TestCase): string {
 }
 
 /**
- * Prints the last line of every test command: `N passed, N failed`, and before it a line `skipped: …` for each
- * suite or test that is marked as skipped. A file that does not load, a suite whose hooks fail and an unhandled error count as failed, so that the
- * line never looks better than the exit code.
+ * Prints what property tests begin with, a line `skipped: …` for each suite or test that is marked as skipped, and the
+ * last line of every test command: `N passed, N failed`. A file that does not load, a suite whose hooks fail and an
+ * unhandled error count as failed, so that the line never looks better than the exit code.
  */
 export default class SummaryReporter implements Reporter {
+  onTestRunStart(specifications: readonly TestSpecification[]): void {
+    const environments = specifications.map(({ project }) => project.config.env)
+    const lines = environments.map(
+      ({ PROPERTY_SEED, PROPERTY_LENGTH = '1' }) =>
+        `properties: PROPERTY_SEED=${PROPERTY_SEED}, ${PROPERTY_LENGTH} times their length`,
+    )
+    for (const line of new Set(lines)) console.log(line)
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     let passed = 0
     let failed = unhandledErrors.length

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readEvents, type StreamEvent } from './event-stream.ts'
+import { tries } from '../../test/support/properties.ts'
 
 async function eventsOf(...chunks: (string | Uint8Array)[]): Promise<StreamEvent[]> {
   const events: StreamEvent[] = []
@@ -35,6 +36,7 @@ describe('readEvents', () => {
         const chunks = places.slice(1).map((end, n) => text.subarray(places[n], end))
         expect(await eventsOf(...chunks)).toEqual(whole)
       }),
+      tries(),
     )
   })
 })

@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeFrame, type Frame, openChannel } from './channel.ts'
+import { tries } from '../../test/support/properties.ts'
 
 interface Head {
   type: string
@@ -53,7 +54,7 @@ describe('openChannel', () => {
           )
         },
       ),
-      { numRuns: 60 },
+      tries(60),
     )
   })
 

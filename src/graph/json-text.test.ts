@@ -3,6 +3,7 @@ import { Document } from '@langchain/core/documents'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toJsonText } from './json-text.ts'
+import { tries } from '../../test/support/properties.ts'
 
 /** What LangGraph's JS server prints: messages by their `toDict`, flat. */
 function reference(value: unknown): unknown {
@@ -67,6 +68,7 @@ describe('toJsonText', () => {
       fc.property(state, (value) => {
         expect(JSON.parse(toJsonText(value))).toEqual(reference(value))
       }),
+      tries(),
     )
   })
 

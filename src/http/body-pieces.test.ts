@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createBodyPieces } from './body-pieces.ts'
+import { tries } from '../../test/support/properties.ts'
 
 it('gives back every byte in order, whatever the chunks are', () => {
   const chunk = fc.oneof(
@@ -15,6 +16,7 @@ it('gives back every byte in order, whatever the chunks are', () => {
       expect(Buffer.compare(joined, Buffer.concat(chunks))).toBe(0)
       expect(joined.byteLength).toBe(joined.buffer.byteLength)
     }),
+    tries(),
   )
 })
 

@@ -15,6 +15,7 @@ import { dashed, NIL_UUID } from '../base/ids.ts'
 import { decodeRequest } from '../trace/decode.ts'
 import { LOG_PREFIX, SPAN_KEY } from '../trace/otel/span.ts'
 import { spanUuid } from '../trace/otel/span-ids.ts'
+import { tries } from '../../test/support/properties.ts'
 
 const ROOT = dashed(TRACE)
 
@@ -269,7 +270,7 @@ describe('spans in any order', () => {
         )
         expect(outcome(inPieces)).toEqual(outcome(storedIn([[spans(...all)]])))
       }),
-      { numRuns: 150 },
+      tries(150),
     )
   })
 })

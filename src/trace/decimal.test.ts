@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { formatDecimal, parseDecimal } from './decimal.ts'
+import { tries } from '../../test/support/properties.ts'
 
 it.each([
   [1.1e-6, '0.0000011'],
@@ -26,5 +27,6 @@ it('reads back what it wrote', () => {
     fc.property(fc.bigInt({ min: -(10n ** 36n) + 1n, max: 10n ** 36n - 1n }), (value) => {
       expect(parseDecimal(formatDecimal(value))).toBe(value)
     }),
+    tries(),
   )
 })

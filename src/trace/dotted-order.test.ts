@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { deriveDottedOrder, dottedSegment, formatDottedOrder, parseDottedOrder } from './dotted-order.ts'
 import { parseTime } from './time.ts'
+import { tries } from '../../test/support/properties.ts'
 
 const ROOT = '01a1f83d-55e5-7000-8000-0387a5c1ebd1'
 const CHILD = '5886f37f-82a1-4058-9185-c8bc773996bd'
@@ -61,6 +62,7 @@ describe('deriveDottedOrder', () => {
       fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), (segments) => {
         expect(parseDottedOrder(formatDottedOrder(segments))).toEqual({ ok: true, segments })
       }),
+      tries(),
     )
   })
 })

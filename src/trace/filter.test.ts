@@ -4,6 +4,7 @@ import { expectCpuBelow } from '../../test/support/cpu-bound.ts'
 import { AppError } from '../base/errors.ts'
 import type { FilterField, FilterValue } from './filter-fields.ts'
 import { type Filter, parseFilter } from './filter.ts'
+import { tries } from '../../test/support/properties.ts'
 
 const eq = (field: FilterField, value: FilterValue): Filter => ({ kind: 'compare', field, is: 'eq', value })
 const and = (...of: Filter[]): Filter => ({ kind: 'and', of })
@@ -237,7 +238,7 @@ describe('any text', () => {
         expect(at).toBeGreaterThanOrEqual(1)
         expect(at).toBeLessThanOrEqual(expression.length + 1)
       }),
-      { numRuns: 2000 },
+      tries(2000),
     )
   })
 

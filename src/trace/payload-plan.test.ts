@@ -17,6 +17,7 @@ import {
 import { mergeFragments } from './merge.ts'
 import { mergePlanned, type PayloadWant, planPayload } from './payload-plan.ts'
 import { RowWriter } from './row-binary.ts'
+import { tries } from '../../test/support/properties.ts'
 
 const WORKSPACE = '11111111-1111-4111-8111-111111111111'
 const ID = '01a1f83d-55e5-7000-8000-0387a5c1ebd1'
@@ -85,7 +86,7 @@ describe('planPayload', () => {
           if (field !== 'extra')
             expect(wants.filter(({ column, bytes }) => column === field && bytes > 16).length).toBeLessThan(2)
       }),
-      { numRuns: 500 },
+      tries(500),
     )
   })
 
@@ -98,7 +99,7 @@ describe('planPayload', () => {
         expect(plain(fetched)).toEqual(plain(mergePlanned(whole, most)))
         expect(fetched.issues.some(({ code }) => code === 'payload_too_large')).toBe(omitted.length > 0)
       }),
-      { numRuns: 300 },
+      tries(300),
     )
   })
 

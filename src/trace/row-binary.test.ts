@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { patchUuid, RowReader, RowWriter } from './row-binary.ts'
+import { tries } from '../../test/support/properties.ts'
 
 const ID = '01a1f83d-55e5-7000-8000-0387a5c1ebd1'
 
@@ -111,6 +112,7 @@ describe('RowReader', () => {
         expect(back).toEqual(rows)
         expect(reader.done).toBe(true)
       }),
+      tries(),
     )
   })
 

@@ -14,6 +14,7 @@ import { type Action, act, createRichGraph, outlineOf } from '../support/checkpo
 import { eventually } from '../support/eventually.ts'
 import { endOf, started, TENANT } from '../support/run-store.ts'
 import { describeOnSql } from '../support/sql-databases.ts'
+import { tries } from '../support/properties.ts'
 
 const META = { source: 'loop' as const, step: 0, parents: {} }
 const back = fc.nat({ max: 12 })
@@ -74,7 +75,7 @@ describeOnSql('checkpoints of a run that is ahead of what is stored', (engine) =
         const ours = createRichGraph(checkpointers.open(TENANT, null))
         expect(await outlineOf(ours, id)).toEqual(await outlineOf(theirs, id))
       }),
-      { numRuns: engine.name === 'SQLite' ? 30 : 8 },
+      tries(engine.name === 'SQLite' ? 30 : 8),
     )
   })
 

@@ -26,6 +26,7 @@ import {
 } from '../support/checkpoint-graphs.ts'
 import { endOf, started, TENANT } from '../support/run-store.ts'
 import { describeOnSql } from '../support/sql-databases.ts'
+import { tries } from '../support/properties.ts'
 
 const TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']
 const META = { source: 'loop' as const, step: 0, parents: {} }
@@ -92,7 +93,7 @@ describeOnSql('checkpoints', (engine) => {
           expect([one, await act(ours, id, one)]).toEqual([one, await act(theirs, id, one)])
         expect(await outlineOf(ours, id)).toEqual(await outlineOf(theirs, id))
       }),
-      { numRuns: engine.name === 'SQLite' ? 40 : 12 },
+      tries(engine.name === 'SQLite' ? 40 : 12),
     )
   })
 

@@ -13,6 +13,7 @@ import type {
 import { eventually } from '../support/eventually.ts'
 import { describeEventLogs, type LogProcess } from '../support/event-logs.ts'
 import { endOf, started, TENANT } from '../support/run-store.ts'
+import { tries } from '../support/properties.ts'
 
 type Item = StoredEvent | Gap
 
@@ -102,7 +103,7 @@ describeEventLogs('an event log', (engine) => {
           expect(again).toEqual(one?.slice(at + 1))
         },
       ),
-      { numRuns: engine.name === 'memory' ? 100 : 15 },
+      tries(engine.name === 'memory' ? 100 : 15),
     )
   })
 

@@ -10,6 +10,7 @@ import { migrate } from '../../src/storage/sql/migrate.ts'
 import { RUN_MIGRATIONS } from '../../src/storage/sql/open-run-database.ts'
 import { TENANT } from '../support/run-store.ts'
 import { describeOnSql } from '../support/sql-databases.ts'
+import { tries } from '../support/properties.ts'
 
 const MINUTE = 60_000
 const OPTIONS: KvStoreOptions = { default_ttl: null, refresh_on_read: true }
@@ -157,7 +158,7 @@ describeOnSql('the long-term memory', (engine) => {
           expect([one, outline(found)]).toEqual([one, outline(await model.run(one))])
         }
       }),
-      { numRuns: engine.name === 'SQLite' ? 150 : 25, examples: [[UNORDERED]] },
+      { ...tries(engine.name === 'SQLite' ? 150 : 25), examples: [[UNORDERED]] },
     )
   })
 

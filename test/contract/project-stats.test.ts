@@ -16,6 +16,7 @@ import {
   startTestTraceStore,
   traceRunRow,
 } from '../support/trace-store.ts'
+import { tries } from '../support/properties.ts'
 
 let db: TestTraceStore
 beforeAll(async () => {
@@ -99,7 +100,7 @@ describe('figures of a project', () => {
           ...sums(rows.map((trace) => rollUp(trace).trace)),
         })
       }),
-      { numRuns: 25 },
+      tries(25),
     )
   })
 

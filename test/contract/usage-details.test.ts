@@ -14,6 +14,7 @@ import {
   type UsageDetailsQuery,
 } from '../../src/usage/usage-details-source.ts'
 import { type TestTraceStore, idOf, startTestTraceStore, traceRunRow } from '../support/trace-store.ts'
+import { tries } from '../support/properties.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -177,7 +178,7 @@ describe('tokens and costs in buckets', () => {
         const found = await createUsageDetailsSource(db.clickhouse, maxRows).details(query)
         expect(sorted(found)).toEqual(sorted(bruteForce(traces, query)))
       }),
-      { numRuns: 40 },
+      tries(40),
     )
   })
 

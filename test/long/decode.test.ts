@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { fuzzDecode } from '../support/fuzz-decode.ts'
+import { propertySettings } from '../support/properties.ts'
 
 it('100,000 mutated bodies never throw anything but an AppError and take less than a second of CPU each', () => {
-  const seed = Math.floor(Math.random() * 2 ** 32)
+  const { seed } = propertySettings()
   const report = fuzzDecode(seed, 100_000)
   expect(report, `seed ${seed}`).toMatchObject({ rounds: 100_000 })
   expect(report.slowest_ms, `seed ${seed}`).toBeLessThan(1000)

@@ -16,6 +16,7 @@ import {
   requestHead,
   type WirePart,
 } from '../support/wire-body.ts'
+import { tries } from '../support/properties.ts'
 
 interface RecordedRequest {
   n: number
@@ -150,7 +151,7 @@ describe('generated requests', () => {
         }))
         expect(plainFragments(decoded)).toMatchObject(expected)
       }),
-      { numRuns: 300 },
+      tries(300),
     )
   })
 
@@ -166,7 +167,7 @@ describe('generated requests', () => {
         expect(setOf(gzipSync(body), 'gzip')).toEqual(straight)
         expect(setOf(zstdCompressSync(body), 'zstd')).toEqual(straight)
       }),
-      { numRuns: 150 },
+      tries(150),
     )
   })
 
@@ -190,7 +191,7 @@ describe('generated requests', () => {
         )
         expect(batch.count).toBe(new Set(records.map(({ id }) => id)).size)
       }),
-      { numRuns: 150 },
+      tries(150),
     )
   })
 })
@@ -280,7 +281,7 @@ describe('the check by hand', () => {
           /does not match|at least two parts|was sent as/.test(`${rejected[0].error} ${rejected[0].reason}`)
         if (!contradiction) expect(rejected.length === 0).toBe(result.ok)
       }),
-      { numRuns: 3000 },
+      tries(3000),
     )
     expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(500)
   })
@@ -299,7 +300,7 @@ describe('the check by hand', () => {
         if (parseTime(start_time) !== undefined) expect(result.ok).toBe(true)
         else if (result.ok) expect(start_time).toMatch(/^\d{4}-(\d\d)-(\d\d)([Tt ](\d\d))?/)
       }),
-      { numRuns: 2000 },
+      tries(2000),
     )
   })
 })

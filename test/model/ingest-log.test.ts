@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
 import { type IngestLog, type LogFrame, openIngestLog } from '../../src/ingest/ingest-log.ts'
+import { tries } from '../support/properties.ts'
 
 const logger = createLogger({ level: 'silent' })
 const OVERHEAD = 48
@@ -134,7 +135,7 @@ describe('the ingest log', () => {
           await rm(dir, { recursive: true })
         }
       }),
-      { numRuns: 300 },
+      tries(300),
     )
   })
 })

@@ -8,6 +8,7 @@ import { fuzzDecode } from '../support/fuzz-decode.ts'
 import { otlpHead } from '../support/otlp-body.ts'
 import { protoType } from '../support/otlp-proto.ts'
 import { otlpRequests } from '../support/wire-body.ts'
+import { tries } from '../support/properties.ts'
 
 const TRACES = protoType('ExportTraceServiceRequest')
 const LOGS = protoType('ExportLogsServiceRequest')
@@ -133,7 +134,7 @@ describe('the reader of protobuf', () => {
         seen.stored += own.count
         seen.rejected += own.rejected.length
       }),
-      { numRuns: 2000 },
+      tries(2000),
     )
     expect(Math.min(seen.stored, seen.rejected)).toBeGreaterThan(500)
   })

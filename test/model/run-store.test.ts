@@ -16,6 +16,7 @@ import {
   viewOfModel,
 } from '../support/run-store-model.ts'
 import { describeOnSql, type SqlEngine } from '../support/sql-databases.ts'
+import { tries } from '../support/properties.ts'
 
 async function viewOf({ database, stores: [store] }: World): Promise<unknown> {
   const view: Record<string, unknown> = { nextDue: await store?.nextDue() }
@@ -141,6 +142,6 @@ describeOnSql('the run store', (engine) => {
       const world = await fresh()
       for (const { ms, commands } of program) await step(world, ms, commands)
     })
-    await fc.assert(property, { numRuns })
+    await fc.assert(property, tries(numRuns))
   })
 })

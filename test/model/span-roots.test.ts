@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeRequest } from '../../src/trace/decode.ts'
 import { jsonExport, jsonSpan, otlpHead, spanId } from '../support/otlp-body.ts'
 import { type Counted, randomOf, runWorld } from '../support/usage-world.ts'
+import { tries } from '../support/properties.ts'
 
 const T0 = Date.UTC(2026, 10, 20, 9)
 
@@ -79,7 +80,7 @@ describe('several spans without a parent in one trace', () => {
           expect(shown(got)).toEqual(shown(want))
         },
       ),
-      { numRuns: 100 },
+      tries(100),
     )
   })
 })

@@ -6,6 +6,7 @@ import { formatDottedOrder } from '../../src/trace/dotted-order.ts'
 import { emptyFragment, RANK, writeFragment } from '../../src/trace/fragment.ts'
 import { RowWriter } from '../../src/trace/row-binary.ts'
 import { type Counted, randomOf, runWorld } from '../support/usage-world.ts'
+import { tries } from '../support/properties.ts'
 
 const WORKSPACE = '0195f3a0-0000-7000-8000-0000000000aa'
 const HOUR = 3_600_000
@@ -163,7 +164,7 @@ describe('usage', () => {
           expect(shown(got)).toEqual(shown(want))
         },
       ),
-      { numRuns: 300 },
+      tries(300),
     )
   })
 

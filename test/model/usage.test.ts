@@ -4,6 +4,7 @@ import { rangeOf, reportUsage } from '../../src/usage/granular-usage.ts'
 import { bucketOf, strideMillis } from '../../src/usage/stride.ts'
 import { GROUPINGS } from '../../src/usage/usage-source.ts'
 import { type CountedTrace, memoryUsageSource } from '../support/memory-usage-source.ts'
+import { tries } from '../support/properties.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -56,6 +57,7 @@ describe('usage reports', () => {
         expect(bucketOf(bucket + size, origin, stride)).toBe(bucket + size)
         expect(bucket).toBeGreaterThanOrEqual(origin)
       }),
+      tries(),
     )
   })
 
@@ -80,6 +82,7 @@ describe('usage reports', () => {
           expect(lines.reduce((sum, { traces: n }) => sum + n, 0)).toBe(expected.length)
         }
       }),
+      tries(),
     )
   })
 })

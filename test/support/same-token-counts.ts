@@ -4,6 +4,7 @@ import { Tiktoken, type TiktokenBPE } from 'js-tiktoken/lite'
 import { expect } from 'vitest'
 import { createTextCounter } from '../../src/trace/bpe-count.ts'
 import type { Encoding } from '../../src/trace/tokenizer.ts'
+import { tries } from './properties.ts'
 
 /** Every encoding that the tokenizer knows. */
 export const ENCODINGS: readonly Encoding[] = [
@@ -98,6 +99,6 @@ export function expectSameCounts(encoding: Encoding, strings: number): void {
       if (tokens !== expected || sampled)
         expect({ tokens, sampled }).toEqual({ tokens: expected, sampled: false })
     }),
-    { numRuns: strings },
+    tries(strings),
   )
 }

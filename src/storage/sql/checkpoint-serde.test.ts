@@ -14,6 +14,7 @@ import { DeltaSnapshot, type SerializerProtocol, MemorySaver } from '@langchain/
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeValue, encodePlain, encodeValue } from './checkpoint-serde.ts'
+import { tries } from '../../../test/support/properties.ts'
 
 /** LangChain's own serializer. */
 const serde: SerializerProtocol = new MemorySaver().serde
@@ -114,7 +115,7 @@ describe('values of checkpoints', () => {
         expect(stored.value).toBe(expected.text)
         expect(await decodeValue(serde, stored)).toStrictEqual(expected.value)
       }),
-      { numRuns: 2_000 },
+      tries(2_000),
     )
   })
 

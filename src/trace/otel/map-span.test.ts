@@ -4,6 +4,7 @@ import { expectCpuBelow } from '../../../test/support/cpu-bound.ts'
 import type { JsonObject, JsonValue } from '../../schema/json.ts'
 import { mapSpan } from './map-span.ts'
 import type { OtelSpan } from './span.ts'
+import { tries } from '../../../test/support/properties.ts'
 
 const START = Date.UTC(2026, 0, 15, 10) * 1000
 const TIMES = { start: START, end: START + 1_500_000 }
@@ -213,7 +214,7 @@ describe('any span', () => {
           expect(JSON.stringify(sent)).toBe(before)
         },
       ),
-      { numRuns: 2000 },
+      tries(2000),
     )
     expect('polluted' in {}).toBe(false)
   })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { expectCpuBelow } from '../../../test/support/cpu-bound.ts'
 import { parseLiteral } from './python-literal.ts'
+import { tries } from '../../../test/support/properties.ts'
 
 describe('parseLiteral', () => {
   it.each([
@@ -44,6 +45,7 @@ describe('parseLiteral', () => {
         const read = parseLiteral(text)
         if (typeof value !== 'string') expect(read).toEqual(JSON.parse(text))
       }),
+      tries(),
     )
   })
 

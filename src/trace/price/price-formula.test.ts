@@ -7,6 +7,7 @@ import { createDefaultPrices } from './default-prices.ts'
 import type { Price, Rates } from './price.ts'
 import { type Counts, costOf } from './price-formula.ts'
 import { SENT, settleCosts } from './settle-costs.ts'
+import { tries } from '../../../test/support/properties.ts'
 
 const usd = (amount: string | number): bigint => parseDecimal(amount)!
 const shown = (amount: bigint | undefined): string | undefined =>
@@ -146,6 +147,7 @@ describe('costOf', () => {
         expect(input_cost).toBe(BigInt(tokens) * usd(1e-6))
         expect(sumOf(input_cost_details)).toBe(input_cost)
       }),
+      tries(),
     )
   })
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { expectCpuBelow } from '../../../test/support/cpu-bound.ts'
 import { compilePricePattern } from './price-pattern.ts'
+import { tries } from '../../../test/support/properties.ts'
 
 function matches(source: string, model: string): boolean {
   const pattern = compilePricePattern(source)
@@ -96,7 +97,7 @@ describe('patterns of price entries', () => {
       fc.property(source, model, (pattern, name) => {
         expect(matches(pattern, name)).toBe(new RegExp(pattern, 'u').test(name))
       }),
-      { numRuns: 3000 },
+      tries(3000),
     )
   })
 })
