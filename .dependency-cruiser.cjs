@@ -46,7 +46,14 @@ const vendors = {
     '@langchain/langgraph-checkpoint',
   ],
   runs: ['croner'],
-  graph: ['@langchain/core', '@langchain/langgraph', '@langchain/langgraph-checkpoint', 'tsx'],
+  graph: [
+    '@langchain/core',
+    '@langchain/langgraph',
+    '@langchain/langgraph-api',
+    '@langchain/langgraph-checkpoint',
+    'tsx',
+    'typescript',
+  ],
   http: ['express', '@opentelemetry/api'],
 }
 
@@ -62,7 +69,7 @@ const tops = [
   { from: '^src/list-thread\\.ts$', to: ['^src/(base|schema|ingest|runs|storage)/'] },
   // The composition root of a graph host.
   { from: '^src/host\\.ts$', to: ['^src/(base|schema|graph|storage)/'] },
-  { from: '^src/auth-host\\.ts$', to: ['^src/graph/'] },
+  { from: '^src/(auth|type)-host\\.ts$', to: ['^src/graph/'] },
   { from: '^src/server\\.ts$', to: ['^(src|processors)/', '^node_modules/@opentelemetry/'] },
   {
     from: '^src/telemetry\\.ts$',

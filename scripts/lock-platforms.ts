@@ -21,6 +21,7 @@ const LIBC: Record<string, string> = { gnu: 'glibc', gnueabihf: 'glibc', musl: '
 
 /** os, cpu and libc that a package's name tells: `@chdb/lib-linux-arm64-gnu`. */
 function platformOf(name: string): Pick<LockEntry, 'os' | 'cpu' | 'libc'> | undefined {
+  if (name.endsWith('-wasm32-wasi')) return { cpu: ['wasm32'] }
   const [, os, cpu, abi] = PLATFORM.exec(name) ?? []
   if (os === undefined || cpu === undefined) return undefined
   const libc = LIBC[abi ?? '']

@@ -1,9 +1,11 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Logger } from './base/log.ts'
 import type { Config, HostedConfig } from './config.ts'
 import type { DeploymentFile } from './graph/deployment-file.ts'
 import { createGraphHosts, type GraphHosts } from './graph/host-pool.ts'
+import { createTypeSchemas } from './graph/type-schemas.ts'
 import { type DeploymentWatch, watchDeployment } from './graph/watch-deployment.ts'
+import { withTypes } from './graph/with-types.ts'
 import type { JsonObject } from './schema/json.ts'
 import { endLeftovers, recordChild } from './storage/child-processes.ts'
 
@@ -33,11 +35,15 @@ export async function startGraphHosts(
   await endLeftovers(dataDir, logger)
   const watch = hosted.watch ? watchDeployment({ file, environment, logger }) : undefined
   stops.push(() => watch?.close())
-  const host = createGraphHosts({
+  const record = (child: string, pid: number) => recordChild(dataDir, child, pid)
+  const types = createTypeSchemas({ folder: join(dataDir, 'type-schemas'), environment, logger, record })
+  stops.push(() => types.stop())
+  const hosts = createGraphHosts({
     ...{ file, storage, project: name, environment, stallMs, cancelGraceMs, logger },
-    record: (child, pid) => recordChild(dataDir, child, pid),
+    record,
     ...(watch && { loaded: (files) => watch.add(files) }),
   })
+  const host = withTypes(hosts, types, file)
   let stopping = false
   stops.push(() => {
     stopping = true

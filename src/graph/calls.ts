@@ -9,9 +9,10 @@ import { expectCheckpoint } from './expect-checkpoint.ts'
 import type { GraphStorage } from './graph-storage.ts'
 import { type HistorySource, readHistory } from './history.ts'
 import { toJsonText } from './json-text.ts'
+import { describeGraph, describeSchemas, describeSubgraphs } from './describe.ts'
 import type { AnyGraph } from './load-graphs.ts'
 import type { HostCall } from './messages.ts'
-import { graphSchemas } from './schemas.ts'
+import type { SchemaReader } from './schemas.ts'
 import type { StateTexts } from './state-texts.ts'
 import { threadStateText, toCheckpoint, toGraphState } from './thread-state.ts'
 import { toCommand } from './to-command.ts'
@@ -19,6 +20,8 @@ import { toCommand } from './to-command.ts'
 /** What calls are answered with. */
 export interface CallDeps extends Pick<ExecuteDeps, 'graphs' | 'storage'> {
   texts: StateTexts
+  /** Of a graph that the deployment has. */
+  schemasOf(graph_id: string): SchemaReader
 }
 
 /** Answers a call of the server with a graph's own code. Throws what LangGraph throws, and AppError not_found. */
@@ -41,11 +44,11 @@ export async function answerCall(deps: CallDeps, tenant: Tenant, call: HostCall)
     case 'bulk_update':
       return updateState(graph, call.config, toSupersteps(call.supersteps))
     case 'graph':
-      return { body: await drawGraph(graph, call.config, call.xray) }
+      return { body: await describeGraph(graph, call) }
     case 'subgraphs':
-      return { body: await listSubgraphs(graph, call.namespace, call.recurse) }
+      return { body: await describeSubgraphs(graph, call, deps.schemasOf(call.graph_id)) }
     case 'schemas':
-      return { body: JSON.stringify({ graph_id: call.graph_id, ...(await graphSchemas(graph)) }) }
+      return { body: await describeSchemas(graph, call, deps.schemasOf(call.graph_id)) }
   }
 }
 
@@ -111,20 +114,4 @@ function toUpdateValues(values: JsonValue): Record<string, unknown> {
 
 function withState(body: string, snapshot: StateSnapshot): GraphAnswer {
   return snapshot.createdAt === undefined ? { body } : { body, state: toGraphState(snapshot) }
-}
-
-async function drawGraph(graph: AnyGraph, config: JsonObject, xray: boolean | number): Promise<string> {
-  const drawable = await graph.getGraphAsync({ ...config, xray })
-  return toJsonText(drawable.toJSON())
-}
-
-async function listSubgraphs(graph: AnyGraph, namespace: string | null, recurse: boolean): Promise<string> {
-  const found: Record<string, unknown> = {}
-  for await (const [name, subgraph] of graph.getSubgraphsAsync(namespace ?? undefined, recurse)) {
-    found[name] = await graphSchemas(subgraph as AnyGraph)
-  }
-  if (namespace !== null && Object.keys(found).length === 0) {
-    throw new AppError('not_found', { message: `No subgraph "${namespace}".` })
-  }
-  return JSON.stringify(found)
 }

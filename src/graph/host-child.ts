@@ -8,6 +8,8 @@ import { CANCELLED, type ExecuteDeps, executeJob, type JobEnd } from './execute.
 import type { GraphStorage } from './graph-storage.ts'
 import { CHANNEL_FD, createHeart, type Heart, releaseMemory, watchProcess } from './host-vitals.ts'
 import { loadGraphs, prepareLoader } from './load-graphs.ts'
+import { createImportFor } from './project-module.ts'
+import { createSchemaReader, type SchemaReader } from './schemas.ts'
 import { createStateTexts } from './state-texts.ts'
 import type { FromHost, OpenMessage, StateHead, ToHost } from './messages.ts'
 
@@ -79,7 +81,8 @@ class HostChild {
       releaseMemory()
       const versions = { langgraph: this.#version }
       const texts = createStateTexts(KEPT_CHARS)
-      this.#deps = { graphs, storage, texts, project: message.tracing_project, versions }
+      const schemasOf = schemaReaders(message)
+      this.#deps = { graphs, storage, texts, schemasOf, project: message.tracing_project, versions }
       report.flush()
       this.#channel.send({ type: 'opened' })
     } catch (error) {
@@ -112,6 +115,18 @@ class HostChild {
   async #stop(): Promise<void> {
     await this.#deps?.storage.close().catch(() => undefined)
     process.exit(0)
+  }
+}
+
+/** One for each graph, made when it is asked for. */
+function schemaReaders({ graphs }: OpenMessage): (graph_id: string) => SchemaReader {
+  const importFor = createImportFor()
+  const made = new Map<string, SchemaReader>()
+  return (graph_id) => {
+    const file = graphs.find((entry) => entry.graph_id === graph_id)?.file ?? ''
+    const reader = made.get(graph_id) ?? createSchemaReader(importFor, file)
+    made.set(graph_id, reader)
+    return reader
   }
 }
 

@@ -104,7 +104,7 @@ const PASSED_ON = [
 ]
 
 /** Where packages are that a graph's own folder does not have: for `require`; `import` is seen to by `prepareLoader`. */
-const OWN_PACKAGES = createRequire(import.meta.url)
+export const OWN_PACKAGES = createRequire(import.meta.url)
   .resolve('@langchain/langgraph/package.json')
   .replace(/(node_modules)(?!.*node_modules).*/s, '$1')
 

@@ -1,46 +1,176 @@
-import {
-  getConfigTypeSchema,
-  getInputTypeSchema,
-  getOutputTypeSchema,
-  getStateTypeSchema,
-} from '@langchain/langgraph/zod/schema'
+import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
 import type { AnyGraph } from './load-graphs.ts'
+import type { ImportFor } from './project-module.ts'
 
-type JsonSchema = object
+/** Schemas of one graph as JSON Schema; those that cannot be told are left out. */
+interface KnownSchemas {
+  input?: JsonObject | undefined
+  output?: JsonObject | undefined
+  state?: JsonObject | undefined
+  config?: JsonObject | undefined
+}
 
 /** What `GET /assistants/{a}/schemas` tells of a graph, as JSON Schema. */
 export interface GraphSchemas {
-  input_schema: JsonSchema
-  output_schema: JsonSchema
-  state_schema: JsonSchema
-  config_schema: JsonSchema
-  context_schema: JsonSchema
+  input_schema: JsonObject
+  output_schema: JsonObject
+  state_schema: JsonObject
+  config_schema: JsonObject
+  context_schema: JsonObject
 }
 
-/**
- * A graph's schemas: from its zod schemas where it has them, else from the names of its channels, which say what may be
- * given but not of which type; a list of messages is recognised.
- */
-export async function graphSchemas(graph: AnyGraph): Promise<GraphSchemas> {
-  const { inputChannels, outputChannels, streamChannels } = graph
-  const config = attempt(() => getConfigTypeSchema(graph)) ?? { type: 'object', properties: {} }
+/** Reads schemas from what graphs were built with: `StateSchema`, zod 3 or zod 4. */
+export interface SchemaReader {
+  /** Empty for a graph that was built with TypeScript types alone. */
+  read(graph: AnyGraph): Promise<KnownSchemas>
+}
+
+/** `@langchain/langgraph/zod`. */
+interface RegistryModule {
+  schemaMetaRegistry: { getExtendedChannelSchemas(definition: unknown, options: object): unknown }
+}
+type ZodModule = Record<'isZodSchemaV3' | 'isZodSchemaV4', (value: unknown) => boolean>
+interface JsonSchemaModule {
+  toJsonSchema(schema: unknown, options: object): JsonObject
+}
+
+/** A zod schema as JSON Schema, undefined for what is none. `options` are of LangGraph's registry. */
+type FromZod = (definition: unknown, options?: object) => JsonObject | undefined
+
+/** The copy of LangGraph that `file` uses reads: it alone has the registry with `jsonSchemaExtra`. */
+export function createSchemaReader(importFor: ImportFor, file: string): SchemaReader {
+  let loading: Promise<FromZod> | undefined
   return {
-    input_schema:
-      attempt(() => getInputTypeSchema(graph)) ?? channelSchema(graph, inputNames(graph, inputChannels)),
-    output_schema: attempt(() => getOutputTypeSchema(graph)) ?? channelSchema(graph, outputChannels),
-    state_schema:
-      attempt(() => getStateTypeSchema(graph)) ?? channelSchema(graph, streamChannels ?? outputChannels),
-    config_schema: config,
-    context_schema: config,
+    async read(graph) {
+      if (!('builder' in graph) || !isObject(graph.builder)) return {}
+      loading ??= loadFromZod(importFor, file)
+      return readSchemas(definitionsOf(graph.builder), await loading)
+    },
   }
 }
 
-/** A schema that cannot be printed (a transform, a custom type) is as good as none. */
-function attempt(make: () => JsonSchema | undefined): JsonSchema | undefined {
+async function loadFromZod(importFor: ImportFor, file: string): Promise<FromZod> {
+  const load = <Module>(name: string): Promise<Module | undefined> =>
+    importFor<Module>(file, name).catch(() => undefined)
+  const [langgraph, zod, json] = await Promise.all([
+    load<RegistryModule>('@langchain/langgraph/zod'),
+    load<ZodModule>('@langchain/core/utils/types'),
+    load<JsonSchemaModule>('@langchain/core/utils/json_schema'),
+  ])
+  const registry = langgraph?.schemaMetaRegistry
+  return (definition, options = {}) => {
+    if (zod === undefined || json === undefined) return undefined
+    if (!zod.isZodSchemaV3(definition) && !zod.isZodSchemaV4(definition)) return undefined
+    return attempt(() => {
+      const described = { ...options, withJsonSchemaExtrasAsDescription: true }
+      const schema = registry?.getExtendedChannelSchemas(definition, described) ?? definition
+      // What JSON Schema has no words for, such as `z.custom()`, may be anything.
+      return takeExtras(json.toJsonSchema(schema, { unrepresentable: 'any' })) as JsonObject
+    })
+  }
+}
+
+/** How the registry writes `jsonSchemaExtra`, for zod to carry it. */
+const EXTRAS = 'lg:'
+
+/** Puts each `jsonSchemaExtra` in the place of the description that carries it. */
+function takeExtras(value: JsonValue | undefined): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map((item) => takeExtras(item) ?? null)
+  if (!isObject(value)) return value
+  const taken = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, takeExtras(inner)]))
+  const { description, ...rest } = taken
+  if (typeof description !== 'string' || !description.startsWith(EXTRAS)) return taken
+  return { ...rest, ...(JSON.parse(description.slice(EXTRAS.length)) as JsonObject) }
+}
+
+/** What the graph's author gave, where it is there at run time; LangGraph's own server looks there too. */
+function definitionsOf(builder: object): Record<'state' | 'input' | 'output' | 'config', unknown> {
+  const fields = builder as Record<string, unknown>
+  const state = fields['_schemaRuntimeDefinition']
+  const input = fields['_inputRuntimeDefinition']
+  return {
+    state,
+    input: input === PARTIAL_STATE ? state : input,
+    output: fields['_outputRuntimeDefinition'],
+    config: fields['_configRuntimeSchema'],
+  }
+}
+
+/** Input that is the state, with nothing required. */
+const PARTIAL_STATE = Symbol.for('langgraph.state.partial')
+/** What may be written: nothing is required, and reducers say what they take. */
+const UPDATE = { withReducerSchema: true, asPartial: true }
+
+function readSchemas(definitions: ReturnType<typeof definitionsOf>, fromZod: FromZod): KnownSchemas {
+  const { state, input, output, config } = definitions
+  const states = [state, input, output].map(asStateSchema)
+  const [stateSchema, inputSchema, outputSchema] = states
+  const configured = { config: fromZod(config) }
+  if (states.some((schema) => schema !== undefined)) {
+    return {
+      ...configured,
+      state: attempt(() => stateSchema?.getJsonSchema()),
+      input: attempt(() => inputSchema?.getInputJsonSchema()),
+      output: attempt(() => outputSchema?.getJsonSchema()),
+    }
+  }
+  return {
+    ...configured,
+    state: fromZod(state, UPDATE),
+    input: fromZod(input, UPDATE),
+    output: fromZod(output),
+  }
+}
+
+interface StateSchemaLike {
+  getJsonSchema(): JsonObject
+  getInputJsonSchema(): JsonObject
+}
+
+/** A `StateSchema`, of whatever copy of LangGraph. */
+function asStateSchema(value: unknown): StateSchemaLike | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (!('getJsonSchema' in value) || !('getInputJsonSchema' in value)) return undefined
+  return value as StateSchemaLike
+}
+
+/** A schema that cannot be printed is as good as none. */
+function attempt(make: () => JsonObject | undefined): JsonObject | undefined {
   try {
-    return make()
+    return make() ?? undefined
   } catch {
     return undefined
+  }
+}
+
+/** Whether TypeScript types can tell more. */
+export function isIncomplete({ state, input, output }: KnownSchemas): boolean {
+  return state === undefined || input === undefined || output === undefined
+}
+
+/** Schemas of all graphs that a module's export is made of, by namespace: what `type-host` reads from TypeScript. */
+export function parseTypes(types: string): Record<string, KnownSchemas> {
+  const parsed: unknown = JSON.parse(types)
+  return isObject(parsed) ? (parsed as Record<string, KnownSchemas>) : {}
+}
+
+/**
+ * The answer: what the graph itself tells, then what its types tell, and for the rest the names of its channels, which
+ * say what may be given but not of which type; a list of messages is recognised.
+ */
+export function completeSchemas(
+  graph: AnyGraph,
+  known: KnownSchemas,
+  typed: KnownSchemas = {},
+): GraphSchemas {
+  const { inputChannels, outputChannels, streamChannels } = graph
+  const config = known.config ?? typed.config ?? { type: 'object', properties: {} }
+  return {
+    input_schema: known.input ?? typed.input ?? channelSchema(graph, inputNames(graph, inputChannels)),
+    output_schema: known.output ?? typed.output ?? channelSchema(graph, outputChannels),
+    state_schema: known.state ?? typed.state ?? channelSchema(graph, streamChannels ?? outputChannels),
+    config_schema: config,
+    context_schema: config,
   }
 }
 
@@ -51,14 +181,14 @@ function inputNames(graph: AnyGraph, names: unknown): unknown {
   return input === undefined ? names : Object.keys(input)
 }
 
-function channelSchema(graph: AnyGraph, names: unknown): JsonSchema {
+function channelSchema(graph: AnyGraph, names: unknown): JsonObject {
   if (typeof names === 'string') return valueSchema(graph.channels[names as never])
   const keys = Array.isArray(names) ? names.map(String) : []
   const properties = keys.map((key) => [key, valueSchema(graph.channels[key as never])])
   return { type: 'object', properties: Object.fromEntries(properties) }
 }
 
-function valueSchema(channel: unknown): JsonSchema {
+function valueSchema(channel: unknown): JsonObject {
   return isMessages(channel) ? { type: 'array', items: { type: 'object', title: 'Message' } } : {}
 }
 

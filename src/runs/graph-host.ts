@@ -110,6 +110,19 @@ export type GraphCall =
   /** → `{"nodes":[…],"edges":[…]}` */
   | { name: 'graph'; graph_id: string; config: JsonObject; xray: boolean | number }
   /** → schemas by namespace */
-  | { name: 'subgraphs'; graph_id: string; config: JsonObject; namespace: string | null; recurse: boolean }
+  | {
+      name: 'subgraphs'
+      graph_id: string
+      config: JsonObject
+      namespace: string | null
+      recurse: boolean
+      types?: GraphTypes
+    }
   /** → `{"graph_id","input_schema","output_schema","state_schema","config_schema","context_schema"}` */
-  | { name: 'schemas'; graph_id: string; config: JsonObject }
+  | { name: 'schemas'; graph_id: string; config: JsonObject; types?: GraphTypes }
+
+/**
+ * What is known from TypeScript of a graph and its subgraphs: JSON text of schemas by namespace. Null: may be asked for;
+ * absent: none are to be had.
+ */
+export type GraphTypes = string | null

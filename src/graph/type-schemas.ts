@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from '../base/log.ts'
+import { isObject } from '../schema/json.ts'
+import type { GraphEntry } from './deployment-file.ts'
+import {
+  type HostLaunch,
+  type HostProcess,
+  hostEnvironment,
+  OWN_PACKAGES,
+  startHostProcess,
+} from './host-process.ts'
+import type { FromTypeHost, ReadFile, ToTypeHost } from './type-schemas-messages.ts'
+
+/** How types are read. */
+export interface TypeSchemasOptions {
+  /** Where answers are kept between starts of the server: one file for each graph. */
+  folder: string
+  environment: Readonly<Record<string, string | undefined>>
+  logger: Logger
+  record: HostLaunch['record']
+  /** How long the compiler may take for one graph. Default 60 s. */
+  timeoutMs?: number
+}
+
+/** The schemas that TypeScript types tell, read in a process of their own. */
+export interface TypeSchemas {
+  /**
+   * JSON text of the schemas of a graph and its subgraphs by namespace; `null` when they cannot be read, which is logged.
+   * Seconds for a file that is new or has changed, else as good as nothing. Never rejects.
+   */
+  read(entry: Module): Promise<string>
+  stop(): Promise<void>
+}
+
+/** What a graph is exported by. */
+type Module = Pick<GraphEntry, 'file' | 'export'>
+
+interface Answer {
+  text: string
+  files: ReadFile[]
+}
+
+const TIMEOUT_MS = 60_000
+/** Of the compiler's heap: it needs 300 to 500 MB for a project of usual size. */
+const MAX_HEAP_MB = 1_536
+/** What could not be read is not tried again sooner. */
+const FAILURE_PAUSE_MS = 60_000
+const TYPESCRIPT = /\.[cm]?tsx?$/
+const NONE = 'null'
+
+/** Nothing is started, and no compiler loaded, before somebody asks. */
+export function createTypeSchemas(options: TypeSchemasOptions): TypeSchemas {
+  return new TypeReader(options)
+}
+
+class TypeReader implements TypeSchemas {
+  readonly #options: TypeSchemasOptions
+  readonly #underWay = new Map<string, Promise<string>>()
+  readonly #failures = new Map<string, { at: number; hash: string }>()
+  #living: HostProcess<ToTypeHost> | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #stopped = false
+
+  constructor(options: TypeSchemasOptions) {
+    this.#options = options
+  }
+
+  read(entry: Module): Promise<string> {
+    if (!TYPESCRIPT.test(entry.file)) return Promise.resolve(NONE)
+    const kept = join(this.#options.folder, `${nameOf(entry)}.json`)
+    const found = this.#underWay.get(kept)
+    if (found !== undefined) return found
+    const reading = this.#read(entry, kept).finally(() => this.#underWay.delete(kept))
+    this.#underWay.set(kept, reading)
+    return reading
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#living?.kill()
+    await this.#last
+  }
+
+  async #read(entry: Module, kept: string): Promise<string> {
+    const found = await readKept(kept)
+    if (found !== undefined) return found
+    const hash = await hashOf(entry.file)
+    const failure = this.#failures.get(kept)
+    if (failure?.hash === hash && performance.now() - failure.at < FAILURE_PAUSE_MS) return NONE
+    const answer = await this.#next(() => this.#compile(entry))
+    const { logger } = this.#options
+    if (typeof answer === 'string') {
+      this.#failures.set(kept, { at: performance.now(), hash })
+      if (!this.#stopped) logger.warn({ file: entry.file, reason: answer }, 'types of a graph cannot be read')
+      return NONE
+    }
+    this.#failures.delete(kept)
+    await keep(kept, answer).catch((error: unknown) =>
+      logger.warn({ err: error }, 'schemas of a graph cannot be kept'),
+    )
+    return answer.text
+  }
+
+  /** One compiler at a time: it takes a processor and its memory. */
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  /** The answer, or why there is none. */
+  async #compile(entry: Module): Promise<Answer | string> {
+    if (this.#stopped) return 'The server stops.'
+    const { promise, resolve } = Promise.withResolvers<Answer | string>()
+    const launch = launchOf(this.#options, entry)
+    const child = startHostProcess<FromTypeHost, ToTypeHost>(launch, ({ head, parts }) => {
+      if (head.type === 'failed') resolve(head.message)
+      else resolve({ text: parts[0]?.toString('utf8') ?? NONE, files: head.files })
+    })
+    this.#living = child
+    const { timeoutMs = TIMEOUT_MS } = this.#options
+    const timer = setTimeout(() => resolve(`The compiler took longer than ${timeoutMs / 1000} s.`), timeoutMs)
+    void child.exited.then(({ signal, code }) => resolve(`The compiler ended (${signal ?? `code ${code}`}).`))
+    const answer = await promise
+    clearTimeout(timer)
+    child.kill()
+    await child.exited
+    this.#living = undefined
+    return answer
+  }
+}
+
+function nameOf({ file, export: name }: Module): string {
+  return createHash('sha256').update(`${file}:${name}`).digest('hex').slice(0, 32)
+}
+
+/** Answers of other versions do not count. */
+function versions(): string {
+  const require = createRequire(import.meta.url)
+  const versionOf = (name: string) => (require(`${name}/package.json`) as { version: string }).version
+  return ['@langchain/langgraph-api', 'typescript'].map(versionOf).join(' ')
+}
+
+/** The kept answer, when every file that it was read from is still the same. */
+async function readKept(path: string): Promise<string | undefined> {
+  try {
+    const kept: unknown = JSON.parse(await readFile(path, 'utf8'))
+    if (!isObject(kept) || kept['versions'] !== versions()) return undefined
+    for (const [file, hash] of kept['files'] as ReadFile[])
+      if ((await hashOf(file)) !== hash) return undefined
+    return String(kept['text'])
+  } catch {
+    return undefined
+  }
+}
+
+async function keep(path: string, answer: Answer): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(`${path}.part`, JSON.stringify({ versions: versions(), ...answer }))
+  await rename(`${path}.part`, path)
+}
+
+/** Of a file that is not there, the empty text. */
+async function hashOf(file: string): Promise<string> {
+  const content = await readFile(file).catch(() => undefined)
+  return content === undefined ? '' : createHash('sha256').update(content).digest('hex')
+}
+
+function launchOf(
+  { environment, logger, record }: TypeSchemasOptions,
+  entry: Module,
+): HostLaunch<ToTypeHost> {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  return {
+    kind: 'type-host',
+    nodePath: process.execPath,
+    entry: fileURLToPath(new URL(`../type-host.${extension}`, import.meta.url)),
+    cwd: dirname(entry.file),
+    env: { ...hostEnvironment(environment, {}), NODE_OPTIONS: `--max-old-space-size=${MAX_HEAP_MB}` },
+    open: { type: 'open', file: entry.file, export: entry.export, packages: OWN_PACKAGES },
+    logger,
+    record,
+  }
+}
