@@ -4,6 +4,7 @@ import { bedrockConverse } from './bedrock-converse.ts'
 import { gemini } from './gemini.ts'
 import { langchainMessages } from './langchain-messages.ts'
 import { langchainStyle } from './langchain-style.ts'
+import { ollama } from './ollama.ts'
 import { openaiChat } from './openai-chat.ts'
 import { openaiCompletions } from './openai-completions.ts'
 import { openaiResponses } from './openai-responses.ts'
@@ -18,6 +19,7 @@ import { vercelAi } from './vercel-ai.ts'
  * formats with marks of their own to those that accept almost anything.
  */
 export const builtInProcessors: readonly Processor[] = [
+  ollama,
   otelGenai,
   openinference,
   openllmetry,

@@ -46,6 +46,14 @@ export function bareValue(side: Side, value: JsonValue): JsonValue {
   return bare
 }
 
+/** The text of outputs that hold nothing else, or the pieces of it as they were streamed. */
+export function bareText(outputs: JsonValue | undefined): string | undefined {
+  const bare = outputs === undefined ? undefined : bareValue('outputs', outputs)
+  const pieces = Array.isArray(bare) ? bare : [bare]
+  if (pieces.length === 0 || !pieces.every((piece) => typeof piece === 'string')) return undefined
+  return pieces.join('') || undefined
+}
+
 /**
  * The processor that fits a side best: highest match wins, ties go to the outer value, then to list order.
  * Undefined when none recognises it. A processor that throws (only a user's own may) is treated as no match and named.

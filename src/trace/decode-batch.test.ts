@@ -62,6 +62,21 @@ describe('decodeRequest of JSON', () => {
     })
   })
 
+  it('takes the id of a record without one from the end of its dotted_order', () => {
+    const root = { dotted_order: `20261120T090000000000Z${A}` }
+    expect(plainFragments(decodeJson('create', { name: 'a', ...root }))).toMatchObject([{ run_id: A }])
+    const order = `${root.dotted_order}.20261120T090000000000Z${B}`
+    const child = { id: '', name: 'b', dotted_order: order, trace_id: A, parent_run_id: A }
+    expect(plainFragments(decodeJson('batch', { post: [root, child], patch: [child] }))).toMatchObject([
+      { run_id: A },
+      { run_id: B, rank: RANK.create },
+      { run_id: B, rank: RANK.update },
+    ])
+    expect(decodeJson('create', { dotted_order: 'x' })).toMatchObject({
+      rejected: [{ code: 'missing_field', field: 'id' }],
+    })
+  })
+
   it('takes 1,000 levels and more', () => {
     const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
     const decoded = decodeJson(

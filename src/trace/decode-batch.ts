@@ -4,6 +4,7 @@ import { incompleteFault, jsonFault, type Op, unprocessable } from './decode-fau
 import type { Operations } from './decode-operations.ts'
 import { addSplitRecord, splitRecord } from './decode-record.ts'
 import type { RequestHead } from './decoded.ts'
+import { parseDottedOrder } from './dotted-order.ts'
 import {
   atArray,
   atObject,
@@ -72,7 +73,11 @@ function gatherRecord(head: RequestHead, cursor: JsonCursor, op: Op, operations:
   const record = splitRecord(cursor)
   const id = head.path_run_id ?? idOf(record.parsed?.value)
   if (id === undefined) {
-    const missing = unprocessable('missing_field', 'id', 'The run has no id.')
+    const missing = unprocessable(
+      'missing_field',
+      'id',
+      'The run has no id, and no dotted_order that ends in one.',
+    )
     operations.reject(null, record.parsed === undefined ? jsonFault('The run') : missing)
     return
   }
@@ -80,11 +85,17 @@ function gatherRecord(head: RequestHead, cursor: JsonCursor, op: Op, operations:
   if (operation !== undefined) addSplitRecord(operation, record, head.limits.max_part_bytes)
 }
 
-/** The id of a record as text, whatever it is; undefined when there is none. */
+/** The id of a record as text, whatever it is, else the last one of its dotted_order; undefined when there is none. */
 function idOf(record: unknown): string | undefined {
-  const id = isObject(record) ? record['id'] : undefined
-  if (id === undefined || id === null || id === '') return undefined
+  if (!isObject(record)) return undefined
+  const { id } = record
+  if (id === undefined || id === null || id === '') return idInOrder(record['dotted_order'])
   return typeof id === 'object' ? `(${typeof id})` : String(id)
+}
+
+function idInOrder(order: unknown): string | undefined {
+  const parsed = typeof order === 'string' ? parseDottedOrder(order) : undefined
+  return parsed?.ok ? parsed.segments.at(-1)!.id : undefined
 }
 
 function tooMany(limit: number): AppError {

@@ -1,9 +1,10 @@
 import type { Issue } from '../schema/issue.ts'
 import { type JsonValue, isObject, text } from '../schema/json.ts'
 import type { Message } from '../schema/types.gen.ts'
-import { bareValue, type ChosenFormat, chooseFormat, unwrap } from './choose.ts'
+import { bareText, bareValue, type ChosenFormat, chooseFormat, unwrap } from './choose.ts'
 import type { TraceRun } from './derive.ts'
-import { findModel, normalizeProvider } from './model-name.ts'
+import { message, textBlock } from './messages.ts'
+import { billsThoughts, findModel, normalizeProvider, providerInPath } from './model-name.ts'
 import type { MappedSide } from './otel/side-source.ts'
 import type { PriceSource } from './price/price.ts'
 import type { Hints, Processor, Side } from './processor.ts'
@@ -87,7 +88,7 @@ export function deriveLlm(
       output?.value ?? outputs,
       output?.model ?? input?.model,
     )
-  const provider = sentProvider ?? output?.provider ?? input?.provider
+  const provider = sentProvider ?? output?.provider ?? input?.provider ?? providerInPath(found?.path)
   const llm: LlmFacts = {
     provider: provider === undefined ? undefined : normalizeProvider(provider),
     model: found?.model,
@@ -95,13 +96,27 @@ export function deriveLlm(
     input_format: input?.format,
     output_format: output?.format,
     input_messages: input?.messages ?? [],
-    output_messages: output?.messages ?? [],
+    output_messages: output?.messages ?? spoken(outputs, issues),
     checks: { run_type: { ok: true }, format: { ok: true }, model: { ok: true }, usage: { ok: true } },
   }
   traceRun.llm = llm
-  traceRun.usage = reportedUsage(outputs, metadata, output?.usage, issues, mapped?.usage)
+  traceRun.usage = reportedUsage(
+    outputs,
+    metadata,
+    output?.usage,
+    issues,
+    mapped?.usage,
+    billsThoughts(llm.provider, llm.model),
+  )
   const encoding = estimateMissing(traceRun, llm, { inputs, outputs, input, output }, context.startEstimate)
   llm.checks = judge(traceRun, llm, { inputs, outputs, encoding })
+}
+
+/** Outputs that are text alone, shown as what the model said; none for others. */
+function spoken(outputs: JsonValue | undefined, issues: Issue[]): Message[] {
+  const said = bareText(outputs)
+  const isJson = !issues.some(({ code, path }) => code === 'side_not_json' && path === 'outputs')
+  return said === undefined || !isJson ? [] : [message('assistant', [textBlock(said)])]
 }
 
 /** The innermost unwrapped value that names a model, else the innermost of all. */

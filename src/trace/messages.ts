@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue, text } from '../schema/json.
 import type { ContentBlock, Message, TextBlock, ToolCallBlock } from '../schema/types.gen.ts'
 import { isTooDeep } from './json-text.ts'
 import type { Normalized } from './processor.ts'
-import { fromVendor } from './usage-sources.ts'
+import { fromVendor } from './vendor-usage.ts'
 
 /** Who speaks in a canonical message. */
 export type Role = Message['role']

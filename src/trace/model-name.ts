@@ -4,6 +4,8 @@ import { type JsonObject, type JsonValue, isObject, text } from '../schema/json.
 export interface ModelName {
   model: string
   source: string
+  /** As it was sent, where that is a path which ends in the model's name. */
+  path?: string
 }
 
 /**
@@ -34,7 +36,9 @@ export function findModel(
   ]
   for (const [value, source] of places) {
     const model = text(value)?.trim()
-    if (model) return { model: model.slice(0, 256), source }
+    if (!model) continue
+    const name = nameInPath(model)
+    return name === undefined ? { model: model.slice(0, 256), source } : { model: name, source, path: model }
   }
   return undefined
 }
@@ -51,10 +55,49 @@ const AZURE = new Set([
 const SUFFIX =
   /\.(chat|responses|completions?|messages|embeddings?|generative-ai|image|speech|transcription)$/
 
+/** Google's names for its models' services, and what clients call them. */
+const GOOGLE = /^(?:gcp|google|gemini|vertex|vertexai|googleai|googlevertex|googlegenerativeai)(?:$|[-_. ])/
+
 /** A provider's name in lower case, without operation suffix, synonyms the corpus names resolved (D-15). */
 export function normalizeProvider(raw: string): string {
   const provider = raw.trim().toLowerCase().slice(0, 128).replace(SUFFIX, '')
-  return AZURE.has(provider) ? 'azure' : provider
+  if (AZURE.has(provider)) return 'azure'
+  return GOOGLE.test(provider) ? 'google' : provider
+}
+
+/**
+ * Paths that end in the name of a model: `projects/…/publishers/google/models/…`, `models/…`,
+ * `accounts/fireworks/models/…`, and Bedrock's ARNs of models and of profiles that are named after them.
+ */
+const MODEL_PATHS = [
+  /^(?:[^\s]*\/)?models\/([^/\s]+)$/,
+  /^arn:[^/\s]*:(?:foundation-model|inference-profile)\/([^/\s]+)$/,
+]
+
+function nameInPath(path: string): string | undefined {
+  if (path.length > 1024) return undefined
+  const name = MODEL_PATHS.map((pattern) => pattern.exec(path)?.[1]).find((it) => it !== undefined)
+  return name?.slice(0, 256)
+}
+
+/** Whom the path of a model names; undefined where it names nobody. */
+export function providerInPath(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined
+  if (path.startsWith('arn:')) return 'aws.bedrock'
+  const named = /(?:^|\/)publishers\/([^/\s]+)\//.exec(path)?.[1] ?? /^accounts\/([^/\s]+)\//.exec(path)?.[1]
+  if (named !== undefined) return named
+  return /\bmodels\/(?:gemini|gemma|learnlm|imagen|text-embedding-0)/.test(path) ? 'google' : undefined
+}
+
+/** The provider that the name of a model tells, where it is a path (see `nameInPath`). */
+export function providerOfModel(model: string | undefined): string | undefined {
+  return model !== undefined && nameInPath(model) !== undefined ? providerInPath(model) : undefined
+}
+
+/** True for vendors whose total has thoughts in it that neither side may have, and that bill them. */
+export function billsThoughts(provider: string | undefined, model: string | undefined): boolean {
+  if (provider === 'google' || /^(?:x[-_]?ai|grok)$/.test(provider ?? '')) return true
+  return /(?:^|[/.])(?:gemini|grok)-/.test(model ?? '')
 }
 
 function object(value: JsonValue | undefined): JsonObject {

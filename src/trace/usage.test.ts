@@ -80,6 +80,63 @@ describe('where counts are found (contract §2.3)', () => {
       { input: 30, output: 12 },
     ],
     [
+      'Gemini with thoughts and what its tools found',
+      {
+        usageMetadata: {
+          promptTokenCount: 10,
+          candidatesTokenCount: 5,
+          toolUsePromptTokenCount: 100,
+          thoughtsTokenCount: 20,
+          cachedContentTokenCount: 4,
+          totalTokenCount: 135,
+          promptTokensDetails: [
+            { modality: 'TEXT', tokenCount: 3 },
+            { modality: 'AUDIO', tokenCount: 7 },
+          ],
+        },
+      },
+      {
+        input: 110,
+        output: 25,
+        input_token_details: { cache_read: 4, audio: 7 },
+        output_token_details: { reasoning: 20 },
+        issues: [],
+      },
+    ],
+    [
+      'Ollama',
+      {
+        message: { role: 'assistant', content: 'Hi' },
+        done: true,
+        prompt_eval_count: 26,
+        eval_count: 298,
+        eval_duration: 4_799_921_000,
+      },
+      { input: 26, output: 298, source: { input: 'vendor', output: 'vendor' }, issues: [] },
+    ],
+    [
+      'Ollama without the prompt, which was in its cache',
+      { output: { response: 'Hi', done: true, eval_count: 2 } },
+      { input: undefined, output: 2, source: { input: null, output: 'vendor' } },
+    ],
+    [
+      'Ollama, in the last chunk of a stream',
+      {
+        outputs: [
+          { message: { content: 'Hi' }, done: false },
+          { message: { content: '' }, done: true, prompt_eval_count: 5, eval_count: 1 },
+        ],
+      },
+      { input: 5, output: 1 },
+    ],
+    [
+      'Ollama, as a LangChain model keeps it',
+      {
+        generations: [[{ text: 'Hi', generation_info: { done: true, prompt_eval_count: 5, eval_count: 1 } }]],
+      },
+      { input: 5, output: 1 },
+    ],
+    [
       'Bedrock, cache beside the input by its total',
       { usage: { inputTokens: 1000, outputTokens: 10, totalTokens: 1510, cacheReadInputTokens: 500 } },
       { input: 1500, output: 10, issues: ['cache_added'] },

@@ -36,7 +36,8 @@ type Detail = 'input_token_details' | 'output_token_details'
  * What a TraceRun reports about its tokens and costs, by the precedence of contract §2.3 and normalised by the
  * rules N1 to N4 and N7 of §2.5. Counts are those of the first source that has any; a side that it lacks is taken
  * from the next source that has it. Costs come from the first of the sources looked at that has any. What a span's
- * attributes say (`span`) goes before everything else.
+ * attributes say (`span`) goes before everything else. `billsThoughts`: the vendor bills what its total has beyond
+ * both sides (see `restCounted`).
  */
 export function reportedUsage(
   outputs: JsonValue | undefined,
@@ -44,6 +45,7 @@ export function reportedUsage(
   format: ReportedUsage | undefined,
   issues: Issue[],
   span: readonly FoundUsage[] = [],
+  billsThoughts = false,
 ): Usage {
   const usage: Usage = {
     input_token_details: {},
@@ -69,7 +71,7 @@ export function reportedUsage(
     }
     if (first && usage.source.input !== null && usage.source.output !== null) {
       total = found.total
-      reconcileTotal(usage, total, path, issues)
+      reconcileTotal(usage, total, billsThoughts, path, issues)
     } else if (first && found.total !== undefined) completeFromTotal(usage, found.total, source)
     if (!costed) costed = readCosts(usage, value, path, issues)
     if (usage.source.input !== null && usage.source.output !== null) break
@@ -210,7 +212,13 @@ function isDetailName(name: string): boolean {
 }
 
 /** Rules N2 and N3: a total that exceeds the sum by exactly the reasoning tokens means that output lacks them. */
-function reconcileTotal(usage: Usage, total: number | undefined, path: string, issues: Issue[]): void {
+function reconcileTotal(
+  usage: Usage,
+  total: number | undefined,
+  billsThoughts: boolean,
+  path: string,
+  issues: Issue[],
+): void {
   if (total === undefined) return
   const gap = total - usage.input_tokens! - usage.output_tokens!
   if (gap === 0) return
@@ -223,6 +231,10 @@ function reconcileTotal(usage: Usage, total: number | undefined, path: string, i
       path: `${path}.output_tokens`,
       message: `The ${reasoning} reasoning tokens were outside output_tokens and have been added.`,
     })
+    return
+  }
+  if (gap > 0 && billsThoughts) {
+    issues.push(countRest(usage, gap, reasoning, path))
     return
   }
   const cached = cacheTokens(usage)
@@ -238,6 +250,34 @@ function reconcileTotal(usage: Usage, total: number | undefined, path: string, i
     message: `total_tokens ${total} is not input plus output (${usage.input_tokens! + usage.output_tokens!}); the sum is used.`,
     fix: 'Send total_tokens as input_tokens plus output_tokens, or leave it out.',
   })
+}
+
+/**
+ * What Gemini's total has beyond both sides are thoughts, which it bills as output; where those are counted already,
+ * what its tools put into the prompt, which it bills as input.
+ */
+function countRest(usage: Usage, rest: number, reasoning: number, path: string): Issue {
+  const beside = reasoning > usage.output_tokens! && rest >= reasoning ? reasoning : 0
+  const thoughts = reasoning === 0 ? rest : beside
+  usage.output_tokens! += thoughts
+  usage.input_tokens! += rest - thoughts
+  if (thoughts > 0) usage.output_token_details['reasoning'] = thoughts
+  const sides = [
+    ...(thoughts > 0 ? [`${thoughts} as output (thoughts)`] : []),
+    ...(rest > thoughts ? [`${rest - thoughts} as input (what tools found)`] : []),
+  ]
+  return restCounted(rest, sides.join(' and '), `${path}.total_tokens`)
+}
+
+/** Says how tokens are counted that the total of a call has beyond its input and output tokens. */
+export function restCounted(rest: number, how: string, path: string): Issue {
+  return {
+    code: 'rest_counted',
+    severity: 'warning',
+    path,
+    message: `The total has ${rest} tokens more than input plus output; they are counted ${how}.`,
+    fix: 'Send output_tokens with thoughts and input_tokens with the prompts of tools included.',
+  }
 }
 
 /** Rules N4 and N7: cache counts above the input count were counted beside it, so they are added once. */

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../schema/json.ts'
 import { text } from '../schema/json.ts'
+import { bareText } from './choose.ts'
 import type { TraceRun } from './derive.ts'
 import type { LlmFacts } from './llm.ts'
 
@@ -42,12 +43,16 @@ function judgeFormat(traceRun: TraceRun, llm: LlmFacts, { inputs, outputs }: Evi
   if (inputs === undefined && outputs === undefined) return fail('neither inputs nor outputs were sent')
   if (inputs !== undefined && llm.input_format === undefined)
     return fail('inputs are in no recognised format')
-  if (outputs !== undefined && llm.output_format === undefined)
-    return fail('outputs are in no recognised format')
+  if (outputs !== undefined && llm.output_format === undefined) return fail(unknownOutputs(outputs))
   const fault = traceRun.issues.find(
     (issue) => issue.severity === 'error' && /^(inputs|outputs)\b/.test(issue.path),
   )
   return fault ? fail(`${fault.path}: ${fault.message}`) : OK
+}
+
+function unknownOutputs(outputs: JsonValue): string {
+  if (bareText(outputs) === undefined) return 'outputs are in no recognised format'
+  return 'outputs are bare text, which is no message: return {"role": "assistant", "content": "…"} instead'
 }
 
 function judgeModel({ metadata }: TraceRun, llm: LlmFacts): Verdict {

@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
-import { type FoundUsage, fromVendor } from '../usage-sources.ts'
+import type { FoundUsage } from '../usage-sources.ts'
+import { fromVendor } from '../vendor-usage.ts'
 import { type SpanView, asNumber } from './span-view.ts'
 
 const USAGE = 'langfuse.observation.usage_details'

@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonValue, isObject, text } from '../../schema/json.ts'
-import { type SpanView, listOf, readJson, unflatten } from './span-view.ts'
+import { providerOfModel } from '../model-name.ts'
+import { type SpanView, listOf, nested, readJson, unflatten } from './span-view.ts'
 
 /** Attributes that stand for a provider, first match wins. */
 const PROVIDER = [
@@ -54,8 +55,9 @@ export function metadataOfSpan(view: SpanView, runType: string): JsonObject {
   for (const family of ['langfuse.trace.metadata', 'langfuse.observation.metadata'] as const)
     for (const [key, value] of view.group(family)) add(key, readJson(value))
   if (runType === 'llm' || runType === 'embedding') {
-    add('ls_provider', providerOf(view))
-    add('ls_model_name', modelOf(view))
+    const model = modelOf(view)
+    add('ls_provider', providerOf(view) ?? providerOfModel(model))
+    add('ls_model_name', model)
   }
   addThread(view, metadata)
   add('user_id', view.text(...USER))
@@ -132,13 +134,18 @@ export function invocationParamsOf(view: SpanView): JsonObject | undefined {
   return Object.keys(params).length === 0 ? undefined : params
 }
 
+/** OpenInference wraps the definition of a tool. */
+function toolOf(entry: JsonValue): JsonValue {
+  const whole = nested(entry)
+  const tool = isObject(whole) ? whole['tool'] : undefined
+  return isObject(tool) ? readJson(tool['json_schema'] ?? tool) : readJson(entry)
+}
+
 function toolsOf(view: SpanView): JsonValue | undefined {
   const whole = view.json('gen_ai.tool.definitions', 'ai.prompt.tools', 'llm.tools', 'tools')
-  if (Array.isArray(whole)) return whole.length === 0 ? undefined : whole.map(readJson)
-  const listed = listOf(view, 'llm.tools').map((entry) => {
-    const tool = isObject(entry) ? entry['tool'] : undefined
-    return isObject(tool) ? readJson(tool['json_schema'] ?? tool) : readJson(entry)
-  })
+  if (Array.isArray(whole))
+    return whole.length === 0 ? undefined : whole.map((entry) => toolOf(readJson(entry)))
+  const listed = listOf(view, 'llm.tools').map(toolOf)
   if (listed.length > 0) return listed
   const functions = view.group('llm.request.functions')
   if (functions.length === 0) return undefined

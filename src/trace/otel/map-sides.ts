@@ -18,7 +18,7 @@ import {
   type SideContext,
   type Source,
 } from './side-source.ts'
-import { type SpanView, listOf, objectsOf, readJson } from './span-view.ts'
+import { type SpanView, listOf, nested, objectsOf, readJson } from './span-view.ts'
 
 /** Attributes that hold a value as it is, in order of precedence, after everything that is known to be messages. */
 const INPUT_KEYS = [
@@ -211,8 +211,11 @@ function openinferenceOutputs({ view }: SideContext): Found {
 }
 
 function openinference(view: SpanView, family: 'llm.input_messages' | 'llm.output_messages'): Found {
-  const list = objectsOf(view.json(family) ?? listOf(view, family))
-  return messages(list, 'openinference')
+  const whole = view.json(family)
+  const list = objectsOf(whole === undefined ? listOf(view, family) : nested(whole))
+  // Some senders leave out what stands around each message.
+  const framed = list.map((item): JsonObject => (isObject(item['message']) ? item : { message: item }))
+  return messages(framed, 'openinference')
 }
 
 function textUnder(entry: JsonValue, key: string): string[] {

@@ -1,6 +1,7 @@
 import type { Issue } from '../../schema/issue.ts'
 import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
-import { type FoundUsage, fromVendor } from '../usage-sources.ts'
+import { restCounted } from '../usage.ts'
+import { type FoundUsage, vendorUsage } from '../usage-sources.ts'
 import { langfuseUsage } from './langfuse-usage.ts'
 import { type Claimed, countConflict, countsInOne, settleInput, settleOutput } from './settle-counts.ts'
 import { type SpanView, asNumber } from './span-view.ts'
@@ -74,7 +75,8 @@ export function usageOfSpan(view: SpanView, runType: string, issues: Issue[]): F
   if (Object.keys(value).length > 0) found.push({ value, path: 'usage_metadata', source: 'client' })
   // What a vendor's answer says is looked for only where it is needed: answers are large.
   if (value['input_tokens'] === undefined || value['output_tokens'] === undefined)
-    found.push(...vendorUsage(view))
+    found.push(...answerUsage(view))
+  else completeFromAnswer(view, value, issues)
   const langfuse = langfuseUsage(view)
   if (langfuse !== undefined) found.push(langfuse)
   return found
@@ -142,20 +144,47 @@ function cacheAdded(cached: number, input: JsonValue | undefined, path: string):
   }
 }
 
-/** Raw usage of a vendor inside an attribute, for spans that carry no counts of their own. */
-function vendorUsage(view: SpanView): FoundUsage[] {
-  const found: FoundUsage[] = []
-  for (const [key, inner] of [
-    ['gcp.vertex.agent.llm_response', 'usage_metadata'],
-    ['response_data', 'usage'],
-    ['output.value', 'usage'],
-    ['genkit:output', 'usage'],
-  ] as const) {
-    if (key === 'output.value' && view.text('output.mime_type') === 'text/plain') continue
-    const whole = view.json(key)
-    const raw = isObject(whole) ? whole[inner] : undefined
-    const value = isObject(raw) ? fromVendor(raw) : undefined
-    if (value !== undefined) found.push({ value, path: `${ATTRIBUTES}.${key}.${inner}`, source: 'vendor' })
+/** Attributes that may hold a vendor's answer whole. */
+const ANSWERS = [
+  'gcp.vertex.agent.llm_response',
+  'response_data',
+  'output.value',
+  'genkit:output',
+  'traceloop.entity.output',
+  'langfuse.observation.output',
+  'mlflow.spanOutputs',
+] as const
+
+/** Raw usage of a vendor inside an attribute, for spans that carry no counts of their own, or not all. */
+function answerUsage(view: SpanView): FoundUsage[] {
+  return ANSWERS.flatMap((key) => {
+    if (key === 'output.value' && view.text('output.mime_type') === 'text/plain') return []
+    const answer = view.json(key)
+    return answer === undefined ? [] : [...vendorUsage(answer, `${ATTRIBUTES}.${key}`)]
+  })
+}
+
+/** How much the total that was sent is more than both sides. */
+function restOf(value: JsonObject): number {
+  const count = (key: string): number => asNumber(value[key]) ?? 0
+  return count('total_tokens') - count('input_tokens') - count('output_tokens')
+}
+
+/** Attributes that leave out tokens of the total, where the vendor's answer beside them says what these are. */
+function completeFromAnswer(view: SpanView, value: JsonObject, issues: Issue[]): void {
+  const rest = restOf(value)
+  const { output_token_details: details } = value
+  // Thoughts that are named are added by rule N3.
+  if (rest <= 0 || (isObject(details) && asNumber(details['reasoning']) === rest)) return
+  for (const answer of answerUsage(view)) {
+    if (asNumber(answer.value['total_tokens']) !== asNumber(value['total_tokens'])) continue
+    if (restOf(answer.value) !== 0) continue
+    for (const key of ['input_tokens', 'output_tokens'] as const) value[key] = answer.value[key]
+    for (const key of ['input_token_details', 'output_token_details'] as const) {
+      const [theirs, ours] = [answer.value[key], value[key]]
+      value[key] = { ...(isObject(theirs) ? theirs : {}), ...(isObject(ours) ? ours : {}) }
+    }
+    issues.push(restCounted(rest, 'as the answer beside the counts says', answer.path))
+    return
   }
-  return found
 }

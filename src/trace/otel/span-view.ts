@@ -159,6 +159,17 @@ function grow(branch: Branch): JsonValue {
   return out
 }
 
+/** A value with the dotted keys of its objects put together, as deep as they go: `{'message.role': …}` is a message. */
+export function nested(value: JsonValue, depth = 0): JsonValue {
+  if (depth >= MAX_DEPTH) return value
+  if (Array.isArray(value)) return value.map((item) => nested(item, depth + 1))
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).flatMap(([key, it]): Entry[] =>
+    it === undefined ? [] : [[key, nested(it, depth + 1)]],
+  )
+  return entries.some(([key]) => key.includes('.')) ? unflatten(entries) : Object.fromEntries(entries)
+}
+
 /** The numbered entries of a family as a list; what has no number is left out. */
 export function listOf(view: SpanView, family: Family): JsonValue[] {
   const numbered = view.group(family).filter(([rest]) => /^\d{1,9}(?:\.|$)/.test(rest))

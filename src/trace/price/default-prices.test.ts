@@ -132,6 +132,7 @@ describe('default prices', () => {
     ['anthropic:claude-sonnet-4-0', undefined, 'anthropic/claude-sonnet-4-0'],
     ['azure/gpt-4o', 'litellm', 'azure/gpt-4o'],
     ['gpt-35-turbo', 'azure', 'azure/gpt-3.5-turbo'],
+    ['deepseek-v3p2', 'fireworks', 'fireworks/deepseek-v3p2'],
     ['prod-gpt-4o-mini-eu', 'azure.ai.openai', 'azure/gpt-4o-mini'],
     ['models/gemini-2.5-pro', 'google_genai', 'google/gemini-2.5-pro'],
     ['publishers/google/models/gemini-2.5-flash', 'vertex_ai', 'google/gemini-2.5-flash'],

@@ -80,6 +80,8 @@ export function candidates(model: string, provider: string | undefined): Candida
   const bare = steps.at(-1)!.model
   if (home !== undefined) {
     for (const step of steps) add(home, step.model)
+    // The data knows its models by their paths, of which a TraceRun shows the last segment.
+    if (home === 'fireworks') add(home, `accounts/fireworks/models/${bare}`)
     if (home === 'azure') for (const each of insideDeployment(bare)) add(home, each)
   }
   const isGateway = home === undefined || GATEWAYS.has(home)
