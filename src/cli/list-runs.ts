@@ -12,6 +12,8 @@ const MAX_LIMIT = 1_000
 const MAX_THREADS = 10_000
 const THREADS_AT_ONCE = 100
 const REQUESTS_AT_ONCE = 8
+/** For who must answer before the thread goes on. */
+const WAITS = 'waits for a human'
 
 /** `weir runs list`. */
 export async function listRuns(flags: RunsFlags): Promise<number> {
@@ -26,8 +28,38 @@ export async function listRuns(flags: RunsFlags): Promise<number> {
   const found =
     flags.thread === undefined ? await newestRuns(api, page) : await runsOf(api, flags.thread, page)
   if (flags.json === true) console.log(JSON.stringify(found, null, 2))
-  else console.log(found.length === 0 ? 'There are no such runs.' : textTable(TITLES, found.map(toRow)))
+  else if (found.length === 0) console.log('There are no such runs.')
+  else console.log(await tableOf(api, found))
   return 0
+}
+
+/** Runs as rows; of those that stopped at a question, the one whose thread still waits for the answer says so. */
+async function tableOf(api: ApiClient, runs: readonly DeploymentRun[]): Promise<string> {
+  const stopped = runs.filter(({ weir }) => weir.interrupted)
+  const threads = [...new Set(stopped.map(({ thread_id }) => thread_id))]
+  const waiting = new Set<string>()
+  for (let n = 0; n < threads.length; n += REQUESTS_AT_ONCE) {
+    const some = threads.slice(n, n + REQUESTS_AT_ONCE)
+    const states = await Promise.all(some.map((thread_id) => isWaiting(api, thread_id)))
+    states.forEach((waits, index) => waits && waiting.add(some[index]!))
+  }
+  return textTable(
+    TITLES,
+    runs.map((run) => {
+      // Runs come newest first: only the last one of a thread can be what it waits at.
+      const waits = run.weir.interrupted && waiting.delete(run.thread_id)
+      return toRow(run, waits ? `${run.status}, ${WAITS}` : run.status)
+    }),
+  )
+}
+
+async function isWaiting(api: ApiClient, thread_id: string): Promise<boolean> {
+  const path = `/threads/${encodeURIComponent(thread_id)}`
+  const thread = await api.json<{ status: string }>(path).catch((error: unknown) => {
+    if (isGone(error)) return undefined
+    throw error
+  })
+  return thread?.status === 'interrupted'
 }
 
 interface Page {
@@ -80,11 +112,18 @@ function byNewest(a: DeploymentRun, b: DeploymentRun): number {
   return b.created_at.localeCompare(a.created_at) || b.run_id.localeCompare(a.run_id)
 }
 
-function toRow(run: DeploymentRun): string[] {
+function toRow(run: DeploymentRun, statusText: string): string[] {
   const { run_id, thread_id, metadata, status, created_at, updated_at } = run
   const tookMs = (isActive(status) ? Date.now() : Date.parse(updated_at)) - Date.parse(created_at)
   const made = created_at.slice(0, 19).replace('T', ' ')
-  return [run_id, thread_id, String(metadata['graph_id'] ?? ''), status, made, spanText(Math.max(0, tookMs))]
+  return [
+    run_id,
+    thread_id,
+    String(metadata['graph_id'] ?? ''),
+    statusText,
+    made,
+    spanText(Math.max(0, tookMs)),
+  ]
 }
 
 function spanText(ms: number): string {

@@ -102,4 +102,6 @@ export interface Run {
   error: { error: string; message: string } | null
   /** Messages streamed before a cancel (D-46). */
   partial_messages: JsonValue
+  /** It stopped where the graph asks for a human: its thread waits until another run goes on from there. */
+  interrupted: boolean
 }

@@ -10,6 +10,7 @@ import { type EndedStatus, runDone } from './run-done.ts'
 import { deletedJson, errorJson, errorOf } from './run-outcome.ts'
 import type { Claim, Closing, RunEnd, RunStore, Settled, StateSummary } from './run-store.ts'
 import { createRunTape, type RunTape } from './run-tape.ts'
+import { isInterrupted } from './state.ts'
 import { stateEvent } from './state-event.ts'
 
 /** How long runs may take, and how often they are tried. */
@@ -257,6 +258,7 @@ async function conclude(
     status,
     error: failed ? asked.error : null,
     partial_messages,
+    interrupted: isInterrupted(status, end.state?.next),
     updated_at: now,
     ended_at: now,
   }

@@ -11,7 +11,7 @@ function isoTime(ms: number): string {
  */
 export function runJson(run: Run, totals?: JsonObject | null): JsonObject {
   const { run_id, thread_id, assistant_id, status, metadata, multitask_strategy } = run
-  const { trace_id, attempt, error, partial_messages } = run
+  const { trace_id, attempt, error, partial_messages, interrupted } = run
   return {
     run_id,
     thread_id,
@@ -27,6 +27,7 @@ export function runJson(run: Run, totals?: JsonObject | null): JsonObject {
       attempt,
       error: error && { ...error },
       partial_messages,
+      interrupted,
       ...(totals !== undefined && { totals }),
     },
   }

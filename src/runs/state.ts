@@ -72,3 +72,8 @@ export function restingStatus(
   if (last === 'error' || last === 'timeout') return 'error'
   return hasNext ? 'interrupted' : 'idle'
 }
+
+/** Whether a run that has ended stopped where its graph asks for a human: it succeeded, and has nodes to go on with. */
+export function isInterrupted(status: RunStatus | 'deleted', next: readonly string[] | undefined): boolean {
+  return status === 'success' && next !== undefined && next.length > 0
+}

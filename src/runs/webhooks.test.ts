@@ -50,6 +50,7 @@ function endedRun(webhook: string): Run {
     trace_id: null,
     error: { error: 'ValueError', message: 'no' },
     partial_messages: null,
+    interrupted: false,
   }
 }
 

@@ -1922,6 +1922,10 @@ export interface RunFields {
       [k: string]: unknown | undefined
     }
     /**
+     * The run stopped where its graph asks for a human, by interrupt() or interrupt_before and interrupt_after. Its status is success; its thread is interrupted until another run goes on from there.
+     */
+    interrupted: boolean
+    /**
      * Tokens and cost of the trace, of a run that has ended; null while they are not known, which is so for its first 2 s.
      */
     totals?: {

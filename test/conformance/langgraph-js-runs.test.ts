@@ -223,13 +223,14 @@ describe('waiting', () => {
     const asked = await runs().wait(thread_id, 'kinds', { input: { kind: 'ask' } })
     expect(asked).toMatchObject({ __interrupt__: [{ value: { question: 'go on?' } }] })
     const [run] = await runs().list(thread_id)
-    expect(run).toMatchObject({ status: 'success' })
+    expect(run).toMatchObject({ status: 'success', weir: { interrupted: true } })
     const thread = await setup().client.threads.get(thread_id)
     expect(thread).toMatchObject({ status: 'interrupted' })
     expect(Object.values(thread.interrupts).flat()).toMatchObject([{ value: { question: 'go on?' } }])
     const done = await runs().wait(thread_id, 'kinds', { command: { resume: 'yes' } })
     expect(done).toMatchObject({ answer: 'yes' })
     expect(await setup().client.threads.get(thread_id)).toMatchObject({ status: 'idle', interrupts: {} })
+    expect((await runs().list(thread_id))[0]).toMatchObject({ weir: { interrupted: false } })
   })
 
   it('tells of a failure with 200', async () => {

@@ -99,6 +99,19 @@ describe('weir runs list', () => {
     await weirRuns('cancel', '--status', 'all', '--wait')
   })
 
+  it('tells of a run that waits for a human, until it is answered', async () => {
+    const { client } = setup()
+    const thread_id = await newThread()
+    await client.runs.wait(thread_id, 'kinds', { input: { kind: 'ask' } })
+    const statuses = async (): Promise<(string | undefined)[]> => {
+      const { lines } = await weirRuns('list', '--thread', thread_id)
+      return lines.slice(1).map((line) => line.split(/ {2,}/)[3])
+    }
+    expect(await statuses()).toEqual(['success, waits for a human'])
+    await client.runs.wait(thread_id, 'kinds', { command: { resume: 'yes' } })
+    expect(await statuses()).toEqual(['success', 'success'])
+  })
+
   it('finds what is newest among more threads than are asked for at a time', async () => {
     const { client } = setup()
     const old = await newThread()

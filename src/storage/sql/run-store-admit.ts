@@ -80,6 +80,7 @@ function rowOf(admission: Admission, thread: LockedThread, composed: Composed, n
     metadata: JSON.stringify(composed.metadata),
     kwargs: JSON.stringify(composed.kwargs),
     partial_messages: null,
+    interrupted: 0,
   }
 }
 

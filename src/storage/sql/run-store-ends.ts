@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Run } from '../../runs/model.ts'
 import { runDone } from '../../runs/run-done.ts'
 import type { Closing, Lease, Recovered, RunEnd, RunStore, Settled } from '../../runs/run-store.ts'
-import { type RunEvent, restingStatus, TRANSITIONS } from '../../runs/state.ts'
+import { isInterrupted, type RunEvent, restingStatus, TRANSITIONS } from '../../runs/state.ts'
 import type { SqlValue } from './database.ts'
 import { KEY, keyValues, optionalJson, type RunRow } from './run-store-rows.ts'
 import {
@@ -44,7 +44,7 @@ const END_EVENTS: Record<RunEnd['status'], RunEvent> = {
 type EndedStatus = RunEnd['status']
 
 const END_RUN = `UPDATE runs SET status = ?, updated_at = ?, ended_at = ?, error = ?, partial_messages = ?,
-  cancel_action = NULL, lease_owner = NULL, lease_token = NULL, lease_until = NULL WHERE run_id = ? AND ${KEY}`
+  interrupted = ?,  cancel_action = NULL, lease_owner = NULL, lease_token = NULL, lease_until = NULL WHERE run_id = ? AND ${KEY}`
 
 async function writeEnd(
   session: RunSession,
@@ -60,6 +60,7 @@ async function writeEnd(
     now,
     failed ? optionalJson(end.error) : null,
     optionalJson(end.partial_messages),
+    isInterrupted(status, end.state?.next) ? 1 : 0,
     run.run_id,
     ...keyValues(run),
   ])

@@ -109,6 +109,7 @@ export interface RunRow extends ThreadKey {
   metadata: string
   kwargs: string
   partial_messages: string | null
+  interrupted: number
 }
 
 const RUN_COLUMNS = [
@@ -137,6 +138,7 @@ const RUN_COLUMNS = [
   'metadata',
   'kwargs',
   'partial_messages',
+  'interrupted',
 ] as const satisfies readonly (keyof RunRow)[]
 
 /** All columns of `runs`, for SELECT and RETURNING. */
@@ -172,6 +174,7 @@ export function toRun(row: RunRow): Run {
     trace_id: row.trace_id,
     error: parseOptional(row.error) as Run['error'],
     partial_messages: parseOptional(row.partial_messages),
+    interrupted: row.interrupted === 1,
   }
 }
 
