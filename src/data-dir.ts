@@ -1,7 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { diskErrorCode } from './base/disk-errors.ts'
 import { AppError } from './base/errors.ts'
 import { findServer } from './server-address.ts'
+
+const ANOTHER = 'or set DATA_DIR to another folder'
+/** Of errors of SQLite, whatever more the upper bits say. */
+const SQLITE_CANTOPEN = 14
+const SQLITE_NOTADB = 26
 
 /**
  * Makes the directory, for its owner only, and keeps what is in it out of a repository that it may lie in.
@@ -10,12 +16,47 @@ import { findServer } from './server-address.ts'
 export async function prepareDataDir(dataDir: string): Promise<void> {
   const running = await findServer(dataDir)
   if (running !== undefined) {
-    throw new AppError('data_dir_unusable', {
-      message: `A server runs on ${resolve(dataDir)} already, at ${running.url} (process ${running.pid}). Use that one, stop it, or set DATA_DIR to another folder.`,
-    })
+    const where = `${resolve(dataDir)} already, at ${running.url} (process ${running.pid})`
+    throw unusable(`A server runs on ${where}. Use that one, stop it, ${ANOTHER}.`)
   }
+  await assertNoFile(resolve(dataDir))
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  await writeFile(join(dataDir, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+  const ignore = join(dataDir, '.gitignore')
+  // An empty one is left where the disk was full.
+  if ((await readFile(ignore, 'utf8').catch(() => '')) === '') await writeFile(ignore, '*\n')
+}
+
+/** @throws AppError data_dir_unusable when the path, or what should be a folder on the way, is a file */
+async function assertNoFile(path: string): Promise<void> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => error.code)
+  if (found === 'ENOTDIR' || found === 'ENOENT') return assertNoFile(dirname(path))
+  if (typeof found !== 'object' || found.isDirectory()) return
+  throw unusable(`${path} is a file, and DATA_DIR needs a folder there. Remove it, ${ANOTHER}.`)
+}
+
+/** What a start failed with, in words about DATA_DIR where that is the reason; anything else as it is. */
+export function toStartError(thrown: unknown, dataDir: string): unknown {
+  if (!(thrown instanceof Error)) return thrown
+  const { code, message, path, errcode } = thrown as NodeJS.ErrnoException & { errcode?: number }
+  const folder = resolve(dataDir)
+  const diskCode = thrown instanceof AppError ? thrown.code : diskErrorCode(thrown)
+  if (diskCode === 'disk_full')
+    return unusable(`The disk of ${folder} (DATA_DIR) is full. Make room on it, ${ANOTHER}.`, thrown)
+  if (diskCode === 'disk_unwritable')
+    return unusable(`The disk of ${folder} (DATA_DIR) takes no writes. Mend that, ${ANOTHER}.`, thrown)
+  if (code === 'EACCES' || code === 'EPERM') {
+    const denied = `This user may not write ${path ?? folder}`
+    return unusable(`${denied} (${code}). Give it the folder ${folder}, ${ANOTHER}.`, thrown)
+  }
+  const sqlite = (errcode ?? 0) & 0xff
+  const database = `A database in ${folder} (DATA_DIR) cannot be opened`
+  if (sqlite === SQLITE_CANTOPEN)
+    return unusable(`${database}. Give this user the folder and all files in it, ${ANOTHER}.`, thrown)
+  if (sqlite === SQLITE_NOTADB)
+    return unusable(`${database}: ${message}. Put it back from a backup, ${ANOTHER}.`, thrown)
+  return thrown
+}
+
+function unusable(message: string, cause?: unknown): AppError {
+  return new AppError('data_dir_unusable', { message, cause })
 }

@@ -3,10 +3,11 @@ import { join, resolve } from 'node:path'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { type Bootstrapped, bootstrapIdentity } from './auth/bootstrap.ts'
 import { systemClock } from './base/clock.ts'
+import { AppError } from './base/errors.ts'
 import { createLogger, type Logger } from './base/log.ts'
 import { createMetrics, type Metrics } from './base/metrics.ts'
 import type { Config } from './config.ts'
-import { prepareDataDir } from './data-dir.ts'
+import { prepareDataDir, toStartError } from './data-dir.ts'
 import type { AppDeps, UsageSources } from './http/app-deps.ts'
 import { watchStores } from './http/store-checks.ts'
 import { createIngester } from './ingest/create-ingester.ts'
@@ -105,8 +106,17 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     return { ...parts, stop: stopOnce }
   } catch (error) {
     await stop()
-    throw error
+    throw explained(error, config, logger)
   }
+}
+
+/** Whoever starts a server reads words and a code; where an error that nobody expected comes from is in the log. */
+function explained(thrown: unknown, { dataDir }: Config, logger: Logger): unknown {
+  const error = toStartError(thrown, dataDir)
+  if (error instanceof AppError) return error
+  logger.fatal({ err: error }, 'the start failed')
+  const reason = error instanceof Error ? error.message : String(error)
+  return new AppError('internal', { message: `The start failed: ${reason}`, cause: error })
 }
 
 /** What ends each part, in order of start; they run in reverse. */

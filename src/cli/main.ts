@@ -55,9 +55,15 @@ export async function main(argv: readonly string[]): Promise<number> {
     return await run(args)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    console.error(`weir ${name}: ${error.message}`)
+    console.error(`weir ${name}: ${error.message}${codeText(error)}`)
     return 2
   }
+}
+
+/** The code, for who looks it up; words that were not understood need none. */
+function codeText({ code, message }: AppError): string {
+  if (code === 'invalid_request') return ''
+  return `${message.includes('\n') ? '\n' : ' '}(${code})`
 }
 
 function usage(name: string | undefined): number {

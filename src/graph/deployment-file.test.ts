@@ -61,7 +61,10 @@ describe('readDeploymentFile', () => {
 
   it('says which file cannot be read', async () => {
     await expect(readDeploymentFile(join(folder, 'none.json'), {})).rejects.toThrow(
-      /none\.json cannot be read/,
+      /There is no file .*none\.json\. GRAPHS and --graphs name/,
+    )
+    await expect(readDeploymentFile(folder, {})).rejects.toThrow(
+      `${folder} is a folder. GRAPHS and --graphs name a file, such as ${join(folder, 'langgraph.json')}.`,
     )
   })
 })

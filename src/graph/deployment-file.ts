@@ -114,7 +114,7 @@ async function readJson(file: string): Promise<JsonObject> {
   try {
     content = await readFile(file, 'utf8')
   } catch (cause) {
-    throw invalid(`${file} cannot be read.`, cause)
+    throw invalid(unreadableText(file, cause), cause)
   }
   try {
     const value: unknown = JSON.parse(content)
@@ -126,6 +126,15 @@ async function readJson(file: string): Promise<JsonObject> {
     )
   }
   throw invalid(`${file} must hold a JSON object.`)
+}
+
+function unreadableText(file: string, cause: unknown): string {
+  const { code = '' } = cause as NodeJS.ErrnoException
+  if (code === 'EISDIR')
+    return `${file} is a folder. GRAPHS and --graphs name a file, such as ${resolve(file, 'langgraph.json')}.`
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return `There is no file ${file}. GRAPHS and --graphs name the langgraph.json of a project; GRAPHS= hosts no graphs.`
+  return `${file} cannot be read (${code}).`
 }
 
 function readGraphs(graphs: unknown, file: string, folder: string): GraphEntry[] {

@@ -1,10 +1,22 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  copyFile,
+  cp,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { faultyFiles, flipByte, readTexts, textRecord, useLogBench } from '../../test/support/ingest-log.ts'
+import { createLogger } from '../base/log.ts'
+import { openIngestLog } from './ingest-log.ts'
 import { segmentPath } from './log/files.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -212,6 +224,20 @@ describe('the lock', () => {
       await log.close()
     }
     expect((await readdir(bench.dir)).filter((name) => name.startsWith('lock'))).toEqual([])
+  })
+
+  it('is nobody’s in a copy of the folder', async () => {
+    const log = await bench.open()
+    const copy = `${bench.dir}/copy`
+    await cp(join(bench.dir, 'lock'), join(copy, 'lock'))
+    const ofCopy = await openIngestLog({
+      dir: copy,
+      maxBytes: 1 << 20,
+      logger: createLogger({ level: 'silent' }),
+    })
+    await expect(bench.open()).rejects.toMatchObject({ code: 'log_unusable' })
+    await ofCopy.close()
+    await log.close()
   })
 
   it('is looked at again when another process has just taken it over', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { folderId } from '../../base/folder-id.ts'
 import { AppError } from '../../base/errors.ts'
 
 /** Taking a lock over is a matter of milliseconds; a guard this old belongs to a process that died in it. */
@@ -10,6 +11,8 @@ const ABANDONED_GUARD_MS = 10_000
 interface Owner {
   pid: number
   started: string | null
+  /** Of the directory: the lock that came with a copy of it is nobody's. Null in locks of earlier versions. */
+  folder: string | null
 }
 
 /** A held lock; `release` lets the next process in. */
@@ -24,7 +27,9 @@ export interface DirectoryLock {
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const path = join(directory, 'lock')
-  const mine = JSON.stringify({ pid: process.pid, started: await startOf(process.pid) } satisfies Owner)
+  const folder = await folderId(directory)
+  const owner: Owner = { pid: process.pid, started: await startOf(process.pid), folder }
+  const mine = JSON.stringify(owner)
   const draft = `${path}.${randomUUID()}.new`
   await writeFile(draft, mine)
   try {
@@ -69,15 +74,17 @@ async function created(create: () => Promise<void>): Promise<boolean> {
 async function refuseIfAlive(path: string, directory: string): Promise<void> {
   const owner = parseOwner((await readText(path)) ?? '')
   if (owner === null || !(await isAlive(owner))) return
-  const message = `The process ${owner.pid} is using ${directory}. Stop it, or give this one another DATA_DIR.`
+  if (owner.folder !== null && owner.folder !== (await folderId(directory))) return
+  const message = `Another server (process ${owner.pid}) runs on ${directory}. Stop it, or set DATA_DIR to another folder.`
   throw new AppError('log_unusable', { message, details: { pid: owner.pid } })
 }
 
 function parseOwner(text: string): Owner | null {
   try {
-    const { pid, started } = JSON.parse(text) as Partial<Owner>
+    const { pid, started, folder } = JSON.parse(text) as Partial<Owner>
     if (!Number.isSafeInteger(pid) || pid === undefined || pid <= 0) return null
-    return { pid, started: typeof started === 'string' ? started : null }
+    const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+    return { pid, started: textOf(started), folder: textOf(folder) }
   } catch {
     return null
   }

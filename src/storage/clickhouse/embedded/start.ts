@@ -70,7 +70,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
   const child = forkChild(options.nodePath ?? process.execPath, workDir)
   const exited = childExit(child)
   const stderr = keepTail(child, options.logger)
-  const forget = child.pid === undefined ? undefined : await recordChild(dataDir, 'clickhouse', child.pid)
+  const forget = child.pid === undefined ? undefined : await recordOrEnd(dataDir, child, child.pid)
   const forgotten = exited.then(forget)
   const order = {
     type: 'open',
@@ -126,6 +126,16 @@ function forkChild(nodePath: string, workDir: string): ChildProcess {
     env: ENVIRONMENT,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
+}
+
+/** A child that cannot be recorded, on a full disk say, must not be left behind. */
+async function recordOrEnd(dataDir: string, child: ChildProcess, pid: number): Promise<() => Promise<void>> {
+  try {
+    return await recordChild(dataDir, 'clickhouse', pid)
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  }
 }
 
 function childExit(child: ChildProcess): Promise<ChildExit> {
