@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { AppError } from './base/errors.ts'
-import { describeConfig, isLoopback, readClientSettings, readConfig, readDevConfig } from './config.ts'
+import { describeConfig, readClientSettings, readConfig, readDevConfig } from './config.ts'
 
 function mistakesOf(env: Record<string, string>): string[] {
   try {
@@ -193,15 +193,6 @@ describe('readClientSettings', () => {
       ...{ url: 'http://a', deploymentUrl: 'http://b', port: '1', deploymentPort: '2' },
       ...{ apiKey: undefined, dataDir: '/d' },
     })
-  })
-})
-
-describe('isLoopback', () => {
-  it.each(['localhost', '127.0.0.1', '127.8.8.8', '::1', '[::1]'])('%s', (host) => {
-    expect(isLoopback(host)).toBe(true)
-  })
-  it.each(['0.0.0.0', '::', '10.0.0.1', '127.evil.example', 'localhost.example'])('not %s', (host) => {
-    expect(isLoopback(host)).toBe(false)
   })
 })
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { AppError } from './base/errors.ts'
 import type { LogLevel } from './base/log.ts'
+import { isLoopback } from './base/loopback.ts'
 import { findMisspelt, type MisspeltName } from './misspelt-names.ts'
 import { createRegistry } from './schema/registry.ts'
 import type { SchemaTypes } from './schema/types.gen.ts'
@@ -36,6 +36,8 @@ export interface Config {
   readonly bootstrapApiKey: string | undefined
   /** False only on a loopback host. */
   readonly auth: boolean
+  /** Where browsers reach the platform API; undefined: at `host` and `port`. */
+  readonly publicUrl: string | undefined
   readonly ingestAck: 'log' | 'store'
   readonly ingestLogMaxBytes: number
   /** Less free space than this on the disk of `dataDir` is a fault. */
@@ -163,12 +165,6 @@ function masked(schema: SettingSchema, text: string): string {
   return schema['x-secret'] === 'credentials' ? maskCredentials(text) : text
 }
 
-/** True for addresses that only this machine can reach. */
-export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
-  return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
-}
-
 function namedPortsOf(effective: readonly EffectiveSetting[]): PortSetting[] {
   const named = (setting: PortSetting): boolean =>
     effective.some(({ name, source }) => name === setting && source === 'env')
@@ -228,6 +224,7 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     redisUrl: settings.REDIS_URL,
     bootstrapApiKey: settings.BOOTSTRAP_API_KEY,
     auth: settings.AUTH === 'on',
+    publicUrl: settings.PUBLIC_URL,
     ingestAck: settings.INGEST_ACK,
     ingestLogMaxBytes: settings.INGEST_LOG_MAX_BYTES,
     diskMinFreeBytes: settings.DISK_MIN_FREE_BYTES,

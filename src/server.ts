@@ -8,6 +8,7 @@ import { createLogger, type Logger } from './base/log.ts'
 import { createMetrics, type Metrics } from './base/metrics.ts'
 import type { Config } from './config.ts'
 import { prepareDataDir, toStartError } from './data-dir.ts'
+import { createBrowserGates } from './http/browser-gates.ts'
 import type { AppDeps, UsageSources } from './http/app-deps.ts'
 import { watchStores } from './http/store-checks.ts'
 import { createIngester } from './ingest/create-ingester.ts'
@@ -132,8 +133,7 @@ interface Base {
 
 async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
   const { config, logger, metrics, stops } = base
-  for (const { name, meant } of config.misspelt)
-    logger.warn({ name, meant }, `${name} is not a setting and is not read; ${meant} is one`)
+  warnOfMisspelt(base)
   await assertPortsFree(config)
   await prepareDataDir(config.dataDir)
   const telemetry = await startTelemetry({ endpoint: config.otlpEndpoint, metrics, logger })
@@ -165,7 +165,6 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
     sql: () => identityStore.firstOrganization(),
     disk: () => disk.check(),
   }
-  const openGrant = config.auth ? {} : { openGrant: identity.grant }
   const deps: AppDeps = {
     ingester,
     reads,
@@ -177,7 +176,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
     usageLimits,
     identity: identityStore,
     blobs,
-    authenticator: createAuthenticator({ store: identityStore, clock: systemClock, ...openGrant }),
+    ...doorOf(config, sql),
     registry: createRegistry(),
     metrics,
     logger,
@@ -191,6 +190,23 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
   const { isFirst, withdraw } = await announceServer(config.dataDir, listening)
   stops.push(withdraw)
   return { identity, isFirst, ...listening }
+}
+
+function warnOfMisspelt({ config, logger }: Base): void {
+  for (const { name, meant } of config.misspelt)
+    logger.warn({ name, meant }, `${name} is not a setting and is not read; ${meant} is one`)
+}
+
+/** Who is let in: the holders of keys, or with AUTH=off everyone who passes the gates. */
+function doorOf(
+  { auth, publicUrl }: Config,
+  { identityStore: store, identity }: Awaited<ReturnType<typeof startSql>>,
+): Pick<AppDeps, 'authenticator' | 'gates'> {
+  if (auth) return { authenticator: createAuthenticator({ store, clock: systemClock }), gates: undefined }
+  return {
+    authenticator: createAuthenticator({ store, clock: systemClock, openGrant: identity.grant }),
+    gates: createBrowserGates({ publicUrl }),
+  }
 }
 
 async function startDisk({ config, logger, metrics, stops }: Base): Promise<DataDisk> {

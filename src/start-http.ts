@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { Logger } from './base/log.ts'
+import type { DeploymentDeps } from './http/deployment/deployment-deps.ts'
 import type { Config, PortSetting } from './config.ts'
 import { type App, createApp } from './http/app.ts'
 import type { AppDeps } from './http/app-deps.ts'
 import { createDeploymentApp, type DeploymentApp } from './http/deployment/app.ts'
-import { readCorsRules } from './http/deployment/cors.ts'
+import { createBrowserGates } from './http/browser-gates.ts'
+import { isNamedOrigin, readCorsRules, withoutPages, withoutWildcard } from './http/deployment/cors.ts'
 import { readHttpOptions } from './http/deployment/http-options.ts'
 import { createSse } from './http/deployment/sse/sse.ts'
 import { ofWorkspace } from './http/deployment/of-workspace.ts'
@@ -104,6 +106,28 @@ function portOf(config: Config, setting: PortSetting): number {
   return setting === 'PORT' ? config.port : config.deploymentPort
 }
 
+type Guard = Pick<DeploymentDeps, 'cors' | 'gates'>
+
+/**
+ * Which pages may call the deployment: as langgraph.json says, where every request needs a key or a user. Else only those
+ * that it names and, in the place of all, those of this machine; under the platform API's address not even these.
+ */
+function guardsOf(
+  { publicUrl }: Config,
+  { gates }: AppDeps,
+  { http, userAuth }: HostedDeployment,
+): Guard & { mounted?: Guard } {
+  const rules = readCorsRules(http)
+  if (gates === undefined || userAuth !== undefined) return { cors: rules, gates: undefined }
+  const cors = withoutWildcard(rules)
+  const mayCall = (origin: string): boolean => isNamedOrigin(origin, cors)
+  return {
+    cors,
+    gates: createBrowserGates({ publicUrl, mayCall }),
+    mounted: { cors: withoutPages(rules), gates },
+  }
+}
+
 async function deploymentApp(
   config: Config,
   deps: AppDeps,
@@ -113,6 +137,7 @@ async function deploymentApp(
   const { registry, metrics, logger, clock, version, limits } = deps
   const { name, tenant, runs, threads, streams, crons, assistants, items, lists, host, http } = hosted
   const { findAssistant, headersFor } = hosted
+  const { mounted, ...guard } = guardsOf(config, deps, hosted)
   const keys = ofWorkspace(deps.authenticator, tenant.workspace_id)
   const app = {
     ...{
@@ -133,7 +158,7 @@ async function deploymentApp(
     ...{ registry, metrics, logger, clock, version, limits, observer },
     authenticator: keys,
     json_bodies: { max_bytes: MAX_DEPLOYMENT_BODY_BYTES, empty: '{}' },
-    cors: readCorsRules(http),
+    ...guard,
     sse: createSse({ logger }),
     tracing: config.hosted?.tracing === true,
     langgraph_version: await langgraphVersion(),
@@ -142,6 +167,7 @@ async function deploymentApp(
     http: readHttpOptions(http),
     userAuth: hosted.userAuth,
     keys: config.auth ? keys : undefined,
+    mounted,
   })
 }
 

@@ -29,6 +29,11 @@ export const ERRORS = {
   body_too_slow: kind(408, 'The body arrived too slowly.'),
   unauthorized: kind(401, 'Invalid token'),
   forbidden: kind(403, 'Forbidden'),
+  foreign_origin: kind(403, 'Without a key, requests of pages of other sites are not accepted.'),
+  misdirected_request: kind(
+    421,
+    'Without a key, this server answers only under a loopback name or the name in PUBLIC_URL.',
+  ),
   auth_unavailable: retryable(503, "The deployment's auth handler does not answer. Try again shortly."),
   auth_failed: kind(500, "The deployment's auth handler failed."),
   workspace_required: kind(

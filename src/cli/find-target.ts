@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../base/errors.ts'
+import { isLoopback } from '../base/loopback.ts'
 import { type ClientSettings, readClientSettings } from '../config.ts'
 import { findServer, type RunningServer } from '../server-address.ts'
 
@@ -26,7 +27,6 @@ export interface TargetFlags {
 
 const KEY_FILE = 'api-key'
 const LAST_PORT = 65_535
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /**
  * The server that flags or environment name, else the one that runs on DATA_DIR. A key of DATA_DIR is shown to no
@@ -44,7 +44,7 @@ export async function findTarget(
   const target = { url: url.replace(/\/+$/, ''), keyFile }
   if (flags.key !== undefined) return { ...target, key: flags.key, keySource: '--key' }
   if (settings.apiKey !== undefined) return { ...target, key: settings.apiKey, keySource: 'WEIR_API_KEY' }
-  const isOurs = url === running?.url || url === running?.deploymentUrl || isLoopback(url)
+  const isOurs = url === running?.url || url === running?.deploymentUrl || isLoopback(new URL(url).hostname)
   const kept = isOurs ? await readFile(keyFile, 'utf8').catch(() => '') : ''
   return kept.trim() === ''
     ? { ...target, key: undefined, keySource: undefined }
@@ -101,10 +101,6 @@ function checkedUrl(text: string, source: string): string {
   const isBare = !text.includes('://') && URL.canParse(`http://${text}`)
   const guess = isBare ? `http://${text}` : 'http://127.0.0.1:1984'
   throw invalid(`${source} must be an address such as ${guess}, and is "${text}".`)
-}
-
-function isLoopback(url: string): boolean {
-  return LOOPBACK.test(new URL(url).hostname)
 }
 
 function invalid(message: string): AppError {

@@ -12,6 +12,7 @@ import type { ProjectStore } from '../ingest/project-store.ts'
 import type { Repricer } from '../ingest/repricer.ts'
 import type { TraceReads } from '../ingest/trace-reads.ts'
 import type { BodyLimits } from './body.ts'
+import type { BrowserGates } from './browser-gates.ts'
 import type { Registry } from '../schema/registry.ts'
 import type { DecodeLimits } from '../trace/decoded.ts'
 import type { UsageLimitStore } from '../ingest/usage-limits.ts'
@@ -47,6 +48,8 @@ export interface AppDeps {
   identity: IdentityStore
   blobs: BlobStore
   authenticator: Authenticator
+  /** With AUTH=off: what requests must pass. */
+  gates: BrowserGates | undefined
   registry: Registry
   metrics: Metrics
   logger: Logger

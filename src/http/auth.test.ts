@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppFixture, KEY, startApp, WORKSPACE } from '../../test/support/app-fixture.ts'
 
+const JSON_TYPE = { 'content-type': 'application/json' }
 const OTHER = '99999999-9999-4999-8999-999999999999'
 let fixture: AppFixture
 afterEach(() => fixture.stop())
@@ -85,12 +89,58 @@ describe('keys', () => {
     fixture = await startApp({ openAccess: true })
     expect(await call('GET', '/settings', {})).toMatchObject({ status: 200, body: { id: WORKSPACE } })
     expect(await call('GET', '/settings', { 'x-tenant-id': OTHER })).toMatchObject({ status: 403 })
-    expect(await call('POST', '/runs', {})).toMatchObject({ status: 202 })
+    expect(await call('POST', '/runs', JSON_TYPE)).toMatchObject({ status: 202 })
     expect(fixture.ingested[0]?.head.workspace_id).toBe(WORKSPACE)
-    const made = await fixture.postJson('/orgs/current/service-keys', { description: 'k', role: 'admin' })
-    expect(await made.json()).toMatchObject({ role: 'admin', default_workspace_id: WORKSPACE })
+    for (const path of ['/orgs/current/service-keys', '/orgs/current/personal-access-tokens']) {
+      expect(await call('POST', path, JSON_TYPE)).toMatchObject({
+        status: 403,
+        body: { code: 'forbidden', detail: expect.stringContaining('AUTH=on') },
+      })
+    }
     const workspace = await fixture.postJson('/workspaces', { display_name: 'second' })
     const { id } = (await workspace.json()) as { id: string }
     expect(await call('GET', '/settings', { 'x-tenant-id': id })).toMatchObject({ status: 200, body: { id } })
+  })
+})
+
+describe('IDENTITY-14: with AUTH off a web page of another site', () => {
+  /** As `call`, with any Host, which fetch does not let one choose. */
+  async function ask(method: string, path: string, headers: Record<string, string>) {
+    const sent = request(fixture.url + path, { method, headers: { ...JSON_TYPE, ...headers } })
+    sent.end(method === 'GET' ? '' : '{}')
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    const { code } = JSON.parse(await text(answer)) as { code?: string }
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+    return [answer.statusCode, code]
+  }
+
+  it.each(KEYED)('cannot call %s %s', async (method, path) => {
+    fixture = await startApp({ openAccess: true })
+    const rebound = { host: 'evil.example', origin: 'http://evil.example', 'sec-fetch-site': 'same-origin' }
+    expect(await ask(method, path, rebound)).toEqual([421, 'misdirected_request'])
+    expect(await ask(method, path, { ...rebound, 'x-api-key': KEY })).toEqual([421, 'misdirected_request'])
+    expect(await ask(method, path, { origin: 'http://localhost:3000' })).toEqual([403, 'foreign_origin'])
+    expect(await ask(method, path, { 'sec-fetch-site': 'cross-site' })).toEqual([403, 'foreign_origin'])
+    expect(fixture.ingested).toEqual([])
+  })
+
+  it.each(['/runs', '/runs/batch', '/runs/query', '/sessions'])(
+    'finds no type for a body of %s that its browser would send unasked',
+    async (path) => {
+      fixture = await startApp({ openAccess: true })
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', ''])
+        expect(await ask('POST', path, { 'content-type': type })).toEqual([415, 'unsupported_media_type'])
+      expect(fixture.ingested).toEqual([])
+    },
+  )
+
+  it('is nobody special when there are keys', async () => {
+    fixture = await startApp()
+    const page = { host: 'weir.example', origin: 'https://app.example', 'x-api-key': KEY }
+    expect(await ask('GET', '/settings', page)).toEqual([200, undefined])
+    expect(await ask('POST', '/runs/query', { ...page, 'content-type': 'text/plain' })).toEqual([
+      200,
+      undefined,
+    ])
   })
 })

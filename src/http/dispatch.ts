@@ -5,6 +5,7 @@ import { NIL_UUID } from '../base/ids.ts'
 import type { Admission } from './admission.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import type { Registry } from '../schema/registry.ts'
+import type { BrowserGates } from './browser-gates.ts'
 import { announcedLength, type BodyLimits, withBody } from './body.ts'
 import { credentialsOf } from './credentials.ts'
 import {
@@ -17,10 +18,10 @@ import {
   sendLive,
   sendStream,
 } from './exchange.ts'
-import { assertJsonBody, MAX_JSON_BODY_BYTES, parseJsonBody } from './json-body.ts'
+import { assertJsonType, assertPlainBody, MAX_JSON_BODY_BYTES, parseJsonBody } from './json-body.ts'
 import { readParameters } from './parameters.ts'
 import { assertAllowed } from './permissions.ts'
-import type { GuardedRoute, RouteHead, RouteReply } from './route.ts'
+import type { GuardedRoute, RouteAccess, RouteHead, RouteReply } from './route.ts'
 
 /** Who open routes act for: nobody, who owns nothing. */
 const NOBODY: Principal = {
@@ -44,6 +45,8 @@ export interface DispatchDeps {
   authenticator: Pick<Authenticator, 'authenticate'>
   registry: Registry
   limits: BodyLimits
+  /** With AUTH=off: what requests must pass. */
+  gates: BrowserGates | undefined
   /** How JSON bodies are read, where it is not as on the platform API. */
   json_bodies?: { max_bytes: number /** JSON that stands for an empty body. */; empty: string }
 }
@@ -56,7 +59,10 @@ async function readBody(
 ): Promise<unknown> {
   if (body === undefined) return undefined
   // Nothing has no type.
-  if (body !== 'raw' && announcedLength(exchange.req) !== 0) assertJsonBody(exchange.req)
+  if (body !== 'raw' && announcedLength(exchange.req) !== 0) {
+    assertJsonType(exchange.req, deps.gates !== undefined)
+    assertPlainBody(exchange.req)
+  }
   const { json_bodies, limits, registry } = deps
   const max_body_bytes =
     body === 'raw' ? limits.max_body_bytes : (json_bodies?.max_bytes ?? MAX_JSON_BODY_BYTES)
@@ -90,6 +96,15 @@ function onceClosed({ res }: Exchange, act: () => void): void {
   else res.once('close', act)
 }
 
+async function identify(
+  { req }: Exchange,
+  { access }: { access: RouteAccess },
+  { gates, authenticator }: DispatchDeps,
+): Promise<Principal> {
+  gates?.assertOwn(req)
+  return await authenticator.authenticate(credentialsOf(req.headers), access.acts_in)
+}
+
 /**
  * Runs one matched route: caller, permission, parameters, body, handler, answer. Rejects with what should be answered as a
  * problem. `params` are the path's, decoded.
@@ -103,8 +118,7 @@ export async function dispatch<D extends DispatchDeps>(
 ): Promise<void> {
   exchange.route ||= route.path
   if (route.access.need !== 'open') {
-    const credentials = credentialsOf(exchange.req.headers)
-    exchange.principal ??= await deps.authenticator.authenticate(credentials, route.access.acts_in)
+    exchange.principal ??= await identify(exchange, route, deps)
     assertAllowed(exchange.principal, route.access)
   }
   route.available?.(deps)

@@ -8,6 +8,7 @@ import type { AppDeps } from './app-deps.ts'
 import { dropRest, withBody } from './body.ts'
 import { credentialsOf } from './credentials.ts'
 import { type Exchange, sendJson } from './exchange.ts'
+import { assertJsonType } from './json-body.ts'
 import { isOtlp, otlpProblem, sendExported } from './otlp.ts'
 import { accessOf, assertAllowed } from './permissions.ts'
 import { type ProblemWriter, sendProblem } from './problem.ts'
@@ -35,6 +36,7 @@ const POSTS: ReadonlyMap<string, IngestMatch> = new Map([
   post('/otel/v1/logs', 'otlp-logs'),
   post('/v1/logs', 'otlp-logs'),
 ])
+const JSON_KINDS: ReadonlySet<RequestHead['kind']> = new Set(['batch', 'create', 'update'])
 const PATCH_ACCESS = accessOf('PATCH /runs/{id}')
 const UPDATE = /^\/runs\/([^/]+)$/
 
@@ -107,6 +109,8 @@ export function sendAccepted(exchange: Exchange, outcome: Accepted): void {
  */
 export function createIngestHandler(deps: AppDeps, admission: Admission) {
   const ingest = async (exchange: Exchange, match: IngestMatch): Promise<void> => {
+    deps.gates?.assertOwn(exchange.req)
+    if (deps.gates !== undefined && JSON_KINDS.has(match.kind)) assertJsonType(exchange.req, true)
     const caller = deps.authenticator.authenticate(credentialsOf(exchange.req.headers))
     const principal = caller instanceof Promise ? await caller : caller
     exchange.principal = principal

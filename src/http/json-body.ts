@@ -31,16 +31,25 @@ export function bodyFault(issues: readonly Pick<Issue, 'code' | 'path' | 'messag
   return new AppError('invalid_request', { details: faults })
 }
 
-/** A 415 unless the body is JSON or does not say what it is; text/plain is what some clients label JSON with. */
-export function assertJsonBody({ headers }: IncomingMessage): void {
+/** What browsers send to other sites without asking these first, and what some clients label JSON with. */
+const UNASKED_TYPES = new Set(['', 'text/plain'])
+
+/**
+ * With `isStrict` a body must say that it is JSON.
+ * @throws AppError unsupported_media_type
+ */
+export function assertJsonType({ headers }: Pick<IncomingMessage, 'headers'>, isStrict: boolean): void {
   const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type !== '' && type !== 'text/plain' && !/^application\/(.+\+)?json$/.test(type)) {
-    throw new AppError('unsupported_media_type', { message: 'This route takes application/json.' })
-  }
+  if (UNASKED_TYPES.has(type) && !isStrict) return
+  if (/^application\/(.+\+)?json$/.test(type)) return
+  throw new AppError('unsupported_media_type', { message: 'This route takes application/json.' })
+}
+
+/** @throws AppError unsupported_encoding */
+export function assertPlainBody({ headers }: Pick<IncomingMessage, 'headers'>): void {
   const encoding = headers['content-encoding'] ?? 'identity'
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new AppError('unsupported_encoding', { message: 'This route takes no Content-Encoding.' })
-  }
+  if (encoding.toLowerCase() === 'identity') return
+  throw new AppError('unsupported_encoding', { message: 'This route takes no Content-Encoding.' })
 }
 
 /**

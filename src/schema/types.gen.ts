@@ -659,9 +659,13 @@ export interface Settings {
    */
   BOOTSTRAP_API_KEY?: string
   /**
-   * `off` answers every request without a key; accepted on a loopback `HOST` only.
+   * `off` answers every request without a key, unless it comes from a web page of another site; accepted on a loopback `HOST` only.
    */
   AUTH: 'on' | 'off'
+  /**
+   * Where browsers reach the platform API, when it is behind a proxy. With `AUTH=off` only requests to this name or to a loopback one are answered.
+   */
+  PUBLIC_URL?: string
   /**
    * When a submitted run is acknowledged: `log` once it is on this machine's disk, `store` once ClickHouse has confirmed it (for machines that may vanish).
    */

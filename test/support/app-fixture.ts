@@ -7,6 +7,7 @@ import { createLogger, type LogLevel } from '../../src/base/log.ts'
 import { createMetrics } from '../../src/base/metrics.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { AppDeps, HttpLimits } from '../../src/http/app-deps.ts'
+import { createBrowserGates } from '../../src/http/browser-gates.ts'
 import { startHttpServer } from '../../src/http/http-server.ts'
 import type { BlobStore } from '../../src/ingest/blob-store.ts'
 import type { DiskState } from '../../src/ingest/data-disk.ts'
@@ -157,6 +158,7 @@ export async function startApp(options: FixtureOptions = {}) {
     identity,
     blobs: options.blobs ?? NO_BLOBS,
     authenticator: createAuthenticator({ store: identity, clock, ...(openGrant && { openGrant }) }),
+    gates: openGrant && createBrowserGates({ publicUrl: undefined }),
     registry: createRegistry(),
     metrics: createMetrics(),
     logger: createLogger({

@@ -28,6 +28,8 @@ export interface DeploymentAppOptions {
   userAuth?: UserAuthPort | undefined
   /** Keys that are let in besides; none with AUTH=off, where any would be. */
   keys?: Pick<Authenticator, 'authenticate'> | undefined
+  /** What holds for requests under a prefix, where that is something else. */
+  mounted?: Pick<DeploymentDeps, 'cors' | 'gates'> | undefined
 }
 
 /** Prefix of routes in metrics, so that those of both APIs are told apart. */
@@ -42,8 +44,9 @@ function allowedMethods({ routes }: RouteMatch): string {
 /** The deployment API on `deps`, at the root or under a prefix. */
 export function createDeploymentApp(
   deps: DeploymentDeps,
-  { http = readHttpOptions({}), userAuth, keys }: DeploymentAppOptions = {},
+  { http = readHttpOptions({}), userAuth, keys, mounted }: DeploymentAppOptions = {},
 ): DeploymentApp {
+  const mountedDeps = mounted === undefined ? deps : { ...deps, ...mounted }
   const identify = userAuth && createIdentify(deps, userAuth, keys)
   const admission = createAdmission(MAX_INFLIGHT_BYTES)
   deps.metrics.observedGauge(
@@ -53,14 +56,14 @@ export function createDeploymentApp(
   )
   const match = createRouteTable(deploymentRoutes(http.disabled))
 
-  const serve = async (exchange: Exchange): Promise<void> => {
+  const serve = async (exchange: Exchange, own: DeploymentDeps): Promise<void> => {
     const { req, res, path } = exchange
-    allowOrigin(exchange, deps.cors)
+    allowOrigin(exchange, own.cors)
     const found = match(path)
     if (found === undefined) throw new AppError('not_found', { message: 'Not Found' })
     exchange.route = METRIC_PREFIX + found.path
     if (req.method === 'OPTIONS') {
-      sendBytes(exchange, 204, preflightHeaders(exchange, deps.cors, allowedMethods(found)), '')
+      sendBytes(exchange, 204, preflightHeaders(exchange, own.cors, allowedMethods(found)), '')
       return
     }
     const route = found.routes.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''))
@@ -69,7 +72,7 @@ export function createDeploymentApp(
       throw new AppError('method_not_allowed')
     }
     const isOpen = route.access.need === 'open'
-    const reachable = isOpen || identify === undefined ? deps : await identify(exchange)
+    const reachable = isOpen || identify === undefined ? own : await identify(exchange)
     await dispatch(exchange, route, found.params, reachable, admission)
   }
 
@@ -78,7 +81,7 @@ export function createDeploymentApp(
     handle(req, res, prefix = '') {
       const exchange = createExchange(req, res, (path) => unmounted(path.slice(prefix.length) || '/', http))
       deps.observer.observe(exchange, () => {
-        serve(exchange).catch((thrown: unknown) =>
+        serve(exchange, prefix === '' ? deps : mountedDeps).catch((thrown: unknown) =>
           refuse(exchange, asDeploymentError(thrown), deps, deploymentProblem),
         )
       })

@@ -3,7 +3,14 @@ import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../schema/json.ts'
 import { createExchange } from '../exchange.ts'
-import { allowOrigin, preflightHeaders, readCorsRules } from './cors.ts'
+import {
+  allowOrigin,
+  isNamedOrigin,
+  preflightHeaders,
+  readCorsRules,
+  withoutPages,
+  withoutWildcard,
+} from './cors.ts'
 
 const MINE = 'https://app.example.com'
 
@@ -62,5 +69,34 @@ describe('http.cors of langgraph.json', () => {
       'access-control-allow-headers': 'x-a, x-b',
       'access-control-max-age': 1,
     })
+  })
+})
+
+describe('without keys', () => {
+  const here = 'http://localhost:3000'
+
+  it('all pages are those of this machine, and named ones stay', () => {
+    for (const cors of [{}, { cors: { allow_origins: ['*'] } }]) {
+      const rules = withoutWildcard(readCorsRules(cors))
+      expect([here, MINE, 'null', ''].map((origin) => isNamedOrigin(origin, rules))).toEqual([
+        true,
+        false,
+        false,
+        false,
+      ])
+    }
+    const named = withoutWildcard(readCorsRules({ cors: { allow_origins: [MINE] } }))
+    expect([here, MINE].map((origin) => isNamedOrigin(origin, named))).toEqual([false, true])
+    const both = withoutWildcard(readCorsRules({ cors: { allow_origins: ['*', MINE] } }))
+    expect([here, MINE].map((origin) => isNamedOrigin(origin, both))).toEqual([true, true])
+  })
+
+  it('a page is told its own origin, never all, and under the platform API nothing', () => {
+    const exchange = exchangeFrom(here)
+    allowOrigin(exchange, withoutWildcard(readCorsRules({})))
+    expect(exchange.res.getHeader('access-control-allow-origin')).toBe(here)
+    const mounted = exchangeFrom(here)
+    allowOrigin(mounted, withoutPages(readCorsRules({})))
+    expect(mounted.res.getHeader('access-control-allow-origin')).toBeUndefined()
   })
 })

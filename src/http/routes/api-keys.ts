@@ -163,6 +163,13 @@ async function revoke(
   if (!gone) throw new AppError('not_found')
 }
 
+/** With AUTH=off everyone who gets through to the server would have a key for the time after. @throws AppError forbidden */
+function assertKeysCanBeMade({ gates }: AppDeps): void {
+  if (gates === undefined) return
+  const message = 'With AUTH=off no keys are made: start the server with AUTH=on.'
+  throw new AppError('forbidden', { message })
+}
+
 function serviceKeyRoutes(): Route[] {
   return [
     route({
@@ -186,6 +193,7 @@ function serviceKeyRoutes(): Route[] {
       body: 'service-key-create',
       reply: 'api-key-created',
       errors: ['conflict'],
+      available: assertKeysCanBeMade,
       handle: async ({ deps, principal, body }) => ({
         headers: { 'cache-control': 'no-store' },
         body: await create(deps, principal, { body, owner: undefined, role: body.role ?? 'user' }),
@@ -240,6 +248,7 @@ function createTokenRoute(): Route {
     body: 'personal-token-create',
     reply: 'api-key-created',
     errors: ['conflict'],
+    available: assertKeysCanBeMade,
     async handle({ deps, principal, body }) {
       const user_id = ownerId(principal, parseUuid(body.user_id ?? undefined))
       if (user_id === null) throw fault('user_id', 'a service key has no user: name one')
