@@ -4,6 +4,7 @@ import type { Config, HostedConfig } from './config.ts'
 import type { DeploymentFile } from './graph/deployment-file.ts'
 import { createGraphHosts, type GraphHosts } from './graph/host-pool.ts'
 import { createTypeSchemas } from './graph/type-schemas.ts'
+import { langgraphWarning } from './graph/langgraph-version.ts'
 import { type DeploymentWatch, watchDeployment } from './graph/watch-deployment.ts'
 import { withTypes } from './graph/with-types.ts'
 import type { JsonObject } from './schema/json.ts'
@@ -44,6 +45,11 @@ export async function startGraphHosts(
     ...(watch && { loaded: (files) => watch.add(files) }),
   })
   const host = withTypes(hosts, types, file)
+  const warning = langgraphWarning(file.graphs.map((entry) => entry.file))
+  if (warning !== undefined) {
+    const { message, ...versions } = warning
+    logger.warn({ deployment: name, ...versions }, message)
+  }
   let stopping = false
   stops.push(() => {
     stopping = true

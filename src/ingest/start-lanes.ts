@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Logger } from '../base/log.ts'
 import type { LaneData } from './lanes.ts'
-import { loadProcessors } from './processors.ts'
+import { loadOwnProcessors } from '../trace/own-processors.ts'
 import { createWorkerPool, type WorkerPool, workerEntry } from './worker-pool.ts'
 
 /** The threads that parse payloads, by what they do. */
@@ -41,7 +41,12 @@ export async function startLanes({
   stops,
 }: LanesOptions): Promise<Lanes> {
   const processor_modules = [...processors]
-  await loadProcessors(processor_modules) // a bad module must fail the start, not every batch
+  // A bad module must fail the start, not every batch.
+  const own = await loadOwnProcessors(processor_modules)
+  if (own.length > 0) {
+    const names = own.map(({ name }) => name)
+    logger.info({ processors: names, modules: processor_modules }, 'processors of your own are loaded')
+  }
   const lane = (
     name: string,
     options: { size: number; niceness: number; depth?: number; taskTimeoutMs?: number; idleMs?: number },

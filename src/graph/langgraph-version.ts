@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+const MANIFEST = '@langchain/langgraph/package.json'
+
+/** Version of the LangGraph that a module finds; undefined when it finds none. */
+function versionFor(file: string): string | undefined {
+  try {
+    const text = readFileSync(createRequire(file).resolve(MANIFEST), 'utf8')
+    return (JSON.parse(text) as { version: string }).version
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether two versions differ by more than a patch. */
+export function differsByMore(one: string, other: string): boolean {
+  const line = (version: string): string => version.split('.', 2).join('.')
+  return line(one) !== line(other)
+}
+
+/** What to say when a graph's LangGraph, as its file finds it, differs from Weir's by more than a patch. */
+export function langgraphWarning(files: readonly string[], ours = versionFor(import.meta.filename)) {
+  for (const file of files) {
+    const project = versionFor(file)
+    if (ours === undefined || project === undefined || !differsByMore(project, ours)) continue
+    return {
+      project_langgraph: project,
+      weir_langgraph: ours,
+      message: `The project's LangGraph is ${project}, that of Weir is ${ours}. Keep both at the same minor version: graphs, checkpoints and streams of the one may not fit the other.`,
+    }
+  }
+  return undefined
+}
