@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useDeployment } from './deployment-setup.ts'
 
@@ -70,7 +71,10 @@ describe('the deployment over HTTP', () => {
 
   it('says what it is, without a key', async () => {
     expect(await (await ask('/ok')).json()).toEqual({ ok: true })
-    expect(await (await ask('/ok?check_db=1')).json()).toEqual({ ok: true, checks: { runs: 'up' } })
+    expect(await (await ask('/ok?check_db=1')).json()).toEqual({
+      ok: true,
+      checks: { runs: 'up', disk: 'up' },
+    })
     expect(await (await ask('/info')).json()).toMatchObject({
       langgraph_js_version: expect.stringMatching(/^1\./),
       context: 'js',
@@ -82,6 +86,14 @@ describe('the deployment over HTTP', () => {
     expect(await page.text()).toContain('/threads/{thread_id}/runs/wait')
     const root = await ask('/')
     expect([root.status, root.headers.get('location')]).toEqual([302, 'docs'])
+  })
+
+  it('has the metrics of docs/metrics.md, and no other', async () => {
+    const text = await (await ask('/metrics', { headers: KEY })).text()
+    const page = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8')
+    const found = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`)
+    const told = [...page.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
+    expect(told.toSorted()).toEqual(found.toSorted())
   })
 
   it('shows metrics as text and as JSON', async () => {
