@@ -288,6 +288,10 @@ export interface DevFlags {
  * GRAPHS, else of the langgraph.json in the working directory, else the example. Throws as `readConfig` does.
  */
 export function readDevConfig({ graphs, port }: DevFlags, env: Environment = process.env): Config {
+  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535)) {
+    const message = `--port must be a port up to 65535, or 0 for any free one. It is "${port}".`
+    throw new AppError('config_invalid', { message })
+  }
   const named = graphs ?? (env['GRAPHS']?.trim() || (existsSync(LOCAL_GRAPHS) ? LOCAL_GRAPHS : undefined))
   const config = readConfig({ ...env, GRAPHS: named, DEPLOYMENT_PORT: port ?? env['DEPLOYMENT_PORT'] })
   return Object.freeze({

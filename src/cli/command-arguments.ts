@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { AppError } from '../base/errors.ts'
+import { parseUuid } from '../base/ids.ts'
 
 /** What --role may be. */
 export const ROLES = ['admin', 'operator', 'user', 'viewer']
@@ -20,6 +21,15 @@ export function assertWord(flag: string, word: string, words: readonly string[])
   if (words.includes(word)) return
   throw new AppError('invalid_request', {
     message: `${flag} must be one of ${words.join(', ')}. It is "${word}".`,
+  })
+}
+
+/** The id as the API has it. `what` it is of, and which command tells ids. @throws AppError invalid_request when it is none */
+export function idOf(text: string, what: string, command: string): string {
+  const id = parseUuid(text)
+  if (id !== undefined) return id
+  throw new AppError('invalid_request', {
+    message: `"${text}" is no id of a ${what}; ${command} tells them.`,
   })
 }
 

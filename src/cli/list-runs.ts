@@ -26,7 +26,7 @@ export async function listRuns(flags: RunsFlags): Promise<number> {
   const api = await connectDeployment(flags)
   const page = { limit, status: flags.status }
   const found =
-    flags.thread === undefined ? await newestRuns(api, page) : await runsOf(api, flags.thread, page)
+    flags.thread === undefined ? await newestRuns(api, page) : await runsOfNamed(api, flags.thread, page)
   if (flags.json === true) console.log(JSON.stringify(found, null, 2))
   else if (found.length === 0) console.log('There are no such runs.')
   else console.log(await tableOf(api, found))
@@ -70,6 +70,14 @@ interface Page {
 async function runsOf(api: ApiClient, thread_id: string, { limit, status }: Page): Promise<DeploymentRun[]> {
   const query = new URLSearchParams({ limit: String(limit), ...(status !== undefined && { status }) })
   return api.json(`/threads/${encodeURIComponent(thread_id)}/runs?${String(query)}`)
+}
+
+async function runsOfNamed(api: ApiClient, thread_id: string, page: Page): Promise<DeploymentRun[]> {
+  return runsOf(api, thread_id, page).catch((error: unknown) => {
+    if (!isGone(error)) throw error
+    const message = `There is no thread ${thread_id} (404); weir runs list tells the threads of runs.`
+    throw new AppError('invalid_request', { message })
+  })
 }
 
 /**

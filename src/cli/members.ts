@@ -1,3 +1,4 @@
+import { AppError } from '../base/errors.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import { API_FLAGS, API_HELP, connectApi } from './api-client.ts'
 import { assertWord, misused, readArguments, ROLES, saidText } from './command-arguments.ts'
@@ -26,6 +27,8 @@ const FLAGS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
+/** As the API wants it. */
+const ADDRESS = /^[^\s@]+@[^\s@]+$/
 const PATH = '/orgs/current/members'
 
 type Member = SchemaTypes['member']
@@ -41,6 +44,10 @@ export async function members(args: string[]): Promise<number> {
   const adds = action === 'add' && email !== undefined
   if ((!adds && (action !== 'list' || email !== undefined)) || rest.length > 0)
     throw misused(`Say list, or add and an email address${saidText(positionals)}.`, HELP)
+  if (adds && !ADDRESS.test(email))
+    throw new AppError('invalid_request', {
+      message: `"${email}" is no email address such as ada@example.com.`,
+    })
   assertWord('--role', values.role, ROLES)
   const api = await connectApi(values)
   const names = await readWorkspaceNames(api)

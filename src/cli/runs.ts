@@ -1,6 +1,6 @@
 import { DEPLOYMENT_FLAGS, DEPLOYMENT_HELP } from './api-client.ts'
 import { cancelRuns } from './cancel-runs.ts'
-import { readArguments, misused, saidText } from './command-arguments.ts'
+import { idOf, misused, readArguments, saidText } from './command-arguments.ts'
 import { listRuns } from './list-runs.ts'
 import { tailRuns } from './tail-runs.ts'
 
@@ -52,13 +52,15 @@ export type RunsFlags = ReturnType<typeof readArguments<typeof FLAGS>>['values']
 /** `weir runs`: lists, cancels or follows runs of a deployment. */
 export async function runs(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  const [action, ...run_ids] = positionals
+  const [action, ...words] = positionals
   if (values.help === true) {
     console.log(HELP)
     return 0
   }
+  const run_ids = words.map((word) => idOf(word, 'run', 'weir runs list'))
   const [run_id] = run_ids
-  const { thread, status } = values
+  const { status } = values
+  const thread = values.thread && idOf(values.thread, 'thread', 'weir runs list')
   if (action === 'list' && run_id === undefined) return listRuns(values)
   if (action === 'cancel' && (run_id === undefined) !== (status === undefined))
     return cancelRuns(run_ids, values)

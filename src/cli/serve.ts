@@ -1,11 +1,26 @@
 import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '../config.ts'
 import { startServer } from '../server.ts'
+import { misused, readArguments, saidText } from './command-arguments.ts'
 import { stopSignal } from './stop-signal.ts'
 import { serveWelcome } from './welcome.ts'
 
+const HELP = `Usage: weir serve
+
+Runs the server. It is configured by environment variables, such as PORT, DATA_DIR and GRAPHS: weir config prints those
+in effect, docs/configuration.md tells all.
+
+Options:
+  -h, --help       print this`
+
 /** `weir serve`: runs the server until SIGINT or SIGTERM; a second signal ends it at once. */
-export async function serve(): Promise<number> {
+export async function serve(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, { help: { type: 'boolean', short: 'h' } }, HELP)
+  if (values.help === true) {
+    console.log(HELP)
+    return 0
+  }
+  if (positionals.length > 0) throw misused(`weir serve takes no words${saidText(positionals)}.`, HELP)
   // Bodies pass through memory outside of the heap; by default every 64 MB of them cost a full collection.
   setFlagsFromString('--external-memory-accounted-in-global-limit')
   const config = readConfig()

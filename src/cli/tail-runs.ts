@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { AppError } from '../base/errors.ts'
 import { type ApiClient, connectDeployment, isGone, Refusal } from './api-client.ts'
 import { assertWord } from './command-arguments.ts'
 import { type DeploymentRun, isActive } from './deployment-run.ts'
@@ -39,7 +40,7 @@ export async function tailRuns(followed: Followed, flags: RunsFlags): Promise<nu
 
 /** 1 when it failed. */
 async function tailRun(api: ApiClient, asked: string, print: (event: StreamEvent) => void): Promise<number> {
-  const { run_id, thread_id, kwargs } = await api.json<DeploymentRun>(`/runs/${encodeURIComponent(asked)}`)
+  const { run_id, thread_id, kwargs } = await readRun(api, asked)
   const path =
     kwargs['temporary'] === true ? `/runs/${run_id}/stream` : `/threads/${thread_id}/runs/${run_id}/stream`
   let ended = 'gone'
@@ -50,6 +51,14 @@ async function tailRun(api: ApiClient, asked: string, print: (event: StreamEvent
   await follow(api, path, { from: FROM_START, print, isOver })
   console.error(ended === 'gone' ? `Run ${run_id} is gone.` : `Run ${run_id} has ended: ${ended}.`)
   return ended === 'error' || ended === 'timeout' ? 1 : 0
+}
+
+async function readRun(api: ApiClient, run_id: string): Promise<DeploymentRun> {
+  return api.json<DeploymentRun>(`/runs/${encodeURIComponent(run_id)}`).catch((error: unknown) => {
+    if (!isGone(error)) throw error
+    const message = `There is no run ${run_id} (404); weir runs list tells which there are.`
+    throw new AppError('invalid_request', { message })
+  })
 }
 
 async function statusOf(api: ApiClient, run_id: string): Promise<string> {

@@ -29,7 +29,7 @@ export async function workspaces(args: string[]): Promise<number> {
     console.log(HELP)
     return 0
   }
-  const creates = action === 'create' && name !== undefined
+  const creates = action === 'create' && name !== undefined && name.trim() !== ''
   if ((!creates && (action !== 'list' || name !== undefined)) || rest.length > 0)
     throw misused(`Say list, or create and a name${saidText(positionals)}.`, HELP)
   const api = await connectApi(values)

@@ -148,7 +148,7 @@ describe('weir workspaces, members and keys', () => {
     [['keys', 'revoke', 'lsv2...none'], 'no key lsv2...none'],
     [['keys', 'revoke', crypto.randomUUID()], '404'],
     [['members', 'add'], 'Say list'],
-    [['members', 'add', 'no-address'], 'email: '],
+    [['members', 'add', 'no-address'], '"no-address" is no email address'],
     [['members', 'remove', 'x'], 'Say list, or add and an email address, not "remove x".'],
     [['workspaces', 'create'], 'Say list'],
     [['workspaces', 'list', '--url', 'http://127.0.0.1:1'], 'No server answers'],

@@ -234,11 +234,12 @@ describe('weir runs', () => {
       [['cancel', UNKNOWN, '--action', 'stop'], '--action must be one of interrupt, rollback. It is "stop".'],
       [['list', '--limit', '0'], '--limit must be a number from 1 to 1000. It is "0".'],
       [['list', '--status', 'lost'], '--status must be one of pending, running, success'],
-      [['list', '--thread', UNKNOWN], 'not found (404)'],
-      [['tail', UNKNOWN], 'Run not found (404)'],
-      [['tail', 'x', '--thread', UNKNOWN], 'Usage: weir runs list'],
+      [['list', '--thread', UNKNOWN], `There is no thread ${UNKNOWN} (404)`],
+      [['tail', UNKNOWN], `There is no run ${UNKNOWN} (404)`],
+      [['tail', UNKNOWN, '--thread', UNKNOWN], 'Usage: weir runs list'],
       [['list', '--url', 'http://127.0.0.1:1'], 'No server answers at http://127.0.0.1:1'],
       [['list', '--key', 'nope'], '(401)'],
+      [['tail', 'x'], '"x" is no id of a run; weir runs list tells them.'],
     ] as const) {
       const { code, stderr } = await weirRuns(...args)
       expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(words)])
