@@ -157,7 +157,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
   const ingester = await startIngest(base, { store, ready, lanes, projects, prices, blobs, usage, disk })
   const lane = lanes.read
   const repricer = startRepricing(base, ingester, { store, lane, prices, projects, jobs: repriceJobs, ready })
-  const reads = createTraceReads({ store, readLane: lanes.read, limits })
+  const reads = createTraceReads({ store, readLane: lanes.read, prices, limits })
   const parts = { ...base, workspace_id: identity.workspace.id, ingester, limits, reads }
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const checks = {

@@ -5,6 +5,7 @@ import { NIL_UUID } from '../base/ids.ts'
 import type { RequestHead } from '../trace/decoded.ts'
 import { createEstimates } from '../trace/estimator.ts'
 import { loadOwnProcessors } from '../trace/own-processors.ts'
+import type { PriceSource } from '../trace/price/price.ts'
 import { createReport } from '../trace/report.ts'
 import { createTokenizer } from '../trace/tokenizer.ts'
 import { type ReadBody, readBody } from '../trace/validate-body.ts'
@@ -55,6 +56,7 @@ export async function validate(args: string[]): Promise<number> {
   const context = {
     processors: [...(await loadOwnProcessors(own)), ...builtInProcessors],
     startEstimate: createEstimates(createTokenizer()),
+    prices: await defaultPrices(),
   }
   const { bodies, unreadable } = await readAll(positionals)
   for (const line of unreadable) console.error(`weir validate: ${line}`)
@@ -70,6 +72,13 @@ export async function validate(args: string[]): Promise<number> {
   console.log(text)
   if (unreadable.length > 0) return 2
   return report.valid ? 0 : 1
+}
+
+/** The prices that come with Weir: those of a workspace are known to its server only. */
+async function defaultPrices(): Promise<() => PriceSource> {
+  const { createDefaultPrices } = await import('../trace/price/default-prices.ts')
+  const prices = createDefaultPrices()
+  return () => prices
 }
 
 /** Every file decoded, and one line for each in which nothing can be read. */

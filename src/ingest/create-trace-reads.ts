@@ -20,6 +20,7 @@ import {
   type ReadPlan,
 } from './read-plan.ts'
 import type { TraceOptions, TraceReads, TraceRunQuery } from './trace-reads.ts'
+import type { PriceStore } from './price-store.ts'
 import type { ListQuery, ProjectCounts, ProjectStats, TraceStore } from './trace-store.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
@@ -27,6 +28,8 @@ export interface TraceReadsDeps {
   store: TraceStore
   /** The lane that parses payloads for reads. */
   readLane: WorkerPool
+  /** Own prices, for what validation says about costs. */
+  prices: Pick<PriceStore, 'snapshot'>
   /** Limits for bodies to validate. */
   limits: { max_body_bytes: number; max_parts: number; max_part_bytes: number }
 }
@@ -167,12 +170,17 @@ class LaneTraceReads implements TraceReads {
     return this.#deps.store.projectStats(workspace_id, project_ids)
   }
 
-  validate(type: { content_type: string; content_encoding: string }, body: Uint8Array): Promise<Uint8Array> {
-    const nobody = { workspace_id: NIL_UUID, user_id: NIL_UUID, api_key_id: NIL_UUID }
-    const { limits } = this.#deps
+  async validate(
+    workspace_id: string,
+    type: { content_type: string; content_encoding: string },
+    body: Uint8Array,
+  ): Promise<Uint8Array> {
+    const { limits, prices } = this.#deps
+    const sender = { workspace_id, user_id: NIL_UUID, api_key_id: NIL_UUID }
     return this.#task('validate', {
-      head: { kind: 'batch', ...type, ...nobody, received_at: Date.now(), limits },
+      head: { kind: 'batch', ...type, ...sender, received_at: Date.now(), limits },
       body,
+      prices: await prices.snapshot(),
     })
   }
 }

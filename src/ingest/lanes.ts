@@ -39,7 +39,7 @@ export interface LaneTasks {
     input: { workspace_id: string; query: PriceQuery; prices: PriceSnapshot }
     output: FoundPrice
   }
-  validate: { input: { head: RequestHead; body: Uint8Array }; output: Uint8Array }
+  validate: { input: { head: RequestHead; body: Uint8Array; prices: PriceSnapshot }; output: Uint8Array }
 }
 
 /** What every thread is told when it starts. */

@@ -49,7 +49,10 @@ const handlers: Handlers = {
     prices.use(snapshot)
     return { price: prices.of(workspace_id).find(query), default_prices: defaults.data }
   },
-  validate: ({ head, body }) => validateBody(head, body, context),
+  validate: ({ head, body, prices: snapshot }) => {
+    prices.use(snapshot)
+    return validateBody(head, body, { ...context, prices: (workspace_id) => prices.of(workspace_id) })
+  },
 }
 
 /** Moves a result's buffers to the caller instead of copying them. */

@@ -44,6 +44,10 @@ export interface TraceReads {
   /** By project; without those that have no TraceRuns. */
   projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>>
   projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>>
-  /** The validation report for any body that ingest takes, as JSON bytes; stores nothing. */
-  validate(head: { content_type: string; content_encoding: string }, body: Uint8Array): Promise<Uint8Array>
+  /** The validation report for any body that ingest takes, with the workspace's prices, as JSON bytes; stores nothing. */
+  validate(
+    workspace_id: string,
+    type: { content_type: string; content_encoding: string },
+    body: Uint8Array,
+  ): Promise<Uint8Array>
 }

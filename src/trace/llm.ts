@@ -8,6 +8,7 @@ import { billsThoughts, findModel, normalizeProvider, providerInPath } from './m
 import type { MappedSide } from './otel/side-source.ts'
 import type { PriceSource } from './price/price.ts'
 import type { Hints, Processor, Side } from './processor.ts'
+import { addTier, serviceTierOf } from './service-tier.ts'
 import { reportedUsage } from './usage.ts'
 import { type Checks, judge } from './verdicts.ts'
 
@@ -109,6 +110,7 @@ export function deriveLlm(
     billsThoughts(llm.provider, llm.model),
   )
   const encoding = estimateMissing(traceRun, llm, { inputs, outputs, input, output }, context.startEstimate)
+  addTier(traceRun.usage, mapped?.service_tier ?? serviceTierOf(outputs, requestsOf(traceRun, rawInputs)))
   llm.checks = judge(traceRun, llm, { inputs, outputs, encoding })
 }
 
@@ -214,6 +216,20 @@ function estimateMissing(
     }
   }
   return encoding
+}
+
+/** What a call was asked with: its inputs, unwrapped, and what clients keep beside them. */
+function requestsOf(
+  { merged: { extra }, metadata }: TraceRun,
+  inputs: { value: JsonValue }[] | undefined,
+): (JsonValue | undefined)[] {
+  return [
+    ...(inputs ?? []).map(({ value }) => value),
+    extra['invocation_params'],
+    extra,
+    metadata['ls_invocation_params'],
+    metadata,
+  ]
 }
 
 /** LangChain sends tools beside the inputs. */

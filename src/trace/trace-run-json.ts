@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { NIL_UUID } from '../base/ids.ts'
+import type { Issue } from '../schema/issue.ts'
 import type { JsonValue } from '../schema/json.ts'
 import { formatDecimal } from './decimal.ts'
 import type { TraceRun } from './derive.ts'
@@ -7,7 +8,9 @@ import type { BigField } from './fragment.ts'
 import { parseLooseJson } from './loose-json.ts'
 import { headUuid } from './merge.ts'
 import { type CostDetails, sumOf } from './price/cost-details.ts'
+import { PRICE_ISSUES, priceIssue } from './price/price-issues.ts'
 import type { Totals } from './roll-up.ts'
+import { tierOfCounts } from './service-tier.ts'
 import { formatTime } from './time.ts'
 import type { TraceRunRow } from './trace-run-row.ts'
 import { CHECKS } from './verdicts.ts'
@@ -199,7 +202,7 @@ export function fullPieces(
     error: traceRun.error ?? null,
     extra: { ...merged.extra, metadata: traceRun.metadata },
     attachments: attachmentsOf(traceRun),
-    issues: traceRun.issues,
+    issues: allIssues(traceRun, row),
     ...(llm ? { llm: fullLlm(traceRun, row) } : {}),
     // The sides of a span are put together from its attributes whenever it is read.
     inputs: traceRun.mapped?.inputs?.value ?? rawJson(merged.raw, 'inputs') ?? {},
@@ -243,8 +246,16 @@ function fullLlm(traceRun: TraceRun, row: TraceRunRow) {
     ...leanLlm(row),
     checks: llm.checks,
     messages: { input: llm.input_messages, output: llm.output_messages },
-    issues: traceRun.issues,
+    issues: allIssues(traceRun, row),
   }
+}
+
+/** Those of the TraceRun, and those about prices, of which a read knows the codes only. */
+function allIssues({ issues, llm, usage }: TraceRun, row: TraceRunRow): Issue[] {
+  const known = new Set(issues.map(({ code }) => code))
+  const codes = PRICE_ISSUES.filter((code) => row.issues.includes(code) && !known.has(code))
+  const call = { provider: llm?.provider, model: llm?.model, tier: tierOfCounts(usage) }
+  return codes.length === 0 ? issues : [...issues, ...codes.map((code) => priceIssue(code, call))]
 }
 
 const LIST_START = /^\s*\[/

@@ -3,6 +3,7 @@ import { type JsonObject, isObject } from '../schema/json.ts'
 import type { Message } from '../schema/types.gen.ts'
 import { type TraceRun, isPlausible } from './derive.ts'
 import type { CostDetails } from './price/cost-details.ts'
+import { PRICE_ISSUES } from './price/price-issues.ts'
 import { RowReader, type RowWriter } from './row-binary.ts'
 import { parseTime } from './time.ts'
 import { CHECKS } from './verdicts.ts'
@@ -276,12 +277,19 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
     input_source: usage.source.input ?? '',
     output_source: usage.source.output ?? '',
     checks: llm ? CHECKS.reduce((bits, check, i) => bits | (llm.checks[check].ok ? 1 << i : 0), 0) : 0,
-    issues: [...new Set(traceRun.issues.map((issue) => issue.code))].slice(0, 20),
+    issues: codesOf(traceRun),
     price_model_id: usage.price_model_id ?? '',
     sent_costs: usage.sent_costs ?? 0,
     input_cost_details: usage.input_cost_details,
     output_cost_details: usage.output_cost_details,
   }
+}
+
+/** What prices gave cannot be found again without them, so it comes first. */
+function codesOf({ issues }: TraceRun): string[] {
+  const codes = new Set(issues.map(({ code }) => code))
+  const byPrice = PRICE_ISSUES.filter((code) => codes.has(code))
+  return [...new Set([...byPrice, ...codes])].slice(0, 20)
 }
 
 /**

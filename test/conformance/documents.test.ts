@@ -17,9 +17,11 @@ const CODE_PLACE = /(?:\bcode:\s*|\breport\(\s*issues,\s*)([^,]*),/g
 const SNAKE_CASE = /'([a-z]+(?:_[a-z0-9]+)+)'/g
 
 function emittedIssueCodes(): Set<string> {
-  const sources = [...find('src/trace/{,otel/}*.ts'), ...find('processors/**/*.ts')].filter(
-    (path) => !path.endsWith('.test.ts'),
-  )
+  const sources = [
+    ...find('src/trace/{,otel/}*.ts'),
+    ...find('src/trace/price/*-issues.ts'),
+    ...find('processors/**/*.ts'),
+  ].filter((path) => !path.endsWith('.test.ts'))
   const codes = sources.flatMap((path) =>
     [...read(path).matchAll(CODE_PLACE)].flatMap(([, place = '']) =>
       [...place.matchAll(SNAKE_CASE)].map(([, code = '']) => code),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newUuid } from '../../src/base/ids.ts'
+import { formatDecimal, parseDecimal } from '../../src/trace/decimal.ts'
 import { eventually } from '../support/eventually.ts'
 import { useClientSetup } from './client-setup.ts'
 
@@ -34,7 +35,12 @@ interface Read {
 const START = '2026-11-20T09:00:00.000Z'
 const RANGE = { start_time: '2026-11-20', end_time: '2026-11-21' }
 
-async function log(model: string, usage_metadata: object, start_time = START): Promise<string> {
+async function log(
+  model: string,
+  usage_metadata: object,
+  start_time = START,
+  more: object = {},
+): Promise<string> {
   const id = newUuid()
   await ask('/runs', {
     id,
@@ -45,6 +51,7 @@ async function log(model: string, usage_metadata: object, start_time = START): P
     inputs: { messages: [{ role: 'user', content: 'hi' }] },
     outputs: { role: 'assistant', content: 'ho', usage_metadata },
     extra: { metadata: { ls_provider: 'openai', ls_model_name: model } },
+    ...more,
   })
   return id
 }
@@ -52,6 +59,12 @@ async function log(model: string, usage_metadata: object, start_time = START): P
 const costs = async (id: string): Promise<(string | null)[]> => {
   const run = await ask<Read>(`/runs/${id}`)
   return [run.prompt_cost, run.completion_cost, run.total_cost, run.price_model_id]
+}
+
+/** Codes of its issues, as a read tells them and as they stand in a list. */
+async function issues(id: string): Promise<string[]> {
+  const run = await ask<{ issues: { code: string }[] }>(`/runs/${id}`)
+  return run.issues.map(({ code }) => code)
 }
 
 /** As a read of the TraceRun tells them, and once it is there the list. */
@@ -86,6 +99,8 @@ describe('costs', () => {
     await eventually(async () => expect(await costs(sent)).toEqual(bySender))
     expect(await costs(unknown)).toEqual([null, null, null, null])
     expect(await parts(unknown)).toEqual([null, null])
+    expect(await issues(unknown)).toEqual(['no_price'])
+    expect(await issues(first)).toEqual([])
     // Of a cost that was sent as a whole nothing is known of its parts.
     expect(await parts(sent)).toEqual([null, null])
 
@@ -110,6 +125,7 @@ describe('costs', () => {
     expect(await costs(first)).toEqual(byOwn)
     expect(await parts(first)).toEqual([{ base: '0.001' }, { base: '0.0002' }])
     expect(await costs(unknown)).toEqual(byOwn)
+    expect(await issues(unknown)).toEqual([])
     expect(await costs(sent)).toEqual(bySender)
     expect(await reprice()).toMatchObject({ changed: 0 })
     const trace = await ask<{ totals: Read }>(`/traces/${first}`)
@@ -119,5 +135,51 @@ describe('costs', () => {
     expect(await reprice()).toMatchObject({ changed: 3 })
     expect(await costs(second)).toEqual(byDefault)
     expect(await costs(unknown)).toEqual([null, null, null, null])
+    expect(await issues(unknown)).toEqual(['no_price'])
+  })
+
+  it('of a project are the sum of its runs, to the digit', async () => {
+    const session_name = 'sums'
+    const counts = (input_tokens: number) => ({
+      input_tokens,
+      output_tokens: 7,
+      total_tokens: input_tokens + 7,
+    })
+    await log('gpt-4.1-mini', counts(333), START, { session_name })
+    await log('gpt-4.1-nano', { ...counts(1), input_cost: '0.000000000000000001', output_cost: 0.1 }, START, {
+      session_name,
+    })
+    const parent = await log('gpt-4.1', counts(1000), START, { session_name })
+    // What a run above repeats counts once.
+    await log('gpt-4.1', counts(1000), START, { session_name, parent_run_id: parent })
+    await log('my-model', counts(5), START, { session_name })
+    await ask('/runs', {
+      id: newUuid(),
+      name: 'search',
+      run_type: 'tool',
+      start_time: START,
+      end_time: START,
+      outputs: { usage_metadata: { total_cost: '0.005' } },
+      session_name,
+    })
+    await eventually(async () => {
+      const [project] = await ask<(Read & { id: string; run_count: number })[]>(
+        `/sessions?name=${session_name}&include_stats=true`,
+      )
+      expect(project?.run_count).toBe(6)
+      const { runs } = await ask<{ runs: (Read & { id: string })[] }>('/runs/query', {
+        session: [project!.id],
+        limit: 100,
+      })
+      const counted = runs.filter(({ id }) => id !== parent)
+      for (const field of ['prompt_cost', 'completion_cost', 'total_cost'] as const)
+        expect(project![field]).toBe(formatDecimal(sumOf(counted.map((run) => run[field]))))
+      expect(await ask(`/sessions/${project!.id}?include_stats=true`)).toMatchObject({
+        total_cost: project!.total_cost,
+      })
+    })
   })
 })
+
+const sumOf = (amounts: readonly (string | null)[]): bigint =>
+  amounts.reduce((sum, amount) => sum + (amount === null ? 0n : parseDecimal(amount)!), 0n)

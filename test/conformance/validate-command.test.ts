@@ -206,12 +206,14 @@ registerHooks({ resolve(specifier, context, next) {
 } })`)}`
 
 describe('what weir validate loads', () => {
-  it('is no server, no store, no telemetry, and of packages only the tokenizer', async () => {
+  it('is no server, no store, no telemetry, and of packages only the tokenizer and the prices', async () => {
     const { code, stderr } = await weir(['validate', INVALID], { node: ['--import', RECORD_MODULES] })
     expect(code).toBe(1)
     const urls = [...new Set(stderr.split('\n'))]
     const packages = urls.flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? [])
-    expect(new Set(packages)).toEqual(new Set(packages.length === 0 ? [] : ['js-tiktoken']))
+    expect(new Set(packages)).toEqual(
+      new Set(packages.length === 0 ? [] : ['@pydantic/genai-prices', 'js-tiktoken']),
+    )
     const rooms = urls.flatMap((url) => /\/(src\/[^/]+|processors)\//.exec(url)?.[1] ?? [])
     expect([...new Set(rooms)].sort()).toEqual([
       'processors',

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { PriceStore } from '../../src/ingest/price-store.ts'
 import { createTraceReads } from '../../src/ingest/create-trace-reads.ts'
 import type { TraceReads } from '../../src/ingest/trace-reads.ts'
 import type { TraceStore } from '../../src/ingest/trace-store.ts'
@@ -79,7 +80,8 @@ export async function checkFilledReads(runs: number, factor: number): Promise<vo
   })
   try {
     const limits = { max_body_bytes: 1e8, max_parts: 1000, max_part_bytes: 1e8 }
-    const reads = createTraceReads({ store: opened.store, readLane, limits })
+    const prices: Pick<PriceStore, 'snapshot'> = { snapshot: async () => ({ version: 0, entries: [] }) }
+    const reads = createTraceReads({ store: opened.store, readLane, prices, limits })
     await fill(opened.store, SMALL)
     const floor = new Map<string, Cost>()
     for (const read of readsOf(reads, SMALL)) floor.set(read.name, await costOf(opened, read))

@@ -168,8 +168,8 @@ describe('POST /runs/validate', () => {
     const seen: unknown[] = []
     fixture = await startApp({
       reads: {
-        validate: async (head, body) => (
-          seen.push(head, Buffer.from(body).toString()), Buffer.from('{"ok":1}')
+        validate: async (_, type, body) => (
+          seen.push(type, Buffer.from(body).toString()), Buffer.from('{"ok":1}')
         ),
       },
     })

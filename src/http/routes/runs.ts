@@ -90,10 +90,12 @@ function validateRoute(): Route {
       'body_too_large',
       'unsupported_media_type',
     ],
-    async handle({ deps, body, req: { headers } }) {
+    async handle({ deps, principal, body, req: { headers } }) {
       const content_type = headers['content-type'] ?? ''
       const content_encoding = headers['content-encoding'] ?? ''
-      return { body: await deps.reads.validate({ content_type, content_encoding }, body) }
+      return {
+        body: await deps.reads.validate(principal.workspace_id, { content_type, content_encoding }, body),
+      }
     },
   })
 }

@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonValue, isObject, text } from '../../schema/json.ts'
 import { providerOfModel } from '../model-name.ts'
+import { requestedTier } from './map-service-tier.ts'
 import { type SpanView, listOf, nested, readJson, unflatten } from './span-view.ts'
 
 /** Attributes that stand for a provider, first match wins. */
@@ -127,6 +128,7 @@ export function invocationParamsOf(view: SpanView): JsonObject | undefined {
   const sent = view.json('llm.invocation_parameters')
   if (isObject(sent)) for (const [key, value] of Object.entries(sent)) if (key !== 'model') add(key, value)
   for (const [key, value] of view.group('ai.settings')) add(key, value)
+  add('service_tier', requestedTier(view))
   const tools = toolsOf(view)
   if (tools !== undefined) params['tools'] = tools
   add('tool_choice', view.json('ai.prompt.toolChoice'))

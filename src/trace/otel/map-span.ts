@@ -6,6 +6,7 @@ import { firstTokenOfSpan } from './map-first-token.ts'
 import { runTypeOf } from './map-kind.ts'
 import { invocationParamsOf, metadataOfSpan, tagsOfSpan } from './map-metadata.ts'
 import { mapSides } from './map-sides.ts'
+import { serviceTierOfSpan } from './map-service-tier.ts'
 import { usageOfSpan } from './map-usage.ts'
 import type { MappedSide } from './side-source.ts'
 import type { OtelSpan } from './span.ts'
@@ -23,6 +24,8 @@ export interface MappedSpan {
   invocation_params: JsonObject | undefined
   /** Sources of counts, the best first; searched before those in the outputs. */
   usage: FoundUsage[]
+  /** As `readTier`; undefined where no attribute names one. */
+  service_tier: string | undefined
   /** Epoch microseconds; on spans of type llm only. */
   first_token_time: number | undefined
   inputs: MappedSide | undefined
@@ -52,6 +55,7 @@ export function mapSpan(span: OtelSpan, times: SpanTimes): MappedSpan {
     error: errorOf(view),
     invocation_params: invocationParamsOf(view),
     usage: usageOfSpan(view, run_type, issues),
+    service_tier: serviceTierOfSpan(view),
     first_token_time: run_type === 'llm' ? firstTokenOfSpan(view, times.start, times.end, issues) : undefined,
     inputs,
     outputs,

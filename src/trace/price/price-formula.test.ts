@@ -97,7 +97,8 @@ describe('cost vectors of contract §2.7', () => {
 
   it('7: no price is not a price of nothing', () => {
     expect(createDefaultPrices().find({ ...OPUS, model: 'nobody-knows-it', input_tokens: 1 })).toBeUndefined()
-    expect(settleCosts({}, 0, counts(1, {}, 1), () => undefined)).toEqual({})
+    expect(settleCosts({}, 0, counts(1, {}, 1), () => undefined)).toEqual({ issues: ['no_price'] })
+    expect(settleCosts({}, 0, counts(0, {}, 0), () => undefined)).toEqual({ issues: [] })
   })
 })
 
@@ -112,6 +113,27 @@ describe('costOf', () => {
     })
     const none = { input_token_details: {}, output_token_details: {} }
     expect(costOf(none, onlyInput).total_cost).toBeUndefined()
+  })
+
+  it('gives the details of a side that one tier has whole the prices of that tier', () => {
+    const rates = perMillion({ cache_read: 1, batch: 2, batch_cache_read: 0.5 }, 4)
+    const usage = counts(10, { batch: 10, cache_read: 6 })
+    const cost = costOf(usage, price(rates, perMillion({}, 1)))
+    expect(cost.input_cost).toBe(usd(6 * 0.5e-6) + usd(4 * 2e-6))
+    expect(Object.keys(cost.input_cost_details)).toEqual(['batch_cache_read', 'batch'])
+    expect(cost.tier_unknown).toBe(false)
+  })
+
+  it('takes the standard prices for a tier that the price does not know, and says so', () => {
+    const rates = perMillion({ cache_read: 1 }, 4)
+    for (const details of [
+      { priority: 10, cache_read: 6 },
+      { priority: 4, priority_cache_read: 6 },
+    ] as Record<string, number>[]) {
+      const cost = costOf(counts(10, details), price(rates, perMillion({}, 1)))
+      expect(cost.input_cost).toBe(usd(6e-6) + usd(16e-6))
+      expect(cost.tier_unknown).toBe(true)
+    }
   })
 
   it('gives a detail of a tier the price of the tier', () => {
@@ -165,6 +187,7 @@ describe('settleCosts', () => {
       input_cost_details: { base: usd(10e-6) },
       output_cost_details: { base: usd(20e-6) },
       price_model_id: 'p',
+      issues: [],
     })
   })
 
@@ -199,6 +222,10 @@ describe('settleCosts', () => {
     const never = (): never => {
       throw new Error('asked')
     }
-    expect(settleCosts(all, 7, counts(1, {}, 1), never)).toEqual({ ...all, price_model_id: undefined })
+    expect(settleCosts(all, 7, counts(1, {}, 1), never)).toEqual({
+      ...all,
+      price_model_id: undefined,
+      issues: [],
+    })
   })
 })

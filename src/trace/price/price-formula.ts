@@ -19,6 +19,8 @@ export interface Cost {
   input_cost_details: CostDetails
   output_cost_details: CostDetails
   price_model_id: string
+  /** The counts name a service tier of which the price knows nothing: the standard price was taken. */
+  tier_unknown: boolean
 }
 
 /**
@@ -38,11 +40,25 @@ export function costOf(usage: Counts, price: Price): Cost {
     input_cost_details: input.details,
     output_cost_details: output.details,
     price_model_id: price.price_model_id,
+    tier_unknown:
+      hasUnknownTier(usage.input_token_details, price.input) ||
+      hasUnknownTier(usage.output_token_details, price.output),
   }
 }
 
+function hasUnknownTier(details: Readonly<Record<string, number>>, rates: Rates): boolean {
+  return Object.entries(details).some(([key, count]) => {
+    const tier = tierOf(key)
+    return tier !== undefined && count > 0 && !knowsTier(tier, key, rates)
+  })
+}
+
+function knowsTier(tier: string, key: string, { details }: Rates): boolean {
+  return Object.hasOwn(details, tier) || Object.hasOwn(details, key)
+}
+
 /** Service tiers: their keys split the whole count among them (contract §2.4). */
-const TIERS = ['flex', 'priority', 'batch', 'scale']
+export const TIERS: readonly string[] = ['flex', 'priority', 'batch', 'scale']
 const ORDER = [
   'cache_read_over_200k',
   'cache_read',
@@ -67,7 +83,7 @@ function tierOf(key: string): string | undefined {
 /** Place in the order of assignment: tiers with a detail, tiers, the known details, any other, text. */
 function rank(key: string): number {
   const tier = tierOf(key)
-  if (tier !== undefined) return key === tier ? 1 : 0
+  if (tier !== undefined) return key === tier ? 1 : rank(key.slice(tier.length + 1)) - 200
   if (key === 'text') return 100
   const place = ORDER.indexOf(key)
   return place < 0 ? 99 : place + 2
@@ -81,7 +97,7 @@ function sideCost(
   const details: CostDetails = {}
   if (tokens === undefined) return { cost: undefined, details }
   let left = tokens
-  for (const [key, count] of inOrder(sent)) {
+  for (const [key, count] of inOrder(sent, tokens, rates)) {
     const rate = rateOf(key, rates)
     const taken = Math.min(count, left)
     if (rate === undefined || taken <= 0) continue
@@ -94,7 +110,7 @@ function sideCost(
   return { cost: sumOf(details), details }
 }
 
-function inOrder(sent: Readonly<Record<string, number>>): [string, number][] {
+function inOrder(sent: Readonly<Record<string, number>>, tokens: number, rates: Rates): [string, number][] {
   const counts: Record<string, number> = {}
   for (const [key, count] of Object.entries(sent)) {
     const known = ALIASES[key] ?? key
@@ -105,15 +121,39 @@ function inOrder(sent: Readonly<Record<string, number>>): [string, number][] {
     const byLifetime = (counts['ephemeral_5m_input_tokens'] ?? 0) + (counts['ephemeral_1h_input_tokens'] ?? 0)
     counts['cache_creation'] = Math.max(0, counts['cache_creation'] - byLifetime)
   }
-  return Object.entries(counts).sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
+  return Object.entries(inTier(counts, tokens, rates)).sort(
+    ([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1),
+  )
 }
 
-/** A detail of a tier costs what the tier costs unless it has its own price; cache writes by lifetime likewise. */
-function rateOf(key: string, { details }: Rates): Decimal | undefined {
+/** A tier that has the whole side has its other details as well; one that the price does not know has none. */
+function inTier(
+  counts: Readonly<Record<string, number>>,
+  tokens: number,
+  rates: Rates,
+): Readonly<Record<string, number>> {
+  const tier = TIERS.find((name) => (counts[name] ?? 0) >= tokens && tokens > 0)
+  if (tier === undefined) return counts
+  const { [tier]: whole, ...parts } = counts
+  if (!Object.hasOwn(rates.details, tier)) return parts
+  const inside = Object.entries(parts).map(([key, count]) => [
+    tierOf(key) === undefined ? `${tier}_${key}` : key,
+    count,
+  ])
+  return { ...Object.fromEntries(inside), [tier]: whole }
+}
+
+/**
+ * A detail of a tier costs what the tier costs unless it has its own price, and what it costs without a tier where
+ * the price knows none; cache writes by lifetime cost what others do.
+ */
+function rateOf(key: string, rates: Rates): Decimal | undefined {
+  const { details } = rates
   const own = Object.hasOwn(details, key) ? details[key] : undefined
   if (own !== undefined) return own
   const tier = tierOf(key)
   if (tier !== undefined && Object.hasOwn(details, tier)) return details[tier]
+  if (tier !== undefined) return key === tier ? undefined : rateOf(key.slice(tier.length + 1), rates)
   return key.startsWith('ephemeral_') && Object.hasOwn(details, 'cache_creation')
     ? details['cache_creation']
     : undefined

@@ -1,5 +1,8 @@
+import type { Issue } from '../../schema/issue.ts'
+import { tierOfCounts } from '../service-tier.ts'
 import type { Usage } from '../usage.ts'
 import type { PriceSource } from './price.ts'
+import { priceIssue } from './price-issues.ts'
 import { settleCosts } from './settle-costs.ts'
 
 /** What of a TraceRun its costs follow from. */
@@ -8,9 +11,10 @@ interface Priced {
   start_time: number
   usage: Usage
   llm: { model: string | undefined; provider: string | undefined } | undefined
+  issues: Issue[]
 }
 
-/** Fills in the costs that nobody sent, from the prices of its workspace at its start; unknown stays absent. */
+/** Fills in the costs that nobody sent, from the prices of its workspace at its start; unknown stays absent, with an issue. */
 export function priceTraceRun(traceRun: Priced, prices: PriceSource): void {
   const { usage, llm, start_time } = traceRun
   if (!llm || (usage.input_tokens === undefined && usage.output_tokens === undefined)) return
@@ -26,4 +30,6 @@ export function priceTraceRun(traceRun: Priced, prices: PriceSource): void {
   usage.input_cost_details = settled.input_cost_details ?? {}
   usage.output_cost_details = settled.output_cost_details ?? {}
   if (settled.price_model_id !== undefined) usage.price_model_id = settled.price_model_id
+  const tier = tierOfCounts(usage)
+  for (const code of settled.issues) traceRun.issues.push(priceIssue(code, { model, provider, tier }))
 }

@@ -8,6 +8,7 @@ import {
   writeTraceRunRow,
 } from '../trace-run-row.ts'
 import type { PriceSource } from './price.ts'
+import { PRICE_ISSUES } from './price-issues.ts'
 import { type SettledCosts, settleCosts } from './settle-costs.ts'
 
 /** What became of some stored rows. */
@@ -60,11 +61,21 @@ function reprice(row: TraceRunRow, prices: PriceSource): TraceRunRow | undefined
         input_tokens,
       }),
   )
-  const costs = columnsOf(settled)
+  const issues = [...settled.issues, ...row.issues.filter((code) => !PRICE_CODES.has(code))]
+  const costs = {
+    ...columnsOf(settled),
+    issues: settled.issues.length > 0 || hasPriceIssue(row) ? issues : row.issues,
+  }
   const isSame = (Object.keys(costs) as (keyof typeof costs)[]).every((key) =>
     isDeepStrictEqual(costs[key], row[key]),
   )
   return isSame ? undefined : { ...row, ...costs, version: repricedVersion(row.version) }
+}
+
+const PRICE_CODES: ReadonlySet<string> = new Set(PRICE_ISSUES)
+
+function hasPriceIssue({ issues }: TraceRunRow): boolean {
+  return issues.some((code) => PRICE_CODES.has(code))
 }
 
 function columnsOf(settled: SettledCosts) {

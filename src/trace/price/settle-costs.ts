@@ -2,6 +2,7 @@ import type { Decimal } from '../decimal.ts'
 import type { CostDetails } from './cost-details.ts'
 import type { Price } from './price.ts'
 import { type Cost, type Counts, costOf } from './price-formula.ts'
+import type { PriceIssue } from './price-issues.ts'
 
 /** Costs of one TraceRun in 10^-18 dollars; undefined where unknown. */
 export interface Costs {
@@ -21,6 +22,8 @@ const ALL_SENT = SENT.input_cost | SENT.output_cost | SENT.total_cost
 export interface SettledCosts extends Costs {
   /** What the computed ones were computed with; undefined when all were sent or none is known. */
   price_model_id: string | undefined
+  /** What is to be said about prices. */
+  issues: PriceIssue[]
 }
 
 /**
@@ -56,7 +59,19 @@ export function settleCosts(
     input_cost_details: detailsOf('input_cost'),
     output_cost_details: detailsOf('output_cost'),
     price_model_id: isComputed ? computed.price_model_id : undefined,
+    issues: issuesOf(counts, total_cost, price, isComputed && computed.tier_unknown),
   }
+}
+
+function issuesOf(
+  counts: Counts,
+  total: Decimal | undefined,
+  price: Price | undefined,
+  tierUnknown: boolean,
+): PriceIssue[] {
+  const hasTokens = !!counts.input_tokens || !!counts.output_tokens
+  if (hasTokens && total === undefined && price === undefined) return ['no_price']
+  return tierUnknown ? ['tier_not_priced'] : []
 }
 
 /** Input plus output. A priced call with a side that has tokens and no price has no total. */
