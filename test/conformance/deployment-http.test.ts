@@ -97,6 +97,7 @@ describe('the deployment over HTTP', () => {
   })
 
   it('shows metrics as text and as JSON', async () => {
+    await ask('/info')
     const text = await (await ask('/metrics', { headers: KEY })).text()
     expect(text).toContain('route="/deployments/{name}/info"')
     const json = (await (await ask('/metrics?format=json', { headers: KEY })).json()) as Record<

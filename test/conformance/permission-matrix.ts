@@ -353,11 +353,15 @@ export function permissionMatrix(extent: Extent): void {
     expect([...callers.keys()].toSorted()).toEqual(CALLERS.toSorted())
   })
 
-  it.each(CALLERS)('%s gets what the table says of every route, and nothing foreign', async (name) => {
+  it.each(CALLERS)('%s gets what the table says, and nothing foreign', async (name) => {
     const caller = callers.get(name)
     if (caller === undefined) throw new Error('no such caller')
     const faults: string[] = []
-    for (const route of routes) faults.push(...(await tryRoute(route, caller, extent)))
+    for (const [index, route] of routes.entries()) {
+      // In turn with the next caller, which has the same role where there are two of it.
+      if (extent === 'a way in turn' && index % 2 !== CALLERS.indexOf(name) % 2) continue
+      faults.push(...(await tryRoute(route, caller, extent)))
+    }
     expect(faults.join('\n')).toBe('')
   })
 

@@ -190,7 +190,7 @@ describe('weir usage', () => {
   it('says what is wrong, and exits with 2', async () => {
     await expect(weirUsage(['--from', 'soon'])).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/^weir usage: start_time: Input should be a valid datetime \(422\)/),
+      stderr: expect.stringMatching(/^weir usage: --from must be a time such as /),
     })
     await expect(weirUsage(['--group-by', 'colour'])).rejects.toMatchObject({ code: 2 })
     await expect(weirUsage(['--workspace', 'nowhere'])).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type DeploymentFile, readDeploymentFile } from '../../src/graph/deployment-file.ts'
 import type { GraphHostOptions } from '../../src/graph/host-pool.ts'
 import type { GraphEnd, GraphJob, StreamItem } from '../../src/runs/graph-host.ts'
@@ -11,14 +11,22 @@ import { until } from '../support/embedded-clickhouse.ts'
 import { FIXTURES, type HostBench, openHostBench } from '../support/graph-hosts.ts'
 import { newGate } from '../support/gate.ts'
 
+/** The bench of the test that runs. */
 let bench: HostBench | undefined
-afterEach(async () => {
-  await bench?.stop()
-  bench = undefined
+/** Tests with the same options use the same hosts, one after the other. */
+const benches = new Map<string, HostBench>()
+afterAll(async () => {
+  for (const one of benches.values()) await one.stop()
 })
 
 async function open(options: Partial<GraphHostOptions> = {}): Promise<HostBench> {
-  bench = await openHostBench(['tokens', 'hostile'], { stallMs: 60_000, cancelGraceMs: 1_000, ...options })
+  const key = JSON.stringify(options)
+  bench = benches.get(key)
+  if (bench === undefined) {
+    const all = { stallMs: 60_000, cancelGraceMs: 1_000, ...options }
+    bench = await openHostBench(['tokens', 'hostile'], all)
+    benches.set(key, bench)
+  }
   return bench
 }
 

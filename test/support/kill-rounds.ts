@@ -6,9 +6,9 @@ import { sample, storedFaults, traceFaults } from './stored-traces.ts'
 import { startWeir, type WeirProcess } from './weir-process.ts'
 
 /** What happens to the processes in one round. */
-type Blow = 'server' | 'engine' | 'server while it catches up'
+export type Blow = 'server' | 'engine' | 'server while it catches up'
 
-const BLOWS: readonly Blow[] = ['server', 'engine', 'server while it catches up']
+export const BLOWS: readonly Blow[] = ['server', 'engine', 'server while it catches up']
 const PROJECT = 'kill'
 const LIVE_MS = [150, 1200] as const
 
@@ -16,13 +16,12 @@ const LIVE_MS = [150, 1200] as const
  * Load, a kill -9 at a random moment, a restart on the same folder, again and again; after each the store holds every
  * acknowledged TraceRun of all rounds whole and once. Returns the number of TraceRuns acknowledged.
  */
-export async function killRounds(rounds: number): Promise<number> {
+export async function killRounds(blows: readonly Blow[]): Promise<number> {
   const { dir, remove } = await temporaryDir()
   const traces: SentTrace[] = []
   let weir = await startWeir(dir)
   try {
-    for (let round = 0; round < rounds; round++) {
-      const blow = BLOWS[round % BLOWS.length] ?? 'server'
+    for (const [round, blow] of blows.entries()) {
       const load = startLoad({ url: weir.url, session_name: PROJECT, first: traces.length })
       await load.reached(5)
       await delay(LIVE_MS[0] + Math.random() * (LIVE_MS[1] - LIVE_MS[0]))

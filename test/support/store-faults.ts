@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { temporaryDir } from './embedded-clickhouse.ts'
+import type { Fault, FaultScope } from './fault-proxy.ts'
+import { startLoad } from './load.ts'
+import { type ProxiedStore, startProxiedStore } from './proxied-store.ts'
+import { sample, storedFaults, traceFaults } from './stored-traces.ts'
+import { startWeir, type WeirProcess } from './weir-process.ts'
+
+const FRAGMENTS = /^INSERT INTO run_fragments\b/
+const ROWS = /^INSERT INTO runs\b/
+const READ_BACK = /^SELECT[\s\S]*\bFROM run_fragments\b/
+
+/** A title, what happens, and to which statements how often. */
+type StoreFault = readonly [title: string, fault: Fault, scope: Required<FaultScope>]
+
+const reset: Fault = { kind: 'reset_request', afterBytes: 2000 }
+const lost: Fault = { kind: 'swallow_answer' }
+const tooManyParts: Fault = { kind: 'error', code: 252, type: 'TOO_MANY_PARTS' }
+const unlisted: Fault = { kind: 'error', code: 516, type: 'AUTHENTICATION_FAILED' }
+
+/** Those that differ in what Weir has to do about them. */
+export const KINDS_OF_STORE_FAULT: readonly StoreFault[] = [
+  ['an insert of rows is cut off', reset, { query: ROWS, times: 3 }],
+  ['fragments are stored and the answer is lost', lost, { query: FRAGMENTS, times: 3 }],
+  ['the read-back is refused with a code that says nothing', unlisted, { query: READ_BACK, times: 4 }],
+  ['an insert hangs and is cut', { kind: 'hang' }, { query: FRAGMENTS, times: 1 }],
+]
+
+/** The same for other statements and other codes. */
+export const MORE_STORE_FAULTS: readonly StoreFault[] = [
+  ['an insert of fragments is cut off', reset, { query: FRAGMENTS, times: 3 }],
+  ['rows are stored and the answer is lost', lost, { query: ROWS, times: 3 }],
+  ['an answer to a read-back is lost', lost, { query: READ_BACK, times: 3 }],
+  ['there are too many parts', tooManyParts, { query: /^INSERT/, times: 4 }],
+  ['an insert is refused with a code that says nothing', unlisted, { query: ROWS, times: 3 }],
+  ['everything is slow', { kind: 'slow', latencyMs: 150 }, { query: /./, times: 12 }],
+]
+
+/** Registers a test for each, on one server under load, and the hooks that start and end it. */
+export function describeStoreFaults(faults: readonly StoreFault[]): void {
+  let store: ProxiedStore
+  let weir: WeirProcess
+  let dir: Awaited<ReturnType<typeof temporaryDir>>
+  beforeAll(async () => {
+    store = await startProxiedStore()
+    dir = await temporaryDir()
+    weir = await startWeir(dir.dir, { CLICKHOUSE_URL: store.url })
+  })
+  afterAll(async () => {
+    await weir.kill()
+    await store.close()
+    await dir.remove()
+  })
+
+  it.each(faults)('nothing is lost or doubled when %s', async (session_name, fault, scope) => {
+    const load = startLoad({ url: weir.url, session_name, concurrency: 2, pauseMs: 150 })
+    await load.reached(5)
+    await store.proxy.set(fault, scope)
+    await store.proxy.faulted(scope.times)
+    if (fault.kind === 'hang') await store.proxy.set({ kind: 'pass' })
+    await load.reached(load.traces.length + 5)
+    await load.stop()
+    expect(load.refusals).toEqual([])
+    await weir.drained()
+    expect(await storedFaults(weir, session_name, load.traces)).toEqual([])
+    expect(await traceFaults(weir, sample(load.traces, 8))).toEqual([])
+  })
+}
