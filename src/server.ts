@@ -49,6 +49,7 @@ import { createRepriceJobStore } from './storage/sql/reprice-job-store.ts'
 import { startDeployment } from './start-deployment.ts'
 import { announceServer } from './server-address.ts'
 import { assertPortsFree, type MovedPort, startHttp } from './start-http.ts'
+import { graphFailuresOf } from './start-graph-hosts.ts'
 import { startTelemetry } from './telemetry.ts'
 import type { DecodeLimits } from './trace/decoded.ts'
 import { createUsageRebuilds } from './usage/usage-rebuilds.ts'
@@ -60,6 +61,8 @@ export interface WeirServer {
   readonly url: string
   /** Where the deployment API listens; undefined when no deployment is hosted. */
   readonly deploymentUrl: string | undefined
+  /** Why graphs cannot be loaded, a sentence for each, once that is known. */
+  graphFailures(): Promise<readonly string[]>
   /** Default ports that somebody else has. */
   readonly movedPorts: readonly MovedPort[]
   /** No server of this data directory has listened before. */
@@ -189,7 +192,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
   const listening = await startHttp({ config, logger, deps, hosted, stops })
   const { isFirst, withdraw } = await announceServer(config.dataDir, listening)
   stops.push(withdraw)
-  return { identity, isFirst, ...listening }
+  return { identity, isFirst, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
 }
 
 function warnOfMisspelt({ config, logger }: Base): void {

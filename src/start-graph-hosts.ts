@@ -5,7 +5,7 @@ import type { DeploymentFile } from './graph/deployment-file.ts'
 import { createGraphHosts, type GraphHosts } from './graph/host-pool.ts'
 import { createTypeSchemas } from './graph/type-schemas.ts'
 import { langgraphWarning } from './graph/langgraph-version.ts'
-import { type DeploymentWatch, watchDeployment } from './graph/watch-deployment.ts'
+import { type DeploymentWatch, servedGraphs, watchDeployment } from './graph/watch-deployment.ts'
 import { withTypes } from './graph/with-types.ts'
 import type { JsonObject } from './schema/json.ts'
 import { endLeftovers, recordChild } from './storage/child-processes.ts'
@@ -50,17 +50,18 @@ export async function startGraphHosts(
     const { message, ...versions } = warning
     logger.warn({ deployment: name, ...versions }, message)
   }
-  let stopping = false
-  stops.push(() => {
-    stopping = true
-    return host.stop()
-  })
-  const graphs = host.graphs().map(({ graph_id }) => graph_id)
+  stops.push(() => host.stop())
   host.ready().then(
-    () => logger.info({ deployment: name, graphs }, 'graphs are loaded'),
-    (error: unknown) => {
-      if (!stopping) logger.error({ err: error, deployment: name }, 'graphs cannot be loaded')
-    },
+    () => logger.info({ deployment: name, graphs: servedGraphs(host) }, 'graphs are loaded'),
+    // The hosts have logged why.
+    () => undefined,
   )
   return { host, watch }
+}
+
+/** Why graphs cannot be loaded, once that is known. */
+export async function graphFailuresOf(host: GraphHosts | undefined): Promise<string[]> {
+  // A host that could not be opened has told why of its graphs.
+  await host?.ready().catch(() => undefined)
+  return (host?.graphs() ?? []).flatMap(({ unavailable }) => (unavailable === null ? [] : [unavailable]))
 }

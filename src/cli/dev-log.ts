@@ -16,6 +16,12 @@ interface LogRecord {
   msg?: string
   /** What a graph wrote. */
   text?: string
+  /** What it said besides the text. */
+  fields?: object
+  node?: string
+  graph?: string
+  file?: string
+  line?: number | null
   reason?: string
   files?: string[]
   graphs?: string[]
@@ -25,10 +31,22 @@ interface LogRecord {
 type Style = Parameters<typeof styleText>[0]
 type Teller = (record: LogRecord) => { text: string; style?: Style } | undefined
 
+/** A line of `getLogger()`: in its level's colour, with the node that wrote it. */
+function tellLogged({ level, text = '', fields, node }: LogRecord): ReturnType<Teller> {
+  const from = node === undefined ? '' : `${node}: `
+  const style = STYLES[level]
+  return {
+    text: `${from}${text}${fields === undefined ? '' : ` ${inspect(fields)}`}`,
+    ...(style && { style }),
+  }
+}
+
 /** Messages that a developer of graphs wants to read, in their words. Others only when they are warnings or worse. */
 const TELLERS: Readonly<Record<string, Teller>> = {
   'graph host wrote': ({ text = '' }) => ({ text }),
   'graph host wrote to stderr': ({ text = '' }) => ({ text, style: 'yellow' }),
+  'graph logged': tellLogged,
+  'auth file logged': tellLogged,
   'files changed: the graphs are loaded anew': ({ files = [] }) => ({
     text: `${files.map((file) => relative('', file)).join(', ')} changed: loading the graphs anew`,
     style: 'dim',
@@ -41,8 +59,10 @@ const TELLERS: Readonly<Record<string, Teller>> = {
     text: `The graphs cannot be loaded. New runs fail until this is mended:\n${reason}`,
     style: 'red',
   }),
-  // Said by the line above.
-  'graphs cannot be loaded': () => undefined,
+  'a graph cannot be loaded': ({ graph = '', file = '', line, reason = '' }) => ({
+    text: `Graph "${graph}" cannot be loaded. Its runs fail until this is mended:\n${placeText(file, line)}: ${reason}`,
+    style: 'red',
+  }),
   'langgraph.json cannot be used: what it said before holds': ({ reason = '' }) => ({
     text: `${reason} What it said before holds.`,
     style: 'red',
@@ -50,6 +70,11 @@ const TELLERS: Readonly<Record<string, Teller>> = {
 }
 
 const STYLES: Readonly<Record<string, Style>> = { warn: 'yellow', error: 'red', fatal: 'red' }
+
+function placeText(file: string, line: number | null | undefined): string {
+  const path = relative('', file)
+  return line === null || line === undefined ? path : `${path}:${line}`
+}
 
 /** The server's log for people: what concerns their graphs, and what goes wrong. With `all`, everything. */
 export function createDevLog(

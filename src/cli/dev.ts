@@ -5,7 +5,7 @@ import { startServer } from '../server.ts'
 import { misused, readArguments } from './command-arguments.ts'
 import { createDevLog } from './dev-log.ts'
 import { stopSignal } from './stop-signal.ts'
-import { devWelcome } from './welcome.ts'
+import { devWelcome, soonGraphFailures } from './welcome.ts'
 
 const HELP = `Usage: weir dev [options]
 
@@ -46,7 +46,7 @@ export async function dev(args: string[]): Promise<number> {
   const server = await startServer(config, {
     logger: createLogger({ level: config.logLevel, destination: log }),
   })
-  console.log(devWelcome(server, config))
+  console.log(devWelcome(server, config, await soonGraphFailures(server, stopping)))
   log.open()
   await stopping
   console.log('Stopping: runs under way have 10 s to end.')

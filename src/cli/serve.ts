@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts'
 import { startServer } from '../server.ts'
 import { misused, readArguments, saidText } from './command-arguments.ts'
 import { stopSignal } from './stop-signal.ts'
-import { serveWelcome } from './welcome.ts'
+import { serveWelcome, soonGraphFailures } from './welcome.ts'
 
 const HELP = `Usage: weir serve
 
@@ -26,8 +26,10 @@ export async function serve(args: string[]): Promise<number> {
   const config = readConfig()
   const stopping = stopSignal()
   const server = await startServer(config)
-  if (process.stdout.isTTY || server.isFirst || server.identity.replaced || server.movedPorts.length > 0)
-    console.error(serveWelcome(server, config))
+  const failures = await soonGraphFailures(server, stopping)
+  const isNews = server.isFirst || server.identity.replaced || server.movedPorts.length > 0
+  if (process.stdout.isTTY || isNews || failures.length > 0)
+    console.error(serveWelcome(server, config, failures))
   await stopping
   await server.stop()
   return 0

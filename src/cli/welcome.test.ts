@@ -42,6 +42,13 @@ describe('what a start tells', () => {
     expect(devWelcome(moved, readConfig({}))).toContain(words)
   })
 
+  it('is which graph cannot be loaded, and why', () => {
+    const words = 'Graph "a" cannot be loaded: /p/a.ts:3: ReferenceError: missing is not defined'
+    expect(serveWelcome(started(), readConfig({}), [words])).toContain(`\n${words}\nIts runs fail`)
+    expect(devWelcome(started(), readConfig({}), [words])).toContain(words)
+    expect(serveWelcome(started(), readConfig({}), [])).not.toContain('Its runs fail')
+  })
+
   it('is nothing of a deployment that there is not', () => {
     expect(serveWelcome(started({ deploymentUrl: undefined }), readConfig({}))).not.toContain('LangGraph')
   })

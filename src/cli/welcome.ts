@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { WeirServer } from '../server.ts'
 
@@ -6,7 +7,7 @@ import type { WeirServer } from '../server.ts'
 export type Started = Pick<WeirServer, 'url' | 'deploymentUrl' | 'movedPorts' | 'isFirst' | 'identity'>
 
 /** For `weir serve`: how to point a client here. The key is shown once; from then on it is read from its file. */
-export function serveWelcome(started: Started, config: Config): string {
+export function serveWelcome(started: Started, config: Config, failures: readonly string[] = []): string {
   const { url, deploymentUrl } = started
   const lines = ['', `Weir listens on ${url}`, ...movedLines(started), '']
   lines.push('Point a LangSmith client at it:')
@@ -14,12 +15,18 @@ export function serveWelcome(started: Started, config: Config): string {
   lines.push(`  export LANGSMITH_API_KEY=${keyText(started, config)}`, '')
   if (deploymentUrl !== undefined)
     lines.push(`Point a LangGraph client at ${deploymentUrl}, with the same key.`, '')
+  if (failures.length > 0)
+    lines.push(
+      ...failures,
+      'Its runs fail with these words, the other graphs work. Mend it and start again.',
+      '',
+    )
   lines.push(`API documentation: ${url}/docs`, '')
   return lines.join('\n')
 }
 
 /** For `weir dev`. */
-export function devWelcome(started: Started, config: Config): string {
+export function devWelcome(started: Started, config: Config, failures: readonly string[] = []): string {
   const { url, deploymentUrl, identity } = started
   const key = config.auth ? (identity.key ?? 'one that you have made') : 'none is needed'
   const lines = [
@@ -29,9 +36,22 @@ export function devWelcome(started: Started, config: Config): string {
     `Platform    ${url}    traces, usage; ${url}/docs`,
     `API key     ${key}`,
     ...movedLines(started),
+    ...failures,
     '',
   ]
   return lines.map((line) => (line === '' ? line : `  ${line}`)).join('\n')
+}
+
+const LOAD_MS = 10_000
+
+/** Why graphs cannot be loaded, as soon as that is known; nothing when that takes long, or the start is given up. */
+export async function soonGraphFailures(
+  { graphFailures }: Pick<WeirServer, 'graphFailures'>,
+  stopping: Promise<void>,
+): Promise<readonly string[]> {
+  const timeout = new AbortController()
+  const late = delay(LOAD_MS, [], { signal: timeout.signal }).catch(() => [])
+  return await Promise.race([graphFailures(), late, stopping.then(() => [])]).finally(() => timeout.abort())
 }
 
 function movedLines({ movedPorts }: Started): string[] {

@@ -17,6 +17,7 @@ async function read(config: unknown, environment: Record<string, string> = {}) {
 }
 
 const graphs = { agent: './src/agent.ts:graph' }
+const EMPTY = { config: {}, context: {} }
 
 describe('readDeploymentFile', () => {
   it('names graphs by file and export', async () => {
@@ -27,8 +28,8 @@ describe('readDeploymentFile', () => {
       auth: { path: './auth.ts:auth' },
     })
     expect(file.graphs).toEqual([
-      { graph_id: 'agent', file: join(folder, 'src/agent.ts'), export: 'graph', description: null },
-      { graph_id: 'other', file: join(folder, 'b.mjs'), export: 'default', description: 'Does b.' },
+      { graph_id: 'agent', file: join(folder, 'src/agent.ts'), export: 'graph', description: null, ...EMPTY },
+      { graph_id: 'other', file: join(folder, 'b.mjs'), export: 'default', description: 'Does b.', ...EMPTY },
     ])
     expect(file.store_index).toEqual({ embed: `${join(folder, 'embed.ts')}:embed`, dims: 3 })
     expect(file.store_ttl).toEqual({ default_ttl: 5 })
@@ -44,7 +45,28 @@ describe('readDeploymentFile', () => {
     expect((await read({ graphs }, { SECRET: 'y' })).env).toEqual({})
   })
 
+  it('gives graphs what LANGGRAPH_CONFIG of env says of them', async () => {
+    const agent = { configurable: { model: 'm' }, recursion_limit: 9, context: { tone: 'dry' } }
+    const LANGGRAPH_CONFIG = JSON.stringify({ agent, 'not here': {} })
+    const { context, ...config } = agent
+    expect((await read({ graphs, env: { LANGGRAPH_CONFIG } })).graphs).toMatchObject([{ config, context }])
+    await writeFile(join(folder, '.env'), `LANGGRAPH_CONFIG='${LANGGRAPH_CONFIG}'\n`)
+    expect((await read({ graphs, env: '.env' })).graphs).toMatchObject([{ config, context }])
+    expect((await read({ graphs }, { LANGGRAPH_CONFIG })).graphs).toMatchObject([EMPTY])
+  })
+
   it.each([
+    [
+      'defaults that are not JSON',
+      { graphs, env: { LANGGRAPH_CONFIG: 'model=m' } },
+      /LANGGRAPH_CONFIG.*; it is/,
+    ],
+    ['defaults of a graph that are no map', { graphs, env: { LANGGRAPH_CONFIG: '{"a":1}' } }, /"a" is not/],
+    [
+      'defaults whose context is no map',
+      { graphs, env: { LANGGRAPH_CONFIG: '{"a":{"context":"x"}}' } },
+      /"a" is not/,
+    ],
     ['not JSON', '{', /not valid JSON/],
     ['no object', '[]', /JSON object/],
     ['no graphs', { graphs: {} }, /names no graphs/],

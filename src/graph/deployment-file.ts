@@ -4,9 +4,10 @@ import { parseEnv } from 'node:util'
 import { AppError } from '../base/errors.ts'
 import { isReservedKey } from '../schema/config-keys.ts'
 import { isObject, type JsonObject, text } from '../schema/json.ts'
+import { type GraphDefaults, readGraphDefaults } from './graph-defaults.ts'
 
 /** A graph as langgraph.json names it. */
-export interface GraphEntry {
+export interface GraphEntry extends GraphDefaults {
   graph_id: string
   /** Absolute path of the module. */
   file: string
@@ -61,12 +62,17 @@ export async function readDeploymentFile(
   const folder = dirname(file)
   const config = await readJson(file)
   const http = object(config['http'])
+  const env = await readEnv(config['env'], file, folder, environment)
+  const defaults = readGraphDefaults(env, file)
   return {
     path: file,
     folder,
     sources: [file, ...readSources(config, folder)],
-    graphs: readGraphs(config['graphs'], file, folder),
-    env: await readEnv(config['env'], file, folder, environment),
+    graphs: readGraphs(config['graphs'], file, folder).map((graph) => ({
+      ...graph,
+      ...defaults(graph.graph_id),
+    })),
+    env,
     configurable_headers: readHeaderRule(http['configurable_headers']),
     auth: readAuth(config['auth'], folder),
     store_index: readIndex(object(config['store'])['index'], folder),
@@ -137,7 +143,7 @@ function unreadableText(file: string, cause: unknown): string {
   return `${file} cannot be read (${code}).`
 }
 
-function readGraphs(graphs: unknown, file: string, folder: string): GraphEntry[] {
+function readGraphs(graphs: unknown, file: string, folder: string): Omit<GraphEntry, keyof GraphDefaults>[] {
   if (!isObject(graphs) || Object.keys(graphs).length === 0) {
     throw invalid(`${file} names no graphs: "graphs" must map names to "file:export".`)
   }

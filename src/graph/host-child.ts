@@ -5,8 +5,10 @@ import type { GraphJob, GraphState, StreamItem } from '../runs/graph-host.ts'
 import { answerCall, type CallDeps } from './calls.ts'
 import { type Channel, type Frame, openChannel } from './channel.ts'
 import { CANCELLED, type ExecuteDeps, executeJob, type JobEnd } from './execute.ts'
+import { installGraphLogger } from './graph-logger.ts'
 import type { GraphStorage } from './graph-storage.ts'
 import { CHANNEL_FD, createHeart, type Heart, releaseMemory, watchProcess } from './host-vitals.ts'
+import type { LoadFailure } from './load-failure.ts'
 import { loadGraphs, prepareLoader } from './load-graphs.ts'
 import { createImportFor } from './project-module.ts'
 import { createSchemaReader, type SchemaReader } from './schemas.ts'
@@ -51,6 +53,9 @@ class HostChild {
 
   listen(): void {
     watchProcess(this.#channel, this.#jobs, this.#running)
+    installGraphLogger((line) =>
+      this.#channel.send({ type: 'log', id: this.#jobs.getStore() ?? null, ...line }),
+    )
     // The server is gone: nobody would hear what is left to say.
     this.#socket.on('close', () => process.exit(0))
   }
@@ -75,8 +80,9 @@ class HostChild {
     const report = createFileReport(this.#channel)
     try {
       const entries = [...message.graphs.map(({ file }) => file), embedFile(message)]
-      await prepareLoader(entries, message.tell_files ? report.add : undefined)
-      const graphs = await loadGraphs(message.graphs)
+      const files = await prepareLoader(entries, message.tell_files ? report.add : undefined)
+      const graphs = await loadGraphs(message.graphs, files)
+      const { failures } = graphs
       const storage = await this.#openStorage(message)
       releaseMemory()
       const versions = { langgraph: this.#version }
@@ -84,11 +90,12 @@ class HostChild {
       const schemasOf = schemaReaders(message)
       this.#deps = { graphs, storage, texts, schemasOf, project: message.tracing_project, versions }
       report.flush()
-      this.#channel.send({ type: 'opened' })
+      if (failures.length < message.graphs.length) this.#channel.send({ type: 'opened', failures })
+      else this.#channel.send({ type: 'failed', message: allOf(failures), failures })
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       report.flush()
-      this.#channel.send({ type: 'failed', message: text })
+      this.#channel.send({ type: 'failed', message: text, failures: [] })
     }
   }
 
@@ -128,6 +135,10 @@ function schemaReaders({ graphs }: OpenMessage): (graph_id: string) => SchemaRea
     made.set(graph_id, reader)
     return reader
   }
+}
+
+function allOf(failures: readonly LoadFailure[]): string {
+  return failures.map(({ message }) => message).join('\n')
 }
 
 /** The module of `store.index.embed`, as a path; empty without one. */

@@ -1,9 +1,11 @@
 import { AppError } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
 import type { GraphAnswer, GraphEnd, GraphEvents, GraphJob, GraphState } from '../runs/graph-host.ts'
 import type { Tenant } from '../runs/model.ts'
 import type { Frame } from './channel.ts'
 import { findHeldUpBy } from './host-inspector.ts'
 import { type HostExit, type HostLaunch, type HostProcess, startHostProcess } from './host-process.ts'
+import type { LoadFailure } from './load-failure.ts'
 import type { FromHost, HostCall, StateHead } from './messages.ts'
 
 /** A job on its way through the hosts. */
@@ -28,11 +30,15 @@ export interface HostDeath {
   message: string
   /** It could not open: what it says is of the graphs. One that was killed from outside says nothing of them. */
   unopened: boolean
+  /** The graphs that it could not load. */
+  failures: readonly LoadFailure[]
 }
 
 /** What a link tells the pool. */
 export interface LinkEvents {
-  /** The host has opened, or has something to say after silence, or has one job less. */
+  /** The host has opened; it may have been superseded meanwhile. */
+  opened(link: HostLink): void
+  /** The host has something to say after silence, or has one job less. */
   free(link: HostLink): void
   /** The job was not taken in time. */
   passed(link: HostLink, job: HostJob): void
@@ -68,10 +74,13 @@ export class HostLink {
   state: 'starting' | 'open' | 'retired' | 'gone' = 'starting'
   /** It owes a word and has been silent: no new work for it. */
   suspect = false
+  /** The graphs that it could not load; known once it is open. */
+  failures: readonly LoadFailure[] = []
   /** When it last had work, by `performance.now()`. */
   lastWork = performance.now()
   readonly #process: HostProcess
   readonly #events: LinkEvents
+  readonly #logger: Logger
   readonly #held = new Map<number, Held>()
   readonly #calls = new Map<number, PendingCall>()
   #nextCall = 1
@@ -84,6 +93,7 @@ export class HostLink {
 
   constructor(launch: HostLaunch, events: LinkEvents) {
     this.#events = events
+    this.#logger = launch.logger
     this.#process = startHostProcess(launch, (frame) => this.#hear(frame))
     void this.#process.exited.then((exit) => this.#die(exit))
   }
@@ -100,6 +110,11 @@ export class HostLink {
   /** It executes a solo job. */
   get taken(): boolean {
     return [...this.#held.values()].some(({ job }) => job.solo)
+  }
+
+  /** Why it cannot serve the graph; undefined when it can. */
+  failureOf(graph_id: string): LoadFailure | undefined {
+    return this.failures.find((failure) => failure.graph_id === graph_id)
   }
 
   /** How long it has owed a word, in ms; 0 when it owes none. */
@@ -223,13 +238,23 @@ export class HostLink {
   #hearOfItself(head: FromHost): void {
     if (head.type === 'culprit') this.#blame = { message: head.message, culprit: head.id }
     else if (head.type === 'retire') this.retire()
-    else if (head.type === 'failed') this.kill(head.message)
-    else if (head.type === 'loaded') this.#events.loaded(head.files)
+    else if (head.type === 'log') this.#log(head)
+    else if (head.type === 'failed') {
+      this.failures = head.failures
+      this.kill(head.message)
+    } else if (head.type === 'loaded') this.#events.loaded(head.files)
     else if (head.type === 'opened') {
       this.#opened = true
+      this.failures = head.failures
       if (this.state === 'starting') this.state = 'open'
-      this.#events.free(this)
+      this.#events.opened(this)
     }
+  }
+
+  #log({ id, level, text, fields, node }: Extract<FromHost, { type: 'log' }>): void {
+    const run = id === null ? undefined : this.#held.get(id)?.job.job.run
+    const about = { graph_host: this.pid, graph: run?.graph_id, run_id: run?.run_id, node: node ?? undefined }
+    this.#logger[level]({ ...about, text, fields: fields ?? undefined }, 'graph logged')
   }
 
   #grant(id: number): void {
@@ -281,6 +306,7 @@ export class HostLink {
       culprit: this.#blame === undefined ? onlyCulprit(begun, exit) : this.#blame.culprit,
       message,
       unopened: !this.#opened && !this.#superseded && (this.#blame !== undefined || !isFromOutside(exit)),
+      failures: this.failures,
     })
   }
 }

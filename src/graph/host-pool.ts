@@ -1,6 +1,4 @@
-import { fileURLToPath } from 'node:url'
 import { AppError } from '../base/errors.ts'
-import type { Logger } from '../base/log.ts'
 import type {
   GraphAnswer,
   GraphEnd,
@@ -10,37 +8,11 @@ import type {
   GraphState,
 } from '../runs/graph-host.ts'
 import type { Tenant } from '../runs/model.ts'
-import type { JsonObject } from '../schema/json.ts'
 import type { DeploymentFile } from './deployment-file.ts'
+import { type GraphHostOptions, launchOf } from './host-launch.ts'
 import { type HostDeath, type HostJob, HostLink } from './host-link.ts'
-import { type HostLaunch, hostEnvironment } from './host-process.ts'
-
-/** How a deployment's graphs are hosted. */
-export interface GraphHostOptions {
-  file: DeploymentFile
-  /** Handed to the host's composition root as it is: how it opens run state. */
-  storage: JsonObject
-  /** Where own traces are filed: the deployment's name. */
-  project: string
-  /** The server's environment, of which hosts get the least that a process needs. */
-  environment: Readonly<Record<string, string | undefined>>
-  /** Silence after which a host is killed (HOST_STALL_SECONDS). */
-  stallMs: number
-  /** Silence after a cancel after which a host is killed (CANCEL_GRACE_SECONDS). */
-  cancelGraceMs: number
-  logger: Logger
-  record: HostLaunch['record']
-  /** Hears which modules outside of packages a host has loaded, or looked for: absolute paths. */
-  loaded?: (files: readonly string[]) => void
-  /** Default: the composition root beside this room. */
-  entry?: string
-  /** Default: the Node that runs this. */
-  nodePath?: string
-  /** Hosts at most, blocked ones included. Default 8. */
-  maxHosts?: number
-  /** How long hosts beyond the first stay without work. Default 60 s. */
-  spareIdleMs?: number
-}
+import type { LoadFailure } from './load-failure.ts'
+import { Readiness } from './readiness.ts'
 
 /** The hosts of one deployment. */
 export interface GraphHosts extends GraphHost {
@@ -65,10 +37,11 @@ const MAX_HOSTS = 8
 const LOADED = 4
 /** A host beyond those that are wanted stays so long without work. */
 const SURPLUS_IDLE_MS = 5_000
-/** A host that never opened is not followed by another sooner. */
-const START_PAUSE_MS = 1_000
+/** So often, at most, a host is started for a graph that could not be loaded and is asked for. */
+const TRY_AGAIN_MS = 30_000
 /** Embedding is nobody's in particular. */
 const NO_TENANT = { workspace_id: '', deployment_id: '' }
+const LOAD_FAILED = { kind: 'failed', error: 'GraphLoadError', retryable: false, state: undefined } as const
 const STOPPED: GraphEnd = { kind: 'lost', culprit: false, message: 'The server stops.', state: undefined }
 
 /**
@@ -85,24 +58,29 @@ class HostPool implements GraphHosts {
   readonly #waiting: HostJob[] = []
   /** Runs whose host died without it being known of which run. */
   readonly #suspects = new Set<string>()
-  readonly #readyWaiters = new Set<{ resolve(): void; reject(error: AppError): void }>()
+  readonly #readiness: Readiness
   #file: DeploymentFile
   #hosts: HostLink[] = []
   #stopped = false
   #nextId = 1
   #use: { since: number; last: number } | undefined
-  #startFailed: { error: AppError; at: number } | undefined
+  /** When the graphs were last loaded, or were about to be. */
+  #loadedAt = 0
   #watch: NodeJS.Timeout | undefined
   #lastWatch = 0
 
   constructor(options: GraphHostOptions) {
     this.#options = options
     this.#file = options.file
+    this.#readiness = new Readiness(options.logger)
     this.#start()
   }
 
   graphs() {
-    return this.#file.graphs.map(({ graph_id, description }) => ({ graph_id, description }))
+    return this.#file.graphs.map(({ graph_id, description, config, context }) => {
+      const unavailable = this.#failureOf(graph_id)?.message ?? null
+      return { graph_id, description, config, context, unavailable }
+    })
   }
 
   pids(): number[] {
@@ -136,12 +114,14 @@ class HostPool implements GraphHosts {
       signal.addEventListener('abort', onAbort, { once: true })
       this.#waiting.push(entry)
       this.#noteUse()
+      this.#tryAgain(job.run.graph_id)
       this.#dispatch()
     })
   }
 
   async call(tenant: Tenant, call: Parameters<GraphHost['call']>[1]): Promise<GraphAnswer> {
-    const host = await this.#freeHost()
+    this.#tryAgain(call.graph_id)
+    const host = await this.#freeHost(call.graph_id)
     return host.call(tenant, call)
   }
 
@@ -153,7 +133,7 @@ class HostPool implements GraphHosts {
 
   reload(file: DeploymentFile): void {
     this.#file = file
-    this.#startFailed = undefined
+    this.#readiness.reset()
     for (const host of this.#hosts) host.supersede()
     this.#start()
   }
@@ -162,8 +142,7 @@ class HostPool implements GraphHosts {
     this.#stopped = true
     clearInterval(this.#watch)
     for (const job of this.#waiting.splice(0)) job.settle(STOPPED)
-    for (const waiter of this.#readyWaiters) waiter.reject(new AppError('host_unavailable'))
-    this.#readyWaiters.clear()
+    this.#readiness.giveUp()
     await Promise.all(this.#hosts.map((host) => host.stop()))
   }
 
@@ -173,10 +152,8 @@ class HostPool implements GraphHosts {
     const hosts = this.#hosts.filter((host) => !host.superseded)
     if (this.#stopped || hosts.length >= limit || hosts.some((host) => host.state === 'starting')) return
     const link = new HostLink(launchOf(this.#options, this.#file), {
-      free: (host) => {
-        if (host.state === 'open') this.#announceReady()
-        this.#dispatch()
-      },
+      opened: (host) => this.#welcome(host),
+      free: () => this.#dispatch(),
       passed: (host, job) => {
         this.#homes.delete(job.id)
         this.#waiting.unshift(job)
@@ -193,15 +170,38 @@ class HostPool implements GraphHosts {
     this.#keepWatch()
   }
 
-  #announceReady(): void {
-    this.#startFailed = undefined
-    for (const waiter of this.#readyWaiters) waiter.resolve()
-    this.#readyWaiters.clear()
+  /** Hosts that could load less than this one have had their time. */
+  #welcome(link: HostLink): void {
+    this.#loadedAt = performance.now()
+    if (link.state === 'open') {
+      this.#readiness.opened(link.failures)
+      for (const host of this.#hosts) {
+        if (host.state === 'open' && host.failures.length > link.failures.length) host.supersede()
+      }
+    }
+    this.#dispatch()
+  }
+
+  /** Why none of the hosts that are there can serve the graph; without any, why the last one could not. */
+  #failureOf(graph_id: string): LoadFailure | undefined {
+    const open = this.#hosts.filter((host) => host.state === 'open')
+    const found = open.map((host) => host.failureOf(graph_id))
+    if (found.includes(undefined)) return undefined
+    return found[0] ?? this.#readiness.failures.find((failure) => failure.graph_id === graph_id)
+  }
+
+  /** What a module lacked when it was loaded may be there now: a further host finds out, while those that are there serve. */
+  #tryAgain(graph_id: string): void {
+    const now = performance.now()
+    if (now - this.#loadedAt < (this.#options.tryAgainMs ?? TRY_AGAIN_MS)) return
+    if (!this.#hosts.some((host) => host.state === 'open') || this.#failureOf(graph_id) === undefined) return
+    this.#loadedAt = now
+    this.#start()
   }
 
   #bury(link: HostLink, death: HostDeath): void {
     this.#hosts = this.#hosts.filter((host) => host !== link)
-    if (death.unopened && !this.#stopped) this.#failStart(death.message)
+    if (death.unopened && !this.#stopped) this.#failStart(death)
     for (const job of death.offered) {
       this.#homes.delete(job.id)
       this.#waiting.unshift(job)
@@ -214,14 +214,13 @@ class HostPool implements GraphHosts {
     this.#dispatch()
   }
 
-  #failStart(message: string): void {
-    this.#startFailed = { error: new AppError('host_unavailable', { message }), at: performance.now() }
-    this.#options.logger.error({ reason: message }, 'the graphs of the deployment cannot be loaded')
+  #failStart({ message, failures }: HostDeath): void {
+    this.#readiness.failed(message, failures)
     if (this.#hosts.some((host) => host.state === 'open')) return
-    for (const waiter of this.#readyWaiters) waiter.reject(this.#startFailed.error)
-    this.#readyWaiters.clear()
+    this.#readiness.giveUp()
     for (const job of this.#waiting.splice(0)) {
-      job.settle({ kind: 'failed', error: 'GraphLoadError', message, retryable: false, state: undefined })
+      const words = failures.find(({ graph_id }) => graph_id === job.job.run.graph_id)?.message ?? message
+      job.settle({ ...LOAD_FAILED, message: words })
     }
   }
 
@@ -239,7 +238,7 @@ class HostPool implements GraphHosts {
     const { graph_id, thread_id, kwargs } = job.run
     const about = { config: { configurable: { thread_id, checkpoint_ns: '' } }, made_with: kwargs.config }
     try {
-      const host = await this.#freeHost()
+      const host = await this.#freeHost(graph_id)
       return (await host.call(job.tenant, { name: 'end_state', graph_id, ...about })).state
     } catch {
       return undefined
@@ -248,7 +247,7 @@ class HostPool implements GraphHosts {
 
   #dispatch(): void {
     for (let job = this.#waiting[0]; job !== undefined; job = this.#waiting[0]) {
-      const host = this.#pick(job.solo)
+      const host = this.#pick(job.solo, job.job.run.graph_id)
       if (host === undefined) return this.#makeRoom(job)
       this.#waiting.shift()
       this.#homes.set(job.id, host)
@@ -261,9 +260,14 @@ class HostPool implements GraphHosts {
     return this.#hosts.filter((host) => host.state === 'open' && !host.suspect)
   }
 
-  /** The oldest able host that is not loaded, else the least loaded; an idle one for a job that must be alone. */
-  #pick(alone: boolean): HostLink | undefined {
-    const fitting = this.#able().filter((host) => !host.taken && (!alone || host.load === 0))
+  /**
+   * Of the hosts that have the graph: the oldest able one that is not loaded, else the least loaded; an idle one for a
+   * job that must be alone.
+   */
+  #pick(alone: boolean, graph_id?: string): HostLink | undefined {
+    const free = this.#able().filter((host) => !host.taken && (!alone || host.load === 0))
+    const having = free.filter((host) => graph_id === undefined || host.failureOf(graph_id) === undefined)
+    const fitting = having.length > 0 ? having : free
     const calm = fitting.find((host) => host.load < LOADED)
     if (calm !== undefined) return calm
     return fitting.reduce<HostLink | undefined>(
@@ -283,8 +287,7 @@ class HostPool implements GraphHosts {
 
   #makeRoom(job: HostJob): void {
     if (!job.solo && this.#present().filter((host) => !host.taken).length >= HOSTS_IN_USE) return
-    const failed = this.#startFailed
-    const pause = failed === undefined ? 0 : failed.at + START_PAUSE_MS - performance.now()
+    const pause = this.#readiness.pauseMs
     if (pause <= 0) this.#start()
     else if (this.#hosts.length === 0) setTimeout(() => this.#dispatch(), pause)
   }
@@ -358,42 +361,12 @@ class HostPool implements GraphHosts {
   }
 
   /** A host that can be asked now; waits for one that starts. @throws AppError host_unavailable */
-  async #freeHost(): Promise<HostLink> {
+  async #freeHost(graph_id?: string): Promise<HostLink> {
     for (;;) {
-      const host = this.#pick(false)
+      const host = this.#pick(false, graph_id)
       if (host !== undefined) return host
       if (this.#stopped) throw new AppError('host_unavailable')
-      await this.#whenReady()
+      await this.#readiness.wait(() => this.#start())
     }
-  }
-
-  #whenReady(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const failed = this.#startFailed
-      if (failed !== undefined && performance.now() - failed.at < START_PAUSE_MS) return reject(failed.error)
-      this.#readyWaiters.add({ resolve, reject })
-      this.#start()
-    })
-  }
-}
-
-function launchOf(options: GraphHostOptions, file: DeploymentFile): HostLaunch {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  return {
-    nodePath: options.nodePath ?? process.execPath,
-    entry: options.entry ?? fileURLToPath(new URL(`../host.${extension}`, import.meta.url)),
-    cwd: file.folder,
-    env: hostEnvironment(options.environment, file.env),
-    open: {
-      type: 'open',
-      graphs: file.graphs,
-      store_index: file.store_index,
-      store_ttl: file.store_ttl,
-      storage: options.storage,
-      tracing_project: options.project,
-      tell_files: options.loaded !== undefined,
-    },
-    logger: options.logger,
-    record: options.record,
   }
 }

@@ -4,15 +4,18 @@ import type { CompiledGraph } from '@langchain/langgraph'
 import { AppError } from '../base/errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { GraphEntry } from './deployment-file.ts'
+import { describeLoadFailure, GraphLoadError, type LoadFailure } from './load-failure.ts'
 
 /** A compiled graph of whatever shape. */
 export type AnyGraph = CompiledGraph<string>
 
 /** The graphs of a deployment, as a host has them. */
 export interface LoadedGraphs {
+  /** Those that cannot be loaded. */
+  failures: readonly LoadFailure[]
   /**
    * The graph, made by its factory where it has one: `config` is what the factory gets.
-   * @throws AppError not_found for a name that the deployment lacks; what the user's code throws as it is
+   * @throws AppError not_found for a name that the deployment lacks; GraphLoadError; what the user's code throws as it is
    */
   graph(graph_id: string, config: JsonObject): Promise<AnyGraph>
   /** False when a factory makes it anew for each config. */
@@ -22,14 +25,27 @@ export interface LoadedGraphs {
 type Factory = (config: JsonObject) => unknown
 
 /**
- * Imports every graph of the deployment, after `prepareLoader`.
- * @throws AppError config_invalid when a module or its export is not there or is no graph
+ * Imports every graph of the deployment, after `prepareLoader`, which has answered `files`. One that cannot be loaded
+ * is told in `failures` and does not keep the others from being served.
  */
-export async function loadGraphs(entries: readonly GraphEntry[]): Promise<LoadedGraphs> {
+export async function loadGraphs(
+  entries: readonly GraphEntry[],
+  files: Iterable<string>,
+): Promise<LoadedGraphs> {
   const loaded = new Map<string, AnyGraph | Factory>()
-  for (const entry of entries) loaded.set(entry.graph_id, await loadGraph(entry))
+  const failures = new Map<string, LoadFailure>()
+  for (const entry of entries) {
+    try {
+      loaded.set(entry.graph_id, await withoutExit(() => loadGraph(entry)))
+    } catch (thrown) {
+      failures.set(entry.graph_id, describeLoadFailure(entry, thrown, [...files]))
+    }
+  }
   return {
+    failures: [...failures.values()],
     async graph(graph_id, config) {
+      const failure = failures.get(graph_id)
+      if (failure !== undefined) throw new GraphLoadError(failure)
       const found = loaded.get(graph_id)
       if (found === undefined)
         throw new AppError('not_found', { message: `No graph "${graph_id}" is deployed.` })
@@ -40,24 +56,53 @@ export async function loadGraphs(entries: readonly GraphEntry[]): Promise<Loaded
   }
 }
 
+/** A module that ends the process because something is missing, as scripts do, must not end that of all graphs. */
+async function withoutExit<T>(load: () => Promise<T>): Promise<T> {
+  const { exit } = process
+  process.exit = (code) => {
+    throw new Error(`The module called process.exit(${code ?? ''}) while it was loaded.`)
+  }
+  try {
+    return await withinLimit(load())
+  } finally {
+    process.exit = exit
+  }
+}
+
+const LOAD_MS = 60_000
+
+async function withinLimit<T>(loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const seconds = LOAD_MS / 1000
+    timer = setTimeout(() => reject(new Error(`It was not loaded after ${seconds} s.`)), LOAD_MS)
+  })
+  return await Promise.race([loading, late]).finally(() => clearTimeout(timer))
+}
+
 /** What a module exports under a name, with the loader of the graphs. @throws AppError config_invalid */
 export async function loadExport(file: string, name: string): Promise<unknown> {
-  let module: Record<string, unknown>
   try {
-    module = (await import(pathToFileURL(file).href)) as Record<string, unknown>
+    return await importExport(file, name)
   } catch (cause) {
     throw new AppError('config_invalid', { message: `${file} cannot be loaded: ${reasonOf(cause)}`, cause })
   }
+}
+
+/** @throws AppError config_invalid for an export that is not there; what the module throws as it is */
+async function importExport(file: string, name: string): Promise<unknown> {
+  const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>
   const value = exportOf(module, name)
-  if (value === undefined) {
-    throw new AppError('config_invalid', { message: `${file} has no export "${name}".` })
-  }
-  return value
+  if (value !== undefined) return value
+  const names = Object.keys(module).filter((one) => one !== 'module.exports')
+  const there = names.length === 0 ? 'nothing' : names.join(', ')
+  throw new AppError('config_invalid', { message: `It has no export "${name}". It exports ${there}.` })
 }
 
 /** With the stack as far as it is in the user's files. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
+  if (cause instanceof AppError) return cause.message
   const lines = (cause.stack ?? cause.message).split('\n')
   return lines.filter((line) => !/^ {4}at .*(\/node_modules\/|node:|<anonymous>)/.test(line)).join('\n')
 }
@@ -75,12 +120,14 @@ const TYPESCRIPT = /\.[cm]?tsx?$/
 /**
  * Makes `import` load what graphs are made of: TypeScript goes through tsx, which takes enums and `.js` specifiers too
  * (D-42), and costs nothing where no file needs it. Packages that a graph's folder does not have are looked for where
- * Weir is installed. `loads` hears of every module outside of packages that is loaded, or looked for where none is.
+ * Weir is installed. `loads` hears of every module outside of packages that is loaded, or looked for where none is; the loaded ones are in
+ * the set that is answered, which grows with them.
  */
 export async function prepareLoader(
   files: readonly string[],
   loads: (file: string) => void = () => undefined,
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
+  const resolved = new Set<string>()
   if (files.some((file) => TYPESCRIPT.test(file))) {
     const [{ register: registerEsm }, { register: registerCjs }] = await Promise.all([
       import('tsx/esm/api'),
@@ -93,7 +140,11 @@ export async function prepareLoader(
     resolve(specifier, context, nextResolve) {
       try {
         const found = nextResolve(specifier, context)
-        if (isOwnFile(found.url)) loads(fileURLToPath(found.url))
+        if (isOwnFile(found.url)) {
+          const file = fileURLToPath(found.url)
+          resolved.add(file)
+          loads(file)
+        }
         return found
       } catch (error) {
         for (const file of soughtFiles(specifier, context.parentURL)) loads(file)
@@ -106,6 +157,7 @@ export async function prepareLoader(
       }
     },
   })
+  return resolved
 }
 
 /** A file of the user's, in no package. */
@@ -127,7 +179,7 @@ function isBare(specifier: string): boolean {
 }
 
 async function loadGraph(entry: GraphEntry): Promise<AnyGraph | Factory> {
-  const value = await loadExport(entry.file, entry.export)
+  const value = await importExport(entry.file, entry.export)
   if (typeof value === 'function') return value as Factory
   return toGraph(await value, entry.graph_id)
 }

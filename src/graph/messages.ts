@@ -3,6 +3,8 @@ import type { GraphCall, GraphJob, GraphState } from '../runs/graph-host.ts'
 import type { Tenant } from '../runs/model.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { GraphEntry } from './deployment-file.ts'
+import type { GraphLogLine } from './graph-logger.ts'
+import type { LoadFailure } from './load-failure.ts'
 
 /** What a host is told at its start: its graphs, and what its storage is opened with. */
 export interface OpenMessage {
@@ -40,11 +42,15 @@ export type StateHead = Pick<GraphState, 'next' | 'interrupts'>
 
 /** From a host to the server. */
 export type FromHost =
-  | { type: 'opened' }
-  | { type: 'failed'; message: string }
+  /** It serves all graphs but these. */
+  | { type: 'opened'; failures: readonly LoadFailure[] }
+  /** It serves none: none can be loaded, or there is another reason. */
+  | { type: 'failed'; message: string; failures: readonly LoadFailure[] }
   /** Absolute paths of modules outside of packages that it has loaded, or looked for; before `opened` and `failed` too. */
   | { type: 'loaded'; files: string[] }
   | { type: 'ready'; id: number }
+  /** A graph has logged a line; `id` is the job that it executes. */
+  | ({ type: 'log'; id: number | null } & GraphLogLine)
   /** Parts: the data of each event. */
   | { type: 'items'; id: number; events: string[] }
   /** Part: the batch body. */

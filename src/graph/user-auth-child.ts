@@ -4,6 +4,7 @@ import { AppError, type ErrorCode } from '../base/errors.ts'
 import type { AccessUser } from '../runs/model.ts'
 import { isObject, type JsonObject } from '../schema/json.ts'
 import { type Channel, openChannel } from './channel.ts'
+import { installGraphLogger } from './graph-logger.ts'
 import { CHANNEL_FD } from './host-vitals.ts'
 import { loadExport, prepareLoader } from './load-graphs.ts'
 import type { FromUserAuth, RequestHead, ToUserAuth } from './user-auth-messages.ts'
@@ -32,6 +33,7 @@ export function serveUserAuth(): void {
       (error: unknown) => channel.send({ type: 'failed', message: messageOf(error) }),
     )
   })
+  installGraphLogger((line) => channel.send({ type: 'log', ...line }))
   socket.on('close', () => process.exit(0))
 }
 

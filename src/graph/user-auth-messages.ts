@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../base/errors.ts'
 import type { AccessUser } from '../runs/model.ts'
 import type { JsonObject } from '../schema/json.ts'
+import type { GraphLogLine } from './graph-logger.ts'
 
 /** A request as `authenticate` sees it: no body. */
 export interface RequestHead {
@@ -20,6 +21,8 @@ export type ToUserAuth =
 export type FromUserAuth =
   | { type: 'opened' }
   | { type: 'failed'; message: string }
+  /** A handler has logged a line. */
+  | ({ type: 'log' } & GraphLogLine)
   /** Null: not let in. */
   | { type: 'user'; id: number; user: AccessUser | null }
   | { type: 'answer'; id: number; filter: JsonObject | null; value: JsonObject }

@@ -148,6 +148,13 @@ function begin(options: UserAuthOptions): Life {
       reject(unavailable(head.message))
       return process.kill()
     }
+    if (head.type === 'log') {
+      const { level, text, fields } = head
+      return options.logger[level](
+        { auth_host: process.pid, text, ...(fields && { fields }) },
+        'auth file logged',
+      )
+    }
     const asked = waiting.get(head.id)
     if (head.type === 'refused') asked?.reject(new AppError(head.code, { message: head.message }))
     else asked?.resolve(head)

@@ -1,12 +1,13 @@
 import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import { type DeploymentFile, readDeploymentFile } from './deployment-file.ts'
+import type { GraphHost } from '../runs/graph-host.ts'
 import type { GraphHosts } from './host-pool.ts'
 import { watchFiles } from './watch-files.ts'
 
 /** What is done with a deployment whose files have changed. */
 export interface DeploymentReload {
-  hosts: Pick<GraphHosts, 'reload' | 'ready'>
+  hosts: Pick<GraphHosts, 'reload' | 'ready' | 'graphs'>
   /** Takes over what langgraph.json says now; called after hosts have been told. */
   accept(file: DeploymentFile): Promise<void>
 }
@@ -79,7 +80,7 @@ export function watchDeployment(options: WatchOptions & { file: DeploymentFile }
     if (isOfFile) await accept(file)
     const use = ++reloads
     hosts.ready().then(
-      () => use === reloads && logger.info({ graphs: graphIds(file) }, 'graphs are loaded'),
+      () => use === reloads && logger.info({ graphs: servedGraphs(hosts) }, 'graphs are loaded'),
       // The hosts have logged why.
       () => undefined,
     )
@@ -108,6 +109,7 @@ export function watchDeployment(options: WatchOptions & { file: DeploymentFile }
   }
 }
 
-function graphIds({ graphs }: DeploymentFile): string[] {
-  return graphs.map(({ graph_id }) => graph_id)
+/** Names of the graphs that can be run. */
+export function servedGraphs(host: Pick<GraphHost, 'graphs'>): string[] {
+  return host.graphs().flatMap(({ graph_id, unavailable }) => (unavailable === null ? [graph_id] : []))
 }

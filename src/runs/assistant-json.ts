@@ -1,11 +1,27 @@
 import { withoutOwnKeys } from '../schema/config-keys.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import type { Assistant } from './assistant-store.ts'
+import type { GraphInfo } from './graph-host.ts'
+
+/** Why graphs cannot be loaded, by `graph_id`; those that can be are not in it. */
+export type UnavailableGraphs = Readonly<Record<string, string>>
+
+/** The graphs of a deployment that cannot be loaded. */
+export function unavailableGraphs(graphs: readonly GraphInfo[]): UnavailableGraphs {
+  return Object.fromEntries(
+    graphs.flatMap(({ graph_id, unavailable }) => (unavailable === null ? [] : [[graph_id, unavailable]])),
+  )
+}
 
 /** An assistant as the deployment API shows it (run-api 1.12). */
-export function assistantJson(assistant: Assistant): SchemaTypes['assistant'] {
+export function assistantJson(
+  assistant: Assistant,
+  unavailable: UnavailableGraphs,
+): SchemaTypes['assistant'] {
+  const reason = Object.hasOwn(unavailable, assistant.graph_id) ? unavailable[assistant.graph_id] : undefined
   return {
     ...assistant,
+    ...(reason !== undefined && { weir: { unavailable: reason } }),
     config: withoutOwnKeys(assistant.config),
     created_at: new Date(assistant.created_at).toISOString(),
     updated_at: new Date(assistant.updated_at).toISOString(),

@@ -43,7 +43,10 @@ export interface AssistantSearch {
 
 /** Assistants of tenants and their versions. */
 export interface AssistantStore {
-  /** Makes those that are not there yet, of all that is given; never changes one. */
+  /**
+   * Makes those that are not there yet. One that nobody has changed since takes over description, config and context
+   * without a new version; others are left as they are.
+   */
   ensure(tenant: Tenant, assistants: readonly NewAssistant[]): Promise<void>
   /** `exists` with the assistant that has the id already. */
   create(

@@ -6,6 +6,11 @@ import type { Lease, StateSummary } from './run-store.ts'
 export interface GraphInfo {
   graph_id: string
   description: string | null
+  /** What its own assistant begins with. */
+  config: JsonObject
+  context: JsonObject
+  /** Why it cannot be loaded, with file and line; null when it can, or when that is not known yet. */
+  unavailable: string | null
 }
 
 /** What a graph host is asked to execute. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../schema/json.ts'
+import type { UnavailableGraphs } from './assistant-json.ts'
 import type { AssistantSearch } from './assistant-store.ts'
 import type { CronSearch } from './cron-store.ts'
 import type { ExtractPaths } from './extract-paths.ts'
@@ -27,8 +28,18 @@ export type ListRequest =
       page: Page & { status?: RunStatus }
       select: readonly string[]
     }
-  | { list: 'assistants'; search: Omit<AssistantSearch, 'visible'>; select: readonly string[] }
-  | { list: 'versions'; assistant_id: string; page: Page & { metadata?: JsonObject | undefined } }
+  | {
+      list: 'assistants'
+      search: Omit<AssistantSearch, 'visible'>
+      select: readonly string[]
+      unavailable: UnavailableGraphs
+    }
+  | {
+      list: 'versions'
+      assistant_id: string
+      page: Page & { metadata?: JsonObject | undefined }
+      unavailable: UnavailableGraphs
+    }
   /** `now` is shown with each cron. */
   | { list: 'crons'; search: Omit<CronSearch, 'visible'>; select: readonly string[]; now: string | null }
   | { list: 'items'; search: Omit<ItemSearch, 'visible'> }

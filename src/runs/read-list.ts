@@ -86,21 +86,23 @@ async function readRuns(
 async function readAssistants(
   { assistants }: ListStores,
   tenant: Tenant,
-  { search, select }: Of<'assistants'>,
+  { search, select, unavailable }: Of<'assistants'>,
   access: AccessFilter,
 ): Promise<ListText> {
   const found = await assistants.search(tenant, { ...search, visible: toVisible(access) })
-  return counted(asTexts(found.assistants.map(assistantJson), select), search.offset, found.total)
+  const shown = found.assistants.map((assistant) => assistantJson(assistant, unavailable))
+  return counted(asTexts(shown, select), search.offset, found.total)
 }
 
 async function readVersions(
   { assistants }: ListStores,
   tenant: Tenant,
-  { assistant_id, page }: Of<'versions'>,
+  { assistant_id, page, unavailable }: Of<'versions'>,
 ): Promise<ListText> {
   const found = await assistants.versions(tenant, assistant_id, page)
   if (found === undefined) throw new AppError('not_found', { message: 'Assistant not found' })
-  return uncounted(asTexts(found.versions.map(assistantJson), []), found.more)
+  const shown = found.versions.map((version) => assistantJson(version, unavailable))
+  return uncounted(asTexts(shown, []), found.more)
 }
 
 async function readCrons(

@@ -12,13 +12,13 @@ export function systemAssistantId(graph_id: string): string {
 
 /** The assistants that stand for graphs as they are. */
 export function systemAssistants(graphs: readonly GraphInfo[]): NewAssistant[] {
-  return graphs.map(({ graph_id, description }) => ({
+  return graphs.map(({ graph_id, description, config, context }) => ({
     assistant_id: systemAssistantId(graph_id),
     graph_id,
     name: graph_id,
     description,
-    config: {},
-    context: {},
+    config,
+    context,
     metadata: { created_by: 'system' },
   }))
 }

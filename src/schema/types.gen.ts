@@ -401,6 +401,15 @@ export interface Assistant {
   config: Config
   context: Context
   metadata: Metadata
+  /**
+   * There only while its graph cannot be loaded.
+   */
+  weir?: {
+    /**
+     * Why its graph cannot be loaded, with file and line. Its runs fail with these words.
+     */
+    unavailable: string
+  }
   created_at: string
   updated_at: string
 }

@@ -137,6 +137,12 @@ describe('weir dev', () => {
       'Graphs are loaded: one, two',
     )
     expect(await run('two')).toMatchObject({ text: 'two' })
+    await after(write('two.ts', 'export const graph = missing'), 'Graph "two" cannot be loaded')
+    await said('two.ts:1: ReferenceError', 0)
+    expect(await run('one')).toMatchObject({ text: 'back to Grace' })
+    expect(await run('two')).toMatchObject({ __error__: { error: 'GraphLoadError' } })
+    await after(write('two.ts', graphText('{ text: "two" }')), 'Graphs are loaded: one, two')
+    expect(await run('two')).toMatchObject({ text: 'two' })
     expect((await client.assistants.search()).map(({ graph_id }) => graph_id).sort()).toEqual(['one', 'two'])
     await after(write('langgraph.json', '{ "graphs"'), 'is not valid JSON')
     expect(await run('two')).toMatchObject({ text: 'two' })

@@ -20,6 +20,8 @@ const NEW: NewAssistant = {
 }
 const ALL: AssistantSearch = { sort_by: 'created_at', sort_order: 'desc', limit: 10, offset: 0 }
 
+const AGENT = { graph_id: 'agent', description: 'first', config: {}, context: {}, unavailable: null }
+
 describeOnSql('assistants', (engine) => {
   let database: Database
   let store: AssistantStore
@@ -46,10 +48,7 @@ describeOnSql('assistants', (engine) => {
   })
 
   it('stand for graphs, and stay as they were changed', async () => {
-    const graphs = systemAssistants([
-      { graph_id: 'agent', description: 'first' },
-      { graph_id: 'other', description: null },
-    ])
+    const graphs = systemAssistants([AGENT, { ...AGENT, graph_id: 'other', description: null }])
     await store.ensure(TENANT, graphs)
     const [agent] = graphs
     const id = agent?.assistant_id ?? ''
@@ -61,6 +60,24 @@ describeOnSql('assistants', (engine) => {
       metadata: { created_by: 'system' },
     })
     expect((await store.search(TENANT, ALL)).total).toBe(2)
+  })
+
+  it('stand for graphs with the defaults of now, until somebody changes them', async () => {
+    const begin = (model: string) => {
+      const context = { model }
+      return systemAssistants([{ ...AGENT, config: { configurable: context }, context }])
+    }
+    const [{ assistant_id } = NEW] = begin('a')
+    await store.ensure(TENANT, begin('a'))
+    now += 1
+    await store.ensure(TENANT, begin('b'))
+    const renewed = { version: 1, config: { configurable: { model: 'b' } }, context: { model: 'b' } }
+    expect(await store.get(TENANT, assistant_id)).toMatchObject({ ...renewed, updated_at: now })
+    expect(await store.versions(TENANT, assistant_id, { limit: 9, offset: 0 })).toMatchObject([renewed])
+    await store.update(TENANT, assistant_id, { context: { model: 'mine' } })
+    await store.setLatest(TENANT, assistant_id, 1)
+    await store.ensure(TENANT, begin('c'))
+    expect(await store.get(TENANT, assistant_id)).toMatchObject(renewed)
   })
 
   it('have versions, to each of which they can go back', async () => {

@@ -69,8 +69,12 @@ describeOnSql('lists of large records', (engine) => {
   it.each([
     ['threads', { list: 'threads', search: { ...SORTED, ...page }, select: [], extract: [] }, COUNT + 1],
     ['runs', { list: 'runs', thread_id: THREAD, page, select: [] }, COUNT],
-    ['assistants', { list: 'assistants', search: { ...SORTED, ...page }, select: [] }, COUNT + 1],
-    ['versions', { list: 'versions', assistant_id: ASSISTANT, page }, COUNT + 1],
+    [
+      'assistants',
+      { list: 'assistants', search: { ...SORTED, ...page }, select: [], unavailable: {} },
+      COUNT + 1,
+    ],
+    ['versions', { list: 'versions', assistant_id: ASSISTANT, page, unavailable: {} }, COUNT + 1],
     ['crons', { list: 'crons', search: { ...SORTED, ...page }, select: [], now: null }, COUNT],
     ['items', { list: 'items', search: { namespace_prefix: ['a'], ...page } }, COUNT],
   ] as [string, ListRequest, number][])(
@@ -98,7 +102,15 @@ describeOnSql('lists of large records', (engine) => {
       'threads',
       { list: 'threads', search: { ...SORTED, ...page, metadata: { n: -1 } }, select: [], extract: [] },
     ],
-    ['assistants', { list: 'assistants', search: { ...SORTED, ...page, metadata: { n: -1 } }, select: [] }],
+    [
+      'assistants',
+      {
+        list: 'assistants',
+        search: { ...SORTED, ...page, metadata: { n: -1 } },
+        select: [],
+        unavailable: {},
+      },
+    ],
     ['crons', { list: 'crons', search: { ...SORTED, ...page, metadata: { n: -1 } }, select: [], now: null }],
     ['items', { list: 'items', search: { namespace_prefix: [], ...page, filter: { n: -1 } } }],
   ] as [string, ListRequest][])(

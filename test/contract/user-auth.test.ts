@@ -8,14 +8,20 @@ import { eventually } from '../support/eventually.ts'
 const FILE = fileURLToPath(new URL('../fixtures/auth-graphs/langgraph.json', import.meta.url))
 const ALICE: [string, string][] = [['authorization', 'Bearer user-alice']]
 
+interface OpenAuth {
+  path?: string
+  timeoutMs?: number
+  log?: { write(line: string): void }
+}
+
 /** The auth file of the fixtures, or another export of it. */
-async function openAuth({ path, timeoutMs = 60_000 }: { path?: string; timeoutMs?: number } = {}) {
+async function openAuth({ path, timeoutMs = 60_000, log }: OpenAuth = {}) {
   const { auth, ...file } = await readDeploymentFile(FILE, {})
   if (auth === null) throw new Error('the fixture has no auth file')
   const userAuth = createUserAuth({
     file: { ...file, auth: { ...auth, path: path ?? auth.path } },
     environment: process.env,
-    logger: createLogger({ level: 'silent' }),
+    logger: createLogger(log === undefined ? { level: 'silent' } : { level: 'info', destination: log }),
     record: async () => async () => undefined,
     timeoutMs,
   })
@@ -52,6 +58,20 @@ describe('the process of an auth file', () => {
     await expectAnswers(userAuth)
     await expect(doing(userAuth, 'block')).rejects.toMatchObject({ code: 'auth_unavailable' })
     await expectAnswers(userAuth)
+  })
+
+  it('logs what its handlers log with getLogger of the SDK', async () => {
+    const lines: string[] = []
+    const userAuth = await openAuth({ log: { write: (line) => void lines.push(line) } })
+    await doing(userAuth, 'log')
+    expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+      expect.objectContaining({
+        level: 'info',
+        text: 'who is it?',
+        fields: { n: 1 },
+        msg: 'auth file logged',
+      }),
+    )
   })
 
   it('answers what is wrong with a file that cannot be used', async () => {

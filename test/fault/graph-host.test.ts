@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type DeploymentFile, readDeploymentFile } from '../../src/graph/deployment-file.ts'
-import type { GraphHostOptions } from '../../src/graph/host-pool.ts'
+import type { GraphHostOptions } from '../../src/graph/host-launch.ts'
 import type { GraphEnd, GraphJob, StreamItem } from '../../src/runs/graph-host.ts'
 import type { JsonObject } from '../../src/schema/json.ts'
 import { until } from '../support/embedded-clickhouse.ts'
@@ -29,6 +29,8 @@ async function open(options: Partial<GraphHostOptions> = {}): Promise<HostBench>
   }
   return bench
 }
+
+const EMPTY_ENTRY = { export: 'graph', description: null, config: {}, context: {} }
 
 /** What a run has done is stored before its next step begins, however soon that ends the process. */
 const SYNC = { durability: 'sync' } as const
@@ -245,6 +247,42 @@ describe('graphs that cannot be loaded', () => {
       expect(failed.end).toMatchObject({ kind: 'failed', message: expect.stringContaining('broken.mjs') })
       hosts.reload(whole)
       await expectAlive()
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('a graph that cannot be loaded', () => {
+  it('leaves the others alone, and is served once a later host can load it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-broken-'))
+    try {
+      const whole = await readDeploymentFile(FIXTURES, {})
+      const tokens = whole.graphs.find(({ graph_id }) => graph_id === 'tokens')
+      const later = join(folder, 'later.mjs')
+      await writeFile(
+        later,
+        `import { existsSync } from 'node:fs'
+if (!existsSync('${join(folder, 'there')}')) throw new Error('what it needs is not there')
+export { graph } from '${tokens?.file}'`,
+      )
+      const { hosts, run } = await open({ tryAgainMs: 0 })
+      const broken = { ...EMPTY_ENTRY, graph_id: 'later', file: later }
+      hosts.reload({ ...whole, graphs: [...whole.graphs, broken] })
+      await hosts.ready()
+      const message = `Graph "later" cannot be loaded: ${later}:2: Error: what it needs is not there`
+      const unavailableOf = (id: string) =>
+        hosts.graphs().find(({ graph_id }) => graph_id === id)?.unavailable
+      expect([unavailableOf('later'), unavailableOf('tokens')]).toEqual([message, null])
+      await expectAlive()
+      const { end } = await run('later', { tokens: 1 })
+      expect(end).toMatchObject({ kind: 'failed', error: 'GraphLoadError', message, retryable: false })
+      await writeFile(join(folder, 'there'), '')
+      await until('a later host can load it', async () => {
+        const { end } = await run('later', { tokens: 1 })
+        return end.kind === 'done'
+      })
+      expect(unavailableOf('later')).toBeNull()
     } finally {
       await rm(folder, { recursive: true, force: true })
     }

@@ -58,7 +58,7 @@ export function createFakeGraphHost({ stubborn = false } = {}): FakeGraphHost {
       return find() as PlayedJob
     },
     host: {
-      graphs: () => [{ graph_id: 'agent', description: null }],
+      graphs: () => [{ graph_id: 'agent', description: null, config: {}, context: {}, unavailable: null }],
       ready: async () => undefined,
       call: async (_tenant, call) => fake.answers(call.name, call),
       stop: async () => undefined,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../base/clock.ts'
 import type {
   Assistant,
@@ -156,6 +157,10 @@ async function gather<T>(parts: AsyncIterable<T[]>): Promise<T[]> {
   return all
 }
 
+function isSame(known: Assistant, { description, config, context }: NewAssistant): boolean {
+  return isDeepStrictEqual([known.description, known.config, known.context], [description, config, context])
+}
+
 type InTx = <T>(tenant: Tenant, assistant_id: string, work: (session: SqlSession) => Promise<T>) => Promise<T>
 
 function createReads(database: Database): Pick<AssistantStore, 'get' | 'versions' | 'search'> {
@@ -237,13 +242,25 @@ export function createAssistantStore(database: Database, clock: Clock): Assistan
       return made
     })
   }
+  const renew = (tenant: Tenant, assistant: NewAssistant): Promise<void> =>
+    inTx(tenant, assistant.assistant_id, async (session) => {
+      const known = await find(session, tenant, assistant.assistant_id)
+      if (known === undefined || (await newest(session, tenant, assistant.assistant_id)) > 1) return
+      const { assistant_id, description, config, context } = assistant
+      await replace(session, tenant, { ...known, description, config, context, updated_at: clock.now() })
+      await session.query(
+        `UPDATE assistant_versions SET description = ?, config = ?, context = ? WHERE ${KEY}`,
+        [description, JSON.stringify(config), JSON.stringify(context), ...keyOf(tenant, assistant_id)],
+      )
+    })
   return {
     ...createReads(database),
     ...createChanges(inTx, clock),
     async ensure(tenant, assistants) {
       for (const assistant of assistants) {
-        if ((await find(database, tenant, assistant.assistant_id)) === undefined)
-          await make(tenant, assistant)
+        const known = await find(database, tenant, assistant.assistant_id)
+        if (known === undefined) await make(tenant, assistant)
+        else if (!isSame(known, assistant)) await renew(tenant, assistant)
       }
     },
     async create(tenant, assistant) {

@@ -1,7 +1,7 @@
 import { AppError } from '../../../base/errors.ts'
 import { newUuid, parseUuid } from '../../../base/ids.ts'
-import { assistantJson } from '../../../runs/assistant-json.ts'
-import type { AssistantChange } from '../../../runs/assistant-store.ts'
+import { assistantJson, unavailableGraphs } from '../../../runs/assistant-json.ts'
+import type { Assistant, AssistantChange } from '../../../runs/assistant-store.ts'
 import { removeAssistant } from '../../../runs/remove-assistant.ts'
 import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import type { JsonObject } from '../../../schema/json.ts'
@@ -22,6 +22,10 @@ export const ASSISTANT_PARAMS = {
   assistant_id: requiredTextParameter(
     'Id of the assistant, or name of a graph for the one that stands for it.',
   ),
+}
+
+function shown({ host }: DeploymentDeps, assistant: Assistant): SchemaTypes['assistant'] {
+  return assistantJson(assistant, unavailableGraphs(host.graphs()))
 }
 
 function noAssistant(): AppError {
@@ -78,7 +82,7 @@ function createRoute(): DeploymentRoute {
       })
       if (kind === 'exists' && body.if_exists !== 'do_nothing')
         throw new AppError('conflict', { message: 'Assistant already exists' })
-      return { body: assistantJson(assistant) }
+      return { body: shown(deps, assistant) }
     },
   })
 }
@@ -107,7 +111,7 @@ function updateRoute(): DeploymentRoute {
       }
       const named = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
       return {
-        body: assistantJson(found(await deps.assistants.update(deps.tenant, id, named as AssistantChange))),
+        body: shown(deps, found(await deps.assistants.update(deps.tenant, id, named as AssistantChange))),
       }
     },
   })
@@ -162,7 +166,7 @@ function searchRoutes(): DeploymentRoute[] {
       reply_schema: 'assistant-list',
       errors: LIST_ERRORS,
       async handle(context) {
-        const { body } = context
+        const { body, deps } = context
         const search = {
           ...toFilter(body),
           sort_by: body.sort_by ?? 'created_at',
@@ -170,7 +174,8 @@ function searchRoutes(): DeploymentRoute[] {
           limit: body.limit ?? DEFAULT_LIMIT,
           offset: body.offset ?? 0,
         }
-        return listReply(context, { list: 'assistants', search, select: body.select ?? [] })
+        const unavailable = unavailableGraphs(deps.host.graphs())
+        return listReply(context, { list: 'assistants', search, select: body.select ?? [], unavailable })
       },
     }),
     route({
@@ -185,6 +190,7 @@ function searchRoutes(): DeploymentRoute[] {
           list: 'assistants',
           search: { ...toFilter(context.body), ...ALL_COUNTED },
           select: [],
+          unavailable: {},
         }),
     }),
   ]
@@ -210,7 +216,8 @@ function versionRoutes(): DeploymentRoute[] {
           limit: body.limit ?? DEFAULT_LIMIT,
           offset: body.offset ?? 0,
         }
-        return listReply(context, { list: 'versions', assistant_id, page })
+        const unavailable = unavailableGraphs(deps.host.graphs())
+        return listReply(context, { list: 'versions', assistant_id, page, unavailable })
       },
     }),
     route({
@@ -228,7 +235,7 @@ function versionRoutes(): DeploymentRoute[] {
         if (assistant === undefined) {
           throw new AppError('not_found', { message: `The assistant has no version ${body.version}.` })
         }
-        return { body: assistantJson(assistant) }
+        return { body: shown(deps, assistant) }
       },
     }),
   ]
@@ -249,7 +256,7 @@ export function assistantRoutes(): DeploymentRoute[] {
       errors: ['not_found'],
       async handle({ deps, params }) {
         const id = await idOf(deps, params.assistant_id)
-        return { body: assistantJson(found(await deps.assistants.get(deps.tenant, id))) }
+        return { body: shown(deps, found(await deps.assistants.get(deps.tenant, id))) }
       },
     }),
     updateRoute(),
