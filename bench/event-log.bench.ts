@@ -19,7 +19,7 @@ import { hasRedis, startRedis } from '../test/support/redis.ts'
 // Events appended to the log and delivered to a reader of each thread, a thousand characters each as tokens have them:
 //   node scripts/launch.mjs bench/event-log.bench.ts [events] [memory|sqlite|sqlite-full|postgres|redis]
 const TOKEN = JSON.stringify({ content: 'token', metadata: 'm'.repeat(960) })
-const BOUNDS: EventBounds = { events: 50_000, chars: 64 << 20, age_ms: 86_400_000 }
+const BOUNDS: EventBounds = { events: 50_000, chars: 64 << 20, age_ms: 86_400_000, total_chars: 1e12 }
 const THREADS = 8
 const clock = { now: () => Date.now() }
 const logger = createLogger({ level: 'silent' })

@@ -50,6 +50,10 @@ export interface Config {
   /** Undefined: no export. */
   readonly otlpEndpoint: string | undefined
   readonly sqliteSynchronous: 'normal' | 'full'
+  /** Event streams that are open at one time. */
+  readonly streams: { readonly at_once: number; readonly at_once_per_key: number }
+  /** Kept of the logs of all threads together. */
+  readonly eventsMaxBytes: number
   /** Whether traces are counted and the usage API answers: both switches are on. */
   readonly granularUsage: boolean
   /** The deployment that is hosted here; undefined: none. */
@@ -233,6 +237,11 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     processors: Object.freeze(settings.PROCESSORS),
     otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
     sqliteSynchronous: settings.SQLITE_SYNCHRONOUS,
+    streams: Object.freeze({
+      at_once: settings.STREAMS_MAX,
+      at_once_per_key: settings.STREAMS_MAX_PER_KEY,
+    }),
+    eventsMaxBytes: settings.EVENTS_MAX_BYTES,
     granularUsage:
       settings.DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING && settings.GRANULAR_USAGE_TABLE_ENABLED,
     hosted: toHosted(settings, env),

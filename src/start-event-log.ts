@@ -15,7 +15,7 @@ import { createEventWire } from './storage/sql/event-wire.ts'
 import { createRunEvents, type RunEvents } from './storage/sql/run-events.ts'
 
 export interface EventLogStart {
-  config: Pick<Config, 'databaseUrl' | 'redisUrl'>
+  config: Pick<Config, 'databaseUrl' | 'redisUrl' | 'eventsMaxBytes'>
   logger: Logger
   metrics: Metrics
   /** Of runs. */
@@ -37,7 +37,15 @@ export interface StartedEventLog {
  * What is kept of a thread: a day, so that a client that was away over night comes back to where it was, but no more than
  * some long conversations come to.
  */
-const BOUNDS: EventBounds = { events: 50_000, chars: 64 << 20, age_ms: 24 * 3_600_000 }
+const BOUNDS: Omit<EventBounds, 'total_chars'> = {
+  events: 50_000,
+  chars: 64 << 20,
+  age_ms: 24 * 3_600_000,
+}
+
+function boundsOf({ eventsMaxBytes }: EventLogStart['config']): EventBounds {
+  return { ...BOUNDS, total_chars: eventsMaxBytes }
+}
 
 const CHECK_KEY_MS = 1_000
 
@@ -52,7 +60,7 @@ function startInDatabase({
   logger,
   metrics,
   database,
-  bounds = BOUNDS,
+  bounds = boundsOf(config),
 }: EventLogStart): StartedEventLog {
   const clock = systemClock
   const url = config.databaseUrl
@@ -69,7 +77,7 @@ function startInDatabase({
 }
 
 function startInRedis(
-  { logger, metrics, database, bounds = BOUNDS }: EventLogStart,
+  { config, logger, metrics, database, bounds = boundsOf(config) }: EventLogStart,
   redisUrl: string,
 ): StartedEventLog {
   const clock = systemClock

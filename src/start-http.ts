@@ -12,6 +12,7 @@ import { createSse } from './http/deployment/sse/sse.ts'
 import { ofWorkspace } from './http/deployment/of-workspace.ts'
 import { assertFree, type ListenOptions, startHttpServer } from './http/http-server.ts'
 import { createObserver, type Observer } from './http/observe.ts'
+import { createOutflow, type Outflow } from './http/outflow.ts'
 import type { HostedDeployment } from './start-deployment.ts'
 
 const REQUEST_GRACE_MS = 10_000
@@ -57,8 +58,12 @@ export async function assertPortsFree(config: Config): Promise<void> {
 /** Opens the listeners of the platform API and of the deployment. Stopping lets requests under way finish. */
 export async function startHttp({ config, logger, deps, hosted, stops }: HttpParts): Promise<Listening> {
   const observer = createObserver(deps)
-  const deployment = hosted && (await deploymentApp(config, deps, hosted, observer))
-  const app: App = createApp(deps, { observer, ...(deployment && { deployment }) })
+  const outflow = createOutflow()
+  deps.metrics.observedGauge('weir_unsent_bytes', 'Answers that wait for clients to take them.', () =>
+    outflow.unsentBytes(),
+  )
+  const deployment = hosted && (await deploymentApp(config, deps, hosted, { observer, outflow }))
+  const app: App = createApp(deps, { observer, outflow, ...(deployment && { deployment }) })
   stops.push(() => app.close())
   const platform = await startHttpServer(app, listenOptions(config, 'PORT'))
   // Runs must end or be given back for those to get an answer who wait for them.
@@ -132,7 +137,7 @@ async function deploymentApp(
   config: Config,
   deps: AppDeps,
   hosted: HostedDeployment,
-  observer: Observer,
+  { observer, outflow }: { observer: Observer; outflow: Outflow },
 ): Promise<DeploymentApp> {
   const { registry, metrics, logger, clock, version, limits } = deps
   const { name, tenant, runs, threads, streams, crons, assistants, items, lists, host, http } = hosted
@@ -155,11 +160,11 @@ async function deploymentApp(
       headersFor,
     },
     checks: { ...hosted.checks, disk: () => deps.disk.check() },
-    ...{ registry, metrics, logger, clock, version, limits, observer },
+    ...{ registry, metrics, logger, clock, version, limits, observer, outflow },
     authenticator: keys,
     json_bodies: { max_bytes: MAX_DEPLOYMENT_BODY_BYTES, empty: '{}' },
     ...guard,
-    sse: createSse({ logger }),
+    sse: createSse({ logger, metrics, outflow, limits: config.streams }),
     tracing: config.hosted?.tracing === true,
     langgraph_version: await langgraphVersion(),
   }

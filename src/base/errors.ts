@@ -61,6 +61,7 @@ export const ERRORS = {
   host_unavailable: retryable(503, 'No graph host answers. Try again shortly.'),
   store_unavailable: retryable(503, 'The store does not answer. Try again shortly.'),
   rate_limited: retryable(429, 'Too many requests. Try again shortly.'),
+  too_many_streams: retryable(429, 'Too many event streams are open. Close some, or try again later.'),
   usage_limit_reached: retryable(429, 'The limit of traces for this month is reached.'),
   shutting_down: retryable(503, 'The server is stopping. Try again shortly.'),
   internal: kind(500, 'Internal error'),

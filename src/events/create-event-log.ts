@@ -6,6 +6,7 @@ import { BEGINNING, formatEventId, parseEventId, type Stamp } from './event-id.t
 import type { Batch, EventLog, ReadFrom, ThreadRef } from './event-log.ts'
 import type { Chunk, EventStore, LogChange, Page } from './event-store.ts'
 import { type Place, readThread } from './read-thread.ts'
+import { createSharedPages, type SharedPages } from './shared-pages.ts'
 import { ThreadTail } from './thread-tail.ts'
 import { type LogTrimmer, trimLogs } from './trim-logs.ts'
 
@@ -55,6 +56,7 @@ class TailedEventLog implements OpenEventLog {
   /** Of threads that have readers here. */
   readonly #followed = new Map<string, Followed>()
   readonly #queue: CommitQueue
+  readonly #pages: SharedPages
   readonly #trimmer: LogTrimmer
   readonly #appended: Counter
   #readers = 0
@@ -64,6 +66,7 @@ class TailedEventLog implements OpenEventLog {
   constructor({ store, logger, metrics, trimEveryMs = TRIM_EVERY_MS }: EventLogParts) {
     this.#store = store
     this.#logger = logger
+    this.#pages = createSharedPages(store)
     this.#queue = createCommitQueue(store, (thread, chunk) => this.committed(thread, chunk))
     this.#trimmer = trimLogs(store, logger, trimEveryMs)
     this.#appended = metrics.counter('weir_events_total', 'Events appended to the logs of threads.')
@@ -128,6 +131,7 @@ class TailedEventLog implements OpenEventLog {
   async drop(thread: ThreadRef): Promise<void> {
     await this.#queue.settled()
     await this.#store.drop(thread)
+    this.#pages.forget(thread)
     this.#end(this.#followed.get(keyOf(thread)))
   }
 
@@ -166,6 +170,7 @@ class TailedEventLog implements OpenEventLog {
 
   #end(followed: Followed | undefined): void {
     if (followed === undefined) return
+    this.#pages.forget(followed.thread)
     followed.tail.dropped = true
     this.#followed.delete(keyOf(followed.thread))
     followed.tail.wake()
@@ -173,7 +178,7 @@ class TailedEventLog implements OpenEventLog {
 
   /** What a reader asks the store for; tells the tail where the thread's end is. */
   async #page(followed: Followed, after: Stamp): Promise<Page | undefined> {
-    const page = await this.#store.page(followed.thread, after)
+    const page = await this.#pages.page(followed.thread, after)
     followed.tail.meet(page?.total ?? 0, page?.last ?? BEGINNING)
     if (followed.stale) this.#fetch(followed)
     return page

@@ -34,13 +34,15 @@ export interface Page {
   forgotten: Stamp
 }
 
-/** How much is kept of each thread; what comes first applies. */
+/** How much is kept of each thread, and of all; what comes first applies. */
 export interface EventBounds {
   events: number
   /** Characters of data. */
   chars: number
   /** Milliseconds. */
   age_ms: number
+  /** Characters of data of all threads together: the oldest are forgotten first. */
+  total_chars: number
 }
 
 /** What a chunk holds at most. */

@@ -55,12 +55,27 @@ export function createMemoryEventStore(clock: Clock, bounds: EventBounds): Event
       logs.delete(keyOf(thread))
     },
     async trim(thread) {
-      if (thread === null) for (const log of logs.values()) trim(log)
+      if (thread === null) {
+        for (const log of logs.values()) trim(log)
+        trimTotal(logs, bounds.total_chars)
+      }
       const log = thread && logs.get(keyOf(thread))
       if (log) trim(log)
     },
     listen: () => undefined,
     close: async () => undefined,
+  }
+}
+
+/** Forgets the oldest of all threads until what is left is no more than `max_chars`. */
+function trimTotal(logs: ReadonlyMap<string, MemoryLog>, max_chars: number): void {
+  const all = [...logs.values()].flatMap((log) => log.chunks.map((chunk) => ({ log, chunk })))
+  let excess = all.reduce((sum, { chunk }) => sum + charsOf(chunk), 0) - max_chars
+  for (const { log, chunk } of all.toSorted((a, b) => a.chunk.ms - b.chunk.ms)) {
+    if (excess <= 0) return
+    excess -= charsOf(chunk)
+    log.chunks.splice(log.chunks.indexOf(chunk), 1)
+    log.forgotten = lastOf(chunk)
   }
 }
 

@@ -69,10 +69,20 @@ function stampOf(batch: readonly StoredEvent[]): Stamp {
   return parseEventId(batch.at(-1)?.id ?? '')
 }
 
-function eventsAfter({ ms, seq, items }: Chunk, seen: Stamp): StoredEvent[] {
+/** The events of chunks, made once for all who read the same page. */
+const EVENTS = new WeakMap<Chunk, StoredEvent[]>()
+
+function eventsAfter(chunk: Chunk, seen: Stamp): StoredEvent[] {
+  const { ms, seq } = chunk
   const known = seen[0] === ms ? Math.max(0, seen[1] - seq + 1) : 0
-  return items.slice(known).map(({ run_id, event, data }, index) => ({
-    id: formatEventId(ms, seq + known + index),
+  const events = EVENTS.get(chunk) ?? eventsOf(chunk)
+  EVENTS.set(chunk, events)
+  return known === 0 ? events : events.slice(known)
+}
+
+function eventsOf({ ms, seq, items }: Chunk): StoredEvent[] {
+  return items.map(({ run_id, event, data }, index) => ({
+    id: formatEventId(ms, seq + index),
     run_id,
     event,
     data,

@@ -8,6 +8,7 @@ import type { DeploymentApp } from './deployment/app.ts'
 import { createExchange, type Exchange, sendBytes, withoutPrefix } from './exchange.ts'
 import { createIngestHandler, matchIngest, refuse } from './ingest-handler.ts'
 import { createObserver, type Observer } from './observe.ts'
+import { createOutflow, type Outflow } from './outflow.ts'
 import { observeProcess } from './process-metrics.ts'
 import { platformRoutes } from './routes.ts'
 import type { GuardedRoute } from './route.ts'
@@ -16,6 +17,8 @@ import type { GuardedRoute } from './route.ts'
 export interface AppCompanions {
   /** Shared with the deployment's own listener; made here if absent. */
   observer?: Observer
+  /** Of large answers; shared with the deployment's own listener; made here if absent. */
+  outflow?: Outflow
   /** Served under `/deployments/{name}` as well. */
   deployment?: DeploymentApp
 }
@@ -93,7 +96,10 @@ function isUnreadablePath(thrown: unknown): boolean {
  * The platform API on `deps`. Ingest requests are matched on the raw request, in front of Express, which is six
  * times cheaper for small bodies (facts §4.4); each path answers with and without `/api/v1` and `/api`.
  */
-export function createApp(deps: AppDeps, { observer, deployment }: AppCompanions = {}): App {
+export function createApp(
+  deps: AppDeps,
+  { observer, outflow = createOutflow(), deployment }: AppCompanions = {},
+): App {
   const admission = createAdmission(deps.limits.max_inflight_bytes)
   const observing = observer ?? createObserver(deps)
   const stopObserving = observeProcess(deps.metrics)
@@ -125,7 +131,7 @@ export function createApp(deps: AppDeps, { observer, deployment }: AppCompanions
     handle(req, res) {
       const prefix = deployment && mountPrefix(deployment.name, req.url)
       if (prefix !== undefined) return deployment?.handle(req, res, prefix)
-      const exchange = createExchange(req, res)
+      const exchange = createExchange(req, res, withoutPrefix, outflow)
       observing.observe(exchange, () => handle(exchange))
     },
     inFlightBytes: admission.inFlightBytes,

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { newUuid } from '../base/ids.ts'
 import type { Principal } from '../auth/principal.ts'
+import { createOutflow, type Outflow, SLICE_BYTES } from './outflow.ts'
 
 /** One request with its answer and what has become known about it on the way. */
 export interface Exchange {
@@ -17,6 +18,8 @@ export interface Exchange {
   /** Pattern of the route, e.g. `/runs/{id}`; '' until one matched. */
   route: string
   principal: Principal | undefined
+  /** What large answers go out through. */
+  readonly outflow: Outflow
 }
 
 /** Headers of an answer by lower-case name. */
@@ -42,6 +45,7 @@ export function createExchange(
   req: IncomingMessage,
   res: ServerResponse,
   pathOf: (path: string) => string = withoutPrefix,
+  outflow: Outflow = createOutflow(),
 ): Exchange {
   const url = req.url ?? '/'
   const mark = url.indexOf('?')
@@ -54,6 +58,7 @@ export function createExchange(
     search: mark < 0 ? '' : url.slice(mark + 1),
     route: '',
     principal: undefined,
+    outflow,
   }
 }
 
@@ -77,7 +82,23 @@ export function sendBytes(
     'content-length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
     ...headers,
   })
-  res.end(body)
+  endWith(exchange, body)
+}
+
+/** Who is to answer for what an answer holds until it is taken. */
+export function holderOf({ principal, req }: Pick<Exchange, 'principal' | 'req'>): string {
+  return principal?.api_key_id ?? req.socket.remoteAddress ?? ''
+}
+
+/** Ends an answer; a large one goes out as its client takes it. */
+function endWith(exchange: Exchange, body: Uint8Array | string): void {
+  const { res, outflow } = exchange
+  if (body.length <= SLICE_BYTES) {
+    res.end(body)
+    return
+  }
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  void outflow.write(holderOf(exchange), res, bytes).then((taken) => taken && res.end())
 }
 
 /** Answers with JSON. */
@@ -93,11 +114,12 @@ const KEEP_ALIVE_MS = 5000
  * it rejects the connection is cut, so that the client knows that this was not the answer.
  */
 export async function sendLater(
-  { req, res, request_id }: Exchange,
+  exchange: Exchange,
   status: number,
   headers: Headers,
   text: Promise<string>,
 ): Promise<void> {
+  const { req, res, request_id } = exchange
   res.writeHead(status, { 'x-request-id': request_id, ...headers })
   if (req.method === 'HEAD') res.end()
   else res.flushHeaders()
@@ -107,7 +129,9 @@ export async function sendLater(
   if (res.destroyed) fallSilent()
   else res.once('close', fallSilent)
   try {
-    res.end(await text)
+    const body = await text
+    fallSilent()
+    endWith(exchange, body)
   } catch {
     res.destroy()
   } finally {

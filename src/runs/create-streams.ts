@@ -7,6 +7,7 @@ import { endsRun, runView, threadView } from '../events/views.ts'
 import { runKey } from './deployment.ts'
 import type { Run } from './model.ts'
 import { createOpenStreams, type OpenStreams, placeOf, reaches } from './open-stream.ts'
+import { ownEvents } from './own-events.ts'
 import { createRunPlaces, type RunPlaces } from './run-places.ts'
 import type { Call, Runs } from './runs.ts'
 import { isActive } from './state.ts'
@@ -83,10 +84,12 @@ interface Whereabouts {
   run_id: string
   /** Epoch milliseconds; null while it is active. */
   ended_at: number | null
+  /** Epoch milliseconds; null for one that is gone. */
+  created_at: number | null
 }
 
-function whereabouts({ thread_id, run_id, status, ended_at, updated_at }: Run): Whereabouts {
-  return { thread_id, run_id, ended_at: isActive(status) ? null : (ended_at ?? updated_at) }
+function whereabouts({ thread_id, run_id, status, created_at, ended_at, updated_at }: Run): Whereabouts {
+  return { thread_id, run_id, created_at, ended_at: isActive(status) ? null : (ended_at ?? updated_at) }
 }
 
 async function joinRun(
@@ -101,7 +104,9 @@ async function joinRun(
   const thread = { ...call.tenant, thread_id: found.thread_id }
   const key = runKey(call.tenant, found.run_id)
   const start = joining.from === 'now' ? (places.takeUp(key, call.caller) ?? 'now') : joining.from
-  const from = await placeOf(events, thread, start)
+  const { created_at } = found
+  const place = await placeOf(events, thread, start)
+  const from = created_at === null ? place : await ownEvents(events, thread, { ...found, created_at }, place)
   if (found.ended_at !== null) {
     return start === 'now' ? nothing() : openRun(work, call, found, from, joining)
   }
@@ -121,7 +126,7 @@ async function find(
     const there = places.find(runKey(call.tenant, run_id), call.caller)
     const isAsked = there !== undefined && (thread_id === null || thread_id === there)
     if (!isAsked || toAppError(error).code !== 'not_found') throw error
-    return { thread_id: there, run_id, ended_at: clock.now() }
+    return { thread_id: there, run_id, created_at: null, ended_at: clock.now() }
   }
 }
 

@@ -68,7 +68,7 @@ export interface CronStore {
   removeOfThread(tenant: Tenant, thread_id: string): Promise<void>
   /** `total` counts all that match. */
   search(tenant: Tenant, search: CronSearch): Promise<{ crons: Cron[]; total: number }>
-  /** Those of these deployments whose time has come, the longest overdue first. */
+  /** Those of these deployments whose time has come, the longest overdue first; fewer than there are when they are large. */
   due(deployments: readonly string[], now: number, limit: number): Promise<DueCron[]>
   /** Sets the next time of a cron that was due: false when another process was first, whose run it then is. */
   advance(due: DueCron, next_run_date: number | null): Promise<boolean>

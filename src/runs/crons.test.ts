@@ -55,6 +55,22 @@ async function openCrons() {
 }
 
 describe('crons', () => {
+  it('that are due together let others work between their runs', async () => {
+    const { clock, made, start, store } = await openCrons()
+    const crons = start()
+    for (let n = 0; n < 300; n++) await crons.create(CALL, null, EVERY_MINUTE)
+    await crons.stop()
+    clock.time = NOW + 60_000
+    let most = 0
+    start()
+    for (let before = 0; made.length < 300; before = made.length) {
+      await new Promise((turn) => setImmediate(turn))
+      most = Math.max(most, made.length - before)
+    }
+    expect(most).toBeLessThan(5)
+    expect(await store.due([TENANT.deployment_id], clock.time, 1)).toEqual([])
+  })
+
   it('RUN-31 make runs in the name of their caller, with their id in the metadata', async () => {
     const { clock, made, start } = await openCrons()
     const crons = start()

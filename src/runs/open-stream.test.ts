@@ -16,7 +16,10 @@ describe('a reader that is too slow', () => {
     const { call, fake, runs } = world
     const thread_id = await world.thread()
     const thread = { ...call.tenant, thread_id }
-    const store = createMemoryEventStore({ now: () => 1 }, { events: 4, chars: 1 << 20, age_ms: 1 << 20 })
+    const store = createMemoryEventStore(
+      { now: () => 1 },
+      { events: 4, chars: 1 << 20, age_ms: 1 << 20, total_chars: 1e12 },
+    )
     const logger = createLogger({ level: 'silent' })
     const events = createEventLog({ store, logger, metrics: createMetrics() })
     const streams = createStreams({ ...world, events, clock: { now: () => Date.now() }, logger })

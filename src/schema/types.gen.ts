@@ -752,6 +752,18 @@ export interface Settings {
    */
   WEBHOOK_PRIVATE_ADDRESSES: 'on' | 'off'
   /**
+   * Event streams of the deployment that are open at one time; beyond it new ones are answered 429 `too_many_streams`.
+   */
+  STREAMS_MAX: number
+  /**
+   * The same for one API key, or for one user of a deployment's own auth file.
+   */
+  STREAMS_MAX_PER_KEY: number
+  /**
+   * How much the events of all threads together may take that are kept for streams to come back to; beyond it the oldest are forgotten first. With `REDIS_URL` the `maxmemory` of Redis bounds them.
+   */
+  EVENTS_MAX_BYTES: number
+  /**
    * Least important log line that is written; lines are JSON on standard output.
    */
   LOG_LEVEL: 'silent' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'

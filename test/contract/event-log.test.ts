@@ -17,6 +17,8 @@ import { tries } from '../support/properties.ts'
 
 type Item = StoredEvent | Gap
 
+const BOUNDS = { events: 1000, chars: 1e6, age_ms: 1e9, total_chars: 1e12 }
+
 function newThread(): ThreadRef {
   return { ...TENANT, thread_id: randomUUID() }
 }
@@ -173,7 +175,7 @@ describeEventLogs('an event log', (engine) => {
   })
 
   it('tells of a gap, once, before the oldest that is kept', async () => {
-    const { log, store } = await engine.open({ bounds: { events: 4, chars: 1e6, age_ms: 1e9 } })
+    const { log, store } = await engine.open({ bounds: { ...BOUNDS, events: 4 } })
     const thread = newThread()
     const ids: string[] = []
     for (let n = 0; n < 6; n++) ids.push(...(await append(log, thread, [draft(n)])))
@@ -186,7 +188,7 @@ describeEventLogs('an event log', (engine) => {
   })
 
   it('tells readers that are too slow of what they have missed', async () => {
-    const { log, store } = await engine.open({ bounds: { events: 2, chars: 1e6, age_ms: 1e9 } })
+    const { log, store } = await engine.open({ bounds: { ...BOUNDS, events: 2 } })
     const thread = newThread()
     const end = new AbortController()
     const reader = log.read(thread, 'start', end.signal)[Symbol.asyncIterator]()
@@ -210,7 +212,7 @@ describeEventLogs('an event log', (engine) => {
     let now = 1_000_000
     const { log, store } = await engine.open({
       clock: { now: () => now },
-      bounds: { events: 1000, chars: 1000, age_ms: 3_600_000 },
+      bounds: { events: 1000, chars: 1000, age_ms: 3_600_000, total_chars: 1e12 },
     })
     const thread = newThread()
     const ids: string[] = []
@@ -307,7 +309,7 @@ describeEventLogs('an event log', (engine) => {
   })
 
   it('loses nothing without saying so, however slow its readers are and whenever it forgets', async () => {
-    const bounds = { events: 30, chars: 1e6, age_ms: 1e9 }
+    const bounds = { ...BOUNDS, events: 30 }
     const { log, store } = await engine.open({ bounds })
     const thread = newThread()
     const total = 600
@@ -341,7 +343,10 @@ describeEventLogs('an event log', (engine) => {
 
   it.runIf(engine.durable)('survives its process, with what it has forgotten', async () => {
     let now = 5_000_000
-    const options = { clock: { now: () => now }, bounds: { events: 3, chars: 1e6, age_ms: 1e9 } }
+    const options = {
+      clock: { now: () => now },
+      bounds: { ...BOUNDS, events: 3 },
+    }
     const before = await engine.open(options)
     const thread = newThread()
     const ids: string[] = []

@@ -69,7 +69,7 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
   }
 
   function openLog(database: Database) {
-    const config = { databaseUrl: undefined, redisUrl: url }
+    const config = { databaseUrl: undefined, redisUrl: url, eventsMaxBytes: 1 << 30 }
     const opened = startEventLog({ config, logger: LOGGER, metrics: createMetrics(), database })
     return { ...opened, store: createRunStore(database, systemClock, opened.runEvents) }
   }

@@ -100,7 +100,7 @@ describeOnSql('the ends of runs', (engine) => {
     // As two processes may leave it, one of which forgets a log while the other appends.
     await database.query('DELETE FROM event_logs')
     const later = { now: () => Date.now() + 60_000 }
-    await createEventTrim(database, later, { events: 1e6, chars: 1e9, age_ms: 1 })(null)
+    await createEventTrim(database, later, { events: 1e6, chars: 1e9, age_ms: 1, total_chars: 1e12 })(null)
     expect(await database.query('SELECT * FROM event_chunks')).toEqual([])
   })
 
@@ -118,6 +118,7 @@ describeOnSql('the ends of runs', (engine) => {
           events: 1e6,
           chars: 1e9,
           age_ms: 1e9,
+          total_chars: 1e12,
         },
       )(null)
     const count = async (): Promise<unknown> =>

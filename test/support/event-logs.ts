@@ -47,7 +47,7 @@ type Opened = Omit<LogProcess, 'log'> & { close(): Promise<unknown> }
 type Options = { clock: Clock; bounds: EventBounds }
 
 const CLOCK: Clock = { now: () => Date.now() }
-const BOUNDS: EventBounds = { events: 20_000, chars: 64 << 20, age_ms: 3_600_000 }
+const BOUNDS: EventBounds = { events: 20_000, chars: 64 << 20, age_ms: 3_600_000, total_chars: 1e12 }
 const LOGGER = createLogger({ level: 'silent' })
 
 /** An engine out of what makes a place for a log and what opens the log there. */

@@ -65,7 +65,7 @@ export interface RunState {
 }
 
 const QUIET = createLogger({ level: 'silent' })
-const BOUNDS = { events: 20_000, chars: 1 << 26, age_ms: 3_600_000 }
+const BOUNDS = { events: 20_000, chars: 1 << 26, age_ms: 3_600_000, total_chars: 1e12 }
 
 /** Runs and events in a database, as one of its processes has them. Must be closed before the database. */
 export function openRunState(database: Database, wire?: EventWire): RunState & { close(): Promise<void> } {

@@ -79,7 +79,8 @@ export function createDeploymentApp(
   return {
     name: deps.name,
     handle(req, res, prefix = '') {
-      const exchange = createExchange(req, res, (path) => unmounted(path.slice(prefix.length) || '/', http))
+      const pathOf = (path: string): string => unmounted(path.slice(prefix.length) || '/', http)
+      const exchange = createExchange(req, res, pathOf, deps.outflow)
       deps.observer.observe(exchange, () => {
         serve(exchange, prefix === '' ? deps : mountedDeps).catch((thrown: unknown) =>
           refuse(exchange, asDeploymentError(thrown), deps, deploymentProblem),

@@ -13,6 +13,7 @@ import type { Streams } from '../../runs/streams.ts'
 import type { Threads } from '../../runs/threads.ts'
 import type { DispatchDeps } from '../dispatch.ts'
 import type { Observer } from '../observe.ts'
+import type { Outflow } from '../outflow.ts'
 import type { StoreChecks } from '../store-checks.ts'
 import type { CorsRules } from './cors.ts'
 import type { Sse } from './sse/sse.ts'
@@ -46,6 +47,8 @@ export interface DeploymentDeps extends DispatchDeps, DeploymentParts {
   observer: Observer
   cors: CorsRules
   sse: Sse
+  /** The server's: of large answers. */
+  outflow: Outflow
   /** Who calls, as the deployment's own auth file knows them; undefined for the holder of a key. */
   user?: AccessUser
   /** Runs are recorded as traces. */

@@ -66,8 +66,11 @@ async function find(session: SqlSession, tenant: Tenant, cron_id: string): Promi
 /** A cron without its texts. */
 type Place = Sized & Pick<Cron, CronSearch['sort_by']> & { enabled: number }
 
+const ROW_BYTES = 'octet_length(caller) + octet_length(payload) + octet_length(metadata)'
 const PLACE = `cron_id, assistant_id, thread_id, next_run_date, end_time, enabled, created_at, updated_at,
-  octet_length(caller) + octet_length(payload) + octet_length(metadata) AS bytes`
+  ${ROW_BYTES} AS bytes`
+/** Of crons that are due so much is read at a time. */
+const DUE_BYTES = 1 << 20
 
 function isWanted(place: Place, { assistant_id, thread_id, enabled }: CronSearch): boolean {
   if (assistant_id !== undefined && place.assistant_id !== assistant_id) return false
@@ -121,18 +124,17 @@ function createTimes(database: Database): Pick<CronStore, 'due' | 'advance' | 'n
   return {
     async due(deployments, now, limit) {
       if (deployments.length === 0) return []
-      const rows = await database.query<CronRow & Tenant>(
-        `SELECT ${SELECTED}, deployment_id, workspace_id FROM crons WHERE next_run_date IS NOT NULL
+      const due = await database.query<Tenant & Sized & { cron_id: string }>(
+        `SELECT cron_id, deployment_id, workspace_id, ${ROW_BYTES} AS bytes FROM crons WHERE next_run_date IS NOT NULL
           AND next_run_date <= ? AND deployment_id IN ${marks(deployments.length)} ORDER BY next_run_date LIMIT ?`,
         [now, ...deployments, limit],
       )
-      return rows.map(
-        ({ deployment_id, workspace_id, ...row }): DueCron => ({
-          deployment_id,
-          workspace_id,
-          cron: toCron(row),
-        }),
-      )
+      const crons: DueCron[] = []
+      for (const { cron_id, deployment_id, workspace_id } of fitting(due, DUE_BYTES)) {
+        const cron = await find(database, { deployment_id, workspace_id }, cron_id)
+        if (cron !== undefined) crons.push({ deployment_id, workspace_id, cron })
+      }
+      return crons
     },
     async advance({ cron, ...tenant }, next_run_date) {
       const rows = await database.query(

@@ -10,6 +10,10 @@ const RETIRED_MS = 10 * 60_000
 const STEP_CHUNKS = 50
 const STEP_CHARS = 4 << 20
 const STEP_LOGS = 100
+/** The sizes of so many logs are added up in one statement. */
+const SUMMED_LOGS = 200
+/** So much less than the bound is left when it was exceeded, so that it is not exceeded again at once. */
+const TOTAL_SLACK = 0.05
 /** Of so many chunks that are too old the threads are looked for at a time. */
 const OLD_CHUNKS = 500
 
@@ -26,7 +30,7 @@ function beyond(
   chunks: readonly OldChunk[],
   log: { total: number; chars: number },
   bounds: EventBounds,
-  now: number,
+  since: number,
 ): OldChunk[] {
   let chars = 0
   const kept = chunks.findIndex((chunk) => {
@@ -34,14 +38,19 @@ function beyond(
     const isOld =
       chunk.position < log.total - bounds.events ||
       chunk.start_chars < log.chars - bounds.chars ||
-      chunk.ms < now - bounds.age_ms
+      chunk.ms < since
     return !isOld || chars > STEP_CHARS + chunk.chars
   })
   return kept < 0 ? [...chunks] : chunks.slice(0, kept)
 }
 
-/** Forgets some of what is beyond the bounds, or all of what is of no log; false when there is nothing. */
-function trimStep(database: Database, thread: ThreadRef, bounds: EventBounds, now: number): Promise<boolean> {
+/** Forgets some of what is beyond the bounds or before `since`, or all of what is of no log; false when there is nothing. */
+function trimStep(
+  database: Database,
+  thread: ThreadRef,
+  bounds: EventBounds,
+  since: number,
+): Promise<boolean> {
   const key = keyValues(thread)
   return database.tx(lockOf(thread), async (session) => {
     const [log] = await session.query<{ total: number; chars: number }>(
@@ -58,7 +67,7 @@ function trimStep(database: Database, thread: ThreadRef, bounds: EventBounds, no
         ORDER BY ms, last_seq LIMIT ${STEP_CHUNKS}`,
       key,
     )
-    const last = beyond(oldest, log, bounds, now).at(-1)
+    const last = beyond(oldest, log, bounds, since).at(-1)
     if (last === undefined) return false
     const { ms, last_seq } = last
     await session.query(`UPDATE event_logs SET forgotten_ms = ?, forgotten_seq = ? WHERE ${KEY}`, [
@@ -90,6 +99,46 @@ function removeLog(database: Database, thread: ThreadRef): Promise<void> {
   })
 }
 
+/** Characters that the logs of all threads hold, some hundred threads to a statement. */
+async function charsOfAll(database: Database): Promise<number> {
+  let sum = 0
+  let after: ThreadRef | undefined
+  do {
+    const behind = after === undefined ? '' : 'WHERE (thread_id, deployment_id, workspace_id) > (?, ?, ?)'
+    const logs: (ThreadRef & { kept: number })[] = await database.query(
+      `SELECT thread_id, deployment_id, workspace_id, chars - coalesce((SELECT c.start_chars FROM event_chunks c
+          WHERE c.thread_id = l.thread_id AND c.deployment_id = l.deployment_id AND c.workspace_id = l.workspace_id
+          ORDER BY c.ms, c.last_seq LIMIT 1), chars) AS kept
+        FROM event_logs l ${behind} ORDER BY thread_id, deployment_id, workspace_id LIMIT ${SUMMED_LOGS}`,
+      after === undefined ? [] : keyValues(after),
+    )
+    for (const { kept } of logs) sum += kept
+    after = logs.length < SUMMED_LOGS ? undefined : logs.at(-1)
+    await othersTurn()
+  } while (after !== undefined)
+  return sum
+}
+
+/** The time before which the oldest chunks come to so many characters. */
+async function timeOfOldest(database: Database, chars: number): Promise<number> {
+  let sum = 0
+  let after = 0
+  for (;;) {
+    const chunks = await database.query<{ ms: number; chars: number }>(
+      `SELECT ms, sum(chars) AS chars FROM (SELECT ms, chars FROM event_chunks WHERE ms > ? ORDER BY ms
+        LIMIT ${OLD_CHUNKS}) oldest GROUP BY ms ORDER BY ms`,
+      [after],
+    )
+    for (const chunk of chunks) {
+      sum += chunk.chars
+      after = chunk.ms
+      if (sum >= chars) return after + 1
+    }
+    if (chunks.length === 0) return after + 1
+    await othersTurn()
+  }
+}
+
 /** SQLite works on the main thread. */
 function othersTurn(): Promise<void> {
   return new Promise((turn) => setImmediate(turn))
@@ -105,18 +154,25 @@ export function createEventTrim(
   clock: Clock,
   bounds: EventBounds,
 ): (thread: ThreadRef | null) => Promise<void> {
-  const trimThread = async (thread: ThreadRef): Promise<void> => {
-    while (await trimStep(database, thread, bounds, clock.now())) await othersTurn()
+  const trimThread = async (thread: ThreadRef, since: number): Promise<void> => {
+    while (await trimStep(database, thread, bounds, since)) await othersTurn()
   }
 
-  const trimOld = async (): Promise<void> => {
+  /** Forgets what all threads have from before `since`. */
+  const trimOld = async (since: number): Promise<void> => {
     const old = await database.query<ThreadRef>(
       `SELECT DISTINCT thread_id, deployment_id, workspace_id FROM (SELECT thread_id, deployment_id, workspace_id
         FROM event_chunks WHERE ms < ? ORDER BY ms LIMIT ${OLD_CHUNKS}) oldest`,
-      [clock.now() - bounds.age_ms],
+      [since],
     )
-    for (const thread of old) await trimThread(thread)
-    if (old.length > 0) await trimOld()
+    for (const thread of old) await trimThread(thread, since)
+    if (old.length > 0) await trimOld(since)
+  }
+
+  /** Forgets the oldest of all threads when together they have more than they may. */
+  const trimTotal = async (): Promise<void> => {
+    const excess = (await charsOfAll(database)) - bounds.total_chars
+    if (excess > 0) await trimOld(await timeOfOldest(database, excess + bounds.total_chars * TOTAL_SLACK))
   }
 
   const removeRetired = async (): Promise<void> => {
@@ -132,8 +188,10 @@ export function createEventTrim(
   }
 
   return async (thread) => {
-    if (thread !== null) return await trimThread(thread)
-    await trimOld()
+    const since = clock.now() - bounds.age_ms
+    if (thread !== null) return await trimThread(thread, since)
+    await trimOld(since)
+    await trimTotal()
     await removeRetired()
   }
 }

@@ -49,13 +49,14 @@ const EVENT_STREAM: Headers = { 'cache-control': 'no-cache', 'x-accel-buffering'
 
 type CreateContext = RouteContext<unknown, typeof CONNECTED_QUERY, SchemaTypes['run-create'], DeploymentDeps>
 type JoinContext = RouteContext<unknown, typeof RUN_JOIN_QUERY, unknown, DeploymentDeps>
+type ThreadContext = RouteContext<unknown, typeof THREAD_QUERY, unknown, DeploymentDeps>
 
 /**
  * `path` is where the stream is found again, with the modes that were `asked` for: an SDK comes back without its query.
  * `run` is what SDKs read the run's id from, and nothing may follow it.
  */
 function reply(
-  { deps, req }: DeploymentContext,
+  { deps, req, principal }: DeploymentContext,
   stream: EventStream,
   { path, run, asked = [] }: { path: string; run?: string; asked?: readonly string[] },
 ): RouteReply<LiveBody> {
@@ -68,7 +69,22 @@ function reply(
       ...(run !== undefined && { 'content-location': run }),
       ...(compact && { 'preference-applied': 'messages=compact' }),
     },
-    body: deps.sse.body(stream, compact),
+    body: deps.sse.body(stream, { compact, holder: principal.api_key_id }),
+  }
+}
+
+/** Opens a stream in one of the places for streams, which is given back when the answer is out. */
+async function inPlace(
+  context: DeploymentContext,
+  open: () => Promise<RouteReply<LiveBody>>,
+): Promise<RouteReply<LiveBody>> {
+  const { caller } = callOf(context)
+  const leave = context.deps.sse.enter(JSON.stringify([caller.api_key_id, caller.user?.identity ?? null]))
+  try {
+    return { ...(await open()), sent: leave }
+  } catch (error) {
+    leave()
+    throw error
   }
 }
 
@@ -96,6 +112,17 @@ async function join(
   return reply(context, stream, { path: place, run: place, asked: query.stream_mode })
 }
 
+async function joinThread(context: ThreadContext, thread_id: string): Promise<RouteReply<LiveBody>> {
+  const { deps, query, req } = context
+  const asked = [...query.stream_modes, ...query.stream_mode]
+  const stream = await deps.streams.joinThread(callOf(context), thread_id, {
+    from: streamStart(req, query),
+    modes: asked.length === 0 ? ['run_modes'] : asked,
+    gone: context.gone(),
+  })
+  return reply(context, stream, { path: `/threads/${thread_id}`, asked })
+}
+
 /** Streams of runs and threads, as server-sent events. */
 export function streamRoutes(): DeploymentRoute[] {
   return [...createRoutes(), ...joinRoutes(), threadRoute()]
@@ -118,16 +145,16 @@ function createRoutes(): DeploymentRoute[] {
       summary: 'Make a run and stream it',
       tag: 'Thread runs',
       params: THREAD_PARAMS,
-      errors: ['not_found', 'thread_busy', 'run_id_taken', 'shutting_down'],
-      handle: (context) => create(context, context.params.thread_id),
+      errors: ['not_found', 'thread_busy', 'run_id_taken', 'too_many_streams', 'shutting_down'],
+      handle: (context) => inPlace(context, () => create(context, context.params.thread_id)),
     }),
     deploymentRoute({
       ...shared,
       path: '/runs/stream',
       summary: 'Make a stateless run and stream it',
       tag: 'Stateless runs',
-      errors: ['not_found', 'run_id_taken', 'shutting_down'],
-      handle: (context) => create(context, null),
+      errors: ['not_found', 'run_id_taken', 'too_many_streams', 'shutting_down'],
+      handle: (context) => inPlace(context, () => create(context, null)),
     }),
   ]
 }
@@ -138,7 +165,7 @@ function joinRoutes(): DeploymentRoute[] {
     method: 'GET',
     query: RUN_JOIN_QUERY,
     headers: RESUME,
-    errors: ['not_found', 'shutting_down'],
+    errors: ['not_found', 'too_many_streams', 'shutting_down'],
   } as const
   return [
     deploymentRoute({
@@ -147,7 +174,8 @@ function joinRoutes(): DeploymentRoute[] {
       summary: 'Join the stream of a run, from now on or after an event',
       tag: 'Thread runs',
       params: RUN_PARAMS,
-      handle: (context) => join(context, context.params.thread_id, context.params.run_id),
+      handle: (context) =>
+        inPlace(context, () => join(context, context.params.thread_id, context.params.run_id)),
     }),
     deploymentRoute({
       ...shared,
@@ -155,7 +183,7 @@ function joinRoutes(): DeploymentRoute[] {
       summary: 'Join the stream of a stateless run, from now on or after an event',
       tag: 'Stateless runs',
       params: { run_id: uuidParameter('Id of the run.') },
-      handle: (context) => join(context, null, context.params.run_id),
+      handle: (context) => inPlace(context, () => join(context, null, context.params.run_id)),
     }),
   ]
 }
@@ -171,16 +199,7 @@ function threadRoute(): DeploymentRoute {
     params: THREAD_PARAMS,
     query: THREAD_QUERY,
     headers: RESUME,
-    errors: ['not_found', 'shutting_down'],
-    async handle(context) {
-      const { deps, query, params, req } = context
-      const asked = [...query.stream_modes, ...query.stream_mode]
-      const stream = await deps.streams.joinThread(callOf(context), params.thread_id, {
-        from: streamStart(req, query),
-        modes: asked.length === 0 ? ['run_modes'] : asked,
-        gone: context.gone(),
-      })
-      return reply(context, stream, { path: `/threads/${params.thread_id}`, asked })
-    },
+    errors: ['not_found', 'too_many_streams', 'shutting_down'],
+    handle: (context) => inPlace(context, () => joinThread(context, context.params.thread_id)),
   })
 }

@@ -10,7 +10,7 @@ function eventOf(event: string, data: string): StoredEvent {
 }
 
 function textOf(encode: Encoder, batch: Batch): string {
-  return new TextDecoder().decode(encode(batch))
+  return new TextDecoder().decode(Buffer.concat(encode(batch)))
 }
 
 describe('frames', () => {
@@ -39,11 +39,22 @@ describe('frames', () => {
   it('are made once for readers of the same event, as long as there is room', () => {
     const encode = createSharedEncoder(100)
     const event = eventOf('values', '"x"')
-    const bytes = encode([event])
-    expect(encode([event])).toBe(bytes)
+    const [bytes] = encode([event])
+    expect(encode([event])[0]).toBe(bytes)
     for (let n = 0; n < 10; n++) encode([eventOf('values', JSON.stringify('y'.repeat(90)))])
-    expect(encode([event])).not.toBe(bytes)
-    expect(encode([event])).toEqual(bytes)
+    expect(encode([event])[0]).not.toBe(bytes)
+    expect(encode([event])[0]).toEqual(bytes)
+  })
+
+  it('that are large are the same bytes for all who have not taken them, and small ones go together', () => {
+    const encode = createSharedEncoder(100)
+    const small = [eventOf('values', '1'), eventOf('values', '2'), eventOf('values', '3')] as const
+    const large = eventOf('values', JSON.stringify('x'.repeat(100_000)))
+    const batch = [small[0], small[1], large, small[2]]
+    const pieces = encode(batch)
+    expect(pieces).toHaveLength(3)
+    expect(encode(batch)[1]).toBe(pieces[1])
+    expect(Buffer.concat(pieces)).toEqual(Buffer.concat(batch.flatMap((one) => encode([one]))))
   })
 })
 

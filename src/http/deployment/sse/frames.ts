@@ -1,11 +1,13 @@
 import type { Batch, Gap, StoredEvent } from '../../../events/event-log.ts'
 import { wireName } from '../../../events/views.ts'
 
-/** Events as bytes of `text/event-stream`. */
-export type Encoder = (batch: Batch) => Uint8Array
+/** Events as bytes of `text/event-stream`, in pieces to be sent one after the other. */
+export type Encoder = (batch: Batch) => Uint8Array[]
 
-/** Frames that are kept for readers of the same events: these many bytes, and as many again. */
+/** Small frames that are kept for readers of the same events: these many bytes, and as many again. */
 const KEPT_BYTES = 2 << 20
+/** Larger frames are pieces of their own, and the same bytes for everyone as long as somebody has not taken them. */
+const LARGE_BYTES = 64 << 10
 
 const LINE_ENDS = /[\r\n]+/g
 
@@ -21,15 +23,12 @@ function gapText({ gap }: Gap): string {
 
 /** An encoder for all streams of a deployment: an event that many read at the same time is formatted once. */
 export function createSharedEncoder(keptBytes = KEPT_BYTES): Encoder {
-  let fresh = new Map<StoredEvent, Buffer>()
+  const large = new WeakMap<StoredEvent, WeakRef<Uint8Array>>()
+  let fresh = new Map<StoredEvent, Uint8Array>()
   let older = fresh
   let freshBytes = 0
 
-  function frame(item: StoredEvent | Gap): Buffer {
-    if ('gap' in item) return Buffer.from(gapText(item))
-    const known = fresh.get(item) ?? older.get(item)
-    if (known !== undefined) return known
-    const bytes = Buffer.from(frameText(wireName(item), item.data, item.id))
+  function keep(item: StoredEvent, bytes: Uint8Array): void {
     if (freshBytes + bytes.length > keptBytes) {
       older = fresh
       fresh = new Map()
@@ -37,13 +36,39 @@ export function createSharedEncoder(keptBytes = KEPT_BYTES): Encoder {
     }
     freshBytes += bytes.length
     fresh.set(item, bytes)
+  }
+
+  function frame(item: StoredEvent | Gap): Uint8Array {
+    if ('gap' in item) return Buffer.from(gapText(item))
+    const known = fresh.get(item) ?? older.get(item) ?? large.get(item)?.deref()
+    if (known !== undefined) return known
+    const bytes = Buffer.from(frameText(wireName(item), item.data, item.id))
+    if (bytes.length > LARGE_BYTES) large.set(item, new WeakRef(bytes))
+    else keep(item, bytes)
     return bytes
   }
 
-  return (batch) => {
-    const [first] = batch
-    return batch.length === 1 && first !== undefined ? frame(first) : Buffer.concat(batch.map(frame))
+  return (batch) => inPieces(batch.map(frame))
+}
+
+/** Large frames as they are, small ones together. */
+function inPieces(frames: readonly Uint8Array[]): Uint8Array[] {
+  const pieces: Uint8Array[] = []
+  let small: Uint8Array[] = []
+  const join = (): void => {
+    const [only] = small
+    if (only !== undefined) pieces.push(small.length === 1 ? only : Buffer.concat(small))
+    small = []
   }
+  for (const frame of frames) {
+    if (frame.length <= LARGE_BYTES) small.push(frame)
+    else {
+      join()
+      pieces.push(frame)
+    }
+  }
+  join()
+  return pieces
 }
 
 /** How many metadata of messages that stream at the same time one connection remembers. */
@@ -81,7 +106,7 @@ export function createCompactEncoder(): Encoder {
     return frameText(wireName(item), isMessage ? compact(data) : data, id)
   }
 
-  return (batch) => Buffer.from(batch.map(text).join(''))
+  return (batch) => [Buffer.from(batch.map(text).join(''))]
 }
 
 /** Where the first element of an array ends, as JSON text that begins with `[`. */

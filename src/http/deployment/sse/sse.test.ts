@@ -4,12 +4,20 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished, describe, expect, it } from 'vitest'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { createLogger } from '../../../base/log.ts'
+import { createMetrics } from '../../../base/metrics.ts'
 import type { Batch, StoredEvent } from '../../../events/event-log.ts'
 import type { EventStream } from '../../../runs/streams.ts'
 import { createExchange, sendLive } from '../../exchange.ts'
+import { createOutflow } from '../../outflow.ts'
 import { createSse } from './sse.ts'
 
 const HEADERS = { 'content-type': 'text/event-stream' }
+const partsOf = () => ({
+  logger: createLogger({ level: 'silent' }),
+  metrics: createMetrics(),
+  outflow: createOutflow(),
+  limits: { at_once: 3, at_once_per_key: 2 },
+})
 
 /** A stream that a test writes. */
 interface WrittenStream extends EventStream {
@@ -62,14 +70,18 @@ function eventOf(seq: number, data = '1'): StoredEvent {
 
 /** Serves each stream in turn; the client's leaving closes its stream, as reading from a log does. */
 async function serve(streams: EventStream[], heartbeat_ms?: number): Promise<string> {
-  const logger = createLogger({ level: 'silent' })
-  const sse = createSse({ logger, ...(heartbeat_ms !== undefined && { heartbeat_ms }) })
+  const sse = createSse({ ...partsOf(), ...(heartbeat_ms !== undefined && { heartbeat_ms }) })
   const waiting = [...streams]
   const server: Server = createServer((req, res) => {
     const stream = waiting.shift()
     if (stream === undefined) return res.destroy()
     res.once('close', () => stream.close())
-    return void sendLive(createExchange(req, res), 200, HEADERS, sse.body(stream, false))
+    return void sendLive(
+      createExchange(req, res),
+      200,
+      HEADERS,
+      sse.body(stream, { compact: false, holder: 'key' }),
+    )
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -101,6 +113,22 @@ function collect(response: IncomingMessage): { text: string } {
 function closed(response: IncomingMessage): Promise<void> {
   return new Promise((resolve) => response.once('close', resolve))
 }
+
+describe('places for streams', () => {
+  it('are so many for each holder, and so many in all', () => {
+    const sse = createSse(partsOf())
+    const leave = sse.enter('a')
+    sse.enter('a')
+    const refusal = expect.objectContaining({ code: 'too_many_streams', status: 429, retryable: true })
+    expect(() => sse.enter('a')).toThrow(refusal)
+    sse.enter('b')
+    expect(() => sse.enter('c')).toThrow(refusal)
+    leave()
+    leave()
+    sse.enter('c')
+    expect(() => sse.enter('d')).toThrow(refusal)
+  })
+})
 
 describe('an event stream over HTTP', () => {
   it('sends headers at once, events as they come, and ends well', async () => {

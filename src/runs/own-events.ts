@@ -1,0 +1,68 @@
+import { isAfter, parseEventId } from '../events/event-id.ts'
+import type { EventLog, ReadFrom, ThreadRef } from '../events/event-log.ts'
+import { endsRun } from '../events/views.ts'
+
+/** A run that there is. */
+export interface RunThere {
+  run_id: string
+  /** Epoch milliseconds. */
+  created_at: number
+  /** Null while it is active. */
+  ended_at: number | null
+}
+
+/**
+ * Where the run's own events begin, from `from` on: a run that was deleted may have had its id before, and its events are
+ * still in the thread's log. They end with that run's end, before this one was made.
+ */
+export async function ownEvents(
+  events: Pick<EventLog, 'read' | 'last'>,
+  thread: ThreadRef,
+  { run_id, created_at, ended_at }: RunThere,
+  from: ReadFrom,
+): Promise<ReadFrom> {
+  const wasSetBack = ended_at !== null && ended_at < created_at
+  if (from === 'now' || wasSetBack || isMadeFor(run_id, created_at)) return from
+  if (from !== 'start' && timeOf(from.after) >= created_at) return from
+  const last = await events.last(thread)
+  if (last === null || (from !== 'start' && !isAfter(last, from.after))) return from
+  return (await lastEnd(events, thread, { run_id, created_at }, { from, last })) ?? from
+}
+
+/** The last end of a run of this id before `created_at`. */
+async function lastEnd(
+  events: Pick<EventLog, 'read'>,
+  thread: ThreadRef,
+  { run_id, created_at }: Pick<RunThere, 'run_id' | 'created_at'>,
+  { from, last }: { from: ReadFrom; last: string },
+): Promise<ReadFrom | undefined> {
+  let end: ReadFrom | undefined
+  const reading = new AbortController()
+  try {
+    for await (const batch of events.read(thread, from, reading.signal)) {
+      for (const item of batch) {
+        if ('gap' in item) continue
+        if (timeOf(item.id) >= created_at) return end
+        if (endsRun(item, run_id)) end = { after: item.id }
+        if (!isAfter(last, item.id)) return end
+      }
+    }
+    return end
+  } finally {
+    reading.abort()
+  }
+}
+
+/** Ids that are made here begin with the time when they are made (UUID version 7): nobody had them before. */
+function isMadeFor(run_id: string, created_at: number): boolean {
+  if (run_id[14] !== '7') return false
+  const made = Number.parseInt(run_id.replaceAll('-', '').slice(0, 12), 16)
+  return Math.abs(made - created_at) <= NEAR_MS
+}
+
+/** Between making an id and storing its run. */
+const NEAR_MS = 5
+
+function timeOf(id: string): number {
+  return parseEventId(id)[0]
+}
