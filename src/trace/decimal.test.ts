@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { formatDecimal, parseDecimal } from './decimal.ts'
+import { divide, formatDecimal, parseDecimal } from './decimal.ts'
 import { tries } from '../../test/support/properties.ts'
 
 it.each([
@@ -11,6 +11,13 @@ it.each([
   ['1E3', '1000'],
   [0, '0'],
   ['1e-19', '0'],
+  // What is left of 0.000072 after some arithmetic in floating point.
+  [Number('0.000071999999999999999'), '0.000072'],
+  ['0.00007199999999999999999', '0.000072'],
+  ['5e-19', '0'],
+  ['-15e-19', '-0.000000000000000002'],
+  ['25e-19', '0.000000000000000002'],
+  ['2500000000000000001e-36', '0.000000000000000003'],
 ])('reads %s as %s', (written, decimal) => {
   expect(formatDecimal(parseDecimal(written)!)).toBe(decimal)
 })
@@ -21,6 +28,18 @@ it.each(['', 'x', '1,5', '1e18', '9e99999', 'Infinity', null, {}, Number.NaN])(
     expect(parseDecimal(written)).toBeUndefined()
   },
 )
+
+it('rounds half to even', () => {
+  expect([5n, 15n, 25n, 26n, -5n, -15n, 14n].map((value) => divide(value, 10n))).toEqual([
+    0n,
+    2n,
+    2n,
+    3n,
+    0n,
+    -2n,
+    1n,
+  ])
+})
 
 it('reads back what it wrote', () => {
   fc.assert(

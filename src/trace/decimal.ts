@@ -9,7 +9,7 @@ const NUMBER = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/
 
 /**
  * The exact decimal that a client wrote as a JSON number or a string (`1.1e-6`, `"0.0015"`).
- * Digits below 10^-18 are cut off. Undefined for anything else, and beyond 10^18.
+ * What is finer than 10^-18 is rounded, half to even. Undefined for anything else, and beyond 10^18.
  */
 export function parseDecimal(value: unknown): Decimal | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
@@ -20,9 +20,19 @@ export function parseDecimal(value: unknown): Decimal | undefined {
   if (exponent > 60) return undefined
   const digits = BigInt(match[2]! + fraction)
   const scaled =
-    exponent >= 0 ? digits * 10n ** BigInt(exponent) : digits / 10n ** BigInt(Math.min(-exponent, 500))
+    exponent >= 0 ? digits * 10n ** BigInt(exponent) : divide(digits, 10n ** BigInt(Math.min(-exponent, 500)))
   if (scaled >= LIMIT) return undefined
   return match[1] === '-' ? -scaled : scaled
+}
+
+/** `value / by`, rounded half to even; `by` is above 0. */
+export function divide(value: Decimal, by: bigint): Decimal {
+  const size = value < 0n ? -value : value
+  const whole = size / by
+  const twice = (size % by) * 2n
+  const isUp = twice > by || (twice === by && whole % 2n === 1n)
+  const rounded = isUp ? whole + 1n : whole
+  return value < 0n ? -rounded : rounded
 }
 
 /** `1.1e-6` dollars as `0.0000011`: no exponent, no trailing zeros. */

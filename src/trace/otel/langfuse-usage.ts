@@ -24,13 +24,15 @@ export function langfuseUsage(view: SpanView): FoundUsage | undefined {
  * every entry by itself, so its integrations take the details off their side; the total shows where they did.
  */
 function ownCounts(sent: JsonObject): JsonObject {
-  const input = detailsOf(sent, 'input_')
+  const input = { ...detailsOf(sent, 'input_'), ...vendorCache(sent) }
   const output = detailsOf(sent, 'output_')
   const count = (value: JsonValue | undefined): number => asNumber(value) ?? 0
   const sum = (details: JsonObject): number =>
     Object.values(details).reduce<number>((a, b) => a + count(b), 0)
   const [inside, beside] = [count(sent['input']) + count(sent['output']), sum(input) + sum(output)]
-  const isBeside = beside > 0 && asNumber(sent['total']) === inside + beside
+  // Without a total, Langfuse adds up what it was sent.
+  const total = asNumber(sent['total'])
+  const isBeside = beside > 0 && (total === undefined ? hasVendorCache(sent) : total === inside + beside)
   const value: JsonObject = {}
   const put = (key: string, found: JsonValue | undefined, details: JsonObject): void => {
     if (found !== undefined) value[key] = isBeside ? count(found) + sum(details) : found
@@ -41,6 +43,25 @@ function ownCounts(sent: JsonObject): JsonObject {
   if (Object.keys(input).length > 0) value['input_token_details'] = input
   if (Object.keys(output).length > 0) value['output_token_details'] = output
   return value
+}
+
+/** Details of the cache as Anthropic names them. */
+const VENDOR_CACHE = [
+  ['cache_read_input_tokens', 'cache_read'],
+  ['cache_creation_input_tokens', 'cache_creation'],
+  ['cache_read', 'cache_read'],
+  ['cache_write', 'cache_creation'],
+] as const
+
+function vendorCache(sent: JsonObject): JsonObject {
+  const found: JsonObject = {}
+  for (const [name, detail] of VENDOR_CACHE)
+    if (asNumber(sent[name]) !== undefined) found[detail] = sent[name]
+  return found
+}
+
+function hasVendorCache(sent: JsonObject): boolean {
+  return Object.keys(vendorCache(sent)).length > 0
 }
 
 function detailsOf(sent: JsonObject, prefix: 'input_' | 'output_'): JsonObject {

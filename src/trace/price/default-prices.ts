@@ -7,7 +7,7 @@ import {
   calcPrice,
   waitForUpdate,
 } from '@pydantic/genai-prices'
-import { type Decimal, parseDecimal } from '../decimal.ts'
+import { type Decimal, divide, parseDecimal } from '../decimal.ts'
 import { candidates } from './model-match.ts'
 import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
 
@@ -166,7 +166,7 @@ function toPrice(prices: ModelPrice, inputTokens: number, provider: string): Omi
   return {
     input: provider === 'openai' ? withFlex(input) : input,
     output: provider === 'openai' ? withFlex(output) : output,
-    request: typeof calls === 'number' ? (parseDecimal(calls) ?? 0n) / 1000n : 0n,
+    request: typeof calls === 'number' ? divide(parseDecimal(calls) ?? 0n, 1000n) : 0n,
   }
 }
 
@@ -194,13 +194,13 @@ function rateOf(price: number | TieredPrices | undefined, inputTokens: number): 
     }).price
   }
   const perMillion = parseDecimal(dollars)
-  return perMillion === undefined ? undefined : perMillion / PER_MILLION
+  return perMillion === undefined ? undefined : divide(perMillion, PER_MILLION)
 }
 
 /** OpenAI's flex processing is billed at half the standard price; the data lists standard prices only. */
 function withFlex({ base, details }: Rates): Rates {
   if (base === undefined) return { base, details }
-  const flex: Record<string, Decimal> = { flex: base / 2n }
-  for (const [key, rate] of Object.entries(details)) flex[`flex_${key}`] = rate / 2n
+  const flex: Record<string, Decimal> = { flex: divide(base, 2n) }
+  for (const [key, rate] of Object.entries(details)) flex[`flex_${key}`] = divide(rate, 2n)
   return { base, details: { ...details, ...flex } }
 }

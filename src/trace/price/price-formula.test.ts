@@ -198,10 +198,15 @@ describe('settleCosts', () => {
       total_cost: usd(20e-6) + 7n,
       price_model_id: 'p',
     })
-    expect(settle({ total_cost: 7n }, SENT.total_cost)).toMatchObject({
-      input_cost: usd(10e-6),
-      total_cost: 7n,
-    })
+  })
+
+  it('has no computed sides beside a sent total that they do not add up to', () => {
+    const alone = settle({ total_cost: usd(30e-6) }, SENT.total_cost)
+    expect(alone).toEqual({ total_cost: usd(30e-6), issues: [] })
+    const sides = (total_cost: bigint) =>
+      settle({ input_cost: 7n, total_cost }, SENT.input_cost | SENT.total_cost)
+    expect(sides(usd(20e-6) + 7n)).toMatchObject({ input_cost: 7n, output_cost: usd(20e-6) })
+    expect(sides(8n)).toMatchObject({ input_cost: 7n, output_cost: undefined, total_cost: 8n })
   })
 
   it('keeps the parts of a sent cost, and computes those of the other', () => {

@@ -28,7 +28,8 @@ export interface SettledCosts extends Costs {
 
 /**
  * The costs to store: sent ones as they are, the others computed (contract §2.7: field by field; the total is input
- * plus output when nobody sent it). `find` is asked only when something is to be computed.
+ * plus output when nobody sent it). A total that was sent never stands beside sides that do not add up to it: one
+ * sent alone has no sides. `find` is asked only when something is to be computed.
  */
 export function settleCosts(
   stored: Costs,
@@ -38,8 +39,10 @@ export function settleCosts(
 ): SettledCosts {
   const own = (field: keyof typeof SENT): Decimal | undefined =>
     (sent & SENT[field]) === 0 ? undefined : stored[field]
-  const price = sent === ALL_SENT ? undefined : find()
-  const computed = price && costOf(counts, price)
+  const isTotalAlone = sent === SENT.total_cost && stored.total_cost !== undefined
+  const price = sent === ALL_SENT || isTotalAlone ? undefined : find()
+  const reckoned = price && costOf(counts, price)
+  const computed = contradicts(own, reckoned) ? undefined : reckoned
   const input_cost = own('input_cost') ?? computed?.input_cost
   const output_cost = own('output_cost') ?? computed?.output_cost
   const total_cost = own('total_cost') ?? totalOf(input_cost, output_cost, counts, sent, computed)
@@ -61,6 +64,17 @@ export function settleCosts(
     price_model_id: isComputed ? computed.price_model_id : undefined,
     issues: issuesOf(counts, total_cost, price, isComputed && computed.tier_unknown),
   }
+}
+
+/** True where computed sides would not add up, with a sent one, to the total that was sent. */
+function contradicts(
+  own: (field: keyof typeof SENT) => Decimal | undefined,
+  computed: Cost | undefined,
+): boolean {
+  const total = own('total_cost')
+  if (total === undefined || computed === undefined) return false
+  const side = (field: 'input_cost' | 'output_cost'): Decimal => own(field) ?? computed[field] ?? 0n
+  return side('input_cost') + side('output_cost') !== total
 }
 
 function issuesOf(
