@@ -26,9 +26,14 @@ let weir: Running
 /** What strangers were told: nobody's key may be in it. */
 let overheard = ''
 
+/** A server that was started as by `npm start`. */
 interface Running {
+  /** What it has said so far. */
   stdout(): string
   stderr(): string
+  /** Its exit code, once it has ended. */
+  ended: Promise<number | null>
+  /** Sends SIGTERM. */
   end(): Promise<number | null>
 }
 
@@ -38,7 +43,7 @@ function environment(extra: Record<string, string> = {}): Record<string, string 
   return { PATH, HOME, NODE_COMPILE_CACHE, DATA_DIR: join(dir, 'data'), ...extra }
 }
 
-function start(extra: Record<string, string> = {}): Running & { ended: Promise<number | null> } {
+function start(extra: Record<string, string> = {}): Running {
   const child = spawn(process.execPath, [WEIR, 'serve'], { cwd: ROOT, env: environment(extra) })
   process.once('exit', () => child.kill('SIGKILL'))
   let [stdout, stderr] = ['', '']
