@@ -51,6 +51,9 @@ const vendors = {
     '@langchain/langgraph',
     '@langchain/langgraph-api',
     '@langchain/langgraph-checkpoint',
+    '@langchain/langgraph-ui',
+    '@hono/node-server',
+    'hono',
     'tsx',
     'typescript',
   ],
@@ -64,12 +67,12 @@ const tops = [
   // What a processor is built with: the contract and the makers of canonical messages.
   { from: '^processors/', to: ['^src/trace/(processor|messages|message-checks)\\.ts$'] },
   { from: '^src/config\\.ts$', to: ['^src/(base|schema)/', '^src/misspelt-names\\.ts$'] },
-  { from: '^src/start-(deployment|event-log|graph-hosts|http|lists)\\.ts$', to: ['^src/'] },
+  { from: '^src/start-(deployment|event-log|graph-hosts|http|lists|project)\\.ts$', to: ['^src/'] },
   // The composition root of a thread that reads lists.
   { from: '^src/list-thread\\.ts$', to: ['^src/(base|schema|ingest|runs|storage)/'] },
   // The composition root of a graph host.
   { from: '^src/host\\.ts$', to: ['^src/(base|schema|graph|storage)/'] },
-  { from: '^src/(auth|type)-host\\.ts$', to: ['^src/graph/'] },
+  { from: '^src/(auth|type|app|ui)-host\\.ts$', to: ['^src/graph/'] },
   { from: '^src/server\\.ts$', to: ['^(src|processors)/', '^node_modules/@opentelemetry/'] },
   {
     from: '^src/telemetry\\.ts$',

@@ -44,6 +44,7 @@ import { type JsonObject, isObject } from './schema/json.ts'
 import type { DecodeLimits } from './trace/decoded.ts'
 import { startEventLog } from './start-event-log.ts'
 import { startGraphHosts } from './start-graph-hosts.ts'
+import { followFile, type Project, startProject } from './start-project.ts'
 import { startLists } from './start-lists.ts'
 import { recordChild } from './storage/child-processes.ts'
 import { keptValue } from './storage/kept-value.ts'
@@ -73,6 +74,8 @@ export interface HostedDeployment {
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
   /** The deployment's own auth file, if it has one. */
   userAuth: UserAuth | undefined
+  /** HTTP app and UI components. */
+  project: Project
   /** What langgraph.json says under `http`. */
   http: JsonObject
   /** The headers of a request that graphs may read (run-api 1.1). */
@@ -133,6 +136,7 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
   const items = createKvStore(database, systemClock, itemOptions)
   const lists = startLists({ ...parts, ...itemOptions, place, items })
   const userAuth = startUserAuth(parts, file)
+  const project = await startProject(parts, file, watch && ((files) => watch.add(files)))
   const serving = await startServing(parts, {
     database,
     deployment,
@@ -143,15 +147,9 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
     userAuth,
   })
   startSweeping(parts, { ...serving, store, items, file })
-  let headerRule = file.configurable_headers
-  watch?.begin({
-    hosts: host,
-    async accept({ configurable_headers, auth, ...next }) {
-      headerRule = configurable_headers
-      if (auth !== null) userAuth?.reload({ ...next, auth })
-      await assistants.ensure(tenant, systemAssistants(host.graphs()))
-    },
-  })
+  const headerRule = followFile(watch, { file, host, project, userAuth }, () =>
+    assistants.ensure(tenant, systemAssistants(host.graphs())),
+  )
   return {
     ...serving,
     name,
@@ -162,8 +160,9 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
     host,
     findAssistant,
     userAuth,
+    project,
     http: file.http,
-    headersFor: (headers) => pickConfigurableHeaders(headerRule, headers),
+    headersFor: (headers) => pickConfigurableHeaders(headerRule(), headers),
     checks: { runs: () => store.nextDue(), ...checks },
   }
 }

@@ -13,6 +13,7 @@ import { ofWorkspace } from './http/deployment/of-workspace.ts'
 import { assertFree, type ListenOptions, startHttpServer } from './http/http-server.ts'
 import { createObserver, type Observer } from './http/observe.ts'
 import { createOutflow, type Outflow } from './http/outflow.ts'
+import { startSocketServer } from './http/socket-server.ts'
 import type { HostedDeployment } from './start-deployment.ts'
 
 const REQUEST_GRACE_MS = 10_000
@@ -65,6 +66,11 @@ export async function startHttp({ config, logger, deps, hosted, stops }: HttpPar
   const deployment = hosted && (await deploymentApp(config, deps, hosted, { observer, outflow }))
   const app: App = createApp(deps, { observer, outflow, ...(deployment && { deployment }) })
   stops.push(() => app.close())
+  for (const from of ['core', 'inner'] as const) {
+    const socket = hosted?.project.app?.[from]
+    if (socket === undefined || deployment === undefined) continue
+    stops.push(await startSocketServer(socket, (req, res) => deployment.handleOfApp(req, res, from)))
+  }
   const platform = await startHttpServer(app, listenOptions(config, 'PORT'))
   // Runs must end or be given back for those to get an answer who wait for them.
   let deploymentUrl: string | undefined
@@ -141,7 +147,7 @@ async function deploymentApp(
 ): Promise<DeploymentApp> {
   const { registry, metrics, logger, clock, version, limits } = deps
   const { name, tenant, runs, threads, streams, crons, assistants, items, lists, host, http } = hosted
-  const { findAssistant, headersFor } = hosted
+  const { findAssistant, headersFor, project } = hosted
   const { mounted, ...guard } = guardsOf(config, deps, hosted)
   const keys = ofWorkspace(deps.authenticator, tenant.workspace_id)
   const app = {
@@ -158,6 +164,7 @@ async function deploymentApp(
       host,
       findAssistant,
       headersFor,
+      ui: project.ui,
     },
     checks: { ...hosted.checks, disk: () => deps.disk.check() },
     ...{ registry, metrics, logger, clock, version, limits, observer, outflow },
@@ -171,6 +178,7 @@ async function deploymentApp(
   return createDeploymentApp(app, {
     http: readHttpOptions(http),
     userAuth: hosted.userAuth,
+    customApp: hosted.project.app,
     keys: config.auth ? keys : undefined,
     mounted,
   })

@@ -36,6 +36,10 @@ export const ERRORS = {
   ),
   auth_unavailable: retryable(503, "The deployment's auth handler does not answer. Try again shortly."),
   auth_failed: kind(500, "The deployment's auth handler failed."),
+  app_unavailable: retryable(503, "The deployment's HTTP app does not answer. Try again shortly."),
+  app_failed: kind(502, "The deployment's HTTP app broke off before it had answered."),
+  ui_unavailable: retryable(503, "The deployment's UI components are not bundled."),
+  websockets_unsupported: kind(400, 'Websockets are not served here.'),
   workspace_required: kind(
     403,
     'This key serves several workspaces and has no default: name one in X-Tenant-Id, or take a key of one workspace.',

@@ -36,6 +36,10 @@ export interface DeploymentFile {
   configurable_headers: HeaderRule
   /** `file:export` of a custom auth handler; null without one. */
   auth: { path: string; disable_studio_auth: boolean } | null
+  /** A custom HTTP app: absolute path of the module, and what it exports; null without one. */
+  app: { file: string; export: string } | null
+  /** Modules with the UI components of graphs, and the packages that pages bring for them; null without any. */
+  ui: { components: Record<string, string>; shared: string[] } | null
   store_index: JsonObject | null
   store_ttl: JsonObject | null
   checkpointer_ttl: JsonObject | null
@@ -75,6 +79,8 @@ export async function readDeploymentFile(
     env,
     configurable_headers: readHeaderRule(http['configurable_headers']),
     auth: readAuth(config['auth'], folder),
+    app: readApp(http['app'], folder),
+    ui: readUi(config, file),
     store_index: readIndex(object(config['store'])['index'], folder),
     store_ttl: objectOrNull(object(config['store'])['ttl']),
     checkpointer_ttl: objectOrNull(object(config['checkpointer'])['ttl']),
@@ -204,6 +210,19 @@ function readAuth(value: unknown, folder: string): DeploymentFile['auth'] {
   if (!isObject(value) || spec === undefined) return null
   const { file, export: name } = splitSpec(spec, folder)
   return { path: `${file}:${name}`, disable_studio_auth: value['disable_studio_auth'] === true }
+}
+
+function readApp(value: unknown, folder: string): DeploymentFile['app'] {
+  const spec = text(value)
+  return spec === undefined ? null : splitSpec(spec, folder)
+}
+
+function readUi({ ui, ui_config }: JsonObject, file: string): DeploymentFile['ui'] {
+  if (ui === undefined || ui === null) return null
+  if (!isObject(ui) || !Object.values(ui).every((path) => typeof path === 'string')) {
+    throw invalid(`${file}: "ui" must map names of graphs to paths such as "./src/ui.tsx".`)
+  }
+  return { components: ui as Record<string, string>, shared: strings(object(ui_config)['shared']) ?? [] }
 }
 
 function readSources({ env, auth }: JsonObject, folder: string): string[] {

@@ -24,9 +24,9 @@ export interface DeploymentWatch {
 /** What of langgraph.json is read only when the server starts, by its names there. */
 function readAtStart(file: DeploymentFile): Record<string, unknown> {
   const { configurable_headers: _, ...http } = file.http
-  const { webhooks, store_index, store_ttl, checkpointer_ttl } = file
+  const { webhooks, ui, store_index, store_ttl, checkpointer_ttl } = file
   const auth = file.auth && { disable_studio_auth: file.auth.disable_studio_auth }
-  return { auth, webhooks, http, store: { store_index, store_ttl }, checkpointer: checkpointer_ttl }
+  return { auth, webhooks, http, ui, store: { store_index, store_ttl }, checkpointer: checkpointer_ttl }
 }
 
 function changedAtStart(before: DeploymentFile, after: DeploymentFile): string[] {

@@ -80,7 +80,9 @@ export function sendProblem(
   const error = toAppError(thrown)
   const { request_id, route, req } = exchange
   if (error.status >= 500 && !error.retryable) {
-    logger.error(
+    // A bad gateway is the fault of what is behind it.
+    const level = error.status === 502 ? 'warn' : 'error'
+    logger[level](
       { request_id, method: req.method, route, code: error.code, err: error.cause ?? error },
       'request failed',
     )

@@ -291,6 +291,7 @@ export interface SchemaTypes {
   'trace-run-page': TraceRunPage
   'trace-run-query': TraceRunQueryBody
   'trace-run-read': TraceRunRead
+  'ui-request': UiRequest
   'usage-details': UsageDetails
   'usage-dimensions': UsageDimensions
   'usage-limit': UsageLimit
@@ -3045,6 +3046,15 @@ export interface TraceRunQueryBody {
    * Not supported yet.
    */
   reference_example?: null | unknown[]
+}
+/**
+ * Asks for a UI component of a graph.
+ */
+export interface UiRequest {
+  /**
+   * Of the component, as the graph pushed it.
+   */
+  name: string
 }
 /**
  * Tokens and costs per time bucket and group, in this order, double counts left out; groups with neither llm runs nor usage are left out.

@@ -6,10 +6,12 @@ import { dispatch } from '../dispatch.ts'
 import { createExchange, type Exchange, sendBytes } from '../exchange.ts'
 import { refuse } from '../ingest-handler.ts'
 import { allowOrigin, preflightHeaders } from './cors.ts'
-import { createIdentify, type UserAuthPort } from './callers.ts'
+import { createIdentify, deploymentPrincipal, type Identify, type UserAuthPort } from './callers.ts'
+import { credentialsOf } from '../credentials.ts'
+import { createCustomApp, type CustomApp, type CustomAppPort } from './custom-app.ts'
 import type { DeploymentDeps } from './deployment-deps.ts'
 import { asDeploymentError, deploymentProblem } from './deployment-problem.ts'
-import { type HttpOptions, readHttpOptions, unmounted } from './http-options.ts'
+import { type HttpOptions, NOWHERE, readHttpOptions, unmounted } from './http-options.ts'
 import { createRouteTable, type RouteMatch } from './route-table.ts'
 import { deploymentRoutes } from './routes.ts'
 
@@ -18,6 +20,8 @@ export interface DeploymentApp {
   readonly name: string
   /** Serves the request; its URL begins with `prefix`, which is not part of the API's paths. */
   handle(req: IncomingMessage, res: ServerResponse, prefix?: string): void
+  /** Serves what the deployment's own HTTP app leaves to these routes (`core`), or asks of them itself (`inner`). */
+  handleOfApp(req: IncomingMessage, res: ServerResponse, from: 'core' | 'inner'): void
 }
 
 /** What a deployment says of its own API. */
@@ -26,6 +30,8 @@ export interface DeploymentAppOptions {
   http?: HttpOptions | undefined
   /** The deployment's own auth file. */
   userAuth?: UserAuthPort | undefined
+  /** The deployment's own HTTP app. */
+  customApp?: CustomAppPort | undefined
   /** Keys that are let in besides; none with AUTH=off, where any would be. */
   keys?: Pick<Authenticator, 'authenticate'> | undefined
   /** What holds for requests under a prefix, where that is something else. */
@@ -34,6 +40,8 @@ export interface DeploymentAppOptions {
 
 /** Prefix of routes in metrics, so that those of both APIs are told apart. */
 const METRIC_PREFIX = '/deployments/{name}'
+/** What a page may be allowed to send to an app whose methods are not known. */
+const ANY_METHOD = 'GET, HEAD, PUT, PATCH, POST, DELETE, OPTIONS'
 const MAX_INFLIGHT_BYTES = 256 * 1024 * 1024
 
 function allowedMethods({ routes }: RouteMatch): string {
@@ -41,25 +49,56 @@ function allowedMethods({ routes }: RouteMatch): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
-/** The deployment API on `deps`, at the root or under a prefix. */
-export function createDeploymentApp(
+/** Who is asked before the app is: as its options say, else where the deployment has users of its own. */
+function appGuard(
   deps: DeploymentDeps,
-  { http = readHttpOptions({}), userAuth, keys, mounted }: DeploymentAppOptions = {},
-): DeploymentApp {
-  const mountedDeps = mounted === undefined ? deps : { ...deps, ...mounted }
-  const identify = userAuth && createIdentify(deps, userAuth, keys)
+  identify: Identify | undefined,
+  { custom_route_auth = identify !== undefined }: HttpOptions,
+): Parameters<typeof createCustomApp>[1] {
+  if (!custom_route_auth) return undefined
+  return async (exchange) => {
+    if (identify !== undefined) return (await identify(exchange)).user
+    exchange.principal = await deps.authenticator.authenticate(credentialsOf(exchange.req.headers))
+    return undefined
+  }
+}
+
+function isOpen(found: RouteMatch | undefined, method: string | undefined): boolean {
+  return found?.routes.get(method === 'HEAD' ? 'GET' : (method ?? ''))?.access.need === 'open'
+}
+
+/** True when the deployment's own app has answered. */
+async function serveByApp(
+  exchange: Exchange,
+  custom: CustomApp,
+  found: RouteMatch | undefined,
+  { cors, gates }: DeploymentDeps,
+): Promise<boolean> {
+  if (exchange.path === NOWHERE) return false
+  exchange.route = `${METRIC_PREFIX}/(app)`
+  const isPublic = isOpen(found, exchange.req.method)
+  const ours = { isOurs: found !== undefined, isOpen: isPublic }
+  // A page of another site must not reach the app where no key is asked for.
+  if (!isPublic && exchange.req.method !== 'OPTIONS') gates?.assertOwn(exchange.req)
+  const answer = await custom.serve(exchange, ours)
+  if (answer !== 'preflight' || found !== undefined) return answer === 'answered'
+  sendBytes(exchange, 204, preflightHeaders(exchange, cors, ANY_METHOD), '')
+  return true
+}
+
+/** Serves the routes of this API. */
+function createServe(
+  deps: DeploymentDeps,
+  identify: Identify | undefined,
+): (exchange: Exchange, found: RouteMatch | undefined, own: DeploymentDeps) => Promise<void> {
   const admission = createAdmission(MAX_INFLIGHT_BYTES)
   deps.metrics.observedGauge(
     'weir_deployment_in_flight_bytes',
     'Request bodies of the deployment API held in memory.',
     admission.inFlightBytes,
   )
-  const match = createRouteTable(deploymentRoutes(http.disabled))
-
-  const serve = async (exchange: Exchange, own: DeploymentDeps): Promise<void> => {
-    const { req, res, path } = exchange
-    allowOrigin(exchange, own.cors)
-    const found = match(path)
+  return async (exchange, found, own) => {
+    const { req, res } = exchange
     if (found === undefined) throw new AppError('not_found', { message: 'Not Found' })
     exchange.route = METRIC_PREFIX + found.path
     if (req.method === 'OPTIONS') {
@@ -71,21 +110,50 @@ export function createDeploymentApp(
       res.setHeader('allow', allowedMethods(found))
       throw new AppError('method_not_allowed')
     }
-    const isOpen = route.access.need === 'open'
-    const reachable = isOpen || identify === undefined ? own : await identify(exchange)
+    const isKnown = route.access.need === 'open' || identify === undefined
+    const reachable = isKnown ? own : await identify(exchange)
     await dispatch(exchange, route, found.params, reachable, admission)
+  }
+}
+
+/** The deployment API on `deps`, at the root or under a prefix. */
+export function createDeploymentApp(
+  deps: DeploymentDeps,
+  { http = readHttpOptions({}), userAuth, customApp, keys, mounted }: DeploymentAppOptions = {},
+): DeploymentApp {
+  const mountedDeps = mounted === undefined ? deps : { ...deps, ...mounted }
+  const identify = userAuth && createIdentify(deps, userAuth, keys)
+  const custom = customApp && createCustomApp(customApp, appGuard(deps, identify, http))
+  const match = createRouteTable(deploymentRoutes(http.disabled))
+  const serve = createServe(deps, identify)
+
+  const answer = (exchange: Exchange, own: DeploymentDeps, app?: CustomApp): void => {
+    const serveAll = async (): Promise<void> => {
+      allowOrigin(exchange, own.cors)
+      const found = match(exchange.path)
+      if (app !== undefined && (await serveByApp(exchange, app, found, own))) return
+      await serve(exchange, found, own)
+    }
+    deps.observer.observe(exchange, () => {
+      serveAll().catch((thrown: unknown) =>
+        refuse(exchange, asDeploymentError(thrown), deps, deploymentProblem),
+      )
+    })
   }
 
   return {
     name: deps.name,
     handle(req, res, prefix = '') {
       const pathOf = (path: string): string => unmounted(path.slice(prefix.length) || '/', http)
-      const exchange = createExchange(req, res, pathOf, deps.outflow)
-      deps.observer.observe(exchange, () => {
-        serve(exchange, prefix === '' ? deps : mountedDeps).catch((thrown: unknown) =>
-          refuse(exchange, asDeploymentError(thrown), deps, deploymentProblem),
-        )
-      })
+      answer(createExchange(req, res, pathOf, deps.outflow), prefix === '' ? deps : mountedDeps, custom)
+    },
+    handleOfApp(req, res, from) {
+      const exchange = createExchange(req, res, (path) => path, deps.outflow)
+      // Users are asked for whom their handlers know; without any, the deployment's own code may do what its graphs may.
+      if (from === 'inner' && identify === undefined) {
+        exchange.principal = deploymentPrincipal(deps.tenant.workspace_id)
+      }
+      answer(exchange, deps)
     },
   }
 }

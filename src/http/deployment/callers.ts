@@ -60,7 +60,7 @@ export function createIdentify(
     return credentials.key === undefined ? undefined : await keys?.authenticate(credentials)
   }
   const asUser = (exchange: Exchange, user: AccessUser, permissions = USER_PERMISSIONS): DeploymentDeps => {
-    exchange.principal = userPrincipal(deps.tenant.workspace_id, user, permissions)
+    exchange.principal = userPrincipal(deps.tenant.workspace_id, `user ${user.identity}`, permissions)
     return { ...deps, ...deploymentFor(deps, userAuth, user), user }
   }
   return async (exchange) => {
@@ -88,9 +88,14 @@ function unlessUnknown(error: unknown): undefined {
   throw error
 }
 
+/** The deployment itself, as its own code asks it. */
+export function deploymentPrincipal(workspace_id: string): Principal {
+  return userPrincipal(workspace_id, 'deployment', USER_PERMISSIONS)
+}
+
 function userPrincipal(
   workspace_id: string,
-  { identity }: AccessUser,
+  holder: string,
   permissions: Principal['permissions'],
 ): Principal {
   return {
@@ -100,7 +105,7 @@ function userPrincipal(
     user_id: null,
     api_key_id: NIL_UUID,
     short_key: '',
-    holder: `user ${identity}`,
+    holder,
     workspace_ids: [workspace_id],
     all_workspaces: false,
     permissions,

@@ -32,6 +32,8 @@ export interface DeploymentParts {
   host: Pick<GraphHost, 'graphs' | 'call'>
   /** By id or by name of its graph. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
+  /** Files of the UI components of a graph by name. Undefined: the project has none. @throws AppError ui_unavailable */
+  ui: { bundle(graph_id: string): Promise<ReadonlyMap<string, Uint8Array> | undefined> } | undefined
   /** The headers of a request that graphs may read (run-api 1.1). */
   headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
   /** What `/ok?check_db=1` asks. */

@@ -6,7 +6,7 @@ describe('groups of routes', () => {
   it('hold every route', () => {
     const groups = Object.groupBy(
       Object.keys(DEPLOYMENT_NEEDS).map((name) => name.split(' ')[1] ?? ''),
-      routeGroup,
+      (path) => routeGroup(path) ?? 'none',
     )
     expect(groups.runs).toContain('/threads/{thread_id}/runs/{run_id}/cancel')
     expect(groups.runs).toContain('/runs/crons/{cron_id}')

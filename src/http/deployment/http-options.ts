@@ -11,12 +11,14 @@ export interface HttpOptions {
   disabled: ReadonlySet<RouteGroup>
   /** In front of every path, e.g. `/chat/v1`; empty for none. */
   mount_prefix: string
+  /** Whether callers of the deployment's own HTTP app are identified first; undefined: as LangGraph's server does. */
+  custom_route_auth: boolean | undefined
 }
 
 /** What health checks ask is also answered without the prefix. */
 const HEALTH = '/ok'
 /** Is no route's. */
-const NOWHERE = '/(none)'
+export const NOWHERE = '/(none)'
 const PREFIX = /^(\/[\w.~-]+)+$/
 
 /** @throws AppError config_invalid for a prefix that is no path */
@@ -29,11 +31,13 @@ export function readHttpOptions(http: JsonObject): HttpOptions {
       message: 'langgraph.json: http.mount_prefix must be a path such as "/chat".',
     })
   }
-  return { disabled, mount_prefix }
+  const auth = http['enable_custom_route_auth']
+  return { disabled, mount_prefix, custom_route_auth: typeof auth === 'boolean' ? auth : undefined }
 }
 
-/** The group of a route's path: runs are runs wherever they are. */
-export function routeGroup(path: string): RouteGroup {
+/** The group of a route's path: runs are runs wherever they are, and UI components are in none. */
+export function routeGroup(path: string): RouteGroup | undefined {
+  if (path.startsWith('/ui/')) return undefined
   if (/^(\/threads\/\{thread_id\})?\/runs(\/|$)/.test(path)) return 'runs'
   const first = path.split('/')[1] ?? ''
   return ROUTE_GROUPS.find((group) => group === first) ?? 'meta'

@@ -63,6 +63,10 @@ export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
   'PATCH /runs/crons/{cron_id}': 'crons:update',
   'DELETE /runs/crons/{cron_id}': 'crons:delete',
 
+  'POST /ui/{graph_id}': 'assistants:read',
+  // A page loads these as scripts and styles, which carry no key.
+  'GET /ui/{graph_id}/{file}': 'open',
+
   'GET /metrics': 'organization:read',
   'GET /ok': 'open',
   'GET /info': 'open',

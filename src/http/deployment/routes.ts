@@ -15,6 +15,7 @@ import { storeRoutes } from './routes/store.ts'
 import { systemRoutes } from './routes/system.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { threadStateRoutes } from './routes/thread-state.ts'
+import { uiRoutes } from './routes/ui.ts'
 
 /** The deployment API, for its OpenAPI document. */
 export const DEPLOYMENT_API: ApiHead = {
@@ -45,11 +46,15 @@ export function deploymentRoutes(
       ...assistantGraphRoutes(),
       ...storeRoutes(),
       ...cronRoutes(),
+      ...uiRoutes(),
       ...systemRoutes(openApi),
     ],
     DEPLOYMENT_NEEDS,
     new Set(),
   )
-  const routes = all.filter(({ path }) => !disabled.has(routeGroup(path)))
+  const routes = all.filter(({ path }) => {
+    const group = routeGroup(path)
+    return group === undefined || !disabled.has(group)
+  })
   return routes
 }

@@ -1,0 +1,148 @@
+import { createServer, type IncomingMessage, request as askServer } from 'node:http'
+import { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import type { Context, Hono } from 'hono'
+import { AppError } from '../base/errors.ts'
+import { isObject } from '../schema/json.ts'
+import { openChannel } from './channel.ts'
+import type { AppRoute, FromHttpApp, ToHttpApp } from './http-app-messages.ts'
+import { CHANNEL_FD } from './host-vitals.ts'
+import { loadExport, prepareLoader } from './load-graphs.ts'
+
+/** Who calls, as the server found out; set by the server alone. */
+const CALLER_HEADER = 'x-weir-caller'
+
+interface Bindings extends Partial<HttpBindings> {
+  /** The app asks its own deployment. */
+  loopback?: boolean
+}
+
+type Env = { Bindings: Bindings; Variables: { auth: unknown } }
+type Fetch = (request: Request, env: Bindings) => Response | Promise<Response>
+
+interface Opened {
+  fetch: Fetch
+  routes: AppRoute[] | null
+}
+
+/** The life of the process that runs a deployment's own HTTP app, until the server goes away. */
+export function serveHttpApp(): void {
+  const socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
+  const channel = openChannel<ToHttpApp, FromHttpApp>(socket, ({ head }) => {
+    const tell = (file: string): void => channel.send({ type: 'loaded', files: [file] })
+    open(head, tell).then(
+      (routes) => channel.send({ type: 'opened', routes }),
+      (error: unknown) => channel.send({ type: 'failed', message: messageOf(error) }),
+    )
+  })
+  socket.on('close', () => process.exit(0))
+}
+
+async function open(asked: ToHttpApp, tell: (file: string) => void): Promise<AppRoute[] | null> {
+  await prepareLoader([asked.file], asked.tell_files ? tell : undefined)
+  bindLoopback(async () => new Response(null, { status: 503 }))
+  const app = await loadExport(asked.file, asked.export)
+  const { fetch, routes } = isHono(app) ? aroundHono(app, asked) : bareHandler(app, asked)
+  const listener = getRequestListener(fetch as never, { overrideGlobalObjects: false })
+  const server = createServer((req, res) => void listener(req, res))
+  // What a stream sends may take as long as it takes.
+  server.requestTimeout = 0
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject).listen(asked.listen, resolve)
+  await promise
+  return routes
+}
+
+function isHono(app: unknown): app is Hono<Env> {
+  return isObject(app) && Array.isArray(app['routes']) && 'route' in app && 'fetch' in app
+}
+
+/**
+ * The app as LangGraph's server mounts it: its middleware and routes come before the routes of Weir, to which goes what
+ * it does not answer. Made with the project's own copy of Hono.
+ */
+function aroundHono(app: Hono<Env>, { core, inner }: ToHttpApp): Opened {
+  const outer = new (app.constructor as new () => Hono<Env>)()
+  outer.use(async (context, next) => {
+    const caller = context.req.header(CALLER_HEADER)
+    if (caller !== undefined) context.set('auth', JSON.parse(Buffer.from(caller, 'base64').toString('utf8')))
+    await next()
+  })
+  outer.route('/', app)
+  outer.all('*', (context) => passOn(context, context.env?.loopback === true ? inner : core))
+  bindLoopback(async (input, init) => outer.request(input, init, { loopback: true }))
+  const routes = app.routes.map(({ method, path }) => ({ method, path }))
+  return { fetch: (request, env) => outer.fetch(request, env), routes }
+}
+
+/** Any object with a `fetch` handler, or the handler alone. */
+function bareHandler(app: unknown, { file, inner, export: name }: ToHttpApp): Opened {
+  const handler = hasFetch(app) ? app : undefined
+  if (handler === undefined && typeof app !== 'function') {
+    throw new AppError('config_invalid', {
+      message: `The export "${name}" of ${file} is neither a Hono app nor has it a "fetch" handler.`,
+    })
+  }
+  bindLoopback((input, init) => forward(new Request(input, init), inner))
+  const fetch: Fetch = handler === undefined ? (app as Fetch) : (request, env) => handler.fetch(request, env)
+  return { fetch, routes: null }
+}
+
+function hasFetch(app: unknown): app is { fetch: Fetch } {
+  return typeof app === 'object' && app !== null && 'fetch' in app && typeof app.fetch === 'function'
+}
+
+/** What `new Client()` of the SDK asks where no address is given. */
+function bindLoopback(fetch: (input: string, init?: RequestInit) => Promise<Response>): void {
+  Object.assign(globalThis, { [Symbol.for('langgraph_api:fetch')]: fetch })
+}
+
+/** Leaves the request to the routes of Weir: with the body that a middleware has read, and may have changed. */
+async function passOn({ req }: Context<Env>, target: string): Promise<Response> {
+  const { bodyCache, raw } = req
+  if (Object.keys(bodyCache).length === 0) return forward(raw, target)
+  const isJson = req.header('content-type')?.includes('json') === true
+  const body = isJson ? JSON.stringify(await req.json()) : await req.arrayBuffer()
+  const { url, method, headers, signal } = raw
+  return forward(new Request(url, { method, headers, body, signal }), target)
+}
+
+/** Of one connection only, and what the server alone may say. */
+const DROPPED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', CALLER_HEADER])
+
+function forward(request: Request, socketPath: string): Promise<Response> {
+  const { pathname, search } = new URL(request.url)
+  const headers = Object.fromEntries([...request.headers].filter(([name]) => !DROPPED.has(name)))
+  const { promise, resolve, reject } = Promise.withResolvers<Response>()
+  const { method, signal } = request
+  const asked = askServer({ socketPath, method, path: pathname + search, headers, signal }, (answer) =>
+    resolve(toResponse(answer, method)),
+  )
+  asked.once('error', reject)
+  if (request.body === null) asked.end()
+  else
+    Readable.fromWeb(request.body)
+      .on('error', (error) => asked.destroy(error))
+      .pipe(asked)
+  return promise
+}
+
+const NO_BODY = new Set([101, 204, 205, 304])
+
+function toResponse(answer: IncomingMessage, method: string): Response {
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(answer.headersDistinct)) {
+    if (!DROPPED.has(name)) for (const value of values ?? []) headers.append(name, value)
+  }
+  const status = answer.statusCode ?? 502
+  if (method === 'HEAD' || NO_BODY.has(status)) {
+    answer.resume()
+    return new Response(null, { status, headers })
+  }
+  return new Response(Readable.toWeb(answer) as ReadableStream, { status, headers })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

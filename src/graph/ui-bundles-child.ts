@@ -1,0 +1,68 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { build, watch } from '@langchain/langgraph-ui'
+import { type Channel, openChannel } from './channel.ts'
+import { CHANNEL_FD } from './host-vitals.ts'
+import { prepareLoader } from './load-graphs.ts'
+import { createImportFor } from './project-module.ts'
+import type { FromUiHost, ToUiHost } from './ui-bundles-messages.ts'
+
+interface Bundler {
+  build: typeof build
+  watch: typeof watch
+}
+type Send = Channel<FromUiHost>['send']
+
+/** The life of the process that bundles UI components, until the server ends it. */
+export function serveUiBundles(): void {
+  const socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
+  const channel = openChannel<ToUiHost, FromUiHost>(socket, ({ head }) => void bundleAll(head, channel.send))
+  socket.on('close', () => process.exit(0))
+}
+
+async function bundleAll(asked: ToUiHost, send: Send): Promise<void> {
+  for (const graph_id of Object.keys(asked.ui)) {
+    try {
+      await bundle(asked, graph_id, send)
+    } catch (error) {
+      send({ type: 'failed', graph_id, message: error instanceof Error ? error.message : String(error) })
+    }
+  }
+}
+
+let bundler: Promise<Bundler> | undefined
+
+/** LangGraph's own bundler: the project's copy when it has one. */
+async function loadBundler(folder: string): Promise<Bundler> {
+  await prepareLoader([])
+  return createImportFor()<Bundler>(join(folder, 'langgraph.json'), '@langchain/langgraph-ui')
+}
+
+async function bundle({ folder, ui, shared, watch }: ToUiHost, graph_id: string, send: Send): Promise<void> {
+  bundler ??= loadBundler(folder)
+  const { build, watch: bundleOnChange } = await bundler
+  const shape = { cwd: folder, defs: { [graph_id]: ui[graph_id] ?? '' }, config: { shared } }
+  if (watch) {
+    await bundleOnChange({
+      ...shape,
+      onOutput: (_graph, files) =>
+        send(
+          { type: 'bundled', graph_id, names: files.map(({ basename }) => basename) },
+          files.map(({ contents }) => contents),
+        ),
+    })
+    return
+  }
+  const output = await mkdtemp(join(tmpdir(), 'weir-ui-'))
+  try {
+    await build({ ...shape, output })
+    const place = join(output, 'public', graph_id)
+    const names = await readdir(place)
+    const contents = await Promise.all(names.map((name) => readFile(join(place, name))))
+    send({ type: 'bundled', graph_id, names }, contents)
+  } finally {
+    await rm(output, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { createAppMatch } from './app-routes.ts'
+
+const CASES: [pattern: string, path: string, takes: boolean][] = [
+  ['/hello', '/hello', true],
+  ['/hello', '/hello/', true],
+  ['/hello', '/hello/you', false],
+  ['/a.b', '/axb', false],
+  ['/users/:id', '/users/7', true],
+  ['/users/:id', '/users', false],
+  ['/users/:id?', '/users', true],
+  ['/users/:id?', '/users/7/posts', false],
+  ['/files/:path{.+}', '/files/a/b/c', true],
+  ['/files/:path{.+}', '/other', false],
+  ['/api/*', '/api', true],
+  ['/api/*', '/api/a/b', true],
+  ['/api/*', '/apix', false],
+  ['/a/*/c', '/a/b/c', true],
+  ['/*', '/threads/search', true],
+  ['*', '/threads/search', true],
+]
+
+describe('routes of a Hono app', () => {
+  it.each(CASES)('%s and %s: %s', (path, asked, takes) => {
+    expect(createAppMatch([{ method: 'GET', path }])('GET', asked)).toBe(takes)
+  })
+
+  it('are of a method, or of all', () => {
+    const takes = createAppMatch([
+      { method: 'POST', path: '/in' },
+      { method: 'ALL', path: '/all/*' },
+    ])
+    expect([takes('GET', '/in'), takes('POST', '/in')]).toEqual([false, true])
+    expect([takes('PATCH', '/all/x'), takes('HEAD', '/all')]).toEqual([true, true])
+    expect(createAppMatch([{ method: 'GET', path: '/g' }])('HEAD', '/g')).toBe(true)
+  })
+})

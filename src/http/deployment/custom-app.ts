@@ -1,0 +1,113 @@
+import { request as askApp, type IncomingMessage } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import { AppError } from '../../base/errors.ts'
+import type { AccessUser } from '../../runs/model.ts'
+import type { Exchange } from '../exchange.ts'
+import { PREFIX_HEADER, prefixOf } from './path-prefix.ts'
+import { type AppRoute, createAppMatch } from './app-routes.ts'
+
+/** A deployment's own HTTP app, as requests reach it. */
+export interface CustomAppPort {
+  /** Path of the Unix socket, and the app's routes; null for a bare `fetch` handler. @throws AppError app_unavailable */
+  open(): Promise<{ socket: string; routes: readonly AppRoute[] | null }>
+}
+
+/** What becomes of a request. `preflight`: it is the app's, and a browser asks whether it may be sent. */
+export type AppAnswer = 'answered' | 'preflight' | 'not of the app'
+
+/** Serves what is the app's. */
+export interface CustomApp {
+  /**
+   * `isOurs`: a route of Weir has the path; `isOpen`: anybody may call it.
+   * @throws AppError app_unavailable, app_failed, websockets_unsupported
+   */
+  serve(exchange: Exchange, ours: { isOurs: boolean; isOpen: boolean }): Promise<AppAnswer>
+}
+
+/** Health checks are answered whatever becomes of the app. */
+const HEALTH = '/ok'
+
+/**
+ * Passes requests to the app, and its answers back, as they come: neither is held in memory, and who leaves is left.
+ * `identify` is asked first when there is one; the app hears which user it found.
+ */
+export function createCustomApp(
+  port: CustomAppPort,
+  identify: ((exchange: Exchange) => Promise<AccessUser | undefined>) | undefined,
+): CustomApp {
+  let known: { routes: readonly AppRoute[]; takes: ReturnType<typeof createAppMatch> } | undefined
+
+  function matchOf(routes: readonly AppRoute[]): ReturnType<typeof createAppMatch> {
+    if (known?.routes !== routes) known = { routes, takes: createAppMatch(routes) }
+    return known.takes
+  }
+
+  return {
+    async serve(exchange, { isOurs, isOpen }) {
+      const { req, path } = exchange
+      if (path === HEALTH) return 'not of the app'
+      const { socket, routes } = await port.open()
+      const preflight = req.method === 'OPTIONS' ? req.headers['access-control-request-method'] : undefined
+      const method = preflight ?? req.method ?? 'GET'
+      const takes = routes === null ? !isOurs : matchOf(routes)(method, path)
+      if (!takes) return 'not of the app'
+      if (preflight !== undefined) return 'preflight'
+      if (req.headers.upgrade !== undefined) throw new AppError('websockets_unsupported')
+      await pass(exchange, socket, isOpen ? undefined : await identify?.(exchange))
+      return 'answered'
+    },
+  }
+}
+
+const CALLER_HEADER = 'x-weir-caller'
+/** Of one connection only, and what the server alone says. */
+const NOT_PASSED = new Set([
+  'connection',
+  'keep-alive',
+  'upgrade',
+  'expect',
+  'x-request-id',
+  PREFIX_HEADER,
+  CALLER_HEADER,
+])
+const NOT_ANSWERED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'x-request-id'])
+
+async function pass(exchange: Exchange, socketPath: string, user: AccessUser | undefined): Promise<void> {
+  const { req, res, path, search, request_id } = exchange
+  const headers = [...without(req.rawHeaders, NOT_PASSED), 'x-request-id', request_id]
+  headers.push(PREFIX_HEADER, prefixOf(req, path))
+  if (user !== undefined) headers.push(CALLER_HEADER, callerText(user))
+  const asked = askApp({
+    socketPath,
+    method: req.method,
+    path: search === '' ? path : `${path}?${search}`,
+    headers,
+  })
+  res.once('close', () => asked.destroy())
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  asked.once('response', resolve).on('error', reject)
+  req.pipe(asked)
+  let answer: IncomingMessage
+  try {
+    answer = await promise
+  } catch (cause) {
+    if (res.destroyed) return
+    const code = (cause as NodeJS.ErrnoException).code
+    const isAway = code === 'ECONNREFUSED' || code === 'ENOENT'
+    throw new AppError(isAway ? 'app_unavailable' : 'app_failed', { cause })
+  }
+  const passed = without(answer.rawHeaders, NOT_ANSWERED)
+  res.writeHead(answer.statusCode ?? 502, [...passed, 'x-request-id', request_id])
+  res.flushHeaders()
+  await pipeline(answer, res).catch(() => res.destroy())
+}
+
+/** What LangGraph's server sets as the context variable `auth`. */
+function callerText(user: AccessUser): string {
+  return Buffer.from(JSON.stringify({ user, scopes: user.permissions })).toString('base64')
+}
+
+/** Names and values in turn, as node has them. */
+function without(rawHeaders: readonly string[], names: ReadonlySet<string>): string[] {
+  return rawHeaders.filter((_text, at) => !names.has((rawHeaders[at - (at % 2)] ?? '').toLowerCase()))
+}

@@ -1,0 +1,104 @@
+import { extname } from 'node:path'
+import { AppError } from '../../../base/errors.ts'
+import { requiredTextParameter } from '../../parameters.ts'
+import {
+  type DeploymentContext,
+  type DeploymentRoute,
+  deploymentRoute as route,
+} from '../deployment-route.ts'
+import { prefixOf } from '../path-prefix.ts'
+
+const TAG = 'UI'
+const GRAPH = requiredTextParameter('A graph that langgraph.json names under `ui`.')
+
+/** @throws AppError not_found, ui_unavailable */
+async function bundleOf(
+  { deps }: DeploymentContext,
+  graph_id: string,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const bundle = await deps.ui?.bundle(graph_id)
+  if (bundle !== undefined) return bundle
+  throw new AppError('not_found', { message: `UI not found for agent "${graph_id}"` })
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign)
+}
+
+const LOCAL = /^(localhost|127\.0\.0\.1)(:\d+)?$/
+const HOST = /^[\w.:[\]-]+$/
+
+/** Where the graph's files are, as the page that asked reaches them; whatever else the proxy speaks, the page keeps to. */
+function placeOf({ req }: DeploymentContext, graph_id: string): string {
+  const { host = '' } = req.headers
+  const origin = HOST.test(host) ? `${LOCAL.test(host) ? 'http:' : ''}//${host}` : ''
+  const asked = (req.url ?? '').replace(/\?.*$/s, '')
+  const prefix = prefixOf(req, asked.slice(asked.lastIndexOf('/ui/')))
+  return `${origin}${prefix}/ui/${encodeURIComponent(graph_id)}`
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+}
+
+/** Generative UI: components that graphs push and pages show, as LangGraph's server serves them. */
+export function uiRoutes(): DeploymentRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/ui/{graph_id}',
+      summary: 'HTML that loads and shows a UI component of a graph',
+      tag: TAG,
+      params: { graph_id: GRAPH },
+      body: 'ui-request',
+      reply: 'bytes',
+      reply_type: 'text/html; charset=utf-8',
+      errors: ['not_found', 'ui_unavailable'],
+      async handle(context) {
+        const { params, body } = context
+        const names = [...(await bundleOf(context, params.graph_id)).keys()]
+        const place = escapeHtml(placeOf(context, params.graph_id))
+        const styles = names.filter((name) => extname(name) === '.css')
+        const script = names.find((name) => extname(name) === '.js')
+        const show = `__LGUI_${params.graph_id.replaceAll(/[^a-zA-Z0-9]/g, '_')}.render(${JSON.stringify(body.name)}, "{{shadowRootId}}")`
+        const tags = styles.map((name) => `<link rel="stylesheet" href="${place}/${escapeHtml(name)}" />`)
+        if (script !== undefined) {
+          tags.push(`<script src="${place}/${escapeHtml(script)}" onload="${escapeHtml(show)}"></script>`)
+        }
+        return { body: tags.join('\n') }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/ui/{graph_id}/{file}',
+      summary: 'A file of a graph’s UI components',
+      tag: TAG,
+      params: { graph_id: GRAPH, file: requiredTextParameter('As the HTML names it.') },
+      reply: 'bytes',
+      reply_type: 'application/octet-stream',
+      errors: ['not_found', 'ui_unavailable'],
+      async handle(context) {
+        const { params } = context
+        const content = (await bundleOf(context, params.graph_id)).get(params.file)
+        if (content === undefined) throw new AppError('not_found', { message: 'File not found' })
+        return { body: content, headers: { 'content-type': TYPES[extname(params.file)] ?? 'text/plain' } }
+      },
+    }),
+  ]
+}
