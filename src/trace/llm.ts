@@ -8,6 +8,7 @@ import { billsThoughts, findModel, normalizeProvider, providerInPath } from './m
 import type { MappedSide } from './otel/side-source.ts'
 import type { PriceSource } from './price/price.ts'
 import type { Hints, Processor, Side } from './processor.ts'
+import { isRefusal } from './refused-call.ts'
 import { addTier, serviceTierOf } from './service-tier.ts'
 import { reportedUsage } from './usage.ts'
 import { type Checks, judge } from './verdicts.ts'
@@ -174,6 +175,7 @@ function estimateMissing(
 ): string | undefined {
   const { usage, issues } = traceRun
   if (traceRun.status === 'pending' && sides.outputs === undefined) return undefined
+  if (isUncounted(traceRun, sides)) return undefined
   // A span whose content was not captured says nothing of how much there was.
   const isSilent = traceRun.mapped !== undefined && sides.outputs === undefined && traceRun.status !== 'error'
   const needsOutput = usage.source.output === null && traceRun.run_type === 'llm' && !isSilent
@@ -216,6 +218,17 @@ function estimateMissing(
     }
   }
   return encoding
+}
+
+/**
+ * True for what would be counted without having been billed: a call that the vendor refused, and a span in which
+ * neither side has messages, since frameworks mark steps of theirs as calls of a model.
+ */
+function isUncounted({ status, error, mapped, usage }: TraceRun, sides: Sides): boolean {
+  if (usage.source.input !== null || usage.source.output !== null) return false
+  if (status === 'error' && sides.outputs === undefined) return mapped?.refused ?? isRefusal(error)
+  const isKnown = sides.input !== undefined || sides.output !== undefined
+  return mapped !== undefined && mapped.run_type === 'llm' && !isKnown
 }
 
 /** What a call was asked with: its inputs, unwrapped, and what clients keep beside them. */

@@ -1,6 +1,7 @@
 import type { Issue } from '../../schema/issue.ts'
 import { type JsonObject, type JsonValue, text } from '../../schema/json.ts'
 import { parseUuid } from '../../base/ids.ts'
+import { isRefusal } from '../refused-call.ts'
 import type { FoundUsage } from '../usage-sources.ts'
 import { firstTokenOfSpan } from './map-first-token.ts'
 import { runTypeOf } from './map-kind.ts'
@@ -20,6 +21,8 @@ export interface MappedSpan {
   metadata: JsonObject
   tags: string[]
   error: string | undefined
+  /** The error says that the vendor refused the call. */
+  refused: boolean
   /** Settings of the call; the tools offered are under `tools`. */
   invocation_params: JsonObject | undefined
   /** Sources of counts, the best first; searched before those in the outputs. */
@@ -53,6 +56,7 @@ export function mapSpan(span: OtelSpan, times: SpanTimes): MappedSpan {
     metadata: metadataOfSpan(view, run_type),
     tags: tagsOfSpan(view),
     error: errorOf(view),
+    refused: isRefused(view),
     invocation_params: invocationParamsOf(view),
     usage: usageOfSpan(view, run_type, issues),
     service_tier: serviceTierOfSpan(view),
@@ -89,6 +93,13 @@ function errorOf(view: SpanView): string | undefined {
   const type = view.text('error.type')
   if (status.code === 2) return text(status.message) ?? view.text('error.message') ?? type ?? 'error'
   return type === undefined ? undefined : (view.text('error.message') ?? type)
+}
+
+/** By the exception, the type of the error or an HTTP status. */
+function isRefused(view: SpanView): boolean {
+  const status = view.number('http.response.status_code', 'http.status_code')
+  const types = view.span.events.map(({ attributes }) => text(attributes['exception.type']))
+  return isRefusal(status?.toString(), errorOf(view), view.text('error.type'), ...types)
 }
 
 function exceptionText(attributes: JsonObject): string {
