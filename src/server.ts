@@ -16,6 +16,7 @@ import { createTraceReads } from './ingest/create-trace-reads.ts'
 import type { BlobStore } from './ingest/blob-store.ts'
 import type { DataDisk } from './ingest/data-disk.ts'
 import type { Ingester } from './ingest/ingester.ts'
+import { observeIngest } from './ingest/observe-ingest.ts'
 import { openIngestLog } from './ingest/ingest-log.ts'
 import type { ProjectStore } from './ingest/project-store.ts'
 import type { TraceStore } from './ingest/trace-store.ts'
@@ -383,19 +384,6 @@ function startRepricing(
 function isStored(ingester: Ingester, time: number): boolean {
   const { oldest_waiting_at } = ingester.health()
   return oldest_waiting_at === null || Date.parse(oldest_waiting_at) > time
-}
-
-function observeIngest(metrics: Metrics, ingester: Ingester): void {
-  metrics.observedGauge(
-    'weir_ingest_waiting',
-    'Items acknowledged and not yet confirmed by the store.',
-    () => ingester.health().waiting,
-  )
-  metrics.observedGauge(
-    'weir_ingest_log_bytes',
-    'Bytes of the ingest log that wait for the store.',
-    () => ingester.health().log.bytes,
-  )
 }
 
 /** From package.json, which lies one folder above the sources and two above the build. */
