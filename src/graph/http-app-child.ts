@@ -19,10 +19,13 @@ interface Bindings extends Partial<HttpBindings> {
 }
 
 type Env = { Bindings: Bindings; Variables: { auth: unknown } }
+type Ask = (input: string, init?: RequestInit) => Promise<Response>
 type Fetch = (request: Request, env: Bindings) => Response | Promise<Response>
 
 interface Opened {
   fetch: Fetch
+  /** Asks the deployment, from inside. */
+  ask: Ask
   routes: AppRoute[] | null
 }
 
@@ -41,9 +44,10 @@ export function serveHttpApp(): void {
 
 async function open(asked: ToHttpApp, tell: (file: string) => void): Promise<AppRoute[] | null> {
   await prepareLoader([asked.file], asked.tell_files ? tell : undefined)
-  bindLoopback(async () => new Response(null, { status: 503 }))
+  const loopback = bindLoopback()
   const app = await loadExport(asked.file, asked.export)
-  const { fetch, routes } = isHono(app) ? aroundHono(app, asked) : bareHandler(app, asked)
+  const { fetch, ask, routes } = isHono(app) ? aroundHono(app, asked) : bareHandler(app, asked)
+  loopback.ask = ask
   const listener = getRequestListener(fetch as never, { overrideGlobalObjects: false })
   const server = createServer((req, res) => void listener(req, res))
   // What a stream sends may take as long as it takes.
@@ -71,9 +75,9 @@ function aroundHono(app: Hono<Env>, { core, inner }: ToHttpApp): Opened {
   })
   outer.route('/', app)
   outer.all('*', (context) => passOn(context, context.env?.loopback === true ? inner : core))
-  bindLoopback(async (input, init) => outer.request(input, init, { loopback: true }))
+  const ask: Ask = async (input, init) => outer.request(input, init, { loopback: true })
   const routes = app.routes.map(({ method, path }) => ({ method, path }))
-  return { fetch: (request, env) => outer.fetch(request, env), routes }
+  return { fetch: (request, env) => outer.fetch(request, env), ask, routes }
 }
 
 /** Any object with a `fetch` handler, or the handler alone. */
@@ -84,18 +88,26 @@ function bareHandler(app: unknown, { file, inner, export: name }: ToHttpApp): Op
       message: `The export "${name}" of ${file} is neither a Hono app nor has it a "fetch" handler.`,
     })
   }
-  bindLoopback((input, init) => forward(new Request(input, init), inner))
+  const ask: Ask = (input, init) => forward(new Request(input, init), inner)
   const fetch: Fetch = handler === undefined ? (app as Fetch) : (request, env) => handler.fetch(request, env)
-  return { fetch, routes: null }
+  return { fetch, ask, routes: null }
 }
 
 function hasFetch(app: unknown): app is { fetch: Fetch } {
   return typeof app === 'object' && app !== null && 'fetch' in app && typeof app.fetch === 'function'
 }
 
-/** What `new Client()` of the SDK asks where no address is given. */
-function bindLoopback(fetch: (input: string, init?: RequestInit) => Promise<Response>): void {
+/**
+ * What `new Client()` of the SDK asks where no address is given. A client may be made while the app is being loaded: it
+ * keeps the function that it finds, so what that does is set later.
+ */
+function bindLoopback(): { ask: Ask } {
+  const loopback = { ask: async () => new Response('The app is being loaded.', { status: 503 }) } as {
+    ask: Ask
+  }
+  const fetch: Ask = (input, init) => loopback.ask(input, init)
   Object.assign(globalThis, { [Symbol.for('langgraph_api:fetch')]: fetch })
+  return loopback
 }
 
 /** Leaves the request to the routes of Weir: with the body that a middleware has read, and may have changed. */
