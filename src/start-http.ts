@@ -171,7 +171,7 @@ async function deploymentApp(
     authenticator: keys,
     json_bodies: { max_bytes: MAX_DEPLOYMENT_BODY_BYTES, empty: '{}' },
     ...guard,
-    sse: createSse({ logger, metrics, outflow, limits: config.streams }),
+    sse: createSse({ logger, outflow, limits: config.streams }),
     tracing: config.hosted?.tracing === true,
     langgraph_version: await langgraphVersion(),
   }

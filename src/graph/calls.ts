@@ -38,7 +38,7 @@ export async function answerCall(deps: CallDeps, tenant: Tenant, call: HostCall)
     case 'end_state':
       return withState('null', await graph.getState(call.config))
     case 'history':
-      return { body: await readHistory(historySource(deps, tenant, graph, call.graph_id), call) }
+      return readHistory(historySource(deps, tenant, graph, call.graph_id), call)
     case 'update_state':
       return updateState(graph, call.config, [[{ values: call.values, as_node: call.as_node }]])
     case 'bulk_update':

@@ -1,4 +1,4 @@
-import type { GraphCall } from '../runs/graph-host.ts'
+import type { GraphAnswer, GraphCall } from '../runs/graph-host.ts'
 import type { Tenant } from '../runs/model.ts'
 import { isObject, type JsonObject } from '../schema/json.ts'
 import type { GraphStorage } from './graph-storage.ts'
@@ -23,22 +23,44 @@ interface Shown {
   text: string
 }
 
-/** The history that a call asks for as JSON text of ThreadStates, newest first. */
-export async function readHistory(source: HistorySource, call: HistoryCall): Promise<string> {
-  const shown = (await readOutline(source, call)) ?? (await readStates(source.graph, call, call.limit))
-  return `[${shown.map(({ text }) => text).join(',')}]`
+/** What an answer has at the most, in characters, unless its first state alone is larger. */
+const ANSWER_CHARS = 32 << 20
+
+/**
+ * The history that a call asks for as JSON text of ThreadStates, newest first. One that would be too large ends early, with
+ * the checkpoint before which it goes on.
+ */
+export async function readHistory(source: HistorySource, call: HistoryCall): Promise<GraphAnswer> {
+  const found = (await readOutline(source, call)) ?? (await readStates(source.graph, call, call.limit))
+  const shown = fitting(found)
+  const body = `[${shown.map(({ text }) => text).join(',')}]`
+  const last = shown.at(-1)
+  return shown.length < found.length && last !== undefined ? { body, next: last.id } : { body }
 }
 
-/** States as LangGraph makes them, which takes a tenth of a millisecond each. */
+function fitting(states: readonly Shown[]): readonly Shown[] {
+  let chars = 0
+  const end = states.findIndex(({ text }, index) => {
+    chars += text.length
+    return index > 0 && chars > ANSWER_CHARS
+  })
+  return end < 0 ? states : states.slice(0, end)
+}
+
+/** States as LangGraph makes them, which takes a tenth of a millisecond each; no more than tell that others follow. */
 async function readStates(graph: AnyGraph, call: HistoryCall, limit: number): Promise<Shown[]> {
   const shown: Shown[] = []
+  let chars = 0
   const options = {
     limit,
     ...(call.before === null ? {} : { before: toConfig(call.before) }),
     ...(call.metadata === null ? {} : { filter: call.metadata }),
   }
   for await (const snapshot of graph.getStateHistory(call.config, options)) {
-    shown.push({ id: idOf(snapshot.config) ?? '', text: threadStateText(snapshot) })
+    const text = threadStateText(snapshot)
+    shown.push({ id: idOf(snapshot.config) ?? '', text })
+    chars += text.length
+    if (chars > ANSWER_CHARS && shown.length > 1) break
   }
   return shown
 }
@@ -64,6 +86,7 @@ async function readOutline(source: HistorySource, call: HistoryCall): Promise<Sh
   const fresh = known.findLastIndex(({ text }) => text === undefined) + 1
   if (fresh === 0) return known as Shown[]
   const made = await readStates(graph, call, fresh)
+  if (made.length < fresh && fitting(made).length < made.length) return made
   const after = await storage.marks(tenant, { ...scan, limit: fresh })
   const isSame = after.every(({ checkpoint_id, mark }, i) => {
     return (

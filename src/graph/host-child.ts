@@ -228,8 +228,9 @@ async function sendAnswer(
   { id, tenant, call }: Extract<ToHost, { type: 'call' }>,
 ): Promise<void> {
   try {
-    const { body, state } = await answerCall(deps, tenant, call)
-    channel.send({ type: 'answer', id, state: stateHead(state) }, [body, ...stateParts(state)])
+    const { body, state, next } = await answerCall(deps, tenant, call)
+    const head = { type: 'answer', id, state: stateHead(state), ...(next !== undefined && { next }) } as const
+    channel.send(head, [body, ...stateParts(state)])
   } catch (thrown) {
     const error = refusal(thrown)
     channel.send({ type: 'refused', id, code: error.code, message: error.message })

@@ -322,7 +322,7 @@ function readEnd(head: Extract<FromHost, { type: 'end' }>, parts: readonly Buffe
 function readAnswer(head: Extract<FromHost, { type: 'answer' }>, parts: readonly Buffer[]): GraphAnswer {
   const body = parts[0]?.toString('utf8') ?? 'null'
   const state = readState(head.state, parts.slice(1))
-  return state === undefined ? { body } : { body, state }
+  return { body, ...(state && { state }), ...(head.next !== undefined && { next: head.next }) }
 }
 
 function readState(head: StateHead | null, [values, rest]: readonly Buffer[]): GraphState | undefined {

@@ -57,8 +57,8 @@ export type FromHost =
   | { type: 'trace'; id: number }
   /** Parts: values of the state, its rest, and the last `values` event where it differs. */
   | { type: 'end'; id: number; end: EndHead; state: StateHead | null; values: 'none' | 'state' | 'own' }
-  /** Parts: the body; values and rest of the state. */
-  | { type: 'answer'; id: number; state: StateHead | null }
+  /** Parts: the body; values and rest of the state. `next`: where a history that was cut goes on. */
+  | { type: 'answer'; id: number; state: StateHead | null; next?: string }
   | { type: 'refused'; id: number; code: ErrorCode; message: string }
   /** The host lives: every quarter of a second while it works. */
   | { type: 'beat' }

@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts'
+import { createFairQueue } from '../base/fair-queue.ts'
 import { parseFilter } from '../trace/filter.ts'
 import { NIL_UUID } from '../base/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -19,7 +20,7 @@ import {
   type ReadFragments,
   type ReadPlan,
 } from './read-plan.ts'
-import type { TraceOptions, TraceReads, TraceRunQuery } from './trace-reads.ts'
+import type { Asker, TraceOptions, TraceReads, TraceRunQuery } from './trace-reads.ts'
 import type { PriceStore } from './price-store.ts'
 import type { ListQuery, ProjectCounts, ProjectStats, TraceStore } from './trace-store.ts'
 import type { WorkerPool } from './worker-pool.ts'
@@ -39,6 +40,8 @@ const TRACE_PAGE = 1000
 const NONE = new Uint8Array(0)
 /** Payloads that are in memory for answers at the same time; they grow several times over on their way to JSON. */
 const READ_BYTES = 256 * 1024 * 1024
+/** Queries with filters, which look at many rows: the others of the store's connections are for reads that do not. */
+const FILTERED = { at_once: 4, at_once_per_key: 2, waiting_per_key: 64 }
 /** Fields of a list that are in the payloads only: asking for one of them makes the page whole. */
 const PAYLOAD_FIELDS = new Set([
   'inputs',
@@ -59,6 +62,7 @@ export function createTraceReads(deps: TraceReadsDeps): TraceReads {
 class LaneTraceReads implements TraceReads {
   readonly #deps: TraceReadsDeps
   readonly #budget = createByteBudget(READ_BYTES)
+  readonly #filtered = createFairQueue(FILTERED)
 
   constructor(deps: TraceReadsDeps) {
     this.#deps = deps
@@ -130,8 +134,8 @@ class LaneTraceReads implements TraceReads {
     })
   }
 
-  async query(workspace_id: string, query: TraceRunQuery): Promise<Uint8Array> {
-    const rows = await this.#deps.store.list(workspace_id, toListQuery(query))
+  async query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array> {
+    const rows = await this.#list(workspace_id, toListQuery(query), asker)
     const found = decodeRows(rows)
     const isWhole = query.select?.some((field) => PAYLOAD_FIELDS.has(field)) === true
     const [roll_up, plan] = await Promise.all([
@@ -147,6 +151,17 @@ class LaneTraceReads implements TraceReads {
       const input = { read, cursors, choice: { select: query.select } }
       return this.#task('read-page', input, movable(fragments.payloads))
     })
+  }
+
+  async #list(workspace_id: string, query: ListQuery, asker: Asker | undefined): Promise<Uint8Array> {
+    const { store } = this.#deps
+    if (query.filter === undefined || asker === undefined) return store.list(workspace_id, query)
+    const leave = await this.#filtered.enter(asker.holder, asker.gone)
+    try {
+      return await store.list(workspace_id, query)
+    } finally {
+      leave()
+    }
   }
 
   async attachment(workspace_id: string, run_id: string, name: string): Promise<Attachment | undefined> {

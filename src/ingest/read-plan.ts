@@ -6,7 +6,7 @@ import { FragmentSet } from './fragment-set.ts'
 import type { TraceStore } from './trace-store.ts'
 
 /** Bytes of payload in one answer, or of its only TraceRun: a page that would have more ends early. */
-const ANSWER_BYTES = 256 * 1024 * 1024
+const ANSWER_BYTES = 32 * 1024 * 1024
 
 /** The fragments of the TraceRuns that an answer shows whole. */
 export interface ReadFragments {

@@ -29,12 +29,22 @@ export interface TraceOptions {
   cursor?: string
 }
 
+/** Who asks: has a share of what takes long, and may leave. */
+export interface Asker {
+  holder: string
+  gone: AbortSignal
+}
+
 /** Reads for one workspace; answers are ready JSON bytes in the shapes of platform-api §2, made off the event loop. */
 export interface TraceReads {
   traceRun(workspace_id: string, id: string, choice?: FieldChoice): Promise<Uint8Array | undefined>
   trace(workspace_id: string, trace_id: string, options: TraceOptions): Promise<Uint8Array | undefined>
-  /** @throws AppError invalid_request for a filter or cursor that cannot be read */
-  query(workspace_id: string, query: TraceRunQuery): Promise<Uint8Array>
+  /**
+   * Queries with a filter wait for each other, with a share for each `holder`; others, of new runs mostly, do not wait.
+   * @throws AppError invalid_request for a filter or cursor that cannot be read, rate_limited when the holder has too many
+   * waiting
+   */
+  query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array>
   attachment(
     workspace_id: string,
     run_id: string,

@@ -81,9 +81,9 @@ export function createThreads(deps: ThreadsDeps): Threads {
     async history(call, thread_id, { limit, before, metadata, checkpoint }) {
       const thread = await getThread(deps, call, thread_id)
       const graph_id = graphOf(thread)
-      if (graph_id === undefined) return '[]'
+      if (graph_id === undefined) return { body: '[]' }
       const about = { graph_id, ...(await configsOf(deps, call, thread, checkpoint ?? undefined)) }
-      return (await ask(deps, call, { name: 'history', ...about, limit, before, metadata })).body
+      return ask(deps, call, { name: 'history', ...about, limit, before, metadata })
     },
   }
 }

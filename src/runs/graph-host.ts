@@ -60,6 +60,8 @@ export type GraphEnd =
 export interface GraphAnswer {
   /** Ready to be sent. */
   body: string
+  /** Of a history that ends early because it would be too large: the checkpoint before which it goes on. */
+  next?: string
   /** After a change of state: the thread as it is now. */
   state?: GraphState
 }

@@ -96,7 +96,7 @@ describe('the state of a thread', () => {
       next: [],
       checkpoint: null,
     })
-    expect(await threads.history(call, thread_id, EVERYTHING)).toBe('[]')
+    expect(await threads.history(call, thread_id, EVERYTHING)).toEqual({ body: '[]' })
     await expect(threads.updateState(call, thread_id, { values: {}, as_node: null })).rejects.toMatchObject({
       code: 'invalid_request',
       message: `Thread ${thread_id} has no graph ID`,

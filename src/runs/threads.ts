@@ -60,6 +60,6 @@ export interface Threads {
   ): Promise<string>
   /** Answers `{"checkpoint":{…}}`. */
   updateState(call: Call, thread_id: string, update: StateUpdate): Promise<string>
-  /** `[]` for a thread that no graph has touched. */
-  history(call: Call, thread_id: string, query: HistoryQuery): Promise<string>
+  /** `[]` for a thread that no graph has touched. `next`: the checkpoint before which it goes on, when it ends early. */
+  history(call: Call, thread_id: string, query: HistoryQuery): Promise<{ body: string; next?: string }>
 }

@@ -65,10 +65,11 @@ function queryRoute(): Route {
     body: 'trace-run-query',
     reply: 'bytes',
     reply_schema: 'trace-run-page',
-    errors: ['store_unavailable'],
-    handle: async ({ deps, principal, body }) => ({
-      body: await deps.reads.query(principal.workspace_id, toTraceRunQuery(body)),
-    }),
+    errors: ['store_unavailable', 'rate_limited'],
+    async handle({ deps, principal, body, gone }) {
+      const asker = { holder: principal.api_key_id, gone: gone() }
+      return { body: await deps.reads.query(principal.workspace_id, toTraceRunQuery(body), asker) }
+    },
   })
 }
 

@@ -39,6 +39,8 @@ export interface CheckpointSource {
 
 /** So many checkpoints of a history are read at a time. */
 const PAGE = 256
+/** Whoever reads large states stops early. */
+const FIRST_PAGE = 8
 /** A checkpoint that loses its values while it is read has been deleted, and then another one is the newest. */
 const MAX_TRIES = 5
 
@@ -189,8 +191,11 @@ export async function* readHistory(
   const found = await readCheckpoints(database, tenant, isFiltered ? { ...scan, limit: undefined } : scan)
   const rows = isFiltered ? await matching(source, found, filter, scan.limit) : found
   const values = new Map<string, unknown>()
-  for (let at = 0; at < rows.length; at += PAGE) {
-    const page = rows.slice(at, at + PAGE)
+  let size = FIRST_PAGE
+  for (let at = 0; at < rows.length; ) {
+    const page = rows.slice(at, at + size)
+    at += page.length
+    size = Math.min(2 * size, PAGE)
     const read = new Map<CheckpointRow, ReadCheckpoint>()
     for (const some of byPlace(page)) {
       for (const [row, one] of await assemble(source, some, values)) read.set(row, one)

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import type { Threads } from '../../../runs/threads.ts'
 import { flagParameter, integerParameter, textParameter, uuidParameter } from '../../parameters.ts'
+import type { RouteReply } from '../../route.ts'
 import { callOf } from '../call-of.ts'
 import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
 import { isGiven } from '../given.ts'
@@ -115,7 +117,8 @@ function patchRoute(): DeploymentRoute {
 function historyRoutes(): DeploymentRoute[] {
   const shared = {
     path: '/threads/{thread_id}/history',
-    summary: 'States of a thread, newest first',
+    summary:
+      'States of a thread, newest first; X-Pagination-Next tells what `before` goes on with when it ends early',
     tag: TAG,
     params: THREAD_PARAMS,
     reply: 'bytes',
@@ -133,7 +136,9 @@ function historyRoutes(): DeploymentRoute[] {
       async handle(context) {
         const { limit, before } = context.query
         const query = { limit, before: toBefore(before), metadata: null, checkpoint: null }
-        return { body: await context.deps.threads.history(callOf(context), context.params.thread_id, query) }
+        return historyReply(
+          await context.deps.threads.history(callOf(context), context.params.thread_id, query),
+        )
       },
     }),
     deploymentRoute({
@@ -148,10 +153,16 @@ function historyRoutes(): DeploymentRoute[] {
           metadata: (metadata ?? null) as JsonObject | null,
           checkpoint: (checkpoint ?? null) as JsonObject | null,
         }
-        return { body: await context.deps.threads.history(callOf(context), context.params.thread_id, query) }
+        return historyReply(
+          await context.deps.threads.history(callOf(context), context.params.thread_id, query),
+        )
       },
     }),
   ]
+}
+
+function historyReply({ body, next }: Awaited<ReturnType<Threads['history']>>): RouteReply<string> {
+  return { body, ...(next !== undefined && { headers: { 'x-pagination-next': next } }) }
 }
 
 function toBefore(before: string | JsonObject | null | undefined): JsonObject | null {

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished, describe, expect, it } from 'vitest'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { createLogger } from '../../../base/log.ts'
-import { createMetrics } from '../../../base/metrics.ts'
 import type { Batch, StoredEvent } from '../../../events/event-log.ts'
 import type { EventStream } from '../../../runs/streams.ts'
 import { createExchange, sendLive } from '../../exchange.ts'
@@ -14,7 +13,6 @@ import { createSse } from './sse.ts'
 const HEADERS = { 'content-type': 'text/event-stream' }
 const partsOf = () => ({
   logger: createLogger({ level: 'silent' }),
-  metrics: createMetrics(),
   outflow: createOutflow(),
   limits: { at_once: 3, at_once_per_key: 2 },
 })

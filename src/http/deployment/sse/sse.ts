@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { AppError, toAppError } from '../../../base/errors.ts'
 import type { Logger } from '../../../base/log.ts'
-import type { Metrics } from '../../../base/metrics.ts'
 import type { EventStream } from '../../../runs/streams.ts'
 import type { LiveBody } from '../../exchange.ts'
 import type { Outflow } from '../../outflow.ts'
@@ -28,7 +27,6 @@ export interface BodyOptions {
 
 export interface SseParts {
   logger: Logger
-  metrics: Metrics
   outflow: Outflow
   limits: { at_once: number; at_once_per_key: number }
   heartbeat_ms?: number
@@ -39,11 +37,10 @@ const HEARTBEAT_MS = 5000
 /** A line of its own, but no empty line after it: an SDK takes that for the end of an event. */
 const HEARTBEAT = ': heartbeat\n'
 
-export function createSse({ logger, metrics, outflow, limits, heartbeat_ms = HEARTBEAT_MS }: SseParts): Sse {
+export function createSse({ logger, outflow, limits, heartbeat_ms = HEARTBEAT_MS }: SseParts): Sse {
   const heartbeats = createHeartbeats(HEARTBEAT, heartbeat_ms)
   const encodeShared = createSharedEncoder()
   const places = createPlaces(limits)
-  metrics.observedGauge('weir_event_streams', 'Event streams that are open.', places.taken)
 
   const writeAll = async (
     res: ServerResponse,
@@ -82,7 +79,6 @@ function createPlaces({ at_once, at_once_per_key }: SseParts['limits']) {
   const held = new Map<string, number>()
   let taken = 0
   return {
-    taken: () => taken,
     enter(holder: string): () => void {
       const mine = held.get(holder) ?? 0
       if (taken >= at_once || mine >= at_once_per_key) throw new AppError('too_many_streams')
