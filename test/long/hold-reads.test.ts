@@ -45,7 +45,7 @@ async function honestRound(): Promise<void> {
     ['/ok', {}],
     ['/runs', jsonBody('POST', run)],
     [`${BASE}/threads`, jsonBody('POST', { metadata: { of: 'honest' } })],
-    [`${BASE}/threads/search`, jsonBody('POST', { limit: 3, metadata: { of: 'honest' } })],
+    [`${BASE}/threads/search`, jsonBody('POST', { limit: 3 })],
   ] as const) {
     const response = await weir.fetch(path, init)
     await response.arrayBuffer()
