@@ -65,18 +65,32 @@ it('counts as full when less is free than there should be', async () => {
   })
 })
 
-it('a disk that hangs is told as such, and is asked once', async () => {
+/** A disk that takes its first write and then none until `hangs` is resolved. */
+function hangingDisk() {
   const asked: string[] = []
   const hangs = Promise.withResolvers<void>()
   const tryWrite = (file: string): Promise<void> => {
     asked.push(file)
     return asked.length === 1 ? Promise.resolve() : hangs.promise
   }
-  await watch({ tryWrite, answerMs: 20 })
+  return { asked, hangs, tryWrite }
+}
+
+it('reports a disk that hangs, and starts no second write on it', async () => {
+  const { asked, hangs, tryWrite } = hangingDisk()
+  await watch({ tryWrite, answerMs: 20, hangMs: 20 })
   for (let n = 0; n < 3; n++) {
     await expect(disk?.check()).rejects.toMatchObject({ code: 'disk_unwritable' })
   }
   expect(asked).toHaveLength(2)
+  hangs.resolve()
+})
+
+it('answers with the state before while a busy disk takes its time', async () => {
+  const { asked, hangs, tryWrite } = hangingDisk()
+  await watch({ tryWrite, answerMs: 20 })
+  for (let n = 0; n < 3; n++) expect((await disk?.look())?.problem).toBeNull()
+  expect([asked.length, lines]).toEqual([2, []])
   hangs.resolve()
 })
 

@@ -16,13 +16,17 @@ export interface DataDiskOptions {
   tryWrite?: (file: string) => Promise<void>
   /** How old a look may be that `look` and `check` answer by. */
   freshMs?: number
-  /** How long the disk may take. */
+  /** How long a look waits for the disk before it answers with what was known before. */
   answerMs?: number
+  /** How long the disk may take before it counts as one that takes no writes. */
+  hangMs?: number
 }
 
 const EVERY_MS = 10_000
 const FRESH_MS = 1_000
 const ANSWER_MS = 2_000
+/** A busy disk may well take seconds. */
+const HANG_MS = 30_000
 const PROBE = Buffer.alloc(64 * 1024)
 const PROBE_FILE = '.disk-check'
 
@@ -59,10 +63,12 @@ class WatchedDisk implements DataDisk {
   #looking: Promise<DiskState> | undefined
   /** A disk that hangs is not asked a second time before it has answered. */
   #measuring: Promise<DiskState> | undefined
+  #measuringSince = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: DataDiskOptions) {
-    this.#options = { tryWrite: writeProbe, freshMs: FRESH_MS, answerMs: ANSWER_MS, ...options }
+    const limits = { freshMs: FRESH_MS, answerMs: ANSWER_MS, hangMs: HANG_MS }
+    this.#options = { tryWrite: writeProbe, ...limits, ...options }
     this.#state = { free_bytes: 0, size_bytes: 0, min_free_bytes: options.minFreeBytes, problem: null }
     const { metrics } = options
     const [free, size] = ['weir_disk_free_bytes', 'weir_disk_size_bytes']
@@ -96,18 +102,28 @@ class WatchedDisk implements DataDisk {
   }
 
   async #lookNow(): Promise<DiskState> {
-    const { answerMs } = this.#options
     const late = Promise.withResolvers<DiskState>()
-    const silent = `The disk of DATA_DIR did not take a write within ${answerMs / 1000} s.`
-    const timer = setTimeout(() => late.resolve(this.#unwritable(silent)), answerMs)
-    this.#measuring ??= this.#measure()
-      .catch((error: unknown) => this.#unwritable(`DATA_DIR cannot be looked at (${reasonOf(error)}).`))
-      .finally(() => (this.#measuring = undefined))
-    const next = await Promise.race([this.#measuring, late.promise])
+    const timer = setTimeout(() => late.resolve(this.#stateWhileBusy()), this.#options.answerMs)
+    const next = await Promise.race([this.#measureOnce(), late.promise])
     clearTimeout(timer)
     this.#lookedAt = performance.now()
     this.#see(next)
     return next
+  }
+
+  #measureOnce(): Promise<DiskState> {
+    if (this.#measuring !== undefined) return this.#measuring
+    this.#measuringSince = performance.now()
+    return (this.#measuring = this.#measure()
+      .catch((error: unknown) => this.#unwritable(`DATA_DIR cannot be read (${reasonOf(error)}).`))
+      .finally(() => (this.#measuring = undefined)))
+  }
+
+  /** The state while a write is under way: the one before, until the disk has taken too long. */
+  #stateWhileBusy(): DiskState {
+    const { hangMs } = this.#options
+    if (performance.now() - this.#measuringSince < hangMs) return this.#state
+    return this.#unwritable(`The disk of DATA_DIR did not take a write within ${hangMs / 1000} s.`)
   }
 
   async #measure(): Promise<DiskState> {
