@@ -11,7 +11,7 @@ import { createKvStore } from './storage/sql/kv-store.ts'
 import { connectRunDatabase } from './storage/sql/open-run-database.ts'
 import { createRunStore } from './storage/sql/run-store.ts'
 import type { SqlPlace } from './storage/sql/open.ts'
-import { meteredDatabase } from './storage/sql/metered-database.ts'
+import { type Allowance, meteredDatabase } from './storage/sql/metered-database.ts'
 
 // The composition root of a thread that reads lists of a deployment: it has a connection of its own, which cannot write.
 
@@ -27,7 +27,7 @@ export interface ListTask {
   request: ListRequest
   access: AccessFilter
   /** Beyond either the answer is null: the list is one that takes long. Null: as long as it takes. */
-  allowance: { ms: number; bytes: number } | null
+  allowance: Allowance | null
 }
 
 const { place, niceness } = workerData as ListThreadData

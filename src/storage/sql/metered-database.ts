@@ -7,9 +7,13 @@ export interface MeteredDatabase {
   within<T>(allowance: Allowance | null, work: () => Promise<T>): Promise<T | null>
 }
 
-/** Milliseconds since the work began, and bytes of text that it has read. */
+/** What work may take. */
 export interface Allowance {
-  ms: number
+  /** Milliseconds of the thread's processor: on a busy machine short work takes longer, and yet no more of it. */
+  cpu_ms: number
+  /** Milliseconds since it began. */
+  wall_ms: number
+  /** Of text that it reads. */
   bytes: number
 }
 
@@ -28,12 +32,16 @@ function textLength(rows: readonly unknown[]): number {
 export function meteredDatabase(database: Database): MeteredDatabase {
   let allowance: Allowance | null = null
   let began = 0
+  let cpuBegan = process.threadCpuUsage()
   let bytes = 0
 
+  const isUsedUp = ({ cpu_ms, wall_ms, bytes: most }: Allowance): boolean => {
+    const { user, system } = process.threadCpuUsage(cpuBegan)
+    return bytes > most || (user + system) / 1000 > cpu_ms || performance.now() - began > wall_ms
+  }
+
   const query: SqlSession['query'] = async <Row>(sql: string, params?: readonly SqlValue[]) => {
-    if (allowance !== null && (bytes > allowance.bytes || performance.now() - began > allowance.ms)) {
-      throw new UsedUp()
-    }
+    if (allowance !== null && isUsedUp(allowance)) throw new UsedUp()
     const rows = await database.query<Row>(sql, params)
     if (allowance !== null) bytes += textLength(rows)
     return rows
@@ -43,6 +51,7 @@ export function meteredDatabase(database: Database): MeteredDatabase {
     async within(given, work) {
       allowance = given
       began = performance.now()
+      cpuBegan = process.threadCpuUsage()
       bytes = 0
       try {
         return await work()
