@@ -67,7 +67,10 @@ const tops = [
   // What a processor is built with: the contract and the makers of canonical messages.
   { from: '^processors/', to: ['^src/trace/(processor|messages|message-checks)\\.ts$'] },
   { from: '^src/config\\.ts$', to: ['^src/(base|schema)/', '^src/misspelt-names\\.ts$'] },
-  { from: '^src/start-(deployment|event-log|graph-hosts|http|lists|project)\\.ts$', to: ['^src/'] },
+  {
+    from: '^src/(claim-stores|start-(deployment|event-log|graph-hosts|http|lists|project))\\.ts$',
+    to: ['^src/'],
+  },
   // The composition root of a thread that reads lists.
   { from: '^src/list-thread\\.ts$', to: ['^src/(base|schema|ingest|runs|storage)/'] },
   // The composition root of a graph host.

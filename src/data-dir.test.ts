@@ -60,10 +60,6 @@ describe('toStartError', () => {
       Object.assign(new Error('unable to open database file'), { errcode: 14 }),
       'A database in /d (DATA_DIR) cannot be opened. Give this user the folder and all files in it, or set DATA_DIR to another folder.',
     ],
-    [
-      Object.assign(new Error('file is not a database'), { errcode: 26 }),
-      'A database in /d (DATA_DIR) cannot be opened: file is not a database. Put it back from a backup, or set DATA_DIR to another folder.',
-    ],
   ])('says what %s means for the folder', (thrown, message) => {
     expect(toStartError(thrown, '/d')).toMatchObject({ code: 'data_dir_unusable', message, cause: thrown })
   })

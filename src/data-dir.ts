@@ -7,7 +7,6 @@ import { findServer } from './server-address.ts'
 const ANOTHER = 'or set DATA_DIR to another folder'
 /** Of errors of SQLite, whatever more the upper bits say. */
 const SQLITE_CANTOPEN = 14
-const SQLITE_NOTADB = 26
 
 /**
  * Makes the directory, for its owner only, and keeps what is in it out of a repository that it may lie in.
@@ -37,7 +36,7 @@ async function assertNoFile(path: string): Promise<void> {
 /** What a start failed with, in words about DATA_DIR where that is the reason; anything else as it is. */
 export function toStartError(thrown: unknown, dataDir: string): unknown {
   if (!(thrown instanceof Error)) return thrown
-  const { code, message, path, errcode } = thrown as NodeJS.ErrnoException & { errcode?: number }
+  const { code, path, errcode } = thrown as NodeJS.ErrnoException & { errcode?: number }
   const folder = resolve(dataDir)
   const diskCode = thrown instanceof AppError ? thrown.code : diskErrorCode(thrown)
   if (diskCode === 'disk_full')
@@ -52,8 +51,6 @@ export function toStartError(thrown: unknown, dataDir: string): unknown {
   const database = `A database in ${folder} (DATA_DIR) cannot be opened`
   if (sqlite === SQLITE_CANTOPEN)
     return unusable(`${database}. Give this user the folder and all files in it, ${ANOTHER}.`, thrown)
-  if (sqlite === SQLITE_NOTADB)
-    return unusable(`${database}: ${message}. Put it back from a backup, ${ANOTHER}.`, thrown)
   return thrown
 }
 

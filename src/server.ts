@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { type Bootstrapped, bootstrapIdentity } from './auth/bootstrap.ts'
@@ -6,6 +5,7 @@ import { systemClock } from './base/clock.ts'
 import { AppError } from './base/errors.ts'
 import { createLogger, type Logger } from './base/log.ts'
 import { createMetrics, type Metrics } from './base/metrics.ts'
+import { packageVersion } from './base/package-version.ts'
 import type { Config } from './config.ts'
 import { prepareDataDir, toStartError } from './data-dir.ts'
 import { createBrowserGates } from './http/browser-gates.ts'
@@ -33,6 +33,7 @@ import { startStoreWriter } from './ingest/store-writer.ts'
 import { createUsageRecorder, type UsageRecorder } from './ingest/usage-recorder.ts'
 import { createRegistry } from './schema/registry.ts'
 import { createFileBlobStore } from './storage/blob-store.ts'
+import { openInstallation, sqlStore } from './storage/installation.ts'
 import { watchDataDisk } from './storage/data-disk.ts'
 import { type OpenedClickHouse, openClickHouse } from './storage/clickhouse/open.ts'
 import { createTraceStore } from './storage/clickhouse/trace-store.ts'
@@ -47,6 +48,7 @@ import { openSql } from './storage/sql/open.ts'
 import { createPriceStore } from './storage/sql/price-store.ts'
 import { createProjectStore } from './storage/sql/project-store.ts'
 import { createRepriceJobStore } from './storage/sql/reprice-job-store.ts'
+import { claimClickHouse, claimFolders } from './claim-stores.ts'
 import { startDeployment } from './start-deployment.ts'
 import { announceServer } from './server-address.ts'
 import { assertPortsFree, type MovedPort, startHttp } from './start-http.ts'
@@ -80,6 +82,8 @@ export interface WeirServer {
 /** Parts that a caller may bring along. */
 export interface ServerOverrides {
   logger?: Logger
+  /** A store that has been emptied since the last start is taken for a new one. */
+  acceptEmptyStore?: boolean
 }
 
 const DRAIN_MS = 10_000
@@ -102,7 +106,8 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     }
   }
   try {
-    const parts = await startParts({ config, logger, metrics: createMetrics(), stops })
+    const { acceptEmptyStore = false } = overrides
+    const parts = await startParts({ config, logger, metrics: createMetrics(), stops, acceptEmptyStore })
     let stopped: Promise<void> | undefined
     const stopOnce = (): Promise<void> => {
       if (stopped === undefined) logger.info('stopping')
@@ -133,20 +138,20 @@ interface Base {
   logger: Logger
   metrics: Metrics
   stops: Stops
+  acceptEmptyStore: boolean
 }
 
 async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
   const { config, logger, metrics, stops } = base
-  warnOfMisspelt(base)
-  await assertPortsFree(config)
-  await prepareDataDir(config.dataDir)
+  await prepare(base)
   const telemetry = await startTelemetry({ endpoint: config.otlpEndpoint, metrics, logger })
   stops.push(() => telemetry.stop())
   const disk = await startDisk(base)
   const opening = startClickHouse(base)
   const sql = await startSql(base)
-  const { identity, identityStore, projects, prices, repriceJobs, usageLimits } = sql
-  const clickhouse = await opening
+  const { identity, identityStore, projects, prices, repriceJobs, usageLimits, installation } = sql
+  const clickhouse = await claimClickHouse(base, await opening, installation)
+  const checkFolders = await claimFolders(config, installation)
   const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
   const limits = decodeLimits(config)
   const blobs = createFileBlobStore(join(config.dataDir, 'blobs'))
@@ -156,18 +161,18 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
     logger,
     stops,
   })
-  const { ready } = clickhouse
   const usage = startCounting(base, clickhouse, sql)
-  const ingester = await startIngest(base, { store, ready, lanes, projects, prices, blobs, usage, disk })
-  const lane = lanes.read
-  const repricer = startRepricing(base, ingester, { store, lane, prices, projects, jobs: repriceJobs, ready })
+  const stored = { store, ready: clickhouse.ready, projects, prices }
+  const ingester = await startIngest(base, { ...stored, lanes, blobs, usage, disk })
+  const repricing = { ...stored, lane: lanes.read, jobs: repriceJobs }
+  const repricer = startRepricing(base, ingester, repricing)
   const reads = createTraceReads({ store, readLane: lanes.read, prices, limits })
-  const parts = { ...base, workspace_id: identity.workspace.id, ingester, limits, reads }
+  const parts = { ...base, workspace_id: identity.workspace.id, ingester, limits, reads, installation }
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const checks = {
-    clickhouse: () => store.ping(),
-    sql: () => identityStore.firstOrganization(),
-    disk: () => disk.check(),
+    clickhouse: () => store.ping().then(clickhouse.check),
+    sql: sql.check,
+    disk: () => disk.check().then(checkFolders),
   }
   const deps: AppDeps = {
     ingester,
@@ -186,7 +191,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
     logger,
     clock: systemClock,
     limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
-    version: await readVersion(),
+    version: packageVersion(),
     ...{ checks, disk },
   }
   stops.push(watchStores({ checks: { ...checks, ...hosted?.checks }, metrics }))
@@ -196,9 +201,11 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'>> {
   return { identity, isFirst, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
 }
 
-function warnOfMisspelt({ config, logger }: Base): void {
+async function prepare({ config, logger }: Base): Promise<void> {
   for (const { name, meant } of config.misspelt)
     logger.warn({ name, meant }, `${name} is not a setting and is not read; ${meant} is one`)
+  await assertPortsFree(config)
+  await prepareDataDir(config.dataDir)
 }
 
 /** Who is let in: the holders of keys, or with AUTH=off everyone who passes the gates. */
@@ -242,11 +249,13 @@ function startClickHouse({ config, logger, stops }: Base): Promise<OpenedClickHo
 }
 
 /** The SQL store: organization, workspaces, keys, projects, own prices. */
-async function startSql({ config, logger, stops }: Base) {
+async function startSql({ config, logger, stops, acceptEmptyStore }: Base) {
   const dataDir = resolve(config.dataDir)
   const file = join(dataDir, 'weir.db')
   const database = await openSql({ url: config.databaseUrl, file, synchronous: config.sqliteSynchronous })
   stops.push(() => database.close())
+  const place = config.databaseUrl === undefined ? file : 'The database of DATABASE_URL'
+  const installation = await openInstallation({ database, place, dataDir, acceptEmpty: acceptEmptyStore })
   const identityStore = createIdentityStore(database)
   const options = { dataDir, bootstrapKey: config.bootstrapApiKey, clock: systemClock }
   const identity = await bootstrapIdentity(identityStore, options)
@@ -259,6 +268,8 @@ async function startSql({ config, logger, stops }: Base) {
   return {
     identity,
     identityStore,
+    installation,
+    check: await installation.claim(sqlStore('sql', place, database)),
     projects: createProjectStore(database, systemClock),
     prices: createPriceStore(database, systemClock),
     repriceJobs: createRepriceJobStore(database),
@@ -384,13 +395,4 @@ function startRepricing(
 function isStored(ingester: Ingester, time: number): boolean {
   const { oldest_waiting_at } = ingester.health()
   return oldest_waiting_at === null || Date.parse(oldest_waiting_at) > time
-}
-
-/** From package.json, which lies one folder above the sources and two above the build. */
-async function readVersion(): Promise<string> {
-  for (const place of ['../package.json', '../../package.json']) {
-    const text = await readFile(new URL(place, import.meta.url), 'utf8').catch(() => undefined)
-    if (text !== undefined) return (JSON.parse(text) as { version: string }).version
-  }
-  return '0.0.0'
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { basename, join, resolve } from 'node:path'
+import { claimRuns } from './claim-stores.ts'
 import { systemClock } from './base/clock.ts'
 import { newUuid, parseUuid, uuidOfName } from './base/ids.ts'
 import type { Logger } from './base/log.ts'
@@ -47,6 +48,7 @@ import { startGraphHosts } from './start-graph-hosts.ts'
 import { followFile, type Project, startProject } from './start-project.ts'
 import { startLists } from './start-lists.ts'
 import { recordChild } from './storage/child-processes.ts'
+import type { Installation } from './storage/installation.ts'
 import { keptValue } from './storage/kept-value.ts'
 import { createAssistantStore } from './storage/sql/assistant-store.ts'
 import { createCronStore } from './storage/sql/cron-store.ts'
@@ -98,6 +100,7 @@ export interface DeploymentParts {
   /** Takes the traces of runs (D-45). */
   ingester: Ingester
   limits: DecodeLimits
+  installation: Installation
   reads: Pick<TraceReads, 'query'>
   /** What ends each part, in order of start. */
   stops: (() => Promise<unknown> | void)[]
@@ -123,6 +126,7 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
   }
   const database = await openRunDatabase(place)
   stops.push(() => database.close())
+  const checkMark = await claimRuns(parts.installation, place, database)
   const storage = { ...place, url: place.url ?? null }
   const { host, watch } = await startGraphHosts(parts, { file, storage, name })
   const deployment: Deployment = { ...tenant, name, host, concurrency: hosted.concurrency }
@@ -163,7 +167,7 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
     project,
     http: file.http,
     headersFor: (headers) => pickConfigurableHeaders(headerRule(), headers),
-    checks: { runs: () => store.nextDue(), ...checks },
+    checks: { runs: () => store.nextDue().then(checkMark), ...checks },
   }
 }
 

@@ -6,7 +6,9 @@ import { createEventLog, type OpenEventLog } from './events/create-event-log.ts'
 import type { EventBounds } from './events/event-store.ts'
 import { RUN_DONE } from './events/views.ts'
 import type { StoreChecks } from './http/store-checks.ts'
+import { claimRedis } from './claim-stores.ts'
 import { createRedisEventStore } from './storage/redis/event-store.ts'
+import type { Installation } from './storage/installation.ts'
 import { openRedis } from './storage/redis/redis.ts'
 import type { Database } from './storage/sql/database.ts'
 import { openEventOutbox } from './storage/sql/event-outbox.ts'
@@ -20,6 +22,7 @@ export interface EventLogStart {
   metrics: Metrics
   /** Of runs. */
   database: Database
+  installation: Pick<Installation, 'claim'>
   bounds?: EventBounds
 }
 
@@ -77,11 +80,12 @@ function startInDatabase({
 }
 
 function startInRedis(
-  { config, logger, metrics, database, bounds = boundsOf(config) }: EventLogStart,
+  { config, logger, metrics, database, installation, bounds = boundsOf(config) }: EventLogStart,
   redisUrl: string,
 ): StartedEventLog {
   const clock = systemClock
   const redis = openRedis(redisUrl, logger)
+  const checkMark = claimRedis(installation, redis, logger)
   const store = createRedisEventStore({
     redis,
     clock,
@@ -103,7 +107,7 @@ function startInRedis(
     events,
     runEvents,
     // One that is full, or no longer the primary, answers who reads.
-    checks: { redis: () => redis.command('SET', 'weir:check', 1, 'PX', CHECK_KEY_MS) },
+    checks: { redis: () => redis.command('SET', 'weir:check', 1, 'PX', CHECK_KEY_MS).then(checkMark) },
     async stop() {
       await runEvents.close()
       await events.close()

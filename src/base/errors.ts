@@ -70,6 +70,7 @@ export const ERRORS = {
   shutting_down: retryable(503, 'The server is stopping. Try again shortly.'),
   internal: kind(500, 'Internal error'),
   config_invalid: kind(500, 'The configuration is not valid.'),
+  store_changed: kind(500, 'A store is not the one that it was when this server ran last.'),
   data_dir_unusable: kind(500, 'DATA_DIR cannot be used.'),
 
   invalid_run_id: kind(422, 'The id is not a UUID.'),

@@ -36,6 +36,7 @@ export async function dev(args: string[]): Promise<number> {
     return 0
   }
   // As in `weir serve`.
+  process.umask(0o077)
   setFlagsFromString('--external-memory-accounted-in-global-limit')
   const config = readDevConfig(values)
   const stopping = stopSignal()

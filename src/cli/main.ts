@@ -76,7 +76,7 @@ function usage(name: string | undefined): number {
 }
 
 async function version(): Promise<number> {
-  const { packageVersion } = await import('./version.ts')
+  const { packageVersion } = await import('../base/package-version.ts')
   console.log(packageVersion())
   return 0
 }

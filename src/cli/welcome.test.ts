@@ -49,6 +49,13 @@ describe('what a start tells', () => {
     expect(serveWelcome(started(), readConfig({}), [])).not.toContain('Its runs fail')
   })
 
+  it('never shows a key that the operator has chosen', () => {
+    const BOOTSTRAP_API_KEY = 'given_key_0123456789'
+    const config = readConfig({ BOOTSTRAP_API_KEY })
+    for (const welcome of [serveWelcome, devWelcome])
+      expect(welcome(started({ key: BOOTSTRAP_API_KEY }), config)).not.toContain(BOOTSTRAP_API_KEY)
+  })
+
   it('is nothing of a deployment that there is not', () => {
     expect(serveWelcome(started({ deploymentUrl: undefined }), readConfig({}))).not.toContain('LangGraph')
   })

@@ -28,7 +28,7 @@ export function serveWelcome(started: Started, config: Config, failures: readonl
 /** For `weir dev`. */
 export function devWelcome(started: Started, config: Config, failures: readonly string[] = []): string {
   const { url, deploymentUrl, identity } = started
-  const key = config.auth ? (identity.key ?? 'one that you have made') : 'none is needed'
+  const key = config.auth ? devKeyText(identity.key, config) : 'none is needed'
   const lines = [
     '',
     `Graphs      ${relative('', config.hosted?.graphs ?? '')}, watched for changes`,
@@ -58,6 +58,12 @@ function movedLines({ movedPorts }: Started): string[] {
   return movedPorts.map(
     ({ setting, taken, port }) => `Port ${taken} is taken, so it is ${port} (${setting} names another).`,
   )
+}
+
+/** A key that the operator has chosen is never printed. */
+function devKeyText(key: string | undefined, { bootstrapApiKey }: Config): string {
+  if (key === undefined) return 'one that you have made'
+  return key === bootstrapApiKey ? 'the value of BOOTSTRAP_API_KEY' : key
 }
 
 function keyText({ identity, isFirst }: Started, { auth, dataDir, bootstrapApiKey }: Config): string {

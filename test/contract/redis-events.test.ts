@@ -70,7 +70,8 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
 
   function openLog(database: Database) {
     const config = { databaseUrl: undefined, redisUrl: url, eventsMaxBytes: 1 << 30 }
-    const opened = startEventLog({ config, logger: LOGGER, metrics: createMetrics(), database })
+    const installation = { claim: async () => async () => undefined }
+    const opened = startEventLog({ config, logger: LOGGER, metrics: createMetrics(), database, installation })
     return { ...opened, store: createRunStore(database, systemClock, opened.runEvents) }
   }
 

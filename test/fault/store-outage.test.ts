@@ -17,7 +17,7 @@ async function withWeir(
   use: (weir: WeirProcess) => Promise<void>,
 ): Promise<void> {
   const { dir, remove } = await temporaryDir()
-  const weir = await startWeir(dir, { CLICKHOUSE_URL: store.url, ...env })
+  const weir = await startWeir(dir, { CLICKHOUSE_URL: store.newUrl(), ...env })
   try {
     await use(weir)
   } finally {

@@ -19,7 +19,7 @@ it('a store that is away for 30 s under load costs nothing', async () => {
 
 it('SIGTERM while the store is away ends in time, and the next start stores what was acknowledged', async () => {
   const { dir, remove } = await temporaryDir()
-  const env = { CLICKHOUSE_URL: store.url }
+  const env = { CLICKHOUSE_URL: store.newUrl() }
   const weir = await startWeir(dir, env)
   const load = startLoad({ url: weir.url, session_name: 'away' })
   await load.reached(20)
@@ -40,7 +40,7 @@ it('SIGTERM while the store is away ends in time, and the next start stores what
 
 it('a backlog of 50,000 small runs drains: what is read back for a batch fits into its requests', async () => {
   const { dir, remove } = await temporaryDir()
-  const weir = await startWeir(dir, { CLICKHOUSE_URL: store.url })
+  const weir = await startWeir(dir, { CLICKHOUSE_URL: store.newUrl() })
   try {
     await drainsBacklog(weir, store, 50_000)
   } finally {

@@ -4,8 +4,8 @@ import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 /** A ClickHouse of the test's own with a fault proxy in front. */
 export interface ProxiedStore {
   readonly proxy: FaultProxy
-  /** Value for CLICKHOUSE_URL. */
-  readonly url: string
+  /** Value for CLICKHOUSE_URL that leads to a database of its own: each belongs to one data directory. */
+  newUrl(): string
   close(): Promise<void>
 }
 
@@ -14,9 +14,13 @@ export async function startProxiedStore(): Promise<ProxiedStore> {
   const { dir, remove } = await temporaryDir()
   const engine = await startTestClickHouse(dir)
   const proxy = await startFaultProxy({ target: engine.url })
+  let databases = 0
   return {
     proxy,
-    url: proxy.url.replace('//', `//${engine.username}:${engine.password}@`),
+    newUrl() {
+      const url = new URL(`/weir_${++databases}`, proxy.url)
+      return url.href.replace('//', `//${engine.username}:${engine.password}@`)
+    },
     async close() {
       await proxy.close()
       await engine.stop()

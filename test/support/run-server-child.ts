@@ -23,6 +23,7 @@ const deployment = await startDeployment({
   ingester: { ingest: noIngest, health: () => ({}) as never },
   limits: { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 },
   reads: { query: noIngest },
+  installation: { claim: async () => async () => undefined },
   stops,
 })
 const call: Call = { tenant: deployment.tenant, caller: { user_id: null, api_key_id: '' }, headers: {} }

@@ -44,7 +44,7 @@ export function describeStoreFaults(faults: readonly StoreFault[]): void {
   beforeAll(async () => {
     store = await startProxiedStore()
     dir = await temporaryDir()
-    weir = await startWeir(dir.dir, { CLICKHOUSE_URL: store.url })
+    weir = await startWeir(dir.dir, { CLICKHOUSE_URL: store.newUrl() })
   })
   afterAll(async () => {
     await weir.kill()

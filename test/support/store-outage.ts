@@ -22,7 +22,7 @@ export interface OutageReport {
  */
 export async function storeOutage(store: ProxiedStore, seconds: number): Promise<OutageReport> {
   const { dir, remove } = await temporaryDir()
-  const weir = await startWeir(dir, { CLICKHOUSE_URL: store.url })
+  const weir = await startWeir(dir, { CLICKHOUSE_URL: store.newUrl() })
   const session_name = 'outage'
   try {
     const load = startLoad({ url: weir.url, session_name })

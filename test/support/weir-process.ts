@@ -53,8 +53,12 @@ export interface WeirProcess {
 export type WeirEnvironment = Readonly<Record<string, string>>
 
 /** Starts `weir serve` on the folder with a free port; rejects with its last log lines when it does not listen. */
-export async function startWeir(dataDir: string, env: WeirEnvironment = {}): Promise<WeirProcess> {
-  const child = spawn(process.execPath, [MAIN, 'serve'], {
+export async function startWeir(
+  dataDir: string,
+  env: WeirEnvironment = {},
+  args: readonly string[] = [],
+): Promise<WeirProcess> {
+  const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
     env: {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE,

@@ -145,7 +145,10 @@ async function cutTail(
 
 function report(options: RecoveryOptions, log: RecoveredLog, found: RecoveryReport): void {
   log.report = found
-  options.logger.warn(found, 'ingest log: cut off a half-written tail, which nobody was told is stored')
+  options.logger.warn(
+    found,
+    'ingest log: cut off what follows the last whole record. When a process was killed while it wrote, nobody was told that this is stored; when the disk lost or changed it, runs that were acknowledged are missing',
+  )
 }
 
 /** Keeps a damaged segment for people to look at, out of the log's way. */

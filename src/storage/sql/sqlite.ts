@@ -1,4 +1,5 @@
 import { chmodSync } from 'node:fs'
+import { basename } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../base/errors.ts'
@@ -29,10 +30,21 @@ const UNAVAILABLE = new Set([5, 10])
 /** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the index of the log cannot grow. */
 const FULL = new Set([13, 4874])
 const SQLITE_READONLY = 8
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const DAMAGED = new Set([11, 26])
 
-function toThrown(error: unknown): unknown {
+function damaged(file: string, cause: unknown): AppError {
+  const reason = cause instanceof Error ? cause.message : 'it cannot be read'
+  return new AppError('data_dir_unusable', {
+    message: `${file} is damaged (${reason}). Stop the server, move the file and those named ${basename(file)}-wal and ${basename(file)}-shm away, and put the file back from a backup; sqlite3 with .recover may save what is left in it.`,
+    cause,
+  })
+}
+
+function toThrown(error: unknown, file: string): unknown {
   const errcode = (error as { errcode?: unknown }).errcode
   if (typeof errcode !== 'number') return error
+  if (DAMAGED.has(errcode & 0xff)) return damaged(file, error)
   if (NOT_UNIQUE.has(errcode)) return new AppError('conflict', { cause: error })
   if (FULL.has(errcode)) return new AppError('disk_full', { cause: error })
   if ((errcode & 0xff) === SQLITE_READONLY) return new AppError('disk_unwritable', { cause: error })
@@ -57,7 +69,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function createSession(connection: DatabaseSync): SqlSession {
+function createSession(connection: DatabaseSync, file: string): SqlSession {
   const statements = new Map<string, StatementSync>()
   const prepare = (sql: string): StatementSync => {
     const known = statements.get(sql)
@@ -72,9 +84,19 @@ function createSession(connection: DatabaseSync): SqlSession {
       try {
         return prepare(sql).all(...storableParams(params)) as Row[]
       } catch (error) {
-        throw toThrown(error)
+        throw toThrown(error, file)
       }
     },
+  }
+}
+
+/** The first statement: a file that is no database shows here. */
+function openLog(connection: DatabaseSync, file: string, synchronous: 'normal' | 'full'): void {
+  try {
+    connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`)
+  } catch (error) {
+    connection.close()
+    throw toThrown(error, file)
   }
 }
 
@@ -91,11 +113,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
     readOnly,
   })
   if (file !== ':memory:' && !readOnly) chmodSync(file, 0o600)
-  if (!readOnly)
-    connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${options.synchronous ?? 'normal'}`)
+  if (!readOnly) openLog(connection, file, options.synchronous ?? 'normal')
   if (checkpointPages !== undefined) connection.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
   connection.exec('PRAGMA busy_timeout = 0')
-  const session = createSession(connection)
+  const session = createSession(connection, file)
   let lastTx: Promise<unknown> | undefined
 
   const runTx = async <T>(work: (session: SqlSession) => Promise<T>): Promise<T> => {

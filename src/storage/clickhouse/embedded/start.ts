@@ -87,7 +87,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
   }
   if (answer.type === 'failed') {
     await forgotten
-    throw openError(answer.installed, [answer.message, stderr()].filter(Boolean).join('\n'))
+    throw openError(path, answer.installed, [answer.message, stderr()].filter(Boolean).join('\n'))
   }
   return {
     url: `http://127.0.0.1:${answer.port}`,
@@ -184,7 +184,7 @@ async function firstAnswer(
   }
 }
 
-function openError(installed: boolean, text: string): AppError {
+function openError(path: string, installed: boolean, text: string): AppError {
   if (!installed) {
     return invalid(
       `The embedded ClickHouse engine (package chdb) is not installed for ${process.platform}-${process.arch}. ` +
@@ -196,7 +196,7 @@ function openError(installed: boolean, text: string): AppError {
     return invalid('Another process has DATA_DIR open: stop it, or choose another DATA_DIR.', text)
   }
   return new AppError('internal', {
-    message: `The embedded ClickHouse engine did not start: ${text}`,
+    message: `The embedded ClickHouse engine did not start on ${path}: ${text}\nIf its files are damaged, put the folder back from a backup. To go on without what it holds, move it away and start once with --accept-empty-store.`,
     cause: text,
   })
 }

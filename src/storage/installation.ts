@@ -1,0 +1,171 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../base/errors.ts'
+import { newUuid } from '../base/ids.ts'
+import type { ClickHouse } from './clickhouse/connect.ts'
+import { onCluster } from './clickhouse/on-cluster.ts'
+import { keptValue } from './kept-value.ts'
+import type { RedisConnection } from './redis/redis.ts'
+import type { Database } from './sql/database.ts'
+
+/** A store as it carries the id of the installation that it belongs to. */
+export interface MarkedStore {
+  /** Stays the same wherever the store is. */
+  name: string
+  /** For messages: `ClickHouse (./data/clickhouse)`. */
+  place: string
+  /** Makes the place for the id. */
+  prepare?(): Promise<void>
+  /** Undefined for a store without an id. */
+  read(): Promise<string | undefined>
+  write(id: string): Promise<void>
+  /** A store that may lose what it holds: it is marked again. */
+  isForgetful?: true
+}
+
+/** The stores that belong together. */
+export interface Installation {
+  /**
+   * Marks a store that is seen for the first time. Resolves with a check that rejects once the store is another one.
+   * @throws AppError store_changed for one that was emptied, or that belongs to another installation
+   */
+  claim(store: MarkedStore): Promise<() => Promise<void>>
+}
+
+const FILE = 'installation'
+const CREATE_SQL = 'CREATE TABLE IF NOT EXISTS installation (one INTEGER PRIMARY KEY, id TEXT NOT NULL)'
+const CREATE_MARKED = 'CREATE TABLE IF NOT EXISTS marked_stores (name TEXT PRIMARY KEY)'
+const CREATE_CLICKHOUSE =
+  'CREATE TABLE IF NOT EXISTS installation (id String) ENGINE = ReplacingMergeTree ORDER BY id'
+
+function changed(message: string): AppError {
+  return new AppError('store_changed', { message })
+}
+
+function emptied(place: string): AppError {
+  return changed(
+    `${place} is empty, and was not when this server ran last. Put back what was there. To go on with an empty one, whose data is then gone for good, start once with --accept-empty-store.`,
+  )
+}
+
+function foreign(place: string): AppError {
+  return changed(
+    `${place} belongs to another installation than the rest of the data. Put back the one that was there, or point the settings at it. To join them on purpose, remove its table (of a folder: its file) named installation.`,
+  )
+}
+
+/** A database of SQL, which is made ready to carry an id. */
+export function sqlStore(name: string, place: string, database: Database): MarkedStore {
+  return {
+    name,
+    place,
+    prepare: () => database.tx('migrations', async (session) => void (await session.query(CREATE_SQL))),
+    async read() {
+      return (await database.query<{ id: string }>('SELECT id FROM installation'))[0]?.id
+    },
+    async write(id) {
+      // Of several servers that start at once the first one is heard.
+      await database.query('INSERT INTO installation (one, id) VALUES (1, ?) ON CONFLICT DO NOTHING', [id])
+    },
+  }
+}
+
+export function clickHouseStore(place: string, clickhouse: ClickHouse): MarkedStore {
+  const { cluster } = clickhouse
+  return {
+    name: 'clickhouse',
+    place,
+    prepare: () =>
+      clickhouse.command(cluster === undefined ? CREATE_CLICKHOUSE : onCluster(CREATE_CLICKHOUSE, cluster)),
+    async read() {
+      return (await clickhouse.rows<{ id: string }>('SELECT id FROM installation ORDER BY id LIMIT 1'))[0]?.id
+    },
+    write: (id) => clickhouse.command('INSERT INTO installation (id) SELECT {id:String}', { params: { id } }),
+  }
+}
+
+/** A folder of this server's own. */
+export function folderStore(name: string, path: string): MarkedStore {
+  return {
+    name,
+    place: path,
+    async read() {
+      const text = await readFile(join(path, FILE), 'utf8').catch(() => '')
+      return text.trim() || undefined
+    },
+    async write(id) {
+      await mkdir(path, { recursive: true, mode: 0o700 })
+      await keptValue(path, FILE, () => id)
+    },
+  }
+}
+
+export function redisStore(redis: Pick<RedisConnection, 'command'>): MarkedStore {
+  const key = 'weir:installation'
+  return {
+    name: 'redis',
+    place: 'The Redis of REDIS_URL',
+    isForgetful: true,
+    async read() {
+      const id = await redis.command('GET', key)
+      return typeof id === 'string' ? id : undefined
+    },
+    write: async (id) => void (await redis.command('SET', key, id)),
+  }
+}
+
+/**
+ * Finds out which installation the SQL database and `dataDir` belong to; both are new when neither says so. The database
+ * also keeps which stores have been marked, so that one without an id is known to have been emptied.
+ * @throws AppError store_changed
+ */
+export async function openInstallation(options: {
+  database: Database
+  /** In words, as in MarkedStore. */
+  place: string
+  dataDir: string
+  /** An empty store is marked like a new one. */
+  acceptEmpty: boolean
+}): Promise<Installation> {
+  const { database, place, dataDir, acceptEmpty } = options
+  const sql = sqlStore('sql', place, database)
+  const folder = folderStore('data', dataDir)
+  await database.tx('migrations', (session) => session.query(CREATE_MARKED))
+  await sql.prepare?.()
+  const known = new Set(
+    (await database.query<{ name: string }>('SELECT name FROM marked_stores')).map(({ name }) => name),
+  )
+  const ofFolder = await folder.read()
+  let id = await sql.read()
+  if (id === undefined) {
+    if (ofFolder !== undefined && !acceptEmpty) throw emptied(place)
+    await sql.write(ofFolder ?? newUuid())
+    id = await sql.read()
+  }
+  if (id === undefined) throw new AppError('internal', { message: `${place} keeps no id.` })
+  const own = id
+  if (ofFolder !== undefined && ofFolder !== own) throw foreign(place)
+  if (ofFolder === undefined) await folder.write(own)
+
+  const check = async (store: MarkedStore): Promise<void> => {
+    const found = await store.read()
+    if (found === own || (found === undefined && store.isForgetful)) return
+    throw found === undefined ? emptied(store.place) : foreign(store.place)
+  }
+  const mark = async (store: MarkedStore): Promise<void> => {
+    await store.write(own)
+    await database.query('INSERT INTO marked_stores (name) VALUES (?) ON CONFLICT DO NOTHING', [store.name])
+    known.add(store.name)
+  }
+  return {
+    async claim(store) {
+      await store.prepare?.()
+      const found = await store.read()
+      const isNew =
+        found === undefined && (!known.has(store.name) || acceptEmpty || store.isForgetful === true)
+      if (isNew || (found === own && !known.has(store.name))) await mark(store)
+      await check(store)
+      return () => check(store)
+    },
+  }
+}

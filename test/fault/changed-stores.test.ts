@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { cp, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { jsonBody, startWeir, type WeirProcess } from '../support/weir-process.ts'
+
+const GRAPHS = fileURLToPath(new URL('../fixtures/graphs/langgraph.json', import.meta.url))
+let dataDir: string
+let run: string
+
+async function start(...args: string[]): Promise<WeirProcess> {
+  return await startWeir(dataDir, { GRAPHS, DEPLOYMENT_NAME: 'fixtures' }, args)
+}
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'weir-changed-'))
+  run = randomUUID()
+  const weir = await start()
+  const made = await weir.fetch('/runs', jsonBody('POST', { id: run, name: 'kept', run_type: 'chain' }))
+  expect(made.status).toBe(202)
+  await weir.drained()
+  expect(await weir.stop()).toBe(0)
+})
+afterAll(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
+
+it.each(['clickhouse', 'runs.db', 'weir.db', 'blobs', 'ingest-log'])(
+  'a start on a data directory whose %s is gone says so and changes nothing',
+  async (name) => {
+    const [path, aside] = [join(dataDir, name), join(dataDir, `${name}.aside`)]
+    await rename(path, aside)
+    await expect(start()).rejects.toThrow(new RegExp(`${name} is empty.*--accept-empty-store`))
+    await expect(start()).rejects.toThrow(/--accept-empty-store/)
+    await rm(path, { recursive: true, force: true })
+    await rename(aside, path)
+    const weir = await start()
+    expect((await weir.fetch(`/api/v1/runs/${run}`)).status).toBe(200)
+    expect(await weir.json('/ok?check_db=1')).toMatchObject({ ok: true })
+    expect(await weir.stop()).toBe(0)
+  },
+)
+
+it('a start with --accept-empty-store goes on, and later ones need it no more', async () => {
+  await cp(join(dataDir, 'clickhouse'), join(dataDir, 'clickhouse.aside'), { recursive: true })
+  await rm(join(dataDir, 'clickhouse'), { recursive: true })
+  for (const args of [['--accept-empty-store'], []]) {
+    const weir = await start(...args)
+    expect((await weir.fetch(`/api/v1/runs/${run}`)).status).toBe(404)
+    expect(await weir.stop()).toBe(0)
+  }
+})
+
+it.each(['weir.db', 'runs.db'])('a start on a damaged %s names the file and the way back', async (name) => {
+  const path = join(dataDir, name)
+  await rename(path, `${path}.aside`)
+  await writeFile(path, 'this is no database, although it is long enough to be one'.repeat(100))
+  try {
+    await expect(start()).rejects.toThrow(new RegExp(`${name} is damaged.*backup`))
+  } finally {
+    await rename(`${path}.aside`, path)
+  }
+})
+
+it('files are for their owner only, also in a folder that others may read', async () => {
+  const weir = await start()
+  expect(await weir.stop()).toBe(0)
+  for (const name of ['weir.db', 'runs.db', 'installation', 'instance-id', 'ingest-log', 'server.json'])
+    expect([name, ((await stat(join(dataDir, name))).mode & 0o077).toString(8)]).toEqual([name, '0'])
+})
