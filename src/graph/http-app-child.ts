@@ -112,12 +112,10 @@ function bindLoopback(): { ask: Ask } {
 
 /** Leaves the request to the routes of Weir: with the body that a middleware has read, and may have changed. */
 async function passOn({ req }: Context<Env>, target: string): Promise<Response> {
-  const { bodyCache, raw } = req
-  if (Object.keys(bodyCache).length === 0) return forward(raw, target)
-  const isJson = req.header('content-type')?.includes('json') === true
-  const body = isJson ? JSON.stringify(await req.json()) : await req.arrayBuffer()
+  const { raw, bodyCache } = req
+  if (raw.body === null || Object.keys(bodyCache).length === 0) return forward(raw, target)
   const { url, method, headers, signal } = raw
-  return forward(new Request(url, { method, headers, body, signal }), target)
+  return forward(new Request(url, { method, headers, body: await req.arrayBuffer(), signal }), target)
 }
 
 /** Of one connection only, and what the server alone may say. */
@@ -126,6 +124,8 @@ const DROPPED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'conte
 function forward(request: Request, socketPath: string): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   const headers = Object.fromEntries([...request.headers].filter(([name]) => !DROPPED.has(name)))
+  // Without it Node sends the body of a DELETE or OPTIONS unframed, and the server reads that as the next request.
+  if (request.body !== null) headers['transfer-encoding'] = 'chunked'
   const { promise, resolve, reject } = Promise.withResolvers<Response>()
   const { method, signal } = request
   const asked = askServer({ socketPath, method, path: pathname + search, headers, signal }, (answer) =>

@@ -202,11 +202,11 @@ describe('a portal with users, an HTTP app and UI components', () => {
     const headers = { ...ADA, 'content-type': 'application/json' }
     const show = (graph: string, name: string): Promise<Response> =>
       request(`/ui/${graph}`, { method: 'POST', headers, body: JSON.stringify({ name }) })
-    const page = await show('agent', `it's <b>`)
+    const page = await show('agent', `it's <b>&"`)
     const html = await page.text()
     expect(page.headers.get('content-type')).toContain('text/html')
     expect(html).toContain(
-      '__LGUI_agent.render(&quot;it&#39;s &lt;b&gt;&quot;, &quot;{{shadowRootId}}&quot;)',
+      String.raw`onload='__LGUI_agent.render("it\u0027s \u003cb\u003e\u0026\"", "{{shadowRootId}}")'></script>`,
     )
     const [style = '', script = ''] = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, url]) => url)
     // A browser loads these without any header.

@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { request } from 'node:http'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
 import { createHttpApp, type HttpApp } from '../../src/graph/http-app.ts'
@@ -25,15 +26,30 @@ async function appOf(source: string): Promise<HttpApp> {
 }
 
 function get(socketPath: string, path: string): Promise<string> {
+  return send(socketPath, 'GET', path)
+}
+
+function send(
+  socketPath: string,
+  method: string,
+  path: string,
+  body = '',
+  headers: Record<string, string> = {},
+): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  request({ socketPath, path, headers: { host: 'localhost' } }, (answer) => {
-    let text = `${answer.statusCode} `
-    answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-    answer.on('end', () => resolve(text))
+  const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  const all = { host: 'localhost', ...length, ...headers }
+  request({ socketPath, method, path, headers: all }, (answer) => {
+    text(answer).then((content) => resolve(`${answer.statusCode} ${content}`), reject)
   })
     .once('error', reject)
-    .end()
+    .end(body)
   return promise
+}
+
+/** Answers with the request as it arrived. */
+async function echo(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  res.end(`core ${req.method} ${req.url} ${await text(req)}`)
 }
 
 describe('the HTTP app of a project', () => {
@@ -68,6 +84,36 @@ describe('the HTTP app of a project', () => {
     ])
     expect(await get(socket, '/mine/1')).toBe('200 mine')
     expect(await get(socket, '/both/1?a=b')).toBe('200 core GET /both/1?a=b')
+    await stop()
+    await app.stop()
+  })
+
+  it('passes on a body whatever the method, and never as a request of its own', async () => {
+    const app = await appOf(`
+      import { Hono } from 'hono'
+      export const app = new Hono()
+        .use('/read/*', async (c, next) => { await c.req.text(); await next() })
+        .use('/changed/*', async (c, next) => { c.req.bodyCache.text = Promise.resolve('changed'); await next() })
+        .use((c, next) => next())`)
+    const arrived: string[] = []
+    const stop = await startSocketServer(app.core, (req, res) => {
+      arrived.push(`${req.method} ${req.url}`)
+      void echo(req, res)
+    })
+    const { socket } = await app.open()
+    const hidden = 'GET /hidden HTTP/1.1\r\nhost: localhost\r\n\r\n'
+    for (const method of ['DELETE', 'OPTIONS', 'PATCH', 'POST', 'PUT']) {
+      for (const path of ['/as-is', '/read/it'])
+        expect(await send(socket, method, path, hidden)).toBe(`200 core ${method} ${path} ${hidden}`)
+      expect(await send(socket, method, '/as-is')).toBe(`200 core ${method} /as-is `)
+    }
+    expect(arrived).toHaveLength(15)
+    expect(arrived).not.toContain('GET /hidden')
+    const json = { 'content-type': 'application/json' }
+    expect(await send(socket, 'DELETE', '/changed/it', '{}', json)).toBe('200 core DELETE /changed/it changed')
+    // What a middleware has read only as text need not be JSON: that is for the route to say.
+    expect(await send(socket, 'POST', '/read/it', '{"a"', json)).toBe('200 core POST /read/it {"a"')
+    expect(await get(socket, '/read/it')).toBe('200 core GET /read/it ')
     await stop()
     await app.stop()
   })

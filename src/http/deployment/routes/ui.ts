@@ -33,6 +33,12 @@ function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign)
 }
 
+/** A JavaScript string in double quotes that may stand in an HTML attribute of single quotes as it is. */
+function scriptText(text: string): string {
+  const escape = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(text).replaceAll(/[&<>']/g, escape)
+}
+
 const LOCAL = /^(localhost|127\.0\.0\.1)(:\d+)?$/
 const HOST = /^[\w.:[\]-]+$/
 
@@ -76,10 +82,10 @@ export function uiRoutes(): DeploymentRoute[] {
         const place = escapeHtml(placeOf(context, params.graph_id))
         const styles = names.filter((name) => extname(name) === '.css')
         const script = names.find((name) => extname(name) === '.js')
-        const show = `__LGUI_${params.graph_id.replaceAll(/[^a-zA-Z0-9]/g, '_')}.render(${JSON.stringify(body.name)}, "{{shadowRootId}}")`
+        const show = `__LGUI_${params.graph_id.replaceAll(/[^a-zA-Z0-9]/g, '_')}.render(${scriptText(body.name)}, "{{shadowRootId}}")`
         const tags = styles.map((name) => `<link rel="stylesheet" href="${place}/${escapeHtml(name)}" />`)
         if (script !== undefined) {
-          tags.push(`<script src="${place}/${escapeHtml(script)}" onload="${escapeHtml(show)}"></script>`)
+          tags.push(`<script src="${place}/${escapeHtml(script)}" onload='${show}'></script>`)
         }
         return { body: tags.join('\n') }
       },
