@@ -37,9 +37,9 @@ import type { Threads } from './runs/threads.ts'
 import { startThreadSweeper } from './runs/thread-sweeper.ts'
 import { createWaiters } from './runs/waiters.ts'
 import { createLocalWake } from './runs/wake.ts'
-import { readWebhookRules, type WebhookRules } from './runs/webhook-rules.ts'
+import { readWebhookRules } from './runs/webhook-rules.ts'
 import type { WebhookStore } from './runs/webhook-store.ts'
-import { startWebhooks, type Webhooks } from './runs/webhooks.ts'
+import { startWebhooks, type WebhookOptions, type Webhooks } from './runs/webhooks.ts'
 import { startWorker } from './runs/worker.ts'
 import { type JsonObject, isObject } from './schema/json.ts'
 import type { DecodeLimits } from './trace/decoded.ts'
@@ -149,6 +149,7 @@ export async function startDeployment(parts: DeploymentParts): Promise<HostedDep
     findAssistant,
     file,
     userAuth,
+    project,
   })
   startSweeping(parts, { ...serving, store, items, file })
   const headerRule = followFile(watch, { file, host, project, userAuth }, () =>
@@ -203,18 +204,19 @@ interface ServingParts {
   findAssistant: HostedDeployment['findAssistant']
   file: DeploymentFile
   userAuth: UserAuth | undefined
+  project: Pick<Project, 'app'>
 }
 
 /** Worker, use cases, crons and webhooks. */
 async function startServing(parts: DeploymentParts, serving: ServingParts) {
   const { logger, stops } = parts
-  const { database, deployment, store, events, findAssistant, file, userAuth } = serving
+  const { database, deployment, store, events, findAssistant, file, userAuth, project } = serving
   const clock = systemClock
   const ownTraces = parts.hosted.tracing ? createOwnTraces({ ...parts, clock }) : undefined
   const deployments = [deployment.deployment_id]
   const rules = readWebhookRules(file, [file.env, parts.hosted.environment])
   const webhookStore = createWebhookStore(database, clock)
-  const webhooks = await openWebhooks(parts, { store: webhookStore, deployments, rules })
+  const webhooks = await openWebhooks(parts, { store: webhookStore, deployments, rules, app: project.app })
   const working = await startWorking(parts, { database, deployment, store, events, webhooks, ownTraces })
   const { worker, waiters } = working
   const settle = once(async () => {
@@ -245,7 +247,7 @@ async function startServing(parts: DeploymentParts, serving: ServingParts) {
 
 async function openWebhooks(
   { config, hosted, logger, metrics, stops }: DeploymentParts,
-  told: { store: WebhookStore; deployments: readonly string[]; rules: WebhookRules },
+  { app, ...told }: Pick<WebhookOptions, 'store' | 'deployments' | 'rules'> & Pick<Project, 'app'>,
 ): Promise<Webhooks> {
   const secret =
     hosted.webhookSecret ?? (await keptValue(resolve(config.dataDir), 'webhook-secret', newWebhookSecret))
@@ -253,6 +255,7 @@ async function openWebhooks(
   const owner = await keptValue(resolve(config.dataDir), 'instance-id', newUuid)
   const webhooks = startWebhooks({
     ...told,
+    appSocket: app && (async () => (await app.open()).socket),
     owner,
     secret,
     allowPrivate,

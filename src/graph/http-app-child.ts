@@ -3,15 +3,13 @@ import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
+import { CALLER_HEADER, WEBHOOK_HEADER } from '../base/app-headers.ts'
 import { AppError } from '../base/errors.ts'
 import { isObject } from '../schema/json.ts'
 import { openChannel } from './channel.ts'
 import type { AppRoute, FromHttpApp, ToHttpApp } from './http-app-messages.ts'
 import { CHANNEL_FD } from './host-vitals.ts'
 import { loadExport, prepareLoader } from './load-graphs.ts'
-
-/** Who calls, as the server found out; set by the server alone. */
-const CALLER_HEADER = 'x-weir-caller'
 
 interface Bindings extends Partial<HttpBindings> {
   /** The app asks its own deployment. */
@@ -74,7 +72,11 @@ function aroundHono(app: Hono<Env>, { core, inner }: ToHttpApp): Opened {
     await next()
   })
   outer.route('/', app)
-  outer.all('*', (context) => passOn(context, context.env?.loopback === true ? inner : core))
+  outer.all('*', (context) => {
+    // Whoever makes a run names the path of its webhook: the routes of Weir are not called by it.
+    if (context.req.header(WEBHOOK_HEADER) !== undefined) return context.notFound()
+    return passOn(context, context.env?.loopback === true ? inner : core)
+  })
   const ask: Ask = async (input, init) => outer.request(input, init, { loopback: true })
   const routes = app.routes.map(({ method, path }) => ({ method, path }))
   return { fetch: (request, env) => outer.fetch(request, env), ask, routes }

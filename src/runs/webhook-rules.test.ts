@@ -9,7 +9,8 @@ function rules(webhooks: JsonObject, http: JsonObject = {}, env: Record<string, 
 describe('the rules of langgraph.json', () => {
   it.each([
     [{}, 'ftp://example.com/', /http or https/],
-    [{}, '/relative', /absolute/],
+    [{}, '/relative', /no http.app/],
+    [{}, 'relative', /absolute/],
     [{}, 'https://user:pw@example.com/', /user or password/],
     [{}, `https://example.com/${'x'.repeat(2048)}`, /2048/],
     [{ url: { require_https: true } }, 'http://example.com/', /https/],
@@ -29,6 +30,33 @@ describe('the rules of langgraph.json', () => {
     [{ url: { require_https: true } }, 'https://example.com/'],
   ] as [JsonObject, string][])('%j allow %s', (webhooks, url) => {
     expect(webhookTarget(url, rules(webhooks))).toBe(new URL(url).href)
+  })
+
+  it.each([
+    ['/hook', '/hook'],
+    ['/a/../hook?x=1#y', '/hook?x=1'],
+  ])('an HTTP app takes the path %s', (path, target) => {
+    const withApp = rules({ url: { require_https: true, allowed_domains: [] } }, { app: './app.ts:app' })
+    expect(webhookTarget(path, withApp)).toBe(target)
+    const message = /no http.app/
+    expect(() =>
+      webhookTarget(path, rules({ url: { disable_loopback: true } }, { app: './app.ts:app' })),
+    ).toThrow(message)
+    expect(() => webhookTarget(path, rules({}, { app: './app.ts:app', disable_webhooks: true }))).toThrow(
+      /no webhooks/,
+    )
+  })
+
+  it.each([
+    '//example.com/',
+    '/\\example.com/',
+    '/\t/example.com/',
+    '/.//example.com/',
+    'hook',
+    './hook',
+    '',
+  ])('an HTTP app does not take %j, which is no path or names a host', (webhook) => {
+    expect(() => webhookTarget(webhook, rules({}, { app: './app.ts:app' }))).toThrow(/absolute/)
   })
 
   it('disable_webhooks refuses all', () => {

@@ -4,6 +4,8 @@ import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
 /** Which webhooks may be called, and with what: `webhooks` and `http.disable_webhooks` of langgraph.json. */
 export interface WebhookRules {
   disabled: boolean
+  /** The deployment has an HTTP app of its own, which takes webhooks whose URL is a path. */
+  takes_paths: boolean
   require_https: boolean
   /** Lower case; `*.example.com` for what is below it. Null for all. */
   allowed_domains: readonly string[] | null
@@ -28,6 +30,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Without any: every http or https URL. */
 export const ANY_WEBHOOK: WebhookRules = {
   disabled: false,
+  takes_paths: false,
   require_https: false,
   allowed_domains: null,
   allowed_ports: null,
@@ -49,6 +52,7 @@ export function readWebhookRules(
   const prefix = typeof webhooks['env_prefix'] === 'string' ? webhooks['env_prefix'] : ENV_PREFIX
   return {
     disabled: http['disable_webhooks'] === true,
+    takes_paths: typeof http['app'] === 'string' && url['disable_loopback'] !== true,
     require_https: url['require_https'] === true,
     allowed_domains: list(url['allowed_domains'])?.map((domain) => String(domain).toLowerCase()) ?? null,
     allowed_ports: list(url['allowed_ports'])?.map(Number) ?? null,
@@ -58,20 +62,39 @@ export function readWebhookRules(
 }
 
 /**
- * The URL of a webhook as it will be called.
- * @throws AppError invalid_request for what the rules do not allow, and for anything but an http or https URL without a
- * user
+ * The URL of a webhook as it will be called; a path that begins with `/` for a route of the deployment's HTTP app.
+ * @throws AppError invalid_request for what the rules do not allow, and for anything but such a path or an http or https
+ * URL without a user
  */
 export function webhookTarget(webhook: string, rules: WebhookRules = ANY_WEBHOOK): string {
-  const fault = faultOf(webhook, rules)
+  const path = pathOf(webhook)
+  const fault =
+    commonFault(webhook, rules) ?? (path === undefined ? urlFault(webhook, rules) : pathFault(rules))
   if (fault !== undefined) throw new AppError('invalid_request', { message: `webhook: ${fault}` })
-  return new URL(webhook).href
+  return path ?? new URL(webhook).href
 }
 
-function faultOf(webhook: string, rules: WebhookRules): string | undefined {
-  if (rules.disabled) return 'this deployment calls no webhooks.'
-  if (webhook.length > rules.max_url_length)
-    return `must not be longer than ${rules.max_url_length} characters.`
+/** Of no host: a path is only ever joined to this. */
+const NOWHERE = 'http://app.invalid'
+
+/** Undefined for what names a host, also without a protocol. */
+function pathOf(webhook: string): string | undefined {
+  if (!/^\/(?![/\\])/.test(webhook)) return undefined
+  const url = URL.parse(webhook, NOWHERE)
+  if (url?.origin !== NOWHERE || url.pathname.startsWith('//')) return undefined
+  return url.pathname + url.search
+}
+
+function pathFault({ takes_paths }: WebhookRules): string | undefined {
+  return takes_paths ? undefined : 'must be an absolute URL: the deployment has no http.app that takes paths.'
+}
+
+function commonFault(webhook: string, { disabled, max_url_length }: WebhookRules): string | undefined {
+  if (disabled) return 'this deployment calls no webhooks.'
+  return webhook.length > max_url_length ? `must not be longer than ${max_url_length} characters.` : undefined
+}
+
+function urlFault(webhook: string, rules: WebhookRules): string | undefined {
   const url = URL.parse(webhook)
   if (url === null) return 'must be an absolute URL.'
   const { protocol, username, password, hostname } = url

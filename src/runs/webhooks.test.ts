@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, ListenOptions } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../base/clock.ts'
 import { createLogger } from '../base/log.ts'
@@ -9,9 +12,9 @@ import { createMetrics } from '../base/metrics.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import type { Run } from './model.ts'
 import { createPublicAddressCheck } from './public-address.ts'
-import { ANY_WEBHOOK, type WebhookRules } from './webhook-rules.ts'
+import { ANY_WEBHOOK } from './webhook-rules.ts'
 import type { WebhookDue, WebhookStore } from './webhook-store.ts'
-import { startWebhooks } from './webhooks.ts'
+import { startWebhooks, type WebhookOptions } from './webhooks.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of some length').toString('base64')}`
 
@@ -56,16 +59,20 @@ function endedRun(webhook: string): Run {
 
 /** A receiver that answers with these statuses, the last one for ever. */
 async function startReceiver(...statuses: number[]) {
-  const received: { headers: IncomingMessage['headers']; body: string }[] = []
+  return startReceiverAt({ port: 0, host: '127.0.0.1' }, ...statuses)
+}
+
+async function startReceiverAt(place: ListenOptions, ...statuses: number[]) {
+  const received: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[] = []
   const server = createServer((req, res) => {
     void (async () => {
       let body = ''
       for await (const chunk of req.setEncoding('utf8')) body += chunk
-      received.push({ headers: req.headers, body })
+      received.push({ url: req.url, headers: req.headers, body })
       res.writeHead(statuses[Math.min(received.length, statuses.length) - 1] ?? 200).end('thanks')
     })()
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(place)
   await once(server, 'listening')
   onTestFinished(() => void server.close())
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received }
@@ -104,7 +111,7 @@ function webhooksInMemory(): WebhookStore & {
   }
 }
 
-function openWebhooks(options: { allowPrivate?: boolean; rules?: WebhookRules } = {}) {
+function openWebhooks(options: Partial<Pick<WebhookOptions, 'allowPrivate' | 'rules' | 'appSocket'>> = {}) {
   const metrics = createMetrics()
   const store = webhooksInMemory()
   let log = ''
@@ -141,7 +148,7 @@ describe('webhooks', () => {
     const { send, outcome } = openWebhooks()
     send(url, '{"n":1}')
     await eventually(async () => expect(outcome('delivered')).toBe(true))
-    const { headers, body } = received[0] ?? { headers: {}, body: '' }
+    const { headers, body } = received[0] ?? { headers: {} as IncomingMessage['headers'], body: '' }
     expect(JSON.parse(body)).toMatchObject({
       status: 'error',
       values: { n: 1 },
@@ -206,6 +213,46 @@ describe('webhooks', () => {
     await eventually(async () => expect(outcome('refused')).toBe(true))
     expect(log()).toContain('langgraph.json')
     expect(received).toEqual([])
+  })
+
+  it('whose URL is a path are for the HTTP app alone, signed and told again as others are', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-hook-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const socket = join(folder, 'app')
+    const { received } = await startReceiverAt({ path: socket }, 500, 204)
+    let opened = 0
+    const appSocket = async (): Promise<string> => {
+      if (++opened === 1) throw new Error('cannot be loaded')
+      return socket
+    }
+    const rules = { ...ANY_WEBHOOK, takes_paths: true }
+    const { send, outcome } = openWebhooks({ rules, allowPrivate: false, appSocket })
+    send('/hook?x=1', null)
+    await eventually(async () => expect(outcome('delivered')).toBe(true))
+    expect(received.map(({ url }) => url)).toEqual(['/hook?x=1', '/hook?x=1'])
+    expect(received[0]?.headers).toMatchObject({
+      host: 'localhost',
+      'x-weir-webhook': 'run',
+      'webhook-signature': expect.stringMatching(/^v1,/),
+    })
+
+    const without = openWebhooks()
+    without.send('/hook', null)
+    await eventually(async () => expect(without.outcome('refused')).toBe(true))
+  })
+
+  it('wait for an HTTP app that is being loaded no longer than the server runs', async () => {
+    const rules = { ...ANY_WEBHOOK, takes_paths: true }
+    const { promise: asked, resolve } = Promise.withResolvers<void>()
+    const appSocket = async (): Promise<string> => {
+      resolve()
+      return new Promise(() => undefined)
+    }
+    const { webhooks, store, send } = openWebhooks({ rules, appSocket })
+    send('/hook', null)
+    await asked
+    await webhooks.stop()
+    expect(store.due).toMatchObject([{ tries: 0 }])
   })
 
   it('do not call private addresses, by number or by name', async () => {

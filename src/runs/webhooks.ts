@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { request as httpRequest } from 'node:http'
+import { request as httpRequest, type RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
+import { urlToHttpOptions } from 'node:url'
+import { WEBHOOK_HEADER } from '../base/app-headers.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
@@ -22,6 +24,8 @@ export interface WebhookOptions {
   rules: WebhookRules
   /** Also call addresses that are not public. */
   allowPrivate: boolean
+  /** Path of the Unix socket where the deployment's HTTP app listens, for webhooks whose URL is a path. */
+  appSocket?: (() => Promise<string>) | undefined
   clock: Clock
   logger: Logger
   metrics: Metrics
@@ -190,36 +194,53 @@ type Post = (
 ) => Promise<Answer>
 
 /** One try. Redirects are not followed: they would lead where nobody has looked. */
-function createPost({ allowPrivate, timeoutMs = TIMEOUT_MS }: WebhookOptions): Post {
+function createPost({ allowPrivate, appSocket, timeoutMs = TIMEOUT_MS }: WebhookOptions): Post {
   const isPublic = createPublicAddressCheck()
   const lookup = allowPrivate ? undefined : publicLookup(isPublic)
-  return (text, body, headers, stopped) => {
-    const url = new URL(text)
-    const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (!allowPrivate && isIP(host) !== 0 && !isPublic(host)) return Promise.resolve('private')
-    const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  return async (target, body, headers, stopped) => {
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)])
-    return new Promise((resolve) => {
-      const sent = request(
-        url,
-        {
-          method: 'POST',
-          headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-          signal,
-          agent: false,
-          ...(lookup !== undefined && { lookup }),
-        },
-        ({ statusCode = 0 }) => {
-          resolve(statusCode >= 200 && statusCode < 300 ? 'taken' : statusCode === 410 ? 'gone' : 'failed')
-          // Nobody reads the answer: its connection is not kept.
-          sent.destroy()
-        },
-      )
-      sent.on('error', (error) => {
-        if (stopped.aborted) resolve('stopped')
-        else resolve(error instanceof PrivateAddressError ? 'private' : 'failed')
-      })
-      sent.end(body)
-    })
+    const shared = {
+      method: 'POST',
+      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+      signal,
+      agent: false,
+    }
+    if (target.startsWith('/')) {
+      const socketPath = await openSocket(appSocket, signal)
+      if (socketPath === undefined) return stopped.aborted ? 'stopped' : 'failed'
+      const ofApp = { ...shared.headers, host: 'localhost', [WEBHOOK_HEADER]: 'run' }
+      return answerTo({ ...shared, socketPath, path: target, headers: ofApp }, body, stopped)
+    }
+    const url = new URL(target)
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    if (!allowPrivate && isIP(host) !== 0 && !isPublic(host)) return 'private'
+    const asked = { ...urlToHttpOptions(url), ...shared, ...(lookup !== undefined && { lookup }) }
+    return answerTo(asked, body, stopped)
   }
+}
+
+/** Undefined when the app cannot be loaded, or not within the time of a try. */
+async function openSocket(
+  open: WebhookOptions['appSocket'],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  return Promise.race([open?.().catch(() => undefined), late])
+}
+
+function answerTo(asked: RequestOptions, body: string, stopped: AbortSignal): Promise<Answer> {
+  const request = asked.protocol === 'https:' ? httpsRequest : httpRequest
+  return new Promise((resolve) => {
+    const sent = request(asked, ({ statusCode = 0 }) => {
+      resolve(statusCode >= 200 && statusCode < 300 ? 'taken' : statusCode === 410 ? 'gone' : 'failed')
+      // Nobody reads the answer: its connection is not kept.
+      sent.destroy()
+    })
+    sent.on('error', (error) => {
+      if (stopped.aborted) resolve('stopped')
+      else resolve(error instanceof PrivateAddressError ? 'private' : 'failed')
+    })
+    sent.end(body)
+  })
 }

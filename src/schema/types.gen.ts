@@ -2007,7 +2007,7 @@ export interface RunCreate {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Called when the run has ended.
+   * Called when the run has ended: a URL, or a path of the deployment's own HTTP app.
    */
   webhook?: string | null
   interrupt_before?: '*' | string[] | null

@@ -155,6 +155,21 @@ describe('a portal with users, an HTTP app and UI components', () => {
     expect((await fetch(`${setup().url}/ok`)).headers.get('x-portal')).toBeNull()
   })
 
+  it('takes webhooks of runs, and knows them from what a client sends', async () => {
+    const client = clientOf(ADA)
+    const { thread_id } = await client.threads.create()
+    const webhook = '/portal/told'
+    const headers = { 'content-type': 'application/json', 'x-weir-webhook': 'run' }
+    await ask(webhook, { method: 'POST', headers, body: '{}' })
+    expect(await (await ask(webhook)).json()).toEqual({ by: 'a client' })
+    await client.runs.wait(thread_id, 'agent', { input: human('x'), webhook })
+    await eventually(async () => {
+      expect(await (await ask(webhook)).json()).toMatchObject({ by: 'run', thread_id, status: 'success' })
+    })
+    const refused = client.runs.create(thread_id, 'agent', { input: human('x'), webhook: '//example.com/' })
+    await expect(refused).rejects.toMatchObject({ status: 422 })
+  })
+
   it('streams in both directions, and is left when its client leaves', async () => {
     expect(await (await ask('/portal/count?to=4')).text()).toBe('1\n2\n3\n4\n')
     const size = 24 << 20

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WEBHOOK_HEADER } from '../../src/base/app-headers.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { createHttpApp, type HttpApp } from '../../src/graph/http-app.ts'
 import { startSocketServer } from '../../src/http/socket-server.ts'
@@ -110,10 +111,26 @@ describe('the HTTP app of a project', () => {
     expect(arrived).toHaveLength(15)
     expect(arrived).not.toContain('GET /hidden')
     const json = { 'content-type': 'application/json' }
-    expect(await send(socket, 'DELETE', '/changed/it', '{}', json)).toBe('200 core DELETE /changed/it changed')
+    expect(await send(socket, 'DELETE', '/changed/it', '{}', json)).toBe(
+      '200 core DELETE /changed/it changed',
+    )
     // What a middleware has read only as text need not be JSON: that is for the route to say.
     expect(await send(socket, 'POST', '/read/it', '{"a"', json)).toBe('200 core POST /read/it {"a"')
     expect(await get(socket, '/read/it')).toBe('200 core GET /read/it ')
+    await stop()
+    await app.stop()
+  })
+
+  it('gets webhooks for its own routes, which leave none to those of Weir', async () => {
+    const app = await appOf(`
+      import { Hono } from 'hono'
+      export const app = new Hono().use((c, next) => next()).post('/hook', async (c) => c.text(await c.req.text()))`)
+    const stop = await startSocketServer(app.core, echo)
+    const { socket } = await app.open()
+    const webhook = { [WEBHOOK_HEADER]: 'run' }
+    expect(await send(socket, 'POST', '/hook', '{}', webhook)).toBe('200 {}')
+    expect(await send(socket, 'POST', '/threads/prune', '{}', webhook)).toMatch(/^404 /)
+    expect(await send(socket, 'POST', '/threads/prune', '{}')).toBe('200 core POST /threads/prune {}')
     await stop()
     await app.stop()
   })

@@ -1,5 +1,6 @@
 import { request as askApp, type IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
+import { CALLER_HEADER, WEBHOOK_HEADER } from '../../base/app-headers.ts'
 import { AppError } from '../../base/errors.ts'
 import type { AccessUser } from '../../runs/model.ts'
 import type { Exchange } from '../exchange.ts'
@@ -59,7 +60,6 @@ export function createCustomApp(
   }
 }
 
-const CALLER_HEADER = 'x-weir-caller'
 /** Of one connection only, and what the server alone says. */
 const NOT_PASSED = new Set([
   'connection',
@@ -69,6 +69,7 @@ const NOT_PASSED = new Set([
   'x-request-id',
   PREFIX_HEADER,
   CALLER_HEADER,
+  WEBHOOK_HEADER,
 ])
 const NOT_ANSWERED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'x-request-id'])
 
