@@ -73,7 +73,8 @@ describeOnSql('assistants', (engine) => {
     await store.ensure(TENANT, begin('b'))
     const renewed = { version: 1, config: { configurable: { model: 'b' } }, context: { model: 'b' } }
     expect(await store.get(TENANT, assistant_id)).toMatchObject({ ...renewed, updated_at: now })
-    expect(await store.versions(TENANT, assistant_id, { limit: 9, offset: 0 })).toMatchObject([renewed])
+    const { versions } = (await store.versions(TENANT, assistant_id, { limit: 9, offset: 0 }))!
+    expect(versions).toMatchObject([renewed])
     await store.update(TENANT, assistant_id, { context: { model: 'mine' } })
     await store.setLatest(TENANT, assistant_id, 1)
     await store.ensure(TENANT, begin('c'))
