@@ -57,10 +57,10 @@ function allowedMistakes({ length }: string): number {
 /** Letters to be put in, left out or replaced to make `b` of `a` (Levenshtein). */
 function mistakes(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (const [n, letter] of [...a].entries()) {
+  for (let n = 0; n < a.length; n++) {
     const next = [n + 1]
-    for (const [m, other] of [...b].entries()) {
-      const replaced = (row[m] ?? 0) + (letter === other ? 0 : 1)
+    for (let m = 0; m < b.length; m++) {
+      const replaced = (row[m] ?? 0) + (a[n] === b[m] ? 0 : 1)
       next.push(Math.min(replaced, (row[m + 1] ?? 0) + 1, (next[m] ?? 0) + 1))
     }
     row = next
