@@ -54,6 +54,13 @@ describe('the address in a data directory', () => {
     expect(await findServer(dataDir)).toBeUndefined()
   })
 
+  it('is found when the server is the first process, as in a container', async () => {
+    await announceServer(dataDir, ADDRESS)
+    await changeFile({ process: { pid: 1, started: await startTime(1) } })
+    expect(await findServer(dataDir)).toEqual({ ...ADDRESS, pid: 1 })
+    expect((await announceServer(dataDir, ADDRESS)).isFirst).toBe(false)
+  })
+
   it('names no server in a copy of the folder', async () => {
     await announceServer(dataDir, ADDRESS)
     const copy = join(dataDir, 'copy')

@@ -97,7 +97,7 @@ function isAddressFile(value: unknown): value is AddressFile {
 function isProcess(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const { pid, started } = value as { pid?: unknown; started?: unknown }
-  return Number.isSafeInteger(pid) && Number(pid) > 1 && typeof started === 'string'
+  return Number.isSafeInteger(pid) && Number(pid) > 0 && typeof started === 'string'
 }
 
 function toReachable(url: string): string {
