@@ -6,7 +6,7 @@ import type { Batch, EventLog, ReadFrom } from '../events/event-log.ts'
 import { endsRun, runView, threadView } from '../events/views.ts'
 import { runKey } from './deployment.ts'
 import type { Run } from './model.ts'
-import { createOpenStreams, type OpenStreams, placeOf, reaches } from './open-stream.ts'
+import { BEFORE_ALL, createOpenStreams, type OpenStreams, placeOf, reaches } from './open-stream.ts'
 import { ownEvents } from './own-events.ts'
 import { createRunPlaces, type RunPlaces } from './run-places.ts'
 import type { Call, Runs } from './runs.ts'
@@ -157,7 +157,8 @@ async function openRun(
   }
   const last = await events.last(thread)
   if (last === null || (typeof from === 'object' && !isAfter(last, from.after))) return nothing()
-  return streams.open({ ...plan, isLast: (item) => isEnd(item) || reaches(item, last) })
+  const begins = from === 'start' ? { from: BEFORE_ALL, hides_first_gap: true } : {}
+  return streams.open({ ...plan, ...begins, isLast: (item) => isEnd(item) || reaches(item, last) })
 }
 
 /** Cancels the run when its client leaves before the stream has ended. */

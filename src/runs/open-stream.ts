@@ -9,6 +9,8 @@ export interface StreamPlan {
   thread: ThreadRef
   from: ReadFrom
   view: View
+  /** It does not tell of a gap before the first event. */
+  hides_first_gap?: boolean
   /** Nothing follows this one; null for streams that go on for ever. */
   isLast: ((item: StoredEvent | Gap) => boolean) | null
   /** Asked after a gap, in which the last one may have been: the id behind which nothing follows, if that is known. */
@@ -25,6 +27,9 @@ export interface OpenStreams {
   assertOpen(): void
   close(): void
 }
+
+/** Before every event. Unlike with `start`, the reader is told when nothing is kept. */
+export const BEFORE_ALL: ReadFrom = { after: '0-1' }
 
 export function createOpenStreams(events: EventLog): OpenStreams {
   const open = new Set<AbortController>()
@@ -65,12 +70,14 @@ export function createOpenStreams(events: EventLog): OpenStreams {
 
 async function* shown(
   reader: AsyncIterable<Batch>,
-  { view, isLast, bound }: StreamPlan,
+  { view, hides_first_gap = false, isLast, bound }: StreamPlan,
   isClosed: () => boolean,
 ): AsyncGenerator<Batch> {
   let end: string | undefined
+  let hidesGap = hides_first_gap
   for await (const batch of reader) {
-    const visible = batch.filter((item) => 'gap' in item || view(item))
+    const visible = batch.filter((item) => ('gap' in item ? !hidesGap : view(item)))
+    hidesGap = false
     if (visible.length > 0) yield visible
     if (isLast !== null && batch.some(isLast)) return
     if (batch.some((item) => 'gap' in item)) end = await bound?.()

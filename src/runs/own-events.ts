@@ -1,6 +1,7 @@
 import { isAfter, parseEventId } from '../events/event-id.ts'
 import type { EventLog, ReadFrom, ThreadRef } from '../events/event-log.ts'
 import { endsRun } from '../events/views.ts'
+import { BEFORE_ALL, reaches } from './open-stream.ts'
 
 /** A run that there is. */
 export interface RunThere {
@@ -39,12 +40,14 @@ async function lastEnd(
   let end: ReadFrom | undefined
   const reading = new AbortController()
   try {
-    for await (const batch of events.read(thread, from, reading.signal)) {
+    const begin = from === 'start' ? BEFORE_ALL : from
+    for await (const batch of events.read(thread, begin, reading.signal)) {
       for (const item of batch) {
-        if ('gap' in item) continue
-        if (timeOf(item.id) >= created_at) return end
-        if (endsRun(item, run_id)) end = { after: item.id }
-        if (!isAfter(last, item.id)) return end
+        if (!('gap' in item)) {
+          if (timeOf(item.id) >= created_at) return end
+          if (endsRun(item, run_id)) end = { after: item.id }
+        }
+        if (reaches(item, last)) return end
       }
     }
     return end
