@@ -87,7 +87,7 @@ export function sendBytes(
 
 /** Who is to answer for what an answer holds until it is taken. */
 export function holderOf({ principal, req }: Pick<Exchange, 'principal' | 'req'>): string {
-  return principal?.api_key_id ?? req.socket.remoteAddress ?? ''
+  return principal?.holder ?? req.socket.remoteAddress ?? ''
 }
 
 /** Ends an answer; a large one goes out as its client takes it. */

@@ -69,7 +69,7 @@ function reply(
       ...(run !== undefined && { 'content-location': run }),
       ...(compact && { 'preference-applied': 'messages=compact' }),
     },
-    body: deps.sse.body(stream, { compact, holder: principal.api_key_id }),
+    body: deps.sse.body(stream, { compact, holder: principal.holder }),
   }
 }
 
@@ -78,8 +78,7 @@ async function inPlace(
   context: DeploymentContext,
   open: () => Promise<RouteReply<LiveBody>>,
 ): Promise<RouteReply<LiveBody>> {
-  const { caller } = callOf(context)
-  const leave = context.deps.sse.enter(JSON.stringify([caller.api_key_id, caller.user?.identity ?? null]))
+  const leave = context.deps.sse.enter(context.principal.holder)
   try {
     return { ...(await open()), sent: leave }
   } catch (error) {
