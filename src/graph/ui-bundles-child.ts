@@ -56,13 +56,26 @@ async function bundle({ folder, ui, shared, watch }: ToUiHost, graph_id: string,
     return
   }
   const output = await mkdtemp(join(tmpdir(), 'weir-ui-'))
+  let files: BuiltFile[]
   try {
     await build({ ...shape, output })
-    const place = join(output, 'public', graph_id)
-    const names = await readdir(place)
-    const contents = await Promise.all(names.map((name) => readFile(join(place, name))))
-    send({ type: 'bundled', graph_id, names }, contents)
+    files = await readFiles(join(output, 'public', graph_id))
   } finally {
     await rm(output, { recursive: true, force: true })
   }
+  // Last of all: the server may end this process when it has the files.
+  send(
+    { type: 'bundled', graph_id, names: files.map(({ name }) => name) },
+    files.map(({ content }) => content),
+  )
+}
+
+interface BuiltFile {
+  name: string
+  content: Uint8Array
+}
+
+async function readFiles(folder: string): Promise<BuiltFile[]> {
+  const names = await readdir(folder)
+  return Promise.all(names.map(async (name) => ({ name, content: await readFile(join(folder, name)) })))
 }
