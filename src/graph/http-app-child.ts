@@ -130,7 +130,9 @@ function forward(request: Request, socketPath: string): Promise<Response> {
   if (request.body !== null) headers['transfer-encoding'] = 'chunked'
   const { promise, resolve, reject } = Promise.withResolvers<Response>()
   const { method, signal } = request
-  const asked = askServer({ socketPath, method, path: pathname + search, headers, signal }, (answer) =>
+  // A connection that was used before may be about to be closed.
+  const connection = { socketPath, agent: false } as const
+  const asked = askServer({ ...connection, method, path: pathname + search, headers, signal }, (answer) =>
     resolve(toResponse(answer, method)),
   )
   asked.once('error', reject)

@@ -55,7 +55,7 @@ interface Life {
 /** Starts the app. */
 export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   const { logger } = options
-  const folder = await mkdtemp(join(tmpdir(), 'weir-app-'))
+  const folder = await makeSocketFolder()
   const [core, inner] = [socketPath(folder, 'core'), socketPath(folder, 'inner')]
   let { file } = options
   let life: Life | undefined
@@ -104,7 +104,17 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   }
 }
 
-/** In a folder that only this user can enter; on Windows a pipe. */
+/** Bytes that the path of a Unix socket may have on macOS; Linux takes 107. */
+const MAX_SOCKET_PATH = 103
+
+/** Makes a folder that only this user can enter, with a path that is short enough for sockets. */
+function makeSocketFolder(): Promise<string> {
+  const longest = 'weir-app-XXXXXX/app-1000000'
+  const isDeep = Buffer.byteLength(join(tmpdir(), longest)) > MAX_SOCKET_PATH
+  return mkdtemp(join(isDeep && process.platform !== 'win32' ? '/tmp' : tmpdir(), 'weir-app-'))
+}
+
+/** In the folder; on Windows a pipe. */
 function socketPath(folder: string, name: string): string {
   return process.platform === 'win32' ? `\\\\.\\pipe\\weir-${randomUUID()}-${name}` : join(folder, name)
 }

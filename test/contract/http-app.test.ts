@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WEBHOOK_HEADER } from '../../src/base/app-headers.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { createHttpApp, type HttpApp } from '../../src/graph/http-app.ts'
@@ -77,7 +77,13 @@ describe('the HTTP app of a project', () => {
     const app = await appOf(`
       import { Hono } from 'hono'
       export const app = new Hono().get('/mine/:id', (c) => c.text('mine')).use('/both/*', (c, next) => next())`)
-    const stop = await startSocketServer(app.core, (req, res) => res.end(`core ${req.method} ${req.url}`))
+    const used = new WeakSet<object>()
+    const stop = await startSocketServer(app.core, (req, res) => {
+      // The connection has been idle for so long that it is closed just now.
+      if (used.has(req.socket)) return void req.socket.destroy()
+      used.add(req.socket)
+      res.end(`core ${req.method} ${req.url}`)
+    })
     const { socket, routes } = await app.open()
     expect(routes).toEqual([
       { method: 'GET', path: '/mine/:id' },
@@ -85,6 +91,7 @@ describe('the HTTP app of a project', () => {
     ])
     expect(await get(socket, '/mine/1')).toBe('200 mine')
     expect(await get(socket, '/both/1?a=b')).toBe('200 core GET /both/1?a=b')
+    expect(await get(socket, '/both/2')).toBe('200 core GET /both/2')
     await stop()
     await app.stop()
   })
@@ -131,6 +138,17 @@ describe('the HTTP app of a project', () => {
     expect(await send(socket, 'POST', '/hook', '{}', webhook)).toBe('200 {}')
     expect(await send(socket, 'POST', '/threads/prune', '{}', webhook)).toMatch(/^404 /)
     expect(await send(socket, 'POST', '/threads/prune', '{}')).toBe('200 core POST /threads/prune {}')
+    await stop()
+    await app.stop()
+  })
+
+  it('is reached also where the folder for temporary files is nested too deeply for a socket', async () => {
+    const deep = join(project, 'a'.repeat(60), 'b'.repeat(60))
+    await mkdir(deep, { recursive: true })
+    vi.stubEnv('TMPDIR', deep)
+    const app = await appOf('export const app = () => new Response("here")').finally(() => vi.unstubAllEnvs())
+    const stop = await startSocketServer(app.core, echo)
+    expect(await get((await app.open()).socket, '/')).toBe('200 here')
     await stop()
     await app.stop()
   })

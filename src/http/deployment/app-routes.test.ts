@@ -12,6 +12,7 @@ const CASES: [pattern: string, path: string, takes: boolean][] = [
   ['/users/:id?', '/users/7/posts', false],
   ['/files/:path{.+}', '/files/a/b/c', true],
   ['/files/:path{.+}', '/other', false],
+  ['/files/:id{[0-9]+}?', '/files', true],
   ['/api/*', '/api', true],
   ['/api/*', '/api/a/b', true],
   ['/api/*', '/apix', false],

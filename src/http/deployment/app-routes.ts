@@ -21,7 +21,7 @@ function patternOf(path: string): RegExp {
   let source = ''
   for (const segment of path.split('/').slice(1)) {
     // A regex may span segments.
-    if (segment.includes('{')) return new RegExp(`^${source}/`)
+    if (segment.includes('{')) return new RegExp(`^${source}(?:/|$)`)
     if (segment === '*') source += '(?:/.*)?'
     else if (/^:[^?]+\?$/.test(segment)) source += '(?:/[^/]+)?'
     else if (segment.startsWith(':')) source += '/[^/]+'

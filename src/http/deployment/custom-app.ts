@@ -54,7 +54,8 @@ export function createCustomApp(
       if (!takes) return 'not of the app'
       if (preflight !== undefined) return 'preflight'
       if (req.headers.upgrade !== undefined) throw new AppError('websockets_unsupported')
-      await pass(exchange, socket, isOpen ? undefined : await identify?.(exchange))
+      const user = isOpen ? undefined : await identify?.(exchange)
+      await pass(exchange, { socket, path: isOurs ? withoutLastSlash(path) : path, user })
       return 'answered'
     },
   }
@@ -73,13 +74,26 @@ const NOT_PASSED = new Set([
 ])
 const NOT_ANSWERED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'x-request-id'])
 
-async function pass(exchange: Exchange, socketPath: string, user: AccessUser | undefined): Promise<void> {
-  const { req, res, path, search, request_id } = exchange
+/** Routes of Weir take a slash at the end, patterns of Hono do not: middleware must see the path that its pattern names. */
+function withoutLastSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+interface Passed {
+  socket: string
+  path: string
+  user: AccessUser | undefined
+}
+
+async function pass(exchange: Exchange, { socket, path, user }: Passed): Promise<void> {
+  const { req, res, search, request_id } = exchange
   const headers = [...without(req.rawHeaders, NOT_PASSED), 'x-request-id', request_id]
-  headers.push(PREFIX_HEADER, prefixOf(req, path))
+  headers.push(PREFIX_HEADER, prefixOf(req, exchange.path))
   if (user !== undefined) headers.push(CALLER_HEADER, callerText(user))
   const asked = askApp({
-    socketPath,
+    socketPath: socket,
+    // One that was used before may be about to be closed by the app.
+    agent: false,
     method: req.method,
     path: search === '' ? path : `${path}?${search}`,
     headers,
