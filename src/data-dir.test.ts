@@ -64,6 +64,20 @@ describe('toStartError', () => {
     expect(toStartError(thrown, '/d')).toMatchObject({ code: 'data_dir_unusable', message, cause: thrown })
   })
 
+  it.each([
+    [errno('EACCES', '/parent'), 'This user may not write /parent (EACCES). Give it the folder /parent/d, or set DATA_DIR to another folder.'],
+    [errno('EPERM', '/parent/d'), 'This user may not write /parent/d (EPERM). Give it the folder /parent/d, or set DATA_DIR to another folder.'],
+  ])('names what %s is of, be it above the folder', (thrown, message) => {
+    expect(toStartError(thrown, '/parent/d')).toMatchObject({ code: 'data_dir_unusable', message })
+  })
+
+  it.each([
+    errno('EACCES', '/elsewhere/own.ts'),
+    errno('EACCES', '/data2/file'),
+    errno('EACCES'),
+    new AppError('disk_full', { message: 'The disk of the Postgres server is full.' }),
+  ])('does not blame the folder for %s', (thrown) => expect(toStartError(thrown, '/data')).toBe(thrown))
+
   it.each([new AppError('config_invalid'), new TypeError('x'), errno('ECONNREFUSED'), 'text', undefined])(
     'leaves %s as it is',
     (thrown) => expect(toStartError(thrown, '/d')).toBe(thrown),

@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { diskErrorCode } from './base/disk-errors.ts'
-import { AppError } from './base/errors.ts'
+import { AppError, ERRORS } from './base/errors.ts'
 import { findServer } from './server-address.ts'
 
 const ANOTHER = 'or set DATA_DIR to another folder'
@@ -38,13 +38,13 @@ export function toStartError(thrown: unknown, dataDir: string): unknown {
   if (!(thrown instanceof Error)) return thrown
   const { code, path, errcode } = thrown as NodeJS.ErrnoException & { errcode?: number }
   const folder = resolve(dataDir)
-  const diskCode = thrown instanceof AppError ? thrown.code : diskErrorCode(thrown)
+  const diskCode = thrown instanceof AppError ? ownDiskCode(thrown) : diskErrorCode(thrown)
   if (diskCode === 'disk_full')
     return unusable(`The disk of ${folder} (DATA_DIR) is full. Make room on it, ${ANOTHER}.`, thrown)
   if (diskCode === 'disk_unwritable')
     return unusable(`The disk of ${folder} (DATA_DIR) takes no writes. Mend that, ${ANOTHER}.`, thrown)
-  if (code === 'EACCES' || code === 'EPERM') {
-    const denied = `This user may not write ${path ?? folder}`
+  if ((code === 'EACCES' || code === 'EPERM') && path !== undefined && isOnWay(resolve(path), folder)) {
+    const denied = `This user may not write ${path}`
     return unusable(`${denied} (${code}). Give it the folder ${folder}, ${ANOTHER}.`, thrown)
   }
   const sqlite = (errcode ?? 0) & 0xff
@@ -52,6 +52,17 @@ export function toStartError(thrown: unknown, dataDir: string): unknown {
   if (sqlite === SQLITE_CANTOPEN)
     return unusable(`${database}. Give this user the folder and all files in it, ${ANOTHER}.`, thrown)
   return thrown
+}
+
+/** Undefined for a disk of another machine, which the message names. */
+function ownDiskCode({ code, message }: AppError): AppError['code'] | undefined {
+  return message === ERRORS[code].message ? code : undefined
+}
+
+/** Whether the path is in the folder, the folder itself, or above it. */
+function isOnWay(path: string, folder: string): boolean {
+  const isIn = (inner: string, outer: string): boolean => !relative(outer, inner).startsWith('..')
+  return isIn(path, folder) || isIn(folder, path)
 }
 
 function unusable(message: string, cause?: unknown): AppError {
