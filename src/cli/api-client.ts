@@ -109,8 +109,10 @@ async function send(url: string, path: string, init: RequestInit): Promise<Respo
 /** Why the server wants another key, or any, and where to get it. */
 function keyRefusal({ url, keySource, keyFile }: Target): string {
   const another = 'Give a key with --key or WEIR_API_KEY.'
-  if (keySource === undefined)
-    return `The server at ${url} wants an API key, and there is none in ${keyFile} (401). ${another}`
+  if (keySource === undefined) {
+    const none = keyFile === undefined ? '' : `, and there is none in ${keyFile}`
+    return `The server at ${url} wants an API key${none} (401). ${another}`
+  }
   const refused = `The server at ${url} does not know the key ${keySource === keyFile ? 'in' : 'of'} ${keySource} (401)`
   if (keySource !== keyFile)
     return `${refused}. weir keys create makes one; the first is in DATA_DIR/api-key.`

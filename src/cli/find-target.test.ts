@@ -64,6 +64,12 @@ describe('the server that a command talks to', () => {
     )
   })
 
+  it('names the file of the kept key only where that key may be shown', async () => {
+    const named = { url: 'https://a.example' }
+    expect((await find('platform', {}, named)).keyFile).toBeUndefined()
+    expect((await find('platform', {}, { port: '9' })).keyFile).toBe(join(dataDir, 'api-key'))
+  })
+
   it.each([
     [
       { url: 'localhost:1984' },

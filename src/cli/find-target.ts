@@ -15,8 +15,8 @@ export interface Target {
   key: string | undefined
   /** What the user named the key with, or the path of the file that it is from; undefined when there is no key. */
   keySource: string | undefined
-  /** Where a key was looked for and not found, or not to be shown. */
-  keyFile: string
+  /** The file of a key that this server may be shown; undefined for a server of another machine. */
+  keyFile: string | undefined
 }
 
 /** Flags of every command that talks to a server. */
@@ -40,12 +40,12 @@ export async function findTarget(
 ): Promise<Target> {
   const running = await findServer(settings.dataDir)
   const url = namedUrl(api, flags, settings, running) ?? runningUrl(api, settings, running)
-  const keyFile = join(settings.dataDir, KEY_FILE)
+  const isOurs = url === running?.url || url === running?.deploymentUrl || isLoopback(new URL(url).hostname)
+  const keyFile = isOurs ? join(settings.dataDir, KEY_FILE) : undefined
   const target = { url: url.replace(/\/+$/, ''), keyFile }
   if (flags.key !== undefined) return { ...target, key: flags.key, keySource: '--key' }
   if (settings.apiKey !== undefined) return { ...target, key: settings.apiKey, keySource: 'WEIR_API_KEY' }
-  const isOurs = url === running?.url || url === running?.deploymentUrl || isLoopback(new URL(url).hostname)
-  const kept = isOurs ? await readFile(keyFile, 'utf8').catch(() => '') : ''
+  const kept = keyFile === undefined ? '' : await readFile(keyFile, 'utf8').catch(() => '')
   return kept.trim() === ''
     ? { ...target, key: undefined, keySource: undefined }
     : { ...target, key: kept.trim(), keySource: keyFile }
