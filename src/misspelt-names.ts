@@ -24,7 +24,7 @@ export function findMisspelt(
   return Object.keys(env).flatMap((name) => {
     if (ours.includes(name) || isOfKubernetes(name, env[name])) return []
     const meant = meantBy(name, ours)
-    // Who sets both knows the right one.
+    // With both set, the right one is read.
     return meant === undefined || env[meant] !== undefined ? [] : [{ name, meant }]
   })
 }

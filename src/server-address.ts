@@ -37,7 +37,7 @@ export async function announceServer(
 ): Promise<{
   /** No server of this directory has listened before. */
   isFirst: boolean
-  /** To be called before the addresses are given up: from then on nobody takes them for this server's. */
+  /** To be called before the server closes its listeners: from then on commands do not find it. */
   withdraw(): Promise<void>
 }> {
   const isFirst = (await readAddress(dataDir)) === undefined

@@ -120,7 +120,7 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
   }
 }
 
-/** Whoever starts a server reads words and a code; where an error that nobody expected comes from is in the log. */
+/** The error of a failed start, with a message and a code; the stack of an unexpected one is logged. */
 function explained(thrown: unknown, { dataDir }: Config, logger: Logger): unknown {
   const error = toStartError(thrown, dataDir)
   if (error instanceof AppError) return error

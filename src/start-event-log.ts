@@ -106,7 +106,7 @@ function startInRedis(
   return {
     events,
     runEvents,
-    // One that is full, or no longer the primary, answers who reads.
+    // A write: a Redis that is full, or no longer the primary, still answers reads.
     checks: { redis: () => redis.command('SET', 'weir:check', 1, 'PX', CHECK_KEY_MS).then(checkMark) },
     async stop() {
       await runEvents.close()

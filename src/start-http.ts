@@ -72,7 +72,7 @@ export async function startHttp({ config, logger, deps, hosted, stops }: HttpPar
     stops.push(await startSocketServer(socket, (req, res) => deployment.handleOfApp(req, res, from)))
   }
   const platform = await startHttpServer(app, listenOptions(config, 'PORT'))
-  // Runs must end or be given back for those to get an answer who wait for them.
+  // Requests that wait for a run are answered when it has ended or been given back.
   let deploymentUrl: string | undefined
   const movedPorts = movedPort(config, 'PORT', platform.port)
   const ends = [(): Promise<void> => platform.stop(REQUEST_GRACE_MS)]

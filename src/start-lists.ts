@@ -20,7 +20,7 @@ export interface ListsStart {
 
 type Page = Omit<ListText, 'body'> & { body: Uint8Array }
 
-/** Most lists take a millisecond; what takes longer than this is begun anew among those that take long. */
+/** Most lists take a millisecond; one that takes more than this is read again from its beginning by the slow threads. */
 const LIGHT = { cpu_ms: 25, wall_ms: 1000, bytes: 1 << 20 }
 /** Lists that take long: each place stands for a page of 32 MB, until it has been sent. */
 const LONG = { at_once: 8, at_once_per_key: 2, waiting_per_key: 64 }
@@ -34,8 +34,8 @@ const IDLE_LONG_MS = 20_000
 const LONG_HEAP_MB = 1024
 
 /**
- * Reads lists in threads of their own, with connections of their own: nobody else waits for them. Those that take long have
- * other threads than the rest, and wait for each other.
+ * Reads lists in threads with connections of their own, so that other requests do not wait for them. Lists that take long
+ * have other threads than the rest, and wait for each other.
  */
 export function startLists({ place, items, refresh_on_read, logger, stops }: ListsStart): Lists {
   const lane = (name: string, size: number, niceness: number): WorkerPool => {
@@ -105,7 +105,7 @@ function keyOf({ api_key_id, user }: Caller): string {
   return JSON.stringify([api_key_id, user?.identity ?? null])
 }
 
-/** A search by meaning with what it means, which only a graph host can say. */
+/** A search by meaning with the vector of its query, which a graph host computes. */
 async function withVector(request: ListRequest, items: Pick<KvStore, 'vectorOf'>): Promise<ListRequest> {
   if (request.list !== 'items') return request
   const vector = await items.vectorOf(request.search.query)

@@ -23,7 +23,7 @@ export interface Project {
   app: HttpApp | undefined
   /** langgraph.json, `ui`. */
   ui: UiBundles | undefined
-  /** Takes over code and langgraph.json as they are now; UI components see to themselves. */
+  /** Takes over code and langgraph.json as they are now; UI components watch their own files. */
   reload(file: DeploymentFile): void
 }
 

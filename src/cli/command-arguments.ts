@@ -24,7 +24,7 @@ export function assertWord(flag: string, word: string, words: readonly string[])
   })
 }
 
-/** The id as the API has it. `what` it is of, and which command tells ids. @throws AppError invalid_request when it is none */
+/** The id as the API has it. `what` has the id; `command` lists ids. @throws AppError invalid_request when it is none */
 export function idOf(text: string, what: string, command: string): string {
   const id = parseUuid(text)
   if (id !== undefined) return id
@@ -33,7 +33,7 @@ export function idOf(text: string, what: string, command: string): string {
   })
 }
 
-/** What was said instead, to stand behind what was to be said; '' when nothing was. */
+/** The words that were typed, to follow those that are expected; '' without any. */
 export function saidText(words: readonly string[]): string {
   return words.length === 0 ? '' : `, not "${words.join(' ')}"`
 }

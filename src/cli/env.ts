@@ -28,13 +28,13 @@ export async function env(args: string[]): Promise<number> {
   const { key } = values
   const platform = await findTarget('platform', { key })
   await assertAccepted(key)
-  // A server without graphs is no mistake here.
+  // A server may host no graphs.
   const deployment = await findTarget('deployment', { key }).catch(() => undefined)
   console.log(shellCommands(platform, deployment))
   return 0
 }
 
-/** Applications would only tell later, and in other words. @throws AppError when no server answers, or not to the key */
+/** Tries the key now, rather than in the application that gets it. @throws AppError when no server answers, or not to the key */
 async function assertAccepted(key: string | undefined): Promise<void> {
   const api = await connectApi({ key })
   await api.text('/settings').catch((error: unknown) => {

@@ -18,7 +18,7 @@ Options:
   --personal       personal access tokens instead of service keys
   --user EMAIL     tokens of this member, by email or id
   --role ROLE      admin, operator, user or viewer (default: user; of your own token the role of the key that asks,
-                   of another member's token his role)
+                   of another member's token that member's role)
   --read-only      the key may only read
   --workspace W    name or id of a workspace that the key serves; may be repeated
   --default-workspace W

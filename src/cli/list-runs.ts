@@ -12,7 +12,7 @@ const MAX_LIMIT = 1_000
 const MAX_THREADS = 10_000
 const THREADS_AT_ONCE = 100
 const REQUESTS_AT_ONCE = 8
-/** For who must answer before the thread goes on. */
+/** Shown for a run whose thread goes on only after an answer. */
 const WAITS = 'waits for a human'
 
 /** `weir runs list`. */

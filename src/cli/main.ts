@@ -60,7 +60,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The code, for who looks it up; words that were not understood need none. */
+/** The code of an error, to look it up; none where the command line is wrong. */
 function codeText({ code, message }: AppError): string {
   if (code === 'invalid_request') return ''
   return `${message.includes('\n') ? '\n' : ' '}(${code})`

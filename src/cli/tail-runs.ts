@@ -22,7 +22,7 @@ export async function tailRuns(followed: Followed, flags: RunsFlags): Promise<nu
   const { mode = [] } = flags
   for (const word of mode) assertWord('--mode', word, MODES)
   const api = await connectDeployment(flags)
-  // Whoever reads has had enough.
+  // The reader of a pipe has ended, such as `head`.
   process.stdout.on('error', () => process.exit(0))
   const width = process.stdout.isTTY ? process.stdout.columns : undefined
   const print = (event: StreamEvent): void =>

@@ -49,7 +49,7 @@ function turnPage(place: Place, found: Page | undefined): { gap: Gap | undefined
   const { chunks, total, last, forgotten } = found ?? NO_LOG
   const { seen, tellsGap } = place
   const events = chunks.flatMap((chunk) => eventsAfter(chunk, seen))
-  // Of a log that is not there it is not known what it had.
+  // Without a log it is unknown whether there were events; a reader that has seen one has missed the rest.
   const hasMissed = found === undefined ? isBefore(NO_EVENT, seen) : isBefore(seen, forgotten)
   const requested = formatEventId(seen[0], Math.max(seen[1], 0))
   const gap = hasMissed && tellsGap ? { gap: { requested, oldest: events[0]?.id ?? null } } : undefined

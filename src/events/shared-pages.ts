@@ -16,9 +16,9 @@ interface Kept {
   chars: number
 }
 
-/** Characters of events that are kept; what is larger alone is kept alone. */
+/** Characters of events that are kept, unless a single page has more. */
 const MAX_CHARS = 16 << 20
-/** Readers that begin together are as near as that. */
+/** How long a page is kept for others that read the same part of the log. */
 const KEPT_MS = 1000
 
 /**

@@ -41,7 +41,7 @@ export function createBrowserGates({ publicUrl, mayCall = () => false }: Browser
   return {
     assertOwn({ headers, method }) {
       const host = headers.host?.toLowerCase() ?? ''
-      // A name whose owner lets it lead here makes their page one of the same origin (DNS rebinding).
+      // The owner of a name can point it to this machine: then a page under it is of the same origin (DNS rebinding).
       if (!isOwnName(nameOf(host))) throw new AppError('misdirected_request')
       const { origin } = headers
       if (origin !== undefined) {

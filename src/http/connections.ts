@@ -59,7 +59,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Conn
     if (left === 0) addresses.delete(address)
     else addresses.set(address, left)
   }
-  /** A connection that waits for nothing gives way to one that may ask for something. */
+  /** Closes idle connections, so that a new one can be taken. */
   const makeRoom = (): void => {
     if (performance.now() - madeRoomAt < MAKE_ROOM_MS) return
     madeRoomAt = performance.now()

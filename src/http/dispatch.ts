@@ -23,7 +23,7 @@ import { readParameters } from './parameters.ts'
 import { assertAllowed } from './permissions.ts'
 import type { GuardedRoute, RouteAccess, RouteHead, RouteReply } from './route.ts'
 
-/** Who open routes act for: nobody, who owns nothing. */
+/** The principal of routes that need none: it owns nothing. */
 const NOBODY: Principal = {
   organization_id: NIL_UUID,
   workspace_id: NIL_UUID,
@@ -58,7 +58,7 @@ async function readBody(
   admission: Admission,
 ): Promise<unknown> {
   if (body === undefined) return undefined
-  // Nothing has no type.
+  // An empty body needs no type.
   if (body !== 'raw' && announcedLength(exchange.req) !== 0) {
     assertJsonType(exchange.req, deps.gates !== undefined)
     assertPlainBody(exchange.req)

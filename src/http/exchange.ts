@@ -85,7 +85,7 @@ export function sendBytes(
   endWith(exchange, body)
 }
 
-/** Who is to answer for what an answer holds until it is taken. */
+/** In whose share an answer counts until its client has taken it. */
 export function holderOf({ principal, req }: Pick<Exchange, 'principal' | 'req'>): string {
   return principal?.holder ?? req.socket.remoteAddress ?? ''
 }

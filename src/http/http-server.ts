@@ -43,7 +43,7 @@ const LATE_CHECK_MS = 1000
 const NEXT_PORTS = 100
 const LAST_PORT = 65_535
 
-/** An address that cannot be had is the operator's to mend. */
+/** Where the address is the reason, an error that tells the operator what to set. */
 function listenError(error: unknown, { host, port, setting = 'PORT' }: ListenOptions): unknown {
   const { code = '' } = error as NodeJS.ErrnoException
   const messages: Partial<Record<string, string>> = {

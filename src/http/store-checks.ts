@@ -10,7 +10,7 @@ type Liveness = SchemaTypes['liveness']
 
 const CHECK_MS = 2_000
 const EVERY_MS = 10_000
-/** Faults that nobody foresaw may tell more than everybody should read. */
+/** Stands for an unexpected error, whose text may hold what clients must not read. */
 const UNKNOWN = new AppError('store_unavailable')
 
 /** Undefined for one that is up; one that says nothing for 2 s is down. */

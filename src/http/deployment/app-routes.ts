@@ -6,8 +6,8 @@ export interface AppRoute {
 
 /**
  * Whether an app with these routes may answer a request, or have its middleware see it. Patterns are Hono's: `:name`,
- * `:name{regex}`, an optional last `:name?`, and `*`. Says yes rather too often than too seldom: what the app does not
- * answer it hands back.
+ * `:name{regex}`, an optional last `:name?`, and `*`. True also for some requests that the app does
+ * not answer: it hands those back.
  */
 export function createAppMatch(routes: readonly AppRoute[]): (method: string, path: string) => boolean {
   const rules = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }))

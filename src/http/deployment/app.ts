@@ -49,7 +49,7 @@ function allowedMethods({ routes }: RouteMatch): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
-/** Who is asked before the app is: as its options say, else where the deployment has users of its own. */
+/** Authenticates requests before the app gets them: if its options say so, else if the deployment has users of its own. */
 function appGuard(
   deps: DeploymentDeps,
   identify: Identify | undefined,
@@ -149,7 +149,7 @@ export function createDeploymentApp(
     },
     handleOfApp(req, res, from) {
       const exchange = createExchange(req, res, (path) => path, deps.outflow)
-      // Users are asked for whom their handlers know; without any, the deployment's own code may do what its graphs may.
+      // Without users of its own, the deployment's own code may do what its graphs may. With them, handlers decide.
       if (from === 'inner' && identify === undefined) {
         exchange.principal = deploymentPrincipal(deps.tenant.workspace_id)
       }

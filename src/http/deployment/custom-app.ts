@@ -25,12 +25,12 @@ export interface CustomApp {
   serve(exchange: Exchange, ours: { isOurs: boolean; isOpen: boolean }): Promise<AppAnswer>
 }
 
-/** Health checks are answered whatever becomes of the app. */
+/** Health checks are answered also while the app does not run. */
 const HEALTH = '/ok'
 
 /**
- * Passes requests to the app, and its answers back, as they come: neither is held in memory, and who leaves is left.
- * `identify` is asked first when there is one; the app hears which user it found.
+ * Passes requests to the app, and its answers back, as they come: neither is held in memory, and a request ends when its
+ * client leaves. `identify` is called first when there is one; the app is told which user it found.
  */
 export function createCustomApp(
   port: CustomAppPort,
