@@ -148,7 +148,7 @@ describe('webhooks', () => {
     const { send, outcome } = openWebhooks()
     send(url, '{"n":1}')
     await eventually(async () => expect(outcome('delivered')).toBe(true))
-    const { headers, body } = received[0] ?? { headers: {} as IncomingMessage['headers'], body: '' }
+    const { headers, body } = received[0] ?? { url: '', headers: {}, body: '' }
     expect(JSON.parse(body)).toMatchObject({
       status: 'error',
       values: { n: 1 },
