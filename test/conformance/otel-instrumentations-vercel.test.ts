@@ -183,10 +183,12 @@ describe.each(TELEMETRIES)(
       const [llm] = llmsOf(trace)
       expect(llm).toMatchObject({
         status: 'error',
-        llm: { provider: 'openai', model: BROKEN_MODEL, usage_metadata: { output_tokens: 0 } },
+        llm: { provider: 'openai', model: BROKEN_MODEL },
       })
       expect(llm!.error).toContain('this model is broken')
-      expect(trace.totals).toMatchObject({ llm_runs: 1, total_cost: null })
+      // A call that the vendor refused has used no tokens: nothing is estimated for it.
+      expect(llm!.llm!.usage_metadata).toMatchObject({ input_tokens: null, output_tokens: null })
+      expect(trace.totals).toMatchObject({ llm_runs: 1, total_tokens: 0, total_cost: null })
     })
 
     it('an embedding, counted once however many spans tell of it', async () => {
