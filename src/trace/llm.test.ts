@@ -3,7 +3,7 @@ import { builtInProcessors } from '../../processors/index.ts'
 import { requestHead } from '../../test/support/wire-body.ts'
 import type { JsonValue } from '../schema/json.ts'
 import { decodeRequest } from './decode.ts'
-import { deriveTraceRun } from './derive.ts'
+import { deriveTraceRun, type TraceRun } from './derive.ts'
 import { createEstimates } from './estimator.ts'
 import { readFragments } from './fragment.ts'
 import type { LlmFacts } from './llm.ts'
@@ -17,6 +17,10 @@ const context = {
 
 /** What is derived of an llm TraceRun that has ended, with these fields. */
 function llmOf(fields: object): LlmFacts {
+  return traceRunOf(fields).llm!
+}
+
+function traceRunOf(fields: object): TraceRun {
   const record = {
     id: '01a1f83d-5201-7000-8000-00000000000a',
     name: 'call',
@@ -26,7 +30,7 @@ function llmOf(fields: object): LlmFacts {
     ...fields,
   }
   const { rows } = decodeRequest(requestHead({ kind: 'create' }), Buffer.from(JSON.stringify(record)))
-  return deriveTraceRun([...readFragments(rows)], context).llm!
+  return deriveTraceRun([...readFragments(rows)], context)
 }
 
 describe('outputs that are bare text', () => {
@@ -71,5 +75,24 @@ describe('a model that is named by a path', () => {
     ['arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc', undefined, undefined],
   ])('LLM-3: %s is %s', (sent, model, provider) => {
     expect(llmOf({ inputs: { model: sent } })).toMatchObject({ model: model ?? sent, provider })
+  })
+})
+
+describe('the service tier that was asked for', () => {
+  const usage = { input_tokens: 9, output_tokens: 2, total_tokens: 11 }
+  const outputs = { role: 'assistant', content: 'Four.', usage_metadata: usage }
+  const inputs = { messages: [{ role: 'user', content: 'Two and two?' }] }
+  const invocation = { service_tier: 'flex' }
+
+  it.each<[string, object]>([
+    ['the parameters of the call', { invocation_params: invocation }],
+    ['those that clients keep in the metadata', { metadata: { ls_invocation_params: invocation } }],
+  ])('is that of %s', (_, extra) => {
+    expect(traceRunOf({ inputs, outputs, extra }).usage.input_token_details).toEqual({ flex: 9 })
+  })
+
+  it('is not a key of the metadata, such as the tier of a customer that LangGraph copies from configurable', () => {
+    const { usage: counted } = traceRunOf({ inputs, outputs, extra: { metadata: invocation } })
+    expect(counted.input_token_details).toEqual({})
   })
 })

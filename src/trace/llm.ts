@@ -231,7 +231,10 @@ function isUncounted({ status, error, mapped, usage }: TraceRun, sides: Sides): 
   return mapped !== undefined && mapped.run_type === 'llm' && !isKnown
 }
 
-/** What a call was asked with: its inputs, unwrapped, and what clients keep beside them. */
+/**
+ * What a call was asked with: its inputs, unwrapped, and the parameters that clients keep beside them. Other metadata is
+ * the user's own, and means what the user likes.
+ */
 function requestsOf(
   { merged: { extra }, metadata }: TraceRun,
   inputs: { value: JsonValue }[] | undefined,
@@ -241,7 +244,6 @@ function requestsOf(
     extra['invocation_params'],
     extra,
     metadata['ls_invocation_params'],
-    metadata,
   ]
 }
 
