@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../schema/json.ts'
 export interface GraphLogLine {
   level: LogLevel
   text: string
-  /** What it said besides the text; null for nothing. */
+  /** The fields besides the text; null for none. */
   fields: JsonObject | null
   /** The node that logged it; null outside of nodes. */
   node: string | null
@@ -37,12 +37,12 @@ const KEPT_CHARS = 4_000
 
 type GraphLogger = Record<string, (message: unknown, ...meta: unknown[]) => GraphLogger>
 
-/** Puts a logger where `getLogger()` finds it; `tell` gets every line. */
-export function installGraphLogger(tell: (line: GraphLogLine) => void): void {
+/** Puts a logger where `getLogger()` finds it; `send` gets every line. */
+export function installGraphLogger(send: (line: GraphLogLine) => void): void {
   const logger: GraphLogger = {}
   for (const [name, level] of Object.entries(LEVELS)) {
     logger[name] = (message, ...meta) => {
-      tell({ level, ...contentOf(message, meta), node: currentNode() })
+      send({ level, ...contentOf(message, meta), node: currentNode() })
       return logger
     }
   }

@@ -47,7 +47,7 @@ function fitting(states: readonly Shown[]): readonly Shown[] {
   return end < 0 ? states : states.slice(0, end)
 }
 
-/** States as LangGraph makes them, which takes a tenth of a millisecond each; no more than tell that others follow. */
+/** States as LangGraph makes them, which takes a tenth of a millisecond each. Stops as soon as there are more than one answer holds. */
 async function readStates(graph: AnyGraph, call: HistoryCall, limit: number): Promise<Shown[]> {
   const shown: Shown[] = []
   let chars = 0

@@ -19,7 +19,7 @@ export interface GraphHostOptions {
   cancelGraceMs: number
   logger: Logger
   record: HostLaunch['record']
-  /** Hears which modules outside of packages a host has loaded, or looked for: absolute paths. */
+  /** Called with the modules outside of packages that a host has loaded, or looked for: absolute paths. */
   loaded?: (files: readonly string[]) => void
   /** Default: the composition root beside this room. */
   entry?: string

@@ -13,7 +13,7 @@ export interface HostJob {
   readonly id: number
   readonly job: GraphJob
   readonly events: GraphEvents
-  /** Its host died for an unknown reason: it is now executed alone, so that the next death tells. */
+  /** Its host died for an unknown reason: it is now executed alone, so that the next death shows whether it was the cause. */
   readonly solo: boolean
   /** Tells how it ended; only the first word counts. */
   settle(end: GraphEnd): void
@@ -34,7 +34,7 @@ export interface HostDeath {
   failures: readonly LoadFailure[]
 }
 
-/** What a link tells the pool. */
+/** Calls of the pool by a link. */
 export interface LinkEvents {
   /** The host has opened; it may have been superseded meanwhile. */
   opened(link: HostLink): void

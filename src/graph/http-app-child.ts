@@ -31,8 +31,8 @@ interface Opened {
 export function serveHttpApp(): void {
   const socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
   const channel = openChannel<ToHttpApp, FromHttpApp>(socket, ({ head }) => {
-    const tell = (file: string): void => channel.send({ type: 'loaded', files: [file] })
-    open(head, tell).then(
+    const report = (file: string): void => channel.send({ type: 'loaded', files: [file] })
+    open(head, report).then(
       (routes) => channel.send({ type: 'opened', routes }),
       (error: unknown) => channel.send({ type: 'failed', message: messageOf(error) }),
     )
@@ -40,8 +40,8 @@ export function serveHttpApp(): void {
   socket.on('close', () => process.exit(0))
 }
 
-async function open(asked: ToHttpApp, tell: (file: string) => void): Promise<AppRoute[] | null> {
-  await prepareLoader([asked.file], asked.tell_files ? tell : undefined)
+async function open(asked: ToHttpApp, report: (file: string) => void): Promise<AppRoute[] | null> {
+  await prepareLoader([asked.file], asked.tell_files ? report : undefined)
   const loopback = bindLoopback()
   const app = await loadExport(asked.file, asked.export)
   const { fetch, ask, routes } = isHono(app) ? aroundHono(app, asked) : bareHandler(app, asked)
@@ -61,8 +61,8 @@ function isHono(app: unknown): app is Hono<Env> {
 }
 
 /**
- * The app as LangGraph's server mounts it: its middleware and routes come before the routes of Weir, to which goes what
- * it does not answer. Made with the project's own copy of Hono.
+ * The app as LangGraph's server mounts it: its middleware and routes come before the routes of Weir, which get what it
+ * does not answer. Made with the project's own copy of Hono.
  */
 function aroundHono(app: Hono<Env>, { core, inner }: ToHttpApp): Opened {
   const outer = new (app.constructor as new () => Hono<Env>)()
@@ -73,7 +73,7 @@ function aroundHono(app: Hono<Env>, { core, inner }: ToHttpApp): Opened {
   })
   outer.route('/', app)
   outer.all('*', (context) => {
-    // Whoever makes a run names the path of its webhook: the routes of Weir are not called by it.
+    // The client that makes a run chooses the path of its webhook, which must not reach the routes of Weir.
     if (context.req.header(WEBHOOK_HEADER) !== undefined) return context.notFound()
     return passOn(context, context.env?.loopback === true ? inner : core)
   })
@@ -100,8 +100,8 @@ function hasFetch(app: unknown): app is { fetch: Fetch } {
 }
 
 /**
- * What `new Client()` of the SDK asks where no address is given. A client may be made while the app is being loaded: it
- * keeps the function that it finds, so what that does is set later.
+ * Installs the function that `new Client()` of the SDK calls where no address is given. A client that is made while the
+ * app is being loaded keeps that function, so where its requests go is set later.
  */
 function bindLoopback(): { ask: Ask } {
   const loopback = { ask: async () => new Response('The app is being loaded.', { status: 503 }) } as {
@@ -112,7 +112,7 @@ function bindLoopback(): { ask: Ask } {
   return loopback
 }
 
-/** Leaves the request to the routes of Weir: with the body that a middleware has read, and may have changed. */
+/** Forwards the request to the routes of Weir, with the body as a middleware has read it, and may have changed it. */
 async function passOn({ req }: Context<Env>, target: string): Promise<Response> {
   const { raw, bodyCache } = req
   if (raw.body === null || Object.keys(bodyCache).length === 0) return forward(raw, target)
@@ -120,7 +120,7 @@ async function passOn({ req }: Context<Env>, target: string): Promise<Response> 
   return forward(new Request(url, { method, headers, body: await req.arrayBuffer(), signal }), target)
 }
 
-/** Of one connection only, and what the server alone may say. */
+/** Headers of one connection only, and the one that only the server may set. */
 const DROPPED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', CALLER_HEADER])
 
 function forward(request: Request, socketPath: string): Promise<Response> {

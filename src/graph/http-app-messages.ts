@@ -6,7 +6,7 @@ export interface ToHttpApp {
   export: string
   /** Where the app is to listen. */
   listen: string
-  /** Where requests go on that the app leaves to the routes of Weir. */
+  /** Where requests go that the app leaves to the routes of Weir. */
   core: string
   /** Where requests go that the app itself makes of the deployment. */
   inner: string

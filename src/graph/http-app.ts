@@ -18,7 +18,7 @@ export interface HttpAppOptions {
   environment: Readonly<Record<string, string | undefined>>
   logger: Logger
   record: HostLaunch['record']
-  /** Hears which modules outside of packages the app has loaded, or looked for: absolute paths. */
+  /** Called with the modules outside of packages that the app has loaded, or looked for: absolute paths. */
   loaded?: ((files: readonly string[]) => void) | undefined
 }
 
@@ -32,7 +32,7 @@ export interface OpenHttpApp {
 
 /** A deployment's own HTTP app, in a process of its own, reached over sockets that nobody else can open. */
 export interface HttpApp {
-  /** Where the server has to listen for what the app leaves to the routes of Weir, and asks of its own deployment. */
+  /** Sockets for the server to listen on: for requests that the app leaves to the routes of Weir, and for those that it makes of its own deployment. */
   readonly core: string
   readonly inner: string
   /** The app, which is started anew when it has ended. @throws AppError app_unavailable with the reason */
@@ -44,7 +44,7 @@ export interface HttpApp {
 
 /** How long the module may take to load. */
 const START_MS = 30_000
-/** A process that could not load its module is not followed by another sooner. */
+/** After a process that could not load its module, the next one starts no sooner. */
 const START_PAUSE_MS = 1_000
 
 interface Life {
@@ -64,7 +64,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   let stopped = false
 
   function living(): Life {
-    if (stopped) throw unavailable('The server stops.')
+    if (stopped) throw unavailable('The server is stopping.')
     if (life !== undefined) return life
     if (failed !== undefined && performance.now() - failed.at < START_PAUSE_MS) throw failed.error
     const listen = socketPath(folder, `app-${++lives}`)

@@ -8,7 +8,7 @@ import type { GraphEntry } from './deployment-file.ts'
 /** Why one graph of a deployment cannot be loaded. */
 export interface LoadFailure {
   graph_id: string
-  /** Absolute path of the module at fault as far as that can be told, else of the graph's own. */
+  /** Absolute path of the module at fault where that is known, else of the graph's own. */
   file: string
   /** From 1; null where the reason has no place, as with an export that is missing. */
   line: number | null

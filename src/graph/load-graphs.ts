@@ -26,7 +26,7 @@ type Factory = (config: JsonObject) => unknown
 
 /**
  * Imports every graph of the deployment, after `prepareLoader`, which has answered `files`. One that cannot be loaded
- * is told in `failures` and does not keep the others from being served.
+ * is listed in `failures` and does not keep the others from being served.
  */
 export async function loadGraphs(
   entries: readonly GraphEntry[],
@@ -120,8 +120,8 @@ const TYPESCRIPT = /\.[cm]?tsx?$/
 /**
  * Makes `import` load what graphs are made of: TypeScript goes through tsx, which takes enums and `.js` specifiers too
  * (D-42), and costs nothing where no file needs it. Packages that a graph's folder does not have are looked for where
- * Weir is installed. `loads` hears of every module outside of packages that is loaded, or looked for where none is; the loaded ones are in
- * the set that is answered, which grows with them.
+ * Weir is installed. `loads` is called with every module outside of packages that is loaded, or looked for and missing.
+ * The returned set holds the loaded ones, and grows with them.
  */
 export async function prepareLoader(
   files: readonly string[],

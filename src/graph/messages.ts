@@ -6,7 +6,7 @@ import type { GraphEntry } from './deployment-file.ts'
 import type { GraphLogLine } from './graph-logger.ts'
 import type { LoadFailure } from './load-failure.ts'
 
-/** What a host is told at its start: its graphs, and what its storage is opened with. */
+/** The first message to a host: its graphs, and what its storage is opened with. */
 export interface OpenMessage {
   type: 'open'
   graphs: GraphEntry[]

@@ -16,8 +16,8 @@ export class Readiness {
   readonly #waiters = new Set<Waiter>()
   #failed: { error: AppError; at: number } | undefined
   #failures: readonly LoadFailure[] = []
-  /** What has been logged, so that a spare host does not say it again. */
-  #told = new Set<string>()
+  /** Messages that have been logged, so that a spare host does not repeat them. */
+  #logged = new Set<string>()
 
   constructor(logger: Logger) {
     this.#logger = logger
@@ -36,7 +36,7 @@ export class Readiness {
   /** Other code is loaded from now on. */
   reset(): void {
     this.#failed = undefined
-    this.#told.clear()
+    this.#logged.clear()
   }
 
   /** A host is there, with all graphs but these. */
@@ -73,8 +73,8 @@ export class Readiness {
   #note(failures: readonly LoadFailure[]): void {
     this.#failures = failures
     for (const { graph_id, file, line, reason, message } of failures) {
-      if (this.#told.has(message)) continue
-      this.#told.add(message)
+      if (this.#logged.has(message)) continue
+      this.#logged.add(message)
       this.#logger.error({ graph: graph_id, file, line, reason }, 'a graph cannot be loaded')
     }
   }

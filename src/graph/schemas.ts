@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
 import type { AnyGraph } from './load-graphs.ts'
 import type { ImportFor } from './project-module.ts'
 
-/** Schemas of one graph as JSON Schema; those that cannot be told are left out. */
+/** Schemas of one graph as JSON Schema; those that are not known are left out. */
 interface KnownSchemas {
   input?: JsonObject | undefined
   output?: JsonObject | undefined
@@ -10,7 +10,7 @@ interface KnownSchemas {
   config?: JsonObject | undefined
 }
 
-/** What `GET /assistants/{a}/schemas` tells of a graph, as JSON Schema. */
+/** The answer of `GET /assistants/{a}/schemas`, as JSON Schema. */
 export interface GraphSchemas {
   input_schema: JsonObject
   output_schema: JsonObject
@@ -143,7 +143,7 @@ function attempt(make: () => JsonObject | undefined): JsonObject | undefined {
   }
 }
 
-/** Whether TypeScript types can tell more. */
+/** Whether TypeScript types can add anything. */
 export function isIncomplete({ state, input, output }: KnownSchemas): boolean {
   return state === undefined || input === undefined || output === undefined
 }
@@ -155,7 +155,7 @@ export function parseTypes(types: string): Record<string, KnownSchemas> {
 }
 
 /**
- * The answer: what the graph itself tells, then what its types tell, and for the rest the names of its channels, which
+ * The answer: what the graph itself knows, then what its types add, and for the rest the names of its channels, which
  * say what may be given but not of which type; a list of messages is recognised.
  */
 export function completeSchemas(

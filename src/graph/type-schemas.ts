@@ -26,7 +26,7 @@ export interface TypeSchemasOptions {
   timeoutMs?: number
 }
 
-/** The schemas that TypeScript types tell, read in a process of their own. */
+/** Schemas from TypeScript types, read in a process of their own. */
 export interface TypeSchemas {
   /**
    * JSON text of the schemas of a graph and its subgraphs by namespace; `null` when they cannot be read, which is logged.
@@ -47,7 +47,7 @@ interface Answer {
 const TIMEOUT_MS = 60_000
 /** Of the compiler's heap: it needs 300 to 500 MB for a project of usual size. */
 const MAX_HEAP_MB = 1_536
-/** What could not be read is not tried again sooner. */
+/** A file that could not be read is tried again no sooner. */
 const FAILURE_PAUSE_MS = 60_000
 const TYPESCRIPT = /\.[cm]?tsx?$/
 const NONE = 'null'
@@ -114,7 +114,7 @@ class TypeReader implements TypeSchemas {
 
   /** The answer, or why there is none. */
   async #compile(entry: Module): Promise<Answer | string> {
-    if (this.#stopped) return 'The server stops.'
+    if (this.#stopped) return 'The server is stopping.'
     const { promise, resolve } = Promise.withResolvers<Answer | string>()
     const launch = launchOf(this.#options, entry)
     const child = startHostProcess<FromTypeHost, ToTypeHost>(launch, ({ head, parts }) => {

@@ -8,7 +8,7 @@ import { watchFiles } from './watch-files.ts'
 /** What is done with a deployment whose files have changed. */
 export interface DeploymentReload {
   hosts: Pick<GraphHosts, 'reload' | 'ready' | 'graphs'>
-  /** Takes over what langgraph.json says now; called after hosts have been told. */
+  /** Takes over what langgraph.json says now; called after the hosts have begun to reload. */
   accept(file: DeploymentFile): Promise<void>
 }
 
@@ -60,7 +60,7 @@ async function readAgain(
 
 /**
  * Watches langgraph.json, its env and auth files and the modules that hosts load, and has the graphs loaded anew when one of them
- * changes. A langgraph.json that cannot be used is told and changes nothing. What comes of each change is logged.
+ * changes. A langgraph.json that cannot be used is logged and changes nothing. The result of each change is logged.
  */
 export function watchDeployment(options: WatchOptions & { file: DeploymentFile }): DeploymentWatch {
   const { logger } = options

@@ -4,7 +4,7 @@ import { NEEDS_TYPES } from './describe.ts'
 import type { GraphHosts } from './host-pool.ts'
 import type { TypeSchemas } from './type-schemas.ts'
 
-/** The hosts, which answer calls for schemas with what TypeScript types tell where a graph itself tells nothing. */
+/** The hosts; schemas that a graph itself does not know are completed from its TypeScript types. */
 export function withTypes(hosts: GraphHosts, types: TypeSchemas, begun: DeploymentFile): GraphHosts {
   let file = begun
 

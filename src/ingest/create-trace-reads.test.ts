@@ -7,7 +7,7 @@ const PAGE = new TextEncoder().encode('{"runs":[]}')
 const QUERY = { limit: 10, order: 'desc' } as const
 const FILTERED = { ...QUERY, filter: 'gt(total_tokens, 10)' }
 
-/** Reads of a store that answers lists when it is told to. */
+/** Reads of a store whose lists are answered when the test lets them. */
 function openReads() {
   const asked: { query: ListQuery; answer: () => void }[] = []
   const store = {

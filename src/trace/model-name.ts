@@ -80,7 +80,7 @@ function nameInPath(path: string): string | undefined {
   return name?.slice(0, 256)
 }
 
-/** Whom the path of a model names; undefined where it names nobody. */
+/** The provider that the path of a model names; undefined where it names none. */
 export function providerInPath(path: string | undefined): string | undefined {
   if (path === undefined) return undefined
   if (path.startsWith('arn:')) return 'aws.bedrock'
@@ -89,7 +89,7 @@ export function providerInPath(path: string | undefined): string | undefined {
   return /\bmodels\/(?:gemini|gemma|learnlm|imagen|text-embedding-0)/.test(path) ? 'google' : undefined
 }
 
-/** The provider that the name of a model tells, where it is a path (see `nameInPath`). */
+/** The provider in the name of a model, where that is a path (see `nameInPath`). */
 export function providerOfModel(model: string | undefined): string | undefined {
   return model !== undefined && nameInPath(model) !== undefined ? providerInPath(model) : undefined
 }

@@ -147,7 +147,7 @@ function report(options: RecoveryOptions, log: RecoveredLog, found: RecoveryRepo
   log.report = found
   options.logger.warn(
     found,
-    'ingest log: cut off what follows the last whole record. When a process was killed while it wrote, nobody was told that this is stored; when the disk lost or changed it, runs that were acknowledged are missing',
+    'ingest log: cut off what follows the last whole record. If a process was killed while it wrote, this was never acknowledged; if the disk lost or changed it, runs that were acknowledged are missing',
   )
 }
 

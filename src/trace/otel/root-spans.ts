@@ -23,7 +23,7 @@ interface Root {
 }
 
 /**
- * Tells the spans apart that are filed under the id of their trace: the first by start, then by span id, keeps that
+ * Separates the spans that are filed under the id of their trace: the first by start, then by span id, keeps that
  * id. Undefined where there are not several of them. Depends on neither the order nor the payloads of the fragments.
  */
 export function splitRoots(fragments: readonly StoredFragment[]): RootSpans | undefined {
