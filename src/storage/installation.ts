@@ -90,7 +90,10 @@ export function folderStore(name: string, path: string): MarkedStore {
     name,
     place: path,
     async read() {
-      const text = await readFile(join(path, FILE), 'utf8').catch(() => '')
+      const text = await readFile(join(path, FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return ''
+        throw error
+      })
       return text.trim() || undefined
     },
     async write(id) {

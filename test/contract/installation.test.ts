@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -109,6 +109,15 @@ describeOnSql('the installation', (engine) => {
     const ids = await Promise.all([...stores, sqlStore('sql', '', database)].map((store) => store.read()))
     expect(new Set(ids).size).toBe(1)
   })
+})
+
+it('a folder whose id cannot be read is not taken for an emptied one', async () => {
+  const folder = await newFolder()
+  const store = folderStore('folder', folder)
+  expect(await store.read()).toBeUndefined()
+  // Nobody can read a folder as a file, not even root.
+  await mkdir(join(folder, 'installation'))
+  await expect(store.read()).rejects.toMatchObject({ code: 'EISDIR' })
 })
 
 it('a Redis that has lost what it held is marked again; one of another installation is refused', async () => {
