@@ -49,8 +49,8 @@ function send(
 }
 
 /** Answers with the request as it arrived. */
-async function echo(req: IncomingMessage, res: ServerResponse): Promise<void> {
-  res.end(`core ${req.method} ${req.url} ${await text(req)}`)
+function echo(req: IncomingMessage, res: ServerResponse): void {
+  void text(req).then((body) => res.end(`core ${req.method} ${req.url} ${body}`))
 }
 
 describe('the HTTP app of a project', () => {
@@ -106,7 +106,7 @@ describe('the HTTP app of a project', () => {
     const arrived: string[] = []
     const stop = await startSocketServer(app.core, (req, res) => {
       arrived.push(`${req.method} ${req.url}`)
-      void echo(req, res)
+      echo(req, res)
     })
     const { socket } = await app.open()
     const hidden = 'GET /hidden HTTP/1.1\r\nhost: localhost\r\n\r\n'
