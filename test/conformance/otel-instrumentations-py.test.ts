@@ -69,7 +69,8 @@ async function runInstrumented(setup: ClientSetup, { which, env }: Instrumentati
     const llms = llmsOf(read)
     // Log records come later than the spans, and lists a moment later than the content.
     expect(llms.filter(({ llm }) => llm!.messages!.input.length === 0)).toEqual([])
-    expect(llms.map(({ total_tokens }) => total_tokens)).not.toContain(0)
+    const answered = llms.filter(({ status }) => status !== 'error')
+    expect(answered.map(({ total_tokens }) => total_tokens)).not.toContain(0)
     expect(read.totals.total_tokens).toBe(llms.reduce((sum, llm) => sum + llm.total_tokens, 0))
     return read
   })
@@ -158,8 +159,8 @@ describe.skipIf(missing !== '')(`instrumentations in Python${missing}`, () => {
       })
       for (const { total_cost } of [one!, streamed!, called!, answered!])
         expect(Number(total_cost)).toBeGreaterThan(0)
-      expect(broken!.llm!.usage_source).toEqual({ input: 'estimate', output: 'estimate' })
-      expect(trace.totals).toMatchObject({ total_tokens: 3 * 34 + 99 + 19, llm_runs: 5, error_runs: 1 })
+      expect(broken!.llm!.usage_source).toEqual({ input: null, output: null })
+      expect(trace.totals).toMatchObject({ total_tokens: 3 * 34 + 99, llm_runs: 5, error_runs: 1 })
     })
 
     it('has its first token where it sends that', () => {
