@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Socket } from 'node:net'
 import { AppError, toAppError } from '../base/errors.ts'
 import type { GraphJob, GraphState, StreamItem } from '../runs/graph-host.ts'
 import { answerCall, type CallDeps } from './calls.ts'
@@ -7,7 +6,7 @@ import { type Channel, type Frame, openChannel } from './channel.ts'
 import { CANCELLED, type ExecuteDeps, executeJob, type JobEnd } from './execute.ts'
 import { installGraphLogger } from './graph-logger.ts'
 import type { GraphStorage } from './graph-storage.ts'
-import { CHANNEL_FD, createHeart, type Heart, releaseMemory, watchProcess } from './host-vitals.ts'
+import { createHeart, type Heart, openServerSocket, releaseMemory, watchProcess } from './host-vitals.ts'
 import type { LoadFailure } from './load-failure.ts'
 import { loadGraphs, prepareLoader } from './load-graphs.ts'
 import { createImportFor } from './project-module.ts'
@@ -37,7 +36,6 @@ class HostChild {
   readonly #jobs = new AsyncLocalStorage<number>()
   readonly #running = new Map<number, AbortController>()
   readonly #offered = new Map<number, GraphJob>()
-  readonly #socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
   readonly #channel: Channel<FromHost>
   readonly #outbox: Outbox
   readonly #heart: Heart
@@ -46,7 +44,7 @@ class HostChild {
   constructor(openStorage: OpenStorage, version: string) {
     this.#openStorage = openStorage
     this.#version = version
-    this.#channel = openChannel<ToHost, FromHost>(this.#socket, (frame) => void this.#handle(frame))
+    this.#channel = openChannel<ToHost, FromHost>(openServerSocket(), (frame) => void this.#handle(frame))
     this.#outbox = createOutbox(this.#channel)
     this.#heart = createHeart(this.#channel)
   }
@@ -56,8 +54,6 @@ class HostChild {
     installGraphLogger((line) =>
       this.#channel.send({ type: 'log', id: this.#jobs.getStore() ?? null, ...line }),
     )
-    // The server is gone: nobody would hear what is left to say.
-    this.#socket.on('close', () => process.exit(0))
   }
 
   async #handle({ head }: Frame<ToHost>): Promise<void> {

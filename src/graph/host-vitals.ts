@@ -1,5 +1,6 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { writeSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -8,7 +9,17 @@ import { JOB_OF_CODE } from './host-inspector.ts'
 import type { FromHost } from './messages.ts'
 
 /** The descriptor of a host's channel to the server. */
-export const CHANNEL_FD = 3
+const CHANNEL_FD = 3
+
+/**
+ * The socket of the channel to the server, with which the process ends. Signals that a terminal or systemd sends to the
+ * server and its children alike do not end it: the server gives what is under way time, and ends its children last.
+ */
+export function openServerSocket(): Socket {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+  const socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
+  return socket.on('close', () => process.exit(0))
+}
 
 /** A quarter of the silence that costs a host its new jobs. */
 const BEAT_MS = 250

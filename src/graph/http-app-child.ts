@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, request as askServer } from 'node:http'
-import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
@@ -8,7 +7,7 @@ import { AppError } from '../base/errors.ts'
 import { isObject } from '../schema/json.ts'
 import { openChannel } from './channel.ts'
 import type { AppRoute, FromHttpApp, ToHttpApp } from './http-app-messages.ts'
-import { CHANNEL_FD } from './host-vitals.ts'
+import { openServerSocket } from './host-vitals.ts'
 import { loadExport, prepareLoader } from './load-graphs.ts'
 
 interface Bindings extends Partial<HttpBindings> {
@@ -29,15 +28,13 @@ interface Opened {
 
 /** The life of the process that runs a deployment's own HTTP app, until the server goes away. */
 export function serveHttpApp(): void {
-  const socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
-  const channel = openChannel<ToHttpApp, FromHttpApp>(socket, ({ head }) => {
+  const channel = openChannel<ToHttpApp, FromHttpApp>(openServerSocket(), ({ head }) => {
     const report = (file: string): void => channel.send({ type: 'loaded', files: [file] })
     open(head, report).then(
       (routes) => channel.send({ type: 'opened', routes }),
       (error: unknown) => channel.send({ type: 'failed', message: messageOf(error) }),
     )
   })
-  socket.on('close', () => process.exit(0))
 }
 
 async function open(asked: ToHttpApp, report: (file: string) => void): Promise<AppRoute[] | null> {

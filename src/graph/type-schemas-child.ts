@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
-import { Socket } from 'node:net'
 import { join, parse } from 'node:path'
 import ts from 'typescript'
 import { openChannel } from './channel.ts'
-import { CHANNEL_FD } from './host-vitals.ts'
+import { openServerSocket } from './host-vitals.ts'
 import type { FromTypeHost, ReadFile, ToTypeHost } from './type-schemas-messages.ts'
 
 /** An answer larger than this is none. */
@@ -13,14 +12,12 @@ const MAX_BYTES = 8 << 20
 
 /** The life of the process that reads TypeScript types: one question, one answer, until the server ends it. */
 export function serveTypeSchemas(): void {
-  const socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
-  const channel = openChannel<ToTypeHost, FromTypeHost>(socket, ({ head }) => {
+  const channel = openChannel<ToTypeHost, FromTypeHost>(openServerSocket(), ({ head }) => {
     readTypes(head).then(
       ({ text, files }) => channel.send({ type: 'types', files }, [text]),
       (error: unknown) => channel.send({ type: 'failed', message: String(error) }),
     )
   })
-  socket.on('close', () => process.exit(0))
 }
 
 async function readTypes(asked: ToTypeHost): Promise<{ text: string; files: ReadFile[] }> {

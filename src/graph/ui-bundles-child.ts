@@ -1,10 +1,9 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { build, watch } from '@langchain/langgraph-ui'
 import { type Channel, openChannel } from './channel.ts'
-import { CHANNEL_FD } from './host-vitals.ts'
+import { openServerSocket } from './host-vitals.ts'
 import { prepareLoader } from './load-graphs.ts'
 import { createImportFor } from './project-module.ts'
 import type { FromUiHost, ToUiHost } from './ui-bundles-messages.ts'
@@ -17,9 +16,10 @@ type Send = Channel<FromUiHost>['send']
 
 /** The life of the process that bundles UI components, until the server ends it. */
 export function serveUiBundles(): void {
-  const socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
-  const channel = openChannel<ToUiHost, FromUiHost>(socket, ({ head }) => void bundleAll(head, channel.send))
-  socket.on('close', () => process.exit(0))
+  const channel = openChannel<ToUiHost, FromUiHost>(
+    openServerSocket(),
+    ({ head }) => void bundleAll(head, channel.send),
+  )
 }
 
 async function bundleAll(asked: ToUiHost, send: Send): Promise<void> {

@@ -1,11 +1,10 @@
-import { Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { AppError, type ErrorCode } from '../base/errors.ts'
 import type { AccessUser } from '../runs/model.ts'
 import { isObject, type JsonObject } from '../schema/json.ts'
 import { type Channel, openChannel } from './channel.ts'
 import { installGraphLogger } from './graph-logger.ts'
-import { CHANNEL_FD } from './host-vitals.ts'
+import { openServerSocket } from './host-vitals.ts'
 import { loadExport, prepareLoader } from './load-graphs.ts'
 import type { FromUserAuth, RequestHead, ToUserAuth } from './user-auth-messages.ts'
 
@@ -21,20 +20,21 @@ interface Handlers {
 
 /** The life of the process that runs a deployment's auth file, until the server goes away. */
 export function serveUserAuth(): void {
-  const socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
   let handlers: Handlers = {}
-  const channel: Channel<FromUserAuth> = openChannel<ToUserAuth, FromUserAuth>(socket, ({ head }) => {
-    if (head.type !== 'open') return void answer(channel, handlers, head)
-    open(head).then(
-      (found) => {
-        handlers = found
-        channel.send({ type: 'opened' })
-      },
-      (error: unknown) => channel.send({ type: 'failed', message: messageOf(error) }),
-    )
-  })
+  const channel: Channel<FromUserAuth> = openChannel<ToUserAuth, FromUserAuth>(
+    openServerSocket(),
+    ({ head }) => {
+      if (head.type !== 'open') return void answer(channel, handlers, head)
+      open(head).then(
+        (found) => {
+          handlers = found
+          channel.send({ type: 'opened' })
+        },
+        (error: unknown) => channel.send({ type: 'failed', message: messageOf(error) }),
+      )
+    },
+  )
   installGraphLogger((line) => channel.send({ type: 'log', ...line }))
-  socket.on('close', () => process.exit(0))
 }
 
 async function open({ file, export: name }: Extract<ToUserAuth, { type: 'open' }>): Promise<Handlers> {

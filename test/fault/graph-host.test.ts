@@ -66,6 +66,18 @@ async function expectAlive(): Promise<void> {
   expect(end).toMatchObject({ kind: 'done' })
 }
 
+describe('signals that Ctrl-C and systemd send to the server and its children alike', () => {
+  it('leave graph hosts to the server, which gives runs time to end', async () => {
+    const { job, hosts } = await open({ maxHosts: 1 })
+    await hosts.ready()
+    const gate = await newGate()
+    const { ended } = await begin(await job('hostile', { act: 'until', mark: gate.file }))
+    for (const pid of hosts.pids()) for (const signal of ['SIGINT', 'SIGTERM']) process.kill(pid, signal)
+    await gate.open()
+    expect(await ended).toMatchObject({ kind: 'done' })
+  })
+})
+
 describe('user code that ends its process', () => {
   it('loses its own run as the culprit; a neighbour is retried and goes on from its checkpoint', async () => {
     const { hostile, neighbour, neighbourJob, pid } = await beside('exit')
