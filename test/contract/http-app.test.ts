@@ -132,7 +132,7 @@ describe('the HTTP app of a project', () => {
     const app = await appOf(`
       import { Hono } from 'hono'
       export const app = new Hono().use((c, next) => next()).post('/hook', async (c) => c.text(await c.req.text()))`)
-    const stop = await startSocketServer(app.core, (req, res) => void echo(req, res))
+    const stop = await startSocketServer(app.core, echo)
     const { socket } = await app.open()
     const webhook = { [WEBHOOK_HEADER]: 'run' }
     expect(await send(socket, 'POST', '/hook', '{}', webhook)).toBe('200 {}')
