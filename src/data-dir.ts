@@ -19,10 +19,20 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
     throw unusable(`A server runs on ${where}. Use that one, stop it, ${ANOTHER}.`)
   }
   await assertNoFile(resolve(dataDir))
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makeFolder(resolve(dataDir))
   const ignore = join(dataDir, '.gitignore')
   // An empty one is left where the disk was full.
   if ((await readFile(ignore, 'utf8').catch(() => '')) === '') await writeFile(ignore, '*\n')
+}
+
+/** Node answers ENOENT for a folder below one that takes no new folders, such as a read-only disk. */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+    throw unusable(`${folder} (DATA_DIR) cannot be made: a folder above it takes no new one. Make it yourself, ${ANOTHER}.`, cause)
+  }
 }
 
 /** @throws AppError data_dir_unusable when the path, or what should be a folder on the way, is a file */

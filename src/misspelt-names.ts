@@ -1,3 +1,5 @@
+import { editDistance } from './base/edit-distance.ts'
+
 /** An environment variable that nobody reads, and the one that was most likely meant. */
 export interface MisspeltName {
   readonly name: string
@@ -37,7 +39,7 @@ function meantBy(name: string, ours: readonly string[]): string | undefined {
   const isPrefixed = name.toUpperCase().startsWith(PREFIX)
   const asked = isPrefixed ? [bare(name), bare(name.slice(PREFIX.length))] : [bare(name)]
   const byDistance = ours
-    .map((meant) => ({ meant, distance: Math.min(...asked.map((text) => mistakes(text, bare(meant)))) }))
+    .map((meant) => ({ meant, distance: Math.min(...asked.map((text) => editDistance(text, bare(meant)))) }))
     .sort((a, b) => a.distance - b.distance)
   const [nearest] = byDistance
   if (nearest === undefined) return undefined
@@ -52,18 +54,4 @@ function bare(name: string): string {
 function allowedMistakes({ length }: string): number {
   if (length >= LETTERS_FOR.twoMistakes) return 2
   return length >= LETTERS_FOR.oneMistake ? 1 : 0
-}
-
-/** Letters to be put in, left out or replaced to make `b` of `a` (Levenshtein). */
-function mistakes(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let n = 0; n < a.length; n++) {
-    const next = [n + 1]
-    for (let m = 0; m < b.length; m++) {
-      const replaced = (row[m] ?? 0) + (a[n] === b[m] ? 0 : 1)
-      next.push(Math.min(replaced, (row[m + 1] ?? 0) + 1, (next[m] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
 }

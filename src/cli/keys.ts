@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts'
 import { parseUuid } from '../base/ids.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import { API_FLAGS, API_HELP, type ApiClient, connectApi } from './api-client.ts'
-import { assertWord, misused, readArguments, ROLES, saidText } from './command-arguments.ts'
+import { assertWord, misusedWords, readArguments, ROLES } from './command-arguments.ts'
 import { chooseWorkspaces, terminalQuestion } from './choose-workspaces.ts'
 import { textTable } from './text-table.ts'
 import { futureTime } from './time-flag.ts'
@@ -56,6 +56,12 @@ interface Kind {
   workspaces: readonly string[] | null
 }
 
+const ACTIONS = {
+  list: 'options only',
+  create: 'one description (in quotes when it has several words)',
+  revoke: 'one id or short key',
+}
+
 /** `weir keys`: lists, makes or revokes API keys of the server. */
 export async function keys(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
@@ -66,7 +72,7 @@ export async function keys(args: string[]): Promise<number> {
   }
   const isKnown = action === 'list' ? what === undefined : ['create', 'revoke'].includes(action ?? '')
   if (!isKnown || rest.length > 0 || (action !== 'list' && what === undefined))
-    throw misused(`Say list, create and a description, or revoke and a key${saidText(positionals)}.`, HELP)
+    throw misusedWords(positionals, ACTIONS, HELP)
   if (values.role !== undefined) assertWord('--role', values.role, ROLES)
   const api = await connectApi(values)
   const kind = await kindOf(api, values)

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import { API_FLAGS, API_HELP, connectApi } from './api-client.ts'
-import { assertWord, misused, readArguments, ROLES, saidText } from './command-arguments.ts'
+import { assertWord, misusedWords, readArguments, ROLES } from './command-arguments.ts'
 import { textTable } from './text-table.ts'
 import { readWorkspaceNames, type WorkspaceNames } from './workspace-names.ts'
 
@@ -33,6 +33,8 @@ const PATH = '/orgs/current/members'
 
 type Member = SchemaTypes['member']
 
+const ACTIONS = { list: 'options only', add: 'one email address' }
+
 /** `weir members`: lists the members of the server's organization, or adds one. */
 export async function members(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
@@ -43,7 +45,7 @@ export async function members(args: string[]): Promise<number> {
   }
   const adds = action === 'add' && email !== undefined
   if ((!adds && (action !== 'list' || email !== undefined)) || rest.length > 0)
-    throw misused(`Say list, or add and an email address${saidText(positionals)}.`, HELP)
+    throw misusedWords(positionals, ACTIONS, HELP)
   if (adds && !ADDRESS.test(email))
     throw new AppError('invalid_request', {
       message: `"${email}" is no email address such as ada@example.com.`,

@@ -55,7 +55,7 @@ const NOT_RUNNING =
 describe('a mistake on the command line', () => {
   it.each([
     ['usge', 'weir: there is no command "usge".'],
-    ['usage list', 'weir usage: Say rebuild or nothing, not "list".'],
+    ['usage list', 'weir usage: "list" is no action; there is only rebuild.'],
     [
       'usage --from 30days',
       'weir usage: --from must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or how long ago: 12h, 30d, 4w or 1y. It is "30days".',
@@ -66,7 +66,7 @@ describe('a mistake on the command line', () => {
     ],
     ['usage --format xml', 'weir usage: --format must be one of table, json, csv. It is "xml".'],
     ['usage rebuild now', 'weir usage: weir usage rebuild takes no words, not "now".'],
-    ['keys new x', 'weir keys: Say list, create and a description, or revoke and a key, not "new x".'],
+    ['keys new x', 'weir keys: "new" is none of list, create, revoke.'],
     [
       'keys create bot',
       'weir keys: The key would serve several workspaces (Default, research), and requests that do not say for which would be refused. Add --workspace NAME for a key of one workspace, or --default-workspace NAME for a key of all.',
@@ -84,12 +84,18 @@ describe('a mistake on the command line', () => {
       'weir keys: --expires must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or in how long: 12h, 30d, 4w or 1y. It is "soon".',
     ],
     ['members add ada', 'weir members: "ada" is no email address such as ada@example.com.'],
-    ['members remove ada', 'weir members: Say list, or add and an email address, not "remove ada".'],
-    ['workspaces create', 'weir workspaces: Say list, or create and a name, not "create".'],
+    ['members remove ada', 'weir members: "remove" is none of list, add.'],
+    ['members', 'weir members: Name one of list, add.'],
+    ['workspaces create', 'weir workspaces: create takes one name (in quotes when it has several words).'],
+    ['runs lst', 'weir runs: "lst" is none of list, cancel, tail.'],
+    ['runs tail', 'weir runs: tail takes either the id of one run or --thread ID.'],
+    ['runs cancel', 'weir runs: cancel takes either ids of runs or --status STATUS.'],
     [
-      'runs lst',
-      'weir runs: Say list, cancel and either run ids or --status, or tail and either a run id or --thread, not "lst".',
+      'keys create two words',
+      'weir keys: create takes one description (in quotes when it has several words), not "two words".',
     ],
+    ['runs list --form json', 'weir runs: There is no option --form.'],
+    ['dev --graps x.json', 'weir dev: There is no option --graps. Did you mean --graphs?'],
     ['runs tail last', 'weir runs: "last" is no id of a run; weir runs list tells them.'],
     [`runs tail ${ID}`, `weir runs: There is no run ${ID} (404); weir runs list tells which there are.`],
     ['runs list --thread x', 'weir runs: "x" is no id of a thread; weir runs list tells them.'],

@@ -1,6 +1,6 @@
 import { DEPLOYMENT_FLAGS, DEPLOYMENT_HELP } from './api-client.ts'
 import { cancelRuns } from './cancel-runs.ts'
-import { idOf, misused, readArguments, saidText } from './command-arguments.ts'
+import { idOf, misusedWords, readArguments } from './command-arguments.ts'
 import { listRuns } from './list-runs.ts'
 import { tailRuns } from './tail-runs.ts'
 
@@ -46,6 +46,12 @@ const FLAGS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
+const ACTIONS = {
+  list: 'options only',
+  cancel: 'either ids of runs or --status STATUS',
+  tail: 'either the id of one run or --thread ID',
+}
+
 /** The flags of `weir runs`. */
 export type RunsFlags = ReturnType<typeof readArguments<typeof FLAGS>>['values']
 
@@ -68,8 +74,5 @@ export async function runs(args: string[]): Promise<number> {
     return tailRuns({ run_id }, values)
   if (action === 'tail' && run_id === undefined && thread !== undefined)
     return tailRuns({ thread_id: thread }, values)
-  throw misused(
-    `Say list, cancel and either run ids or --status, or tail and either a run id or --thread${saidText(positionals)}.`,
-    HELP,
-  )
+  throw misusedWords(positionals, ACTIONS, HELP)
 }

@@ -1,6 +1,6 @@
 import type { GranularUsage, UsageDetails } from '../schema/types.gen.ts'
 import { API_FLAGS, API_HELP, type ApiClient, connectApi } from './api-client.ts'
-import { assertWord, misused, readArguments, saidText } from './command-arguments.ts'
+import { assertWord, misused, readArguments } from './command-arguments.ts'
 import { pastTime } from './time-flag.ts'
 import { usageRebuild } from './usage-rebuild.ts'
 import { usageText } from './usage-text.ts'
@@ -51,7 +51,8 @@ export async function usage(args: string[]): Promise<number> {
     console.log(HELP)
     return 0
   }
-  if (positionals.length > 0) throw misused(`Say rebuild or nothing${saidText(positionals)}.`, HELP)
+  if (positionals.length > 0)
+    throw misused(`"${positionals.join(' ')}" is no action; there is only rebuild.`, HELP)
   assertWord('--format', options.format, FORMATS)
   assertWord('--color', options.color, COLORS)
   assertWord('--group-by', options['group-by'], GROUPS)

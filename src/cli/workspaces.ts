@@ -1,6 +1,6 @@
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import { API_FLAGS, API_HELP, connectApi } from './api-client.ts'
-import { misused, readArguments, saidText } from './command-arguments.ts'
+import { misusedWords, readArguments } from './command-arguments.ts'
 import { textTable } from './text-table.ts'
 
 const HELP = `Usage: weir workspaces list [options]
@@ -21,6 +21,8 @@ const FLAGS = {
 
 type Workspace = SchemaTypes['workspace']
 
+const ACTIONS = { list: 'options only', create: 'one name (in quotes when it has several words)' }
+
 /** `weir workspaces`: lists or makes workspaces of the server. */
 export async function workspaces(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
@@ -31,7 +33,7 @@ export async function workspaces(args: string[]): Promise<number> {
   }
   const creates = action === 'create' && name !== undefined && name.trim() !== ''
   if ((!creates && (action !== 'list' || name !== undefined)) || rest.length > 0)
-    throw misused(`Say list, or create and a name${saidText(positionals)}.`, HELP)
+    throw misusedWords(positionals, ACTIONS, HELP)
   const api = await connectApi(values)
   const answer = creates
     ? [

@@ -27,7 +27,7 @@ export function langgraphWarning(files: readonly string[], ours = versionFor(imp
     return {
       project_langgraph: project,
       weir_langgraph: ours,
-      message: `The project's LangGraph is ${project}, that of Weir is ${ours}. Keep both at the same minor version: graphs, checkpoints and streams of the one may not fit the other.`,
+      message: `The project's LangGraph is ${project}, that of Weir is ${ours}, so graphs, checkpoints and streams of the one may not fit the other. For the same minor version: npm install @langchain/langgraph@~${ours}`,
     }
   }
   return undefined

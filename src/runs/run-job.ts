@@ -77,6 +77,7 @@ const UNLOGGED = { error: 'EventsLost', message: 'What the run streamed could no
 
 /** Between tries to reach the store, or the log of events. */
 const STORE_RETRY_MS = 250
+const LOG_AGAIN_MS = 60_000
 
 function notEnded(settled: Settled): JobEnd {
   return { settled, json: null, values_json: null, run: undefined, stateUnknown: false }
@@ -296,15 +297,18 @@ function closingEvents(
 
 /** A store that does not answer is asked again until it does, or until the lease is known to be lost. */
 async function untilTold(execution: Execution, tell: () => Promise<Settled>): Promise<Settled> {
+  let loggedAt = -Infinity
   while (execution.stopped() !== 'lost') {
     try {
       return await tell()
     } catch (error) {
       if (!(error instanceof AppError) || !error.retryable) throw error
-      execution.logger.warn(
-        { err: error, run_id: execution.claim.run_id },
-        'the end of a run waits for the store',
-      )
+      if (performance.now() - loggedAt > LOG_AGAIN_MS) {
+        const { code, message } = error
+        const { run_id } = execution.claim
+        execution.logger.warn({ run_id, code, reason: message }, 'the end of a run waits for the store')
+        loggedAt = performance.now()
+      }
       await delay(STORE_RETRY_MS)
     }
   }
