@@ -32,10 +32,10 @@ export async function claimClickHouse(
 ): Promise<OpenedClickHouse & { check(): Promise<void> }> {
   const { connection } = clickhouse
   const isEmbedded = config.clickhouseUrl === undefined
-  const place = isEmbedded ? join(resolve(config.dataDir), 'clickhouse') : 'The ClickHouse of CLICKHOUSE_URL'
+  const store = await markedClickHouse(config, connection)
   let outcome: (() => Promise<void>) | undefined
   const claimed = clickhouse.ready
-    .then(() => claimWhenUp(installation, clickHouseStore(place, connection)))
+    .then(() => claimWhenUp(installation, store))
     .then((check) => void (outcome = check))
   const isUp = isEmbedded || (await connection.ping())
   if (isUp) await Promise.race([claimed, delay(CLAIM_MS, undefined, { ref: false })])
@@ -45,6 +45,17 @@ export async function claimClickHouse(
     return new Promise<void>(() => undefined)
   })
   return { ...clickhouse, ready, check: async () => outcome?.() }
+}
+
+/** An embedded one is the server's own: of several servers that share a database each has another. */
+async function markedClickHouse(
+  config: Config,
+  connection: OpenedClickHouse['connection'],
+): Promise<MarkedStore> {
+  if (config.clickhouseUrl !== undefined)
+    return clickHouseStore('clickhouse', 'The ClickHouse of CLICKHOUSE_URL', connection)
+  const place = join(resolve(config.dataDir), 'clickhouse')
+  return clickHouseStore(`clickhouse ${await instanceOf(config)}`, place, connection)
 }
 
 /** Tries again for as long as a store does not answer. */
@@ -90,11 +101,9 @@ export function claimRedis(
 }
 
 /** Claims the folders of this server; resolves with their check. */
-export async function claimFolders(
-  { dataDir }: Config,
-  installation: Installation,
-): Promise<() => Promise<void>> {
-  const instance = await keptValue(resolve(dataDir), 'instance-id', newUuid)
+export async function claimFolders(config: Config, installation: Installation): Promise<() => Promise<void>> {
+  const { dataDir } = config
+  const instance = await instanceOf(config)
   const checks: (() => Promise<void>)[] = []
   for (const folder of ['ingest-log', 'blobs'])
     checks.push(
@@ -103,4 +112,9 @@ export async function claimFolders(
   return async () => {
     for (const check of checks) await check()
   }
+}
+
+/** The id of the server that keeps its files in DATA_DIR. */
+function instanceOf({ dataDir }: Pick<Config, 'dataDir'>): Promise<string> {
+  return keptValue(resolve(dataDir), 'instance-id', newUuid)
 }

@@ -70,10 +70,10 @@ export function sqlStore(name: string, place: string, database: Database): Marke
   }
 }
 
-export function clickHouseStore(place: string, clickhouse: ClickHouse): MarkedStore {
+export function clickHouseStore(name: string, place: string, clickhouse: ClickHouse): MarkedStore {
   const { cluster } = clickhouse
   return {
-    name: 'clickhouse',
+    name,
     place,
     prepare: () =>
       clickhouse.command(cluster === undefined ? CREATE_CLICKHOUSE : onCluster(CREATE_CLICKHOUSE, cluster)),
