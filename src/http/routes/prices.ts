@@ -36,7 +36,7 @@ function amounts(
   if (entries.length > 50) throw fault(path, 'may have 50 keys')
   const read = entries.map(([key, value]) => {
     if (key.length > 128) throw fault(path, 'has a key that is too long')
-    return [key, amount(value, `${path}["${key}"]`)] as const
+    return [key, amount(value, `${path}[${JSON.stringify(key)}]`)] as const
   })
   return Object.fromEntries(read)
 }
