@@ -88,6 +88,7 @@ const tops = [
   },
   { from: '^src/server-address\\.ts$', to: ['^src/(base|storage)/'] },
   { from: '^src/data-dir\\.ts$', to: ['^src/base/', '^src/server-address\\.ts$'] },
+  { from: '^src/misspelt-names\\.ts$', to: ['^src/base/'] },
 ]
 
 const pathOf = (room) => (room === 'processors' ? '^processors/' : `^src/${room}/`)
