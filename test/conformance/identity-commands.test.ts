@@ -136,10 +136,10 @@ describe('weir workspaces, members and keys', () => {
   })
 
   it.each([
-    [['keys'], 'Say list'],
-    [['keys', 'list', 'x'], 'Say list'],
-    [['keys', 'create'], 'Say list'],
-    [['keys', 'create', 'a', 'b'], 'Say list'],
+    [['keys'], 'Name one of list, create, revoke.'],
+    [['keys', 'list', 'x'], 'list takes options only, not "x".'],
+    [['keys', 'create'], 'create takes one description'],
+    [['keys', 'create', 'a', 'b'], 'create takes one description'],
     [['keys', 'create', 'a', '--wrong'], '--wrong'],
     [['keys', 'create', 'a', '--role', 'root'], '--role must be one of'],
     [['keys', 'create', 'a', '--workspace', 'Nowhere'], 'no workspace "Nowhere"'],
@@ -147,10 +147,10 @@ describe('weir workspaces, members and keys', () => {
     [['keys', 'create', 'a', '--user', 'no@one'], 'no member no@one'],
     [['keys', 'revoke', 'lsv2...none'], 'no key lsv2...none'],
     [['keys', 'revoke', crypto.randomUUID()], '404'],
-    [['members', 'add'], 'Say list'],
+    [['members', 'add'], 'add takes one email address.'],
     [['members', 'add', 'no-address'], '"no-address" is no email address'],
-    [['members', 'remove', 'x'], 'Say list, or add and an email address, not "remove x".'],
-    [['workspaces', 'create'], 'Say list'],
+    [['members', 'remove', 'x'], '"remove" is none of list, add.'],
+    [['workspaces', 'create'], 'create takes one name'],
     [['workspaces', 'list', '--url', 'http://127.0.0.1:1'], 'No server answers'],
     [['workspaces', 'list', '--key', 'unknown_key_0123456789'], 'does not know the key of --key (401)'],
   ])('exit with 2 and say why: %j', async (args, why) => {
