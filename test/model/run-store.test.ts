@@ -18,7 +18,31 @@ import {
 import { describeOnSql, type SqlEngine } from '../support/sql-databases.ts'
 import { tries } from '../support/properties.ts'
 
-async function viewOf({ database, stores: [store] }: World): Promise<unknown> {
+/** What no answer shows yet and later ones depend on: without it several orders would explain one step. */
+async function kept(
+  { database }: World,
+  id: string,
+): Promise<{ rest: unknown; hasNext: boolean; cancels: string[] }> {
+  const [thread] = await database.query<{ rest_status: string; has_next: number }>(
+    'SELECT rest_status, has_next FROM threads WHERE thread_id = ?',
+    [id],
+  )
+  const runs = await database.query<{ run_id: string; cancel_action: string }>(
+    'SELECT run_id, cancel_action FROM runs WHERE thread_id = ? AND cancel_action IS NOT NULL ORDER BY run_id',
+    [id],
+  )
+  return {
+    rest: thread?.rest_status,
+    hasNext: thread?.has_next === 1,
+    cancels: runs.map(({ run_id, cancel_action }) => `${run_id} ${cancel_action}`),
+  }
+}
+
+async function viewOf(world: World): Promise<unknown> {
+  const {
+    database,
+    stores: [store],
+  } = world
   const view: Record<string, unknown> = { nextDue: await store?.nextDue() }
   for (const id of THREADS) {
     const thread = await store?.getThread(TENANT, id)
@@ -29,6 +53,7 @@ async function viewOf({ database, stores: [store] }: World): Promise<unknown> {
       [id],
     )
     view[id] = {
+      ...(await kept(world, id)),
       status: thread.status,
       values: thread.values_json,
       runs: runs.map((run) => `${run.run_id} ${run.status} ${run.attempt}`),

@@ -336,16 +336,29 @@ export function threadsFor(state: ModelState, command: LookingCommand): string[]
     .map(({ run }) => run.thread_id)
 }
 
-/** What a client can see of everything, to be compared with the store. */
+/** What a client can see of everything, and what later answers depend on, to be compared with the store. */
 export function viewOfModel(state: ModelState): unknown {
   const waiting = Object.keys(state.threads)
     .flatMap((thread_id) => nextOf(state, thread_id)?.due_at ?? [])
     .filter((due_at) => due_at > state.now)
-  const threads = Object.entries(state.threads).map(([thread_id, { rest: resting, values, checkpoints }]) => {
+  const threads = Object.entries(state.threads).map(([thread_id, thread]) => {
+    const { rest: resting, hasNext, values, checkpoints } = thread
     const runs = runsOf(state, thread_id).reverse()
     const status = runs.some(isActive) ? 'busy' : resting
     const shown = runs.map((run) => `${run.run_id} ${run.status} ${run.attempt}`)
-    return [thread_id, { status, values, runs: shown, checkpoints: checkpoints.length }] as const
+    const cancels = runs
+      .flatMap(({ run_id, cancel }) => (cancel === null ? [] : `${run_id} ${cancel}`))
+      .sort()
+    const view = {
+      status,
+      rest: resting,
+      hasNext,
+      cancels,
+      values,
+      runs: shown,
+      checkpoints: checkpoints.length,
+    }
+    return [thread_id, view] as const
   })
   return { nextDue: waiting.length > 0 ? Math.min(...waiting) : undefined, ...Object.fromEntries(threads) }
 }
