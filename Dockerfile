@@ -10,6 +10,7 @@ COPY schemas ./schemas
 COPY processors ./processors
 COPY examples ./examples
 COPY src ./src
+COPY ui ./ui
 # The image has its own Node 24: the packaged one is left out.
 RUN npm run build && npm prune --omit=dev && rm -rf node_modules/node-linux-*
 
@@ -18,6 +19,7 @@ ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=1984 \
     DEPLOYMENT_PORT=2024 \
+    OTLP_GRPC_PORT=4317 \
     DATA_DIR=/data
 WORKDIR /app
 COPY --from=build --chown=root:root /app/package.json ./
@@ -28,7 +30,7 @@ COPY --from=build --chown=root:root /app/scripts/launch.mjs /app/scripts/end-wit
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
-EXPOSE 1984 2024
+EXPOSE 1984 2024 4317
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 1984}/ok`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "bin/weir.mjs", "serve"]

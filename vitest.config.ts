@@ -3,55 +3,68 @@ import { env } from 'node:process'
 import { defineConfig } from 'vitest/config'
 import { NODE_COMPILE_CACHE } from './test/support/compile-cache.ts'
 
-/** Test layers by folder (CONTRIBUTING.md); `long`, and `properties` (see below), are for `npm run test:long` only. */
+/** Test files that patch the packages of vendors: each has a process of its own. */
+const INSTRUMENTED = [
+  'test/conformance/otel/instrumentations/*.test.ts',
+  'test/instrumentations/javascript.test.ts',
+]
+
+/** Test layers by folder (CONTRIBUTING.md). `long` and `properties` run only in `npm run test:long`. */
 const LAYERS = {
-  unit: ['{src,processors,scripts,bin}/**/*.test.{ts,mjs}'],
+  unit: ['{src,processors,scripts,bin,ui}/**/*.test.{ts,mjs}', 'test/instrumentations/is-within.test.ts'],
   model: ['test/model/**/*.test.ts'],
   golden: ['test/golden/**/*.test.ts'],
   contract: ['test/contract/**/*.test.ts'],
   conformance: ['test/conformance/**/*.test.ts'],
+  instrumented: INSTRUMENTED,
   fault: ['test/fault/**/*.test.ts'],
-  long: ['test/long/**/*.test.ts'],
+  long: ['test/long/**/*.test.ts', 'test/instrumentations/{python,packages}.test.ts'],
 }
 /** Layers whose files keep nothing global: they share processes, which start slowly. */
-const SHARED = new Set(['unit', 'model', 'golden'])
+const SHARED = new Set(['unit', 'model', 'golden', 'contract', 'conformance', 'fault'])
 const MINUTE = 60_000
 /** A hang is found out after minutes as well as after seconds; a slow machine must not fail a test. */
 const TIMEOUT_MS = 5 * MINUTE
 const LONG_TIMEOUT_MS = 30 * MINUTE
 
-/** In `npm run test:long` every property is tried so many times as often as in `npm test`. */
+/** Factor of the number of runs of each property in `npm run test:long`. */
 const PROPERTY_LENGTH = '20'
-/** What properties begin with: they do not pass in one run and fail in the next. PROPERTY_SEED tries another. */
+/** Fixed seeds, so that a property does not pass in one run and fail in the next. PROPERTY_SEED sets another one. */
 const SEEDS = { short: 1, long: 2 }
 
-/** All test files that hold properties, of whatever layer. */
+/** Paths of test files in any layer that contain property tests. */
 function propertyFiles(): string[] {
-  return globSync('{src,processors,test}/**/*.test.ts').filter((file) =>
+  return globSync('{src,processors,test,ui}/**/*.test.ts').filter((file) =>
     readFileSync(file, 'utf8').includes('/support/properties.ts'),
   )
 }
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // For two cores: tests spend a third of their time waiting for servers and timers.
+    maxWorkers: 3,
     passWithNoTests: true,
-    globalSetup: ['./test/support/shared-servers.ts'],
+    // On a busy machine a worker may take more than the default 10 s to end, which is logged as an error.
+    teardownTimeout: MINUTE,
+    globalSetup: ['./test/support/servers/shared-servers.ts'],
     reporters: ['default', './scripts/summary-reporter.ts'],
-    // They do not extend what is above: the servers that all files share would be started for each of them.
+    // Projects do not extend the root config, since each of them would then start the shared servers.
     projects: Object.entries({ ...LAYERS, properties: propertyFiles() }).map(([name, include]) => {
       const isLong = name === 'long' || name === 'properties'
       return {
         test: {
           name,
           include,
+          exclude: name === 'conformance' ? INSTRUMENTED : [],
           pool: 'forks' as const,
           env: {
-            // The processes that tests run in, and those that they start.
+            // Applies to test processes and their children.
             NODE_COMPILE_CACHE,
             PROPERTY_SEED: env['PROPERTY_SEED'] ?? String(isLong ? SEEDS.long : SEEDS.short),
             ...(name === 'properties' && { PROPERTY_LENGTH }),
           },
+          // Node loads TypeScript itself, as in a server, and uses its compile cache.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
           isolate: !SHARED.has(name),
           testTimeout: isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS,
           hookTimeout: isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS,

@@ -7,14 +7,14 @@ import { createMetrics } from '../src/base/metrics.ts'
 import { createEventLog, type OpenEventLog } from '../src/events/create-event-log.ts'
 import type { EventBounds, EventStore } from '../src/events/event-store.ts'
 import type { EventDraft, ThreadRef } from '../src/events/event-log.ts'
-import { createMemoryEventStore } from '../src/events/memory-event-store.ts'
+import { createMemoryEventStore } from '../test/support/runs/memory-event-store.ts'
 import { createRedisEventStore } from '../src/storage/redis/event-store.ts'
 import { openRedis } from '../src/storage/redis/redis.ts'
-import { createEventWire } from '../src/storage/sql/event-wire.ts'
-import { createSqlEventStore } from '../src/storage/sql/event-store.ts'
-import { openRunDatabase } from '../src/storage/sql/open-run-database.ts'
-import { hasPostgres, startPostgres } from '../test/support/postgres.ts'
-import { hasRedis, startRedis } from '../test/support/redis.ts'
+import { createEventWire } from '../src/storage/sql/events/wire.ts'
+import { createSqlEventStore } from '../src/storage/sql/events/event-store.ts'
+import { openRunDatabase } from '../src/storage/sql/driver/open-run-database.ts'
+import { withoutPostgres, startPostgres } from '../test/support/stores/postgres.ts'
+import { withoutRedis, startRedis } from '../test/support/stores/redis.ts'
 
 // Events appended to the log and delivered to a reader of each thread, a thousand characters each as tokens have them:
 //   node scripts/launch.mjs bench/event-log.bench.ts [events] [memory|sqlite|sqlite-full|postgres|redis]
@@ -65,8 +65,8 @@ const ENGINES: Record<string, (() => Promise<Opened>) | undefined> = {
   memory: async () => ({ store: createMemoryEventStore(clock, BOUNDS), close: async () => undefined }),
   sqlite: () => openSqlite('normal'),
   'sqlite-full': () => openSqlite('full'),
-  postgres: hasPostgres() ? openPostgres : undefined,
-  redis: hasRedis() ? openOwnRedis : undefined,
+  postgres: withoutPostgres() === '' ? openPostgres : undefined,
+  redis: withoutRedis() === '' ? openOwnRedis : undefined,
 }
 
 function newThread(): ThreadRef {
@@ -81,7 +81,10 @@ function quantile(values: number[], q: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length * q)] ?? 0
 }
 
-/** Appends as fast as it goes, so many events at a time on each of the threads; events per second until all are read. */
+/**
+ * Appends as fast as possible, with this many events per append on each of the threads; returns events per second until
+ * all are read.
+ */
 async function throughput(log: OpenEventLog, events: number, batch: number): Promise<number> {
   const end = new AbortController()
   const each = events / THREADS
@@ -105,7 +108,7 @@ async function throughput(log: OpenEventLog, events: number, batch: number): Pro
   return (events / (performance.now() - started)) * 1000
 }
 
-/** Milliseconds from append to delivery at so many events a second, one to an append. */
+/** Milliseconds from append to delivery at this many events a second, one event per append. */
 async function latency(log: OpenEventLog, rate: number, seconds: number): Promise<number[]> {
   const end = new AbortController()
   const found: number[] = []

@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-// Rate of durable acknowledgements beside a server that only reads and parses the same bodies, in turn in one run:
+// Rate of durable acknowledgements, compared with a server that only reads and parses the same bodies, alternating in
+// one run:
 //   node scripts/launch.mjs bench/ingest.bench.ts [traces] [rounds]
 const KEY = 'bench-key-0123456789'
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
@@ -69,7 +70,7 @@ async function memory(pid: number): Promise<number> {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
       if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid) pids.push(Number(name))
     } catch {
-      // ended meanwhile
+      // the process ended meanwhile
     }
   }
   return pids.reduce(

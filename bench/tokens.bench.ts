@@ -4,9 +4,9 @@
  */
 import { createRequire } from 'node:module'
 import { Tiktoken, type TiktokenBPE } from 'js-tiktoken/lite'
-import { loadRanks, rankFileOf } from '../src/trace/bpe-ranks.ts'
-import { withoutMedia } from '../src/trace/media.ts'
-import { createTokenizer, type Encoding } from '../src/trace/tokenizer.ts'
+import { loadRanks, rankFileOf } from '../src/trace/tokens/bpe/ranks.ts'
+import { withoutMedia } from '../src/trace/messages/media.ts'
+import { createTokenizer, type Encoding } from '../src/trace/tokens/tokenizer.ts'
 
 const MEBI = 1 << 20
 const require = createRequire(import.meta.url)

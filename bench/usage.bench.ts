@@ -1,12 +1,12 @@
 import { createLogger } from '../src/base/log.ts'
 import { connectClickHouse } from '../src/storage/clickhouse/connect.ts'
 import { migrate } from '../src/storage/clickhouse/migrate.ts'
-import { createUsageRollups } from '../src/storage/clickhouse/usage-rollups.ts'
-import { createUsageSource } from '../src/storage/clickhouse/usage-source.ts'
-import { GROUPINGS } from '../src/usage/usage-source.ts'
-import { startTestClickHouse, temporaryDir } from '../test/support/embedded-clickhouse.ts'
+import { createUsageRollups } from '../src/storage/clickhouse/usage/rollups.ts'
+import { createUsageSource } from '../src/storage/clickhouse/usage/source.ts'
+import { GROUPINGS } from '../src/usage/report/source.ts'
+import { startTestClickHouse, temporaryDir } from '../test/support/stores/embedded-clickhouse.ts'
 
-// A year of usage from rollups beside counting the traces themselves, in one run:
+// A year of usage from rollups, compared with counting the traces themselves, in one run:
 //   node scripts/launch.mjs bench/usage.bench.ts [traces]
 const TRACES = Number(process.argv[2] ?? 20_000_000)
 const PER_INSERT = 1_000_000

@@ -1,4 +1,4 @@
-// How long `weir validate` takes from start to end on one small body, beside a bare Node that does nothing.
+// Duration of `weir validate` from start to end on one small body, compared with a Node process that does nothing.
 //   node bench/validate-start.bench.ts
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const BODY = 'test/corpus/ls-js-wrap-openai-chat/request-2.body'
 const ROUNDS = 11
-/** The bar of `weir validate`; the ratio to a bare Node is what is the same on every machine. */
+/** The limit for `weir validate`; the ratio to an empty Node process is independent of the machine. */
 const BAR_MS = 200
 const BAR_RATIO = 8
 

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
-import { type Draft, finish, newDraft, resolveRole } from '../src/trace/messages.ts'
-import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
+import { type Draft, finish, newDraft, resolveRole } from '../src/trace/messages/messages.ts'
+import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { foldAnthropicEvents, isAnthropicEvent } from './parts/anthropic-events.ts'
-import { putOpenaiMessage } from './parts/openai-message.ts'
+import { putOpenaiMessage } from './parts/openai/message.ts'
 import { putMessage } from './parts/read-parts.ts'
 import { ANTHROPIC, CANONICAL, LANGCHAIN, OPENAI, REASONING, surveyMessages } from './parts/survey.ts'
 
@@ -63,7 +63,7 @@ function matchAnswer(said: JsonObject, hints: Hints): 0 | 1 | 2 {
   return isHinted(hints) && said.finish_reason === undefined ? 1 : 0
 }
 
-/** The answering message, wherever the client put it, when its content is a list of blocks. */
+/** The message of the answer, wherever the client put it, if its content is a list of blocks. */
 function answerOf(value: JsonObject): { said: JsonObject; path: string } | undefined {
   if (Array.isArray(value.content)) return { said: value, path: '' }
   const { message, messages, output } = value

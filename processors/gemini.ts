@@ -1,14 +1,20 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
 import type { Message } from '../src/schema/types.gen.ts'
-import { type Draft, finish, newDraft, resolveRole, type Role } from '../src/trace/messages.ts'
-import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
-import { putOpenaiMessage } from './parts/openai-message.ts'
+import {
+  type Draft,
+  finish,
+  newDraft,
+  resolveRole,
+  type MessageRole,
+} from '../src/trace/messages/messages.ts'
+import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
+import { putOpenaiMessage } from './parts/openai/message.ts'
 import { putMessage } from './parts/read-parts.ts'
 import { GEMINI, OPENAI, surveyMessages } from './parts/survey.ts'
 
 /**
- * Google's Gemini: `contents[].parts` with `systemInstruction`, `candidates[].content.parts` (also as a list
- * of streamed answers), and what LangSmith's wrapper makes of them: `messages`, `{role, content, finish_reason}`.
+ * Google's Gemini: `contents[].parts` with `systemInstruction`, `candidates[].content.parts` (also as a list of
+ * streamed answers), and the forms of LangSmith's wrapper: `messages`, `{role, content, finish_reason}`.
  */
 export const gemini: Processor = { name: 'gemini', match, normalize }
 
@@ -107,7 +113,7 @@ function putContents(draft: Draft, contents: JsonValue, path: string): void {
   }
 }
 
-function putContent(draft: Draft, path: string, content: JsonObject, absent: Role): void {
+function putContent(draft: Draft, path: string, content: JsonObject, absent: MessageRole): void {
   const role = content.role === undefined ? absent : resolveRole(content.role, absent, path, draft.issues)
   putMessage(draft, path, { role, content: content.parts, content_path: `${path}.parts` })
 }
@@ -125,7 +131,7 @@ function putCandidates(draft: Draft, value: JsonObject, path: string): void {
   }
 }
 
-/** Streamed answers: what follows each other in one voice is one message, and its text one block. */
+/** Streamed answers: consecutive parts of one role are one message, and their texts one block. */
 function putStreamed(draft: Draft, answers: readonly JsonValue[]): void {
   const read: Draft = { ...newDraft(), issues: draft.issues }
   for (const [i, answer] of answers.entries()) if (isObject(answer)) putCandidates(read, answer, `[${i}]`)

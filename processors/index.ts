@@ -1,4 +1,4 @@
-import type { Processor } from '../src/trace/processor.ts'
+import type { Processor } from '../src/trace/messages/processor.ts'
 import { anthropicMessages } from './anthropic-messages.ts'
 import { bedrockConverse } from './bedrock-converse.ts'
 import { gemini } from './gemini.ts'
@@ -15,8 +15,8 @@ import { plainMessage } from './plain-message.ts'
 import { vercelAi } from './vercel-ai.ts'
 
 /**
- * Every built-in format. The highest match wins; between equals the earlier one, so the list goes from
- * formats with marks of their own to those that accept almost anything.
+ * Every built-in format. The highest match wins; between equals the earlier one, so the list goes from formats with
+ * distinctive keys to those that accept almost anything.
  */
 export const builtInProcessors: readonly Processor[] = [
   ollama,

@@ -11,12 +11,12 @@ import {
   readRole,
   reasoningBlock,
   resolveRole,
-  type Role,
+  type MessageRole,
   textBlock,
-} from '../src/trace/messages.ts'
-import type { Normalized, Processor, Side } from '../src/trace/processor.ts'
+} from '../src/trace/messages/messages.ts'
+import type { Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { invalidToolCall, joinTexts } from './parts/langchain-parts.ts'
-import { addToolCalls, putOpenaiMessage } from './parts/openai-message.ts'
+import { addToolCalls, putOpenaiMessage } from './parts/openai/message.ts'
 import { putMessage } from './parts/read-parts.ts'
 import { isLangchainMessage } from './parts/survey.ts'
 
@@ -26,7 +26,7 @@ import { isLangchainMessage } from './parts/survey.ts'
  */
 export const langchainMessages: Processor = { name: 'langchain-messages', match, normalize }
 
-/** Constructor classes whose kwargs hold what was said. */
+/** Constructor classes whose kwargs hold messages. */
 const PROMPT_VALUES: ReadonlySet<unknown> = new Set(['ChatPromptValue', 'StringPromptValue'])
 
 function match(side: Side, value: JsonValue): 0 | 1 | 2 {
@@ -99,7 +99,7 @@ function putAny(draft: Draft, path: string, item: JsonValue): void {
   else putOpenaiMessage(draft, path, item, 'user')
 }
 
-/** `generations[batch][candidate]`; gives the model that the first message names. */
+/** `generations[batch][candidate]`; returns the model that the first message names. */
 function putGenerations(draft: Draft, batches: readonly JsonValue[]): JsonValue | undefined {
   let model: JsonValue | undefined
   for (const [i, batch] of batches.entries()) {
@@ -125,7 +125,7 @@ function modelOf(fields: JsonObject): JsonValue | undefined {
   return isObject(told) ? (text(told.model_name) ?? text(told.model)) : undefined
 }
 
-/** Where the fields of a message are: in kwargs, in data, or in itself. */
+/** The object with the fields of a message: its kwargs, its data, or the message itself. */
 function fieldsOf(value: JsonObject): JsonObject {
   if (value.lc === 1) return isObject(value.kwargs) ? value.kwargs : {}
   return isObject(value.data) ? value.data : value
@@ -166,13 +166,13 @@ function warnUnserialised(value: JsonObject, path: string, issues: Issue[]): voi
 }
 
 /** `HumanMessageChunk` and `human` are the same; ChatMessage names its own role. */
-function roleOf(type: string, fields: JsonObject, path: string, issues: Issue[]): Role {
+function roleOf(type: string, fields: JsonObject, path: string, issues: Issue[]): MessageRole {
   const short = type.replace(/(?:Message)?(?:Chunk)?$/, '')
   const role = /^(?:chat|generic)$/i.test(short) ? undefined : readRole(short)
   return role ?? resolveRole(fields.role ?? type, 'user', path, issues)
 }
 
-/** Reasoning that an integration keeps out of the content. */
+/** Reasoning that an integration stores outside of the content. */
 function reasoningBeside(fields: JsonObject): ContentBlock[] {
   const more = fields.additional_kwargs
   if (!isObject(more)) return []
@@ -187,7 +187,7 @@ function hasReasoning(content: JsonValue | undefined): boolean {
   return Array.isArray(content) && content.some((part) => isObject(part) && part.type === 'reasoning')
 }
 
-/** The parsed calls; where there are none, the vendor's own in additional_kwargs. */
+/** The parsed calls; if there are none, the vendor's own in additional_kwargs. */
 function callsBeside(fields: JsonObject, path: string, issues: Issue[]): ContentBlock[] {
   const blocks: ContentBlock[] = []
   addToolCalls(blocks, fields.tool_calls, `${path}.tool_calls`, issues)

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
-import { finish, newDraft, withCleanPaths } from '../src/trace/messages.ts'
-import { readCanonicalMessage, readCanonicalMessages } from '../src/trace/message-checks.ts'
-import type { Normalized, Processor, Side } from '../src/trace/processor.ts'
+import { finish, newDraft, withCleanPaths } from '../src/trace/messages/messages.ts'
+import { readCanonicalMessage, readCanonicalMessages } from '../src/trace/messages/message-checks.ts'
+import type { Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { CANONICAL, REASONING, surveyMessages, UNTYPED } from './parts/survey.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
-import { finish, newDraft } from '../src/trace/messages.ts'
-import type { Normalized, Processor, Side } from '../src/trace/processor.ts'
-import { putOpenaiMessage } from './parts/openai-message.ts'
+import { finish, newDraft } from '../src/trace/messages/messages.ts'
+import type { Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
+import { putOpenaiMessage } from './parts/openai/message.ts'
 
 /** Ollama's own answers: `message` (chat) or `response` (generate) beside `done`, also as a list of streamed chunks. */
 export const ollama: Processor = { name: 'ollama', match, normalize }

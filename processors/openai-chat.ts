@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
-import { type Draft, finish, newDraft } from '../src/trace/messages.ts'
-import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
-import { foldChatChunks, isChatChunk } from './parts/openai-chunks.ts'
-import { putOpenaiMessage } from './parts/openai-message.ts'
+import { type Draft, finish, newDraft } from '../src/trace/messages/messages.ts'
+import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
+import { foldChatChunks, isChatChunk } from './parts/openai/chunks.ts'
+import { putOpenaiMessage } from './parts/openai/message.ts'
 import { OPENAI, surveyMessages } from './parts/survey.ts'
 
 /**
@@ -40,7 +40,7 @@ function matchChoices(choices: readonly JsonValue[], value: JsonObject): 0 | 1 |
   return choices.length > 0 ? 0 : named ? 2 : 1
 }
 
-/** A list of messages with the vendor's own roles beside a model: a request as it went out. */
+/** A list of messages with the vendor's own roles beside a model: a complete request. */
 function isRequest(value: JsonValue, list: readonly JsonValue[], hints: Hints): boolean {
   if (!isObject(value) || typeof value.model !== 'string' || list.length > 100) return false
   if (hints.provider !== undefined && /anthropic|google|gemini|bedrock/i.test(hints.provider)) return false
@@ -70,7 +70,7 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft, { model: value.model, tools: value.tools ?? value.functions })
 }
 
-/** `streamed`: the value was put together from chunks, so that nobody else sees its usage. */
+/** `streamed`: the value was built from chunks, so its usage is found nowhere else. */
 function normalizeChoices(
   draft: Draft,
   value: JsonObject,

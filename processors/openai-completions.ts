@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from '../src/schema/json.ts'
-import { finish, message, newDraft, put, textBlock } from '../src/trace/messages.ts'
-import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
-import { foldChatChunks } from './parts/openai-chunks.ts'
+import { finish, message, newDraft, put, textBlock } from '../src/trace/messages/messages.ts'
+import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
+import { foldChatChunks } from './parts/openai/chunks.ts'
 
 /** OpenAI's legacy text completions: `prompt` as a string or list of strings, `choices[].text`. */
 export const openaiCompletions: Processor = { name: 'openai-completions', match, normalize }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
-import { type Draft, finish, message, newDraft, put, textBlock } from '../src/trace/messages.ts'
-import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
+import { type Draft, finish, message, newDraft, put, textBlock } from '../src/trace/messages/messages.ts'
+import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { putMessage } from './parts/read-parts.ts'
 import { isResponsesItem, putItems } from './parts/responses-items.ts'
 import { RESPONSES, surveyMessages } from './parts/survey.ts'
@@ -41,7 +41,7 @@ function matchAnswer(value: JsonObject): 0 | 1 | 2 {
   return typeof value.output_text === 'string' && value.choices === undefined ? 1 : 0
 }
 
-/** The whole answer that closes a stream of events. */
+/** The complete answer that ends a stream of events. */
 function finalResponse(events: readonly JsonValue[]): JsonObject | undefined {
   for (let i = events.length - 1; i >= 0; i--) {
     const event = events[i]
@@ -71,7 +71,7 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft, { model, tools })
 }
 
-/** `usage` only where nobody else sees it: in a list of streamed events. */
+/** `usage` only if it is found nowhere else: in a list of streamed events. */
 function putAnswer(draft: Draft, value: JsonObject, usage: JsonValue | undefined): Normalized {
   const { output, output_text: said, model } = value
   if (Array.isArray(output) && output.length > 0) putItems(draft, 'output', output, 'assistant')

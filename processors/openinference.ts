@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
-import { finish, newDraft } from '../src/trace/messages.ts'
-import type { Normalized, Processor, Side } from '../src/trace/processor.ts'
-import { putOpenaiMessage } from './parts/openai-message.ts'
+import { finish, newDraft } from '../src/trace/messages/messages.ts'
+import type { Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
+import { putOpenaiMessage } from './parts/openai/message.ts'
 
 /** OpenInference: `messages[].message` with `content` or `contents[].message_content`, and wrapped tool calls. */
 export const openinference: Processor = { name: 'openinference', match, normalize }
@@ -33,11 +33,32 @@ function normalize(side: Side, value: JsonValue): Normalized {
 function toMessage(said: JsonObject): JsonObject {
   const { contents, tool_calls, function_call_name, function_call_arguments_json, ...rest } = said
   const message: JsonObject = { ...rest, content: rest.content ?? null }
-  if (Array.isArray(contents) && contents.length > 0) message.content = contents.map(toPart)
-  if (Array.isArray(tool_calls)) message.tool_calls = tool_calls.map(unwrapCall)
+  const calls = Array.isArray(tool_calls) ? tool_calls.map(unwrapCall) : []
+  if (Array.isArray(contents) && contents.length > 0) {
+    const known = new Set(calls.map((call) => (isObject(call) ? call.id : undefined)))
+    // Anthropic's calls are among the contents, and once more beside them.
+    message.content = contents
+      .map(partOf)
+      .filter((part) => !isRepeated(part, known))
+      .map(toPart)
+  }
+  if (Array.isArray(tool_calls)) message.tool_calls = calls
   if (function_call_name !== undefined)
     message.function_call = { name: function_call_name, arguments: function_call_arguments_json }
   return message
+}
+
+/** The part of a content entry; a tool call has a prefix of its own. */
+function partOf(item: JsonValue): JsonValue {
+  if (!isObject(item) || !isObject(item.message_content)) return item
+  return isObject(item.tool_call)
+    ? { ...item.message_content, tool_call: item.tool_call }
+    : item.message_content
+}
+
+function isRepeated(part: JsonValue, known: ReadonlySet<JsonValue | undefined>): boolean {
+  const call = isObject(part) && isObject(part.tool_call) ? part.tool_call : undefined
+  return call?.id !== undefined && known.has(call.id)
 }
 
 function unwrapCall(call: JsonValue): JsonValue {
@@ -45,8 +66,7 @@ function unwrapCall(call: JsonValue): JsonValue {
 }
 
 /** `message_content.type` with the value under the type's own name. */
-function toPart(item: JsonValue): JsonValue {
-  const part = isObject(item) && isObject(item.message_content) ? item.message_content : item
+function toPart(part: JsonValue): JsonValue {
   if (!isObject(part)) return part
   const { type } = part
   if (type === 'image' || type === 'audio') {

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
-import { finish, newDraft, readRole, type Role } from '../src/trace/messages.ts'
-import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
-import { putOpenaiMessage } from './parts/openai-message.ts'
+import { finish, newDraft, readRole, type MessageRole } from '../src/trace/messages/messages.ts'
+import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
+import { putOpenaiMessage } from './parts/openai/message.ts'
 import { readContent } from './parts/telemetry-content.ts'
 
 /**
  * Indexed attributes (`gen_ai.prompt.0.role`, `gen_ai.completion.0.content`), as OpenLLMetry and many others write
- * them: the content of several parts is their JSON text, tool calls are `{id, name, arguments}`. The shape has no
- * mark of its own: it is read only where a span said so.
+ * them: content with several parts is their JSON text, tool calls are `{id, name, arguments}`. The shape has no
+ * distinctive key: it is read only for spans that name it.
  */
 export const openllmetry: Processor = { name: 'openllmetry', match, normalize }
 
@@ -24,12 +24,12 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft)
 }
 
-function toMessage(said: JsonObject, absent: Role): JsonObject {
+function toMessage(said: JsonObject, absent: MessageRole): JsonObject {
   if (said.role === undefined && said.content === undefined) {
-    // Old Bedrock and Replicate spans name the speaker in place of the role: `gen_ai.prompt.0.user`.
+    // Old Bedrock and Replicate spans have the role as the name of a key: `gen_ai.prompt.0.user`.
     const role = Object.keys(said).find((key) => readRole(key) !== undefined)
     if (role !== undefined) return { role, content: readContent(said[role]) ?? null }
   }
-  // Completions often come without a role: they have only one.
+  // Completions often have no role, since only one is possible.
   return { ...said, role: said.role ?? absent, content: readContent(said.content) ?? null }
 }

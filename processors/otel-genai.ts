@@ -1,13 +1,19 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
-import { type Draft, finish, newDraft, resolveRole, type Role } from '../src/trace/messages.ts'
-import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
-import { putOpenaiMessage } from './parts/openai-message.ts'
+import {
+  type Draft,
+  finish,
+  newDraft,
+  resolveRole,
+  type MessageRole,
+} from '../src/trace/messages/messages.ts'
+import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
+import { putOpenaiMessage } from './parts/openai/message.ts'
 import { putMessage } from './parts/read-parts.ts'
 import { readContent, toPart } from './parts/telemetry-content.ts'
 
 /**
- * OpenTelemetry's GenAI conventions: messages of typed `parts` with `system_instructions` beside them, and the
- * older message events, whose content is text or the vendor's own parts.
+ * OpenTelemetry's GenAI conventions: messages of typed `parts` with `system_instructions` beside them, and the older
+ * message events, whose content is text or the vendor's own parts.
  */
 export const otelGenai: Processor = { name: 'otel-genai', match, normalize }
 
@@ -21,7 +27,7 @@ function match(_side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2 {
   return list.slice(0, MOST_MESSAGES).every(isTyped) ? 2 : 0
 }
 
-/** A message of the current conventions: its parts have types, which Gemini's have not. */
+/** A message of the current conventions: its parts have types, unlike Gemini's. */
 function isTyped(said: JsonValue): boolean {
   if (!isObject(said) || typeof said.role !== 'string' || !Array.isArray(said.parts)) return false
   const first = said.parts[0]
@@ -52,7 +58,7 @@ function putSystem(draft: Draft, said: JsonValue | undefined): void {
   putMessage(draft, path, { role: 'system', content, content_path: path })
 }
 
-function putSaid(draft: Draft, path: string, said: JsonValue, absent: Role): void {
+function putSaid(draft: Draft, path: string, said: JsonValue, absent: MessageRole): void {
   if (!isObject(said) || said.parts === undefined) {
     putOpenaiMessage(draft, path, isObject(said) ? withContent(said) : said, absent)
     return
@@ -63,7 +69,7 @@ function putSaid(draft: Draft, path: string, said: JsonValue, absent: Role): voi
   putMessage(draft, path, { role, content, content_path: `${path}.parts`, tool_call_id, name })
 }
 
-/** A message event: the content may be JSON text of parts; one without any was sent without content capture. */
+/** A message event: its content may be JSON text of parts; one without content was sent with content capture off. */
 function withContent(said: JsonObject): JsonObject {
   const content = Array.isArray(said.content) ? said.content.map(toPart) : readContent(said.content)
   return { ...said, content: content ?? null }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
-import { finish, newDraft, readRole } from '../src/trace/messages.ts'
-import type { Normalized, Processor, Side } from '../src/trace/processor.ts'
-import { putOpenaiMessage } from './parts/openai-message.ts'
+import { finish, newDraft, readRole } from '../src/trace/messages/messages.ts'
+import type { Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
+import { putOpenaiMessage } from './parts/openai/message.ts'
 
 /**
  * The interface's short shapes: `{message: {role, content}}`, `{role, content}`, `[role, content]`, and a list
@@ -17,7 +17,10 @@ function match(_side: Side, value: JsonValue): 0 | 1 | 2 {
   return isSpoken(value) || (isObject(value.message) && isSpoken(value.message)) ? 1 : 0
 }
 
-/** Any name will do as a role in an object; in a pair only known ones, or any two strings would be a message. */
+/**
+ * In an object any name is accepted as a role; in a pair only known ones, since otherwise any two strings would be a
+ * message.
+ */
 function isSpoken(value: JsonObject): boolean {
   if (typeof value.role !== 'string') return false
   const { content } = value

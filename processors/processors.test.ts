@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type JsonValue, isObject } from '../src/schema/json.ts'
 import { createRegistry } from '../src/schema/registry.ts'
-import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
+import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { builtInProcessors } from './index.ts'
 import { tries } from '../test/support/properties.ts'
 
@@ -16,7 +16,7 @@ const HINTS: Hints = {
   inputs_format: undefined,
 }
 
-/** Words that the formats look for, so that random values come near to real ones. */
+/** Words that the formats look for, so that random values are similar to real ones. */
 const KEYS = (
   'messages message role content type text choices delta tool_calls function arguments id name ' +
   'input output instructions prompt prompts generations lc kwargs data parts contents candidates ' +
@@ -104,7 +104,7 @@ function expectSound(normalized: Normalized): void {
 describe.each(builtInProcessors.map((processor) => [processor.name, processor] as const))(
   '%s',
   (name, processor) => {
-    it('takes any value: never throws, never changes it, gives messages that fit the schema', () => {
+    it('accepts any value: never throws, never changes it, returns messages that fit the schema', () => {
       fc.assert(
         fc.property(nearValue, fc.constantFrom(...SIDES), (value, side) => {
           deepFreeze(value)
@@ -115,7 +115,7 @@ describe.each(builtInProcessors.map((processor) => [processor.name, processor] a
       )
     })
 
-    it('takes JSON that is 1,000 deep and 25,000 wide', () => {
+    it('accepts JSON that is 1,000 deep and 25,000 wide', () => {
       const deep = (inner: string) =>
         JSON.parse(`${'['.repeat(1000)}${inner}${']'.repeat(1000)}`) as JsonValue
       const wide = Array.from(
@@ -145,12 +145,12 @@ describe.each(builtInProcessors.map((processor) => [processor.name, processor] a
   },
 )
 
-it('names every format once', () => {
+it('lists every format once', () => {
   const names = builtInProcessors.map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
 })
 
-it('leaves keys like __proto__ without effect', () => {
+it('gives keys like __proto__ no effect', () => {
   const value = JSON.parse(
     '{"messages":[{"role":"user","content":"hi","__proto__":{"polluted":true}}]}',
   ) as JsonValue
@@ -158,7 +158,7 @@ it('leaves keys like __proto__ without effect', () => {
   expect(isObject({}) && 'polluted' in {}).toBe(false)
 })
 
-it('loads the documented example of an own format', async () => {
+it('loads the documented example of a user-defined format', async () => {
   const file = new URL('../examples/processors/acme-chat.js', import.meta.url).href
   const own = (await import(file)) as { processors: readonly Processor[] }
   const [acme] = own.processors

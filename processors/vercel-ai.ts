@@ -1,8 +1,15 @@
 import { isObject, type JsonObject, type JsonValue, text } from '../src/schema/json.ts'
 import type { ContentBlock } from '../src/schema/types.gen.ts'
-import { type Draft, finish, jsonText, newDraft, reasoningBlock, resolveRole } from '../src/trace/messages.ts'
-import type { Hints, Normalized, Processor, Side } from '../src/trace/processor.ts'
-import { addToolCalls, putOpenaiMessage } from './parts/openai-message.ts'
+import {
+  type Draft,
+  finish,
+  jsonText,
+  newDraft,
+  reasoningBlock,
+  resolveRole,
+} from '../src/trace/messages/messages.ts'
+import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
+import { addToolCalls, putOpenaiMessage } from './parts/openai/message.ts'
 import { putMessage } from './parts/read-parts.ts'
 import { CANONICAL, OPENAI, REASONING, surveyMessages, VERCEL } from './parts/survey.ts'
 
@@ -38,7 +45,7 @@ function isHinted(hints: Hints): boolean {
   )
 }
 
-/** Camel case keys that no other vendor has, beside something that was said. */
+/** Camel case keys that no other vendor has, together with content. */
 function isAnswer(value: JsonObject, hints: Hints): boolean {
   const { content, usage } = value
   const says =
@@ -87,7 +94,7 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft, isObject(value) ? { model: value.model ?? value.modelId, tools: value.tools } : {})
 }
 
-/** The wrapper sends no ls_provider, but the provider's own metadata stands under its name. */
+/** The wrapper sends no ls_provider, but the provider's own metadata has the provider's name as key. */
 function providerOf(metadata: JsonValue | undefined): string | undefined {
   const names = isObject(metadata) ? Object.keys(metadata) : []
   return names.length === 1 ? names[0] : undefined

@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildUi } from './ui/build.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const DIST = join(ROOT, 'dist')
-/** What the program reads at run time besides JavaScript; keeps its place relative to the code. */
+/** Files other than JavaScript that the program reads at run time; they keep their place relative to the code. */
 const ASSETS = [
   'schemas/*.json',
   'src/**/*.sql',
@@ -51,8 +52,26 @@ async function copyAssets(): Promise<number> {
   return copied
 }
 
+/** Swagger UI for /docs, with its licences: users of the package need not install all of it. */
+async function copySwaggerUi(): Promise<void> {
+  const target = join(DIST, 'swagger-ui')
+  await mkdir(target, { recursive: true })
+  const files = [
+    'swagger-ui-bundle.js',
+    'swagger-ui.css',
+    'swagger-ui-bundle.js.LICENSE.txt',
+    'LICENSE',
+    'NOTICE',
+  ]
+  for (const file of files) await cp(join(ROOT, 'node_modules/swagger-ui-dist', file), join(target, file))
+}
+
 await rm(DIST, { recursive: true, force: true })
 compile()
 const rewritten = await rewriteEntryUrls()
 const copied = await copyAssets()
-console.log(`built dist: ${copied} assets copied, entry URLs rewritten in ${rewritten} files`)
+await copySwaggerUi()
+await buildUi(join(DIST, 'ui'))
+console.log(
+  `built dist with the web interface: ${copied} assets copied, entry URLs rewritten in ${rewritten} files`,
+)

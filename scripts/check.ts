@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CHECKS: Record<string, readonly string[]> = {
   format: ['node_modules/@biomejs/biome/bin/biome', 'format', '--reporter=summary', '--colors=off'],
   lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--format=unix'],
-  // What tsc keeps makes the next check of a few changed files several times as fast.
+  // tsc keeps build info, which makes the next check after a few changes several times faster.
   types: [
     'node_modules/typescript/bin/tsc',
     '--noEmit',
@@ -15,12 +15,21 @@ const CHECKS: Record<string, readonly string[]> = {
     '--tsBuildInfoFile',
     'node_modules/.cache/types.tsbuildinfo',
   ],
-  walls: ['scripts/check-walls.ts'],
+  'ui-types': [
+    'node_modules/typescript/bin/tsc',
+    '--project',
+    'ui',
+    '--incremental',
+    '--tsBuildInfoFile',
+    'node_modules/.cache/ui-types.tsbuildinfo',
+  ],
+  bundle: ['scripts/check/bundle.ts'],
+  walls: ['scripts/check/walls.ts'],
   unused: ['node_modules/knip/bin/knip.js'],
   generated: ['scripts/generate.ts', '--check'],
-  house: ['scripts/check-house.ts'],
-  lock: ['scripts/check-lock.ts'],
-  deploy: ['scripts/check-deploy.ts'],
+  house: ['scripts/check/house.ts'],
+  lock: ['scripts/check/lock.ts'],
+  deploy: ['scripts/check/deploy.ts'],
 }
 
 /** Runs one check: one line when it passes, its whole output when it does not. */

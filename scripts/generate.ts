@@ -1,14 +1,15 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { generateConfigurationPage, generateEnvExample, generateErrorsPage } from './generate-docs.ts'
-import { generatePermissionsPage } from './generate-permissions.ts'
-import { generateTypes } from './generate-types.ts'
-import { packageVersion } from '../src/base/package-version.ts'
+import { generateConfigurationPage, generateEnvExample, generateErrorsPage } from './generate/docs.ts'
+import { generatePermissionsPage } from './generate/permissions.ts'
+import { generateTypes } from './generate/types.ts'
+import { generateErrorTexts, generateUiTypes } from './generate/ui-types.ts'
+import { packageVersion } from '../src/base/node/package-version.ts'
 import { DEPLOYMENT_API, deploymentRoutes } from '../src/http/deployment/routes.ts'
-import { type ApiHead, openApiDocument } from '../src/http/openapi.ts'
-import type { GuardedHead } from '../src/http/route.ts'
-import { platformRoutes } from '../src/http/routes.ts'
-import { cruiseSources, roomDiagram } from './walls.ts'
+import { type ApiHead, openApiDocument } from '../src/http/api/openapi.ts'
+import type { GuardedHead } from '../src/http/api/route.ts'
+import { platformRoutes } from '../src/http/platform/routes.ts'
+import { cruiseSources, roomDiagram } from './check/wall-rules.ts'
 
 const ROOT = new URL('../', import.meta.url)
 
@@ -18,6 +19,8 @@ const GENERATED: Record<string, () => Promise<string | undefined> | string> = {
   'docs/configuration.md': () => generateConfigurationPage(),
   'docs/api/openapi.json': () => apiText(platformRoutes()),
   'docs/api/deployment-openapi.json': () => apiText(deploymentRoutes(), DEPLOYMENT_API),
+  'ui/api/platform.gen.ts': () => generateUiTypes(openApiDocument(platformRoutes(), packageVersion())),
+  'ui/api/error-texts.gen.ts': () => generateErrorTexts(),
   'docs/errors.md': () => generateErrorsPage(),
   'docs/permissions.md': () => generatePermissionsPage(),
   '.env.example': () => generateEnvExample(),

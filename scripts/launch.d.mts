@@ -1,4 +1,4 @@
-/** The part of a lock file that the launcher looks at. */
+/** The part of a lock file that the launcher reads. */
 export interface LockFile {
   packages: Record<string, { version?: string; optional?: boolean; dev?: boolean }>
 }

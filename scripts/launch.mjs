@@ -1,11 +1,11 @@
-// Runs a script of this repository on Node 24, whatever Node started this file (18 or newer), and installs
-// the dependencies first where they are missing or older than package-lock.json. Plain JavaScript without
-// dependencies, because it runs before they are there.
+// Runs a script of this repository on Node 24, whichever Node started this file (18 or newer), and installs the
+// dependencies first if they are missing or older than package-lock.json. Plain JavaScript without dependencies,
+// because it runs before they are installed.
 //   node scripts/launch.mjs <script> [arguments…]
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import * as nodeModule from 'node:module'
-import { constants } from 'node:os'
+import { constants, setPriority, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -20,15 +20,17 @@ function readJson(path) {
 /**
  * Why the installed packages do not fit the lock file, or undefined when they do. `lock` is
  * package-lock.json, `installed` is what npm recorded in node_modules/.package-lock.json.
- * Packages for other platforms and left-out dev dependencies count as fitting.
+ * Packages for other platforms count as fitting; so do missing dev dependencies when none is installed.
  */
 export function staleReason(lock, installed) {
   if (lock === undefined) return undefined
   if (installed === undefined) return 'the dependencies are not installed'
-  for (const [path, entry] of Object.entries(lock.packages)) {
-    if (path === '') continue
+  const entries = Object.entries(lock.packages).filter(([path]) => path !== '')
+  const hasDev = entries.some(([path, entry]) => entry.dev && installed.packages[path] !== undefined)
+  for (const [path, entry] of entries) {
     const found = installed.packages[path]
-    if (found === undefined && (entry.optional || entry.dev || entry.devOptional || entry.peer)) continue
+    const mayMiss = entry.optional || entry.devOptional || entry.peer || (entry.dev && !hasDev)
+    if (found === undefined && mayMiss) continue
     if (found?.version !== entry.version) return `${path.replace(/^.*node_modules\//, '')} has changed`
   }
   return undefined
@@ -40,7 +42,7 @@ function installWhereNeeded(script) {
     staleReason(lock, readJson(join(ROOT, 'node_modules', '.package-lock.json'))) ??
     (existsSync(resolve(ROOT, script)) ? undefined : `${script} is missing`)
   if (reason === undefined) return
-  console.error(`weir: ${reason}; running npm ci (once, about half a minute)`)
+  console.error(`weir: ${reason}; running npm ci (once, about a minute)`)
   const npm = process.env['npm_execpath']
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
   const options = { cwd: ROOT, stdio: ['ignore', 2, 2] }
@@ -65,14 +67,17 @@ function installedNode() {
   }
 }
 
-/** Spawns Node 24 on the script; its signals, exit code and, should this process die, its end are tied to ours. */
+/**
+ * Starts Node 24 with the script. Signals of this process are passed on, its exit code is the child's, and the child
+ * ends if this process dies.
+ */
 function runOn(node, script, args) {
   const tie = new URL('./end-with-launcher.mjs', import.meta.url).href
   const child = spawn(node, ['--import', tie, script, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   for (const signal of FORWARDED) {
-    // A terminal sends Ctrl-C to the whole group: the child has it already.
+    // A terminal sends Ctrl-C to the whole process group, so the child has received it already.
     process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)))
   }
   child.on('error', (error) => fail(`${node} does not start: ${error.message}`))
@@ -87,8 +92,8 @@ function fail(message) {
 }
 
 /**
- * npm starts scripts through a shell that passes no signal on: when it is gone, so are we to be. Otherwise a killed
- * `npm start` would leave a server behind.
+ * npm starts scripts through a shell that passes no signal on: this process ends when the shell does. Otherwise a
+ * killed `npm start` would leave a server behind.
  */
 function endWithShell() {
   if (process.env['npm_lifecycle_event'] === undefined || process.stdin.isTTY) return
@@ -101,7 +106,48 @@ function endWithShell() {
   watch.unref()
 }
 
-/** Runs `script` with `args` on Node 24, in this process where it is new enough already. */
+/**
+ * A folder for compiled code in the temporary folder; undefined if another user could write to it, since its content is
+ * executed.
+ */
+function ownCacheFolder() {
+  const uid = process.getuid?.()
+  const folder = join(tmpdir(), `weir-compile-cache-${uid ?? 'user'}`)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const found = lstatSync(folder)
+    const isOwn = uid === undefined || (found.uid === uid && (found.mode & 0o022) === 0)
+    return found.isDirectory() && isOwn ? folder : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const BUILD_PRIORITY = 15
+
+/**
+ * Starts a build of the web interface beside the server when `ui/dist` is not made from the sources as they are. It has
+ * a low priority, and its failure does not stop the server: `/app` shows the error.
+ */
+async function buildUiWhereNeeded(node) {
+  try {
+    const { uiHash } = await import('./ui/hash.mjs')
+    const built = join(ROOT, 'ui', 'dist', 'sources')
+    if (existsSync(built) && readFileSync(built, 'utf8') === uiHash()) return
+    const script = join(ROOT, 'scripts', 'ui', 'build.ts')
+    const child = spawn(node, [script], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+    child.on('error', (error) => console.error(`weir: the web interface is not built: ${error.message}`))
+    if (child.pid !== undefined) setPriority(child.pid, BUILD_PRIORITY)
+    child.unref()
+  } catch (error) {
+    console.error(`weir: the web interface is not built: ${error.message}`)
+  }
+}
+
+/** Commands of `weir` that serve the web interface. */
+const SERVING = ['serve', 'dev']
+
+/** Runs `script` with `args` on Node 24, in this process if it is new enough. */
 export async function launch(script, args, { install = true } = {}) {
   try {
     if (install) installWhereNeeded(script)
@@ -109,14 +155,22 @@ export async function launch(script, args, { install = true } = {}) {
     return fail(error.message)
   }
   endWithShell()
+  // A third of the start-up time is compilation: the compile cache is shared by this process and its children.
+  const cache = process.env['NODE_COMPILE_CACHE'] ?? ownCacheFolder()
+  if (cache === undefined) process.env['NODE_DISABLE_COMPILE_CACHE'] ??= '1'
+  else process.env['NODE_COMPILE_CACHE'] = cache
   const file = resolve(ROOT, script)
+  const isServing =
+    install && (script === 'scripts/dev.ts' || (script === 'src/main.ts' && SERVING.includes(args[0])))
   if (Number(process.versions.node.split('.')[0]) >= WANTED_MAJOR) {
     process.argv = [process.execPath, file, ...args]
-    nodeModule.enableCompileCache?.() // a third of the start-up time of sources is compiling them
+    if (cache !== undefined) nodeModule.enableCompileCache?.(cache)
+    if (isServing) await buildUiWhereNeeded(process.execPath)
     await import(pathToFileURL(file).href)
     return undefined
   }
   const node = installedNode()
+  if (node !== undefined && isServing) await buildUiWhereNeeded(node)
   if (node !== undefined) return runOn(node, file, args)
   return fail(
     `Node ${WANTED_MAJOR} or newer is needed and this is ${process.version}. ` +

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { spawn, spawnSync } from 'node:child_process'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +16,7 @@ describe('staleReason', () => {
       'node_modules/a/node_modules/b': { version: '2.0.0' },
       'node_modules/other-platform': { version: '3.0.0', optional: true },
       'node_modules/tool': { version: '4.0.0', dev: true },
+      'node_modules/new-tool': { version: '5.0.0', dev: true },
     },
   }
   const installed = {
@@ -25,11 +26,11 @@ describe('staleReason', () => {
     },
   }
 
-  it('accepts what fits, without other platforms and dev tools', () => {
+  it('accepts a matching install without other platforms and dev tools', () => {
     expect(staleReason(lock, installed)).toBeUndefined()
   })
 
-  it('sees a missing install, a missing package and another version', () => {
+  it('reports a missing install, a missing package and another version', () => {
     expect(staleReason(lock, undefined)).toContain('not installed')
     expect(staleReason(lock, { packages: {} })).toBe('a has changed')
     const older = {
@@ -38,9 +39,11 @@ describe('staleReason', () => {
     expect(staleReason(lock, older)).toBe('b has changed')
     const oldTool = { packages: { ...installed.packages, 'node_modules/tool': { version: '3.0.0' } } }
     expect(staleReason(lock, oldTool)).toBe('tool has changed')
+    const tool = { packages: { ...installed.packages, 'node_modules/tool': { version: '4.0.0' } } }
+    expect(staleReason(lock, tool)).toBe('new-tool has changed')
   })
 
-  it('has nothing to say in a package without a lock file', () => {
+  it('reports nothing for a package without a lock file', () => {
     expect(staleReason(undefined, undefined)).toBeUndefined()
   })
 })
@@ -74,7 +77,7 @@ describe('launch', () => {
     expect(await start(script, 'a', 'b').ended).toMatchObject({ code: 7, output: 'a+b\n' })
   })
 
-  it('passes SIGTERM through and waits for the graceful end', async () => {
+  it('passes SIGTERM through and waits for the graceful stop', async () => {
     const script = join(dir, 'serve.mjs')
     await writeFile(
       script,
@@ -86,7 +89,22 @@ describe('launch', () => {
     expect(await ended).toMatchObject({ code: 3, output: 'up\nbye\n' })
   })
 
-  it('says how to use it', async () => {
+  it('makes all processes store compiled code, in a folder that the caller may name', async () => {
+    const script = join(dir, 'cache.mjs')
+    await writeFile(script, 'console.log(process.env["NODE_COMPILE_CACHE"])')
+    const child = (env: Record<string, string>) => spawnSync(process.execPath, [LAUNCHER, script], { env })
+    const { PATH = '' } = process.env
+    const own = join(dir, `weir-compile-cache-${process.getuid?.() ?? 'user'}`)
+    expect(child({ PATH, TMPDIR: dir }).stdout.toString()).toBe(`${own}\n`)
+    // Another user could write code into it.
+    await chmod(own, 0o777)
+    expect(child({ PATH, TMPDIR: dir }).stdout.toString()).toBe('undefined\n')
+    expect(child({ PATH, NODE_COMPILE_CACHE: join(dir, 'own') }).stdout.toString()).toBe(
+      `${join(dir, 'own')}\n`,
+    )
+  })
+
+  it('prints its usage', async () => {
     expect(await start('').ended).toMatchObject({
       code: 1,
       output: expect.stringContaining('usage:') as string,

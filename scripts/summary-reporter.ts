@@ -1,16 +1,17 @@
 import type { Reporter, TestCase, TestModule, TestSpecification, TestSuite } from 'vitest/node'
 
-/** Where a test is, by its file and outermost suite: that title says why it was skipped. */
+/** File and title of a skipped test, or of its outermost skipped suite; the title contains the reason. */
 function place(test: TestCase): string {
   let found: TestCase | TestSuite = test
-  while (found.parent.type === 'suite') found = found.parent
-  return `${test.module.relativeModuleId} > ${found.name}`
+  for (let { parent } = test; parent.type === 'suite'; { parent } = parent)
+    if (parent.options.mode === 'skip') found = parent
+  return `${test.module.relativeModuleId} > ${found.fullName}`
 }
 
 /**
- * Prints what property tests begin with, a line `skipped: …` for each suite or test that is marked as skipped, and the
+ * Prints the settings of property tests, a line `skipped: …` for each suite or test that is marked as skipped, and the
  * last line of every test command: `N passed, N failed`. A file that does not load, a suite whose hooks fail and an
- * unhandled error count as failed, so that the line never looks better than the exit code.
+ * unhandled error count as failed, so that the line agrees with the exit code.
  */
 export default class SummaryReporter implements Reporter {
   onTestRunStart(specifications: readonly TestSpecification[]): void {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { AppError } from './base/errors.ts'
-import { describeConfig, readClientSettings, readConfig, readDevConfig } from './config.ts'
+import { describeConfig, readConfig, readDevConfig } from './config.ts'
 
 function mistakesOf(env: Record<string, string>): string[] {
   try {
@@ -14,7 +14,7 @@ function mistakesOf(env: Record<string, string>): string[] {
 }
 
 describe('readConfig', () => {
-  it('runs whole on one machine with nothing set', () => {
+  it('runs completely on one machine without any variable', () => {
     expect(readConfig({})).toMatchObject({
       host: '127.0.0.1',
       port: 1984,
@@ -37,7 +37,7 @@ describe('readConfig', () => {
     })
   })
 
-  it('hosts the example that comes with it, the graphs that GRAPHS names, or none when it names nothing', () => {
+  it('hosts the bundled example, the graphs that GRAPHS names, or none when it is empty', () => {
     const example = readConfig({}).hosted?.graphs ?? ''
     expect(example).toMatch(/^\/.*\/examples\/graphs\/langgraph\.json$/)
     expect(existsSync(example)).toBe(true)
@@ -56,6 +56,8 @@ describe('readConfig', () => {
       runTimeoutMs: 3_600_000,
       stallMs: 7_000,
       cancelGraceMs: 5_000,
+      startMs: 60_000,
+      drainMs: 600_000,
       webhookSecret: undefined,
       webhooksToPrivateAddresses: false,
       environment: env,
@@ -63,7 +65,7 @@ describe('readConfig', () => {
     expect(mistakesOf({ WEBHOOK_SECRET: 'short' })).toHaveLength(1)
   })
 
-  it('has weir dev watch the graphs that are named by a flag, by GRAPHS, or lie here', () => {
+  it('makes weir dev watch the graphs of a flag, of GRAPHS, or of the working directory', () => {
     const graphsOf = (flags: object, env: Record<string, string>) => readDevConfig(flags, env).hosted
     expect(graphsOf({ graphs: 'a.json' }, { GRAPHS: 'b.json' })).toMatchObject({
       graphs: 'a.json',
@@ -74,7 +76,7 @@ describe('readConfig', () => {
     expect(readDevConfig({ port: '3000' }, { DEPLOYMENT_PORT: '4000' }).deploymentPort).toBe(3000)
   })
 
-  it('takes an empty value as unset and ignores what it does not know', () => {
+  it('treats an empty value as unset and ignores unknown variables', () => {
     expect(readConfig({ PORT: '', PATH: '/bin', UNKNOWN: 'x' }).port).toBe(1984)
   })
 
@@ -105,13 +107,13 @@ describe('readConfig', () => {
     expect(readConfig({ PROCESSORS: './a.js, ./b.js' }).processors).toEqual(['./a.js', './b.js'])
   })
 
-  it('cannot be changed', () => {
+  it('returns a frozen object', () => {
     const config = readConfig({})
     expect(Object.isFrozen(config)).toBe(true)
     expect(Object.isFrozen(config.processors)).toBe(true)
   })
 
-  it('tells every mistake at once, one line each', () => {
+  it('reports all invalid values at once, one line each', () => {
     expect(
       mistakesOf({ PORT: 'abc', DEPLOYMENT_PORT: '70000', AUTH: 'maybe', PROCESSORS: './a.js,' }),
     ).toEqual([
@@ -123,11 +125,17 @@ describe('readConfig', () => {
   })
 
   it.each([
-    ['INGEST_LOG_MAX_BYTES', '5 apples', 'must be a size such as 512MiB, at least 1048576 bytes'],
-    ['INGEST_MAX_BODY_BYTES', '2GiB', 'at most 1073741824 bytes'],
+    ['INGEST_LOG_MAX_BYTES', '5 apples', 'must be a size of 1MiB or more, such as 4GiB, got "5 apples"'],
+    ['INGEST_MAX_BODY_BYTES', '2GiB', 'must be a size from 1MiB to 1GiB, such as 200MiB, got "2GiB"'],
     ['CLICKHOUSE_URL', 'tcp://host:9000', 'must be an http or https URL'],
     ['DATABASE_URL', 'mysql://host/weir', 'must be a postgresql URL'],
     ['PORT', '1.5', 'must be an integer'],
+    ['PORT', '"1984"', 'has quotes around its value, leave them out, got ""1984""'],
+    ['GRAPHS', "'a/langgraph.json'", 'has quotes around its value, leave them out'],
+    ['DATA_DIR', '~/weir', 'begins with ~, write the whole path of the home folder, got "~/weir"'],
+    ['HOST', 'http://127.0.0.1', 'must be an address or name of this machine such as 127.0.0.1'],
+    ['HOST', '[::1]', 'without http://, brackets and port, got "[::1]"'],
+    ['HOST', '127.0.0.1:1984', 'without http://, brackets and port'],
     ['PORT', '-1', 'must be an integer'],
     ['PORT', '0x10', 'must be an integer'],
     ['GRANULAR_USAGE_TABLE_ENABLED', 'constructor', 'must be true or false, 1 or 0'],
@@ -135,7 +143,7 @@ describe('readConfig', () => {
     expect(mistakesOf({ [name]: text })).toEqual([expect.stringContaining(message)])
   })
 
-  it('never shows a secret, not even a wrong one', () => {
+  it('never shows a secret, not even an invalid one', () => {
     const mistakes = mistakesOf({
       BOOTSTRAP_API_KEY: 'short hunter2',
       CLICKHOUSE_URL: 'tcp://weir:hunter2@host:9000',
@@ -145,12 +153,12 @@ describe('readConfig', () => {
     expect(mistakes.join()).not.toContain('hunter2')
   })
 
-  it('lets AUTH=off stand on a loopback host only', () => {
+  it('allows AUTH=off on a loopback host only', () => {
     expect(readConfig({ AUTH: 'off', HOST: '::1' }).auth).toBe(false)
     expect(mistakesOf({ AUTH: 'off', HOST: '0.0.0.0' })).toEqual([expect.stringContaining('AUTH: off')])
   })
 
-  it('wants two different ports when both are named, unless they are any', () => {
+  it('refuses the same port twice when both ports are set, except for port 0', () => {
     expect(mistakesOf({ PORT: '2024', DEPLOYMENT_PORT: '2024' })).toEqual([
       expect.stringContaining('DEPLOYMENT_PORT: must differ'),
     ])
@@ -158,7 +166,7 @@ describe('readConfig', () => {
     expect(readConfig({ PORT: '0', DEPLOYMENT_PORT: '0' }).port).toBe(0)
   })
 
-  it('wants the address of a cluster that is named', () => {
+  it('requires CLICKHOUSE_URL with CLICKHOUSE_CLUSTER', () => {
     expect(mistakesOf({ CLICKHOUSE_CLUSTER: 'main' })).toEqual([
       'CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "main"; without it the embedded ClickHouse is used',
     ])
@@ -166,33 +174,31 @@ describe('readConfig', () => {
     expect(readConfig(env).clickhouseCluster).toBe('main')
   })
 
-  it('tells what looks like a setting and is none', () => {
+  it('lists variables that look like misspelt settings', () => {
     expect(readConfig({ DATADIR: '/d', PATH: '/bin' }).misspelt).toEqual([
       { name: 'DATADIR', meant: 'DATA_DIR' },
     ])
   })
 
-  it('knows which ports were named, be it as their default', () => {
+  it('lists the ports that are set, also when they are set to their default', () => {
     expect(readConfig({}).namedPorts).toEqual([])
     expect(readConfig({ PORT: '1984', DEPLOYMENT_PORT: '' }).namedPorts).toEqual(['PORT'])
     expect(readDevConfig({ port: '2024' }, {}).namedPorts).toEqual(['DEPLOYMENT_PORT'])
+    expect(readConfig({ OTLP_GRPC_PORT: '4317' }).namedPorts).toEqual(['OTLP_GRPC_PORT'])
   })
-})
 
-describe('readClientSettings', () => {
-  it('tells what the environment names, and nothing else but the data directory', () => {
-    const nothing = { url: undefined, deploymentUrl: undefined, port: undefined, deploymentPort: undefined }
-    expect(readClientSettings({})).toEqual({ ...nothing, apiKey: undefined, dataDir: './data' })
-    expect(readClientSettings({ PORT: '0', DEPLOYMENT_PORT: ' ', WEIR_API_KEY: ' k ' })).toEqual({
-      ...nothing,
-      apiKey: 'k',
-      dataDir: './data',
-    })
-    const env = { WEIR_URL: 'http://a', WEIR_DEPLOYMENT_URL: 'http://b', PORT: '1', DEPLOYMENT_PORT: '2' }
-    expect(readClientSettings({ ...env, DATA_DIR: '/d' })).toEqual({
-      ...{ url: 'http://a', deploymentUrl: 'http://b', port: '1', deploymentPort: '2' },
-      ...{ apiKey: undefined, dataDir: '/d' },
-    })
+  it('accepts a port that is turned off', () => {
+    expect(readConfig({}).otlpGrpcPort).toBe(4317)
+    const config = readConfig({ OTLP_GRPC_PORT: 'OFF' })
+    expect(config.otlpGrpcPort).toBeUndefined()
+    expect(describeConfig(config)).toMatch(/OTLP_GRPC_PORT +OFF +\(env\)/)
+    expect(readConfig({ OTLP_GRPC_PORT: '' }).otlpGrpcPort).toBe(4317)
+    expect(mistakesOf({ OTLP_GRPC_PORT: 'no' })).toEqual([
+      'OTLP_GRPC_PORT: must be an integer between 0 and 65535, or off, got "no"',
+    ])
+    expect(mistakesOf({ PORT: '4317', OTLP_GRPC_PORT: '4317' })).toEqual([
+      expect.stringContaining('OTLP_GRPC_PORT: must differ from PORT'),
+    ])
   })
 })
 

@@ -1,28 +1,35 @@
+// Settings from environment variables. Their names, defaults and texts are in schemas/config.schema.json.
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { parseSize, sizeText } from './base/text/byte-size.ts'
 import { AppError } from './base/errors.ts'
 import type { LogLevel } from './base/log.ts'
 import { isLoopback } from './base/loopback.ts'
-import { findMisspelt, type MisspeltName } from './misspelt-names.ts'
+import { findMisspelt, type MisspeltName } from './base/text/misspelt-names.ts'
+import type { Quotas } from './base/quotas.ts'
 import { createRegistry } from './schema/registry.ts'
 import type { SchemaTypes } from './schema/types.gen.ts'
 
-/** One variable as it is in effect: `value` is masked where it is a secret. */
+/** One variable with its effective value, which is masked if it is a secret. */
 export interface EffectiveSetting {
   readonly name: string
   readonly value: string
   readonly source: 'env' | 'default'
 }
 
-/** A setting that is a port to listen on. */
-export type PortSetting = 'PORT' | 'DEPLOYMENT_PORT'
+/** Settings that name a port to listen on. */
+export type PortSetting = 'PORT' | 'DEPLOYMENT_PORT' | 'OTLP_GRPC_PORT'
 
-/** The whole configuration, frozen; docs/configuration.md says what each variable means. */
+const PORT_SETTINGS = ['PORT', 'DEPLOYMENT_PORT', 'OTLP_GRPC_PORT'] as const
+
+/** The whole configuration, frozen; docs/configuration.md describes each variable. */
 export interface Config {
   readonly host: string
   readonly port: number
   readonly deploymentPort: number
-  /** Settings of ports that the environment names; the others' defaults give way to whoever has them (D-55). */
+  /** Undefined: OTLP over gRPC is off. */
+  readonly otlpGrpcPort: number | undefined
+  /** Ports that the environment sets. A default port that is taken is replaced by the next free one (D-55), or OTLP over gRPC is off. */
   readonly namedPorts: readonly PortSetting[]
   readonly dataDir: string
   /** Undefined: embedded ClickHouse in `dataDir`. */
@@ -36,11 +43,11 @@ export interface Config {
   readonly bootstrapApiKey: string | undefined
   /** False only on a loopback host. */
   readonly auth: boolean
-  /** Where browsers reach the platform API; undefined: at `host` and `port`. */
+  /** URL of the platform API for browsers; undefined: `host` and `port`. */
   readonly publicUrl: string | undefined
   readonly ingestAck: 'log' | 'store'
   readonly ingestLogMaxBytes: number
-  /** Less free space than this on the disk of `dataDir` is a fault. */
+  /** With less free space on the disk of `dataDir`, health reports a fault. */
   readonly diskMinFreeBytes: number
   /** After decompression. */
   readonly ingestMaxBodyBytes: number
@@ -50,38 +57,63 @@ export interface Config {
   /** Undefined: no export. */
   readonly otlpEndpoint: string | undefined
   readonly sqliteSynchronous: 'normal' | 'full'
-  /** Event streams that are open at one time. */
+  /** Limits of event streams that are open at one time. */
   readonly streams: { readonly at_once: number; readonly at_once_per_key: number }
-  /** Kept of the logs of all threads together. */
+  /** Limit of the event logs of all threads together. */
   readonly eventsMaxBytes: number
-  /** Whether traces are counted and the usage API answers: both switches are on. */
+  /** Limits of each workspace. */
+  readonly quotas: Readonly<Quotas>
+  /** Whether traces are counted and the usage API is available: both switches are on. */
   readonly granularUsage: boolean
-  /** The deployment that is hosted here; undefined: none. */
+  /** Settings of the graphs and runs of every deployment. */
+  readonly runs: RunsConfig
+  /** The deployment of `GRAPHS`; undefined: none. */
   readonly hosted: HostedConfig | undefined
+  /** Settings of the control plane. */
+  readonly deploy: DeployConfig
   readonly logLevel: LogLevel
   readonly settings: readonly EffectiveSetting[]
-  /** Variables of the environment that are most likely meant for Weir and are not read. */
+  /** Environment variables that are not read and look like misspelt settings. */
   readonly misspelt: readonly MisspeltName[]
 }
 
-/** How the deployment's graphs and runs are served. */
-export interface HostedConfig {
+/** Settings of the deployment of `GRAPHS`. */
+export interface HostedConfig extends RunsConfig {
   /** Path of its langgraph.json, relative to the working directory. */
   readonly graphs: string
-  /** Graphs are loaded anew when their files change. */
+  /** Graphs are reloaded when their files change. */
   readonly watch: boolean
   /** Undefined: the name of the folder of `graphs`. */
   readonly name: string | undefined
+}
+
+/** Settings of the control plane, which makes further deployments. */
+export interface DeployConfig {
+  readonly runtime: 'process' | 'container'
+  /** Builds at one time. */
+  readonly builds: number
+  readonly maxSourceBytes: number
+  /** Undefined: one is generated and kept in `dataDir`. */
+  readonly secretsKey: string | undefined
+  readonly plan: 'developer' | 'plus' | 'startup' | 'enterprise'
+}
+
+/** Settings of graphs and runs. */
+export interface RunsConfig {
   /** Runs are recorded as traces. */
   readonly tracing: boolean
   readonly concurrency: number
   readonly runTimeoutMs: number
   readonly stallMs: number
   readonly cancelGraceMs: number
-  /** Undefined: one is kept in `dataDir`. */
+  /** Limit for starting a revision of a deployment. */
+  readonly startMs: number
+  /** How long runs may end on a replaced revision. */
+  readonly drainMs: number
+  /** Undefined: one is generated and kept in `dataDir`. */
   readonly webhookSecret: string | undefined
   readonly webhooksToPrivateAddresses: boolean
-  /** The server's own, of which langgraph.json may name variables and hosts get the least. */
+  /** The server's own environment: langgraph.json may name its variables; hosts get only a few of them. */
   readonly environment: Environment
 }
 
@@ -101,16 +133,18 @@ interface SettingSchema {
   'x-unit'?: 'bytes'
   'x-expects'?: string
   'x-secret'?: 'whole' | 'credentials'
-  /** The default is a path in what comes with Weir. */
+  /** The default is a path inside Weir's package. */
   'x-packaged'?: true
-  /** Set to nothing it is off, instead of having its default. */
+  /** An empty value switches it off, instead of selecting the default. */
   'x-empty'?: 'off'
+  /** The word that switches it off. */
+  'x-off'?: string
 }
 
-/** What comes with Weir: beside the sources, and beside the built program. */
+/** Folder of the files that come with Weir, relative to the sources and to the build. */
 const PACKAGED = new URL('../', import.meta.url)
 const SCHEMA_FILE = new URL('schemas/config.schema.json', PACKAGED)
-/** Where `weir dev` finds graphs that nobody has named. */
+/** Default path of the graphs of `weir dev`. */
 const LOCAL_GRAPHS = 'langgraph.json'
 const FLAGS = new Map([
   ['true', true],
@@ -118,32 +152,23 @@ const FLAGS = new Map([
   ['false', false],
   ['0', false],
 ])
-const SIZE = /^(\d+(?:\.\d+)?)\s*([KMGT])?(i)?B?$/i
 
 function settingSchemas(): [name: string, schema: SettingSchema][] {
   const file = JSON.parse(readFileSync(SCHEMA_FILE, 'utf8')) as { properties: Record<string, SettingSchema> }
   return Object.entries(file.properties)
 }
 
-/** `512MiB`, `1.5GB`, `1048576` as bytes; undefined when it is no size. */
-function parseSize(text: string): number | undefined {
-  const match = SIZE.exec(text)
-  if (match === null) return undefined
-  const [, digits, prefix, binary] = match
-  const power = prefix === undefined ? 0 : 'KMGT'.indexOf(prefix.toUpperCase()) + 1
-  return Math.round(Number(digits) * (binary === undefined ? 1000 : 1024) ** power)
-}
-
-/** The value in its type; text that does not parse stays text, and the schema refuses it. */
+/** The value in its type; text that does not parse stays text, which the schema then refuses. */
 function parseSetting(schema: SettingSchema, text: string): SettingValue {
   if (schema['x-unit'] === 'bytes') return parseSize(text) ?? text
   if (schema.type === 'integer') return /^-?\d+$/.test(text) ? Number(text) : text
   if (schema.type === 'boolean') return FLAGS.get(text.toLowerCase()) ?? text
+  if (schema.enum?.includes(text.toLowerCase())) return text.toLowerCase()
   if (schema.type === 'array') return text.split(',').map((item) => item.trim())
   return text
 }
 
-/** What a variable that is not set comes to. */
+/** The value of a variable that is not set. */
 function defaultOf(schema: SettingSchema): SettingValue | undefined {
   if (schema['x-packaged'] === undefined) return schema.default
   return fileURLToPath(new URL(String(schema.default), PACKAGED))
@@ -153,10 +178,15 @@ function expectation(schema: SettingSchema): string {
   if (schema['x-expects'] !== undefined) return schema['x-expects']
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`
   if (schema['x-unit'] === 'bytes') {
-    const upTo = schema.maximum === undefined ? '' : ` and at most ${schema.maximum}`
-    return `a size such as 512MiB, at least ${schema.minimum ?? 0}${upTo} bytes`
+    const least = sizeText(schema.minimum ?? 0)
+    const range =
+      schema.maximum === undefined ? `of ${least} or more` : `from ${least} to ${sizeText(schema.maximum)}`
+    return `a size ${range}, such as ${sizeText(Number(schema.default))}`
   }
-  if (schema.type === 'integer') return `an integer between ${schema.minimum} and ${schema.maximum}`
+  if (schema.type === 'integer') {
+    const orOff = schema['x-off'] === undefined ? '' : `, or ${schema['x-off']}`
+    return `an integer between ${schema.minimum} and ${schema.maximum}${orOff}`
+  }
   return 'text'
 }
 
@@ -172,19 +202,27 @@ function masked(schema: SettingSchema, text: string): string {
 function namedPortsOf(effective: readonly EffectiveSetting[]): PortSetting[] {
   const named = (setting: PortSetting): boolean =>
     effective.some(({ name, source }) => name === setting && source === 'env')
-  return (['PORT', 'DEPLOYMENT_PORT'] as const).filter(named)
+  return PORT_SETTINGS.filter(named)
 }
 
-/** Rules between variables, on values that are each valid. */
+/** Ports that two listeners would share. */
+function samePorts(settings: Settings, named: readonly PortSetting[]): string[] {
+  return named.flatMap((setting, i) => {
+    const port = settings[setting]
+    const other = port === 0 ? undefined : named.slice(0, i).find((before) => settings[before] === port)
+    return port === undefined || other === undefined
+      ? []
+      : [`${setting}: must differ from ${other}, both are ${port}`]
+  })
+}
+
+/** Rules between variables whose values are valid by themselves. */
 function crossMistakes(settings: Settings, effective: readonly EffectiveSetting[]): string[] {
   const mistakes: string[] = []
   if (settings.AUTH === 'off' && !isLoopback(settings.HOST)) {
     mistakes.push(`AUTH: off is accepted on a loopback HOST only, and HOST is "${settings.HOST}"`)
   }
-  const namesBoth = namedPortsOf(effective).length === 2
-  if (namesBoth && settings.PORT !== 0 && settings.PORT === settings.DEPLOYMENT_PORT) {
-    mistakes.push(`DEPLOYMENT_PORT: must differ from PORT, both are ${settings.PORT}`)
-  }
+  mistakes.push(...samePorts(settings, namedPortsOf(effective)))
   if (settings.CLICKHOUSE_CLUSTER !== undefined && settings.CLICKHOUSE_URL === undefined) {
     mistakes.push(
       `CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "${settings.CLICKHOUSE_CLUSTER}"; without it the embedded ClickHouse is used`,
@@ -198,17 +236,30 @@ function configError(mistakes: readonly string[]): AppError {
   return new AppError('config_invalid', { message, details: mistakes })
 }
 
-function toHosted(settings: Settings, environment: Environment): HostedConfig | undefined {
-  if (settings.GRAPHS === undefined) return undefined
+function toHosted(settings: Settings, runs: RunsConfig): HostedConfig | undefined {
+  const { GRAPHS: graphs, DEPLOYMENT_NAME: name } = settings
+  return graphs === undefined ? undefined : Object.freeze({ ...runs, graphs, watch: false, name })
+}
+
+function toDeploy(settings: Settings): DeployConfig {
   return Object.freeze({
-    graphs: settings.GRAPHS,
-    watch: false,
-    name: settings.DEPLOYMENT_NAME,
+    runtime: settings.DEPLOY_RUNTIME,
+    builds: settings.DEPLOY_BUILDS,
+    maxSourceBytes: settings.DEPLOY_MAX_SOURCE_BYTES,
+    secretsKey: settings.SECRETS_KEY,
+    plan: settings.ORGANIZATION_PLAN,
+  })
+}
+
+function toRuns(settings: Settings, environment: Environment): RunsConfig {
+  return Object.freeze({
     tracing: settings.RUN_TRACING === 'on',
     concurrency: settings.RUN_CONCURRENCY,
     runTimeoutMs: settings.BG_JOB_TIMEOUT_SECS * 1000,
     stallMs: settings.HOST_STALL_SECONDS * 1000,
     cancelGraceMs: settings.CANCEL_GRACE_SECONDS * 1000,
+    startMs: settings.DEPLOY_START_SECONDS * 1000,
+    drainMs: settings.DEPLOY_DRAIN_SECONDS * 1000,
     webhookSecret: settings.WEBHOOK_SECRET,
     webhooksToPrivateAddresses: settings.WEBHOOK_PRIVATE_ADDRESSES === 'on',
     environment,
@@ -216,10 +267,12 @@ function toHosted(settings: Settings, environment: Environment): HostedConfig | 
 }
 
 function toConfig(settings: Settings, effective: EffectiveSetting[], env: Environment): Config {
+  const runs = toRuns(settings, env)
   return Object.freeze({
     host: settings.HOST,
     port: settings.PORT,
     deploymentPort: settings.DEPLOYMENT_PORT,
+    otlpGrpcPort: settings.OTLP_GRPC_PORT,
     namedPorts: Object.freeze(namedPortsOf(effective)),
     dataDir: settings.DATA_DIR,
     clickhouseUrl: settings.CLICKHOUSE_URL,
@@ -242,9 +295,15 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
       at_once_per_key: settings.STREAMS_MAX_PER_KEY,
     }),
     eventsMaxBytes: settings.EVENTS_MAX_BYTES,
+    quotas: Object.freeze({
+      threads: settings.WORKSPACE_MAX_THREADS,
+      crons: settings.WORKSPACE_MAX_CRONS,
+      assistants: settings.WORKSPACE_MAX_ASSISTANTS,
+      store_bytes: settings.WORKSPACE_MAX_STORE_BYTES,
+    }),
     granularUsage:
       settings.DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING && settings.GRANULAR_USAGE_TABLE_ENABLED,
-    hosted: toHosted(settings, env),
+    ...{ runs, hosted: toHosted(settings, runs), deploy: toDeploy(settings) },
     logLevel: settings.LOG_LEVEL,
     settings: Object.freeze(effective),
     misspelt: findMisspelt(
@@ -254,9 +313,15 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
   })
 }
 
+function isTurnedOff(schema: SettingSchema, text: string | undefined): boolean {
+  if (text === '') return schema['x-empty'] === 'off'
+  return text !== undefined && text.toLowerCase() === schema['x-off']
+}
+
 /**
- * The configuration that the environment asks for. Throws one AppError `config_invalid` whose message has
- * a line for every mistake (also in `details`), never with a secret in it. Unknown variables are ignored; `misspelt` has those that look like ours.
+ * The configuration from the environment. Throws one AppError `config_invalid` whose message has a line for every
+ * mistake (also in `details`), never with a secret in it. Unknown variables are ignored; `misspelt` lists those that
+ * look like settings.
  */
 export function readConfig(env: Environment = process.env): Config {
   const schemas = settingSchemas()
@@ -264,36 +329,44 @@ export function readConfig(env: Environment = process.env): Config {
   const effective: EffectiveSetting[] = []
   for (const [name, schema] of schemas) {
     const text = env[name]?.trim() ?? ''
-    const isOff = text === '' && env[name] !== undefined && schema['x-empty'] === 'off'
-    const value = text !== '' ? parseSetting(schema, text) : isOff ? undefined : defaultOf(schema)
+    const isOff = isTurnedOff(schema, env[name]?.trim())
+    const value = isOff ? undefined : text !== '' ? parseSetting(schema, text) : defaultOf(schema)
     if (value !== undefined) values[name] = value
-    const shown = value === undefined ? '' : masked(schema, String(value))
+    const shown = isOff && text !== '' ? text : value === undefined ? '' : masked(schema, String(value))
     effective.push(Object.freeze({ name, value: shown, source: text === '' && !isOff ? 'default' : 'env' }))
   }
   const result = createRegistry().check('config', values)
-  if (result.ok) {
-    const mistakes = crossMistakes(result.value, effective)
-    if (mistakes.length > 0) throw configError(mistakes)
-    return toConfig(result.value, effective, env)
-  }
-  const wrong = new Set(result.issues.map((issue) => issue.path.replace(/[.[].*$/s, '')))
-  const mistakes = schemas
-    .filter(([name]) => wrong.has(name))
-    .map(
-      ([name, schema]) => `${name}: must be ${expectation(schema)}, got "${masked(schema, env[name] ?? '')}"`,
-    )
-  throw configError(mistakes)
+  const wrong = new Set(result.ok ? [] : result.faults.map(({ path }) => path.replace(/[.[].*$/s, '')))
+  const mistakes = schemas.flatMap(([name, schema]) => {
+    const text = env[name]?.trim() ?? ''
+    const unread = shellMistake(schema, text)
+    if (unread !== undefined) return [`${name}: ${unread}, got "${text}"`]
+    return wrong.has(name)
+      ? [`${name}: must be ${expectation(schema)}, got "${masked(schema, env[name] ?? '')}"`]
+      : []
+  })
+  if (!result.ok || mistakes.length > 0) throw configError(mistakes)
+  const crossing = crossMistakes(result.value, effective)
+  if (crossing.length > 0) throw configError(crossing)
+  return toConfig(result.value, effective, env)
 }
 
-/** What the command line of `weir dev` says, before any environment variable. */
+/** Characters of a value that a shell would have removed, but files of Docker and systemd keep; undefined for none. */
+function shellMistake(schema: SettingSchema, text: string): string | undefined {
+  if (schema['x-secret'] !== undefined) return undefined
+  if (/^(["']).*\1$/s.test(text)) return 'has quotes around its value, leave them out'
+  return text.startsWith('~/') ? 'begins with ~, write the whole path of the home folder' : undefined
+}
+
+/** The flags of `weir dev`, which take precedence over environment variables. */
 export interface DevFlags {
   graphs?: string | undefined
-  /** Of the deployment. */
+  /** Port of the deployment. */
   port?: string | undefined
 }
 
 /**
- * The configuration of `weir dev`, which hosts graphs and loads them anew when they change: those of `flags`, else of
+ * The configuration of `weir dev`, which hosts graphs and reloads them when they change: those of `flags`, else of
  * GRAPHS, else of the langgraph.json in the working directory, else the example. Throws as `readConfig` does.
  */
 export function readDevConfig({ graphs, port }: DevFlags, env: Environment = process.env): Config {
@@ -309,7 +382,7 @@ export function readDevConfig({ graphs, port }: DevFlags, env: Environment = pro
   })
 }
 
-/** The values in effect, one aligned line each with its source; secrets are masked. For `weir config`. */
+/** The effective values, one aligned line each with its source; secrets are masked. For `weir config`. */
 export function describeConfig(config: Config): string {
   const width = Math.max(...config.settings.map(({ name }) => name.length))
   return config.settings
@@ -317,34 +390,4 @@ export function describeConfig(config: Config): string {
       ({ name, value, source }) => `${name.padEnd(width)}  ${value === '' ? '(unset)' : value}  (${source})`,
     )
     .join('\n')
-}
-
-/** What the environment tells commands about a server and its key; what it does not name is undefined. */
-export interface ClientSettings {
-  /** WEIR_URL, of the platform API. */
-  url: string | undefined
-  /** WEIR_DEPLOYMENT_URL. */
-  deploymentUrl: string | undefined
-  /** PORT and DEPLOYMENT_PORT, as text; 0 names none. */
-  port: string | undefined
-  deploymentPort: string | undefined
-  /** WEIR_API_KEY. */
-  apiKey: string | undefined
-  /** DATA_DIR or its default. */
-  dataDir: string
-}
-
-/** Never throws. */
-export function readClientSettings(env: Environment = process.env): ClientSettings {
-  const named = (name: string): string | undefined => env[name]?.trim() || undefined
-  const port = (name: PortSetting): string | undefined => (named(name) === '0' ? undefined : named(name))
-  const dataDir = settingSchemas().find(([name]) => name === 'DATA_DIR')?.[1].default
-  return {
-    url: named('WEIR_URL'),
-    deploymentUrl: named('WEIR_DEPLOYMENT_URL'),
-    port: port('PORT'),
-    deploymentPort: port('DEPLOYMENT_PORT'),
-    apiKey: named('WEIR_API_KEY'),
-    dataDir: named('DATA_DIR') ?? String(dataDir),
-  }
 }

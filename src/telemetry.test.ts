@@ -10,12 +10,12 @@ import { createMetrics } from './base/metrics.ts'
 import { startTelemetry } from './telemetry.ts'
 
 const logger = createLogger({ level: 'silent' })
-/** What the SDK itself waits for a silent endpoint, where these say so. */
+/** Longer than the SDK would wait for an endpoint that does not answer. */
 const LONGER_THAN_THE_TEST_MS = '10000000'
 const METRIC_TIMES = ['METRIC_EXPORT_INTERVAL', 'METRIC_EXPORT_TIMEOUT']
 afterEach(() => {
   vi.unstubAllEnvs()
-  // Of a second SDK nothing is taken while the first one is.
+  // A second SDK is ignored while the first one is registered.
   trace.disable()
   otelMetrics.disable()
 })
@@ -27,7 +27,7 @@ describe('startTelemetry', () => {
     await telemetry.stop()
   })
 
-  it('sends spans and the Prometheus metrics over OTLP, the rest at its stop', async () => {
+  it('sends spans and the Prometheus metrics over OTLP, remaining ones at its stop', async () => {
     const received = new Map<string, string>()
     const sink = createServer((req, res) => {
       void buffer(req).then((body) => {
@@ -53,7 +53,7 @@ describe('startTelemetry', () => {
     expect(received.get('/v1/metrics')).toContain('weir_test_seconds_sum')
   })
 
-  it('gives up on an endpoint that does not answer', async () => {
+  it('stops waiting for an endpoint that does not answer', async () => {
     const silent = createServer(() => undefined)
     await once(silent.listen(0, '127.0.0.1'), 'listening')
     const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`

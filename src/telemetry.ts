@@ -9,9 +9,9 @@ import {
 import type { Logger } from './base/log.ts'
 import type { Metrics } from './base/metrics.ts'
 
-/** OpenTelemetry of this process while it runs. */
+/** OpenTelemetry of this process. */
 export interface Telemetry {
-  /** Sends what is waiting, for a few seconds at most; never rejects. */
+  /** Sends waiting data, for a few seconds at most; never rejects. */
   stop(): Promise<void>
 }
 
@@ -26,9 +26,9 @@ function toAttributes(labels: string): Attributes {
 }
 
 /**
- * Gives the Prometheus metrics to OpenTelemetry as well, read from the same text, under the same names: a counter
- * as a counter, a gauge as a gauge, a histogram as its `_sum` and `_count`. Metrics that are made later are found
- * within 10 s.
+ * Exports the Prometheus metrics through OpenTelemetry as well, read from the same text, under the same names: a
+ * counter as a counter, a gauge as a gauge, a histogram as its `_sum` and `_count`. Metrics that are registered later
+ * are found within 10 s.
  */
 function bridgeMetrics(metrics: Metrics): () => void {
   const meter = otelMetrics.getMeter('weir')
@@ -59,14 +59,14 @@ function bridgeMetrics(metrics: Metrics): () => void {
 
 /**
  * Starts the export of traces and metrics over OTLP if `endpoint` (OTEL_EXPORTER_OTLP_ENDPOINT) is set; the SDK reads
- * it and the other OTEL_ variables itself. Unset: loads nothing and costs nothing. Call it before anything that
- * takes a tracer or meter is made.
+ * it and the other OTEL_ variables itself. If it is not set, nothing is loaded. Call it before a tracer or meter is
+ * created.
  */
 export async function startTelemetry(options: {
   endpoint: string | undefined
   metrics: Metrics
   logger: Logger
-  /** How long `stop` waits at most; default 3 s. */
+  /** Maximum duration of `stop`; default 3 s. */
   stop_ms?: number
 }): Promise<Telemetry> {
   const { endpoint, metrics, logger, stop_ms = STOP_MS } = options

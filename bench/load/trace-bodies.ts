@@ -8,13 +8,13 @@ export interface TraceBodies {
 
 export const BOUNDARY = '----LangSmithFormBoundarybench0000'
 export const RUNS_OF_TRACE = 5
-/** Different texts, so that compression and caches meet something like real traffic. */
+/** Different texts, so that compression and caches behave as with real traffic. */
 const TEMPLATES = 12
 
 /** Placeholder of the same length as the id that replaces it. */
 const placeholder = (n: number): string => `~~~~${String(n).padStart(4, '0')}-aaaa-7aaa-8aaa-aaaaaaaaaaaa`
 
-/** Text of about `size` characters out of a fixed vocabulary; the same for the same seed. */
+/** Text of about `size` characters from a fixed vocabulary; the same for the same seed. */
 function createWriter(seed: number): (size: number) => string {
   let state = seed
   const random = (): number => {
@@ -193,7 +193,7 @@ export function createTraceBodies(perRequest: number): () => TraceBodies {
 
 interface Template {
   body: Buffer
-  /** Where each placeholder stands, by number. */
+  /** The positions of each placeholder, by number. */
   places: number[][]
 }
 

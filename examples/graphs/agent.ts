@@ -2,9 +2,9 @@ import { AIMessage, ToolMessage } from '@langchain/core/messages'
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { createChatModel } from './chat-model.ts'
 
-// A chat agent with one tool. Without a key it runs offline, with a model that makes words up. To use a real one, put
-// OPENAI_API_KEY or ANTHROPIC_API_KEY (and MODEL, if you like) under "env" of langgraph.json: as a map, as the path of
-// a .env file, or as ["OPENAI_API_KEY"], which takes it from the server's environment.
+// A chat agent with one tool. Without a key it runs offline, with a model that invents its words. To use a real one,
+// put OPENAI_API_KEY or ANTHROPIC_API_KEY (and MODEL, if you like) under "env" of langgraph.json: as a map, as the path
+// of a .env file, or as ["OPENAI_API_KEY"], which takes it from the server's environment.
 
 type State = typeof MessagesAnnotation.State
 

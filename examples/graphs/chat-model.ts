@@ -3,11 +3,11 @@ import { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { AIMessage, AIMessageChunk, type BaseMessage, type UsageMetadata } from '@langchain/core/messages'
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
 
-/** A piece of an answer as it streams. */
+/** A streamed piece of an answer. */
 interface Piece {
   text?: string
   usage?: UsageMetadata
-  /** Asks for the tool `clock`. */
+  /** True for a call of the tool `clock`. */
   clock?: boolean
 }
 
@@ -47,7 +47,7 @@ class StreamedModel extends BaseChatModel {
     return this.provider
   }
 
-  /** What a trace says about the model. */
+  /** Provider and model for traces. */
   override getLsParams() {
     return { ls_provider: this.provider, ls_model_name: this.modelName, ls_model_type: 'chat' as const }
   }
@@ -94,7 +94,7 @@ class StreamedModel extends BaseChatModel {
   }
 }
 
-/** Repeats what it was told, a word at a time; asked for the time, it uses the tool. */
+/** Repeats the last message, a word at a time; a question for the time makes it call the tool. */
 async function* parrot(messages: readonly BaseMessage[]): AsyncIterable<Piece> {
   const last = messages.at(-1)
   const heard = last?.text ?? ''
@@ -112,7 +112,7 @@ async function* parrot(messages: readonly BaseMessage[]): AsyncIterable<Piece> {
 
 const ROLES: Record<string, string> = { human: 'user', ai: 'assistant', system: 'system' }
 
-/** Messages as both providers take them; a tool's result is told as text. */
+/** Messages in the form that both providers accept; a tool's result becomes text. */
 function toTurns(messages: readonly BaseMessage[]): { role: string; content: string }[] {
   return messages
     .filter((message) => message.text !== '')

@@ -8,11 +8,11 @@ const ROLES = new Map([
   ['agent', 'assistant'],
 ])
 
-/** @type {import('../../src/trace/processor.ts').Processor} */
+/** @type {import('../../src/trace/messages/processor.ts').Processor} */
 const acmeChat = {
   name: 'acme-chat',
 
-  /** 0 = not mine, 1 = the shape fits, 2 = certain. Look at a few keys only: this runs for every llm run. */
+  /** 0 = another format, 1 = the shape fits, 2 = certain. Look at a few keys only: this runs for every llm run. */
   match(side, value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return 0
     if (side === 'inputs') return Array.isArray(value.turns) ? 2 : 0

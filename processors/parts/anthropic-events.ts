@@ -18,7 +18,7 @@ export function isAnthropicEvent(value: JsonValue): boolean {
   return isObject(value) && EVENT_TYPES.has(value.type)
 }
 
-/** Puts streamed events together into the message that they are. */
+/** Builds a message from its streamed events. */
 export function foldAnthropicEvents(events: readonly JsonValue[]): JsonObject {
   const answer: JsonObject = { role: 'assistant' }
   const folds = new Map<number, BlockFold>()

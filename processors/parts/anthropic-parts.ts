@@ -8,10 +8,10 @@ import {
   reasoningBlock,
   textBlock,
   toolCallBlock,
-} from '../../src/trace/messages.ts'
+} from '../../src/trace/messages/messages.ts'
 import type { AnswerReaders, PartReader, PartReaders } from './part-reader.ts'
 
-/** Content blocks of Anthropic's Messages API, except tool answers. */
+/** Content blocks of Anthropic's Messages API, except tool results. */
 export const anthropicParts: PartReaders = [
   [
     'tool_use',
@@ -33,11 +33,11 @@ export const anthropicParts: PartReaders = [
     'tool_search_tool_result',
     'mcp_tool_result',
   ].map((type): readonly [string, PartReader] => [type, readServerResult]),
-  // What LangChain leaves of streamed arguments; the call itself is listed beside the content.
+  // The rest of streamed arguments in LangChain's messages; the call itself is listed beside the content.
   ['input_json_delta', () => null],
 ]
 
-/** Tool answers: they sit in user messages and become tool messages of their own (D-14). */
+/** Tool results: they are part of user messages and become tool messages of their own (D-14). */
 export const anthropicAnswers: AnswerReaders = [
   [
     'tool_result',

@@ -8,10 +8,10 @@ import {
   reasoningBlock,
   textBlock,
   toolCallBlock,
-} from '../../src/trace/messages.ts'
+} from '../../src/trace/messages/messages.ts'
 import type { AnswerReaders, PartReaders, ToolAnswer } from './part-reader.ts'
 
-/** Parts without a `type`, known by their key: Gemini's `parts` and Bedrock Converse's content blocks. */
+/** Parts without a `type`, recognised by their key: Gemini's `parts` and Bedrock Converse's content blocks. */
 export const keyedParts: PartReaders = [
   ['inlineData', (part) => readInline(part.inlineData)],
   ['inline_data', (part) => readInline(part.inline_data)],
@@ -31,16 +31,16 @@ export const keyedParts: PartReaders = [
   ['json', (part) => readJson(part.json)],
   ['cachePoint', () => null],
   ['guardContent', (part) => readGuarded(part.guardContent)],
-  // Last: a Gemini part may carry text beside what it is about.
+  // Last: a Gemini part of another kind may also have text.
   ['text', readText],
 ]
 
-/** Parts that LangSmith's Gemini wrapper gives a type of its own; the same readers fit. */
+/** Parts to which LangSmith's Gemini wrapper adds a type; the same readers fit. */
 export const geminiWrapperParts: PartReaders = keyedParts.filter(([key]) =>
   ['executable_code', 'code_execution_result'].includes(key),
 )
 
-/** Answers to calls in these formats. */
+/** Results of calls in these formats. */
 export const keyedAnswers: AnswerReaders = [
   ['functionResponse', (part) => readResponse(part.functionResponse)],
   ['function_response', (part) => readResponse(part.function_response)],
@@ -80,7 +80,7 @@ function readCall(
   return block
 }
 
-/** Gemini gives code execution no id: its result follows it, so that one name serves all. */
+/** Gemini gives code execution no id. Its result follows it, so one constant id is enough. */
 function readCode(value: JsonValue | undefined): ContentBlock | undefined {
   if (!isObject(value)) return undefined
   return {

@@ -10,15 +10,15 @@ import {
   reasoningBlock,
   textBlock,
   toolCallBlock,
-} from '../../src/trace/messages.ts'
+} from '../../src/trace/messages/messages.ts'
 import { readSource } from './anthropic-parts.ts'
-import { openaiFile } from './openai-parts.ts'
+import { openaiFile } from './openai/parts.ts'
 import type { PartReaders } from './part-reader.ts'
 import { vercelMedia } from './vercel-parts.ts'
 
 /**
- * Content blocks of LangChain (v0 data blocks, v1 standard blocks, the interface's own), and the types whose
- * names several vendors share: they are told apart by their keys.
+ * Content blocks of LangChain (v0 data blocks, v1 standard blocks, the interface's own), and types whose names several
+ * vendors share: their keys distinguish them.
  */
 export const langchainParts: PartReaders = [
   ['reasoning', readReasoning],

@@ -9,18 +9,18 @@ import {
   keptBlock,
   message,
   put,
-  type Role,
+  type MessageRole,
   shown,
   textBlock,
-} from '../../src/trace/messages.ts'
+} from '../../src/trace/messages/messages.ts'
 import { anthropicAnswers, anthropicParts } from './anthropic-parts.ts'
 import { geminiWrapperParts, keyedAnswers, keyedParts } from './keyed-parts.ts'
 import { langchainParts } from './langchain-parts.ts'
-import { openaiParts } from './openai-parts.ts'
+import { openaiParts } from './openai/parts.ts'
 import type { AnswerReader, PartReader, ToolAnswer } from './part-reader.ts'
 import { vercelAnswers, vercelParts } from './vercel-parts.ts'
 
-/** Every vendor's parts at once, because clients mix them; types that two vendors share read both. */
+/** Parts of all vendors, because clients mix them; a type that two vendors share has a reader for both. */
 const BY_TYPE: ReadonlyMap<string, PartReader> = new Map([
   ...openaiParts,
   ...anthropicParts,
@@ -36,8 +36,12 @@ const ANSWER_BY_TYPE: ReadonlyMap<string, AnswerReader> = new Map([
 ])
 const ANSWER_BY_KEY: ReadonlyMap<string, AnswerReader> = new Map(keyedAnswers)
 
-/** The content blocks of a message: a string, a part, or a list of either. Tool answers inside are kept unread. */
-export function readParts(content: JsonValue | undefined, path: string, issues: Issue[]): ContentBlock[] {
+/** The content blocks of a message: a string, a part, or a list of either. Tool results inside are kept unread. */
+export function readContentParts(
+  content: JsonValue | undefined,
+  path: string,
+  issues: Issue[],
+): ContentBlock[] {
   const blocks: ContentBlock[] = []
   if (content === undefined || content === null || content === '') return blocks
   if (!Array.isArray(content)) {
@@ -78,7 +82,7 @@ function firstByKey<T>(part: JsonObject, readers: ReadonlyMap<string, T>): T | u
   return undefined
 }
 
-/** The answer to a tool call that this part is, if it is one. */
+/** The result of a tool call, if this part is one. */
 function readAnswer(part: JsonValue): ToolAnswer | undefined {
   if (!isObject(part)) return undefined
   const { type } = part
@@ -86,24 +90,24 @@ function readAnswer(part: JsonValue): ToolAnswer | undefined {
   return firstByKey(part, ANSWER_BY_KEY)?.(part)
 }
 
-/** What one message of any vendor holds. */
+/** The content of one message, of any vendor. */
 export interface Spoken {
-  role: Role
+  role: MessageRole
   content: JsonValue | undefined
-  /** Where the content is; `<path>.content` unless told. */
+  /** Path of the content; default `<path>.content`. */
   content_path?: string
   tool_call_id?: JsonValue | undefined
   name?: JsonValue | undefined
   usage_metadata?: JsonValue | undefined
   /** Blocks that come before the content: reasoning that is sent beside it. */
   before?: ContentBlock[]
-  /** Blocks that follow it; a tool call that the content holds already is left out. */
+  /** Blocks that come after the content; a tool call that is already in the content is left out. */
   after?: ContentBlock[]
 }
 
 /**
- * Appends a message to the draft. Tool answers among its parts become `tool` messages of their own, in
- * place (D-14), so that one message may become several.
+ * Appends a message to the draft. Tool results among its parts become `tool` messages of their own, in place (D-14), so
+ * that one message may become several.
  */
 export function putMessage(draft: Draft, path: string, spoken: Spoken): void {
   const { role, content } = spoken
@@ -123,7 +127,7 @@ export function putMessage(draft: Draft, path: string, spoken: Spoken): void {
         putAnswer(draft, `${at}[${i}]`, answer)
       }
     }
-  } else blocks = blocks.concat(readParts(content, at, draft.issues))
+  } else blocks = blocks.concat(readContentParts(content, at, draft.issues))
   addCalls(blocks, spoken.after)
   if (blocks.length === 0 && answered) return
   const said = message(answered && role === 'tool' ? 'user' : role, blocks, spoken.tool_call_id, spoken.name)
@@ -131,7 +135,7 @@ export function putMessage(draft: Draft, path: string, spoken: Spoken): void {
   put(draft, path, said)
 }
 
-/** Appends the answer to a tool call as a message of its own; a failed one has `status: "error"` beside it. */
+/** Appends the result of a tool call as a message of its own; a failed one also has `status: "error"`. */
 export function putAnswer(draft: Draft, path: string, answer: ToolAnswer): void {
   const blocks = answerContent(answer.content, `${path}.content`, draft.issues)
   const said = message('tool', blocks, answer.tool_call_id, answer.name)
@@ -139,11 +143,11 @@ export function putAnswer(draft: Draft, path: string, answer: ToolAnswer): void 
   put(draft, path, said)
 }
 
-/** What a tool answered: parts are read, any other JSON becomes its text. */
+/** The content of a tool result: parts are read, any other JSON becomes its text. */
 function answerContent(content: JsonValue | undefined, path: string, issues: Issue[]): ContentBlock[] {
   if (content === undefined || content === null || content === '') return []
   if (Array.isArray(content) && content.length > 0 && content.every(looksLikePart)) {
-    return readParts(content, path, issues)
+    return readContentParts(content, path, issues)
   }
   const said = jsonText(content)
   return [said === undefined ? kept(content) : textBlock(said)]
@@ -155,7 +159,7 @@ function looksLikePart(part: JsonValue): boolean {
   return typeof part.type === 'string' ? BY_TYPE.has(part.type) : firstByKey(part, BY_KEY) !== undefined
 }
 
-/** A tool answer inside an assistant message was given by the vendor itself. */
+/** A tool result inside an assistant message comes from a tool of the vendor. */
 function serverResult(answer: ToolAnswer, part: JsonValue): ContentBlock {
   const id = text(answer.tool_call_id)
   if (id === undefined) return kept(part)

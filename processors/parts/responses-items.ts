@@ -10,13 +10,13 @@ import {
   readToolArgs,
   reasoningBlock,
   resolveRole,
-  type Role,
+  type MessageRole,
   toolCallBlock,
-} from '../../src/trace/messages.ts'
+} from '../../src/trace/messages/messages.ts'
 import { joinTexts } from './langchain-parts.ts'
 import { putAnswer, putMessage } from './read-parts.ts'
 
-/** Calls that the caller answers, and the key of their arguments. */
+/** Calls whose results the caller sends, and the key of their arguments. */
 const CALLS: ReadonlyMap<string, { key: string; name?: string }> = new Map([
   ['function_call', { key: 'arguments' }],
   ['custom_tool_call', { key: 'input' }],
@@ -26,7 +26,7 @@ const CALLS: ReadonlyMap<string, { key: string; name?: string }> = new Map([
   ['apply_patch_call', { key: 'operation', name: 'apply_patch' }],
 ])
 
-/** Calls that OpenAI makes itself: the name, the keys that asked and the key that answers. */
+/** Calls of OpenAI's own tools: the name, the keys of the request and the key of the result. */
 const SERVER_CALLS: ReadonlyMap<string, { name: string; asked: readonly string[]; answer?: string }> =
   new Map([
     ['web_search_call', { name: 'web_search', asked: ['action'] }],
@@ -68,10 +68,10 @@ function hasTypedContent(content: JsonValue | undefined): boolean {
 }
 
 /**
- * Appends a list of items. What the model gave in a row (reasoning, one message, its calls) is one assistant
- * message, in its order; `absent` is the role of a message that names none.
+ * Appends a list of items. Consecutive items of the model (reasoning, one message, its calls) are one assistant
+ * message, in their order; `absent` is the role of a message that names none.
  */
-export function putItems(draft: Draft, path: string, items: readonly JsonValue[], absent: Role): void {
+export function putItems(draft: Draft, path: string, items: readonly JsonValue[], absent: MessageRole): void {
   let open: Message | undefined
   let openHasText = false
   for (const [i, item] of items.entries()) {
@@ -99,7 +99,7 @@ export function putItems(draft: Draft, path: string, items: readonly JsonValue[]
   }
 }
 
-/** The blocks of an item that is the model's but not a message; undefined for other items. */
+/** The blocks of an item that comes from the model but is not a message; undefined for other items. */
 function assistantBlocks(item: JsonObject, path: string, issues: Issue[]): ContentBlock[] | undefined {
   const type = String(item.type)
   const call = CALLS.get(type)
@@ -142,7 +142,7 @@ function serverBlocks(
   return blocks
 }
 
-function putItem(draft: Draft, path: string, item: JsonValue, absent: Role): void {
+function putItem(draft: Draft, path: string, item: JsonValue, absent: MessageRole): void {
   if (typeof item === 'string') {
     putMessage(draft, path, { role: absent, content: item, content_path: path })
   } else if (isObject(item) && ANSWERS.has(item.type)) {
@@ -158,7 +158,7 @@ function putItem(draft: Draft, path: string, item: JsonValue, absent: Role): voi
   }
 }
 
-/** Some clients leave the message around a part out. */
+/** A part without a message around it, as some clients send. */
 function isBarePart(item: JsonObject): boolean {
   return typeof item.type === 'string' && /^(?:input_|output_|text$)/.test(item.type)
 }

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from '../../src/schema/json.ts'
 
-/** What a list of messages shows of its origin, seen from a few keys of its first messages. */
+/** The origin of a list of messages, as far as a few keys of its first messages show it. */
 export interface Survey {
   /** True when every message looked at is an object with a role (or a LangChain type or constructor). */
   messages: boolean
-  /** Marks of vendors: see the constants below. */
+  /** Distinctive keys of vendors: see the constants below. */
   marks: number
   /** True when every message has its content as a list. */
   lists: boolean

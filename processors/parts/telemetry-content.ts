@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, type JsonValue } from '../../src/schema/json.ts'
-import { parseJson } from '../../src/trace/messages.ts'
+import { jsonValueOf } from '../../src/trace/messages/messages.ts'
 
 /**
- * Content as instrumentations write it into one string attribute: JSON text that holds parts comes as those parts,
- * anything else as it is. A text that merely looks like JSON stays a text.
+ * Content that instrumentations write into one string attribute: JSON text of parts is parsed, anything else is
+ * returned unchanged. A text that merely looks like JSON stays a text.
  */
 export function readContent(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value !== 'string' || !/^\s{0,20}[[{]/.test(value)) return value
-  const parsed = parseJson(value)
+  const parsed = jsonValueOf(value)
   if (Array.isArray(parsed)) return parsed.length > 0 && parsed.every(isPart) ? parsed.map(toPart) : value
   if (!isObject(parsed)) return value
   if (isPart(parsed)) return [toPart(parsed)]
@@ -24,7 +24,9 @@ function isPart(value: JsonValue): value is JsonObject {
   return keys.length <= 2 && UNTYPED.some((key) => keys.includes(key))
 }
 
-/** A part of the GenAI conventions in the words of the part readers; parts of vendors stay as they are. */
+/**
+ * A part of the GenAI conventions in the form that the part readers expect; parts of vendors are returned unchanged.
+ */
 export function toPart(part: JsonValue): JsonValue {
   if (!isObject(part)) return part
   const { type, content } = part

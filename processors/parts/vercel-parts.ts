@@ -7,10 +7,10 @@ import {
   readToolArgs,
   reasoningBlock,
   toolCallBlock,
-} from '../../src/trace/messages.ts'
+} from '../../src/trace/messages/messages.ts'
 import type { AnswerReaders, PartReaders, ToolAnswer } from './part-reader.ts'
 
-/** Content parts that only the Vercel AI SDK sends, except tool answers. */
+/** Content parts that only the Vercel AI SDK sends, except tool results. */
 export const vercelParts: PartReaders = [
   ['tool-call', readToolCall],
   ['redacted-reasoning', (part) => reasoningBlock('', { redacted: part.data })],
@@ -19,7 +19,7 @@ export const vercelParts: PartReaders = [
   ['tool-approval-response', () => null],
 ]
 
-/** Tool answers of all versions: `output: {type, value}` since 5, `result` before. */
+/** Tool results of all versions: `output: {type, value}` since 5, `result` before. */
 export const vercelAnswers: AnswerReaders = [
   ['tool-result', readAnswer],
   ['tool-error', (part) => ({ ...readAnswer(part), content: part.error, failed: true })],

@@ -1,8 +1,8 @@
-// What the server alone says to a deployment's own HTTP app, over a socket that nobody else can open. Never taken from a
-// client, and never passed on.
+// Headers that only the server sends to a deployment's custom HTTP app, over a private socket. The server removes them from
+// requests of clients, and the app's process removes them from requests that it forwards.
 
-/** The user whom the server has found: base64 of JSON, `{user, scopes}`. */
+/** The authenticated user: base64 of the JSON `{user, scopes}`. */
 export const CALLER_HEADER = 'x-weir-caller'
 
-/** The request is a webhook, which is for routes of the app alone. */
+/** Marks a webhook call, which only the app's own routes may answer. */
 export const WEBHOOK_HEADER = 'x-weir-webhook'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError, ERRORS, toAppError } from './errors.ts'
 
 describe('AppError', () => {
-  it('takes message, status and retryable from the table unless told otherwise', () => {
+  it('takes message, status and retryable from the table by default', () => {
     const error = new AppError('log_full')
     expect(error).toMatchObject({ name: 'AppError', code: 'log_full', status: 503, retryable: true })
     expect(error.message).toBe(ERRORS.log_full.message)
@@ -18,8 +18,13 @@ describe('AppError', () => {
 })
 
 describe('ERRORS', () => {
-  it('is retryable exactly where clients are asked to come back', () => {
+  /** P-13 requires its 503; no retry starts a container runtime. */
+  const FINAL_503 = 'container_runtime_unavailable'
+
+  it('INGEST-4, P-13: is retryable exactly for the statuses after which clients retry, but for one 503', () => {
+    expect(ERRORS[FINAL_503]).toMatchObject({ status: 503, retryable: false })
     for (const [code, { status, retryable }] of Object.entries(ERRORS)) {
+      if (code === FINAL_503) continue
       expect([code, retryable]).toEqual([code, status === 429 || status === 503])
     }
   })

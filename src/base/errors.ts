@@ -1,4 +1,4 @@
-/** What a code means to the outside: HTTP status, whether trying again can help, and the default text. */
+/** The meaning of a code for callers: HTTP status, whether a retry can help, and the default text. */
 export interface ErrorKind {
   readonly status: number
   readonly retryable: boolean
@@ -14,35 +14,54 @@ function retryable(status: number, message: string): ErrorKind {
 }
 
 /**
- * Every error code of the product; docs/errors.md is printed from this table. Overload is always retryable
- * with 429 or 503, never 500: clients give up at once on other answers (contract trace-ingest §0 fact 4).
+ * Every error code of the product; docs/errors.md is generated from this table. Overload is always retryable with 429
+ * or 503, never 500: clients do not retry after other statuses (contract trace-ingest §0 fact 4).
  */
 export const ERRORS = {
   invalid_request: kind(422, 'The request is not valid.'),
   invalid_json: kind(400, 'The body is not valid JSON.'),
   invalid_multipart: kind(400, 'The body is not valid multipart/form-data.'),
   invalid_otlp: kind(400, 'The body is not a valid OTLP message.'),
-  invalid_encoding: kind(400, 'The body does not decompress with the Content-Encoding it names.'),
+  invalid_encoding: kind(400, 'The body cannot be decompressed as its Content-Encoding says.'),
   unsupported_media_type: kind(415, 'This Content-Type is not accepted here.'),
-  unsupported_encoding: kind(415, 'This Content-Encoding is not accepted; use identity, gzip or zstd.'),
+  unsupported_encoding: kind(
+    415,
+    'This Content-Encoding is not accepted; use identity, gzip, deflate, zstd or snappy.',
+  ),
   body_too_large: kind(413, 'The body is larger than the limit.'),
+  metadata_too_large: kind(413, 'The metadata would be larger than the limit.'),
   body_too_slow: kind(408, 'The body arrived too slowly.'),
   unauthorized: kind(401, 'Invalid token'),
   forbidden: kind(403, 'Forbidden'),
-  foreign_origin: kind(403, 'Without a key, requests of pages of other sites are not accepted.'),
+  foreign_origin: kind(403, 'Requests without a key are not accepted from pages of other sites.'),
   misdirected_request: kind(
     421,
-    'Without a key, this server answers only under a loopback name or the name in PUBLIC_URL.',
+    'Requests without a key must use a loopback host name, HOST, or the host name of PUBLIC_URL.',
   ),
   auth_unavailable: retryable(503, "The deployment's auth handler does not answer. Try again shortly."),
   auth_failed: kind(500, "The deployment's auth handler failed."),
   app_unavailable: retryable(503, "The deployment's HTTP app does not answer. Try again shortly."),
-  app_failed: kind(502, "The deployment's HTTP app broke off before it had answered."),
+  app_failed: kind(502, "The deployment's HTTP app closed the connection before its response was complete."),
   ui_unavailable: retryable(503, "The deployment's UI components are not bundled."),
-  websockets_unsupported: kind(400, 'Websockets are not served here.'),
+  deployment_name_taken: kind(409, 'Another deployment of this server has this name.'),
+  deployment_managed_by_server: kind(
+    409,
+    'This deployment comes from the setting GRAPHS. Change the setting and restart the server.',
+  ),
+  deployment_type_fixed: kind(409, 'The type of a deployment is fixed when it is made.'),
+  source_unsupported: kind(400, 'This server takes source, not images: run `langgraph deploy --remote`.'),
+  agents_unsupported: kind(400, 'This server has no agents: name the deployment with --name.'),
+  container_runtime_unavailable: kind(503, 'No container runtime answers.'),
+  source_invalid: kind(422, 'The archive of the source is not valid.'),
+  build_failed: kind(422, 'The revision could not be built.'),
+  plan_required: kind(403, 'Deployments need the Plus plan or above.'),
+  secrets_unreadable: kind(500, 'The key in SECRETS_KEY, or in DATA_DIR, does not open the stored secrets.'),
+  deployment_failed: kind(422, 'The revision could not be started; the active one is unchanged.'),
+  deployment_not_ready: retryable(503, 'No revision of the deployment is active yet.'),
+  websockets_unsupported: kind(400, 'WebSockets are not supported here.'),
   workspace_required: kind(
     403,
-    'This key serves several workspaces and has no default: name one in X-Tenant-Id, or take a key of one workspace.',
+    'This key has several workspaces and no default, and requires workspace specification: name one in X-Tenant-Id, or use a key of one workspace.',
   ),
   not_found: kind(404, 'Not found'),
   usage_disabled: kind(
@@ -50,37 +69,44 @@ export const ERRORS = {
     'Granular usage reporting is not enabled. Set DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING and GRANULAR_USAGE_TABLE_ENABLED to true.',
   ),
   method_not_allowed: kind(405, 'This method is not allowed here.'),
+  not_implemented: kind(501, 'This server does not support this request.'),
   conflict: kind(409, 'The request conflicts with what is stored.'),
   run_not_active: kind(409, 'The run is not pending or running.'),
   run_id_taken: kind(409, 'Another thread has a run with this id.'),
   thread_busy: kind(409, 'Thread is busy'),
   overloaded: retryable(503, 'Too much work is in flight. Try again shortly.'),
   log_full: retryable(503, 'The ingest log is full because the store is behind. Try again shortly.'),
-  disk_full: retryable(503, 'The disk of DATA_DIR is full: nothing is stored until there is room on it.'),
-  disk_unwritable: retryable(503, 'The disk of DATA_DIR takes no writes: nothing is stored until it does.'),
+  disk_full: retryable(503, 'The disk of DATA_DIR is full: nothing is stored until space is free.'),
+  disk_unwritable: retryable(503, 'The disk of DATA_DIR cannot be written. Nothing is stored until it can.'),
   log_unavailable: retryable(503, 'The ingest log cannot be written. Try again shortly.'),
   log_unusable: kind(500, 'The directory of the ingest log cannot be used.'),
   worker_failed: retryable(503, 'A worker thread ended before the work was done. Try again shortly.'),
-  worker_timeout: retryable(503, 'The work took longer than it may. Try again later.'),
+  worker_timeout: retryable(503, 'The work exceeded its time limit. Try again later.'),
   host_unavailable: retryable(503, 'No graph host answers. Try again shortly.'),
   store_unavailable: retryable(503, 'The store does not answer. Try again shortly.'),
   rate_limited: retryable(429, 'Too many requests. Try again shortly.'),
   too_many_streams: retryable(429, 'Too many event streams are open. Close some, or try again later.'),
+  quota_reached: retryable(
+    429,
+    'The workspace has as many of these records as its quota allows. Delete some, or try again later.',
+  ),
+  store_full: kind(507, 'The items of the workspace have reached their quota of bytes. Delete some.'),
   usage_limit_reached: retryable(429, 'The limit of traces for this month is reached.'),
   shutting_down: retryable(503, 'The server is stopping. Try again shortly.'),
   internal: kind(500, 'Internal error'),
   config_invalid: kind(500, 'The configuration is not valid.'),
-  store_changed: kind(500, 'A store is not the one that it was when this server ran last.'),
+  store_changed: kind(500, 'A store is not the one that this server used before.'),
   data_dir_unusable: kind(500, 'DATA_DIR cannot be used.'),
 
   invalid_run_id: kind(422, 'The id is not a UUID.'),
+  trace_deleted: kind(409, 'The trace was deleted. It cannot be sent again within a day of that.'),
   invalid_trace_id: kind(422, 'The trace_id is not a UUID or does not fit the run.'),
   invalid_parent_run_id: kind(422, 'The parent_run_id is not a UUID or does not fit the run.'),
   invalid_dotted_order: kind(400, 'The dotted_order is not valid.'),
   invalid_timestamp: kind(422, 'The time must be an ISO 8601 timestamp or epoch milliseconds.'),
   invalid_field: kind(422, 'A field has the wrong type or value.'),
   missing_field: kind(422, 'A required field is missing.'),
-  incomplete_run: kind(422, 'The run did not arrive whole.'),
+  incomplete_run: kind(422, 'The run arrived incomplete.'),
   run_too_large: kind(413, 'The run is larger than the limit.'),
   too_many_parts: kind(413, 'The request has more parts than the limit.'),
   unknown_part: kind(422, 'A part of the request has a name that is not known here.'),
@@ -90,8 +116,8 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /**
- * The one error class of the product: a code from ERRORS, and what the answer may carry besides. The
- * message is meant for the caller and never holds a payload or a key; `cause` is for the log only.
+ * The only error class of the product: a code from ERRORS, and further fields of the response. The message is meant for
+ * the caller and never contains a payload or a key; `cause` is for the log only.
  */
 export class AppError extends Error {
   readonly code: ErrorCode
@@ -112,7 +138,7 @@ export class AppError extends Error {
     return ERRORS[this.code].status
   }
 
-  /** True when the same request may succeed later; such answers carry Retry-After. */
+  /** True when the same request may succeed later; such responses have Retry-After. */
   get retryable(): boolean {
     return ERRORS[this.code].retryable
   }

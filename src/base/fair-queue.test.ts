@@ -3,7 +3,7 @@ import { createFairQueue } from './fair-queue.ts'
 
 const LIMITS = { at_once: 2, at_once_per_key: 1, waiting_per_key: 3 }
 
-/** Enters under a name, and tells the order in which names were let in. */
+/** A queue that records the order in which it admits keys. */
 function createDoor(limits = LIMITS) {
   const queue = createFairQueue(limits)
   const inside: string[] = []
@@ -27,7 +27,7 @@ function createDoor(limits = LIMITS) {
 }
 
 describe('a fair queue', () => {
-  it('lets keys in by turns, however many a key has waiting', async () => {
+  it('admits keys in turn, however many entries one key has waiting', async () => {
     const { inside, enter, leave, turn } = createDoor()
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) void enter(name)
     await turn()
@@ -40,14 +40,14 @@ describe('a fair queue', () => {
     expect(inside.slice(4)).toEqual(['c1', 'a3'])
   })
 
-  it('keeps places of which a key has its share for others', async () => {
+  it('reserves places for other keys when one key is at its limit', async () => {
     const { inside, enter, turn } = createDoor()
     for (const name of ['a1', 'a2']) void enter(name)
     await turn()
     expect(inside).toEqual(['a1'])
   })
 
-  it('refuses a key that has too many waiting, and no other', async () => {
+  it('refuses only the key that has too many entries waiting', async () => {
     const { queue, inside, enter, turn } = createDoor()
     for (const name of ['a1', 'a2', 'a3', 'a4']) void enter(name)
     await turn()
@@ -56,7 +56,7 @@ describe('a fair queue', () => {
     expect(inside).toEqual(['a1', 'b1'])
   })
 
-  it('forgets who has left, and gives a place back once', async () => {
+  it('drops an entry whose caller disconnected, and releases a place only once', async () => {
     const { queue, inside, enter, leave, turn } = createDoor()
     const gone = new AbortController()
     void enter('a1')

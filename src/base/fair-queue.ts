@@ -1,20 +1,20 @@
 import { AppError } from './errors.ts'
 
-/** How much a fair queue lets through. */
+/** Limits of a fair queue. */
 export interface FairQueueLimits {
-  /** Places that are taken at one time, by all. */
+  /** Entries admitted at one time, over all keys. */
   at_once: number
-  /** Of them, by one key. */
+  /** Entries admitted at one time, per key. */
   at_once_per_key: number
-  /** Waiting for a place, by one key; more are refused. */
+  /** Waiting entries per key; more are refused. */
   waiting_per_key: number
 }
 
-/** Places for expensive work. Keys take turns, so that one with much to do delays the others by little. */
+/** Limits expensive work. Keys are admitted in turn, so that one busy key does not delay the others much. */
 export interface FairQueue {
   /**
-   * Resolves when a place is free, with what gives it back.
-   * @throws AppError rate_limited when the key has too many waiting; the signal's reason when `gone` ends before
+   * Resolves when a place is free, with the function that releases it.
+   * @throws AppError rate_limited when the key has too many entries waiting; the reason of `gone` when it aborts first
    */
   enter(key: string, gone?: AbortSignal): Promise<() => void>
 }
@@ -30,7 +30,7 @@ export function createFairQueue(limits: FairQueueLimits): FairQueue {
 
 class TurnQueue implements FairQueue {
   readonly #limits: FairQueueLimits
-  /** By key; the one that was served last is the last one. */
+  /** By key, in the order of their last admission, the oldest first. */
   readonly #lines = new Map<string, Line>()
   #taken = 0
 
@@ -69,7 +69,7 @@ class TurnQueue implements FairQueue {
     }
   }
 
-  /** Of the keys that may have a place the one that was served longest ago. */
+  /** The key that was admitted longest ago, of those that are below their limit. */
   #next(): [string, Line] | undefined {
     if (this.#taken >= this.#limits.at_once) return undefined
     for (const [key, line] of this.#lines) {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 
-/** The all-zero uuid: stands for "none" where a column cannot be null. */
+/** The all-zero uuid: means "none" in columns that cannot be null. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
 const DASHED = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -32,7 +32,10 @@ export function newUuid(): string {
   return randomUUID()
 }
 
-/** A uuid of version 7: such ids sort by their milliseconds, and what is made together lies together in an index. */
+/**
+ * A uuid of version 7: such ids sort by their milliseconds, so records created together are close to each other in an
+ * index.
+ */
 export function newTimeUuid(ms: number): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(ms, 0, 6)

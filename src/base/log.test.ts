@@ -26,7 +26,7 @@ describe('createLogger', () => {
     expect(records()[0]).toMatchObject({ password: '[redacted]' })
   })
 
-  it('obeys the level', () => {
+  it('respects the level', () => {
     const { logger, records } = capture('warn')
     logger.info('quiet')
     logger.warn('loud')

@@ -50,6 +50,13 @@ describe('createMetrics', () => {
     expect(metrics.render()).toContain('g{name="a\\"b\\\\c\\nd"} 2\n')
   })
 
+  it('gives several parts the same counter', () => {
+    const metrics = createMetrics()
+    metrics.counter('b_total', 'B.').inc()
+    metrics.counter('b_total', 'B.').inc()
+    expect(metrics.render()).toContain('b_total 2')
+  })
+
   it('refuses a name that is taken or malformed', () => {
     const metrics = createMetrics()
     metrics.counter('a_total', 'A.')

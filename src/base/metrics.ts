@@ -19,9 +19,10 @@ export interface Histogram {
 
 /** The metrics of one server; rendered as Prometheus text. A name is registered once. */
 export interface Metrics {
+  /** The counter of this name; several parts may count in it. */
   counter(name: string, help: string): Counter
   gauge(name: string, help: string): Gauge
-  /** A gauge whose value is asked for at every scrape, e.g. a queue length. */
+  /** A gauge whose value is read at every scrape, e.g. a queue length. */
   observedGauge(name: string, help: string, read: () => number): void
   /** `buckets` are ascending upper bounds; `+Inf` is added. */
   histogram(name: string, help: string, buckets?: readonly number[]): Histogram
@@ -98,6 +99,7 @@ function createHistogram(
 
 /** An empty set of metrics. Counters without labels start at 0, so that a rate exists from the first scrape. */
 export function createMetrics(): Metrics {
+  const counters = new Map<string, Counter>()
   const families = new Map<string, { help: string; type: string; lines: () => string[] }>()
   const register = (name: string, help: string, type: string, lines: () => string[]): void => {
     if (!METRIC_NAME.test(name)) throw new TypeError(`not a metric name: ${name}`)
@@ -106,14 +108,18 @@ export function createMetrics(): Metrics {
   }
   return {
     counter(name, help) {
+      const known = counters.get(name)
+      if (known !== undefined) return known
       const { values, lines } = simpleSeries(name)
       register(name, help, 'counter', () => (values.size === 0 ? [`${name} 0`] : lines()))
-      return {
+      const counter: Counter = {
         inc(labels, amount = 1) {
           const key = labelText(labels)
           values.set(key, (values.get(key) ?? 0) + amount)
         },
       }
+      counters.set(name, counter)
+      return counter
     },
     gauge(name, help) {
       const { values, lines } = simpleSeries(name)

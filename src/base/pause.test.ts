@@ -9,7 +9,7 @@ describe('pause', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('ends with its signal, or at once when that has ended or there is nothing to wait for', async () => {
+  it('ends with its signal, or at once when the signal is aborted or the time is 0', async () => {
     const end = new AbortController()
     const long = pause(2 ** 31 - 1, end.signal)
     await pause(0, end.signal)

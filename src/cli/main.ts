@@ -1,53 +1,67 @@
 import { AppError } from '../base/errors.ts'
+import { nearestName } from './arguments/command-arguments.ts'
 
 /** A subcommand: its own arguments in, its exit code out. */
 export type Command = (args: string[]) => Promise<number>
 
-/** Each is loaded only when it is used, so that `validate` starts without the server's weight. */
+/** Each is loaded only when it is used, so that `validate` starts without loading the server. */
 const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<Command> }>> = {
-  serve: { summary: 'Run the server.', load: async () => (await import('./serve.ts')).serve },
+  serve: { summary: 'Run the server.', load: async () => (await import('./commands/serve.ts')).serve },
   dev: {
     summary: 'Run the server with your graphs, and load them anew when they change.',
-    load: async () => (await import('./dev.ts')).dev,
+    load: async () => (await import('./commands/dev.ts')).dev,
+  },
+  deploy: {
+    summary: 'Deploy the LangGraph project of a folder, and show and change deployments.',
+    load: async () => (await import('./commands/deploy.ts')).deploy,
+  },
+  open: {
+    summary: 'Print a link that signs your browser in, and open it.',
+    load: async () => (await import('./commands/open.ts')).open,
   },
   validate: {
-    summary: 'Say why runs are or are not fully functional.',
-    load: async () => (await import('./validate.ts')).validate,
+    summary: 'Say what Weir would make of logged runs, and what they lack.',
+    load: async () => (await import('./commands/validate.ts')).validate,
   },
   runs: {
     summary: 'List, cancel and follow runs of a deployment.',
-    load: async () => (await import('./runs.ts')).runs,
+    load: async () => (await import('./commands/runs.ts')).runs,
   },
   usage: {
     summary: 'Count traces, tokens and costs over time.',
-    load: async () => (await import('./usage.ts')).usage,
+    load: async () => (await import('./commands/usage.ts')).usage,
   },
   keys: {
     summary: 'List, make and revoke API keys.',
-    load: async () => (await import('./keys.ts')).keys,
+    load: async () => (await import('./commands/keys.ts')).keys,
   },
   workspaces: {
     summary: 'List and make workspaces.',
-    load: async () => (await import('./workspaces.ts')).workspaces,
+    load: async () => (await import('./commands/workspaces.ts')).workspaces,
+  },
+  projects: {
+    summary: 'List and delete projects, and set how long they keep runs.',
+    load: async () => (await import('./commands/projects.ts')).projects,
   },
   members: {
-    summary: 'List and add members.',
-    load: async () => (await import('./members.ts')).members,
+    summary: 'List and add members of the organization.',
+    load: async () => (await import('./commands/members.ts')).members,
   },
   env: {
-    summary: 'Print what points clients of this shell at the server.',
-    load: async () => (await import('./env.ts')).env,
+    summary: 'Print environment variables that point clients at the server.',
+    load: async () => (await import('./commands/env.ts')).env,
   },
   config: {
-    summary: 'Print the effective configuration.',
-    load: async () => (await import('./config.ts')).config,
+    summary: 'Print the settings in effect.',
+    load: async () => (await import('./commands/config.ts')).config,
   },
 }
 
-/** Runs the command line and returns the exit code; 2 for words that it does not understand. */
+/** Runs the command line and returns the exit code; 2 for an invalid command line. */
 export async function main(argv: readonly string[]): Promise<number> {
-  const [name, ...args] = argv
-  if (name === '--version' || name === '-v') return version()
+  const [first, ...rest] = argv
+  if (first === '--version' || first === '-v' || first === 'version') return version()
+  const [name, args] = first === 'help' && rest.length > 0 ? [rest[0], ['--help']] : [first, rest]
   const command = name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name]
   if (!command) return usage(name)
   try {
@@ -60,7 +74,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The code of an error, to look it up; none where the command line is wrong. */
+/** The code of an error, for docs/errors.md; empty for an invalid command line. */
 function codeText({ code, message }: AppError): string {
   if (code === 'invalid_request') return ''
   return `${message.includes('\n') ? '\n' : ' '}(${code})`
@@ -68,15 +82,19 @@ function codeText({ code, message }: AppError): string {
 
 function usage(name: string | undefined): number {
   const asked = name === undefined || name === 'help' || name === '--help' || name === '-h'
-  const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)} ${summary}`)
-  const text = `Usage: weir <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nweir <command> --help tells more.`
+  const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(11)} ${summary}`)
+  const text = `Usage: weir <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nweir <command> --help tells more of a command, weir --version the version.`
   if (asked) console.log(text)
-  else console.error(`weir: there is no command "${name}".\n\n${text}`)
+  else {
+    const meant = nearestName(name, Object.keys(COMMANDS))
+    const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
+    console.error(`weir: there is no command "${name}".${guess}\n\n${text}`)
+  }
   return asked ? 0 : 2
 }
 
 async function version(): Promise<number> {
-  const { packageVersion } = await import('../base/package-version.ts')
+  const { packageVersion } = await import('../base/node/package-version.ts')
   console.log(packageVersion())
   return 0
 }

@@ -6,14 +6,17 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { main } from './main.ts'
 
-// What people type wrong, and the words that they get: what is wrong, which name or value, what to type instead.
+// Invalid command lines and their messages: each names the wrong word or value, and a valid one.
 
+/** `serve` changes that of this process, which other test files share. */
+const umask = process.umask()
 const ID = '4612d97d-00b9-4ade-a923-27bbbf7f98d0'
 
 let dir: string
 let url: string
-/** A server that knows the key `good`, has two workspaces, and no runs. */
+/** A server with the API key `good`, two workspaces and no runs. */
 const server = createServer((req, res) => {
+  if (req.url?.endsWith('/info')) return void res.end('{"weir":{}}')
   if (req.headers['x-api-key'] !== 'good') return void res.writeHead(401).end('{"detail":"Invalid token"}')
   if (req.url === '/api/v1/workspaces') {
     const workspaces = ['Default', 'research'].map((display_name, n) => ({ id: `${n}`, display_name }))
@@ -32,11 +35,12 @@ afterAll(async () => {
   await rm(dir, { recursive: true })
 })
 afterEach(() => {
+  process.umask(umask)
   vi.unstubAllEnvs()
   vi.restoreAllMocks()
 })
 
-/** What a command says on standard error, without its help; it must end with 2 and say nothing else. */
+/** Standard error of a command, without its help. The command must end with code 2 and print nothing else. */
 async function wordsOf(line: string, env: Record<string, string> = {}): Promise<string> {
   const named = { DATA_DIR: dir, WEIR_URL: url, WEIR_DEPLOYMENT_URL: url, WEIR_API_KEY: 'good' }
   const none = { PORT: '', DEPLOYMENT_PORT: '' }
@@ -44,9 +48,16 @@ async function wordsOf(line: string, env: Record<string, string> = {}): Promise<
   const said: string[] = []
   vi.spyOn(console, 'error').mockImplementation((text: string) => void said.push(text))
   const printed = vi.spyOn(console, 'log').mockImplementation(() => undefined)
-  const code = await main(line.split(' '))
+  const code = await main(line.replaceAll('DIR', dir).replaceAll('HOST', new URL(url).host).split(' '))
   expect([code, printed.mock.calls]).toEqual([2, []])
-  return said.join('\n').split('\n\nUsage: ')[0]?.replaceAll(dir, 'DIR').replaceAll(url, 'URL') ?? ''
+  return (
+    said
+      .join('\n')
+      .split('\n\nUsage: ')[0]
+      ?.replaceAll(dir, 'DIR')
+      .replaceAll(url, 'URL')
+      .replaceAll(new URL(url).host, 'HOST') ?? ''
+  )
 }
 
 const NOT_RUNNING =
@@ -54,8 +65,29 @@ const NOT_RUNNING =
 
 describe('a mistake on the command line', () => {
   it.each([
-    ['usge', 'weir: there is no command "usge".'],
-    ['usage list', 'weir usage: "list" is no action; there is only rebuild.'],
+    ['usge', 'weir: there is no command "usge". Did you mean usage?'],
+    ['key list', 'weir: there is no command "key". Did you mean keys?'],
+    ['publish', 'weir: there is no command "publish".'],
+    ['help publish', 'weir: there is no command "publish".'],
+    [
+      'usage --group-by user,project',
+      'weir usage: --group-by must be one of workspace, project, user, api_key, model. It is "user,project".',
+    ],
+    ['usage --workspace', 'weir usage: --workspace needs a value after it.'],
+    ['usage --from -7d', 'weir usage: --from needs a value after it.'],
+    ['usage --details=yes', 'weir usage: --details takes no value.'],
+    [
+      'usage --from 2026-11-20 --to 2026-11-19T23:00:00-01:00',
+      'weir usage: --from must be before --to. --from is 2026-11-20, --to is 2026-11-19T23:00:00-01:00.',
+    ],
+    [
+      'keys create bot --workspace Default --expires 2020-01-01',
+      'weir keys: --expires must be in the future. It is "2020-01-01".',
+    ],
+    ['runs show', 'weir runs: "show" is not one of list, cancel, tail.'],
+    ['env now', 'weir env: weir env takes no arguments, not now.'],
+    ['config PORT', 'weir config: weir config takes no arguments, not "PORT".'],
+    ['usage list', 'weir usage: "list" is not an action; the only one is rebuild.'],
     [
       'usage --from 30days',
       'weir usage: --from must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or how long ago: 12h, 30d, 4w or 1y. It is "30days".',
@@ -65,15 +97,15 @@ describe('a mistake on the command line', () => {
       'weir usage: --group-by must be one of workspace, project, user, api_key, model. It is "day".',
     ],
     ['usage --format xml', 'weir usage: --format must be one of table, json, csv. It is "xml".'],
-    ['usage rebuild now', 'weir usage: weir usage rebuild takes no words, not "now".'],
-    ['keys new x', 'weir keys: "new" is none of list, create, revoke.'],
+    ['usage rebuild now', 'weir usage: weir usage rebuild takes no arguments, not "now".'],
+    ['keys new x', 'weir keys: "new" is not one of list, create, revoke.'],
     [
       'keys create bot',
-      'weir keys: The key would serve several workspaces (Default, research), and requests that do not say for which would be refused. Add --workspace NAME for a key of one workspace, or --default-workspace NAME for a key of all.',
+      'weir keys: The key would serve several workspaces (Default, research), and requests that do not name one would be refused. Add --workspace NAME for a key of one workspace, or --default-workspace NAME for a key of all.',
     ],
     [
       'keys create bot --workspace Reserch',
-      'weir keys: There is no workspace "Reserch"; weir workspaces list tells ids.',
+      'weir keys: There is no workspace "Reserch"; weir workspaces list shows ids.',
     ],
     [
       'keys create bot --role root --workspace Default',
@@ -83,25 +115,35 @@ describe('a mistake on the command line', () => {
       'keys create bot --expires soon --workspace Default',
       'weir keys: --expires must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or in how long: 12h, 30d, 4w or 1y. It is "soon".',
     ],
-    ['members add ada', 'weir members: "ada" is no email address such as ada@example.com.'],
-    ['members remove ada', 'weir members: "remove" is none of list, add.'],
+    ['members add ada', 'weir members: "ada" is not an email address such as ada@example.com.'],
+    ['members remove ada', 'weir members: "remove" is not one of list, add.'],
     ['members', 'weir members: Name one of list, add.'],
+    [
+      'members list --role root',
+      'weir members: --role must be one of admin, operator, user, viewer. It is "root".',
+    ],
+    ['members list --name Ada', 'weir members: list takes no --name.'],
     ['workspaces create', 'weir workspaces: create takes one name (in quotes when it has several words).'],
-    ['runs lst', 'weir runs: "lst" is none of list, cancel, tail.'],
+    ['runs lst', 'weir runs: "lst" is not one of list, cancel, tail.'],
     ['runs tail', 'weir runs: tail takes either the id of one run or --thread ID.'],
     ['runs cancel', 'weir runs: cancel takes either ids of runs or --status STATUS.'],
     [
       'keys create two words',
       'weir keys: create takes one description (in quotes when it has several words), not "two words".',
     ],
-    ['runs list --form json', 'weir runs: There is no option --form.'],
+    ['runs list --form json', 'weir runs: There is no option --form. Did you mean --format?'],
+    [
+      'usage --json --format csv',
+      'weir usage: --json is short for --format json, and --format says csv. Leave one of them out.',
+    ],
+    ['config --last', 'weir config: There is no option --last; there are --format, --json, --help.'],
     ['dev --graps x.json', 'weir dev: There is no option --graps. Did you mean --graphs?'],
-    ['runs tail last', 'weir runs: "last" is no id of a run; weir runs list tells them.'],
-    [`runs tail ${ID}`, `weir runs: There is no run ${ID} (404); weir runs list tells which there are.`],
-    ['runs list --thread x', 'weir runs: "x" is no id of a thread; weir runs list tells them.'],
+    ['runs tail last', 'weir runs: "last" is not the id of a run; weir runs list shows them.'],
+    [`runs tail ${ID}`, `weir runs: There is no run ${ID} (404); weir runs list shows the runs.`],
+    ['runs list --thread x', 'weir runs: "x" is not the id of a thread; weir runs list shows them.'],
     [
       `runs list --thread ${ID}`,
-      `weir runs: There is no thread ${ID} (404); weir runs list tells the threads of runs.`,
+      `weir runs: There is no thread ${ID} (404); weir runs list shows the threads of runs.`,
     ],
     [
       'runs list --status done',
@@ -109,7 +151,14 @@ describe('a mistake on the command line', () => {
     ],
     ['runs list --limit many', 'weir runs: --limit must be a number from 1 to 1000. It is "many".'],
     ['validate', 'weir validate: Name a file, or - for standard input.'],
-    ['serve now', 'weir serve: weir serve takes no words, not "now".'],
+    ['validate DIR', 'weir validate: DIR: It is a folder: name the files in it.'],
+    ['validate DIR/file', 'weir validate: DIR/file: It is empty.'],
+    ['validate DIR/none.json', 'weir validate: DIR/none.json: There is no such file.'],
+    [
+      'validate DIR/file --processors DIR/none.js',
+      'weir validate: There is no file DIR/none.js. PROCESSORS and --processors name modules with message formats of your own. (config_invalid)',
+    ],
+    ['serve now', 'weir serve: weir serve takes no arguments, not "now".'],
     [
       'dev --port http',
       'weir dev: --port must be a port up to 65535, or 0 for any free one. It is "http". (config_invalid)',
@@ -123,6 +172,16 @@ describe('a mistake about the server or its key', () => {
   it.each([
     ['usage', { WEIR_URL: '' }, `weir usage: ${NOT_RUNNING} WEIR_URL.`],
     ['env', { WEIR_URL: '' }, `weir env: ${NOT_RUNNING} WEIR_URL.`],
+    [
+      'env',
+      {},
+      'weir env: What listens at URL is not Weir: it answers 404 to GET /settings. Name the address that the server printed when it started.',
+    ],
+    [
+      'env --url http://127.0.0.1:1',
+      {},
+      'weir env: No server answers at http://127.0.0.1:1. Start it with npm start, or name another address with --url.',
+    ],
     [
       'runs list',
       { WEIR_URL: '', WEIR_DEPLOYMENT_URL: '' },
@@ -144,21 +203,26 @@ describe('a mistake about the server or its key', () => {
       'weir usage: No server answers at http://127.0.0.1:1. Start it with npm start, or name another address with --url.',
     ],
     [
+      'workspaces list --url https://HOST',
+      {},
+      'weir workspaces: What listens at https://HOST does not speak https. Name it with http: URL.',
+    ],
+    [
       'usage',
       KEYLESS,
-      'weir usage: The server at URL wants an API key, and there is none in DIR/api-key (401). Give a key with --key or WEIR_API_KEY.',
+      'weir usage: The server at URL requires an API key, and there is none in DIR/api-key (401). Give a key with --key or WEIR_API_KEY.',
     ],
     [
       'usage --key wrong',
       {},
-      'weir usage: The server at URL does not know the key of --key (401). weir keys create makes one; the first is in DATA_DIR/api-key.',
+      'weir usage: The server at URL refused the key of --key (401). Create one with weir keys create; the first one is in DATA_DIR/api-key.',
     ],
   ])('%s %j', async (line, env, words) => expect(await wordsOf(line, env)).toBe(words))
 
-  it('of a first key that was revoked is told with the file that it is in, and how a new one is had', async () => {
+  it('names the file of a revoked first key, and how to get a new one', async () => {
     await writeFile(join(dir, 'api-key'), 'revoked\n')
     const words =
-      'The server at URL does not know the key in DIR/api-key (401): it was revoked, or is of another data directory. Give a key with --key or WEIR_API_KEY. If no admin key is left, start the server again: it makes one and keeps it in DIR/api-key.'
+      'The server at URL refused the key in DIR/api-key (401): it was revoked, or belongs to another data directory. Give a key with --key or WEIR_API_KEY. If no admin key is left, restart the server: it creates one and writes it to DIR/api-key.'
     expect(await wordsOf('usage', KEYLESS)).toBe(`weir usage: ${words}`)
     expect(await wordsOf('env', KEYLESS)).toBe(`weir env: ${words}`)
     await rm(join(dir, 'api-key'))
@@ -172,15 +236,33 @@ describe('a mistake about a start', () => {
       'weir serve: The configuration is not valid:\n  PORT: must be an integer between 0 and 65535, got "http"\n(config_invalid)',
     ],
     [
+      { PORT: '"1984"', GRAPHS: "'langgraph.json'" },
+      'weir serve: The configuration is not valid:\n  PORT: has quotes around its value, leave them out, got ""1984""\n  GRAPHS: has quotes around its value, leave them out, got "\'langgraph.json\'"\n(config_invalid)',
+    ],
+    [
       { CLICKHOUSE_CLUSTER: 'main' },
       'weir serve: The configuration is not valid:\n  CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "main"; without it the embedded ClickHouse is used\n(config_invalid)',
     ],
   ])('%j', async (env, words) => expect(await wordsOf('serve', env)).toBe(words))
 
-  it('on a DATA_DIR that is a file names it', async () => {
+  it('names a DATA_DIR that is a file', async () => {
     const env = { DATA_DIR: join(dir, 'file'), LOG_LEVEL: 'silent' }
     expect(await wordsOf('serve', env)).toBe(
-      'weir serve: DIR/file is a file, and DATA_DIR needs a folder there. Remove it, or set DATA_DIR to another folder. (data_dir_unusable)',
+      'weir serve: DIR/file is a file, and DATA_DIR needs a folder there. Set DATA_DIR to another folder. (data_dir_unusable)',
     )
+  })
+})
+
+describe('alternative spellings that the command line accepts', () => {
+  it.each(['usage --help', 'help usage'])('%s prints the help of the command', async (line) => {
+    const printed = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    expect(await main(line.split(' '))).toBe(0)
+    expect(String(printed.mock.calls[0]?.[0])).toMatch(/^Usage: weir usage /)
+  })
+
+  it.each(['/', '/api', '/api/v1/'])('an address that ends with %s', async (end) => {
+    const printed = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    expect(await main(['workspaces', 'list', '--json', '--url', `${url}${end}`, '--key', 'good\n'])).toBe(0)
+    expect(String(printed.mock.calls[0]?.[0])).toContain('research')
   })
 })

@@ -1,29 +1,29 @@
 import { AppError } from '../base/errors.ts'
 import type { EventDraft, RunLease, ThreadRef } from './event-log.ts'
-import { type Append, CHUNK_CHARS, CHUNK_EVENTS, type Chunk, type EventStore } from './event-store.ts'
+import { type Append, CHUNK_CHARS, CHUNK_EVENTS, type EventChunk, type EventStore } from './event-store.ts'
 
-/** Puts appends into few commits: what comes while one is under way goes into the next. */
+/** Groups appends into few commits: appends that arrive during a commit are part of the next one. */
 export interface CommitQueue {
-  /** Resolves when all of `items` are durable: their chunks, in order, or null when the lease is gone. */
+  /** Resolves when all of `items` are durable: their chunks, in order, or null when the lease is lost. */
   add(
     thread: ThreadRef,
     items: readonly EventDraft[],
     lease: RunLease | null,
-  ): Promise<readonly Chunk[] | null>
-  /** Resolves when all that was added until now is committed, or has failed. */
+  ): Promise<readonly EventChunk[] | null>
+  /** Resolves when everything added so far is committed or has failed. */
   settled(): Promise<void>
 }
 
-/** What one commit takes: a few milliseconds of work. */
+/** Most events in one commit: a few milliseconds of work. */
 const COMMIT_EVENTS = 2000
 const COMMIT_CHARS = 2 << 20
 
 interface Entry extends Append {
-  done(chunk: Chunk | null): void
+  done(chunk: EventChunk | null): void
   failed(error: unknown): void
 }
 
-/** Parts of `items` that are a chunk each. */
+/** Splits `items` into chunks. */
 function* chunksOf(items: readonly EventDraft[]): Generator<readonly EventDraft[]> {
   let from = 0
   let chars = 0
@@ -38,7 +38,7 @@ function* chunksOf(items: readonly EventDraft[]): Generator<readonly EventDraft[
   if (from < items.length) yield from === 0 ? items : items.slice(from)
 }
 
-/** The first of `waiting` that go into one commit; they are taken out. */
+/** Removes the first of `waiting` that fit into one commit, and returns them. */
 function takeSome(waiting: Entry[]): Entry[] {
   let count = 0
   let events = 0
@@ -53,13 +53,13 @@ function takeSome(waiting: Entry[]): Entry[] {
 }
 
 function ignore(): void {
-  // Whoever appended is told.
+  // The callers of `add` receive the error.
 }
 
-/** `committed` is called for each commit before anybody else hears of it. */
+/** `committed` is called for each commit before `add` resolves. */
 export function createCommitQueue(
   store: Pick<EventStore, 'append'>,
-  committed: (thread: ThreadRef, chunk: Chunk) => void,
+  committed: (thread: ThreadRef, chunk: EventChunk) => void,
 ): CommitQueue {
   const waiting: Entry[] = []
   let flushing: Promise<void> | undefined
@@ -74,7 +74,7 @@ export function createCommitQueue(
     for (const [index, { done }] of entries.entries()) done(chunks[index] ?? null)
   }
 
-  /** Threads do not suffer from each other: what fails together is tried apart. */
+  /** If threads fail together, each is tried alone, so that one does not affect the others. */
   async function commitApart(entries: readonly Entry[]): Promise<void> {
     try {
       await commit(entries)
@@ -87,7 +87,7 @@ export function createCommitQueue(
 
   async function flush(): Promise<void> {
     while (waiting.length > 0) {
-      // What else comes in this turn comes along, and sockets get theirs between commits.
+      // Appends of the same turn join the commit, and sockets are served between commits.
       await new Promise((turn) => setImmediate(turn))
       await commitApart(takeSome(waiting))
     }
@@ -98,15 +98,15 @@ export function createCommitQueue(
     async add(thread, items, lease) {
       const parts = [...chunksOf(items)].map(
         (part) =>
-          new Promise<Chunk | null>((done, failed) => {
+          new Promise<EventChunk | null>((done, failed) => {
             waiting.push({ thread, items: part, lease, done, failed })
           }),
       )
       if (parts.length > 0) flushing ??= flush()
-      // In order of coming: when this is done, so is all before.
+      // In order of arrival: when this one is finished, all earlier ones are.
       newest = parts.at(-1)?.then(ignore, ignore) ?? newest
       const chunks = await Promise.all(parts)
-      return chunks.some((chunk) => chunk === null) ? null : (chunks as Chunk[])
+      return chunks.some((chunk) => chunk === null) ? null : (chunks as EventChunk[])
     },
     settled: () => newest,
   }

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../base/log.ts'
 import type { Counter, Metrics } from '../base/metrics.ts'
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts'
-import { BEGINNING, formatEventId, parseEventId, type Stamp } from './event-id.ts'
+import { LOG_START, formatEventId, parseEventId, type Stamp } from './id.ts'
 import type { Batch, EventLog, ReadFrom, ThreadRef } from './event-log.ts'
-import type { Chunk, EventStore, LogChange, Page } from './event-store.ts'
-import { type Place, readThread } from './read-thread.ts'
+import type { EventChunk, EventStore, LogChange, Page } from './event-store.ts'
+import { type ReadPosition, readThread } from './read-thread.ts'
 import { createSharedPages, type SharedPages } from './shared-pages.ts'
 import { ThreadTail } from './thread-tail.ts'
 import { type LogTrimmer, trimLogs } from './trim-logs.ts'
@@ -14,38 +14,38 @@ export interface EventLogParts {
   store: EventStore
   logger: Logger
   metrics: Metrics
-  /** Between looks for what is too old; default a minute. */
+  /** Interval between deletions of old events; default one minute. */
   trimEveryMs?: number
 }
 
 /** The event log of a process. */
 export interface OpenEventLog extends EventLog {
-  /** Events that someone has committed together with something else: they reach the readers. */
-  committed(thread: ThreadRef, chunk: Chunk): void
-  /** Ends the readers when all that was appended is committed, and closes the store. */
+  /** Passes events that another transaction has committed to the readers. */
+  committed(thread: ThreadRef, chunk: EventChunk): void
+  /** Ends the readers after all appends are committed, and closes the store. */
   close(): Promise<void>
 }
 
-/** What readers that are behind hold together, in characters; beyond that they read from the store. */
+/** Characters that the tails may hold for slow readers in total; beyond that readers read from the store. */
 const MAX_HELD_CHARS = 64 << 20
 const TRIM_EVERY_MS = 60_000
 const STORE_RETRY_MS = 250
 /** After every event. */
-const THE_END: Stamp = [Number.MAX_SAFE_INTEGER, 0]
+const LOG_END: Stamp = [Number.MAX_SAFE_INTEGER, 0]
 
 /**
- * The log of events over what keeps them: appends of many runs go into few commits, and all readers of a thread share its
- * tail, so that those that keep up never read the store.
+ * The event log on top of an event store: appends of several runs share a commit, and all readers of a thread share its
+ * tail, so that readers that keep up never read from the store.
  */
 export function createEventLog(parts: EventLogParts): OpenEventLog {
   return new TailedEventLog(parts)
 }
 
-/** A tail, and the thread it is of. */
+/** A tail, its thread and its readers. */
 interface Followed {
   thread: ThreadRef
   tail: ThreadTail
-  /** Others have appended what is not in the tail. */
+  /** Other processes have appended events that the tail lacks. */
   stale: boolean
   fetching: boolean
 }
@@ -53,7 +53,7 @@ interface Followed {
 class TailedEventLog implements OpenEventLog {
   readonly #store: EventStore
   readonly #logger: Logger
-  /** Of threads that have readers here. */
+  /** Threads that have readers in this process. */
   readonly #followed = new Map<string, Followed>()
   readonly #queue: CommitQueue
   readonly #pages: SharedPages
@@ -76,7 +76,7 @@ class TailedEventLog implements OpenEventLog {
       'Characters of events held for readers that are behind.',
       () => this.#held,
     )
-    store.listen((change) => this.#hear(change))
+    store.listen((change) => this.#applyChange(change))
   }
 
   async append(...[thread, items, lease]: Parameters<EventLog['append']>): Promise<string[] | 'lost'> {
@@ -87,7 +87,7 @@ class TailedEventLog implements OpenEventLog {
     )
   }
 
-  committed(thread: ThreadRef, chunk: Chunk): void {
+  committed(thread: ThreadRef, chunk: EventChunk): void {
     this.#appended.inc({}, chunk.items.length)
     this.#trimmer.note(thread, chunk)
     const followed = this.#followed.get(keyOf(thread))
@@ -97,7 +97,7 @@ class TailedEventLog implements OpenEventLog {
   }
 
   read(thread: ThreadRef, from: ReadFrom, signal: AbortSignal): AsyncIterable<Batch> {
-    const seen = typeof from === 'object' ? parseEventId(from.after) : BEGINNING
+    const seen = typeof from === 'object' ? parseEventId(from.after) : LOG_START
     if (signal.aborted) return nothing()
     const followed = this.#follow(thread)
     const { tail } = followed
@@ -106,21 +106,21 @@ class TailedEventLog implements OpenEventLog {
     signal.addEventListener('abort', () => this.#leave(followed), { once: true })
     const page = (after: Stamp): Promise<Page | undefined> => this.#page(followed, after)
     if (from !== 'now') {
-      const place = { seen, position: undefined, tellsGap: from !== 'start' }
+      const place = { seen, position: undefined, reportsGap: from !== 'start' }
       return readThread(tail, place, page, signal)
     }
     if (tail.end !== undefined) {
-      const place = { seen: tail.last, position: tail.end, tellsGap: true }
+      const place = { seen: tail.last, position: tail.end, reportsGap: true }
       return readThread(tail, place, page, signal)
     }
-    const begun = page(THE_END).then(() => undefined)
-    // Told to who reads; until then nobody is there to hear it.
+    const begun = page(LOG_END).then(() => undefined)
+    // Readers receive the error; without readers it is ignored.
     begun.catch(() => undefined)
     return readFromNow(begun, tail, page, signal)
   }
 
   async last(thread: ThreadRef): Promise<string | null> {
-    const page = await this.#store.page(thread, THE_END)
+    const page = await this.#store.page(thread, LOG_END)
     return page === undefined || page.total === 0 ? null : formatEventId(...page.last)
   }
 
@@ -143,7 +143,7 @@ class TailedEventLog implements OpenEventLog {
     await this.#store.close()
   }
 
-  /** What is appended from now on reaches the tail. */
+  /** Registers a reader: from now on appended events reach the tail. */
   #follow(thread: ThreadRef): Followed {
     const key = keyOf(thread)
     const known = this.#followed.get(key)
@@ -176,15 +176,15 @@ class TailedEventLog implements OpenEventLog {
     followed.tail.wake()
   }
 
-  /** What a reader asks the store for; tells the tail where the thread's end is. */
+  /** Reads a page from the store, and sets the end of the thread in the tail. */
   async #page(followed: Followed, after: Stamp): Promise<Page | undefined> {
     const page = await this.#pages.page(followed.thread, after)
-    followed.tail.meet(page?.total ?? 0, page?.last ?? BEGINNING)
+    followed.tail.meet(page?.total ?? 0, page?.last ?? LOG_START)
     if (followed.stale) this.#fetch(followed)
     return page
   }
 
-  /** Brings the tail up to what others have appended, once for all readers. */
+  /** Reads the events that other processes have appended into the tail, once for all readers. */
   #fetch(followed: Followed): void {
     followed.stale = true
     if (followed.fetching || followed.tail.end === undefined) return
@@ -211,7 +211,7 @@ class TailedEventLog implements OpenEventLog {
     followed.stale &&= tail.readers > 0
   }
 
-  #hear(change: LogChange): void {
+  #applyChange(change: LogChange): void {
     if (change.kind === 'missed') {
       for (const followed of this.#followed.values()) this.#fetch(followed)
       return
@@ -224,10 +224,10 @@ class TailedEventLog implements OpenEventLog {
 }
 
 async function* nothing(): AsyncGenerator<Batch> {
-  // Ends at once.
+  // The reader ends at once.
 }
 
-/** From the end as it is now; what is appended meanwhile follows. */
+/** Starts at the current end; events appended meanwhile follow. */
 async function* readFromNow(
   begun: Promise<void>,
   tail: ThreadTail,
@@ -236,11 +236,11 @@ async function* readFromNow(
 ): AsyncGenerator<Batch> {
   await begun
   const { position, before } = tail.first
-  const place: Place = { seen: before, position, tellsGap: true }
+  const place: ReadPosition = { seen: before, position, reportsGap: true }
   yield* readThread(tail, place, page, signal)
 }
 
-/** True when there is more. */
+/** True when there are more events. */
 function takePage(tail: ThreadTail, { chunks, total, last }: Page): boolean {
   for (const chunk of chunks) {
     if (!tail.take(chunk)) {

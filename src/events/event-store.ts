@@ -1,16 +1,16 @@
-import type { Stamp } from './event-id.ts'
+import type { Stamp } from './id.ts'
 import type { EventDraft, RunLease, ThreadRef } from './event-log.ts'
 
 /**
- * Events that came together: their ids are `<ms>-<seq>`, `<ms>-<seq + 1>`, …; positions count a thread's events from 0
- * and are never used again.
+ * Events that were appended together: their ids are `<ms>-<seq>`, `<ms>-<seq + 1>`, …; positions count a thread's
+ * events from 0 and are never used again.
  */
-export interface Chunk {
+export interface EventChunk {
   position: number
-  /** Characters of data in all of the thread's events before. */
+  /** Characters of data in all earlier events of the thread. */
   offset: number
   ms: number
-  /** Of the first event. */
+  /** That of the first event. */
   seq: number
   items: readonly EventDraft[]
 }
@@ -24,56 +24,56 @@ export interface Append {
 
 /** A part of a thread's log, as it was at one moment. */
 export interface Page {
-  /** The first chunks that end after what was asked for, in order; none: there is nothing after it. */
-  chunks: Chunk[]
-  /** How many events the thread ever had. */
+  /** The first chunks that end after the requested event, in order; empty when no event follows it. */
+  chunks: EventChunk[]
+  /** Number of all events that the thread ever had. */
   total: number
-  /** The youngest event that ever was. */
+  /** The newest event that the thread ever had. */
   last: Stamp
-  /** The youngest event that is no longer kept; `[0, -1]` when all are. */
+  /** The newest event that was deleted; `[0, -1]` when none was. */
   forgotten: Stamp
 }
 
-/** How much is kept of each thread, and of all; what comes first applies. */
+/** Limits of stored events, per thread and in total. */
 export interface EventBounds {
   events: number
   /** Characters of data. */
   chars: number
   /** Milliseconds. */
   age_ms: number
-  /** Characters of data of all threads together: the oldest are forgotten first. */
+  /** Characters of data of all threads together; the oldest events are deleted first. */
   total_chars: number
 }
 
-/** What a chunk holds at most. */
+/** Most events in a chunk. */
 export const CHUNK_EVENTS = 500
 export const CHUNK_CHARS = 1 << 18
 
 /**
- * Keeps the events of threads. Ids and positions of a thread rise in the order in which its appends become visible:
- * who has seen an event never meets an older one later (D-44).
+ * Stores the events of threads. Ids and positions of a thread increase in the order in which its appends become
+ * visible: a reader that has seen an event never finds an older one later (D-44).
  */
 export interface EventStore {
   /**
-   * Commits all together, in order; null for those whose lease is gone. Durable when it resolves.
-   * @throws AppError store_unavailable; then nothing is kept, or nobody knows what; any other error: nothing is
+   * Commits all together, in order; null for those whose lease is lost. Durable when it resolves. @throws AppError
+   * store_unavailable; then the result is unknown; any other error: nothing was stored
    */
-  append(appends: readonly Append[]): Promise<(Chunk | null)[]>
-  /** The part after `after`, some hundred events or kB of it. Undefined for a thread that has no log. */
+  append(appends: readonly Append[]): Promise<(EventChunk | null)[]>
+  /** The events after `after`, some hundred events or kB of them. Undefined for a thread without a log. */
   page(thread: ThreadRef, after: Stamp): Promise<Page | undefined>
-  /** @throws AppError store_unavailable while nothing can be appended for this thread */
+  /** @throws AppError store_unavailable while the store accepts no appends for this thread */
   check(thread: ThreadRef): Promise<void>
   /** Deletes a thread's log. */
   drop(thread: ThreadRef): Promise<void>
-  /** Forgets what is beyond the bounds, of this thread or else of all that may have something to forget, oldest first. */
+  /** Deletes events beyond the limits, oldest first: those of one thread, or of all. */
   trim(thread: ThreadRef | null): Promise<void>
-  /** Hears of threads whose log others have changed. */
-  listen(hear: (change: LogChange) => void): void
+  /** Calls the listener for threads whose log another process has changed. */
+  listen(listener: (change: LogChange) => void): void
   close(): Promise<void>
 }
 
-/** What happened to logs somewhere else. */
+/** A change of logs by another process. */
 export type LogChange =
   | { kind: 'appended' | 'dropped'; thread: ThreadRef }
-  /** Nobody knows: look at everything. */
+  /** Unknown changes: any log may have changed. */
   | { kind: 'missed' }

@@ -1,29 +1,29 @@
-import { BEGINNING, formatEventId, isBefore, parseEventId, type Stamp } from './event-id.ts'
+import { LOG_START, formatEventId, isBefore, parseEventId, type Stamp } from './id.ts'
 import type { Gap, StoredEvent } from './event-log.ts'
-import type { Chunk, Page } from './event-store.ts'
+import type { EventChunk, Page } from './event-store.ts'
 import type { ThreadTail } from './thread-tail.ts'
 
-/** Where a reader is. */
-export interface Place {
-  /** The last event that it has, or is taken to have. */
+/** The position of a reader. */
+export interface ReadPosition {
+  /** The last event that it has received or skipped. */
   seen: Stamp
-  /** Of the next event; undefined: the store has to say. */
+  /** Position of the next event; undefined: it must be read from the store. */
   position: number | undefined
-  /** False while it takes what is kept as all there is. */
-  tellsGap: boolean
+  /** False for a reader that does not need events that are no longer kept. */
+  reportsGap: boolean
 }
 
-/** What no event ever had as id. */
+/** An id that no event ever had. */
 const NO_EVENT: Stamp = [0, 0]
-const NO_LOG: Page = { chunks: [], total: 0, last: BEGINNING, forgotten: BEGINNING }
+const NO_LOG: Page = { chunks: [], total: 0, last: LOG_START, forgotten: LOG_START }
 
 /**
- * Follows a thread's log from a place: what its tail has from there, what the tail no longer has from the store.
- * `page` reads the store and lets the tail know of it.
+ * Reads a thread's log from a position: from the tail where possible, else from the store. `page` reads the store and
+ * updates the tail.
  */
 export async function* readThread(
   tail: ThreadTail,
-  place: Place,
+  place: ReadPosition,
   page: (after: Stamp) => Promise<Page | undefined>,
   signal: AbortSignal,
 ): AsyncGenerator<readonly (StoredEvent | Gap)[]> {
@@ -44,17 +44,20 @@ export async function* readThread(
   }
 }
 
-/** Moves the place behind a page; answers what there is to tell. */
-function turnPage(place: Place, found: Page | undefined): { gap: Gap | undefined; events: StoredEvent[] } {
+/** Moves the position behind a page; returns the events, or a gap. */
+function turnPage(
+  place: ReadPosition,
+  found: Page | undefined,
+): { gap: Gap | undefined; events: StoredEvent[] } {
   const { chunks, total, last, forgotten } = found ?? NO_LOG
-  const { seen, tellsGap } = place
+  const { seen, reportsGap } = place
   const events = chunks.flatMap((chunk) => eventsAfter(chunk, seen))
-  // Without a log it is unknown whether there were events; a reader that has seen one has missed the rest.
+  // Without a log, earlier events are unknown: only a reader that has seen one is known to have missed some.
   const hasMissed = found === undefined ? isBefore(NO_EVENT, seen) : isBefore(seen, forgotten)
   const requested = formatEventId(seen[0], Math.max(seen[1], 0))
-  const gap = hasMissed && tellsGap ? { gap: { requested, oldest: events[0]?.id ?? null } } : undefined
+  const gap = hasMissed && reportsGap ? { gap: { requested, oldest: events[0]?.id ?? null } } : undefined
   const lastChunk = chunks.at(-1)
-  place.tellsGap = true
+  place.reportsGap = true
   if (lastChunk !== undefined) {
     place.position = lastChunk.position + lastChunk.items.length
     place.seen = [lastChunk.ms, lastChunk.seq + lastChunk.items.length - 1]
@@ -69,10 +72,10 @@ function stampOf(batch: readonly StoredEvent[]): Stamp {
   return parseEventId(batch.at(-1)?.id ?? '')
 }
 
-/** The events of chunks, made once for all who read the same page. */
-const EVENTS = new WeakMap<Chunk, StoredEvent[]>()
+/** Decoded events by chunk, shared by all readers of the same page. */
+const EVENTS = new WeakMap<EventChunk, StoredEvent[]>()
 
-function eventsAfter(chunk: Chunk, seen: Stamp): StoredEvent[] {
+function eventsAfter(chunk: EventChunk, seen: Stamp): StoredEvent[] {
   const { ms, seq } = chunk
   const known = seen[0] === ms ? Math.max(0, seen[1] - seq + 1) : 0
   const events = EVENTS.get(chunk) ?? eventsOf(chunk)
@@ -80,7 +83,7 @@ function eventsAfter(chunk: Chunk, seen: Stamp): StoredEvent[] {
   return known === 0 ? events : events.slice(known)
 }
 
-function eventsOf({ ms, seq, items }: Chunk): StoredEvent[] {
+function eventsOf({ ms, seq, items }: EventChunk): StoredEvent[] {
   return items.map(({ run_id, event, data }, index) => ({
     id: formatEventId(ms, seq + index),
     run_id,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Stamp } from './event-id.ts'
+import type { Stamp } from './id.ts'
 import type { Page } from './event-store.ts'
 import { createSharedPages } from './shared-pages.ts'
 
@@ -29,7 +29,7 @@ function createStore(answer: (after: Stamp) => Page | undefined) {
 }
 
 describe('shared pages', () => {
-  it('are read once for readers at the same place, whose texts are the same', async () => {
+  it('are read once for readers at the same position, which share their strings', async () => {
     const { pages, asked } = createStore(() => pageOf(0, 9))
     const [one, other] = await Promise.all([pages.page(THREAD, BEGIN), pages.page(THREAD, BEGIN)])
     expect(await pages.page(THREAD, BEGIN)).toBe(one)
@@ -43,14 +43,14 @@ describe('shared pages', () => {
   it.each([
     ['the end of a log', () => pageOf(0, 1)],
     ['no log', () => undefined],
-  ])('of %s are read anew, for there may be more', async (_name, answer) => {
+  ])('of %s are read again, since events may follow them', async (_name, answer) => {
     const { pages, asked } = createStore(answer)
     await pages.page(THREAD, BEGIN)
     await pages.page(THREAD, BEGIN)
     expect(asked()).toBe(2)
   })
 
-  it('are not those of a log that is gone', async () => {
+  it('of a deleted log are not reused', async () => {
     const { pages, asked } = createStore(() => pageOf(0, 9))
     await pages.page(THREAD, BEGIN)
     pages.forget({ ...THREAD, thread_id: 'other' })
@@ -61,7 +61,7 @@ describe('shared pages', () => {
     expect(asked()).toBe(2)
   })
 
-  it('are kept only up to a bound', async () => {
+  it('are cached up to a limit', async () => {
     const data = 'x'.repeat(7 << 20)
     const { pages, asked } = createStore(([ms]) => pageOf(ms, 99, data))
     for (const ms of [1, 2, 3]) await pages.page(THREAD, [ms, 0])

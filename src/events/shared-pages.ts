@@ -1,12 +1,12 @@
-import type { Stamp } from './event-id.ts'
+import type { Stamp } from './id.ts'
 import type { ThreadRef } from './event-log.ts'
 import type { EventStore, Page } from './event-store.ts'
 
-/** Pages of logs as many readers ask for them at the same time. */
+/** Pages of event logs, read once for readers that need the same page at the same time. */
 export interface SharedPages {
-  /** As the store answers it, now or a moment ago. */
+  /** The page as the store returns it; it may be a second old. */
   page(thread: ThreadRef, after: Stamp): Promise<Page | undefined>
-  /** The thread's log is gone: what is read from now on is of another. */
+  /** Drops the pages of a thread whose log was deleted. */
   forget(thread: ThreadRef): void
 }
 
@@ -16,14 +16,14 @@ interface Kept {
   chars: number
 }
 
-/** Characters of events that are kept, unless a single page has more. */
+/** Characters of events to keep; a single larger page is kept too. */
 const MAX_CHARS = 16 << 20
-/** How long a page is kept for others that read the same part of the log. */
+/** How long a page is kept for other readers. */
 const KEPT_MS = 1000
 
 /**
- * Readers that are behind in the same thread read the same pages: the store is asked once, and their texts are the same.
- * A page that ends at the end of its log is not kept, for there will be more.
+ * Readers that are behind in the same thread read the same pages, so each page is read once and its strings are shared.
+ * The last page of a log is not kept, since events may follow.
  */
 export function createSharedPages(store: Pick<EventStore, 'page'>): SharedPages {
   const kept = new Map<string, Kept>()

@@ -1,28 +1,31 @@
-import { BEGINNING, formatEventId, type Stamp } from './event-id.ts'
+import { LOG_START, formatEventId, type Stamp } from './id.ts'
 import type { StoredEvent } from './event-log.ts'
-import { CHUNK_CHARS, CHUNK_EVENTS, type Chunk } from './event-store.ts'
+import { CHUNK_CHARS, CHUNK_EVENTS, type EventChunk } from './event-store.ts'
 
-/** What is kept for readers that are behind: more than one commit brings, so that who keeps up never needs the store. */
+/**
+ * Events kept for readers that are behind: more than one commit can have, so that a reader that keeps up never needs
+ * the store.
+ */
 const MAX_EVENTS = 5000
 const MAX_CHARS = 4 << 20
 
 /**
- * The end of a thread's log as the readers of this process share it. It is there while there are readers, and empty
- * while all of them wait: an event stays until everybody has it, or until it is one of too many.
+ * The latest events of a thread's log, shared by the readers of this process. It exists while there are readers, and is
+ * empty while all of them wait: an event is kept until every reader has it, or until there are too many.
  */
 export class ThreadTail {
   readonly events: StoredEvent[] = []
-  /** Position of `events[0]`; undefined until the place of the thread's end is known. */
+  /** Position of `events[0]`; undefined until the position of the thread's end is known. */
   #base: number | undefined
-  #last: Stamp = BEGINNING
-  /** Where it began to listen. */
-  #first: { position: number; before: Stamp } = { position: 0, before: BEGINNING }
+  #last: Stamp = LOG_START
+  /** The position from which the tail is complete. */
+  #first: { position: number; before: Stamp } = { position: 0, before: LOG_START }
   #chars = 0
-  /** Tells what it holds, in characters, by difference. */
+  /** Reports changes of the number of characters that it holds. */
   readonly #holds: (chars: number) => void
   readonly #waiting = new Set<() => void>()
   readers = 0
-  /** Nothing more comes: who has read what is here has read everything. */
+  /** No further events: a reader that has all these has read everything. */
   dropped = false
 
   constructor(holds: (chars: number) => void) {
@@ -34,22 +37,22 @@ export class ThreadTail {
     return this.#base === undefined ? undefined : this.#base + this.events.length
   }
 
-  /** Id of the last event that is known. */
+  /** Id of the last known event. */
   get last(): Stamp {
     return this.#last
   }
 
-  /** Where it began to listen: the position after the event `before`. */
+  /** From this position on, no event is missing here; `before` is the id of the event in front of it. */
   get first(): { position: number; before: Stamp } {
     return this.#first
   }
 
-  /** Learns where the thread's end was at some moment since it listens. */
+  /** Sets the end of the thread as it was at some moment since the tail began. */
   meet(total: number, last: Stamp): void {
     if (this.#base === undefined) this.#begin(total, last)
   }
 
-  /** Goes on after a place that it has not reached: what is between is no longer kept. */
+  /** Continues after a position that it has not reached: the events between are no longer kept. */
   skipTo(position: number, before: Stamp): void {
     this.clear()
     this.#base = position
@@ -57,8 +60,8 @@ export class ThreadTail {
     this.wake()
   }
 
-  /** Takes events that have been committed; false when some before them are missing. */
-  take({ position, ms, seq, items }: Chunk): boolean {
+  /** Adds committed events; false when some before them are missing. */
+  take({ position, ms, seq, items }: EventChunk): boolean {
     if (this.#base === undefined) this.#begin(position, [ms, seq - 1])
     const known = (this.end ?? 0) - position
     if (known < 0) return false
@@ -74,12 +77,12 @@ export class ThreadTail {
     return true
   }
 
-  /** Position after event `stamp` if that is the last one; undefined: the store has to say. */
+  /** Position after event `stamp` if that is the last one; undefined: it must be read from the store. */
   positionAfter([ms, seq]: Stamp): number | undefined {
     return ms === this.#last[0] && seq === this.#last[1] ? this.end : undefined
   }
 
-  /** What there is from `position` on, as far as it fits into a batch; undefined: it is no longer here. */
+  /** The events from `position` on that fit into a batch; undefined: they are no longer in the tail. */
   batchAt(position: number): readonly StoredEvent[] | undefined {
     if (this.#base === undefined || position < this.#base) return undefined
     const from = position - this.#base
@@ -91,7 +94,7 @@ export class ThreadTail {
     return this.events.slice(from, to)
   }
 
-  /** Resolves when there may be more. */
+  /** Resolves when there may be more events. */
   more(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.add(resolve)
@@ -105,7 +108,7 @@ export class ThreadTail {
     for (const resolve of waiting) resolve()
   }
 
-  /** Lets go of what it holds for readers that are behind. */
+  /** Removes the events that it holds for readers that are behind. */
   clear(): void {
     this.#forget(this.events.length)
   }

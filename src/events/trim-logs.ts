@@ -1,15 +1,15 @@
 import type { Logger } from '../base/log.ts'
 import type { ThreadRef } from './event-log.ts'
-import type { Chunk, EventStore } from './event-store.ts'
+import type { EventChunk, EventStore } from './event-store.ts'
 
-/** Forgets in the background what is beyond the bounds. */
+/** Deletes events beyond the limits in the background. */
 export interface LogTrimmer {
-  /** Something was appended: now and then its thread is looked at. */
-  note(thread: ThreadRef, chunk: Chunk): void
+  /** Called after each append; checks the thread from time to time. */
+  note(thread: ThreadRef, chunk: EventChunk): void
   stop(): Promise<void>
 }
 
-/** A thread is looked at when it has got so much more. */
+/** A thread is checked after so many new events. */
 const EVERY_EVENTS = 2000
 const EVERY_CHARS = 4 << 20
 
@@ -28,7 +28,7 @@ export function trimLogs(store: Pick<EventStore, 'trim'>, logger: Logger, everyM
       if (stopped) return
       await store
         .trim(thread)
-        .catch((error: unknown) => logger.warn({ err: error }, 'old events cannot be forgotten now'))
+        .catch((error: unknown) => logger.warn({ err: error }, 'old events cannot be deleted now'))
     }
   }
 

@@ -23,7 +23,7 @@ function shown(view: ReturnType<typeof runView>): string[] {
 }
 
 describe('the stream of a run', () => {
-  it('is all of its events and nothing else', () => {
+  it('has all of its events and no others', () => {
     const view = runView('r', null)
     expect(shown(view)).toEqual([
       'metadata',
@@ -36,7 +36,7 @@ describe('the stream of a run', () => {
     expect(view(eventOf('values', 'other'))).toBe(false)
   })
 
-  it('can be narrowed to modes, compared without namespace', () => {
+  it('can be filtered by modes, compared without namespace', () => {
     expect(shown(runView('r', ['updates']))).toEqual(['metadata', 'updates|sub:1', 'error'])
     expect(shown(runView('r', ['messages-tuple']))).toEqual(['metadata', 'messages', 'error'])
     expect(shown(runView('r', ['messages']))).toEqual(['metadata', 'messages/partial', 'error'])
@@ -58,7 +58,7 @@ describe('the stream of a thread', () => {
     expect(shown(threadView(['lifecycle']))).toEqual(['metadata', 'metadata'])
   })
 
-  it('state_update: states, also those that no run made', () => {
+  it('state_update: states, also those without a run', () => {
     expect(shown(threadView(['state_update']))).toEqual([STATE_UPDATE])
     expect(threadView(['state_update'])(eventOf(STATE_UPDATE, null))).toBe(true)
   })

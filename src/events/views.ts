@@ -1,28 +1,31 @@
 import type { StoredEvent } from './event-log.ts'
 
-/** Closes a run in its thread's log: `{"status":"run_done","run_id","run_status"}`; on the wire it is `metadata`. */
+/**
+ * The event that ends a run in its thread's log: `{"status":"run_done","run_id","run_status"}`; on the wire it is
+ * `metadata`.
+ */
 export const RUN_DONE = 'run_done'
 /** Thread state after a run or an update by a client: `{"state","thread_id"}`. */
 export const STATE_UPDATE = 'state_update'
 
-/** Which events a stream shows. */
+/** Decides which events a stream shows. */
 export type View = (event: StoredEvent) => boolean
 
-/** What `GET /threads/{t}/stream` may show. */
+/** Modes of `GET /threads/{t}/stream`. */
 export const THREAD_MODES = ['run_modes', 'lifecycle', 'state_update'] as const
 export type ThreadMode = (typeof THREAD_MODES)[number]
 
-/** Sent whatever modes a reader asked for. */
+/** Sent in all modes. */
 const ALWAYS = new Set(['metadata', 'error', 'feedback'])
 
-/** The events of a stream mode, without namespace. */
+/** Names of the events that a stream mode sends, without namespaces. */
 function eventsOf(mode: string): string[] {
   if (mode === 'messages-tuple') return ['messages']
   if (mode === 'messages') return ['messages/metadata', 'messages/partial', 'messages/complete']
   return [mode]
 }
 
-/** `updates|parent:uuid` is of `updates` (run-api 1.0 item 5). */
+/** `updates|parent:uuid` belongs to `updates` (run-api 1.0 item 5). */
 function withoutNamespace(event: string): string {
   const bar = event.indexOf('|')
   return bar < 0 ? event : event.slice(0, bar)
@@ -33,12 +36,12 @@ export function wireName({ event }: StoredEvent): string {
   return event === RUN_DONE ? 'metadata' : event
 }
 
-/** True for the event that closes this run: its stream ends here. */
+/** True for the event that ends this run, and so its stream. */
 export function endsRun(event: StoredEvent, run_id: string): boolean {
   return event.event === RUN_DONE && event.run_id === run_id
 }
 
-/** The stream of one run; with `modes` only those of its events, as joiners may ask. */
+/** The stream of one run; with `modes` only events of these, as a joining client may request. */
 export function runView(run_id: string, modes: readonly string[] | null): View {
   const shown = modes === null ? null : new Set([...ALWAYS, ...modes.flatMap(eventsOf)])
   return (event) => {

@@ -1,21 +1,25 @@
 import type { Clock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
+import { pause } from '../base/pause.ts'
+import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
-import type { Decoded, RequestHead } from '../trace/decoded.ts'
-import { patchUuid } from '../trace/row-binary.ts'
-import { tracesOf, withoutTraces } from '../trace/named-trace.ts'
-import { receiveTime } from '../trace/usage-claim.ts'
-import type { BlobStore } from './blob-store.ts'
-import type { DataDisk } from './data-disk.ts'
-import type { IngestLog, LogPosition } from './ingest-log.ts'
+import type { Decoded, RequestHead } from '../trace/decode/decoded.ts'
+import { patchUuid } from '../trace/rows/row-binary.ts'
+import { tracesOf, withoutTraces } from '../trace/decode/named-trace.ts'
+import { receiveTime } from '../usage/counting/claim.ts'
+import type { DeletedIds } from './deletion/deletion-store.ts'
+import { rejectDeleted } from './deletion/deleted-traces.ts'
+import type { BlobStore } from './store/blob-store.ts'
+import type { DataDisk } from './store/data-disk.ts'
+import type { IngestLog, LogPosition } from './log/ingest-log.ts'
 import type { Accepted, Ingester, IngestHealth } from './ingester.ts'
-import type { LaneTasks } from './lanes.ts'
+import type { LaneTasks } from './lane-tasks.ts'
 import type { ProjectStore } from './project-store.ts'
-import { RECORD } from './store-batch.ts'
-import type { StoreWriter } from './store-writer.ts'
+import { RECORD } from './store/store-batch.ts'
+import type { StoreWriter } from './store/store-writer.ts'
 import type { Passage, UsageGate } from './usage-gate.ts'
-import type { UsageRecorder } from './usage-recorder.ts'
-import type { WorkerPool } from './worker-pool.ts'
+import type { UsageRecorder } from '../usage/counting/recorder.ts'
+import type { WorkerPool } from '../worker-threads/worker-pool.ts'
 
 export interface IngesterDeps {
   decodeLane: WorkerPool
@@ -24,20 +28,26 @@ export interface IngesterDeps {
   log: IngestLog
   writer: StoreWriter
   disk: Pick<DataDisk, 'state'>
-  /** When traces were, and are, counted. */
+  /** When traces are counted. */
   usage: Pick<UsageRecorder, 'periods'>
-  /** Keeps callers to their monthly limits; undefined when usage is not counted. */
+  /** Enforces the monthly limits of callers; undefined when usage is not counted. */
   gate: UsageGate | undefined
-  /** `log`: acknowledged when on this node's disk; `store`: when ClickHouse has it. */
+  /** `log`: acknowledged when on this node's disk; `store`: when ClickHouse has confirmed it. */
   ack: 'log' | 'store'
+  /** What was deleted lately. */
+  deleted: DeletedIds
+  logger: Logger
   metrics: Metrics
   clock: Clock
   /** Lanes to show in the health report, by name. */
   lanes: Readonly<Record<string, WorkerPool>>
 }
 
-/** Requests that may wait for a decoding thread; more are turned away at once. */
+/** Requests that may wait for a decoding thread; further ones are refused at once. */
 const MAX_WAITING = 512
+/** How long `settled` waits: less than the 10 s after which the Python client sends again. */
+const SETTLED_MS = 8_000
+const SETTLED_POLL_MS = 10
 /** A record older than this means that the store is behind. */
 const BEHIND_MS = 5_000
 
@@ -65,6 +75,7 @@ export function createIngester(deps: IngesterDeps): Ingester {
       if (deps.decodeLane.queued > MAX_WAITING) throw new AppError('overloaded')
       const received_at = receiveTime(head.received_at, deps.usage.periods)
       const decoded = await decode(deps.decodeLane, { ...head, received_at }, body)
+      await rejectDeleted(deps.deleted, head.workspace_id, decoded, deps.logger)
       const passage = await pass(deps.gate, head, decoded)
       let end: LogPosition | undefined
       try {
@@ -77,7 +88,8 @@ export function createIngester(deps: IngesterDeps): Ingester {
       }
       if (deps.ack === 'store' && end !== undefined) await deps.writer.reached(end)
       count(decoded)
-      // What is answered so is sent again whole: what is stored of it already is the same then.
+      // The caller sends the whole request again after this error; the part that is already stored then changes
+      // nothing.
       if (passage?.refused) throw passage.refused.error
       return {
         accepted: decoded.count,
@@ -87,7 +99,18 @@ export function createIngester(deps: IngesterDeps): Ingester {
         warnings: passage?.warnings ?? [],
       }
     },
+    settled: () => settled(deps),
     health: () => health(deps, tally, rejected),
+  }
+}
+
+async function settled({ log, writer, clock }: IngesterDeps): Promise<void> {
+  const before = clock.now()
+  const late = AbortSignal.timeout(SETTLED_MS)
+  const isStored = (): boolean => (log.stats().oldest_waiting_at ?? Number.POSITIVE_INFINITY) > before
+  while (!isStored()) {
+    if (late.aborted || !writer.progress().up) throw new AppError('store_unavailable')
+    await pause(SETTLED_POLL_MS, late)
   }
 }
 
@@ -101,7 +124,7 @@ function decode(lane: WorkerPool, head: RequestHead, body: Uint8Array): Promise<
   })
 }
 
-/** Undefined where nothing is limited. */
+/** Undefined when there are no limits. */
 function pass(
   gate: UsageGate | undefined,
   { workspace_id, api_key_id }: RequestHead,
@@ -125,7 +148,7 @@ async function resolveProjects(
   }
 }
 
-/** Makes what was accepted durable; undefined when there is nothing. */
+/** Makes the accepted items durable; undefined when there are none. */
 async function append(
   log: IngestLog,
   received_at: number,
@@ -184,4 +207,18 @@ function health(
       Object.entries(deps.lanes).map(([name, lane]) => [name, { queued: lane.queued }]),
     ),
   }
+}
+
+/** Registers the gauges of acknowledged items that the store has not confirmed. */
+export function observeIngest(metrics: Metrics, ingester: Ingester): void {
+  metrics.observedGauge(
+    'weir_ingest_waiting',
+    'Items acknowledged and not yet confirmed by the store.',
+    () => ingester.health().waiting,
+  )
+  metrics.observedGauge(
+    'weir_ingest_log_bytes',
+    'Bytes of the ingest log that wait for the store.',
+    () => ingester.health().log.bytes,
+  )
 }

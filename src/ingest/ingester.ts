@@ -1,21 +1,21 @@
-import type { Rejected, RequestHead } from '../trace/decoded.ts'
-import type { DiskState } from './data-disk.ts'
+import type { Rejected, RequestHead } from '../trace/decode/decoded.ts'
+import type { DiskState } from './store/data-disk.ts'
 
-/** What became of one ingest request: it is answered only after everything accepted is durable. */
+/** The result of one ingest request, returned only after everything accepted is durable. */
 export interface Accepted {
   /** Fragments (creates and updates) stored. */
   accepted: number
   feedback: number
   rejected: Rejected[]
-  /** The body stopped early; what had arrived whole is stored. */
+  /** The body was truncated; the part that arrived is stored. */
   truncated: boolean
-  /** What the caller should know besides: soft limits that are reached. */
+  /** Messages for the caller: soft limits that are reached. */
   warnings: string[]
 }
 
-/** What users may know about ingestion (GET /api/v1/ingest/health). */
+/** The state of ingestion for users (GET /api/v1/ingest/health). */
 export interface IngestHealth {
-  /** That of the disk first, as nothing is accepted while it takes no writes. */
+  /** A disk problem has precedence, because nothing is accepted then. */
   status: 'ok' | 'behind' | 'store_unavailable' | 'disk_full' | 'disk_unwritable'
   /** Since the process started. */
   accepted: number
@@ -29,16 +29,21 @@ export interface IngestHealth {
   oldest_waiting_at: string | null
   log: { bytes: number; max_bytes: number; segments: number; last_recovery: unknown }
   store: { up: boolean; last_error: string | null; last_confirmed_at: string | null }
-  /** Of DATA_DIR. */
+  /** The disk of DATA_DIR. */
   disk: DiskState
   lanes: Record<string, { queued: number }>
 }
 
 export interface Ingester {
   /**
-   * Decodes, validates and logs one request body; resolves when what it accepted is durable.
-   * @throws AppError for whole-body faults, `log_full`, `overloaded`, `shutting_down`, `usage_limit_reached`
+   * Decodes, validates and logs one request body; resolves when the accepted items are durable. @throws AppError for
+   * whole-body faults, `log_full`, `overloaded`, `shutting_down`, `usage_limit_reached`
    */
   ingest(head: RequestHead, body: Uint8Array): Promise<Accepted>
+  /**
+   * Resolves when everything acknowledged before is stored and can be read. @throws AppError store_unavailable when the
+   * store is unavailable, or behind for longer than clients wait
+   */
+  settled(): Promise<void>
   health(): IngestHealth
 }

@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
 import { AppError } from '../base/errors.ts'
 import { createLogger } from '../base/log.ts'
 import { createMetrics } from '../base/metrics.ts'
-import type { RequestHead } from '../trace/decoded.ts'
+import type { RequestHead } from '../trace/decode/decoded.ts'
 import type { Ingester } from './ingester.ts'
 import { createOwnTraces } from './own-traces.ts'
 
 const ORIGIN = { workspace_id: 'w', user_id: null, api_key_id: 'k' }
 
-/** An ingester that fails as told, then takes everything. */
+/** An ingester that fails with these errors in turn, and then accepts everything. */
 function openOwnTraces(...failures: AppError[]) {
   const taken: { head: RequestHead; body: string }[] = []
   const ingester: Pick<Ingester, 'ingest'> = {
@@ -20,19 +21,21 @@ function openOwnTraces(...failures: AppError[]) {
     },
   }
   const metrics = createMetrics()
+  const given = failures.length
   const traces = createOwnTraces({
+    pausesMs: [1, 1, 1, 1],
     ingester: ingester as Ingester,
     limits: { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 },
     clock: { now: () => 5 },
     logger: createLogger({ level: 'silent' }),
     metrics,
   })
-  return { traces, taken, metrics }
+  return { traces, taken, metrics, failed: () => given - failures.length }
 }
 
 const BODY = new TextEncoder().encode('{"post":[]}')
 
-it('goes to the ingester as a batch of the caller', async () => {
+it('is sent to the ingester as a batch of the caller', async () => {
   const { traces, taken } = openOwnTraces()
   traces.record(ORIGIN, BODY)
   await traces.flushed()
@@ -51,7 +54,7 @@ it('goes to the ingester as a batch of the caller', async () => {
   ])
 })
 
-it('waits out an overload, and gives up what will never be taken', async () => {
+it('is retried after an overload, and dropped after a permanent error', async () => {
   const { traces, taken, metrics } = openOwnTraces(new AppError('overloaded'), new AppError('log_full'))
   traces.record(ORIGIN, BODY)
   await traces.flushed()
@@ -63,4 +66,23 @@ it('waits out an overload, and gives up what will never be taken', async () => {
   expect(refusing.taken).toEqual([])
   expect(refusing.metrics.render()).toContain('dropped_total{code="usage_limit_reached"} 1')
   expect(metrics.render()).toContain('weir_own_trace_batches_dropped_total 0')
+})
+
+it('is kept in memory while the disk is full, and stored once there is space', async () => {
+  const failures = Array.from({ length: 30 }, () => new AppError('disk_full'))
+  const { traces, taken, metrics } = openOwnTraces(...failures)
+  traces.record(ORIGIN, BODY)
+  await eventually(async () => expect(taken.length).toBe(1))
+  await traces.flushed()
+  expect(metrics.render()).toContain('weir_own_trace_batches_dropped_total 0')
+})
+
+it('is dropped, and counted, when the server ends before there is space', async () => {
+  const failures = Array.from({ length: 5_000 }, () => new AppError('disk_full'))
+  const { traces, taken, metrics, failed } = openOwnTraces(...failures)
+  traces.record(ORIGIN, BODY)
+  await eventually(async () => expect(failed()).toBeGreaterThan(9))
+  await traces.flushed()
+  expect(taken).toEqual([])
+  expect(metrics.render()).toContain('dropped_total{code="disk_full"} 1')
 })

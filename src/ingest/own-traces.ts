@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../base/clock.ts'
-import { toAppError } from '../base/errors.ts'
+import { type ErrorCode, toAppError } from '../base/errors.ts'
 import { NIL_UUID } from '../base/ids.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
-import type { DecodeLimits } from '../trace/decoded.ts'
+import type { DecodeLimits, RequestHead } from '../trace/decode/decoded.ts'
 import type { Ingester } from './ingester.ts'
 
 export interface OwnTracesDeps {
@@ -13,56 +13,68 @@ export interface OwnTracesDeps {
   clock: Clock
   logger: Logger
   metrics: Metrics
+  /** Pauses before each further attempt; the last one is repeated while there is no room. */
+  pausesMs?: readonly number[]
 }
 
-/** In whose name a trace is stored and counted. */
+/** The caller under whom a trace is stored and counted. */
 export interface TraceOrigin {
   workspace_id: string
   user_id: string | null
   api_key_id: string
 }
 
-/** Takes the traces of runs that Weir executes itself (D-45). */
+/** Stores the traces of runs that Weir executes itself (D-45). */
 export interface OwnTraces {
-  /** Stores a JSON batch body; tried again while the ingester is overloaded. Never throws. */
+  /**
+   * Stores a JSON batch body; tried again while the ingester is overloaded, and for as long as the disk or the log is full.
+   * Never throws.
+   */
   record(origin: TraceOrigin, body: Uint8Array): void
-  /** Resolves when all that was recorded is stored or given up. */
+  /** For the stop: resolves when all recorded traces are stored or given up, and stops waiting for room on the disk. */
   flushed(): Promise<void>
 }
 
 const PAUSES_MS = [50, 250, 1_000, 4_000]
-/** More than this waiting for the ingester is dropped: runs go on without their traces. */
+/** Errors after which to wait until there is room again. */
+const WAITED_FOR: ReadonlySet<ErrorCode> = new Set([
+  'disk_full',
+  'disk_unwritable',
+  'log_full',
+  'log_unavailable',
+])
+/** Traces beyond this many waiting bytes are dropped: runs continue without their traces. */
 const MAX_WAITING_BYTES = 64 << 20
 
-export function createOwnTraces({ ingester, limits, clock, logger, metrics }: OwnTracesDeps): OwnTraces {
+export function createOwnTraces(deps: OwnTracesDeps): OwnTraces {
+  const { ingester, limits, clock, logger, metrics, pausesMs = PAUSES_MS } = deps
   const dropped = metrics.counter(
     'weir_own_trace_batches_dropped_total',
     'Batches of own traces that were not stored, by reason.',
   )
   const waiting = new Set<Promise<void>>()
+  const ending = new AbortController()
   let bytes = 0
 
-  async function ingest({ workspace_id, user_id, api_key_id }: TraceOrigin, body: Uint8Array): Promise<void> {
-    const head = {
-      kind: 'batch' as const,
-      content_type: 'application/json',
-      content_encoding: '',
-      workspace_id,
-      user_id: user_id ?? NIL_UUID,
-      api_key_id,
-      received_at: clock.now(),
-      limits,
-    }
-    for (const pause of [...PAUSES_MS, undefined]) {
+  /** The long pauses, which wait for room, end at once when the server stops. */
+  async function pause(attempt: number): Promise<void> {
+    const ms = pausesMs[attempt]
+    if (ms !== undefined) return delay(ms)
+    const signal = ending.signal
+    await delay(pausesMs.at(-1), undefined, { signal, ref: false }).catch(() => undefined)
+  }
+
+  async function ingest(origin: TraceOrigin, body: Uint8Array): Promise<void> {
+    const head = headOf(origin, clock.now(), limits)
+    for (let attempt = 0; ; attempt++) {
       try {
-        // The ingester may give the bytes away: a part of a buffer is copied.
+        // The ingester may transfer the bytes: a part of a buffer is copied.
         await ingester.ingest(head, body)
         return
       } catch (error) {
-        const { code, retryable } = toAppError(error)
-        if (!retryable || pause === undefined || body.byteLength === 0) throw error
-        if (code === 'usage_limit_reached') throw error
-        await delay(pause)
+        const isAgain = mayTryAgain(error, attempt < pausesMs.length, ending.signal.aborted)
+        if (body.byteLength === 0 || !isAgain) throw error
+        await pause(attempt)
       }
     }
   }
@@ -87,7 +99,32 @@ export function createOwnTraces({ ingester, limits, clock, logger, metrics }: Ow
       waiting.add(storing)
     },
     async flushed() {
+      ending.abort()
       await Promise.all(waiting)
     },
   }
+}
+
+function headOf(
+  { workspace_id, user_id, api_key_id }: TraceOrigin,
+  received_at: number,
+  limits: DecodeLimits,
+): RequestHead {
+  return {
+    kind: 'batch',
+    content_type: 'application/json',
+    content_encoding: '',
+    workspace_id,
+    user_id: user_id ?? NIL_UUID,
+    api_key_id,
+    received_at,
+    limits,
+  }
+}
+
+/** A limited number of times for temporary errors; until the server stops for errors about room on the disk. */
+function mayTryAgain(error: unknown, isEarly: boolean, isEnding: boolean): boolean {
+  const { code, retryable } = toAppError(error)
+  if (!retryable || code === 'usage_limit_reached') return false
+  return isEarly || (!isEnding && WAITED_FOR.has(code))
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../schema/json.ts'
 
-/** Where traces are filed; LangSmith calls it a session. */
+/** A project of traces; LangSmith calls it a session. */
 export interface Project {
   workspace_id: string
   id: string
@@ -11,9 +11,21 @@ export interface Project {
   /** When it was made, epoch milliseconds. */
   start_time: number
   end_time: number | null
+  /** How many days TraceRuns are kept after they were received; null = forever. */
+  retention_days: number | null
+  trace_tier: TraceTier | null
+  /** Null if it was not sent. */
+  type: ProjectType | null
+  default_dataset_id: string | null
 }
 
-/** What a caller may say of a project; absent and null leave what is stored (SDKs send null for "not said"). */
+/** LangSmith's kinds of projects. */
+export type ProjectType = 'PROJECT' | 'AGENT' | 'EXPERIMENT'
+
+/**
+ * The fields of a project that callers set; absent and null keep the stored value (SDKs send null for fields that are
+ * not set).
+ */
 export interface ProjectFields {
   name?: string | null
   description?: string | null
@@ -21,39 +33,58 @@ export interface ProjectFields {
   reference_dataset_id?: string | null
   start_time?: number | null
   end_time?: number | null
+  /** 0 = forever. */
+  retention_days?: number | null
+  trace_tier?: TraceTier | null
+  type?: ProjectType | null
+  default_dataset_id?: string | null
 }
 
-/** Which projects a list holds. */
+/** LangSmith's names of how long traces are kept. */
+export type TraceTier = 'longlived' | 'shortlived'
+
+/** A project's place in sorted lists. */
+export type ProjectKey = Pick<Project, 'id' | 'name' | 'start_time'>
+
+/** The conditions of a list of projects. */
 export interface ProjectQuery {
   ids?: readonly string[]
   name?: string
   /** Ignores case. */
   name_contains?: string
+  reference_dataset_ids?: readonly string[]
+  /** A project without a type is an experiment if it has a reference dataset. */
+  types?: readonly ProjectType[]
   limit: number
   offset: number
+  /** For tests: maximum size of a page instead of 32 MB. */
+  max_bytes?: number
 }
 
-/** Projects by workspace; names are unique in theirs. Names are kept as sent but for unpaired surrogates and NUL. */
+/**
+ * Projects by workspace; names are unique within one. Names are stored as sent except for unpaired surrogates and NUL.
+ */
 export interface ProjectStore {
   /**
-   * The id of the project that a TraceRun names, made if there is none: by id if one is given, else by name, else
-   * "default". An unknown id makes a project of that id, named `session_name`, or the id when that name is taken.
+   * The id of the project that a TraceRun names, created if there is none: by id if one is given, else by name, else
+   * "default". An unknown id creates a project with that id, named `session_name`, or like the id when that name is
+   * taken.
    */
   resolve(
     workspace_id: string,
     reference: { session_name: string | null; session_id: string | null },
   ): Promise<string>
   /**
-   * The id behind a name that was resolved in the last five seconds, from memory; undefined says nothing. For so long
-   * a name may stand for its old project after another process has changed it.
+   * The id of a name that was resolved in the last five seconds, from the cache; undefined if it is not cached. For so
+   * long a name may belong to its old project after another process has changed it.
    */
   known(workspace_id: string, name: string): string | undefined
   get(workspace_id: string, id: string): Promise<Project | undefined>
-  /** Newest first. */
-  list(workspace_id: string, query: ProjectQuery): Promise<Project[]>
+  /** Newest first; `more` when others follow. A page has at most 32 MB, or one project. */
+  list(workspace_id: string, query: ProjectQuery): Promise<{ projects: Project[]; more: boolean }>
   /**
-   * Makes a project; with `upsert` changes the one of that name if there is one.
-   * @throws AppError conflict when name or id is taken
+   * Creates a project; with `upsert` changes an existing one with that name. @throws AppError conflict when name or id
+   * is taken
    */
   create(
     workspace_id: string,
@@ -65,6 +96,23 @@ export interface ProjectStore {
    * @throws AppError conflict when the new name is taken
    */
   update(workspace_id: string, id: string, fields: ProjectFields): Promise<Project | undefined>
+  /**
+   * Changes a project to what `revise` makes of it, where null clears a field; undefined if there is no such project.
+   * `revise` may run again and must have no side effects.
+   * @throws AppError conflict when the new name is taken
+   */
+  revise(
+    workspace_id: string,
+    id: string,
+    revise: (before: Project) => Partial<Project>,
+  ): Promise<Project | undefined>
+  /** All projects that satisfy the conditions, in no order; 100,000 at most. */
+  keys(
+    workspace_id: string,
+    query: Omit<ProjectQuery, 'limit' | 'offset' | 'max_bytes'>,
+  ): Promise<ProjectKey[]>
   /** The names of all projects of these workspaces, by `workspace_id/project_id`. For reports. */
   names(workspace_ids: readonly string[]): Promise<Map<string, string>>
+  /** Deletes the project; its TraceRuns are no concern of this. Undefined if there is none of that id. */
+  delete(workspace_id: string, id: string): Promise<Project | undefined>
 }

@@ -1,10 +1,11 @@
+import { childEntry } from '../base/child-entry.ts'
 import { availableParallelism } from 'node:os'
 import type { Logger } from '../base/log.ts'
-import type { LaneData } from './lanes.ts'
-import { loadOwnProcessors } from '../trace/own-processors.ts'
-import { createWorkerPool, type WorkerPool, workerEntry } from './worker-pool.ts'
+import type { LaneData } from './lane-tasks.ts'
+import { loadOwnProcessors } from '../trace/messages/own-processors.ts'
+import { createWorkerPool, type WorkerPool } from '../worker-threads/worker-pool.ts'
 
-/** The threads that parse payloads, by what they do. */
+/** The threads that parse payloads, by their work. */
 export interface Lanes {
   decode: WorkerPool
   derive: WorkerPool
@@ -14,26 +15,29 @@ export interface Lanes {
 export interface LanesOptions {
   /** Paths of modules with processors of the user's own. */
   processors: readonly string[]
-  /** Fragments of TraceRuns under way that may be remembered; 0 where another process may write to the store. */
+  /** Memory for fragments of open TraceRuns; 0 if another process may write to the store. */
   open_fragment_bytes: number
   logger: Logger
-  /** Takes what ends each lane. */
+  /** Receives a function that ends each lane. */
   stops: (() => Promise<unknown> | void)[]
 }
 
-/** Requests to a busy decoding thread: their bodies are small, and asking the main thread for the next one takes time. */
+/**
+ * Requests queued on a busy decoding thread: their bodies are small, and fetching the next one from the main thread
+ * takes time.
+ */
 const DECODE_DEPTH = 8
 const READ_TIMEOUT_MS = 60_000
-/** One step of a batch, 64 MB of payloads mostly: a processor that does not return is not waited for. */
+/** Time limit of one step of a batch, at most 64 MB of payloads: a processor that does not return is ended. */
 const DERIVE_TIMEOUT_MS = 120_000
 /** Parsed payloads live for one batch: a young generation that holds them is collected without copying. */
 const YOUNG_GENERATION_MB = 96
-/** Deriving and reading give way to acknowledging, as the embedded engine does. */
+/** Deriving and reading have a lower priority than acknowledging, like the embedded engine. */
 const BACKGROUND_NICENESS = 10
 /** For lanes without a state between tasks: threads that start again when there is work cost an idle server nothing. */
 const IDLE_LANE_MS = 20_000
 
-/** One thread derives (a batch is derived in steps); decoding scales with the machine; reads stay out of both's way. */
+/** One thread derives (a batch is derived in steps); decoding scales with the machine; reads have their own thread. */
 export async function startLanes({
   processors,
   open_fragment_bytes,
@@ -41,7 +45,7 @@ export async function startLanes({
   stops,
 }: LanesOptions): Promise<Lanes> {
   const processor_modules = [...processors]
-  // A bad module must fail the start, not every batch.
+  // An invalid module must fail the start, not every batch.
   const own = await loadOwnProcessors(processor_modules)
   if (own.length > 0) {
     const names = own.map(({ name }) => name)
@@ -54,7 +58,7 @@ export async function startLanes({
     const { niceness, ...rest } = options
     const has_prices = name !== 'decode'
     const pool = createWorkerPool({
-      entry: workerEntry(import.meta.url, './pipeline-worker'),
+      entry: childEntry('pipeline-worker'),
       name,
       workerData: { processor_modules, open_fragment_bytes, has_prices, niceness } satisfies LaneData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createLogger } from '../base/log.ts'
 import type { LogPosition } from './log/position.ts'
 import { createUsageGate, type GateRequest } from './usage-gate.ts'
-import type { UsageLimit } from './usage-limits.ts'
+import type { UsageLimit } from '../usage/limits.ts'
 
 const WORKSPACE = '11111111-1111-4111-8111-111111111111'
 const KEY = '22222222-2222-4222-8222-222222222222'
@@ -23,7 +23,7 @@ function limitOf(fields: Partial<UsageLimit> = {}): UsageLimit {
   }
 }
 
-/** A gate over a store that counts what has been logged once that is waited for or `storeAll` says so. */
+/** A gate over a store that counts logged traces once a test waits for them or calls `storeAll`. */
 function setUp(limit: UsageLimit) {
   let now = NOW
   let up = true
@@ -86,7 +86,7 @@ const ids = (count: number, prefix = 't'): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}`)
 
 describe('a hard limit', () => {
-  it('lets the request pass that reaches it, whole, and refuses new traces after that', async () => {
+  it('accepts the whole request that reaches it, and refuses new traces after that', async () => {
     const { send, accepted } = setUp(limitOf())
     expect(await send(...ids(9))).toBe('passed')
     expect(await send('a', 'b')).toBe('passed')
@@ -94,7 +94,7 @@ describe('a hard limit', () => {
     expect(accepted()).toBe(11)
   })
 
-  it('takes what belongs to counted traces, also out of a request that has a new one', async () => {
+  it('accepts operations of counted traces, also in a request that has a new trace', async () => {
     const { gate, request, send } = setUp(limitOf())
     await send(...ids(10))
     expect(await send('t0', 't5')).toBe('passed')
@@ -102,7 +102,7 @@ describe('a hard limit', () => {
     expect(refused?.traces).toEqual(new Set(['new']))
   })
 
-  it('does not count a trace twice that is sent in many requests', async () => {
+  it('counts a trace once that is sent in many requests', async () => {
     const { send, accepted } = setUp(limitOf())
     for (let round = 0; round < 30; round++) expect(await send('same')).toBe('passed')
     for (const id of ids(9)) expect(await send(id)).toBe('passed')
@@ -110,14 +110,14 @@ describe('a hard limit', () => {
     expect(accepted()).toBe(10)
   })
 
-  it('is passed by at most one request when many come at once', async () => {
+  it('is exceeded by at most one request when many arrive at once', async () => {
     const { send, accepted } = setUp(limitOf({ limit_value: 100 }))
     const sent = await Promise.all(Array.from({ length: 60 }, (_, i) => send(...ids(5, `r${i}-`))))
     expect(sent.filter((outcome) => outcome === 'passed')).toHaveLength(20)
     expect(accepted()).toBe(100)
   })
 
-  it('starts anew with the month and says when that is', async () => {
+  it('resets at the start of the month, which the error contains', async () => {
     const { gate, request, send, later } = setUp(limitOf({ limit_value: 1 }))
     await send('a')
     const { refused } = await gate.pass(request(['b']))
@@ -129,7 +129,7 @@ describe('a hard limit', () => {
     expect(await send('b')).toBe('passed')
   })
 
-  it('lets everything pass while the store is away', async () => {
+  it('refuses nothing while the store is unreachable', async () => {
     const { send, down, back, later } = setUp(limitOf({ limit_value: 1 }))
     await send('a')
     down()
@@ -139,7 +139,7 @@ describe('a hard limit', () => {
     expect(await send('c')).toBe('usage_limit_reached')
   })
 
-  it('is of the key where it names one, in every workspace', async () => {
+  it('applies to the key that it names, in every workspace', async () => {
     const { gate, request, send } = setUp(limitOf({ workspace_id: null, api_key_id: KEY, limit_value: 1 }))
     await send('a')
     expect((await gate.pass(request(['b']))).refused?.error.code).toBe('usage_limit_reached')
@@ -148,7 +148,7 @@ describe('a hard limit', () => {
 })
 
 describe('counting', () => {
-  it('is done one after the other, so that an older answer never follows a newer one', async () => {
+  it('reads counts one after the other, so that an older result never replaces a newer one', async () => {
     let under = 0
     let most = 0
     let counts = 0
@@ -180,7 +180,7 @@ describe('counting', () => {
     expect([most, counts > 1]).toEqual([1, true])
   })
 
-  it('lets all pass while the limits cannot be read', async () => {
+  it('refuses nothing while the limits cannot be read', async () => {
     const gate = createUsageGate({
       limits: {
         list: async () => [],
@@ -207,7 +207,7 @@ describe('a soft limit', () => {
     expect(new Set(again)).toEqual(new Set(['passed']))
   })
 
-  it('warns and refuses nothing', async () => {
+  it('warns, and refuses nothing', async () => {
     const { send } = setUp(limitOf({ mode: 'soft', limit_value: 2 }))
     expect(await send('a', 'b')).toBe('passed')
     expect(await send('c')).toBe('The workspace has reached its limit of 2 traces this month.')
@@ -215,7 +215,7 @@ describe('a soft limit', () => {
 })
 
 describe('a request that is not logged', () => {
-  it('counts for nothing', async () => {
+  it('is not counted', async () => {
     const { gate, request, send, storeAll, later } = setUp(limitOf({ limit_value: 1 }))
     const passage = await gate.pass(request(['lost']))
     passage.logged(undefined)

@@ -1,10 +1,10 @@
-import type { Clock } from '../base/clock.ts'
+import { type Clock, steadyTime } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import { comparePositions, type LogPosition } from './log/position.ts'
-import type { TraceTally, UsageLimit, UsageLimitStore } from './usage-limits.ts'
+import type { TraceTally, UsageLimit, UsageLimitStore } from '../usage/limits.ts'
 
-/** Who sends what. */
+/** An ingest request, as far as the gate needs it. */
 export interface GateRequest {
   workspace_id: string
   api_key_id: string
@@ -12,21 +12,22 @@ export interface GateRequest {
   traces(): ReadonlySet<string>
 }
 
-/** What of a request may pass. */
+/** The part of a request that may be stored. */
 export interface Passage {
-  /** What to tell the caller: limits that are reached and only warn. */
+  /** Messages for the caller: limits that are reached and only warn. */
   warnings: string[]
-  /** New traces that a hard limit does not let in: all else of the request is to be stored, and this be answered. */
+  /** New traces that a hard limit refuses: everything else of the request is to be stored, and this error returned. */
   refused: { traces: ReadonlySet<string>; error: AppError } | undefined
-  /** Must be called once: with the end of what was logged, or with undefined when nothing was. */
+  /** Must be called once: with the end of the logged data, or with undefined when nothing was logged. */
   logged(end: LogPosition | undefined): void
 }
 
-/** Keeps callers to their monthly limits. */
+/** Enforces the monthly limits of callers. */
 export interface UsageGate {
   /**
-   * Lets a request pass, but for its traces that are not counted yet when a hard limit is reached; the request that
-   * reaches the limit passes whole. While limits or counts cannot be read, everything passes: nothing sent is lost.
+   * Accepts a request, except for its traces that are not counted yet when a hard limit is reached; the request that
+   * reaches the limit is accepted whole. While limits or counts cannot be read, everything is accepted, so that no data
+   * is lost.
    */
   pass(request: GateRequest): Passage | Promise<Passage>
 }
@@ -34,21 +35,21 @@ export interface UsageGate {
 export interface UsageGateDeps {
   limits: UsageLimitStore
   tally: TraceTally
-  /** Up to where the log is stored and counted. */
+  /** The position up to which the log is stored and counted. */
   stored(): LogPosition
-  /** Resolves when everything before the position is. */
+  /** Resolves when everything before the position is stored and counted. */
   reached(position: LogPosition): Promise<void>
   clock: Clock
   logger: Logger
 }
 
 const FREE: Passage = { warnings: [], refused: undefined, logged: () => undefined }
-/** A count is good for so long: other processes' traces are seen then. */
+/** A count is valid for this long; a new one includes traces of other processes. */
 const COUNT_MS = 1_000
-/** A reached limit that warns is logged so often. */
+/** Interval of log lines about a reached limit that warns. */
 const WARN_EVERY_MS = 3_600_000
 
-/** A gate over the limits that are set; callers without any pass at once. */
+/** A gate over the configured limits; requests of callers without a limit are accepted at once. */
 export function createUsageGate(deps: UsageGateDeps): UsageGate {
   const meters = new Map<string, Meter>()
   const meterOf = (limit: UsageLimit): Meter => {
@@ -64,17 +65,17 @@ export function createUsageGate(deps: UsageGateDeps): UsageGate {
     const mine = limits.map(meterOf)
     await Promise.all(mine.map((meter) => meter.refresh()))
     const soft = mine.filter(({ limit, isFull }) => limit.mode === 'soft' && isFull)
-    await Promise.all(soft.map((meter) => meter.settle()))
+    await Promise.all(soft.map((meter) => meter.countLogged()))
     const traces = request.traces()
     let refused: Passage['refused']
     for (let full = findFull(mine); full !== undefined; full = findFull(mine)) {
-      await full.settle()
+      await full.countLogged()
       if (!full.isFull) continue
       const fresh = await newTraces(deps, request.workspace_id, traces)
       if (fresh.size > 0) refused = { traces: fresh, error: full.reached() }
       break
     }
-    // From here to the return nothing is awaited: of two requests that come together the second sees the first.
+    // From here to the return nothing is awaited: of two concurrent requests the second sees the first.
     const warnings = mine.flatMap((meter) => meter.warning() ?? [])
     const passing = refused === undefined ? traces : new Set<string>()
     for (const meter of mine) meter.await(request.workspace_id, passing)
@@ -96,7 +97,7 @@ export function createUsageGate(deps: UsageGateDeps): UsageGate {
     try {
       return await choose(await reading, request)
     } catch (error) {
-      deps.logger.warn({ err: error }, 'usage limits cannot be read, so the request passes')
+      deps.logger.warn({ err: error }, 'usage limits cannot be read, so the request is accepted')
       return FREE
     }
   }
@@ -117,7 +118,7 @@ function findFull(meters: readonly Meter[]): Meter | undefined {
   return meters.find((meter) => meter.limit.mode === 'hard' && meter.isFull)
 }
 
-/** Those of the traces that are not counted yet: what belongs to a counted one is never refused. */
+/** Those of the traces that are not counted yet: operations of a counted trace are never refused. */
 async function newTraces(
   { tally, logger }: UsageGateDeps,
   workspace_id: string,
@@ -127,7 +128,7 @@ async function newTraces(
     const known = await tally.known(workspace_id, [...traces])
     return new Set([...traces].filter((trace) => !known.has(trace)))
   } catch (error) {
-    logger.warn({ err: error }, 'usage limit: the store does not answer, so the request passes')
+    logger.warn({ err: error }, 'usage limit: the store does not answer, so the request is accepted')
     return new Set()
   }
 }
@@ -144,18 +145,18 @@ function monthOf(now: number): Month {
   return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) }
 }
 
-/** One limit in one month: what the store has counted, and the traces on their way there. */
+/** One limit in one month: the count of the store, and the traces that are not counted yet. */
 class Meter {
   limit: UsageLimit
   readonly month: Month
   readonly #deps: UsageGateDeps
   #counted = 0
   #countedAt = Number.NEGATIVE_INFINITY
-  /** The count under way, and the one that begins after it: an older answer must not follow a newer one. */
+  /** The running count, and the one that begins after it: an older result must not replace a newer one. */
   #running: Promise<void> | undefined
   #next: Promise<void> | undefined
   #warnedAt = Number.NEGATIVE_INFINITY
-  /** Traces let in since the last count, by workspace and id; where they end in the log, once that is known. */
+  /** Traces accepted since the last count, by workspace and id, with their end in the log once it is known. */
   readonly #onTheirWay = new Map<string, LogPosition | undefined>()
 
   constructor(deps: UsageGateDeps, limit: UsageLimit, month: Month) {
@@ -170,7 +171,7 @@ class Meter {
 
   /** Counts again when the last count is old. */
   async refresh(): Promise<void> {
-    if (this.#deps.clock.now() - this.#countedAt < COUNT_MS) return
+    if (steadyTime(this.#deps.clock) - this.#countedAt < COUNT_MS) return
     await (this.#running ?? this.#start())
   }
 
@@ -178,7 +179,7 @@ class Meter {
     return (this.#running = this.#count().finally(() => (this.#running = undefined)))
   }
 
-  /** A count that has seen all that is stored now. */
+  /** A count that includes everything stored now. */
   #recount(): Promise<void> {
     if (this.#running === undefined) return this.#start()
     return (this.#next ??= this.#running.then(() => {
@@ -187,8 +188,8 @@ class Meter {
     }))
   }
 
-  /** Waits until what is logged has been counted, unless the store alone says that the limit is reached. */
-  async settle(): Promise<void> {
+  /** Waits until the logged traces have been counted, unless the store's count alone has reached the limit. */
+  async countLogged(): Promise<void> {
     if (this.#counted >= this.limit.limit_value) return this.refresh()
     try {
       const ends = [...this.#onTheirWay.values()].filter((end) => end !== undefined)
@@ -207,7 +208,7 @@ class Meter {
   async #count(): Promise<void> {
     const { tally, stored, clock } = this.#deps
     const upTo = stored()
-    const now = clock.now()
+    const now = steadyTime(clock)
     try {
       this.#counted = await tally.count(this.limit, this.month.start, this.month.end)
     } catch (error) {
@@ -223,7 +224,7 @@ class Meter {
     this.#deps.logger.warn({ err: error, limit: this.limit.id }, 'usage limit: the store could not be asked')
     this.#counted = 0
     this.#onTheirWay.clear()
-    this.#countedAt = this.#deps.clock.now()
+    this.#countedAt = steadyTime(this.#deps.clock)
   }
 
   await(workspace_id: string, traces: ReadonlySet<string>): void {
@@ -250,10 +251,10 @@ class Meter {
     })
   }
 
-  /** Told with every answer, and logged once in a while. */
+  /** Part of every response, and logged from time to time. */
   warning(): string | undefined {
     if (this.limit.mode !== 'soft' || !this.isFull) return undefined
-    const now = this.#deps.clock.now()
+    const now = steadyTime(this.#deps.clock)
     if (now - this.#warnedAt >= WARN_EVERY_MS) {
       this.#warnedAt = now
       const { id, workspace_id, api_key_id, limit_value } = this.limit

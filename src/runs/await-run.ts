@@ -1,11 +1,11 @@
 import type { Logger } from '../base/log.ts'
 import { runKey } from './deployment.ts'
 import type { Run, Tenant } from './model.ts'
-import { deletedJson, storedOutcome } from './run-outcome.ts'
+import { deletedJson, storedOutcome } from './execute/end-response.ts'
 import type { RunStore } from './run-store.ts'
 import { isActive } from './state.ts'
-import type { RunOutcome, Waiter, Waiters } from './waiters.ts'
-import type { Worker } from './worker.ts'
+import type { RunOutcome, Waiter, Waiters } from './execute/waiters.ts'
+import type { Worker } from './execute/worker.ts'
 
 export interface AwaitDeps {
   store: RunStore
@@ -14,21 +14,21 @@ export interface AwaitDeps {
   logger: Logger
 }
 
-/** How a client that waits may leave. */
+/** What happens when a waiting client disconnects. */
 export interface Leaving {
   gone: AbortSignal
-  /** Its leaving cancels the run. */
+  /** The disconnect cancels the run. */
   cancels: boolean
 }
 
-/** Registers who waits for a run, before it can end. */
+/** Registers a waiter for a run, before the run can end. */
 export function expectRun({ waiters }: Pick<AwaitDeps, 'waiters'>, tenant: Tenant, run_id: string): Waiter {
   return waiters.wait(runKey(tenant, run_id))
 }
 
 /**
- * The outcome of a run, when it has one, wherever the run is executed. Ends the waiter. Never resolves once the client is
- * gone.
+ * The outcome of a run as soon as it has ended, whichever server executes it. Removes the waiter. Never resolves once
+ * the client has disconnected.
  */
 export async function outcomeOf(
   deps: AwaitDeps,
@@ -49,7 +49,7 @@ export async function outcomeOf(
   }
 }
 
-/** Waits until a cancelled run has ended; answers how. */
+/** Waits until a cancelled run has ended; returns its outcome. */
 export async function endOf(deps: AwaitDeps, tenant: Tenant, thread_id: string, run_id: string) {
   const waiter = expectRun(deps, tenant, run_id)
   const run = await deps.store.getRun(tenant, thread_id, run_id)
@@ -69,7 +69,7 @@ async function lookAt(
     : storedOutcome(store, tenant, run)
 }
 
-/** The next word on a run; never comes when the client is gone. */
+/** The next notification about a run; never resolves when the client has disconnected. */
 function nextWord(waiter: Waiter, gone: AbortSignal | undefined): Promise<RunOutcome | undefined> {
   if (gone === undefined) return waiter.next()
   return new Promise((resolve, reject) => {
@@ -83,7 +83,7 @@ function nextWord(waiter: Waiter, gone: AbortSignal | undefined): Promise<RunOut
   })
 }
 
-/** Answers what calls it off. */
+/** Cancels the run when the client disconnects; returns a function that prevents this. */
 function cancelWhenGone(
   { worker, logger }: AwaitDeps,
   tenant: Tenant,
@@ -93,7 +93,7 @@ function cancelWhenGone(
   const cancel = (): void => {
     worker
       .cancel(tenant, { thread_id, run_ids: [run_id] }, 'interrupt')
-      .catch((error: unknown) => logger.error({ err: error, run_id }, 'a run outlives its client'))
+      .catch((error: unknown) => logger.error({ err: error, run_id }, 'a run continues without its client'))
   }
   if (gone.aborted) cancel()
   else gone.addEventListener('abort', cancel, { once: true })

@@ -3,27 +3,29 @@ import { AppError } from '../base/errors.ts'
 import { newTimeUuid, parseUuid } from '../base/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { type AwaitDeps, endOf, expectRun, type Leaving, outcomeOf } from './await-run.ts'
-import type { EarlyCancels } from './early-cancels.ts'
+import type { EarlyCancels } from './execute/early-cancels.ts'
 import type { Run, Tenant, ThreadTtl } from './model.ts'
 import { type AssistantFacts, planRun } from './plan-run.ts'
-import { storedOutcome } from './run-outcome.ts'
-import type { Admission, CancelResult, CancelSelector } from './run-store.ts'
+import { storedOutcome } from './execute/end-response.ts'
+import type { RunAdmission, CancelResult, CancelSelector, RefusalReason } from './run-store.ts'
 import type { Awaited, Call, CancelOptions, RunRequest, Runs } from './runs.ts'
 import { isActive } from './state.ts'
-import type { Waiter } from './waiters.ts'
-import type { Wake } from './wake.ts'
-import type { WebhookRules } from './webhook-rules.ts'
+import type { Waiter } from './execute/waiters.ts'
+import type { Wake } from './execute/wake.ts'
+import type { WebhookRules } from './webhooks/rules.ts'
 
 export interface RunsDeps extends AwaitDeps {
   earlyCancels: EarlyCancels
   wake: Wake
   /** By id or by name of its graph; undefined when there is none. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
-  /** Tokens and cost of a trace; null while nothing is known of it. */
+  /** Tokens and cost of a trace; null while none of its data has arrived. */
   traceTotals(tenant: Tenant, trace_id: string): Promise<JsonObject | null>
-  /** Which webhooks runs may have. */
+  /** The webhooks that runs may have. */
   webhooks?: WebhookRules
-  /** Of a thread that a run makes, unless the thread goes with the run. */
+  /** Checks for free disk space, which a run needs until it has ended. @throws AppError disk_full, disk_unwritable */
+  assertRoom?(): Promise<void>
+  /** For a thread that a run creates, unless the thread is deleted with the run. */
   defaultTtl: ThreadTtl | null
   clock: Clock
 }
@@ -36,9 +38,7 @@ export function createRuns(deps: RunsDeps): Runs {
     },
     async createBatch(call, requests) {
       const plans = await Promise.all(requests.map((request) => plan(deps, call, null, request)))
-      const runs: Run[] = []
-      for (const one of plans) runs.push((await launch(deps, one)).run)
-      return runs
+      return await launchAll(deps, call, plans)
     },
     wait: (call, thread_id, request, gone) => wait(deps, call, { thread_id, request, gone }),
     join: (call, thread_id, run_id, { gone, cancel_on_disconnect }) =>
@@ -64,7 +64,7 @@ export function createRuns(deps: RunsDeps): Runs {
 
 interface RunPlanned {
   call: Call
-  admission: Omit<Admission, 'claim'>
+  admission: Omit<RunAdmission, 'claim'>
   /** The client chose the run's id. */
   chosen: boolean
 }
@@ -93,11 +93,13 @@ async function plan(
 
 interface Launched {
   run: Run
-  /** False for a run that was there already (D-47). */
+  /** False for a run that existed already (D-47). */
   isNew: boolean
 }
 
-async function launch({ worker, store, earlyCancels }: RunsDeps, planned: RunPlanned): Promise<Launched> {
+async function launch(deps: RunsDeps, planned: RunPlanned): Promise<Launched> {
+  const { worker, store, earlyCancels } = deps
+  await deps.assertRoom?.()
   const { call, admission, chosen } = planned
   const { tenant } = call
   const admitted = await worker.admit(tenant, admission)
@@ -112,6 +114,20 @@ async function launch({ worker, store, earlyCancels }: RunsDeps, planned: RunPla
   return { run: (await store.getRun(tenant, thread_id, run_id)) ?? run, isNew }
 }
 
+/** Stateless runs, all or none. No client can have cancelled one before, since its thread has a new id. */
+async function launchAll(deps: RunsDeps, { tenant }: Call, plans: readonly RunPlanned[]): Promise<Run[]> {
+  await deps.assertRoom?.()
+  const all = await deps.worker.admitAll(
+    tenant,
+    plans.map(({ admission }) => admission),
+  )
+  if (all.kind === 'created') return all.runs
+  const refused = plans[all.index]
+  if (refused === undefined) throw new AppError('internal')
+  const { code, message } = refusal(all.reason, refused.admission)
+  throw new AppError(code, { message: `No run was created. Run ${all.index + 1}: ${message}` })
+}
+
 async function wait(
   deps: RunsDeps,
   call: Call,
@@ -122,7 +138,7 @@ async function wait(
   return awaiting(deps, call, planned.admission.run.run_id, leaving, () => launch(deps, planned))
 }
 
-/** Waits for a run that `find` makes or finds: who waits is registered before, so that no end is missed. */
+/** Waits for a run that `find` creates or finds. The waiter is registered first, so that the end cannot be missed. */
 async function awaiting(
   deps: RunsDeps,
   { tenant }: Call,
@@ -209,28 +225,27 @@ function chosenId(run_id: string | undefined): string | undefined {
   return id
 }
 
-/** A run that the tenant does not have. */
+/** The error for a run that the tenant does not have. */
 export function noRun(): AppError {
   return new AppError('not_found', { message: 'Run not found' })
 }
 
-/** An assistant that the tenant does not have, as a run names it. */
+/** The error for an assistant, as named in a run's request, that the tenant does not have. */
 export function noAssistant(asked: string): AppError {
   const message = `No assistant found for "${asked}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`
   return new AppError('not_found', { message })
 }
 
-/** A thread that the tenant does not have. */
+/** The error for a thread that the tenant does not have. */
 export function noThread(thread_id: string): AppError {
   return new AppError('not_found', { message: `Thread with ID ${thread_id} not found` })
 }
 
-function refusal(
-  reason: 'thread_not_found' | 'thread_busy' | 'run_id_taken',
-  { run: { thread_id } }: Pick<Admission, 'run'>,
-): AppError {
+function refusal(reason: RefusalReason, { run: { thread_id } }: Pick<RunAdmission, 'run'>): AppError {
   if (reason === 'thread_not_found') return noThread(thread_id)
   if (reason === 'run_id_taken') return new AppError('run_id_taken')
+  if (reason === 'date_taken')
+    return new AppError('conflict', { message: 'The run for this date of the cron exists already.' })
   const message =
     'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.'
   return new AppError('thread_busy', { message })

@@ -1,16 +1,54 @@
-import type { GraphHost } from './graph-host.ts'
+import type { GraphHost } from './execute/graph-host.ts'
 import type { Tenant } from './model.ts'
 
-/** A deployment whose runs are executed here. */
+/** A deployment whose runs this server executes. */
 export interface Deployment extends Tenant {
   /** Also the project of its runs' traces (D-45). */
   name: string
   host: GraphHost
-  /** Runs at one time; further ones wait. */
+  /** The revision that `host` executes; null: the deployment has no revisions. */
+  revision_id: string | null
+  /** Maximum number of runs at a time; further ones wait. */
   concurrency: number
 }
 
-/** Names a run within all tenants: clients choose ids, which are unique within a deployment only. */
+/** Identifies a run within all tenants: clients choose ids, which are unique only within a deployment. */
 export function runKey({ deployment_id }: Pick<Tenant, 'deployment_id'>, run_id: string): string {
   return `${deployment_id}/${run_id}`
+}
+
+/** Counts what still needs the host of a deployment's revision: runs, claims under way and calls. */
+export interface DeploymentUse {
+  /** Counts until the returned function is called. */
+  enter(deployment: Deployment): () => void
+  /** Resolves when nothing needs the host any more, or when `signal` aborts. */
+  ended(deployment: Deployment, signal: AbortSignal): Promise<void>
+}
+
+export function createDeploymentUse(): DeploymentUse {
+  const counts = new Map<Deployment, { now: number; waiting: Set<() => void> }>()
+  return {
+    enter(deployment) {
+      const count = counts.get(deployment) ?? { now: 0, waiting: new Set() }
+      counts.set(deployment, count)
+      count.now++
+      let left = false
+      return () => {
+        if (left) return
+        left = true
+        count.now--
+        if (count.now > 0) return
+        counts.delete(deployment)
+        for (const resolve of count.waiting) resolve()
+      }
+    },
+    ended(deployment, signal) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const count = counts.get(deployment)
+      if (count === undefined || signal.aborted) return Promise.resolve()
+      count.waiting.add(resolve)
+      signal.addEventListener('abort', () => resolve(), { once: true })
+      return promise
+    },
+  }
 }

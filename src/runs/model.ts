@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../schema/json.ts'
 
-/** Whose a thread is: every row of run state carries both (D-40). */
+/** The owner of a thread: every row of run state has both ids (D-40). */
 export interface Tenant {
   workspace_id: string
   deployment_id: string
 }
 
-/** A user as a deployment's own auth file has answered: whatever it said, and these in any case. */
+/** A user as a deployment's own auth file returned it: all fields of that answer, and these in any case. */
 export interface AccessUser extends JsonObject {
   identity: string
   display_name: string
@@ -14,15 +14,15 @@ export interface AccessUser extends JsonObject {
   permissions: string[]
 }
 
-/** Who made a run; it is traced and counted as theirs (D-45). */
+/** Who created a run; it is traced and counted as theirs (D-45). */
 export interface Caller {
   user_id: string | null
   api_key_id: string
-  /** As the deployment's own auth file knows them; kept with crons, whose runs are made in their name. */
+  /** The user of the deployment's own auth file; stored with crons, whose runs are created in the user's name. */
   user?: AccessUser
 }
 
-/** The platform's six statuses (run-api 1.13 row 6). A run cancelled by rollback ceases to exist. */
+/** The six statuses that clients know (run-api 1.13 row 6). A run that is cancelled by rollback is deleted. */
 export const RUN_STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
@@ -34,7 +34,7 @@ export type MultitaskStrategy = (typeof MULTITASK_STRATEGIES)[number]
 
 export type CancelAction = 'interrupt' | 'rollback'
 
-/** When a thread ends by itself: `keep_latest` drops all but its latest checkpoint. */
+/** When a thread expires: `keep_latest` deletes all but its latest checkpoint. */
 export interface ThreadTtl {
   strategy: 'delete' | 'keep_latest'
   ttl_minutes: number
@@ -49,17 +49,17 @@ export interface Thread {
   metadata: JsonObject
   status: ThreadStatus
   config: JsonObject
-  /** As of the last finished run or state update, as JSON text so that nobody has to parse it; null before. */
+  /** As of the last finished run or state update, as JSON text so that it is never parsed on the way; null before. */
   values_json: string | null
   /** Open interrupts by task. */
   interrupts: JsonObject
-  /** Of the last run that ended, if it failed. */
+  /** The error of the last run that ended, if it failed. */
   error: Run['error']
-  /** `expires_at` is counted from the last write to the thread; null when only the latest checkpoint is left already. */
+  /** `expires_at` counts from the last write to the thread; null when only the latest checkpoint is left already. */
   ttl: (ThreadTtl & { expires_at: number | null }) | null
 }
 
-/** What a run was asked to do: `kwargs` as read, and what the host is handed. */
+/** The request of a run: `kwargs` in responses, and the input of the host. */
 export interface RunKwargs {
   input: JsonValue
   command: JsonObject | null
@@ -86,22 +86,27 @@ export interface Run {
   status: RunStatus
   created_at: number
   updated_at: number
-  /** Taken up not before this; `created_at` unless `after_seconds` was given. */
+  /** The run is not claimed before this; `created_at` unless `after_seconds` was given. */
   due_at: number
   started_at: number | null
   ended_at: number | null
   metadata: JsonObject
   kwargs: RunKwargs
   multitask_strategy: MultitaskStrategy
-  /** 1 for the first, one more each time it is taken up again after a death or a retry. */
+  /** 1 for the first, one more each time it is claimed again after a crash or a retry. */
   attempt: number
   caller: Caller
-  /** Of the last attempt: the run's own id for the first (D-45); null before it, or with own tracing off. */
+  /**
+   * Id of the last attempt's trace; the first attempt's is the run's id (D-45). Null before the first attempt, and when
+   * runs are not traced.
+   */
   trace_id: string | null
-  /** Why it ended so, for `error` and `timeout`. */
+  /** The revision that executes the last attempt (P-33); null before it, and for a deployment without revisions. */
+  revision_id: string | null
+  /** The reason for `error` and `timeout`. */
   error: { error: string; message: string } | null
   /** Messages streamed before a cancel (D-46). */
   partial_messages: JsonValue
-  /** It stopped where the graph asks for a human: its thread waits until another run goes on from there. */
+  /** The run stopped at an interrupt: its thread is interrupted until another run resumes it. */
   interrupted: boolean
 }

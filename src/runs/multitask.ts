@@ -1,30 +1,30 @@
 import type { CancelAction, MultitaskStrategy } from './model.ts'
 
-/** An active run as far as the decision about another one needs it. */
+/** The fields of an active run that the decision about another one needs. */
 export interface ActiveRun {
   run_id: string
   status: 'pending' | 'running'
   due_at: number
 }
 
-/** What a new run means for its thread. */
+/** The effect of a new run on its thread. */
 export type MultitaskDecision =
   | { kind: 'refused' }
   | {
       kind: 'admitted'
-      /** What happens to `ending` and `stopping`; null when they are left alone (both are empty then). */
+      /** The action on `ending` and `stopping`; null when both are empty. */
       action: CancelAction | null
-      /** Pending runs that end with the new one's admission. */
+      /** Pending runs that end when the new one is admitted. */
       ending: string[]
       /** Running runs to be cancelled; the new one waits until they have ended. */
       stopping: string[]
-      /** Nothing is before the new run: it may start as soon as it is due. */
+      /** No run is before the new one: it may start as soon as it is due. */
       free: boolean
     }
 
 /**
- * Decides what a new run does to the thread's active ones (run-api 1.6). Delayed runs count as active, but do not hold
- * up later ones until they are due.
+ * Decides what a new run does to the thread's active ones (run-api 1.6). Delayed runs count as active, but do not delay
+ * later ones until they are due.
  */
 export function decideMultitask(
   strategy: MultitaskStrategy,

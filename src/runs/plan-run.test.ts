@@ -10,7 +10,7 @@ const ASSISTANT = {
   metadata: { created_by: 'system', level: 'assistant' },
 }
 
-/** What a run becomes on a thread with this metadata and config. */
+/** The planned run on a thread with this metadata and config. */
 function planned(
   request: Omit<RunRequest, 'assistant_id'>,
   thread = { metadata: {}, config: {} },
@@ -50,14 +50,14 @@ describe('defaults (run-api 1.5)', () => {
     expect(planned({}, undefined, true).admission.if_not_exists).toBe('create')
   })
 
-  it('a command takes the place of the input', () => {
+  it('a command replaces the input', () => {
     expect(planned({ input: { n: 1 }, command: { resume: true } }).kwargs).toMatchObject({
       input: null,
       command: { resume: true },
     })
   })
 
-  it('older spellings are understood', () => {
+  it('older spellings are accepted', () => {
     expect(planned({ checkpoint_during: false }).kwargs.durability).toBe('exit')
     expect(planned({ checkpoint_id: 'c' }).kwargs.checkpoint).toEqual({ checkpoint_id: 'c' })
     expect(planned({ stream_mode: 'updates' }).kwargs.stream_mode).toEqual(['updates'])
@@ -69,8 +69,8 @@ describe('defaults (run-api 1.5)', () => {
   })
 })
 
-describe('what a run is made of', () => {
-  it('is the request over the thread over the assistant', () => {
+describe('the config of a run', () => {
+  it('is the request merged over the thread and the assistant', () => {
     const thread = { metadata: { level: 'thread', t: 1 }, config: { configurable: { tone: 'kind' } } }
     const { metadata, kwargs } = planned(
       {
@@ -103,7 +103,7 @@ describe('what a run is made of', () => {
     })
   })
 
-  it('a fork is for its run only: nothing of it stays with the thread (run-api 1.4)', () => {
+  it('a fork is for its run only: none of it is stored with the thread (run-api 1.4)', () => {
     const config = { configurable: { checkpoint_id: 'c', checkpoint_ns: '', model: 'large' } }
     const { admission, kwargs } = planned({ config })
     expect(kwargs.checkpoint).toEqual({ checkpoint_id: 'c', checkpoint_ns: '' })
@@ -113,7 +113,7 @@ describe('what a run is made of', () => {
     )
   })
 
-  it('RUN-34: keys of the graph runtime are dropped, also from what a thread has stored before', () => {
+  it('RUN-34: keys of the graph runtime are dropped, also from the stored config of a thread', () => {
     const poison = { __pregel_resuming: true, __pregel_read: 'x', thread_ts: 'c' }
     const config = { configurable: { ...poison, model: 'large' } }
     const { admission, kwargs } = planned({ config }, { metadata: {}, config })
@@ -122,7 +122,7 @@ describe('what a run is made of', () => {
     expect(kwargs.checkpoint).toBeNull()
   })
 
-  it('headers and ids of a run do not stay with the thread either', () => {
+  it('headers and ids of a run are not stored with the thread either', () => {
     const { admission } = planned({})
     expect(admission.thread_config).toEqual({})
     expect(admission.thread_metadata).toEqual({ graph_id: 'agent', assistant_id: 'a' })

@@ -2,11 +2,11 @@ import { AppError } from '../base/errors.ts'
 import { CHECKPOINT_KEYS, USER_KEYS, withoutOwnKeys } from '../schema/config-keys.ts'
 import { isObject, type JsonObject, type JsonValue } from '../schema/json.ts'
 import type { RunKwargs, Thread, ThreadTtl } from './model.ts'
-import type { Admission } from './run-store.ts'
+import type { RunAdmission } from './run-store.ts'
 import type { Call, RunRequest } from './runs.ts'
-import { type WebhookRules, webhookTarget } from './webhook-rules.ts'
+import { type WebhookRules, webhookTarget } from './webhooks/rules.ts'
 
-/** What a run takes from its assistant. */
+/** The fields of an assistant that a run uses. */
 export interface AssistantFacts {
   assistant_id: string
   graph_id: string
@@ -15,41 +15,43 @@ export interface AssistantFacts {
   metadata: JsonObject
 }
 
-/** A run that is to be. */
+/** A requested run with everything that its plan needs. */
 export interface RunPlan {
   call: Call
   assistant: AssistantFacts
   run_id: string
   thread_id: string
-  /** The thread is made for this run. */
+  /** The thread is created for this run. */
   temporary: boolean
-  /** Of the thread, when this run makes it and it does not go with the run. */
+  /** For a thread that this run creates, unless the thread is deleted with the run. */
   defaultTtl: ThreadTtl | null
   request: RunRequest
   webhooks?: WebhookRules
 }
 
-/** Marks the config of a thread that goes with its run, for when the run is gone before it has begun. */
+/**
+ * Marks the config of a thread that is deleted with its run, for the case that the run is deleted before it has
+ * started.
+ */
 const TEMPORARY = 'weir_temporary'
 /**
- * When the sweeper removes such a thread, of which nobody else has: who waits for the run at another server reads there how
- * it ended, and a server may die between the run's end and the thread's.
+ * The sweeper removes such a thread this late if nothing else has. Requests that wait at another server read the
+ * outcome from it, and a server may die between the run's end and the deletion of its thread.
  */
 const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }
 const MAX_DELAY_S = 10 * 365 * 86_400
 
 /**
- * A request for a run as the store admits it: defaults filled in (run-api 1.5), the assistant's and the thread's
- * metadata and config laid under the request's (1.3).
- * @throws AppError invalid_request
+ * A request for a run as the store admits it: defaults are filled in (run-api 1.5), and the request's metadata and
+ * config are merged over those of assistant and thread (1.3). @throws AppError invalid_request
  */
-export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
+export function planRun(plan: RunPlan): Omit<RunAdmission, 'claim'> {
   const { call, assistant, run_id, thread_id, temporary, request } = plan
   const { assistant_id, graph_id } = assistant
   const { [TEMPORARY]: _mark, ...config } = withoutOwnKeys(request.config ?? {})
   const kwargs = requestedKwargs(plan)
   const goesWithRun = kwargs.temporary && kwargs.on_completion === 'delete'
-  const compose: Admission['compose'] = (thread) => {
+  const compose: RunAdmission['compose'] = (thread) => {
     const metadata = {
       ...assistant.metadata,
       ...thread.metadata,
@@ -84,6 +86,7 @@ export function planRun(plan: RunPlan): Omit<Admission, 'claim'> {
     thread_metadata: { graph_id, assistant_id },
     ...(call.access && { visible: call.access.visible, new_thread_metadata: request.metadata ?? {} }),
     thread_config: goesWithRun ? { ...config, [TEMPORARY]: true } : config,
+    ...(call.cron && { cron: call.cron }),
     new_thread_ttl: goesWithRun ? LINGERING : plan.defaultTtl,
   }
 }
@@ -113,7 +116,10 @@ function streamModes(asked: string | string[] | undefined): string[] {
   return modes.length === 0 ? ['values'] : [...new Set(modes)]
 }
 
-/** Where to begin: `checkpoint`, the older `checkpoint_id`, or LangGraph's own way, in `config.configurable`. */
+/**
+ * The checkpoint to start from: `checkpoint`, the older `checkpoint_id`, or LangGraph's own form, in
+ * `config.configurable`.
+ */
 function checkpointOf({ checkpoint, checkpoint_id, config }: RunRequest): JsonObject | null {
   if (isObject(checkpoint)) return checkpoint
   if (typeof checkpoint_id === 'string') return { checkpoint_id }
@@ -130,7 +136,7 @@ function delayOf(seconds: number | undefined): number {
   throw new AppError('invalid_request', { message: `after_seconds must lie between 0 and ${MAX_DELAY_S}.` })
 }
 
-/** The thread was made for a single run and is of no use without it. */
+/** The thread was created for a single run and is deleted with it. */
 export function isTemporary({ config }: Pick<Thread, 'config'>): boolean {
   return config[TEMPORARY] === true
 }
@@ -139,14 +145,14 @@ function objectOf(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** Where graphs find the user that the deployment's own auth file has let in, as on the platform. */
+/** The config keys in which graphs find the user of the deployment's own auth file, as on the platform. */
 function userConfig({ caller: { user } }: Call): JsonObject {
   if (user === undefined) return {}
   const [whole, id, permissions] = USER_KEYS
   return { [whole]: user, [id]: user.identity, [permissions]: user.permissions }
 }
 
-/** What a graph is told by its assistant, the thread, a request's own config and who calls; later ones win. */
+/** The config from the assistant, the thread, the request and the caller; later ones win. */
 export function standingConfig(
   call: Call,
   assistant: Pick<AssistantFacts, 'config'>,
@@ -161,7 +167,7 @@ export function standingConfig(
   }
 }
 
-/** `over` laid over `under`, `configurable` and `metadata` key by key. */
+/** `over` merged over `under`, `configurable` and `metadata` key by key. */
 function mergeConfigs(under: JsonObject, over: JsonObject): JsonObject {
   return {
     ...under,

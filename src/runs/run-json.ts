@@ -1,3 +1,4 @@
+import { toJsonText } from '../schema/raw-json.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Run } from './model.ts'
 
@@ -6,12 +7,12 @@ function isoTime(ms: number): string {
 }
 
 /**
- * A run as the deployment API shows it (run-api 1.3); under `weir` what the platform does not have. `totals` are tokens
- * and cost of its trace, where they were asked for (D-45).
+ * A run as the deployment API shows it (run-api 1.3); `weir` has the fields that the platform lacks. `totals` are
+ * tokens and cost of its trace, if they were requested (D-45).
  */
 export function runJson(run: Run, totals?: JsonObject | null): JsonObject {
   const { run_id, thread_id, assistant_id, status, metadata, multitask_strategy } = run
-  const { trace_id, attempt, error, partial_messages, interrupted } = run
+  const { trace_id, revision_id, attempt, error, partial_messages, interrupted } = run
   return {
     run_id,
     thread_id,
@@ -24,6 +25,7 @@ export function runJson(run: Run, totals?: JsonObject | null): JsonObject {
     multitask_strategy,
     weir: {
       trace_id,
+      revision_id,
       attempt,
       error: error && { ...error },
       partial_messages,
@@ -33,10 +35,10 @@ export function runJson(run: Run, totals?: JsonObject | null): JsonObject {
   }
 }
 
-/** What a webhook is told of a run that has ended (run-api 1.11), as JSON text. */
+/** The body of a webhook about a run that has ended (run-api 1.11), as JSON text. */
 export function webhookBody(run: Run, values_json: string | null, sent_at: number): string {
   const { error, started_at, ended_at } = run
-  const head = JSON.stringify({
+  const head = toJsonText({
     ...runJson(run),
     run_started_at: started_at === null ? null : isoTime(started_at),
     run_ended_at: isoTime(ended_at ?? sent_at),

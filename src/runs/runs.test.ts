@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { doneWith, stateOf } from '../../test/support/fake-graph-host.ts'
+import { doneWith, stateOf } from '../../test/support/runs/fake-graph-host.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { openMemoryRunState, openRunWorld, staying } from '../../test/support/run-world.ts'
+import { openMemoryRunState, openRunWorld, staying } from '../../test/support/runs/world.ts'
 import { newUuid } from '../base/ids.ts'
 
 const REQUEST = { assistant_id: 'agent', input: { n: 1 } }
-const NO_PAGE = { sort_by: 'created_at', sort_order: 'desc', limit: 0, offset: 0 } as const
 
 describe('wait and join', () => {
-  it('answer the last values of the run', async () => {
+  it('return the last values of the run', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     fake.play((job) => job.end(doneWith({ n: 2 })))
     const { run, result } = await runs.wait(call, await thread(), REQUEST, staying())
@@ -21,7 +20,7 @@ describe('wait and join', () => {
     expect(JSON.parse(await joined.result)).toEqual({ n: 2 })
   })
 
-  it('answer an interrupt of the graph as its last values say', async () => {
+  it('return an interrupt of the graph with its last values', async () => {
     const { runs, threads, call, fake, thread } = await openRunWorld()
     const values = '{"n":1,"__interrupt__":[{"id":"i","value":"?"}]}'
     fake.play((job) => job.end({ kind: 'done', state: stateOf({ n: 1 }, ['ask']), values }))
@@ -32,7 +31,7 @@ describe('wait and join', () => {
     expect((await threads.get(call, thread_id)).status).toBe('interrupted')
   })
 
-  it('answer a failure once, as __error__', async () => {
+  it('return a failure once, as __error__', async () => {
     const { runs, threads, call, fake, thread, eventsOf } = await openRunWorld()
     fake.play((job) => {
       job.items(['metadata', {}], ['error', { error: 'ValueError', message: 'no' }])
@@ -49,7 +48,7 @@ describe('wait and join', () => {
     expect((await eventsOf(thread_id)).map(({ event }) => event)).toEqual(['metadata', 'error', 'run_done'])
   })
 
-  it('join a run that is under way, as many as want', async () => {
+  it('work for any number of clients of a running run', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     const run = await runs.create(call, await thread(), REQUEST)
     const leaving = { gone: staying(), cancel_on_disconnect: false }
@@ -58,13 +57,13 @@ describe('wait and join', () => {
     expect(await Promise.all(joins.map(({ result }) => result))).toEqual(['"all"', '"all"', '"all"'])
   })
 
-  it('refuse a run that is not there', async () => {
+  it('refuse an unknown run', async () => {
     const { runs, call, thread } = await openRunWorld()
     const join = runs.join(call, await thread(), newUuid(), { gone: staying(), cancel_on_disconnect: false })
     await expect(join).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('cancel the run when its client leaves, if that was asked for', async () => {
+  it('CANCEL-14: cancel the run when its client disconnects, if the request says so', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     const gone = new AbortController()
     const request = { ...REQUEST, on_disconnect: 'cancel' } as const
@@ -76,7 +75,7 @@ describe('wait and join', () => {
     )
   })
 
-  it('leave the run alone when its client leaves, otherwise', async () => {
+  it('do not cancel the run when its client disconnects, otherwise', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     const gone = new AbortController()
     const { run } = await runs.wait(call, await thread(), REQUEST, gone.signal)
@@ -91,7 +90,7 @@ describe('wait and join', () => {
 })
 
 describe('stateless runs', () => {
-  it('leave nothing behind, unless asked to', async () => {
+  it('are deleted with their threads, unless they are to be kept', async () => {
     const { runs, threads, call, fake } = await openRunWorld()
     fake.play((job) => job.end(doneWith(7)))
     const { run, result } = await runs.wait(call, null, REQUEST, staying())
@@ -104,7 +103,7 @@ describe('stateless runs', () => {
     expect((await threads.get(call, kept.run.thread_id)).values_json).toBe('7')
   })
 
-  it('leave their threads to the sweeper when the server dies between the end of both', async () => {
+  it('leave their threads to the sweeper when the server dies before deleting them', async () => {
     const { runs, threads, call } = await openRunWorld()
     const later = { ...REQUEST, after_seconds: 60 }
     const run = await runs.create(call, null, later)
@@ -114,7 +113,7 @@ describe('stateless runs', () => {
     expect((await threads.get(call, kept.thread_id)).ttl).toBeNull()
   })
 
-  it('go with their threads when they are cancelled before they have begun', async () => {
+  it('are deleted with their threads when they are cancelled before they have begun', async () => {
     const { runs, threads, call } = await openRunWorld()
     for (const action of ['interrupt', 'rollback'] as const) {
       const run = await runs.create(call, null, { ...REQUEST, after_seconds: 60 })
@@ -124,19 +123,10 @@ describe('stateless runs', () => {
       )
     }
   })
-
-  it('come in batches, of which none is made when one is wrong', async () => {
-    const { runs, store, call } = await openRunWorld()
-    const batch = [REQUEST, { assistant_id: 'nope' }]
-    await expect(runs.createBatch(call, batch)).rejects.toMatchObject({ code: 'not_found' })
-    expect(await store.searchThreads(call.tenant, NO_PAGE)).toMatchObject({ total: 0 })
-    const made = await runs.createBatch(call, [REQUEST, REQUEST])
-    expect(new Set(made.map(({ thread_id }) => thread_id)).size).toBe(2)
-  })
 })
 
 describe('cancel', () => {
-  it('interrupts: what was streamed is kept on the run, the thread is idle', async () => {
+  it('CANCEL-8: interrupts: the streamed messages are kept on the run, the thread is idle', async () => {
     const { runs, threads, call, fake, thread } = await openRunWorld()
     const run = await runs.create(call, await thread(), { ...REQUEST, stream_mode: 'messages-tuple' })
     const job = await fake.job(run.run_id)
@@ -149,7 +139,7 @@ describe('cancel', () => {
     expect((await threads.get(call, run.thread_id)).status).toBe('idle')
   })
 
-  it('rolls back: the run is gone, and those who wait are told', async () => {
+  it('rolls back: the run is deleted, and waiting clients get a response', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     const { run, result } = await runs.wait(call, await thread(), REQUEST, staying())
     await fake.job(run.run_id)
@@ -158,7 +148,7 @@ describe('cancel', () => {
     expect(JSON.parse(await result)).toMatchObject({ __error__: { error: 'UserRollback' } })
   })
 
-  it('holds although the graph ends well in the same moment', async () => {
+  it('CANCEL-5: ends the run as cancelled although the graph succeeds at the same moment', async () => {
     const { runs, call, fake, thread } = await openRunWorld({ stubborn: true })
     const run = await runs.create(call, await thread(), REQUEST)
     const job = await fake.job(run.run_id)
@@ -172,7 +162,7 @@ describe('cancel', () => {
     await expect(runs.get(call, run.thread_id, run.run_id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('refuses a run that has ended, and one that never was', async () => {
+  it('refuses a run that has ended, and an unknown one', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     fake.play((job) => job.end(doneWith(1)))
     const { run, result } = await runs.wait(call, await thread(), REQUEST, staying())
@@ -187,7 +177,7 @@ describe('cancel', () => {
     })
   })
 
-  it('may come before its run', async () => {
+  it('may arrive before its run', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     const thread_id = await thread()
     const run_id = newUuid()
@@ -199,7 +189,7 @@ describe('cancel', () => {
     expect(fake.jobs.every(({ signal }) => signal.aborted)).toBe(true)
   })
 
-  it('of many tells each outcome', async () => {
+  it('of many returns each outcome', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     const thread_id = await thread()
     const running = await runs.create(call, thread_id, REQUEST)
@@ -221,7 +211,7 @@ describe('cancel', () => {
 })
 
 describe('a chosen run id', () => {
-  it('gives the same run again on its thread, and is refused on another', async () => {
+  it('returns the same run on its thread, and is refused on another', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     const thread_id = await thread()
     const run_id = newUuid()
@@ -269,7 +259,7 @@ describe('several runs on a thread', () => {
     await expect(runs.get(call, thread_id, second.run_id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('more than a deployment may execute wait for room', async () => {
+  it('RUN-12: wait when the deployment executes as many as it may', async () => {
     const { runs, call, fake } = await openRunWorld({ concurrency: 2 })
     const all = await Promise.all([1, 2, 3, 4, 5].map(() => runs.wait(call, null, REQUEST, staying())))
     const most: number[] = []
@@ -283,7 +273,7 @@ describe('several runs on a thread', () => {
     expect(Math.max(...most)).toBe(2)
   })
 
-  it('after_seconds starts when it is due, and does not hold up others', async () => {
+  it('after_seconds starts when it is due, and does not delay others', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     fake.play((job) => job.end(doneWith(1)))
     const thread_id = await thread()
@@ -300,7 +290,7 @@ describe('several runs on a thread', () => {
 })
 
 describe('attempts', () => {
-  it('a failure that may pass is tried again, and told only when it stays', async () => {
+  it('RUN-10: a temporary failure is tried again, and reported only when it remains', async () => {
     const { runs, call, fake, thread, eventsOf } = await openRunWorld()
     fake.play((job) => {
       const { attempt } = job.job.run
@@ -317,7 +307,7 @@ describe('attempts', () => {
     expect(told).toEqual(['metadata', 'metadata', 'metadata', 'run_done', 'state_update'])
   })
 
-  it('end after three', async () => {
+  it('RUN-10: end after three', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     fake.play((job) =>
       job.end({ kind: 'failed', error: 'Overloaded', message: 'later', retryable: true, state: undefined }),
@@ -327,10 +317,10 @@ describe('attempts', () => {
     expect(fake.jobs.length).toBe(3)
   })
 
-  it('a run whose host died is tried again, but not the one that killed it', async () => {
+  it('a run whose host died is tried again, but not the one that caused it', async () => {
     const { runs, call, fake, thread } = await openRunWorld()
     const { run, result } = await runs.wait(call, await thread(), REQUEST, staying())
-    const lost = { kind: 'lost', message: 'The host is gone.', state: undefined } as const
+    const lost = { kind: 'lost', error: 'HostLost', message: 'The host is gone.', state: undefined } as const
     ;(await fake.job(run.run_id)).end({ ...lost, culprit: false })
     ;(await fake.job(run.run_id, 2)).end({ ...lost, culprit: true })
     expect(JSON.parse(await result)).toEqual({
@@ -344,13 +334,13 @@ describe('attempts', () => {
     const first = await fake.job(run.run_id)
     expect(first.job.trace_id).toBe(run.run_id)
     first.trace('{"post":[]}')
-    first.end({ kind: 'lost', culprit: false, message: '', state: undefined })
+    first.end({ kind: 'lost', culprit: false, error: 'HostLost', message: '', state: undefined })
     const second = await fake.job(run.run_id, 2)
     expect(second.job.trace_id).not.toBe(run.run_id)
     expect(traces).toEqual([{ run_id: run.run_id, body: '{"post":[]}' }])
   })
 
-  it('time out', async () => {
+  it('RUN-11: time out', async () => {
     const { runs, call, thread } = await openRunWorld({ rules: { timeout_ms: 30 } })
     const { run, result } = await runs.wait(call, await thread(), REQUEST, staying())
     expect(JSON.parse(await result)).toMatchObject({ __error__: { error: 'TimeoutError' } })
@@ -359,7 +349,7 @@ describe('attempts', () => {
 })
 
 describe('stop and start', () => {
-  it('gives runs back, which go on with the next start', async () => {
+  it('RUN-33: releases runs, which continue with the next start', async () => {
     const state = await openMemoryRunState()
     const before = await openRunWorld({ state, owner: 'a' })
     const run = await before.runs.create(before.call, await before.thread(), REQUEST)
@@ -372,7 +362,7 @@ describe('stop and start', () => {
     )
   })
 
-  it('takes up at once what a killed process of the same instance has left', async () => {
+  it('recovers the runs of a killed process of the same instance at once', async () => {
     const state = await openMemoryRunState()
     const killed = await openRunWorld({ state, owner: 'a', stubborn: true })
     const thread_id = await killed.thread()
@@ -381,7 +371,7 @@ describe('stop and start', () => {
     const left = await killed.fake.job(run.run_id)
     const after = await openRunWorld({ state, owner: 'a' })
     const again = await after.fake.job(run.run_id, 2)
-    // The old process comes back to life: it has no say any more.
+    // The old process runs again: its writes are refused.
     left.end(doneWith('old'))
     again.end(doneWith('new'))
     ;(await after.fake.job(next.run_id)).end(doneWith('next'))

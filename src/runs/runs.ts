@@ -1,28 +1,33 @@
 import type { JsonObject, JsonValue } from '../schema/json.ts'
 import type { Caller, CancelAction, MultitaskStrategy, Run, Tenant } from './model.ts'
-import type { CancelResult, CancelSelector, Visible } from './run-store.ts'
+import type { CancelResult, CancelSelector, CronDate, Visible } from './run-store.ts'
 
-/** Who calls, for which deployment, and what of the request's headers graphs may read. */
+/** The caller, the deployment, and the headers of the request that graphs may read. */
 export interface Call {
   tenant: Tenant
   caller: Caller
   /** `x-*` and `user-agent` as run-api 1.1 lets them through; merged into `config.configurable`. */
   headers: Readonly<Record<string, string>>
-  /** What the deployment's own auth file has said of a run that is to be made. */
+  /** The answer of the deployment's own auth file about a run to create. */
   access?: RunAccess
+  /** The date of the cron that creates the run, which the run takes. */
+  cron?: CronDate
 }
 
-/** How a run is made for a user of the deployment's own auth file: a thread made for it begins with its metadata. */
+/**
+ * Restrictions on a run that a user of the deployment's own auth file creates. A thread created for the run gets the
+ * run's metadata.
+ */
 export interface RunAccess {
-  /** Whether it may go on with a thread that there is. */
+  /** Whether it may use an existing thread. */
   visible: Visible | undefined
 }
 
-/** The body of a run creation, checked by its schema; what is absent gets its default here (run-api 1.5). */
+/** The body of a run creation, checked by its schema; absent fields get their defaults here (run-api 1.5). */
 export interface RunRequest {
   /** Id of an assistant or name of a graph. */
   assistant_id: string
-  /** Chosen by the client (D-47); else one is made. */
+  /** Chosen by the client (D-47); otherwise generated. */
   run_id?: string
   input?: JsonValue
   command?: JsonObject | null
@@ -49,42 +54,42 @@ export interface RunRequest {
   on_completion?: 'delete' | 'keep'
 }
 
-/** A run that someone waits for. */
+/** A run with its outcome. */
 export interface Awaited {
   run: Run
   /**
-   * The answer of `wait` and `join` as JSON text: the last values, with `__interrupt__` when the graph waits for a
+   * The response of `wait` and `join` as JSON text: the last values, with `__interrupt__` when the graph waits for a
    * human, or `{"__error__":{"error","message"}}`. Rejects only when the server stops or the store is gone: the
-   * connection is to be cut then, so that the client joins again. Once the client has left nothing comes any more.
+   * connection must be cut then, so that the client joins again. Never resolves after the client has disconnected.
    */
   result: Promise<string>
 }
 
-/** What is wanted of a cancel. */
+/** Options of a cancel. */
 export interface CancelOptions {
   action: CancelAction
-  /** Resolve when the run has ended, instead of when it has been told to. */
+  /** Resolve when the run has ended, instead of when it has been notified. */
   wait: boolean
-  /** Of a run that is not known: remember for 60 s and end it when it is created (D-47). */
+  /** For an unknown run: remember the cancel for 60 s and end the run when it is created (D-47). */
   early: boolean
 }
 
 /**
- * What the deployment API does with runs. `thread_id` null stands for the stateless routes. Every method keeps to the
- * call's tenant; what it refuses is an AppError: `not_found` (thread, run, assistant), `thread_busy` and `run_id_taken`
- * (409), `run_not_active` (409), `invalid_request`, `shutting_down`, `store_unavailable`.
+ * Runs of the deployment API. `thread_id` null stands for the stateless routes. Every method is limited to the call's
+ * tenant; refusals are an AppError: `not_found` (thread, run, assistant), `thread_busy` and `run_id_taken` (409),
+ * `run_not_active` (409), `invalid_request`, `shutting_down`, `store_unavailable`.
  */
 export interface Runs {
-  /** Creates a run that goes on by itself; durable when it resolves. */
+  /** Creates a run in the background; durable when it resolves. */
   create(call: Call, thread_id: string | null, request: RunRequest): Promise<Run>
-  /** Stateless runs, all of them or none on validation. */
+  /** Stateless runs, all of them or none, also when a quota or the disk refuses one. */
   createBatch(call: Call, requests: readonly RunRequest[]): Promise<Run[]>
   /**
-   * Creates a run and waits for it. `gone` tells that the client has left: with `on_disconnect: 'cancel'` the run is
-   * cancelled (interrupt) if it has not ended.
+   * Creates a run and waits for it. `gone` aborts when the client disconnects: with `on_disconnect: 'cancel'` the run
+   * is then cancelled (interrupt) if it has not ended.
    */
   wait(call: Call, thread_id: string | null, request: RunRequest, gone: AbortSignal): Promise<Awaited>
-  /** Waits for a run that exists. */
+  /** Waits for an existing run. */
   join(
     call: Call,
     thread_id: string | null,
@@ -95,7 +100,7 @@ export interface Runs {
   /** Deletes a run that has ended. @throws AppError conflict for one that is active */
   remove(call: Call, thread_id: string, run_id: string): Promise<void>
   cancel(call: Call, thread_id: string | null, run_id: string, options: CancelOptions): Promise<void>
-  /** Outcome by run. @throws AppError not_found when nothing at all was there to be cancelled */
+  /** Outcome by run. @throws AppError not_found when there was nothing to cancel */
   cancelMany(
     call: Call,
     selector: CancelSelector,

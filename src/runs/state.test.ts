@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { RUN_STATUSES, type RunStatus } from './model.ts'
 import { isActive, RUN_EVENTS, type RunEvent, restingStatus, TRANSITIONS } from './state.ts'
 
-/** Every cell that is not listed is refused. */
+/** Every transition that is not listed is refused. */
 const CELLS: Record<RunStatus, Partial<Record<RunEvent, RunStatus | 'deleted'>>> = {
   pending: { claim: 'running', interrupt: 'interrupted', rollback: 'deleted' },
   running: {
@@ -25,7 +25,7 @@ describe('TRANSITIONS', () => {
     expect(TRANSITIONS[status][event]).toBe(CELLS[status][event] ?? 'refused')
   })
 
-  it('has no cell but those', () => {
+  it('has no cells but those', () => {
     const written = Object.values(TRANSITIONS).flatMap((events) => Object.keys(events))
     expect(written).toHaveLength(RUN_STATUSES.length * RUN_EVENTS.length)
   })

@@ -1,15 +1,15 @@
 import type { RunStatus, ThreadStatus } from './model.ts'
 
-/** What can happen to a run. */
+/** Events in the life of a run. */
 export const RUN_EVENTS = [
-  /** A worker takes it up. */
+  /** A worker claims it. */
   'claim',
   'succeed',
   'fail',
   'time_out',
-  /** Its worker or host is gone, or asks for another try. */
+  /** Its worker or host is gone, or requests another attempt. */
   'retry',
-  /** A cancel takes effect: at once while pending, by the worker's word while running. */
+  /** A cancel takes effect: at once while pending, through the worker while running. */
   'interrupt',
   'rollback',
   /** A client deletes the record. */
@@ -28,7 +28,7 @@ const ENDED: Record<RunEvent, RunStatus | 'deleted' | 'refused'> = {
   delete: 'deleted',
 }
 
-/** What becomes of a run, for each status and event: the whole life of a run. */
+/** The next status for each status and event: the whole life of a run. */
 export const TRANSITIONS: Record<RunStatus, Record<RunEvent, RunStatus | 'deleted' | 'refused'>> = {
   pending: {
     claim: 'running',
@@ -56,14 +56,14 @@ export const TRANSITIONS: Record<RunStatus, Record<RunEvent, RunStatus | 'delete
   interrupted: ENDED,
 }
 
-/** True while a run waits or works: it can be cancelled, and makes its thread busy. */
+/** True while a run is pending or running: it can be cancelled, and makes its thread busy. */
 export function isActive(status: RunStatus): boolean {
   return status === 'pending' || status === 'running'
 }
 
 /**
- * A thread's status when no run is active, after a run of it has ended (run-api 1.3): the last run raised, or the last
- * checkpoint has nodes to go on with, or neither.
+ * A thread's status when no run is active, after one of its runs has ended (run-api 1.3): the last run failed, or the
+ * last checkpoint has next nodes, or neither.
  */
 export function restingStatus(
   last: Exclude<RunStatus, 'pending' | 'running'>,
@@ -73,7 +73,7 @@ export function restingStatus(
   return hasNext ? 'interrupted' : 'idle'
 }
 
-/** Whether a run that has ended stopped where its graph asks for a human: it succeeded, and has nodes to go on with. */
+/** Whether an ended run stopped at an interrupt: it succeeded, and its state has next nodes. */
 export function isInterrupted(status: RunStatus | 'deleted', next: readonly string[] | undefined): boolean {
   return status === 'success' && next !== undefined && next.length > 0
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { withoutOwnKeys, withoutRuntimeKeys, withoutStepMetadata } from './config-keys.ts'
 import type { JsonObject } from './json.ts'
 
-/** The keys that the installed LangGraph keeps for itself: its constants, which its package does not export. */
+/** Reserved keys of the installed LangGraph, from constants that its package does not export. */
 async function reservedOfLangGraph(): Promise<string[]> {
   const file = new URL('constants.js', import.meta.resolve('@langchain/langgraph'))
   const constants = (await import(file.href)) as Record<string, unknown>
@@ -12,7 +12,7 @@ async function reservedOfLangGraph(): Promise<string[]> {
 }
 
 describe('RUN-34: the config that a client sends', () => {
-  it("has none of the keys of LangGraph's own list", async () => {
+  it('has none of the keys that LangGraph reserves', async () => {
     const keys = await reservedOfLangGraph()
     expect(keys.length).toBeGreaterThan(20)
     const configurable = Object.fromEntries(keys.map((key) => [key, 1]))
@@ -23,7 +23,7 @@ describe('RUN-34: the config that a client sends', () => {
     expect(runtime.toSorted()).toEqual(['checkpoint_id', 'checkpoint_map', 'checkpoint_ns'])
   })
 
-  it('has no user, no older name of a checkpoint and no prototype', () => {
+  it('has no user, no deprecated checkpoint key and no prototype', () => {
     const sent = '{"configurable":{"__proto__":{"a":1},"thread_ts":"c","langgraph_auth_user":{},"model":"m"}}'
     const kept = withoutOwnKeys(JSON.parse(sent) as JsonObject)
     expect(Object.getOwnPropertyNames(kept['configurable'])).toEqual(['model'])
@@ -35,7 +35,7 @@ describe('RUN-34: the config that a client sends', () => {
     expect(withoutOwnKeys({})).toEqual({})
   })
 
-  it('has metadata without what LangGraph writes into it', () => {
+  it('has metadata without the keys that LangGraph writes', () => {
     const ids = new Set(['thread_id'])
     const written = [...EXCLUDED_METADATA_KEYS].filter((key) => !ids.has(key))
     const metadata = Object.fromEntries(

@@ -1,16 +1,72 @@
+/** Every code of an issue; docs/issues.md has the same list with severities, meanings and what to do. */
+export const ISSUE_CODES = [
+  // The run
+  'unknown_run_type',
+  'start_time_missing',
+  'implausible_time',
+  'end_before_start',
+  'parent_unknown',
+  'several_roots',
+  'several_spans',
+  'invalid_tags',
+  'invalid_extra',
+  'payload_too_large',
+  'not_derived',
+  'new_token_without_time',
+  'new_token_outside_run',
+  // Inputs and outputs
+  'side_not_json',
+  'dialect_unknown',
+  'side_repaired',
+  'processor_failed',
+  'more_issues',
+  // Messages
+  'message_not_object',
+  'role_missing',
+  'unknown_role',
+  'content_missing',
+  'content_not_array',
+  'content_not_object',
+  'content_not_text',
+  'content_type_missing',
+  'unknown_content_type',
+  'content_field_missing',
+  'content_field_invalid',
+  'media_without_base64',
+  'tool_args_not_json',
+  'invalid_tool_call',
+  'tool_call_id_unknown',
+  'tool_call_id_misplaced',
+  // Usage
+  'count_as_string',
+  'count_not_integer',
+  'invalid_count',
+  'invalid_cost',
+  'total_mismatch',
+  'reasoning_added',
+  'no_price',
+  'tier_not_priced',
+  'rest_counted',
+  'cache_added',
+  'usage_conflict',
+  'estimate_sampled',
+] as const
+
+/** Code of an issue. A user's own processors may add others, which are passed on unchanged. */
+export type IssueCode = (typeof ISSUE_CODES)[number]
+
 /**
- * One thing that is wrong, doubtful or worth knowing about a submitted item.
- * `error` fails the verdict it belongs to, `warning` does not, `info` only explains.
+ * A fault, a doubt or a remark about a submitted item. `error` fails the verdict it belongs to, `warning` does not,
+ * `info` only explains.
  */
 export interface Issue {
-  /** Stable snake_case code, e.g. `total_mismatch`; the list is in docs/issues.md. */
-  code: string
+  code: IssueCode
   severity: 'error' | 'warning' | 'info'
   /** JSON path from the TraceRun's top, e.g. `outputs.choices[0].message.role`. */
   path: string
   /** What was found, in one sentence. */
   message: string
-  /** How to mend it, in one sentence. */
+  /** How to correct it, in one sentence. */
   fix?: string
 }
 

@@ -1,31 +1,40 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
-import type { Issue } from './issue.ts'
 import { issuePath } from './issue-path.ts'
 import type { SchemaTypes } from './types.gen.ts'
 
 /** Name of a schema: `message` for `schemas/message.schema.json`. */
 export type SchemaName = keyof SchemaTypes
 
-/** The value with its type, or what is wrong with it. */
-export type CheckResult<T> = { ok: true; value: T } | { ok: false; issues: Issue[] }
+/** One fault of a value. */
+export interface FieldFault {
+  code: FieldFaultCode
+  /** JSON path from the value's top; '' for the value itself. */
+  path: string
+  /** Without the path, e.g. `is required`. */
+  message: string
+}
+
+/** The typed value, or its faults. */
+export type CheckResult<T> = { ok: true; value: T } | { ok: false; faults: FieldFault[] }
 
 /** Checks values against the JSON Schemas of `schemas/`. */
 export interface Registry {
-  /** Never changes the value; at most MAX_ISSUES issues, each with a path from the value's top. */
+  /** Never changes the value; reports at most MAX_FAULTS faults. */
   check<K extends SchemaName>(name: K, value: unknown): CheckResult<SchemaTypes[K]>
 }
 
-/** More issues than this about one value help nobody. */
-export const MAX_ISSUES = 100
+/** More faults than this of one value are of no use. */
+export const MAX_FAULTS = 100
 
 const SCHEMA_DIR = new URL('../../schemas/', import.meta.url)
 const SUFFIX = '.schema.json'
-/** Annotations of our own: they say something to readers and generators, nothing to the check. */
-const ANNOTATIONS = ['x-unit', 'x-secret', 'x-expects', 'x-rule', 'x-packaged', 'x-empty']
+/** Weir's own annotations: they are for readers and generators, and the check ignores them. */
+const ANNOTATIONS = ['x-unit', 'x-secret', 'x-expects', 'x-rule', 'x-packaged', 'x-empty', 'x-off']
 
-const CODES: Record<string, string> = {
+/** Keyword of JSON Schema → code. */
+const CODES = {
   required: 'missing_field',
   additionalProperties: 'unknown_field',
   unevaluatedProperties: 'unknown_field',
@@ -39,9 +48,16 @@ const CODES: Record<string, string> = {
   maximum: 'out_of_range',
   exclusiveMinimum: 'out_of_range',
   exclusiveMaximum: 'out_of_range',
+} as const
+
+/** `invalid_field` is for keywords without a code, `value_error` for rules that no schema has. */
+export type FieldFaultCode = (typeof CODES)[keyof typeof CODES] | 'invalid_field' | 'value_error'
+
+function codeOf(keyword: string): FieldFaultCode {
+  return Object.hasOwn(CODES, keyword) ? CODES[keyword as keyof typeof CODES] : 'invalid_field'
 }
 
-/** Errors that only say "one of the branches failed", beside the branches' own. */
+/** Errors that only report that one of the branches failed, besides the branches' own. */
 const SUMMARIES = new Set(['anyOf', 'oneOf', 'if'])
 
 function readSchema(fileName: string): Record<string, unknown> {
@@ -80,36 +96,35 @@ function messageOf(error: ErrorObject): string {
   return error.message ?? 'is not valid'
 }
 
-function toIssue(error: ErrorObject, value: unknown): Issue {
+function toFault(error: ErrorObject, value: unknown): FieldFault {
   const { missingProperty, additionalProperty, tag } = error.params as Record<string, unknown>
   const last = missingProperty ?? additionalProperty ?? (error.keyword === 'discriminator' ? tag : undefined)
   return {
-    code: CODES[error.keyword] ?? 'invalid_field',
-    severity: 'error',
+    code: codeOf(error.keyword),
     path: issuePath(value, error.instancePath, typeof last === 'string' ? last : undefined),
     message: messageOf(error),
   }
 }
 
-function toIssues(errors: readonly ErrorObject[], value: unknown): Issue[] {
+function toFaults(errors: readonly ErrorObject[], value: unknown): FieldFault[] {
   const details = errors.filter((error) => !SUMMARIES.has(error.keyword))
   const chosen = details.length > 0 ? details : errors
   const seen = new Set<string>()
-  const issues: Issue[] = []
+  const faults: FieldFault[] = []
   for (const error of chosen) {
-    const issue = toIssue(error, value)
-    const key = `${issue.path} ${issue.message}`
+    const fault = toFault(error, value)
+    const key = `${fault.path} ${fault.message}`
     if (seen.has(key)) continue
     seen.add(key)
-    issues.push(issue)
-    if (issues.length === MAX_ISSUES) break
+    faults.push(fault)
+    if (faults.length === MAX_FAULTS) break
   }
-  return issues
+  return faults
 }
 
 /**
- * A registry that reads and compiles a schema when it is first asked for (about 10 ms), never at import.
- * A schema that is missing or not valid throws: that is a fault of this program, not of the value.
+ * A registry that reads and compiles a schema when it is first used (about 10 ms), never at import. A missing or
+ * invalid schema throws: that is a fault of this program, not of the value.
  */
 export function createRegistry(): Registry {
   const ajv = new Ajv2020({
@@ -120,6 +135,9 @@ export function createRegistry(): Registry {
     strictRequired: false,
     strictTuples: false,
     validateFormats: true,
+    // A test checks the schemas themselves, so that a start need not compile the schema of schemas.
+    meta: false,
+    validateSchema: false,
   })
   ajvFormats.default(ajv)
   ajv.addVocabulary(ANNOTATIONS)
@@ -140,7 +158,7 @@ export function createRegistry(): Registry {
     check<K extends SchemaName>(name: K, value: unknown): CheckResult<SchemaTypes[K]> {
       const validate = validatorOf(name)
       if (validate(value)) return { ok: true, value: value as SchemaTypes[K] }
-      return { ok: false, issues: toIssues(validate.errors ?? [], value) }
+      return { ok: false, faults: toFaults(validate.errors ?? [], value) }
     },
   }
 }

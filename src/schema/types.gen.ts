@@ -33,6 +33,49 @@ export type AssistantsDeleted = string[]
  * How many there are.
  */
 export type Count = number
+/**
+ * When to run what. Null counts as not said; unknown keys are ignored.
+ */
+export type CronCreate = CronOptions & {
+  /**
+   * Id of an assistant or name of a graph.
+   */
+  assistant_id: string
+  /**
+   * Five fields (minute, hour, day, month, weekday), six with seconds first, or a name such as `@daily`.
+   */
+  schedule: string
+  enabled?: boolean | null
+  /**
+   * What becomes of threads that were made for its runs.
+   */
+  on_run_completed?: 'delete' | 'keep' | null
+  /**
+   * Of the cron, and of its runs.
+   */
+  metadata?: {
+    [k: string]: unknown | undefined
+  } | null
+}
+/**
+ * Fields of a cron that its creation and its change share.
+ */
+export type CronOptions = RunOptions & {
+  /**
+   * IANA name; null for UTC.
+   */
+  timezone?: string | null
+  /**
+   * ISO 8601; no runs after it.
+   */
+  end_time?: string | null
+  config?: {
+    [k: string]: unknown | undefined
+  } | null
+  webhook?: string | null
+  interrupt_before?: '*' | string[] | null
+  interrupt_after?: '*' | string[] | null
+}
 export type RunCommandTarget =
   | string
   | {
@@ -40,6 +83,17 @@ export type RunCommandTarget =
       input?: unknown
       [k: string]: unknown | undefined
     }
+export type StreamMode =
+  | 'values'
+  | 'messages'
+  | 'messages-tuple'
+  | 'updates'
+  | 'events'
+  | 'debug'
+  | 'tasks'
+  | 'checkpoints'
+  | 'custom'
+  | 'tools'
 /**
  * Crons, or what was selected of them.
  */
@@ -79,9 +133,65 @@ export type CronList = {
   now?: string
 }[]
 /**
+ * What is to be different. Null takes away `timezone`, `end_time`, `webhook` and `input`; elsewhere it counts as not said.
+ */
+export type CronUpdate = CronOptions & {
+  /**
+   * Id of an assistant or name of a graph.
+   */
+  assistant_id?: string | null
+  /**
+   * Five fields (minute, hour, day, month, weekday), six with seconds first, or a name such as `@daily`.
+   */
+  schedule?: string | null
+  enabled?: boolean | null
+  /**
+   * What becomes of threads that were made for its runs.
+   */
+  on_run_completed?: 'delete' | 'keep' | null
+  /**
+   * Merged into what there is, key by key.
+   */
+  metadata?: {
+    [k: string]: unknown | undefined
+  } | null
+}
+/**
+ * What deployed graphs can run in.
+ */
+export type DeploymentRuntimes = {
+  runtime: 'process' | 'container' | 'kubernetes'
+  /**
+   * DEPLOY_RUNTIME names it.
+   */
+  in_use: boolean
+  usable: boolean
+  isolation: string | null
+  /**
+   * Why it cannot be used.
+   */
+  reason: string | null
+}[]
+/**
+ * Feedback configs by key.
+ */
+export type FeedbackConfigList = FeedbackConfig[]
+/**
  * Feedback records, newest first.
  */
 export type FeedbackList = FeedbackRead[]
+/**
+ * For which run and key a token is, or an array of such.
+ */
+export type FeedbackTokenCreate = FeedbackTokenRequest | FeedbackTokenRequest[]
+/**
+ * The token, or an array for an array.
+ */
+export type FeedbackTokenCreated = FeedbackToken | FeedbackTokenList
+/**
+ * Tokens of a run.
+ */
+export type FeedbackTokenList = FeedbackToken[]
 /**
  * What a group stands for: the keys of the chosen group_by and no others.
  */
@@ -120,6 +230,64 @@ export type RoleList = {
  */
 export type Run = RunFields
 /**
+ * A run to be made. Null counts as not said; unknown keys are ignored.
+ */
+export type RunCreate = RunOptions & {
+  /**
+   * Id of an assistant, or name of a graph.
+   */
+  assistant_id: string
+  /**
+   * Of your choice; made if absent. The same id on the same thread is the same run.
+   */
+  run_id?: string | null
+  checkpoint?: Checkpoint | null
+  /**
+   * The older form of checkpoint.
+   */
+  checkpoint_id?: string | null
+  metadata?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * Laid over the assistant's.
+   */
+  config?: {
+    tags?: string[] | null
+    recursion_limit?: number | null
+    configurable?: {
+      [k: string]: unknown | undefined
+    } | null
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * Called when the run has ended: a URL, or a path of the deployment's custom HTTP app.
+   */
+  webhook?: string | null
+  interrupt_before?: '*' | string[] | null
+  interrupt_after?: '*' | string[] | null
+  /**
+   * Accepted, not used.
+   */
+  feedback_keys?: string[] | null
+  /**
+   * continue, unless said: what becomes of a run whose client leaves.
+   */
+  on_disconnect?: 'cancel' | 'continue' | null
+  /**
+   * reject, unless said: what becomes of a run for a thread that is not there.
+   */
+  if_not_exists?: 'create' | 'reject' | null
+  /**
+   * Not before so much time has passed.
+   */
+  after_seconds?: number | null
+  /**
+   * delete, unless said: what becomes of the thread of a stateless run. complete and continue are other names of delete and keep, which an SDK uses.
+   */
+  on_completion?: 'delete' | 'keep' | 'complete' | 'continue' | null
+}
+/**
  * Stateless runs to be made.
  *
  * @minItems 1
@@ -146,6 +314,19 @@ export type RunList = RunFields[]
  * Projects, newest first.
  */
 export type SessionList = Session[]
+/**
+ * Null for a run whose trace is not shared.
+ */
+export type ShareOfRun = {
+  /**
+   * The root of the trace, which is shared as a whole.
+   */
+  run_id?: string
+  /**
+   * Opens the trace, or the thread, without a key.
+   */
+  share_token: string
+} | null
 export type Namespace = string[]
 /**
  * The item, or null when there is none.
@@ -180,6 +361,133 @@ export type ThreadHistory = ThreadState[]
  */
 export type ThreadList = ThreadFields[]
 /**
+ * A field of a run in API v2; in answers its name is in lower case.
+ */
+export type TraceRunSelect =
+  | 'ID'
+  | 'NAME'
+  | 'RUN_TYPE'
+  | 'STATUS'
+  | 'START_TIME'
+  | 'END_TIME'
+  | 'LATENCY_SECONDS'
+  | 'FIRST_TOKEN_TIME'
+  | 'ERROR'
+  | 'ERROR_PREVIEW'
+  | 'EXTRA'
+  | 'METADATA'
+  | 'EVENTS'
+  | 'INPUTS'
+  | 'INPUTS_PREVIEW'
+  | 'OUTPUTS'
+  | 'OUTPUTS_PREVIEW'
+  | 'MANIFEST'
+  | 'PARENT_RUN_IDS'
+  | 'PROJECT_ID'
+  | 'TRACE_ID'
+  | 'THREAD_ID'
+  | 'DOTTED_ORDER'
+  | 'IS_ROOT'
+  | 'REFERENCE_EXAMPLE_ID'
+  | 'REFERENCE_DATASET_ID'
+  | 'TOTAL_TOKENS'
+  | 'PROMPT_TOKENS'
+  | 'COMPLETION_TOKENS'
+  | 'TOTAL_COST'
+  | 'PROMPT_COST'
+  | 'COMPLETION_COST'
+  | 'PROMPT_TOKEN_DETAILS'
+  | 'COMPLETION_TOKEN_DETAILS'
+  | 'PROMPT_COST_DETAILS'
+  | 'COMPLETION_COST_DETAILS'
+  | 'PRICE_MODEL_ID'
+  | 'TAGS'
+  | 'APP_PATH'
+  | 'ATTACHMENTS'
+  | 'THREAD_EVALUATION_TIME'
+  | 'IS_IN_DATASET'
+  | 'LAST_QUEUED_AT'
+  | 'SHARE_URL'
+  | 'FEEDBACK_STATS'
+  | 'LS_USER_ID'
+/**
+ * A field of a shared run in API v2; in answers its name is in lower case.
+ */
+export type TraceRunPublicSelect =
+  | 'ID'
+  | 'NAME'
+  | 'RUN_TYPE'
+  | 'STATUS'
+  | 'START_TIME'
+  | 'END_TIME'
+  | 'LATENCY_SECONDS'
+  | 'FIRST_TOKEN_TIME'
+  | 'ERROR'
+  | 'ERROR_PREVIEW'
+  | 'EXTRA'
+  | 'METADATA'
+  | 'INPUTS_PREVIEW'
+  | 'OUTPUTS_PREVIEW'
+  | 'PARENT_RUN_IDS'
+  | 'PARENT_RUN_ID'
+  | 'PROJECT_ID'
+  | 'TRACE_ID'
+  | 'THREAD_ID'
+  | 'DOTTED_ORDER'
+  | 'IS_ROOT'
+  | 'REFERENCE_DATASET_ID'
+  | 'TOTAL_TOKENS'
+  | 'PROMPT_TOKENS'
+  | 'COMPLETION_TOKENS'
+  | 'TOTAL_COST'
+  | 'PROMPT_COST'
+  | 'COMPLETION_COST'
+  | 'PROMPT_TOKEN_DETAILS'
+  | 'COMPLETION_TOKEN_DETAILS'
+  | 'PROMPT_COST_DETAILS'
+  | 'COMPLETION_COST_DETAILS'
+  | 'PRICE_MODEL_ID'
+  | 'TAGS'
+  | 'THREAD_EVALUATION_TIME'
+  | 'FEEDBACK_STATS'
+/**
+ * Figures of all runs asked for; with group_by, those of each group under its value, the largest first; with interval, those of each bucket that has runs.
+ */
+export type TraceRunStats = TraceRunFiguresRead | TraceRunStatsByGroup | TraceRunStatsByTime
+/**
+ * A field of a trace of a thread; in answers its name is in lower case.
+ */
+export type TraceTurnSelect =
+  | 'THREAD_ID'
+  | 'TRACE_ID'
+  | 'OP'
+  | 'NAME'
+  | 'TURN_NUMBER'
+  | 'START_TIME'
+  | 'END_TIME'
+  | 'LATENCY'
+  | 'FIRST_TOKEN_TIME'
+  | 'ERROR'
+  | 'ERROR_PREVIEW'
+  | 'INPUTS'
+  | 'OUTPUTS'
+  | 'INPUTS_PREVIEW'
+  | 'OUTPUTS_PREVIEW'
+  | 'PROMPT_TOKENS'
+  | 'COMPLETION_TOKENS'
+  | 'TOTAL_TOKENS'
+  | 'PROMPT_COST'
+  | 'COMPLETION_COST'
+  | 'TOTAL_COST'
+  | 'PROMPT_TOKEN_DETAILS'
+  | 'COMPLETION_TOKEN_DETAILS'
+  | 'PROMPT_COST_DETAILS'
+  | 'COMPLETION_COST_DETAILS'
+/**
+ * A trace in the view asked for.
+ */
+export type TraceView = TraceRead | TraceOutline
+/**
  * The limits of the organization's workspaces that the caller may use, and of keys.
  */
 export type UsageLimitList = UsageLimit[]
@@ -205,6 +513,9 @@ export interface SchemaTypes {
   'assistant-versions': AssistantVersionsBody
   'assistants-deleted': AssistantsDeleted
   'audit-log-page': AuditLogPage
+  'auth-session': AuthSession
+  'auth-sign-in': AuthSignIn
+  'auth-ticket': AuthTicket
   checkpoint: Checkpoint
   checks: ChecksRecord
   config: Settings
@@ -213,14 +524,40 @@ export interface SchemaTypes {
   'cron-count': CronCountBody
   'cron-create': CronCreate
   'cron-list': CronList
+  'cron-options': CronOptions
   'cron-search': CronSearchBody
   'cron-update': CronUpdate
+  'deletion-job': DeletionJob
+  deployment: Deployment
+  'deployment-create': DeploymentCreate
   'deployment-info': DeploymentInfo
+  'deployment-listeners': DeploymentListeners
+  'deployment-log-page': DeploymentLogPage
+  'deployment-log-query': DeploymentLogQuery
+  'deployment-page': DeploymentPage
   'deployment-problem': DeploymentProblem
+  'deployment-revision': DeploymentRevision
+  'deployment-revision-page': DeploymentRevisionPage
+  'deployment-runtimes': DeploymentRuntimes
+  'deployment-update': DeploymentUpdate
+  'deployment-upload': DeploymentUpload
+  'deployment-uploaded': DeploymentUploaded
   'empty-object': EmptyObject
+  'feedback-by-token': FeedbackByToken
+  'feedback-config': FeedbackConfig
+  'feedback-config-create': FeedbackConfigCreate
+  'feedback-config-list': FeedbackConfigList
+  'feedback-config-update': FeedbackConfigUpdate
   'feedback-create': FeedbackCreate
   'feedback-list': FeedbackList
   'feedback-read': FeedbackRead
+  'feedback-stats': FeedbackStatsRead
+  'feedback-token': FeedbackToken
+  'feedback-token-create': FeedbackTokenCreate
+  'feedback-token-created': FeedbackTokenCreated
+  'feedback-token-list': FeedbackTokenList
+  'feedback-token-request': FeedbackTokenRequest
+  'feedback-update': FeedbackUpdate
   'granular-usage': GranularUsage
   'graph-drawing': GraphDrawing
   'graph-schemas': GraphSchemas
@@ -250,14 +587,29 @@ export interface SchemaTypes {
   'run-cancel-results': RunCancelResults
   'run-command': RunCommand
   'run-create': RunCreate
+  'run-deletion': RunDeletion
   'run-fields': RunFields
   'run-list': RunList
+  'run-options': RunOptions
   'run-result': RunResult
+  'run-share-delete': RunShareDelete
+  'run-share-write': RunShareWrite
+  'run-url': RunUrl
   'service-key-create': ServiceKeyCreate
   session: Session
+  'session-address': SessionAddress
   'session-create': SessionCreate
+  'session-create-v2': SessionCreateV2
+  'session-dashboard': SessionDashboard
   'session-list': SessionList
+  'session-page-v2': SessionPageV2
   'session-update': SessionUpdate
+  'session-update-v2': SessionUpdateV2
+  'session-v2': SessionV2
+  share: Share
+  'share-of-run': ShareOfRun
+  'share-of-thread': ShareOfThread
+  'share-write': ShareWrite
   'store-item': StoreItem
   'store-item-found': StoreItemOrNull
   'store-item-key': StoreItemKey
@@ -277,6 +629,7 @@ export interface SchemaTypes {
   'thread-list': ThreadList
   'thread-prune': ThreadPrune
   'thread-search': ThreadSearch
+  'thread-share-write': ThreadShareWrite
   'thread-state': ThreadState
   'thread-state-patch': ThreadStatePatch
   'thread-state-query': ThreadStateQuery
@@ -286,11 +639,38 @@ export interface SchemaTypes {
   'thread-update': ThreadUpdate
   'threads-pruned': ThreadsPruned
   'trace-batch': TraceBatch
+  'trace-outline': TraceOutline
+  'trace-page-v2': TracePageV2
+  'trace-query-v2': TraceQueryV2
   'trace-read': TraceRead
   'trace-run': TraceRunRecord
+  'trace-run-facet-query': TraceRunFacetQueryBody
+  'trace-run-facets': TraceRunFacets
+  'trace-run-figures': TraceRunFiguresRead
+  'trace-run-group-query': TraceRunGroupQuery
+  'trace-run-groups': TraceRunGroups
+  'trace-run-list-v2': TraceRunListV2
   'trace-run-page': TraceRunPage
+  'trace-run-page-v2': TraceRunPageV2
+  'trace-run-public-query': TraceRunPublicQuery
+  'trace-run-public-query-v2': TraceRunPublicQueryV2
+  'trace-run-public-select': TraceRunPublicSelect
   'trace-run-query': TraceRunQueryBody
+  'trace-run-query-v2': TraceRunQueryV2
   'trace-run-read': TraceRunRead
+  'trace-run-select': TraceRunSelect
+  'trace-run-stats': TraceRunStats
+  'trace-run-stats-query': TraceRunStatsQueryBody
+  'trace-run-v2': TraceRunV2
+  'trace-thread': TraceThread
+  'trace-thread-figures': TraceThreadFigures
+  'trace-thread-figures-query': TraceThreadFiguresQuery
+  'trace-thread-page': TraceThreadPage
+  'trace-thread-query': TraceThreadQuery
+  'trace-thread-stats': TraceThreadStats
+  'trace-turn-page': TraceTurnPage
+  'trace-turn-select': TraceTurnSelect
+  'trace-view': TraceView
   'ui-request': UiRequest
   'usage-details': UsageDetails
   'usage-dimensions': UsageDimensions
@@ -300,6 +680,7 @@ export interface SchemaTypes {
   'usage-metadata': UsageMetadata
   'usage-rebuild': UsageRebuild
   'usage-stride': UsageStride
+  'usage-traces': UsageTraces
   'validation-report': ValidationReport
   workspace: WorkspaceRead
   'workspace-create': WorkspaceCreate
@@ -403,11 +784,11 @@ export interface Assistant {
   context: Context
   metadata: Metadata
   /**
-   * There only while its graph cannot be loaded.
+   * Present only while its graph cannot be loaded.
    */
   weir?: {
     /**
-     * Why its graph cannot be loaded, with file and line. Its runs fail with these words.
+     * Why its graph cannot be loaded, with file and line. Its runs fail with this message.
      */
     unavailable: string
   }
@@ -601,6 +982,109 @@ export interface AuditLogPage {
   }
 }
 /**
+ * The caller, what it may do, and what this server offers.
+ */
+export interface AuthSession {
+  /**
+   * `off`: the server needs no sign-in.
+   */
+  auth: 'on' | 'off'
+  /**
+   * Null for a request with a key, and with `AUTH=off`.
+   */
+  session_id: string | null
+  /**
+   * When the session ends if it is not used again; for a key, when the key expires. Null = never.
+   */
+  expires_at: string | null
+  /**
+   * Null for a service key.
+   */
+  user: {
+    id: string
+    email: string
+    full_name: string | null
+  } | null
+  /**
+   * The key of the request or of the session.
+   */
+  api_key: {
+    id: string
+    short_key: string
+    /**
+     * Null = never.
+     */
+    expires_at: string | null
+  }
+  role: 'admin' | 'operator' | 'user' | 'viewer'
+  read_only: boolean
+  /**
+   * What the caller may do: names as in docs/permissions.md.
+   */
+  permissions: string[]
+  /**
+   * The caller may use every workspace of the organization, also later ones.
+   */
+  all_workspaces: boolean
+  organization: {
+    id: string
+    display_name: string
+  }
+  /**
+   * The workspaces that the caller may use, oldest first.
+   */
+  workspaces: {
+    id: string
+    display_name: string
+  }[]
+  /**
+   * The workspace of requests without X-Tenant-Id, or the one that this request named. Null: requests must name one.
+   */
+  default_workspace_id: string | null
+  features: {
+    /**
+     * Traces are counted and the usage API is available.
+     */
+    usage: boolean
+    /**
+     * Names of the hosted deployments; each is served under `/deployments/{name}`.
+     */
+    deployments: string[]
+  }
+  /**
+   * Version of the server.
+   */
+  version: string
+}
+/**
+ * An API key, or a ticket of a sign-in link.
+ */
+export interface AuthSignIn {
+  /**
+   * An API key. It counts when both are sent.
+   */
+  key?: string
+  /**
+   * What follows `#ticket=` in the link. It can be used once.
+   */
+  ticket?: string
+  [k: string]: unknown | undefined
+}
+/**
+ * A link that signs a browser in, once.
+ */
+export interface AuthTicket {
+  /**
+   * Null with `AUTH=off`, where no sign-in is needed.
+   */
+  ticket: string | null
+  /**
+   * Address of the web interface, with the ticket in its fragment.
+   */
+  url: string
+  expires_at: string | null
+}
+/**
  * One checkpoint of a thread.
  */
 export interface Checkpoint {
@@ -637,13 +1121,17 @@ export interface Settings {
    */
   HOST: string
   /**
-   * Port of the platform API: trace ingest, reads, usage, health. 0 takes any free port. Unset: the default, or the next free port where it is taken. The address is printed, and kept in `DATA_DIR/server.json` for commands.
+   * Port of the platform API: trace ingest, reads, usage, health. 0: any free port. Unset: the default, or the next free port if it is taken. The address is printed, and stored in `DATA_DIR/server.json` for commands.
    */
   PORT: number
   /**
-   * Port of the threads and runs API of the hosted deployment. 0 takes any free port. Unset: as for `PORT`.
+   * Port of the threads and runs API of the hosted deployment. 0: any free port. Unset: as for `PORT`.
    */
   DEPLOYMENT_PORT: number
+  /**
+   * Port of OTLP over gRPC, the default port of OpenTelemetry exporters. 0: any free port; `off`: none. Unset: the default; if it is taken, there is no OTLP over gRPC, which the start reports.
+   */
+  OTLP_GRPC_PORT?: number
   /**
    * Directory of everything that is kept on this machine: ingest log, embedded ClickHouse, SQLite, attachments.
    */
@@ -669,11 +1157,11 @@ export interface Settings {
    */
   BOOTSTRAP_API_KEY?: string
   /**
-   * `off` answers every request without a key, unless it comes from a web page of another site; accepted on a loopback `HOST` only.
+   * With `off` no request needs a key, and requests from web pages of other sites are refused. Allowed on a loopback `HOST` only.
    */
   AUTH: 'on' | 'off'
   /**
-   * Where browsers reach the platform API, when it is behind a proxy. With `AUTH=off` only requests to this name or to a loopback one are answered.
+   * URL of the platform API for browsers, when it is behind a proxy. With `AUTH=off`, and in sessions of browsers, only requests to this host name, HOST or a loopback name are accepted.
    */
   PUBLIC_URL?: string
   /**
@@ -685,7 +1173,7 @@ export interface Settings {
    */
   INGEST_LOG_MAX_BYTES: number
   /**
-   * With less than this free on the disk of `DATA_DIR`, health says `disk_full` and `/ok?check_db=1` answers 503. Writes are still tried.
+   * With less free space on the disk of `DATA_DIR`, health reports `disk_full`, `/ok?check_db=1` returns 503, and new runs of graphs are refused with 503. Other writes are still tried.
    */
   DISK_MIN_FREE_BYTES: number
   /**
@@ -693,7 +1181,7 @@ export interface Settings {
    */
   INGEST_MAX_BODY_BYTES: number
   /**
-   * Bodies held in memory at the same time over all requests. One key has at most 7/8 of it. When it is used up, the key that has the most is answered 503 with Retry-After while it is still sending.
+   * Memory for the bodies of all requests together. One key can use at most 7/8 of it. When it is used up, incomplete requests of the key that uses the most get 503 with Retry-After.
    */
   INGEST_MAX_INFLIGHT_BYTES: number
   /**
@@ -705,7 +1193,7 @@ export interface Settings {
    */
   OTEL_EXPORTER_OTLP_ENDPOINT?: string
   /**
-   * `normal` survives the death of the process, `full` a power cut as well, at the price of slower writes.
+   * Of threads and runs in SQLite: `normal` survives the death of the process, `full` a power cut as well, at the price of slower writes. Traces, keys and projects survive both in any case.
    */
   SQLITE_SYNCHRONOUS: 'normal' | 'full'
   /**
@@ -741,6 +1229,34 @@ export interface Settings {
    */
   HOST_STALL_SECONDS: number
   /**
+   * Seconds within which a new revision of a deployment must have loaded its graphs and answered for each. Otherwise the active revision goes on serving.
+   */
+  DEPLOY_START_SECONDS: number
+  /**
+   * Seconds for which runs may end on a revision that another one has replaced. Then they go on from their last checkpoint on the new one, as a further attempt.
+   */
+  DEPLOY_DRAIN_SECONDS: number
+  /**
+   * What deployed graphs run in. `process`: processes of this machine, without isolation: whoever deploys is trusted like the administrator of the server. `container` needs docker or podman.
+   */
+  DEPLOY_RUNTIME: 'process' | 'container'
+  /**
+   * Revisions of deployments that are built at one time.
+   */
+  DEPLOY_BUILDS: number
+  /**
+   * Maximum size of the archive of a deployment's source; larger ones get 413.
+   */
+  DEPLOY_MAX_SOURCE_BYTES: number
+  /**
+   * Encrypts the secrets of deployments. Unset: one is generated and kept in `DATA_DIR/secrets-key`. With another key than before the server does not start.
+   */
+  SECRETS_KEY?: string
+  /**
+   * Plan of the organization. With `developer` no deployments can be created.
+   */
+  ORGANIZATION_PLAN: 'developer' | 'plus' | 'startup' | 'enterprise'
+  /**
    * Seconds after which a graph host that a cancelled run keeps blocked is killed.
    */
   CANCEL_GRACE_SECONDS: number
@@ -753,19 +1269,35 @@ export interface Settings {
    */
   WEBHOOK_PRIVATE_ADDRESSES: 'on' | 'off'
   /**
-   * Event streams of the deployment that are open at one time; beyond it new ones are answered 429 `too_many_streams`.
+   * Maximum number of open event streams of the deployment; more get 429 `too_many_streams`.
    */
   STREAMS_MAX: number
   /**
-   * The same for one API key, or for one user of a deployment's own auth file.
+   * Like `STREAMS_MAX`, per API key or user of a deployment's auth file.
    */
   STREAMS_MAX_PER_KEY: number
   /**
-   * How much the events of all threads together may take that are kept for streams to come back to; beyond it the oldest are forgotten first. With `REDIS_URL` the `maxmemory` of Redis bounds them.
+   * Maximum size of the stored events of all threads together, from which streams resume; beyond it the oldest are deleted first. With `REDIS_URL` the limit is the `maxmemory` of Redis.
    */
   EVENTS_MAX_BYTES: number
   /**
-   * Least important log line that is written; lines are JSON on standard output.
+   * Maximum number of threads of one workspace, over all its deployments; more get 429 `quota_reached`. Existing threads can still be read, changed and deleted.
+   */
+  WORKSPACE_MAX_THREADS: number
+  /**
+   * Like `WORKSPACE_MAX_THREADS`, for crons.
+   */
+  WORKSPACE_MAX_CRONS: number
+  /**
+   * Like `WORKSPACE_MAX_THREADS`, for assistants; the default assistants of graphs are always created.
+   */
+  WORKSPACE_MAX_ASSISTANTS: number
+  /**
+   * Maximum size of the items in the store (long-term memory) of one workspace, as JSON; writes beyond it get 507 `store_full`.
+   */
+  WORKSPACE_MAX_STORE_BYTES: number
+  /**
+   * Least important log line that is written; lines are JSON on standard output. Unset on a terminal: `weir serve` writes warnings and errors only, as text.
    */
   LOG_LEVEL: 'silent' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
 }
@@ -830,38 +1362,11 @@ export interface CronCountBody {
   } | null
 }
 /**
- * When to run what. Null counts as not said; unknown keys are ignored.
+ * Fields that a run takes from the request that creates it or from its cron. Null counts as not said.
  */
-export interface CronCreate {
+export interface RunOptions {
   /**
-   * Id of an assistant or name of a graph.
-   */
-  assistant_id: string
-  /**
-   * Five fields (minute, hour, day, month, weekday), six with seconds first, or a name such as `@daily`.
-   */
-  schedule: string
-  /**
-   * IANA name; null for UTC.
-   */
-  timezone?: string | null
-  /**
-   * ISO 8601; no runs after it.
-   */
-  end_time?: string | null
-  enabled?: boolean | null
-  /**
-   * What becomes of threads that were made for its runs.
-   */
-  on_run_completed?: 'delete' | 'keep' | null
-  /**
-   * Of the cron, and of its runs.
-   */
-  metadata?: {
-    [k: string]: unknown | undefined
-  } | null
-  /**
-   * Any JSON.
+   * For the graph; null goes on from the checkpoint.
    */
   input?: {
     [k: string]: unknown | undefined
@@ -870,48 +1375,29 @@ export interface CronCreate {
    * Instead of input.
    */
   command?: RunCommand | null
-  config?: {
-    [k: string]: unknown | undefined
-  } | null
+  /**
+   * Laid over the assistant's.
+   */
   context?: {
     [k: string]: unknown | undefined
   } | null
-  webhook?: string | null
-  interrupt_before?: '*' | string[] | null
-  interrupt_after?: '*' | string[] | null
-  stream_mode?:
-    | (
-        | 'values'
-        | 'messages'
-        | 'messages-tuple'
-        | 'updates'
-        | 'events'
-        | 'debug'
-        | 'tasks'
-        | 'checkpoints'
-        | 'custom'
-        | 'tools'
-      )
-    | (
-        | 'values'
-        | 'messages'
-        | 'messages-tuple'
-        | 'updates'
-        | 'events'
-        | 'debug'
-        | 'tasks'
-        | 'checkpoints'
-        | 'custom'
-        | 'tools'
-      )[]
-    | null
+  /**
+   * values, unless said.
+   */
+  stream_mode?: StreamMode | StreamMode[] | null
   stream_subgraphs?: boolean | null
   stream_resumable?: boolean | null
+  /**
+   * async, unless said: when checkpoints are written.
+   */
   durability?: 'sync' | 'async' | 'exit' | null
   /**
-   * Deprecated: false is `durability: exit`.
+   * The older form of durability: false is exit.
    */
   checkpoint_during?: boolean | null
+  /**
+   * enqueue, unless said: what becomes of active runs of the thread.
+   */
   multitask_strategy?: 'reject' | 'enqueue' | 'interrupt' | 'rollback' | null
 }
 /**
@@ -993,89 +1479,127 @@ export interface CronSearchBody {
     | null
 }
 /**
- * What is to be different. Null takes away `timezone`, `end_time`, `webhook` and `input`; elsewhere it counts as not said.
+ * A deletion in the background.
  */
-export interface CronUpdate {
+export interface DeletionJob {
+  job_id: string
   /**
-   * Id of an assistant or name of a graph.
+   * What is deleted: a project, a trace, the traces of runs that match, or data of deleted traces that was stored late.
    */
-  assistant_id?: string | null
+  kind: 'project' | 'trace' | 'runs' | 'late'
+  status: 'queued' | 'running' | 'done' | 'failed'
   /**
-   * Five fields (minute, hour, day, month, weekday), six with seconds first, or a name such as `@daily`.
+   * Runs deleted so far.
    */
-  schedule?: string | null
+  deleted: number
+  error: string | null
+  created_at: string
+  finished_at: string | null
+}
+/**
+ * A deployment of the server.
+ */
+export interface Deployment {
+  id: string
   /**
-   * IANA name; null for UTC.
+   * Its workspace.
    */
-  timezone?: string | null
-  /**
-   * ISO 8601; no runs after it.
-   */
-  end_time?: string | null
-  enabled?: boolean | null
-  /**
-   * What becomes of threads that were made for its runs.
-   */
-  on_run_completed?: 'delete' | 'keep' | null
-  /**
-   * Merged into what there is, key by key.
-   */
-  metadata?: {
-    [k: string]: unknown | undefined
-  } | null
-  /**
-   * Any JSON.
-   */
-  input?: {
-    [k: string]: unknown | undefined
+  tenant_id: string
+  name: string
+  source: 'internal_source'
+  source_config: {
+    deployment_type: 'dev' | 'prod'
+    /**
+     * URL of its API.
+     */
+    custom_url: string
   }
   /**
-   * Instead of input.
+   * `READY` when a revision is active.
    */
-  command?: RunCommand | null
-  config?: {
-    [k: string]: unknown | undefined
-  } | null
-  context?: {
-    [k: string]: unknown | undefined
-  } | null
-  webhook?: string | null
-  interrupt_before?: '*' | string[] | null
-  interrupt_after?: '*' | string[] | null
-  stream_mode?:
-    | (
-        | 'values'
-        | 'messages'
-        | 'messages-tuple'
-        | 'updates'
-        | 'events'
-        | 'debug'
-        | 'tasks'
-        | 'checkpoints'
-        | 'custom'
-        | 'tools'
-      )
-    | (
-        | 'values'
-        | 'messages'
-        | 'messages-tuple'
-        | 'updates'
-        | 'events'
-        | 'debug'
-        | 'tasks'
-        | 'checkpoints'
-        | 'custom'
-        | 'tools'
-      )[]
-    | null
-  stream_subgraphs?: boolean | null
-  stream_resumable?: boolean | null
-  durability?: 'sync' | 'async' | 'exit' | null
+  status: 'READY' | 'NOT_READY'
+  latest_revision_id: string | null
+  active_revision_id: string | null
   /**
-   * Deprecated: false is `durability: exit`.
+   * Names only: values are never returned.
    */
-  checkpoint_during?: boolean | null
-  multitask_strategy?: 'reject' | 'enqueue' | 'interrupt' | 'rollback' | null
+  secrets: {
+    name: string
+    updated_at: string
+  }[]
+  created_at: string
+  updated_at: string
+  weir: {
+    runtime: 'process' | 'container' | 'kubernetes'
+    /**
+     * What its code is isolated from the server by.
+     */
+    isolation: 'none'
+    studio_url: string
+    /**
+     * `server`: it is the deployment of GRAPHS, and cannot be changed here.
+     */
+    managed_by: 'api' | 'server'
+    /**
+     * Number of the revision that serves now.
+     */
+    active_revision: number | null
+    /**
+     * Runs that the active revision executes now.
+     */
+    runs: number
+    /**
+     * Replaced revisions whose runs have not ended.
+     */
+    draining: {
+      number: number
+      runs: number
+    }[]
+  }
+}
+/**
+ * A deployment to be made.
+ */
+export interface DeploymentCreate {
+  /**
+   * 1 to 63 of a-z, 0-9 and `-`; unique on the server, because it is in the path of its API.
+   */
+  name?: string
+  /**
+   * `internal_source`: an uploaded archive.
+   */
+  source: string
+  source_config?: {
+    /**
+     * `dev` or `prod`, or a name of LangSmith's: `dev_zero`, `dev_free` and `serverless` are `dev`, `dedicated` is `prod`.
+     */
+    deployment_type?: string | null
+    /**
+     * Refused: dependencies are installed by what is in the project.
+     */
+    install_command?: string | null
+    /**
+     * Refused, as `install_command`.
+     */
+    build_command?: string | null
+  }
+  source_revision_config?: {}
+  /**
+   * Environment variables of its processes.
+   *
+   * @maxItems 500
+   */
+  secrets?:
+    | {
+        name: string
+        value: string
+        [k: string]: unknown | undefined
+      }[]
+    | null
+  /**
+   * Refused: this server has no agents.
+   */
+  agent?: {} | null
 }
 /**
  * What clients and Studio ask first; answers without a key.
@@ -1110,9 +1634,79 @@ export interface DeploymentInfo {
      */
     graphs: string[]
     limits: {
+      /**
+       * Bytes of the largest body, that of a request with `input` or `command` of runs, `values` of a state, `supersteps` of a thread or `value` of a store item. The rest of such a body, and any other body, such as that of a cron with its `payload`, has at most 1 MiB (1,048,576 bytes).
+       */
       max_json_body_bytes: number
     }
   }
+}
+/**
+ * Always empty: this server has no listeners.
+ */
+export interface DeploymentListeners {
+  resources: {}[]
+  offset: number
+}
+/**
+ * Lines of the log of a deployment.
+ */
+export interface DeploymentLogPage {
+  logs: {
+    id: string
+    /**
+     * Epoch milliseconds with microseconds as fraction, unique in a deployment.
+     */
+    timestamp: number
+    level: 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL'
+    message: string
+    /**
+     * The build; states and checks; or what processes print.
+     */
+    kind: 'build' | 'deploy' | 'server'
+    revision_id: string | null
+  }[]
+  /**
+   * `offset` of the next page; also when this one is empty.
+   */
+  next_offset: string
+}
+/**
+ * Which lines of the log of a deployment.
+ */
+export interface DeploymentLogQuery {
+  limit?: number
+  order?: 'asc' | 'desc'
+  /**
+   * `next_offset` of the page before.
+   */
+  offset?: string | null
+  /**
+   * DEBUG, INFO, WARNING, ERROR or CRITICAL: this level and higher ones.
+   */
+  level?: string | null
+  /**
+   * Text that lines have.
+   */
+  query?: string | null
+  /**
+   * ISO 8601; lines of this time are included.
+   */
+  start_time?: string | null
+  /**
+   * As `start_time`.
+   */
+  end_time?: string | null
+}
+/**
+ * Deployments, newest first.
+ */
+export interface DeploymentPage {
+  resources: Deployment[]
+  /**
+   * Offset of the next page.
+   */
+  offset: number
 }
 /**
  * Every error answer of the deployment API.
@@ -1128,9 +1722,232 @@ export interface DeploymentProblem {
   code: string
 }
 /**
- * Nothing to tell.
+ * A revision of a deployment.
+ */
+export interface DeploymentRevision {
+  id: string
+  status:
+    | 'CREATING'
+    | 'QUEUED'
+    | 'AWAITING_BUILD'
+    | 'BUILDING'
+    | 'AWAITING_DEPLOY'
+    | 'DEPLOYING'
+    | 'DEPLOYED'
+    | 'CREATE_FAILED'
+    | 'BUILD_FAILED'
+    | 'DEPLOY_FAILED'
+    | 'SKIPPED'
+    | 'INTERRUPTED'
+  source: 'internal_source'
+  source_revision_config: {
+    source_tarball_path: string | null
+    langgraph_config_path: string
+  }
+  created_at: string
+  updated_at: string
+  weir: {
+    /**
+     * 1, 2, … within the deployment.
+     */
+    number: number
+    /**
+     * It serves.
+     */
+    is_active: boolean
+    source_sha256: string | null
+    artifact_sha256: string | null
+    /**
+     * Why it has failed.
+     */
+    error: {
+      code: string
+      message: string
+      file?: string
+      line?: number
+    } | null
+    /**
+     * Short form of the key that made it.
+     */
+    created_by: string
+    graphs: string[] | null
+    /**
+     * Number of the revision whose build it uses.
+     */
+    rolled_back_from: number | null
+    /**
+     * Milliseconds by step.
+     */
+    timings: {
+      [k: string]: number | undefined
+    }
+  }
+}
+/**
+ * Revisions, newest first.
+ */
+export interface DeploymentRevisionPage {
+  resources: DeploymentRevision[]
+  /**
+   * Offset of the next page.
+   */
+  offset: number
+}
+/**
+ * What a new revision of a deployment has.
+ */
+export interface DeploymentUpdate {
+  /**
+   * `internal_source`: an uploaded archive.
+   */
+  revision_source?: string | null
+  source_config?: {
+    /**
+     * `dev` or `prod`, or a name of LangSmith's: `dev_zero`, `dev_free` and `serverless` are `dev`, `dedicated` is `prod`.
+     */
+    deployment_type?: string | null
+    /**
+     * Refused: dependencies are installed by what is in the project.
+     */
+    install_command?: string | null
+    /**
+     * Refused, as `install_command`.
+     */
+    build_command?: string | null
+  } | null
+  source_revision_config?: {
+    /**
+     * `object_path` of an upload.
+     */
+    source_tarball_path?: string | null
+    /**
+     * Path of langgraph.json in the archive; default `langgraph.json`.
+     */
+    langgraph_config_path?: string | null
+    /**
+     * Refused: this server takes source.
+     */
+    image_uri?: string | null
+  } | null
+  /**
+   * Replaces all; an empty list, which `langgraph deploy` sends where there is no `.env`, keeps what is there.
+   *
+   * @maxItems 500
+   */
+  secrets?:
+    | {
+        name: string
+        value: string
+        [k: string]: unknown | undefined
+      }[]
+    | null
+}
+/**
+ * Where an archive can be uploaded, once and within 15 minutes.
+ */
+export interface DeploymentUpload {
+  /**
+   * PUT the archive there; no key is needed.
+   */
+  upload_url: string
+  /**
+   * `source_tarball_path` of the update that uses the archive.
+   */
+  object_path: string
+  upload_headers: {
+    [k: string]: string | undefined
+  }
+}
+/**
+ * An archive that has arrived.
+ */
+export interface DeploymentUploaded {
+  sha256: string
+  bytes: number
+}
+/**
+ * An object without fields.
  */
 export interface EmptyObject {}
+/**
+ * A judgement sent with a token.
+ */
+export interface FeedbackByToken {
+  score?: number | boolean | null
+  value?: string | number | boolean | {} | unknown[] | null
+  correction?: string | number | boolean | {} | unknown[] | null
+  comment?: string | null
+  metadata?: {
+    [k: string]: unknown | undefined
+  } | null
+  [k: string]: unknown | undefined
+}
+/**
+ * How feedback of a key is meant.
+ */
+export interface FeedbackConfig {
+  feedback_key: string
+  /**
+   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   */
+  feedback_config: {
+    [k: string]: unknown | undefined
+  }
+  tenant_id: string
+  modified_at: string
+  /**
+   * Null: higher is better.
+   */
+  is_lower_score_better: boolean | null
+  /**
+   * Kept for clients: any score is taken.
+   */
+  is_enforced: boolean
+}
+/**
+ * How feedback of a key is meant.
+ */
+export interface FeedbackConfigCreate {
+  feedback_key: string
+  /**
+   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   */
+  feedback_config: {
+    [k: string]: unknown | undefined
+  }
+  is_lower_score_better?: boolean | null
+  is_enforced?: boolean | null
+  [k: string]: unknown | undefined
+}
+/**
+ * What to change of a feedback config; null and absent keep.
+ */
+export interface FeedbackConfigUpdate {
+  feedback_key: string
+  /**
+   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   */
+  feedback_config?: {
+    [k: string]: unknown | undefined
+  } | null
+  is_lower_score_better?: boolean | null
+  is_enforced?: boolean | null
+  /**
+   * @maxItems 1000
+   */
+  add_categories?: {
+    value: number
+    label?: string | null
+    [k: string]: unknown | undefined
+  }[]
+  /**
+   * Values, not labels.
+   *
+   * @maxItems 1000
+   */
+  remove_categories?: number[]
+  [k: string]: unknown | undefined
+}
 /**
  * A judgement on a run. Further fields are kept as sent.
  */
@@ -1182,6 +1999,88 @@ export interface FeedbackRead {
   } | null
   created_at?: string
   modified_at?: string
+  [k: string]: unknown | undefined
+}
+/**
+ * Figures of feedback by key.
+ */
+export interface FeedbackStatsRead {
+  [k: string]: FeedbackFiguresRead | undefined
+}
+export interface FeedbackFiguresRead {
+  n: number
+  /**
+   * Of the scores; null where there are none.
+   */
+  avg: number | null
+  min: number | null
+  max: number | null
+  /**
+   * Of the scores as a whole population.
+   */
+  stdev: number | null
+  errors: number
+  /**
+   * How often each text value was given; the 50 most frequent.
+   */
+  values: {
+    [k: string]: number | undefined
+  }
+  /**
+   * The newest 5, cut off at 200 characters.
+   */
+  comments: string[]
+  /**
+   * Types of the sources.
+   */
+  sources: string[]
+  contains_thread_feedback: boolean
+  [k: string]: unknown | undefined
+}
+/**
+ * A URL that takes feedback of one key on one run without an API key.
+ */
+export interface FeedbackToken {
+  id: string
+  url: string
+  expires_at: string
+  feedback_key: string
+}
+/**
+ * For which run and key a token is.
+ */
+export interface FeedbackTokenRequest {
+  /**
+   * Of your choice; made if absent.
+   */
+  id?: string | null
+  run_id: string
+  feedback_key: string
+  /**
+   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   */
+  feedback_config?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * 3 hours if neither this nor expires_at is given; a year at the most.
+   */
+  expires_in?: {
+    days?: number
+    hours?: number
+    minutes?: number
+  } | null
+  expires_at?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * What to change of a feedback record: absent keeps, null clears.
+ */
+export interface FeedbackUpdate {
+  score?: number | boolean | null
+  value?: string | number | boolean | {} | unknown[] | null
+  correction?: string | number | boolean | {} | unknown[] | null
+  comment?: string | null
   [k: string]: unknown | undefined
 }
 /**
@@ -1334,11 +2233,11 @@ export interface Info {
        */
       max_inflight_bytes: number
       /**
-       * In each interval of so many milliseconds the sender of a body must keep `min_body_bytes_per_second` on average. Slower: 408.
+       * Interval in milliseconds in which a request body must arrive at `min_body_bytes_per_second` on average. Slower requests get 408.
        */
       body_window_ms: number
       /**
-       * The slowest that a body may be sent.
+       * Minimum rate of a request body.
        */
       min_body_bytes_per_second: number
       /**
@@ -1382,7 +2281,7 @@ export interface IngestAnswer {
  */
 export interface IngestHealthRead {
   /**
-   * The first that holds of: the disk of DATA_DIR takes no writes (nothing is accepted), the store takes no rows (what is accepted waits in the log), the oldest that waits is older than 5 s.
+   * The first condition that is true: the disk of DATA_DIR is full or not writable (nothing is accepted), the store is unavailable (accepted data waits in the log), the oldest waiting data is older than 5 s (behind).
    */
   status: 'ok' | 'behind' | 'store_unavailable' | 'disk_full' | 'disk_unwritable'
   /**
@@ -1424,11 +2323,11 @@ export interface IngestHealthRead {
     free_bytes: number
     size_bytes: number
     /**
-     * DISK_MIN_FREE_BYTES: with less than this free the disk counts as full.
+     * DISK_MIN_FREE_BYTES: with less free space the disk counts as full.
      */
     min_free_bytes: number
     /**
-     * Why it takes no writes; null when it does.
+     * Why the disk is not writable; null when it is.
      */
     problem: {
       code: 'disk_full' | 'disk_unwritable'
@@ -1477,7 +2376,7 @@ export interface Liveness {
     [k: string]: 'up' | 'down' | undefined
   }
   /**
-   * Why those that are down are down, by the same names: a code of docs/errors.md and words.
+   * Problems of the checks that failed, by the same names: a code of docs/errors.md and a message.
    */
   problems?: {
     [k: string]:
@@ -1936,6 +2835,10 @@ export interface RunFields {
      * The trace of the last attempt; null before it, or with tracing off.
      */
     trace_id: string | null
+    /**
+     * The revision of the deployment that executes the last attempt; null before it, and for a deployment without revisions.
+     */
+    revision_id: string | null
     attempt: number
     error: {
       error?: string
@@ -1948,7 +2851,7 @@ export interface RunFields {
       [k: string]: unknown | undefined
     }
     /**
-     * The run stopped where its graph asks for a human, by interrupt() or interrupt_before and interrupt_after. Its status is success; its thread is interrupted until another run goes on from there.
+     * The run stopped at an interrupt: interrupt(), interrupt_before or interrupt_after. Its status is success; its thread is interrupted until another run resumes it.
      */
     interrupted: boolean
     /**
@@ -1958,123 +2861,6 @@ export interface RunFields {
       [k: string]: unknown | undefined
     } | null
   }
-}
-/**
- * A run to be made. Null counts as not said; unknown keys are ignored.
- */
-export interface RunCreate {
-  /**
-   * Id of an assistant, or name of a graph.
-   */
-  assistant_id: string
-  /**
-   * Of your choice; made if absent. The same id on the same thread is the same run.
-   */
-  run_id?: string | null
-  /**
-   * For the graph; null goes on from the checkpoint.
-   */
-  input?: {
-    [k: string]: unknown | undefined
-  }
-  /**
-   * Instead of input.
-   */
-  command?: RunCommand | null
-  checkpoint?: Checkpoint | null
-  /**
-   * The older form of checkpoint.
-   */
-  checkpoint_id?: string | null
-  metadata?: {
-    [k: string]: unknown | undefined
-  } | null
-  /**
-   * Laid over the assistant's.
-   */
-  config?: {
-    tags?: string[] | null
-    recursion_limit?: number | null
-    configurable?: {
-      [k: string]: unknown | undefined
-    } | null
-    [k: string]: unknown | undefined
-  } | null
-  /**
-   * Laid over the assistant's.
-   */
-  context?: {
-    [k: string]: unknown | undefined
-  } | null
-  /**
-   * Called when the run has ended: a URL, or a path of the deployment's own HTTP app.
-   */
-  webhook?: string | null
-  interrupt_before?: '*' | string[] | null
-  interrupt_after?: '*' | string[] | null
-  /**
-   * values, unless said.
-   */
-  stream_mode?:
-    | (
-        | 'values'
-        | 'messages'
-        | 'messages-tuple'
-        | 'updates'
-        | 'events'
-        | 'debug'
-        | 'tasks'
-        | 'checkpoints'
-        | 'custom'
-        | 'tools'
-      )
-    | (
-        | 'values'
-        | 'messages'
-        | 'messages-tuple'
-        | 'updates'
-        | 'events'
-        | 'debug'
-        | 'tasks'
-        | 'checkpoints'
-        | 'custom'
-        | 'tools'
-      )[]
-    | null
-  stream_subgraphs?: boolean | null
-  stream_resumable?: boolean | null
-  /**
-   * Accepted, not used.
-   */
-  feedback_keys?: string[] | null
-  /**
-   * continue, unless said: what becomes of a run whose client leaves.
-   */
-  on_disconnect?: 'cancel' | 'continue' | null
-  /**
-   * enqueue, unless said: what becomes of active runs of the thread.
-   */
-  multitask_strategy?: 'reject' | 'enqueue' | 'interrupt' | 'rollback' | null
-  /**
-   * reject, unless said: what becomes of a run for a thread that is not there.
-   */
-  if_not_exists?: 'create' | 'reject' | null
-  /**
-   * Not before so much time has passed.
-   */
-  after_seconds?: number | null
-  /**
-   * async, unless said: when checkpoints are written.
-   */
-  durability?: 'sync' | 'async' | 'exit' | null
-  /**
-   * The older form of durability: false is exit.
-   */
-  checkpoint_during?: boolean | null
-  /**
-   * delete, unless said: what becomes of the thread of a stateless run. complete and continue are other names of delete and keep, which an SDK uses.
-   */
-  on_completion?: 'delete' | 'keep' | 'complete' | 'continue' | null
 }
 /**
  * Which runs to cancel: by status, or by thread and ids.
@@ -2088,10 +2874,53 @@ export interface RunCancelMany {
   run_ids?: string[] | null
 }
 /**
+ * Which traces to delete: those that have a run which matches all that is given.
+ */
+export interface RunDeletion {
+  /**
+   * The project.
+   */
+  session: string
+  /**
+   * A filter as in POST /runs/query. Without one every run of the time matches.
+   */
+  filter?: string | null
+  /**
+   * Runs that start at this time or later, ISO 8601.
+   */
+  start_time?: string | null
+  /**
+   * Runs that start before this time, and before the request.
+   */
+  end_time?: string | null
+}
+/**
  * The last values of a run, after any newlines; with __interrupt__ when it waits for a human, __error__ when it failed.
  */
 export interface RunResult {
   [k: string]: unknown | undefined
+}
+export interface RunShareDelete {
+  /**
+   * The project of the trace.
+   */
+  session_id: string
+}
+export interface RunShareWrite {
+  /**
+   * The project of the run.
+   */
+  session_id: string
+  /**
+   * The trace of the run.
+   */
+  trace_id: string
+}
+export interface RunUrl {
+  /**
+   * Where people look at the run.
+   */
+  url: string
 }
 /**
  * A new service key. Unknown keys are ignored.
@@ -2140,7 +2969,7 @@ export interface Session {
   }
   default_dataset_id: string | null
   reference_dataset_id: string | null
-  trace_tier: string | null
+  trace_tier: 'longlived' | 'shortlived' | null
   /**
    * All runs, of every type.
    */
@@ -2150,7 +2979,7 @@ export interface Session {
    */
   trace_count: number | null
   /**
-   * Runs of type llm.
+   * Model calls. A call that several runs show counts once.
    */
   llm_runs: number | null
   /**
@@ -2196,6 +3025,18 @@ export interface Session {
    */
   completion_cost: string | null
   /**
+   * How many of prompt_tokens are estimates, because nobody reported a count.
+   */
+  estimated_prompt_tokens: number | null
+  /**
+   * The same of completion_tokens.
+   */
+  estimated_completion_tokens: number | null
+  /**
+   * How much of total_cost was computed from estimates; null when total_cost is.
+   */
+  estimated_cost: string | null
+  /**
    * Share of the ended traces whose root failed, 0 to 1.
    */
   error_rate: number | null
@@ -2215,6 +3056,13 @@ export interface Session {
       }[]
     | null
   test_run_number: number | null
+  /**
+   * Runs are deleted so many days after they were received; null: never.
+   */
+  retention_days: number | null
+}
+export interface SessionAddress {
+  session_id: string
 }
 /**
  * A new project. Null counts as not said; unknown keys are ignored.
@@ -2244,6 +3092,180 @@ export interface SessionCreate {
    * ISO 8601.
    */
   end_time?: string | null
+  /**
+   * Runs are deleted so many days after they were received; 0 keeps them forever.
+   */
+  retention_days?: number | null
+  /**
+   * Sets retention_days where that is not said: 14 for short-lived, 400 for long-lived.
+   */
+  trace_tier?: 'longlived' | 'shortlived' | 'LONG_LIVED' | 'SHORT_LIVED' | null
+}
+/**
+ * A new project. Null counts as not said; unknown keys are ignored.
+ */
+export interface SessionCreateV2 {
+  type: 'PROJECT' | 'AGENT' | 'EXPERIMENT'
+  /**
+   * Of your choice; made if absent.
+   */
+  id?: string | null
+  /**
+   * Unique in the workspace.
+   */
+  name?: string | null
+  description?: string | null
+  extra?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * ISO 8601.
+   */
+  end_time?: string | null
+  /**
+   * Kept, not used yet.
+   */
+  default_dataset_id?: string | null
+  /**
+   * SHORT_LIVED keeps runs for 14 days, LONG_LIVED for 400 or longlived_ttl_days.
+   */
+  trace_tier?: 'LONG_LIVED' | 'SHORT_LIVED' | null
+  /**
+   * Days that runs are kept while the tier is LONG_LIVED; null: 400.
+   */
+  longlived_ttl_days?: number | null
+  /**
+   * Kept, not used yet.
+   */
+  reference_dataset_id?: string | null
+  /**
+   * ISO 8601.
+   */
+  start_time?: string | null
+}
+/**
+ * Not supported: 501.
+ */
+export interface SessionDashboard {}
+export interface SessionPageV2 {
+  items: SessionV2[]
+  /**
+   * For the next page, with the same parameters; null on the last one.
+   */
+  next_cursor: string | null
+}
+/**
+ * A project in API v2. Figures that are not kept or were not asked for are null.
+ */
+export interface SessionV2 {
+  id: string
+  /**
+   * The workspace.
+   */
+  tenant_id: string
+  name: string
+  /**
+   * A project that nobody gave a type is an EXPERIMENT if it has a reference dataset, else a PROJECT.
+   */
+  type: 'PROJECT' | 'AGENT' | 'EXPERIMENT'
+  description: string | null
+  start_time: string
+  end_time: string | null
+  extra: {
+    [k: string]: unknown | undefined
+  }
+  default_dataset_id: string | null
+  reference_dataset_id: string | null
+  trace_tier: 'LONG_LIVED' | 'SHORT_LIVED' | null
+  /**
+   * Days that runs are kept while the tier is LONG_LIVED.
+   */
+  longlived_ttl_days: number | null
+  /**
+   * All runs, of every type.
+   */
+  run_count: number | null
+  /**
+   * Roots.
+   */
+  trace_count: number | null
+  /**
+   * Model calls. A call that several runs show counts once.
+   */
+  llm_runs: number | null
+  /**
+   * When the newest run started.
+   */
+  last_run_start_time: string | null
+  /**
+   * The same.
+   */
+  last_run_start_time_live: string | null
+  /**
+   * Median of the seconds that a trace took, from start to end of its root.
+   */
+  latency_p50: number | null
+  /**
+   * 99th percentile of the same.
+   */
+  latency_p99: number | null
+  /**
+   * Median of the seconds to the first token of an llm run that was streamed.
+   */
+  first_token_p50: number | null
+  /**
+   * 99th percentile of the same.
+   */
+  first_token_p99: number | null
+  /**
+   * prompt_tokens plus completion_tokens.
+   */
+  total_tokens: number | null
+  prompt_tokens: number | null
+  completion_tokens: number | null
+  /**
+   * Dollars; null while no cost is known.
+   */
+  total_cost: number | null
+  /**
+   * Dollars; null while no cost is known.
+   */
+  prompt_cost: number | null
+  /**
+   * Dollars; null while no cost is known.
+   */
+  completion_cost: number | null
+  /**
+   * How many of prompt_tokens are estimates, because nobody reported a count.
+   */
+  estimated_prompt_tokens: number | null
+  /**
+   * The same of completion_tokens.
+   */
+  estimated_completion_tokens: number | null
+  /**
+   * How much of total_cost was computed from estimates; null when total_cost is.
+   */
+  estimated_cost: number | null
+  /**
+   * Share of the ended traces whose root failed, 0 to 1.
+   */
+  error_rate: number | null
+  /**
+   * Share of the ended llm runs with a first token, 0 to 1.
+   */
+  streaming_rate: number | null
+  feedback_stats: {
+    [k: string]: unknown | undefined
+  } | null
+  session_feedback_stats: {
+    [k: string]: unknown | undefined
+  } | null
+  run_facets:
+    | {
+        [k: string]: unknown | undefined
+      }[]
+    | null
 }
 /**
  * What to change of a project. Null counts as not said; unknown keys are ignored.
@@ -2269,6 +3291,73 @@ export interface SessionUpdate {
    * ISO 8601.
    */
   end_time?: string | null
+  /**
+   * Runs are deleted so many days after they were received; 0 keeps them forever.
+   */
+  retention_days?: number | null
+  /**
+   * Sets retention_days where that is not said: 14 for short-lived, 400 for long-lived.
+   */
+  trace_tier?: 'longlived' | 'shortlived' | 'LONG_LIVED' | 'SHORT_LIVED' | null
+}
+/**
+ * What to change of a project; absent keys keep what there is, unknown keys are ignored.
+ */
+export interface SessionUpdateV2 {
+  /**
+   * Unique in the workspace.
+   */
+  name?: string | null
+  /**
+   * Null clears it.
+   */
+  description?: string | null
+  /**
+   * Its keys replace those that there are; a key with null removes that one, null instead of the object removes all.
+   */
+  extra?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * ISO 8601; null clears it.
+   */
+  end_time?: string | null
+  /**
+   * Null clears it.
+   */
+  default_dataset_id?: string | null
+  /**
+   * SHORT_LIVED keeps runs for 14 days, LONG_LIVED for 400 or longlived_ttl_days.
+   */
+  trace_tier?: 'LONG_LIVED' | 'SHORT_LIVED' | null
+  /**
+   * Days that runs are kept while the tier is LONG_LIVED; null: 400.
+   */
+  longlived_ttl_days?: number | null
+}
+export interface Share {
+  /**
+   * Opens the trace, or the thread, without a key.
+   */
+  share_token: string
+}
+/**
+ * Without a token for a thread that is not shared.
+ */
+export interface ShareOfThread {
+  /**
+   * Opens the trace, or the thread, without a key.
+   */
+  share_token?: string
+}
+/**
+ * Unknown keys are ignored.
+ */
+export interface ShareWrite {
+  /**
+   * A token of your choice, taken unless the trace is shared already or the token is in use; choose one that cannot be guessed.
+   */
+  share_token?: string | null
 }
 /**
  * An entry of the long-term memory.
@@ -2632,6 +3721,12 @@ export interface ThreadSearch {
     [k: string]: string | undefined
   } | null
 }
+export interface ThreadShareWrite {
+  /**
+   * The project of the thread.
+   */
+  project_id: string
+}
 /**
  * Metadata for the thread.
  */
@@ -2820,6 +3915,325 @@ export interface TraceRunRecord {
   [k: string]: unknown | undefined
 }
 /**
+ * A trace as columns in order of start: one array for each field, with an element for each run.
+ */
+export interface TraceOutline {
+  trace_id: string
+  /**
+   * For `after` of the next question.
+   */
+  version: string
+  /**
+   * false: the columns have only what has changed, with all above it; some of it may be as before.
+   */
+  is_whole: boolean
+  /**
+   * Of the whole trace. Where it is not that of the runs known, some have left the trace: ask without `after`.
+   */
+  run_count: number
+  /**
+   * The trace has more runs than an outline holds.
+   */
+  is_truncated: boolean
+  /**
+   * Of the first run in the columns; null without any.
+   */
+  start_time: string | null
+  /**
+   * Of the whole trace, as in its full view; null where nothing has changed.
+   */
+  totals: null | {
+    [k: string]: unknown | undefined
+  }
+  names: string[]
+  run_types: string[]
+  statuses: string[]
+  models: string[]
+  columns: TraceOutlineColumns
+  [k: string]: unknown | undefined
+}
+export interface TraceOutlineColumns {
+  id: string[]
+  /**
+   * Place of the parent in these columns; -1 of a root, -2 where the parent is not there.
+   */
+  parent: number[]
+  /**
+   * Place in names.
+   */
+  name: number[]
+  /**
+   * Place in run_types.
+   */
+  run_type: number[]
+  /**
+   * Place in statuses.
+   */
+  status: number[]
+  /**
+   * Place in models.
+   */
+  model: (number | null)[]
+  /**
+   * Microseconds from start_time.
+   */
+  start: number[]
+  /**
+   * Microseconds; null of a run that has not ended.
+   */
+  duration: (number | null)[]
+  /**
+   * Microseconds from the start of the run.
+   */
+  first_token: (number | null)[]
+  /**
+   * As total_tokens of the run.
+   */
+  tokens: number[]
+  /**
+   * Of llm runs, bits: run type 1, format 2, model 4, usage 8.
+   */
+  checks: (number | null)[]
+  /**
+   * Dollars, as total_cost of the run, with all digits.
+   */
+  cost: (number | null)[]
+  [k: string]: unknown | undefined
+}
+export interface TracePageV2 {
+  items: {
+    root_run: TraceRunV2
+    /**
+     * Over all runs of the trace, if one of them was selected.
+     */
+    trace_aggregates?: {
+      total_tokens?: number | null
+      /**
+       * Dollars; null while none is known.
+       */
+      total_cost?: number | null
+      first_token_time?: string | null
+    }
+    query_metadata: null
+  }[]
+  /**
+   * For the next page; null on the last one.
+   */
+  next_cursor: string | null
+}
+/**
+ * A run in API v2: the selected fields, and no others.
+ */
+export interface TraceRunV2 {
+  id?: string
+  name?: string
+  /**
+   * LLM, CHAIN, TOOL, RETRIEVER, EMBEDDING, PROMPT or PARSER; another one as it was sent, in upper case.
+   */
+  run_type?: string
+  status?: 'SUCCESS' | 'ERROR' | 'PENDING'
+  start_time?: string
+  end_time?: string | null
+  /**
+   * From start to end.
+   */
+  latency_seconds?: number | null
+  first_token_time?: string | null
+  error?: string | null
+  /**
+   * Its first 500 characters.
+   */
+  error_preview?: string | null
+  extra?: {
+    [k: string]: unknown | undefined
+  } | null
+  metadata?: {
+    [k: string]: unknown | undefined
+  } | null
+  events?: unknown[]
+  /**
+   * As sent.
+   */
+  inputs?: {
+    [k: string]: unknown | undefined
+  }
+  inputs_preview?: string | null
+  /**
+   * As sent.
+   */
+  outputs?: {
+    [k: string]: unknown | undefined
+  }
+  outputs_preview?: string | null
+  /**
+   * The serialized object that ran.
+   */
+  manifest?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * From the root to the direct parent.
+   */
+  parent_run_ids?: string[]
+  /**
+   * In public reads only.
+   */
+  parent_run_id?: string | null
+  project_id?: string
+  trace_id?: string
+  thread_id?: string | null
+  dotted_order?: string
+  is_root?: boolean
+  reference_example_id?: string | null
+  reference_dataset_id?: string | null
+  total_tokens?: number | null
+  prompt_tokens?: number | null
+  completion_tokens?: number | null
+  /**
+   * Dollars; null while none is known.
+   */
+  total_cost?: number | null
+  /**
+   * Dollars.
+   */
+  prompt_cost?: number | null
+  /**
+   * Dollars.
+   */
+  completion_cost?: number | null
+  /**
+   * Tokens by category.
+   */
+  prompt_token_details?: {
+    raw: {
+      [k: string]: number | undefined
+    }
+  } | null
+  /**
+   * Tokens by category.
+   */
+  completion_token_details?: {
+    raw: {
+      [k: string]: number | undefined
+    }
+  } | null
+  /**
+   * Dollars by category.
+   */
+  prompt_cost_details?: {
+    raw: {
+      [k: string]: number | undefined
+    }
+  } | null
+  /**
+   * Dollars by category.
+   */
+  completion_cost_details?: {
+    raw: {
+      [k: string]: number | undefined
+    }
+  } | null
+  price_model_id?: string | null
+  tags?: string[]
+  app_path?: string | null
+  /**
+   * Links that need no key, by name; they expire within two hours.
+   */
+  attachments?: {
+    [k: string]: string | undefined
+  } | null
+  /**
+   * Not kept: null.
+   */
+  thread_evaluation_time?: string | null
+  /**
+   * There are no datasets: false.
+   */
+  is_in_dataset?: boolean | null
+  /**
+   * Not kept: null.
+   */
+  last_queued_at?: string | null
+  /**
+   * Where people look at the trace without a key; null unless it is shared.
+   */
+  share_url?: string | null
+  feedback_stats?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * Not kept: null.
+   */
+  ls_user_id?: string | null
+  /**
+   * In pages only.
+   */
+  query_metadata?: null
+}
+/**
+ * Which traces to list. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceQueryV2 {
+  project_id: string
+  /**
+   * Only these; within the times as all others.
+   *
+   * @maxItems 1000
+   */
+  trace_ids?: string[] | null
+  /**
+   * Traces that started at or after it, ISO 8601. Default: 24 hours ago.
+   */
+  min_start_time?: string | null
+  /**
+   * Traces that started before it, ISO 8601. Default: now.
+   */
+  max_start_time?: string | null
+  /**
+   * LangSmith filter expression on the root of the trace.
+   */
+  filter?: string | null
+  /**
+   * The same.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on any run of the trace.
+   */
+  tree_filter?: string | null
+  /**
+   * Conditions on feedback look at what was modified at or after it, ISO 8601.
+   */
+  min_feedback_modified_at?: string | null
+  /**
+   * Conditions on feedback look at what was modified before it, ISO 8601.
+   */
+  max_feedback_modified_at?: string | null
+  /**
+   * Fields of the root to answer; absent: its id only. TOTAL_TOKENS, TOTAL_COST and FIRST_TOKEN_TIME are those of the whole trace.
+   *
+   * @maxItems 100
+   */
+  selects?: TraceRunSelect[] | null
+  page_size?: number | null
+  /**
+   * next_cursor of the page before, with all other parameters as there.
+   */
+  cursor?: string | null
+  /**
+   * Not supported: 501.
+   */
+  ai_search?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Not supported: 501.
+   */
+  sem_filter?: {
+    [k: string]: unknown | undefined
+  }
+}
+/**
  * A whole trace; works also when its root never came.
  */
 export interface TraceRead {
@@ -2848,8 +4262,27 @@ export interface TraceRead {
      * Decimal in US dollars; null when unknown, never 0 for unknown.
      */
     total_cost: string | null
+    /**
+     * How many of prompt_tokens are estimates, because nobody reported a count.
+     */
+    estimated_prompt_tokens: number
+    /**
+     * The same of completion_tokens.
+     */
+    estimated_completion_tokens: number
+    /**
+     * How much of total_cost was computed from estimates; null when total_cost is.
+     */
+    estimated_cost: string | null
+    /**
+     * Model calls. A call that several runs show counts once.
+     */
     llm_runs: number
     error_runs: number
+    /**
+     * LLM and embedding calls with tokens but without a price (issue no_price); the costs do not include them.
+     */
+    unpriced_runs: number
     [k: string]: unknown | undefined
   }
   duration_ms?: number | null
@@ -2902,6 +4335,11 @@ export interface TraceRunRead {
   extra?: {
     [k: string]: unknown | undefined
   } | null
+  thread_id?: string | null
+  /**
+   * Another run that shows the same model call with more details; this run adds nothing to totals.
+   */
+  same_call_as?: string | null
   tags?: string[] | null
   events?: unknown[] | null
   serialized?: unknown
@@ -2924,6 +4362,18 @@ export interface TraceRunRead {
    */
   total_cost?: string | null
   /**
+   * How many of prompt_tokens are estimates, because nobody reported a count.
+   */
+  estimated_prompt_tokens?: number | null
+  /**
+   * The same of completion_tokens.
+   */
+  estimated_completion_tokens?: number | null
+  /**
+   * How much of total_cost was computed from estimates; null when total_cost is.
+   */
+  estimated_cost?: string | null
+  /**
    * Parts of prompt_cost by token detail, with the rest as `base`; they add up to it exactly. Null where they are not known: of sums over other runs, and of a cost that was sent without them.
    */
   prompt_cost_details?: {
@@ -2935,7 +4385,6 @@ export interface TraceRunRead {
   completion_cost_details?: {
     [k: string]: string | undefined
   } | null
-  thread_id?: string | null
   attachments?: {
     [k: string]:
       | {
@@ -2959,6 +4408,252 @@ export interface TraceRunRead {
   [k: string]: unknown | undefined
 }
 /**
+ * A field whose values to list, and which runs to look at, as for the list of runs. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceRunFacetQueryBody {
+  /**
+   * What to list the values of. A run with several tags, issues or keys counts for each of them.
+   */
+  field:
+    | 'name'
+    | 'run_type'
+    | 'status'
+    | 'model'
+    | 'provider'
+    | 'tag'
+    | 'issue'
+    | 'metadata_key'
+    | 'metadata_value'
+    | 'input_source'
+    | 'output_source'
+    | 'price_model_id'
+    | 'user'
+    | 'api_key'
+  /**
+   * Key of the metadata; required with metadata_value.
+   */
+  key?: string | null
+  /**
+   * Only values that begin with it, in upper or lower case.
+   */
+  prefix?: string | null
+  limit?: number | null
+  /**
+   * Projects.
+   *
+   * @maxItems 1000
+   */
+  session?: string[] | null
+  /**
+   * Runs.
+   *
+   * @maxItems 1000
+   */
+  id?: string[] | null
+  /**
+   * Runs of one trace.
+   */
+  trace?: string | null
+  /**
+   * Children of one run.
+   */
+  parent_run?: string | null
+  is_root?: boolean | null
+  run_type?: string | null
+  /**
+   * Runs that started at or after it, ISO 8601.
+   */
+  start_time?: string | null
+  /**
+   * Runs that started before it, ISO 8601.
+   */
+  end_time?: string | null
+  /**
+   * true: only runs with an error; false: only runs without.
+   */
+  error?: boolean | null
+  /**
+   * LangSmith filter expression, e.g. and(eq(run_type, "llm"), gt(total_tokens, 10)).
+   */
+  filter?: string | null
+  /**
+   * LangSmith filter expression on the root of the run's trace.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on any run of the trace.
+   */
+  tree_filter?: string | null
+  /**
+   * Text that the run contains, as search("text") in a filter.
+   */
+  query?: string | null
+}
+/**
+ * Values of a field, those of most runs first.
+ */
+export interface TraceRunFacets {
+  /**
+   * @maxItems 100
+   */
+  values: TraceRunFacetValue[]
+  /**
+   * There are further values.
+   */
+  has_more: boolean
+  /**
+   * False: only the newest 200,000 runs were looked at, or there are more than 100,000 values.
+   */
+  is_whole: boolean
+  [k: string]: unknown | undefined
+}
+export interface TraceRunFacetValue {
+  value: string
+  /**
+   * Runs with the value.
+   */
+  count: number
+  [k: string]: unknown | undefined
+}
+/**
+ * Figures of some runs; null where no run has a value.
+ */
+export interface TraceRunFiguresRead {
+  run_count: number
+  /**
+   * Seconds, of the runs that have ended.
+   */
+  latency_p50: number | null
+  latency_p99: number | null
+  /**
+   * Seconds to the first token; with is_root, to the first one of the trace.
+   */
+  first_token_p50: number | null
+  first_token_p99: number | null
+  /**
+   * Each call of a model counts once. Of whole traces with is_root; of the runs alone with group_by; else of the runs and what is below them.
+   */
+  total_tokens: number | null
+  prompt_tokens: number | null
+  completion_tokens: number | null
+  /**
+   * Percentiles of tokens and costs are those of the runs that have any.
+   */
+  median_tokens: number | null
+  tokens_p99: number | null
+  prompt_tokens_p50: number | null
+  prompt_tokens_p99: number | null
+  completion_tokens_p50: number | null
+  completion_tokens_p99: number | null
+  /**
+   * Dollars; null where none is known.
+   */
+  total_cost: string | null
+  /**
+   * Dollars; null where none is known.
+   */
+  prompt_cost: string | null
+  /**
+   * Dollars; null where none is known.
+   */
+  completion_cost: string | null
+  cost_p50: string | null
+  cost_p99: string | null
+  prompt_token_details: {
+    [k: string]: number | undefined
+  } | null
+  completion_token_details: {
+    [k: string]: number | undefined
+  } | null
+  prompt_cost_details: {
+    [k: string]: string | undefined
+  } | null
+  completion_cost_details: {
+    [k: string]: string | undefined
+  } | null
+  /**
+   * Share of the runs that have ended, 0 to 1.
+   */
+  error_rate: number | null
+  /**
+   * Share of the llm runs that have ended, or of such traces, with a first token.
+   */
+  streaming_rate: number | null
+  last_run_start_time: string | null
+  /**
+   * Null with group_by or interval.
+   */
+  feedback_stats: null | FeedbackStatsRead
+  run_facets: null
+  /**
+   * Approximate ones are from sketches, beyond 2,000,000 runs.
+   */
+  percentiles: 'exact' | 'approximate'
+  [k: string]: unknown | undefined
+}
+/**
+ * Runs of a project in groups. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceRunGroupQuery {
+  session_id: string
+  /**
+   * By thread.
+   */
+  group_by: 'conversation'
+  /**
+   * LangSmith filter expression on the root of some trace of the thread.
+   */
+  filter?: string | null
+  /**
+   * Traces that started at or after it, ISO 8601. Default: all.
+   */
+  start_time?: string | null
+  /**
+   * Traces that started before it, ISO 8601. Default: now.
+   */
+  end_time?: string | null
+  limit?: number | null
+  offset?: number | null
+}
+/**
+ * Groups of runs, latest activity first.
+ */
+export interface TraceRunGroups {
+  groups: TraceRunGroup[]
+  /**
+   * All groups.
+   */
+  total: number
+}
+export interface TraceRunGroup {
+  /**
+   * The same as thread_id.
+   */
+  group_key: string
+  thread_id: string
+  /**
+   * Filter expression for the runs of the thread.
+   */
+  filter: string
+  count: number
+  total_tokens: number
+  total_cost: number | null
+  min_start_time: string
+  max_start_time: string
+  latency_p50: number | null
+  latency_p99: number | null
+  feedback_stats: FeedbackStatsRead | null
+  first_inputs: string
+  last_outputs: string
+  last_error: string | null
+}
+/**
+ * All that there are.
+ */
+export interface TraceRunListV2 {
+  items: TraceRunV2[]
+}
+/**
  * One page of runs, newest first unless asked otherwise.
  */
 export interface TraceRunPage {
@@ -2972,6 +4667,40 @@ export interface TraceRunPage {
     [k: string]: unknown | undefined
   }
   [k: string]: unknown | undefined
+}
+export interface TraceRunPageV2 {
+  items: TraceRunV2[]
+  /**
+   * For the next page; null on the last one.
+   */
+  next_cursor: string | null
+}
+/**
+ * Which of the shared runs to list. Unknown keys are ignored.
+ */
+export interface TraceRunPublicQuery {
+  /**
+   * Only these.
+   *
+   * @maxItems 1000
+   */
+  id?: string[] | null
+  limit?: number | null
+  /**
+   * cursors.next of the page before.
+   */
+  cursor?: string | null
+}
+/**
+ * Which fields of the shared runs to answer. Unknown keys are ignored.
+ */
+export interface TraceRunPublicQueryV2 {
+  /**
+   * Absent: the id only.
+   *
+   * @maxItems 100
+   */
+  selects?: TraceRunPublicSelect[] | null
 }
 /**
  * Which runs to list. Null counts as not said; unknown keys are ignored.
@@ -3031,28 +4760,551 @@ export interface TraceRunQueryBody {
    */
   order?: 'asc' | 'desc' | null
   /**
-   * Not supported yet.
+   * LangSmith filter expression on the root of the run's trace.
    */
-  trace_filter?: null
+  trace_filter?: string | null
   /**
-   * Not supported yet.
+   * LangSmith filter expression on any run of the trace.
    */
-  tree_filter?: null
+  tree_filter?: string | null
   /**
-   * Not supported yet.
+   * Text that the run contains, as search("text") in a filter.
    */
-  query?: null
+  query?: string | null
   /**
    * Not supported yet.
    */
   reference_example?: null | unknown[]
 }
 /**
- * Asks for a UI component of a graph.
+ * Which runs to list. Either project_ids or reference_dataset_id is needed. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceRunQueryV2 {
+  /**
+   * @maxItems 1000
+   */
+  project_ids?: string[] | null
+  /**
+   * Runs of the projects that belong to this dataset.
+   */
+  reference_dataset_id?: string | null
+  /**
+   * Runs that started at or after it, ISO 8601. Default: 24 hours ago.
+   */
+  min_start_time?: string | null
+  /**
+   * Runs that started before it, ISO 8601. Default: now.
+   */
+  max_start_time?: string | null
+  /**
+   * Only these; within the times as all others.
+   *
+   * @maxItems 1000
+   */
+  ids?: string[] | null
+  /**
+   * Only the runs of this trace; within the times as all others.
+   */
+  trace_id?: string | null
+  has_error?: boolean | null
+  is_root?: boolean | null
+  run_type?: null | ('LLM' | 'CHAIN' | 'TOOL' | 'RETRIEVER' | 'EMBEDDING' | 'PROMPT' | 'PARSER')
+  /**
+   * LangSmith filter expression on each run.
+   */
+  filter?: string | null
+  /**
+   * The same on the root of the run's trace.
+   */
+  trace_filter?: string | null
+  /**
+   * The same on any run of the trace.
+   */
+  tree_filter?: string | null
+  /**
+   * Only runs of these examples.
+   *
+   * @maxItems 1000
+   */
+  reference_examples?: string[] | null
+  /**
+   * Conditions on feedback look at what was modified at or after it, ISO 8601.
+   */
+  min_feedback_modified_at?: string | null
+  /**
+   * Conditions on feedback look at what was modified before it, ISO 8601.
+   */
+  max_feedback_modified_at?: string | null
+  /**
+   * Tokens, costs and first token of each run with those of all runs below it.
+   */
+  include_subtree_usage?: boolean | null
+  /**
+   * Fields to answer; absent: the id only.
+   *
+   * @maxItems 100
+   */
+  selects?: TraceRunSelect[] | null
+  page_size?: number | null
+  /**
+   * next_cursor of the page before, with all other parameters as there.
+   */
+  cursor?: string | null
+  /**
+   * Not supported: 501.
+   */
+  ai_search?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Not supported: 501.
+   */
+  sem_filter?: {
+    [k: string]: unknown | undefined
+  }
+}
+export interface TraceRunStatsByGroup {
+  [k: string]: TraceRunFiguresRead | undefined
+}
+export interface TraceRunStatsByTime {
+  interval_seconds: number
+  buckets: TraceRunStatsBucket[]
+  [k: string]: unknown | undefined
+}
+export interface TraceRunStatsBucket {
+  start_time: string
+  group: string | null
+  figures: TraceRunFiguresRead
+  [k: string]: unknown | undefined
+}
+/**
+ * Which runs to make figures of, as for the list of runs, and how to group them. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceRunStatsQueryBody {
+  /**
+   * Projects.
+   *
+   * @maxItems 1000
+   */
+  session?: string[] | null
+  /**
+   * Runs.
+   *
+   * @maxItems 1000
+   */
+  id?: string[] | null
+  /**
+   * Runs of one trace.
+   */
+  trace?: string | null
+  /**
+   * Children of one run.
+   */
+  parent_run?: string | null
+  /**
+   * true: tokens, costs and first tokens are those of the whole traces.
+   */
+  is_root?: boolean | null
+  run_type?: string | null
+  /**
+   * Runs that started at or after it, ISO 8601. Required with interval.
+   */
+  start_time?: string | null
+  /**
+   * Runs that started before it, ISO 8601. With interval, now if it is absent.
+   */
+  end_time?: string | null
+  /**
+   * true: only runs with an error; false: only runs without.
+   */
+  error?: boolean | null
+  /**
+   * LangSmith filter expression, e.g. and(eq(run_type, "llm"), gt(total_tokens, 10)).
+   */
+  filter?: string | null
+  /**
+   * LangSmith filter expression on the root of the run's trace.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on any run of the trace.
+   */
+  tree_filter?: string | null
+  /**
+   * Text that the run contains, as search("text") in a filter.
+   */
+  query?: string | null
+  /**
+   * Makes figures of each group; those with most runs are answered.
+   */
+  group_by?: null | {
+    /**
+     * A run with several tags is in several groups; one without a value is in none.
+     */
+    attribute: 'model' | 'provider' | 'run_type' | 'status' | 'name' | 'tag' | 'metadata'
+    /**
+     * Key of the metadata; required with it.
+     */
+    path?: string | null
+    max_groups?: number | null
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Length of a time bucket, e.g. 30s, 5m, 1h, 1d; buckets begin at its multiples in UTC. At most 1,500 buckets.
+   */
+  interval?: string | null
+}
+/**
+ * A thread of traces, with figures of its traces in the window of the query. Each call of a model counts once.
+ */
+export interface TraceThread {
+  thread_id: string
+  /**
+   * Traces in the window.
+   */
+  count: number
+  /**
+   * The latest trace.
+   */
+  trace_id: string
+  first_trace_id: string
+  last_trace_id: string
+  /**
+   * Start of the latest trace, by which threads are in order.
+   */
+  start_time: string
+  min_start_time: string
+  max_start_time: string
+  /**
+   * Preview of the inputs of the first trace.
+   */
+  first_inputs: string
+  /**
+   * Preview of the outputs of the latest trace.
+   */
+  last_outputs: string
+  /**
+   * Of the latest trace that failed; left out when none did.
+   */
+  last_error?: string
+  num_errored_turns: number
+  latency_p50: number | null
+  /**
+   * Seconds, as latency_p50; null while no trace has ended.
+   */
+  latency_p99: number | null
+  total_tokens: number
+  /**
+   * Dollars; null while none is known.
+   */
+  total_cost: number | null
+  total_token_details: {
+    [k: string]: number | null | undefined
+  }
+  total_cost_details: {
+    [k: string]: number | null | undefined
+  }
+  feedback_stats: FeedbackStatsRead
+  query_metadata: null
+}
+/**
+ * Figures of all traces of the threads in the window: the selected ones, and no others.
+ */
+export interface TraceThreadFigures {
+  thread_count?: number
+  trace_count?: number
+  /**
+   * Share of the ended traces that failed, 0 to 1.
+   */
+  error_rate?: number | null
+  /**
+   * Share of the traces with calls of models in which one streamed.
+   */
+  streaming_rate?: number | null
+  latency_p50_seconds?: number | null
+  latency_p99_seconds?: number | null
+  first_token_p50_seconds?: number | null
+  first_token_p99_seconds?: number | null
+  median_tokens?: number | null
+  prompt_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  prompt_cost?: number | null
+  completion_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  completion_cost?: number | null
+  total_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  total_cost?: number | null
+  prompt_token_details?: {
+    [k: string]: number | null | undefined
+  }
+  prompt_cost_details?: {
+    [k: string]: number | null | undefined
+  }
+  completion_token_details?: {
+    [k: string]: number | null | undefined
+  }
+  completion_cost_details?: {
+    [k: string]: number | null | undefined
+  }
+  thread_feedback_stats?: FeedbackStatsRead
+}
+/**
+ * Which threads of a project to make figures of, and which figures.
+ */
+export interface TraceThreadFiguresQuery {
+  project_id: string
+  /**
+   * @minItems 1
+   * @maxItems 100
+   */
+  select: (
+    | 'THREAD_COUNT'
+    | 'TRACE_COUNT'
+    | 'TOTAL_TOKENS'
+    | 'TOTAL_COST'
+    | 'ERROR_RATE'
+    | 'STREAMING_RATE'
+    | 'LATENCY_P50'
+    | 'LATENCY_P99'
+    | 'MEDIAN_TOKENS'
+    | 'FIRST_TOKEN_P50'
+    | 'FIRST_TOKEN_P99'
+    | 'PROMPT_TOKENS'
+    | 'COMPLETION_TOKENS'
+    | 'PROMPT_COST'
+    | 'COMPLETION_COST'
+    | 'PROMPT_TOKEN_DETAILS'
+    | 'COMPLETION_TOKEN_DETAILS'
+    | 'PROMPT_COST_DETAILS'
+    | 'COMPLETION_COST_DETAILS'
+    | 'THREAD_FEEDBACK_STATS'
+  )[]
+  /**
+   * Traces that started at or after it, ISO 8601. Default: 24 hours ago.
+   */
+  min_start_time?: string | null
+  /**
+   * Traces that started before it, ISO 8601. Default: now.
+   */
+  max_start_time?: string | null
+  /**
+   * LangSmith filter expression on the root of some trace of the thread.
+   */
+  filter?: string | null
+  /**
+   * The same; another trace may satisfy it.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on some run of some trace of the thread.
+   */
+  tree_filter?: string | null
+  /**
+   * Filter expression on the figures of the thread in the window: thread_id, count, num_errored_turns, min_start_time, max_start_time, start_time, first_inputs, last_outputs, last_error, latency_p50, latency_p99, total_tokens, total_cost.
+   */
+  thread_filter?: string | null
+}
+export interface TraceThreadPage {
+  items: TraceThread[]
+  /**
+   * For the next page; null on the last one.
+   */
+  next_cursor: string | null
+}
+/**
+ * Which threads of a project to list. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceThreadQuery {
+  project_id: string
+  /**
+   * Traces that started at or after it, ISO 8601. Default: 24 hours ago.
+   */
+  min_start_time?: string | null
+  /**
+   * Traces that started before it, ISO 8601. Default: now.
+   */
+  max_start_time?: string | null
+  /**
+   * LangSmith filter expression on the root of some trace of the thread.
+   */
+  filter?: string | null
+  /**
+   * The same; another trace may satisfy it.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on some run of some trace of the thread.
+   */
+  tree_filter?: string | null
+  /**
+   * Filter expression on the figures of the thread in the window: thread_id, count, num_errored_turns, min_start_time, max_start_time, start_time, first_inputs, last_outputs, last_error, latency_p50, latency_p99, total_tokens, total_cost.
+   */
+  thread_filter?: string | null
+  page_size?: number | null
+  /**
+   * next_cursor of the page before, with all other parameters as there.
+   */
+  cursor?: string | null
+  /**
+   * Not supported: 501.
+   */
+  ai_search?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Not supported: 501.
+   */
+  sem_filter?: {
+    [k: string]: unknown | undefined
+  }
+}
+/**
+ * Figures of one thread: the selected ones, and no others.
+ */
+export interface TraceThreadStats {
+  turns?: number
+  first_start_time?: string | null
+  last_start_time?: string | null
+  last_end_time?: string | null
+  latency_p50_seconds?: number | null
+  latency_p99_seconds?: number | null
+  prompt_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  prompt_cost?: number | null
+  completion_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  completion_cost?: number | null
+  total_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  total_cost?: number | null
+  prompt_token_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+  }
+  prompt_cost_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+  }
+  completion_token_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+  }
+  completion_cost_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+  }
+  feedback_stats?: FeedbackStatsRead
+}
+export interface TraceTurnPage {
+  items: TraceTurn[]
+  /**
+   * For the next page; null on the last one.
+   */
+  next_cursor: string | null
+}
+export interface TraceTurn {
+  thread_id?: string
+  trace_id: string
+  /**
+   * The run type of the root: 1 llm, 2 chain, 3 tool, 4 retriever, 5 embedding, 6 prompt, 7 parser, 0 another.
+   */
+  op?: number
+  name?: string
+  /**
+   * Place in the whole thread, the first trace is 1.
+   */
+  turn_number?: number
+  start_time?: string
+  end_time?: string | null
+  /**
+   * Seconds.
+   */
+  latency?: number | null
+  first_token_time?: string | null
+  error?: string | null
+  error_preview?: string | null
+  /**
+   * As sent.
+   */
+  inputs?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * As sent.
+   */
+  outputs?: {
+    [k: string]: unknown | undefined
+  }
+  inputs_preview?: string
+  outputs_preview?: string
+  /**
+   * Of the whole trace.
+   */
+  prompt_tokens?: number
+  /**
+   * Dollars, of the whole trace; null while none is known.
+   */
+  prompt_cost?: number | null
+  /**
+   * Of the whole trace.
+   */
+  completion_tokens?: number
+  /**
+   * Dollars, of the whole trace; null while none is known.
+   */
+  completion_cost?: number | null
+  /**
+   * Of the whole trace.
+   */
+  total_tokens?: number
+  /**
+   * Dollars, of the whole trace; null while none is known.
+   */
+  total_cost?: number | null
+  prompt_token_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+  }
+  prompt_cost_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+  }
+  completion_token_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+  }
+  completion_cost_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+  }
+}
+/**
+ * Requests a UI component of a graph.
  */
 export interface UiRequest {
   /**
-   * Of the component, as the graph pushed it.
+   * Name of the component, as the graph pushed it.
    */
   name: string
 }
@@ -3068,7 +5320,7 @@ export interface UsageDetails {
     time_bucket: string
     dimensions: UsageDimensions | ModelDimensions
     /**
-     * All of them, also those whose usage is unknown or left out.
+     * Model calls, including those with unknown usage. A call that several runs show counts once.
      */
     llm_runs: number
     prompt_tokens: number
@@ -3080,6 +5332,18 @@ export interface UsageDetails {
     prompt_cost: string | null
     completion_cost: string | null
     total_cost: string | null
+    /**
+     * How many of prompt_tokens are estimates, because nobody reported a count.
+     */
+    estimated_prompt_tokens: number
+    /**
+     * The same of completion_tokens.
+     */
+    estimated_completion_tokens: number
+    /**
+     * How much of total_cost was computed from estimates; null when total_cost is.
+     */
+    estimated_cost: string | null
   }[]
 }
 /**
@@ -3168,6 +5432,51 @@ export interface UsageRebuild {
   started_at: string | null
   finished_at: string | null
   error: string | null
+}
+/**
+ * Traces that a number of the usage report counts, newest first.
+ */
+export interface UsageTraces {
+  items: {
+    trace_id: string
+    workspace_id: string
+    workspace_name: string
+    project_id: string
+    /**
+     * Its id when the project is deleted.
+     */
+    project_name: string
+    /**
+     * Null when a service key sent it.
+     */
+    user_id: string | null
+    user_email: string | null
+    api_key_short_key: string
+    /**
+     * The time at which it counts; it lies in its bucket.
+     */
+    counted_at: string
+    /**
+     * What decided where it counts: an operation of its root, of another of its runs, of a run without a place of its own, or of one below a parent whose trace is not known.
+     */
+    counted_by: 'root' | 'child' | 'unplaced' | 'under_parent'
+    /**
+     * `counted_at` is the start that this operation named, or, without one or with one more than a day ahead, when it was received.
+     */
+    time_source: 'start_time' | 'received'
+    /**
+     * When this operation was received.
+     */
+    received_at: string
+    /**
+     * Its page in the web interface. The trace itself may have been deleted; it still counts.
+     */
+    app_path: string
+  }[]
+  /**
+   * For the next page; null after the last one.
+   */
+  next_cursor: string | null
 }
 /**
  * What ingest would make of the submitted runs, judged against the four requirements.

@@ -4,9 +4,11 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { withoutLinux } from '../../test/support/linux.ts'
 import { createLogger } from '../base/log.ts'
 import { endLeftovers, recordChild, startTime } from './child-processes.ts'
 
+const onlyLinux = withoutLinux()
 const logger = createLogger({ level: 'silent' })
 let dataDir: string
 
@@ -37,7 +39,7 @@ async function leaveRecord(pid: number, started: string | undefined, parent: obj
 const DEAD = { pid: 2 ** 22 + 1, started: 'long ago' }
 
 describe('records of child processes', () => {
-  it('a process has one start time while it lives, and none afterwards', async () => {
+  it('a process has one start time while it runs, and none afterwards', async () => {
     const child = await sleeper()
     const started = await startTime(child.pid)
     expect(started).toBeTypeOf('string')
@@ -46,7 +48,7 @@ describe('records of child processes', () => {
     expect(await startTime(child.pid)).toBeUndefined()
   })
 
-  it('a child whose parent is gone is ended', async () => {
+  it('a child whose parent has ended is ended', async () => {
     const child = await sleeper()
     await leaveRecord(child.pid, await startTime(child.pid), DEAD)
     expect(await endLeftovers(dataDir, logger)).toBe(1)
@@ -54,7 +56,7 @@ describe('records of child processes', () => {
     expect(await readdir(join(dataDir, 'processes'))).toEqual([])
   })
 
-  it('a child whose parent lives is left alone, until it is forgotten', async () => {
+  it('a child whose parent runs is not ended, until its record is removed', async () => {
     const child = await sleeper()
     const forget = await recordChild(dataDir, 'test', child.pid)
     expect(await endLeftovers(dataDir, logger)).toBe(0)
@@ -64,7 +66,20 @@ describe('records of child processes', () => {
     await child.end()
   })
 
-  it('another process that has got the same number is left alone', async () => {
+  it.skipIf(onlyLinux !== '')(`a parent with the pid 1, as in a container, counts${onlyLinux}`, async () => {
+    const child = await sleeper()
+    await leaveRecord(child.pid, await startTime(child.pid), {
+      pid: 1,
+      started: (await startTime(1)) ?? '',
+    })
+    expect(await endLeftovers(dataDir, logger)).toBe(0)
+    expect(await readdir(join(dataDir, 'processes'))).toHaveLength(1)
+    await leaveRecord(child.pid, await startTime(child.pid), { pid: 1, started: 'an earlier container' })
+    expect(await endLeftovers(dataDir, logger)).toBe(1)
+    await child.end()
+  })
+
+  it('another process that got the same pid is not ended', async () => {
     const child = await sleeper()
     await leaveRecord(child.pid, 'another time', DEAD)
     expect(await endLeftovers(dataDir, logger)).toBe(0)
@@ -74,7 +89,7 @@ describe('records of child processes', () => {
   })
 
   it.each(['', 'null', '{"pid":1,"started":"x","name":"init","parent":{"pid":4,"started":"y"}}', '[1]'])(
-    'a damaged record %j ends nobody and goes away',
+    'a damaged record %j ends no process and is removed',
     async (text) => {
       await mkdir(join(dataDir, 'processes'))
       await writeFile(join(dataDir, 'processes', 'x.json'), text)

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Logger } from '../base/log.ts'
 
-/** A process by number and start time: the number alone may by now belong to somebody else. */
+/** A process by pid and start time: another process may have the same pid later. */
 interface ProcessId {
   readonly pid: number
   readonly started: string
@@ -20,8 +20,8 @@ const FOLDER = 'processes'
 const DEATH_MS = 5_000
 
 /**
- * Records in DATA_DIR that a child process belongs to this process (decision D-4), so that the next start can
- * end it should this process die without doing so. Returns the function that removes the record.
+ * Records in DATA_DIR that a child process belongs to this process (decision D-4), so that the next start can end it if
+ * this process dies without doing so. Returns the function that removes the record.
  */
 export async function recordChild(dataDir: string, name: string, pid: number): Promise<() => Promise<void>> {
   const started = await startTime(pid)
@@ -49,7 +49,7 @@ export async function endLeftovers(dataDir: string, logger: Logger): Promise<num
     const record = await readRecord(file)
     if (record !== undefined && (await isAlive(record))) {
       if (await isAlive(record.parent)) continue
-      logger.warn({ child: record.name, pid: record.pid }, 'ending a child process that an earlier run left')
+      logger.warn({ child: record.name, pid: record.pid }, 'ending a child process of an earlier start')
       await end(record)
       ended += 1
     }
@@ -70,6 +70,8 @@ function parseRecord(value: unknown): ChildRecord | undefined {
   const parent = isObject(value) ? value['parent'] : undefined
   if (!isObject(value) || !isProcessId(value) || !isProcessId(parent)) return undefined
   const { name } = value
+  // Process 1 may be a server, in a container, but never a child.
+  if (value.pid === 1) return undefined
   return typeof name === 'string' ? { name, pid: value.pid, started: value.started, parent } : undefined
 }
 
@@ -79,7 +81,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function isProcessId<T>(value: T): value is T & ProcessId {
   if (!isObject(value)) return false
-  return Number.isInteger(value['pid']) && Number(value['pid']) > 1 && typeof value['started'] === 'string'
+  return Number.isInteger(value['pid']) && Number(value['pid']) > 0 && typeof value['started'] === 'string'
 }
 
 async function isAlive(id: ProcessId): Promise<boolean> {
@@ -88,19 +90,19 @@ async function isAlive(id: ProcessId): Promise<boolean> {
 
 async function end(id: ProcessId): Promise<void> {
   process.kill(id.pid, 'SIGKILL')
-  const deadline = Date.now() + DEATH_MS
-  while ((await isAlive(id)) && Date.now() < deadline) await delay(5)
+  const deadline = performance.now() + DEATH_MS
+  while ((await isAlive(id)) && performance.now() < deadline) await delay(5)
 }
 
 /**
- * When the process started, as an opaque text; undefined when it does not live (a zombie does not). From
- * /proc where there is one (with the boot's id: numbers and ticks repeat after a reboot), else from `ps`.
+ * When the process started, as an opaque text; undefined when it is not running (a zombie is not). From /proc if there
+ * is one (with the boot's id: pids and ticks repeat after a reboot), else from `ps`.
  */
 export async function startTime(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return startTimeFromPs(pid)
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the command in parentheses and may hold anything; the start time is the 22nd.
+    // The second field is the command in parentheses and may contain anything; the start time is the 22nd.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')
@@ -112,7 +114,7 @@ export async function startTime(pid: number): Promise<string | undefined> {
 
 async function startTimeFromPs(pid: number): Promise<string | undefined> {
   try {
-    // The same text whatever the language and time zone of who asks.
+    // Fixed locale and time zone, so that the text is always the same.
     const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' }
     const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env })
     const [state = '', ...started] = stdout.trim().split(/\s+/)

@@ -2,7 +2,7 @@ import type { EventDraft } from '../events/event-log.ts'
 
 /**
  * Events as two texts: `heads` is JSON, for each run in turn its id and then name and length of each of its events;
- * `data` is their data one after the other.
+ * `data` is their data, concatenated.
  */
 export function joinData(items: readonly EventDraft[]): { heads: string; data: string } {
   const heads: (string | number | null)[][] = []

@@ -4,29 +4,29 @@ import { AppError } from '../base/errors.ts'
 import { newUuid } from '../base/ids.ts'
 import type { ClickHouse } from './clickhouse/connect.ts'
 import { onCluster } from './clickhouse/on-cluster.ts'
-import { keptValue } from './kept-value.ts'
+import { keptValue } from './files/kept-value.ts'
 import type { RedisConnection } from './redis/redis.ts'
-import type { Database } from './sql/database.ts'
+import type { Database } from './sql/driver/database.ts'
 
-/** A store as it carries the id of the installation that it belongs to. */
+/** A store that holds the id of its installation. */
 export interface MarkedStore {
-  /** Stays the same wherever the store is. */
+  /** Independent of the store's address. */
   name: string
   /** For messages: `ClickHouse (./data/clickhouse)`. */
   place: string
-  /** Makes the place for the id. */
+  /** Creates the table for the id. */
   prepare?(): Promise<void>
-  /** Undefined for a store without an id. */
+  /** The id; undefined for a store without one. */
   read(): Promise<string | undefined>
   write(id: string): Promise<void>
-  /** A store that may lose what it holds: it is marked again. */
+  /** The store may lose its data (Redis): it is then marked again. */
   isForgetful?: true
 }
 
-/** The stores that belong together. */
+/** The stores of one installation. */
 export interface Installation {
   /**
-   * Marks a store that is seen for the first time. Resolves with a check that rejects once the store is another one.
+   * Marks a store that is used for the first time. Resolves with a check, which rejects when the store was replaced.
    * @throws AppError store_changed for one that was emptied, or that belongs to another installation
    */
   claim(store: MarkedStore): Promise<() => Promise<void>>
@@ -38,23 +38,26 @@ const CREATE_MARKED = 'CREATE TABLE IF NOT EXISTS marked_stores (name TEXT PRIMA
 const CREATE_CLICKHOUSE =
   'CREATE TABLE IF NOT EXISTS installation (id String) ENGINE = ReplacingMergeTree ORDER BY id'
 
-function changed(message: string): AppError {
-  return new AppError('store_changed', { message })
+/** `details.place` is left out of the answers that clients get. */
+function changed(place: string, what: string): AppError {
+  return new AppError('store_changed', { message: `${place} ${what}`, details: { place } })
 }
 
 function emptied(place: string): AppError {
   return changed(
-    `${place} is empty, and was not when this server ran last. Put back what was there. To go on with an empty one, whose data is then gone for good, start once with --accept-empty-store.`,
+    place,
+    `is empty, but this server has used it before. Restore its data. To continue with an empty store and lose that data, start once with --accept-empty-store.`,
   )
 }
 
 function foreign(place: string): AppError {
   return changed(
-    `${place} belongs to another installation than the rest of the data. Put back the one that was there, or point the settings at it. To join them on purpose, remove its table (of a folder: its file) named installation.`,
+    place,
+    `belongs to another installation than the other stores. Restore the original store, or correct the settings. To use it on purpose, remove its table (in a folder: its file) named installation.`,
   )
 }
 
-/** A database of SQL, which is made ready to carry an id. */
+/** An SQL database, with a table for the id. */
 export function sqlStore(name: string, place: string, database: Database): MarkedStore {
   return {
     name,
@@ -64,8 +67,10 @@ export function sqlStore(name: string, place: string, database: Database): Marke
       return (await database.query<{ id: string }>('SELECT id FROM installation'))[0]?.id
     },
     async write(id) {
-      // Of several servers that start at once the first one is heard.
+      // When several servers start at once, the first id is kept.
       await database.query('INSERT INTO installation (one, id) VALUES (1, ?) ON CONFLICT DO NOTHING', [id])
+      // Otherwise a power cut soon after the first start could leave an empty database while other stores are marked.
+      if (database.dialect === 'sqlite') await database.query('PRAGMA wal_checkpoint')
     },
   }
 }
@@ -84,7 +89,7 @@ export function clickHouseStore(name: string, place: string, clickhouse: ClickHo
   }
 }
 
-/** A folder of this server's own. */
+/** A folder that only this server uses. */
 export function folderStore(name: string, path: string): MarkedStore {
   return {
     name,
@@ -118,16 +123,16 @@ export function redisStore(redis: Pick<RedisConnection, 'command'>): MarkedStore
 }
 
 /**
- * Finds out which installation the SQL database and `dataDir` belong to; both are new when neither says so. The database
- * also keeps which stores have been marked, so that one without an id is known to have been emptied.
+ * Reads the installation id from the SQL database and `dataDir`; creates one when neither has it. The database also lists
+ * the stores that were marked, so that a store without an id is known to have been emptied.
  * @throws AppError store_changed
  */
 export async function openInstallation(options: {
   database: Database
-  /** In words, as in MarkedStore. */
+  /** For messages, as in MarkedStore. */
   place: string
   dataDir: string
-  /** An empty store is marked like a new one. */
+  /** Mark an emptied store like a new one. */
   acceptEmpty: boolean
 }): Promise<Installation> {
   const { database, place, dataDir, acceptEmpty } = options
@@ -145,7 +150,7 @@ export async function openInstallation(options: {
     await sql.write(ofFolder ?? newUuid())
     id = await sql.read()
   }
-  if (id === undefined) throw new AppError('internal', { message: `${place} keeps no id.` })
+  if (id === undefined) throw new AppError('internal', { message: `${place} has no installation id.` })
   const own = id
   if (ofFolder !== undefined && ofFolder !== own) throw foreign(place)
   if (ofFolder === undefined) await folder.write(own)

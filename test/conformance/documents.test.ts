@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ERRORS } from '../../src/base/errors.ts'
+import { ISSUE_CODES } from '../../src/schema/issue.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
@@ -12,29 +12,22 @@ function find(pattern: string): string[] {
   return globSync(pattern, { cwd: ROOT }).filter((path) => !/^(node_modules|dist|test\/corpus)\//.test(path))
 }
 
-/** Where the sources name the code of an issue: after `code:`, or as the second argument of `report(`. */
-const CODE_PLACE = /(?:\bcode:\s*|\breport\(\s*issues,\s*)([^,]*),/g
-const SNAKE_CASE = /'([a-z]+(?:_[a-z0-9]+)+)'/g
-
-function emittedIssueCodes(): Set<string> {
-  const sources = [
-    ...find('src/trace/{,otel/}*.ts'),
-    ...find('src/trace/price/*-issues.ts'),
-    ...find('processors/**/*.ts'),
-  ].filter((path) => !path.endsWith('.test.ts'))
-  const codes = sources.flatMap((path) =>
-    [...read(path).matchAll(CODE_PLACE)].flatMap(([, place = '']) =>
-      [...place.matchAll(SNAKE_CASE)].map(([, code = '']) => code),
-    ),
-  )
-  return new Set(codes.filter((code) => !Object.hasOwn(ERRORS, code)))
-}
+/** The title of a test or of a group of tests: a text before a function. */
+const TITLE = /\(\s*(['"`])((?:(?!\1).)*)\1,\s*(?:async\s*)?(?:\(|\w+\s*=>)/g
 
 describe('docs/issues.md', () => {
-  it('lists every issue code that the sources emit, and no other', () => {
+  it('lists every code of an issue, in the order of the table, and no other', () => {
     const documented = [...read('docs/issues.md').matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(([, code]) => code)
-    expect(new Set(documented)).toEqual(emittedIssueCodes())
-    expect(new Set(documented).size).toBe(documented.length)
+    expect(documented).toEqual(ISSUE_CODES)
+    expect(new Set(ISSUE_CODES).size).toBe(ISSUE_CODES.length)
+  })
+
+  it('has no code that the source does not emit', () => {
+    const sources = find('{src,processors}/**/*.ts').filter(
+      (path) => !/\.test\.ts$|^src\/schema\/issue\.ts$/.test(path),
+    )
+    const text = sources.map(read).join('\n')
+    expect(ISSUE_CODES.filter((code) => !text.includes(`'${code}'`))).toEqual([])
   })
 })
 
@@ -45,26 +38,36 @@ describe('docs/protocol', () => {
       text,
     })),
   )
-  const tests = find('{src,processors,scripts,test}/**/*.test.ts').map(read).join('\n')
+  const tests = find('test/**/*.ts')
+    .concat(find('{src,processors,scripts}/**/*.test.ts'))
+    .map(read)
+    .join('\n')
+  const kinds = [...new Set(rules.map(({ id }) => id.split('-')[0]))].join('|')
+  const cited = new Set(
+    [...tests.matchAll(TITLE)].flatMap(([, , title = '']) =>
+      [...title.matchAll(new RegExp(`\\b(?:${kinds})-\\d+\\b`, 'g'))].map(([id]) => id),
+    ),
+  )
 
   it('numbers each rule once', () => {
     expect(rules.length).toBeGreaterThan(20)
     expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length)
   })
 
-  it('has a test for every rule: one that cites it, or one that it names', () => {
-    const unshown = rules.filter(({ id, text }) => {
-      const named = [...text.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, path = '']) => path)
-      const cited = new RegExp(`\\b${id}\\b`).test(tests)
-      return !cited && (named.length === 0 || !named.every((path) => existsSync(new URL(path, ROOT))))
-    })
-    expect(unshown).toEqual([])
+  it('has the number of every rule in the title of a test', () => {
+    expect(rules.map(({ id }) => id).filter((id) => !cited.has(id))).toEqual([])
   })
 
-  it('is cited only by rules that exist', () => {
+  it('names only existing test files', () => {
+    const named = rules.flatMap(({ text }) =>
+      [...text.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, path = '']) => path),
+    )
+    expect(named.filter((path) => !existsSync(new URL(path, ROOT)))).toEqual([])
+  })
+
+  it('has every rule that a title cites', () => {
     const ids = new Set(rules.map(({ id }) => id))
-    const cited = [...tests.matchAll(/\b(?:INGEST|LLM)-\d+\b/g)].map(([id]) => id)
-    expect(cited.filter((id) => !ids.has(id))).toEqual([])
+    expect([...cited].filter((id) => !ids.has(id))).toEqual([])
   })
 })
 

@@ -4,14 +4,14 @@ import { open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { temporaryDir } from '../support/embedded-clickhouse.ts'
+import { temporaryDir } from '../support/stores/embedded-clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
-import { startWeir, type WeirProcess } from '../support/weir-process.ts'
+import { startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
 
 const GRAPHS = 'examples/graphs/langgraph.json'
 const run = promisify(execFile)
 
-/** A file system of 48 MB in memory at `dir`; false where this user may not mount one. */
+/** A file system of 48 MB in memory at `dir`; false if this user may not mount one. */
 async function mountSmallDisk(dir: string): Promise<boolean> {
   return await run('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', dir]).then(
     () => true,
@@ -24,7 +24,7 @@ const isMounted = await mountSmallDisk(disk.dir)
 if (!isMounted) await disk.remove()
 const ballast = join(disk.dir, 'ballast')
 
-/** Writes until the disk takes no more. */
+/** Writes until the disk is full. */
 async function fillDisk(): Promise<void> {
   const file = await open(ballast, 'a')
   const write = async (size: number): Promise<boolean> =>
@@ -45,8 +45,10 @@ function attachmentForm(id: string): FormData {
   return form
 }
 
-// Only who may mount file systems can have a small one; elsewhere the unit tests of the same names stand for it.
-describe.skipIf(!isMounted)('a server whose disk is full (needs the right to mount a tmpfs)', () => {
+// Without the right to mount file systems only the unit tests cover a full disk.
+const reason = isMounted ? '' : ' (this user may not mount a tmpfs)'
+
+describe.skipIf(!isMounted)(`a server whose disk is full${reason}`, () => {
   let weir: WeirProcess
   beforeAll(async () => {
     weir = await startWeir(disk.dir, { GRAPHS, DISK_MIN_FREE_BYTES: '1MiB' })
@@ -62,7 +64,7 @@ describe.skipIf(!isMounted)('a server whose disk is full (needs the right to mou
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
     })
-  // Larger than what may be left of the last page of a file.
+  // Larger than the free part of a file's last page.
   const inputs = { text: 'x'.repeat(20_000) }
   const sendRun = (id: string, session_name = 'known'): Promise<Response> =>
     post('/runs', {
@@ -79,7 +81,7 @@ describe.skipIf(!isMounted)('a server whose disk is full (needs the right to mou
     detail: expect.stringContaining('The disk of DATA_DIR is full'),
   }
 
-  it('says so wherever it is asked and refuses what it cannot keep, and goes on once there is room', async () => {
+  it('reports that in health and errors, refuses writes, and resumes when space is free', async () => {
     const [before, after] = [randomUUID(), randomUUID()]
     expect((await sendRun(before)).status).toBe(202)
     expect((await weir.fetch('/ok?check_db=1')).status).toBe(200)
@@ -90,7 +92,11 @@ describe.skipIf(!isMounted)('a server whose disk is full (needs the right to mou
     expect(await problemOf(sendRun(randomUUID(), `new-${after}`))).toEqual(full)
     const body = attachmentForm(randomUUID())
     expect(await problemOf(weir.fetch('/runs/multipart', { method: 'POST', body }))).toEqual(full)
-    expect(await problemOf(post('/deployments/graphs/threads', {}))).toEqual(full)
+    // SQLite first uses the free space inside its files.
+    const metadata = { text: 'x'.repeat(200_000) }
+    await eventually(async () =>
+      expect(await problemOf(post('/deployments/graphs/threads', { metadata }))).toEqual(full),
+    )
     const down = {
       ok: false,
       checks: { disk: 'down' },
@@ -104,6 +110,11 @@ describe.skipIf(!isMounted)('a server whose disk is full (needs the right to mou
       })
       expect(await answer.json()).toMatchObject(down)
     }
+    const wait = { assistant_id: 'agent', input: { messages: [] } }
+    expect(await problemOf(post('/deployments/graphs/runs/wait', wait))).toMatchObject({
+      status: 503,
+      code: 'disk_full',
+    })
     const problem = { code: 'disk_full', detail: expect.stringContaining('The disk of DATA_DIR is full') }
     await eventually(async () =>
       expect(await weir.health()).toMatchObject({ status: 'disk_full', disk: { problem } }),
@@ -122,9 +133,9 @@ describe.skipIf(!isMounted)('a server whose disk is full (needs the right to mou
     }
   })
 
-  it('keeps what it has acknowledged while the store has no room for it', async () => {
+  it('keeps acknowledged data while the disk has no space for ClickHouse', async () => {
     await fillDisk()
-    // Room for the log alone: what ClickHouse needs to write is more.
+    // Space for the log only: ClickHouse needs more.
     const file = await open(ballast, 'r+')
     const { size } = await file.stat()
     await file.truncate(size - 200 * 1024)
@@ -135,7 +146,7 @@ describe.skipIf(!isMounted)('a server whose disk is full (needs the right to mou
       if ((await sendRun(id)).status === 202) ids.push(id)
     }
     expect(ids.length).toBeGreaterThan(0)
-    // What was seen of the disk may be a second old.
+    // The state of the disk may be a second old.
     await eventually(async () => expect(await weir.health()).toMatchObject({ status: 'disk_full' }))
     await writeFile(ballast, '')
     await weir.drained()

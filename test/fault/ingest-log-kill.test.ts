@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
-import { openIngestLog } from '../../src/ingest/ingest-log.ts'
+import { openIngestLog } from '../../src/ingest/log/ingest-log.ts'
 
-const CHILD = fileURLToPath(new URL('../support/ingest-log-child.ts', import.meta.url))
+const CHILD = fileURLToPath(new URL('../support/stores/ingest-log-child.ts', import.meta.url))
 const ROUNDS = 20
 const logger = createLogger({ level: 'silent' })
 
@@ -18,7 +18,7 @@ interface Round {
   got: number[]
 }
 
-/** Runs the child until it has said `lines` lines, kills it with SIGKILL, and gives all that it said. */
+/** Runs the child until it has printed `lines` lines, kills it with SIGKILL, and returns all of its output. */
 async function runAndKill(dir: string, first: number, lines: number): Promise<Round> {
   const stdio = ['ignore', 'pipe', 'inherit'] as const
   const child = spawn(process.execPath, [CHILD, dir, String(first)], { stdio: [...stdio] })
@@ -36,7 +36,7 @@ async function runAndKill(dir: string, first: number, lines: number): Promise<Ro
   return round
 }
 
-/** What a restart finds; everything is committed, so that the next round starts clean. */
+/** The records that a restart finds; everything is committed, so that the next round starts with an empty log. */
 async function takeRest(dir: string): Promise<{ numbers: number[]; damaged: number }> {
   const log = await openIngestLog({ dir, maxBytes: 2 ** 30, logger })
   const numbers: number[] = []
@@ -53,13 +53,13 @@ async function takeRest(dir: string): Promise<{ numbers: number[]; damaged: numb
 }
 
 describe('kill -9', () => {
-  it(`loses no acknowledged record and repeats none, ${ROUNDS} times`, async () => {
+  it(`INGEST-1: loses no acknowledged record and stores none twice, ${ROUNDS} times`, async () => {
     const dir = await mkdtemp(join(tmpdir(), 'weir-log-'))
     let first = 0
     for (let round = 0; round < ROUNDS; round++) {
       const { acked, got } = await runAndKill(dir, first, 1 + Math.floor(Math.random() * 400))
       const { numbers: rest, damaged } = await takeRest(dir)
-      // what was read and not yet committed when the kill came is rightly read again
+      // a record that was read but not yet committed before the kill is correctly read again
       const again = rest[0] === undefined ? got.length : got.findIndex((number) => number === rest[0])
       const kept = [...(again === -1 ? got : got.slice(0, again)), ...rest]
       expect(kept).toEqual(kept.map((_, index) => first + index))

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { temporaryDir } from '../support/embedded-clickhouse.ts'
-import { newTrace, patchParts, postParts, sendParts, type SentTrace } from '../support/load.ts'
-import { jsonBody, startWeir, type WeirProcess } from '../support/weir-process.ts'
+import { temporaryDir } from '../support/stores/embedded-clickhouse.ts'
+import { newTrace, patchParts, postParts, sendParts, type SentTrace } from '../support/servers/load.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
 
-/** Ends the thread that looks at a certain output. */
+/** Ends the thread that reads a certain output. */
 const PROCESSOR = `export default {
   name: 'poison',
   match(side, value) {
@@ -41,7 +41,7 @@ async function send(traces: readonly SentTrace[], parts: typeof patchParts): Pro
   expect(status, text).toBe(202)
 }
 
-it('a TraceRun that ends the thread which derives it is set aside, and costs no other', async () => {
+it('a TraceRun that ends the derive thread is excluded, and no other is lost', async () => {
   const traces = Array.from({ length: 10 }, (_, n) => newTrace(n))
   await send(traces, (trace) => postParts(trace, 'poison'))
   await send(traces, patchParts)
@@ -65,7 +65,7 @@ it('a TraceRun that ends the thread which derives it is set aside, and costs no 
   // At most once for the batch, each of its halves of 30 TraceRuns, and the last try.
   expect(lost.length).toBeLessThan(8)
 
-  // Later fragments of it do not cost a thread again.
+  // Its later fragments do not end a thread again.
   const later = newTrace(100)
   await send([later], (trace) => postParts(trace, 'poison'))
   await send([traces[POISON]!, later], patchParts)

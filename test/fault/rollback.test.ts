@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Run, Thread } from '../../src/runs/model.ts'
-import { type RunServer, startRunServer } from '../support/run-server.ts'
+import { type RunServer, startRunServer } from '../support/runs/server.ts'
 
 const THREADS = 20
 const ROUNDS = 5
@@ -36,7 +36,7 @@ async function allOf(thread_id: string): Promise<string[]> {
   ]
 }
 
-/** A thread with one finished run, from whose end a rollback must not differ by a byte. */
+/** A thread with one finished run; after a rollback it must be byte for byte as at the end of that run. */
 async function startThread(): Promise<string> {
   const { thread_id } = await server.ask<Thread>('threads', 'create', {})
   const run = await startRun(thread_id, 0)
@@ -44,7 +44,7 @@ async function startThread(): Promise<string> {
   return thread_id
 }
 
-/** Rolls back a running and a pending run at a random moment; answers how many that were. */
+/** Rolls back a running and a pending run at a random moment; returns how many there were. */
 async function rollBackOnce(thread_id: string): Promise<number> {
   const before = await allOf(thread_id)
   const runs = [await startRun(thread_id, 300), await startRun(thread_id, 300)]
@@ -67,7 +67,7 @@ async function rollBackOnce(thread_id: string): Promise<number> {
   return runs.length
 }
 
-it('100 running and 100 pending runs, rolled back at random moments, leave nothing', async () => {
+it('100 running and 100 pending runs, rolled back at random moments, leave no data', async () => {
   const threads = await Promise.all(Array.from({ length: THREADS }, startThread))
   const counts: number[] = []
   await Promise.all(

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { temporaryDir, until } from '../support/embedded-clickhouse.ts'
-import { newTrace, patchParts, postParts, sendParts, startLoad } from '../support/load.ts'
-import { type ProxiedStore, startProxiedStore } from '../support/proxied-store.ts'
-import { storedFaults, traceFaults } from '../support/stored-traces.ts'
-import { startWeir, type WeirProcess } from '../support/weir-process.ts'
+import { temporaryDir, until } from '../support/stores/embedded-clickhouse.ts'
+import { newTrace, patchParts, postParts, sendParts, startLoad } from '../support/servers/load.ts'
+import { type ProxiedStore, startProxiedStore } from '../support/faults/proxied-store.ts'
+import { storedFaults, traceFaults } from '../support/traces/stored-traces.ts'
+import { startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
 
 let store: ProxiedStore
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-/** A Weir on the proxied store and a folder of its own, for the time of `use`. */
+/** A Weir on the proxied store, with its own folder, during `use`. */
 async function withWeir(
   env: Record<string, string>,
   use: (weir: WeirProcess) => Promise<void>,
@@ -27,7 +27,7 @@ async function withWeir(
   }
 }
 
-it('starts without a store, takes traces at once, answers reads with 503, and catches up', async () => {
+it('starts without a store, accepts traces at once, answers reads with 503, and stores the traces later', async () => {
   await store.proxy.set({ kind: 'refuse' })
   await withWeir({}, async (weir) => {
     expect((await weir.fetch('/info')).status).toBe(200)
@@ -47,7 +47,7 @@ it('starts without a store, takes traces at once, answers reads with 503, and ca
   })
 })
 
-it('a full log is answered with 503 and Retry-After, and takes again once the store is back', async () => {
+it('a full log is answered with 503 and Retry-After, and accepts traces again once the store is back', async () => {
   await withWeir({ INGEST_LOG_MAX_BYTES: '1MiB' }, async (weir) => {
     await store.proxy.set({ kind: 'refuse' })
     const load = startLoad({ url: weir.url, session_name: 'full', padding: 'x'.repeat(20_000) })
@@ -79,7 +79,7 @@ async function fullLog(weir: WeirProcess) {
   }
 }
 
-it('INGEST_ACK=store acknowledges only what the store has', async () => {
+it('INGEST_ACK=store acknowledges only stored data', async () => {
   await withWeir({ INGEST_ACK: 'store' }, async (weir) => {
     await store.proxy.set({ kind: 'refuse' })
     const trace = newTrace(2)
@@ -88,7 +88,7 @@ it('INGEST_ACK=store acknowledges only what the store has', async () => {
     const send = async (): Promise<void> => {
       const { status } = await sendParts(weir.url, parts)
       answers.push(status)
-      // What takes the store longer than clients wait is sent again.
+      // A request for which the store takes too long is sent again.
       if (status === 503) await send()
     }
     const sending = send()

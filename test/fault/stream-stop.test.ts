@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { readFrames, type SseFrame } from '../support/sse-frames.ts'
-import { jsonBody, startWeir, type WeirProcess } from '../support/weir-process.ts'
+import { readFrames, type SseFrame } from '../support/runs/sse-frames.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
 
 const GRAPHS = fileURLToPath(new URL('../fixtures/graphs/langgraph.json', import.meta.url))
 const BASE = '/deployments/fixtures'
@@ -14,7 +14,7 @@ function start(dataDir: string): Promise<WeirProcess> {
   return startWeir(dataDir, { GRAPHS, DEPLOYMENT_NAME: 'fixtures', DEPLOYMENT_PORT: '0' })
 }
 
-/** Reads to the end, which must not look like one. */
+/** Reads until the connection is cut, which must not look like the end of the stream. */
 async function readToCut(answer: Response, frames: SseFrame[]): Promise<void> {
   const reading = async (): Promise<void> => {
     for await (const frame of readFrames(answer)) frames.push(frame)
@@ -22,7 +22,7 @@ async function readToCut(answer: Response, frames: SseFrame[]): Promise<void> {
   await expect(reading()).rejects.toThrow(TypeError)
 }
 
-it('STREAM-19: a stop breaks streams off, cancels nothing, and streams go on after the next start', async () => {
+it('STREAM-19: a stop ends streams, cancels no run, and streams continue after the next start', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-stream-stop-'))
   onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
   const weir = await start(dataDir)

@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Run, Thread } from '../../src/runs/model.ts'
 import { eventually } from '../support/eventually.ts'
-import { startRunServer } from '../support/run-server.ts'
+import { startRunServer } from '../support/runs/server.ts'
 
 interface Told {
   id: string
   status: string
 }
 
-/** A receiver that keeps silent until it is told to take what comes. */
+/** A receiver that does not answer until the test allows it. */
 async function startReceiver() {
   const told: Told[] = []
   let silent = true
@@ -48,7 +48,7 @@ async function openServer() {
   const file = join(dataDir, 'beats')
   await writeFile(file, '')
   return {
-    /** A run that ends soon, on a thread of its own. */
+    /** A run that ends soon, on a new thread. */
     async run(port: number): Promise<Run> {
       const webhook = `http://127.0.0.1:${port}/hook`
       const { thread_id } = await server.ask<Thread>('threads', 'create', {})
@@ -62,7 +62,7 @@ async function openServer() {
   }
 }
 
-it('a webhook that was being told when the server died is told again', async () => {
+it('HOOK-3: a webhook that was being sent when the server died is sent again', async () => {
   const receiver = await startReceiver()
   const server = await openServer()
   const { run_id } = await server.run(receiver.port)
@@ -74,7 +74,7 @@ it('a webhook that was being told when the server died is told again', async () 
   expect(receiver.told[1]).toEqual({ id: run_id, status: 'success' })
 })
 
-it('none is lost of runs that end about when the server dies', async () => {
+it('RUN-25: webhooks of runs that end around a kill of the server are all sent', async () => {
   const receiver = await startReceiver()
   const server = await openServer()
   const runs = await Promise.all(Array.from({ length: 12 }, () => server.run(receiver.port)))

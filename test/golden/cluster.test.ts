@@ -25,7 +25,7 @@ describe('the statements of a cluster', async () => {
 
   it('settings', () => expectGolden('settings.json', `${JSON.stringify(CLUSTER_SETTINGS, null, 2)}\n`))
 
-  it('takes neither other statements nor what is no name', () => {
+  it('refuses other statements and invalid names', () => {
     expect(() => onCluster('INSERT INTO runs SELECT 1', 'c')).toThrow(TypeError)
     expect(() => onCluster('ALTER TABLE runs DROP COLUMN a', 'c` --')).toThrow(RangeError)
   })

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { builtInProcessors } from '../../processors/index.ts'
 import { NIL_UUID } from '../../src/base/ids.ts'
 import type { ValidationReport } from '../../src/schema/types.gen.ts'
-import { createEstimates } from '../../src/trace/estimator.ts'
-import { createReport } from '../../src/trace/report.ts'
-import { createTokenizer } from '../../src/trace/tokenizer.ts'
-import { readBody } from '../../src/trace/validate-body.ts'
+import { createEstimates } from '../../src/trace/tokens/estimator.ts'
+import { createReport } from '../../src/trace/derive/report.ts'
+import { createTokenizer } from '../../src/trace/tokens/tokenizer.ts'
+import { readBody } from '../../src/trace/decode/validate-body.ts'
 
 type ReportedRun = ValidationReport['runs'][number]
 
-/** What the corpus says of a run; absent = it says nothing. */
+/** The expected facts of a run; absent ones are not compared. */
 interface Expected {
   name?: string
   run_type?: string
@@ -28,7 +28,7 @@ function json(path: string): unknown {
   return JSON.parse(readFileSync(new URL(path, CORPUS), 'utf8'))
 }
 
-/** Where runs are sent; the report takes the bodies as they are. */
+/** Routes that receive runs; the report reads their bodies unchanged. */
 const isIngest = (url: string): boolean => /\/(runs\/multipart|v1\/traces)$/.test(url)
 
 /** The report on all ingest requests of a case, as one capture. */
@@ -78,8 +78,8 @@ function cases(): { name: string; expected: Expected[] }[] {
   })
 }
 
-describe('the validation report on what real clients sent', () => {
-  it('is tried on the corpus', () => {
+describe('INGEST-11: the validation report on bodies of real clients', () => {
+  it('has cases from the corpus', () => {
     expect(cases().length).toBeGreaterThan(45)
   })
 

@@ -4,10 +4,10 @@ import { builtInProcessors } from '../../processors/index.ts'
 import type { Issue } from '../../src/schema/issue.ts'
 import type { JsonValue } from '../../src/schema/json.ts'
 import { createRegistry } from '../../src/schema/registry.ts'
-import { chooseFormat } from '../../src/trace/choose.ts'
-import type { Hints, Side } from '../../src/trace/processor.ts'
+import { chooseFormat } from '../../src/trace/derive/choose.ts'
+import type { Hints, Side } from '../../src/trace/messages/processor.ts'
 
-/** One golden input: a side as sent, and what else is known of its TraceRun. */
+/** One golden input: a side as sent, and further facts of its TraceRun. */
 interface Case {
   side: Side
   value: JsonValue
@@ -39,7 +39,7 @@ function chosen({ side, value, hints }: Case): Record<string, unknown> {
   }
 }
 
-/** Folders are named after formats; `none` holds what no processor may recognise. */
+/** Folders are named after formats; `none` has inputs that no processor may recognise. */
 describe.each(readdirSync(ROOT).sort())('%s', (folder) => {
   const dir = new URL(`${folder}/`, ROOT)
   const names = readdirSync(dir).filter((file) => file.endsWith('.input.json'))

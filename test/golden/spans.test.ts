@@ -4,26 +4,26 @@ import { builtInProcessors } from '../../processors/index.ts'
 import { dashed, NIL_UUID } from '../../src/base/ids.ts'
 import type { JsonObject, JsonValue } from '../../src/schema/json.ts'
 import { createRegistry } from '../../src/schema/registry.ts'
-import { carriesUsage, deriveTraceRun } from '../../src/trace/derive.ts'
-import { createEstimates } from '../../src/trace/estimator.ts'
-import { emptyFragment, RANK, readFragments, writeFragment } from '../../src/trace/fragment.ts'
-import { spanUuid } from '../../src/trace/otel/span-ids.ts'
-import type { SpanRecord } from '../../src/trace/otel/span.ts'
-import { rollUp } from '../../src/trace/roll-up.ts'
-import { RowWriter } from '../../src/trace/row-binary.ts'
-import { createTokenizer } from '../../src/trace/tokenizer.ts'
-import { fullPieces, joinPieces, ownCounts, totalsJson } from '../../src/trace/trace-run-json.ts'
-import { type TraceRunRow, toRow } from '../../src/trace/trace-run-row.ts'
-import { caseFaults, type ExpectedFacts, type ReadTrace, type ReadTraceRun } from '../conformance/corpus-facts.ts'
+import { deriveTraceRun } from '../../src/trace/derive/derive.ts'
+import { createEstimates } from '../../src/trace/tokens/estimator.ts'
+import { emptyFragment, RANK, readFragments, writeFragment } from '../../src/trace/rows/fragment.ts'
+import { spanUuid } from '../../src/trace/otel/span/ids.ts'
+import type { SpanRecord } from '../../src/trace/otel/span/span.ts'
+import { rollUp } from '../../src/trace/derive/roll-up.ts'
+import { RowWriter } from '../../src/trace/rows/row-binary.ts'
+import { createTokenizer } from '../../src/trace/tokens/tokenizer.ts'
+import { aboutInTrace, fullPieces, joinPieces, totalsJson } from '../../src/trace/json/trace-run.ts'
+import { type TraceRunRow, toRow } from '../../src/trace/rows/trace-run-row.ts'
+import { caseFaults, type ExpectedFacts, type ReadTrace, type ReadTraceRun } from '../conformance/traces/corpus-facts.ts'
 
-/** A span as a case gives it: what is left out is filled in. */
+/** A span of a case; missing fields are filled in. */
 type CaseSpan = Partial<SpanRecord> & {
   start_time?: string
   end_time?: string
   logs?: { name?: string; time?: string; attributes?: JsonObject; body?: JsonValue }[]
 }
 
-/** Spans of one dialect, and what must be read of them. */
+/** Spans of one dialect, and the expected result. */
 interface Case {
   note?: string
   spans: CaseSpan[]
@@ -76,23 +76,22 @@ function toFragments(span: CaseSpan, index: number): Uint8Array {
   return writer.finish()
 }
 
-/** The case's trace as it is read: derived, made a row, rolled up and written out, without a store between. */
+/** The case's trace as a client reads it: derived, made a row, rolled up and written out, without a store between. */
 function readTrace(spans: readonly CaseSpan[]): ReadTrace {
   const derived = spans.map((span, i) => deriveTraceRun([...readFragments(toFragments(span, i))], context))
   const rows: TraceRunRow[] = derived.map(toRow)
   const roll = rollUp(rows)
   const runs = derived.map((traceRun, i): ReadTraceRun => {
     const row = rows[i]!
-    const counts = carriesUsage(row.run_type) ? ownCounts(row) : roll.of(row.run_id)
-    const json = Buffer.from(joinPieces(fullPieces(traceRun, row, counts, {}))).toString('utf8')
+    const json = Buffer.from(joinPieces(fullPieces(traceRun, row, aboutInTrace(row, roll), {}))).toString('utf8')
     return JSON.parse(json) as ReadTraceRun
   })
   return { trace_id: runs[0]!.trace_id, root: null, runs, totals: totalsJson(roll.trace) }
 }
 
-/** What a mapping decides; ids, times and the span itself are left out. */
+/** The results of the mapping, without ids, times and the span itself. */
 function decided(traceRun: ReadTraceRun): Record<string, unknown> {
-  const { name, run_type, status, error, tags, thread_id, inputs, outputs, llm, total_cost } = traceRun
+  const { name, run_type, status, error, tags, thread_id, inputs, outputs, llm, total_cost, same_call_as } = traceRun
   const { otel_span: _span, ...extra } = traceRun.extra
   const withoutLogs = Object.entries(extra).filter(([key]) => !key.startsWith('otel_log:'))
   return {
@@ -103,6 +102,7 @@ function decided(traceRun: ReadTraceRun): Record<string, unknown> {
     tags,
     thread_id,
     total_cost,
+    ...(same_call_as !== null && { same_call_as }),
     extra: Object.fromEntries(withoutLogs),
     inputs,
     outputs,

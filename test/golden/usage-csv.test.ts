@@ -3,15 +3,15 @@ import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
 import { createRegistry } from '../../src/schema/registry.ts'
 import type { GranularUsage, UsageDetails } from '../../src/schema/types.gen.ts'
-import { usageCsv, usageDetailsCsv } from '../../src/usage/csv.ts'
-import { strideMillis } from '../../src/usage/stride.ts'
-import { formatUsageTime } from '../../src/usage/usage-time.ts'
+import { usageCsv, usageDetailsCsv } from '../../src/usage/report/csv.ts'
+import { strideMillis } from '../../src/usage/report/stride.ts'
+import { formatUsageTime } from '../../src/usage/report/time.ts'
 
 const ROOT = new URL('./usage-csv/', import.meta.url)
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1'
 const HEADER =
   'Time Bucket Start,Time Bucket End,Workspace ID,Workspace Name,Project ID,Project Name,User ID,User Email,API Key Short Key,Traces'
-/** What a spreadsheet may take for a formula (USAGE-11). */
+/** Text that a spreadsheet may read as a formula (USAGE-11). */
 const FORMULA = /^[=+\-@\t\r]/
 
 const cases = readdirSync(ROOT)
@@ -33,7 +33,7 @@ function readCase(name: string): Case {
   return { kind, report: report as Case['report'], csv }
 }
 
-/** What a cell must hold: text that looks like a formula has a tab before it. */
+/** The expected content of a cell: text that looks like a formula has a tab before it. */
 function cellOf(value: unknown): string {
   const text = value === null || value === undefined ? '' : String(value)
   return typeof value === 'string' && FORMULA.test(text) ? `\t${text}` : text
@@ -47,7 +47,7 @@ describe('USAGE-10, USAGE-11: reports as CSV', () => {
     expect(csv).toBe(readFileSync(file, 'utf8'))
   })
 
-  it.each(cases)('%s is read back by a CSV library as it was', (name) => {
+  it.each(cases)('%s is read back unchanged by a CSV library', (name) => {
     const { kind, report, csv } = readCase(name)
     const rows: Record<string, string>[] = parse(csv, { columns: true, record_delimiter: '\r\n' })
     expect(rows).toHaveLength(report.usage.length)
@@ -67,12 +67,12 @@ describe('USAGE-10, USAGE-11: reports as CSV', () => {
     }
   })
 
-  it('has the header line and CRLF even when there is nothing to report', () => {
+  it('has the header line and CRLF even without rows', () => {
     expect(readCase('empty').csv).toBe(`${HEADER}\r\n`)
     expect(readCase('workspace').csv.startsWith(`${HEADER}\r\n`)).toBe(true)
   })
 
-  it('leaves no text cell that a spreadsheet would compute', () => {
+  it('has no text cell that a spreadsheet would compute', () => {
     for (const name of cases) {
       const rows: string[][] = parse(readCase(name).csv, { record_delimiter: '\r\n' })
       for (const row of rows.slice(1)) {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { temporaryDir } from '../support/embedded-clickhouse.ts'
-import { jsonPart, sendParts } from '../support/load.ts'
-import { largeText, peakMemory, sendLargeUpdates } from '../support/large-updates.ts'
-import { startWeir, type WeirProcess } from '../support/weir-process.ts'
+import { temporaryDir } from '../support/stores/embedded-clickhouse.ts'
+import { jsonPart, sendParts } from '../support/servers/load.ts'
+import { largeText, peakMemory, sendLargeUpdates } from '../support/faults/large-updates.ts'
+import { startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
 
 const UPDATES = 20
 const MEGABYTES = 30
@@ -28,7 +28,7 @@ interface Answer {
   issues: unknown[]
 }
 
-it(`one TraceRun updated ${UPDATES} times with ${MEGABYTES} MB is whole, and no process grew by 2 GB`, async () => {
+it(`one TraceRun updated ${UPDATES} times with ${MEGABYTES} MB is complete, and no process grew by 2 GB`, async () => {
   const engine = await weir.enginePid()
   const idle = [await peakMemory(weir.pid), await peakMemory(engine)] as const
   const started = performance.now()
@@ -51,7 +51,7 @@ it(`one TraceRun updated ${UPDATES} times with ${MEGABYTES} MB is whole, and no 
       peak_mb: peak.map(Math.round),
     }),
   )
-  // Not by toBe: a difference of 30 MB would be printed.
+  // Not with toBe, which would print a difference of 30 MB.
   expect(found.outputs.messages[0]!.content === sent.outputs).toBe(true)
   expect(found.inputs.messages[0]!.content === sent.inputs).toBe(true)
   expect(Object.keys(found.extra.metadata)).toHaveLength(2 + UPDATES)

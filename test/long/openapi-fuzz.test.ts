@@ -1,4 +1,4 @@
-import { fuzzBothListeners } from '../support/fuzz-server.ts'
+import { fuzzBothListeners } from '../support/fuzz/server.ts'
 
 const seed = Number(process.env['FUZZ_SEED'] ?? 1_122)
 

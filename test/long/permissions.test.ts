@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { permissionMatrix } from '../conformance/permission-matrix.ts'
+import { permissionMatrix } from '../conformance/permissions/matrix.ts'
 
 describe('the whole permission matrix', () => {
   permissionMatrix('every way')

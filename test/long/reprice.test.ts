@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newUuid } from '../../src/base/ids.ts'
 import { createLogger } from '../../src/base/log.ts'
-import type { LaneData } from '../../src/ingest/lanes.ts'
-import { startRepricer } from '../../src/ingest/repricer.ts'
-import { createWorkerPool } from '../../src/ingest/worker-pool.ts'
-import { migrate } from '../../src/storage/sql/migrate.ts'
-import { createPriceStore } from '../../src/storage/sql/price-store.ts'
-import { createProjectStore } from '../../src/storage/sql/project-store.ts'
-import { createRepriceJobStore } from '../../src/storage/sql/reprice-job-store.ts'
-import { openSqlite } from '../../src/storage/sql/sqlite.ts'
-import { formatDecimal } from '../../src/trace/decimal.ts'
-import { parseFilter } from '../../src/trace/filter.ts'
+import type { LaneData } from '../../src/ingest/lane-tasks.ts'
+import { startRepricer } from '../../src/ingest/prices/repricer.ts'
+import { createWorkerPool } from '../../src/worker-threads/worker-pool.ts'
+import { migrate } from '../../src/storage/sql/driver/migrate.ts'
+import { createPriceStore } from '../../src/storage/sql/prices/price-store.ts'
+import { createProjectStore } from '../../src/storage/sql/projects/store.ts'
+import { createRepriceJobStore } from '../../src/storage/sql/prices/reprice-job-store.ts'
+import { openSqlite } from '../../src/storage/sql/driver/sqlite.ts'
+import { formatDecimal } from '../../src/trace/price/decimal.ts'
+import { parseFilter } from '../../src/trace/filter/filter.ts'
 import { eventually } from '../support/eventually.ts'
-import { fillStore } from '../support/fill-store.ts'
-import { startTestTraceStore, type TestTraceStore, WORKSPACE } from '../support/trace-store.ts'
+import { fillStore } from '../support/stores/fill-store.ts'
+import { startTestTraceStore, type TestTraceStore, WORKSPACE } from '../support/stores/trace-store.ts'
 
 const TRACES = 50_000
 const LLM_RUNS = TRACES * 2
@@ -42,11 +42,11 @@ function startLane() {
     has_prices: true,
     niceness: 0,
   }
-  const entry = new URL('../../src/ingest/pipeline-worker.ts', import.meta.url)
+  const entry = new URL('../../src/start/children/pipeline-worker.ts', import.meta.url)
   return createWorkerPool({ entry, name: 'read', size: 1, workerData, logger })
 }
 
-/** Sum of all costs, as one number that tells whether two states are the same to the digit. */
+/** Sum of all costs, to compare two states exactly. */
 async function totalCost(): Promise<string> {
   let sum = 0n
   let after: { sort_time: number; run_id: string } | undefined

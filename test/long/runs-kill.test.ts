@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { runKillRound, VICTIMS } from '../support/run-kill-rounds.ts'
+import { runKillRound, VICTIMS } from '../support/faults/run-kill-rounds.ts'
 
 it('kill -9 at work, 40 rounds', async () => {
   const slowest = { settledMs: 0, takenBackMs: 0 }

@@ -1,17 +1,18 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { API_KEY, startWeir, type WeirProcess } from '../support/server.ts'
-import { steadyClients } from '../support/steady-clients.ts'
+import { API_KEY, startWeir, type WeirProcess } from '../support/servers/server.ts'
+import { createOtherClients } from '../support/faults/other-clients.ts'
 
 const GRAPHS = fileURLToPath(new URL('../fixtures/graphs/langgraph.json', import.meta.url))
 const MIB = 1 << 20
 const ALONE_MS = 20_000
 const ATTACK_MS = 60_000
 
-/** A connection of the attacker, which drips when it is told to. */
+/** A connection of the attacker, which sends a few bytes on demand. */
 interface Sender {
   socket: Socket
   answer(): string
@@ -36,7 +37,7 @@ function head(path: string, key: string, framing: string): string {
 const announces = (bytes: number): string => `content-length: ${bytes}`
 const CHUNKED = 'transfer-encoding: chunked'
 
-/** All that one client can do with connections that it does not finish, on one listener. */
+/** Opens many incomplete requests of every kind on one listener. */
 async function attack(url: string, path: string, key: string): Promise<Sender[]> {
   const senders: Promise<Sender>[] = []
   for (const megabytes of [200, 56])
@@ -56,7 +57,7 @@ async function attack(url: string, path: string, key: string): Promise<Sender[]>
   return Promise.all(senders)
 }
 
-/** Another admin key than that of the steady clients. */
+/** An admin key other than that of the other clients. */
 async function otherKey(weir: WeirProcess): Promise<string> {
   const { id } = (await weir.json<{ id: string }[]>('/workspaces'))[0] ?? { id: '' }
   const body = JSON.stringify({ description: 'attacker', default_workspace_id: id })
@@ -65,16 +66,21 @@ async function otherKey(weir: WeirProcess): Promise<string> {
   return ((await made.json()) as { key: string }).key
 }
 
-it('senders that announce much, drip and never finish are cut, and ten other clients notice nothing', async () => {
+it('INGEST-14: incomplete and slow requests are closed, and ten other clients are not affected', async () => {
   const weir = await startWeir({ GRAPHS, DEPLOYMENT_NAME: 'fixtures' })
   onTestFinished(async () => void (await weir.stop()))
   const key = await otherKey(weir)
-  await steadyClients(weir, ALONE_MS / 4)
-  const alone = await steadyClients(weir, ALONE_MS)
+  const others = await createOtherClients({
+    url: weir.url,
+    key: weir.key,
+    deployment: '/deployments/fixtures',
+  })
+  await others.during(delay(ALONE_MS / 4))
+  const alone = await others.during(delay(ALONE_MS))
 
   const senders = [
     ...(await attack(weir.url, '/runs/batch', key)),
-    ...(await attack(weir.deploymentUrl, '/threads/search', key)),
+    ...(await attack(weir.deploymentUrl, '/runs', key)),
   ]
   const drip = setInterval(() => {
     for (const { socket } of senders) if (socket.writable) socket.write('x')
@@ -86,13 +92,13 @@ it('senders that announce much, drip and never finish are cut, and ten other cli
     clearInterval(drip)
     clearInterval(pipeline)
   })
-  const attacked = await steadyClients(weir, ATTACK_MS)
+  const attacked = await others.during(delay(ATTACK_MS))
   console.log(JSON.stringify({ alone, attacked }))
 
   await eventually(async () => expect(senders.filter(({ isClosed }) => !isClosed())).toEqual([]))
   const answers = senders.map(({ answer }) => /^HTTP\/1\.1 (\d+)/.exec(answer())?.[1] ?? 'none')
-  // What drips into a head or between chunks makes it invalid; the deployment API has no such path; 503 are bodies that
-  // were cut because their key had the most memory.
+  // Bytes sent into a head or between chunks make it invalid; the deployment API has no such path; 503 means that a
+  // body was cut because its key had the most memory.
   expect([...new Set(answers)].toSorted()).toEqual(['400', '401', '405', '408', '503'])
   expect(attacked.refused).toEqual([])
   expect(attacked.p99_ms).toBeLessThan(3 * alone.p99_ms)
@@ -100,7 +106,7 @@ it('senders that announce much, drip and never finish are cut, and ten other cli
   expect(metrics).toContain('weir_deployment_in_flight_bytes 0')
 })
 
-it('a key that drips 300 queries still gets answers to others, on either listener', async () => {
+it('a key with 300 slow requests still gets responses to its other requests, on both listeners', async () => {
   const weir = await startWeir({ GRAPHS, DEPLOYMENT_NAME: 'fixtures' })
   onTestFinished(async () => void (await weir.stop()))
   for (const [url, path] of [

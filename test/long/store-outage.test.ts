@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { temporaryDir } from '../support/embedded-clickhouse.ts'
-import { startLoad } from '../support/load.ts'
-import { type ProxiedStore, startProxiedStore } from '../support/proxied-store.ts'
-import { drainsBacklog, storeOutage } from '../support/store-outage.ts'
-import { storedFaults } from '../support/stored-traces.ts'
-import { startWeir } from '../support/weir-process.ts'
+import { temporaryDir } from '../support/stores/embedded-clickhouse.ts'
+import { startLoad } from '../support/servers/load.ts'
+import { type ProxiedStore, startProxiedStore } from '../support/faults/proxied-store.ts'
+import { drainsBacklog, storeOutage } from '../support/faults/store-outage.ts'
+import { storedFaults } from '../support/traces/stored-traces.ts'
+import { startWeir } from '../support/servers/weir-process.ts'
 
 let store: ProxiedStore
 beforeAll(async () => {
@@ -12,12 +12,12 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-it('a store that is away for 30 s under load costs nothing', async () => {
+it('no data is lost while ClickHouse is unreachable for 30 s under load', async () => {
   const report = await storeOutage(store, 30)
   console.log(`outage: ${JSON.stringify(report)}`)
 })
 
-it('SIGTERM while the store is away ends in time, and the next start stores what was acknowledged', async () => {
+it('SIGTERM while ClickHouse is unreachable ends in time, and the next start stores the acknowledged data', async () => {
   const { dir, remove } = await temporaryDir()
   const env = { CLICKHOUSE_URL: store.newUrl() }
   const weir = await startWeir(dir, env)
@@ -38,7 +38,7 @@ it('SIGTERM while the store is away ends in time, and the next start stores what
   }
 })
 
-it('a backlog of 50,000 small runs drains: what is read back for a batch fits into its requests', async () => {
+it('a backlog of 50,000 small runs drains: the data read back for a batch fits into its requests', async () => {
   const { dir, remove } = await temporaryDir()
   const weir = await startWeir(dir, { CLICKHOUSE_URL: store.newUrl() })
   try {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { hasPostgres, startPostgres } from '../support/postgres.ts'
-import { hasRedis, startRedis } from '../support/redis.ts'
-import { runCutCampaign } from '../support/stream-cuts.ts'
+import { startPostgres, withoutPostgres } from '../support/stores/postgres.ts'
+import { startRedis, withoutRedis } from '../support/stores/redis.ts'
+import { runCutCampaign } from '../support/faults/stream-cuts.ts'
 
-it('1,000 broken connections over 200 runs and 10 kill -9 of the server cost no event and repeat none', async () => {
+it('1,000 broken connections over 200 runs and 10 kill -9 of the server lose no event and repeat none', async () => {
   const report = await runCutCampaign({
     threads: 20,
     runs: 10,
@@ -17,7 +17,7 @@ it('1,000 broken connections over 200 runs and 10 kill -9 of the server cost no 
   expect(report.kills).toBe(10)
 })
 
-it('five broken connections a stream are what the SDK bears', async () => {
+it('five broken connections of a stream are as many as the SDK retries', async () => {
   const report = await runCutCampaign({
     threads: 0,
     runs: 0,
@@ -30,7 +30,7 @@ it('five broken connections a stream are what the SDK bears', async () => {
   expect(report.sdkCuts).toBeGreaterThan(60)
 })
 
-const missing = hasRedis() && hasPostgres() ? '' : ' (Redis or Postgres is not installed)'
+const missing = withoutPostgres() + withoutRedis()
 
 it.skipIf(missing !== '')(`the same of two servers on Redis, from one to the other${missing}`, async () => {
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Lease } from '../../src/runs/run-store.ts'
-import { migrate } from '../../src/storage/sql/migrate.ts'
-import { RUN_MIGRATIONS } from '../../src/storage/sql/open-run-database.ts'
-import { createRunStore } from '../../src/storage/sql/run-store.ts'
-import { TENANT } from '../support/run-store.ts'
-import { apply, type Drawn, resolve, steps, THREADS, type World } from '../support/run-store-commands.ts'
+import { migrate } from '../../src/storage/sql/driver/migrate.ts'
+import { RUN_MIGRATIONS } from '../../src/storage/sql/driver/open-run-database.ts'
+import { createRunStore } from '../../src/storage/sql/runs/run-store.ts'
+import { TENANT } from '../support/runs/run-store.ts'
+import { apply, type Drawn, resolve, steps, THREADS, type World } from '../support/runs/model-commands.ts'
 import {
   applyToModel,
   emptyModel,
@@ -14,11 +14,13 @@ import {
   type ModelState,
   threadsFor,
   viewOfModel,
-} from '../support/run-store-model.ts'
-import { describeOnSql, type SqlEngine } from '../support/sql-databases.ts'
+} from '../support/runs/reference-model.ts'
+import { describeOnSql, type SqlEngine } from '../support/stores/sql-databases.ts'
 import { tries } from '../support/properties.ts'
 
-/** What no answer shows yet and later ones depend on: without it several orders would explain one step. */
+/**
+ * State that no response shows yet, but on which later ones depend. Without it several orders could explain one step.
+ */
 async function kept(
   { database }: World,
   id: string,
@@ -79,12 +81,12 @@ function isLooking(command: ModelCommand): command is LookingCommand {
   return command.verb === 'claim' || command.verb === 'cancelAll'
 }
 
-/** Every command has one moment; one that looks for its threads has another one for that. */
+/** Every command takes effect at one moment; one that first finds its threads has another moment for that. */
 function momentsOf(done: Done): Done[] {
   return isLooking(done.command) ? [done, done] : [done]
 }
 
-/** True when the model answers just so, moment by moment. */
+/** True when the model returns the same results, moment by moment. */
 function fits(state: ModelState, order: readonly Done[]): boolean {
   const looked = new Map<Done, string[]>()
   return order.every((done) => {
@@ -96,7 +98,7 @@ function fits(state: ModelState, order: readonly Done[]): boolean {
   })
 }
 
-/** The model after the commands in some order in which it answers just so; undefined when there is none. */
+/** The model after the commands in some order that gives the same results; undefined when there is none. */
 function explain(state: ModelState, done: readonly Done[], view: unknown): ModelState | undefined {
   for (const order of permutations(done.flatMap(momentsOf))) {
     const after = structuredClone(state)
@@ -160,8 +162,8 @@ async function openWorld(engine: SqlEngine): Promise<() => Promise<World>> {
 }
 
 describeOnSql('the run store', (engine) => {
-  const numRuns = engine.name === 'SQLite' ? 250 : 20
-  it('answers as the reference model does in some order, whatever clients do at once', async () => {
+  const numRuns = engine.name === 'SQLite' ? 100 : 10
+  it('RUN-6: returns the same as the reference model in some order, for any concurrent commands', async () => {
     const fresh = await openWorld(engine)
     const property = fc.asyncProperty(steps, async (program) => {
       const world = await fresh()

@@ -1,15 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeRequest } from '../../src/trace/decode.ts'
-import { jsonExport, jsonSpan, otlpHead, spanId } from '../support/otlp-body.ts'
-import { type Counted, randomOf, runWorld } from '../support/usage-world.ts'
+import { decodeRequest } from '../../src/trace/decode/decode.ts'
+import { jsonExport, jsonSpan, otlpHead, spanId } from '../support/traces/otlp-body.ts'
+import type { Counted } from '../support/usage/world.ts'
 import { tries } from '../support/properties.ts'
+import { runScattered, runTogether, scatterings } from '../support/traces/scattered-spans.ts'
 
 const T0 = Date.UTC(2026, 10, 20, 9)
 
 interface SentSpan {
   n: number
-  /** Another span of the list; undefined for one without a parent. */
+  /** Index of the parent span in the list; undefined for a root. */
   parent: number | undefined
   second: number
 }
@@ -39,22 +40,6 @@ function encode(spans: readonly SentSpan[]): Uint8Array {
   return Buffer.concat(parts)
 }
 
-/** Each span once or twice, in any order, cut into batches, spread over processes. */
-function scattered(spans: readonly SentSpan[], seed: number, processes: number, deaths: number) {
-  const random = randomOf(seed)
-  const sent = spans.flatMap((span) => (random() < 0.2 ? [span, span] : [span]))
-  const lists: Uint8Array[][] = Array.from({ length: processes }, () => [])
-  const batch: SentSpan[] = []
-  for (const { span } of sent
-    .map((span) => ({ span, order: random() }))
-    .toSorted((a, b) => a.order - b.order)) {
-    batch.push(span)
-    if (random() < 0.6) lists[Math.floor(random() * processes)]!.push(encode(batch.splice(0)))
-  }
-  if (batch.length > 0) lists[0]!.push(encode(batch))
-  return runWorld({ seed, processes: lists, deaths })
-}
-
 const shown = ({ rows, traces }: Counted) => ({
   traces: [...traces.keys()],
   rows: rows
@@ -65,21 +50,15 @@ const shown = ({ rows, traces }: Counted) => ({
 })
 
 describe('several spans without a parent in one trace', () => {
-  it('make the same rows and one counted trace, whoever stores which of them, in whatever order', async () => {
+  it('OTLP-7: result in the same rows and one counted trace, in any order and distribution over processes', async () => {
     await fc.assert(
-      fc.asyncProperty(
-        trace,
-        fc.integer(),
-        fc.integer({ min: 1, max: 3 }),
-        fc.nat(2),
-        async (spans, seed, processes, deaths) => {
-          const want = await runWorld({ seed: 1, processes: [[encode(spans)]], deaths: 0 })
-          expect(want.rows).toHaveLength(spans.length)
-          const got = await scattered(spans, seed, processes, deaths)
-          expect(got.doubles).toEqual([])
-          expect(shown(got)).toEqual(shown(want))
-        },
-      ),
+      fc.asyncProperty(trace, scatterings, async (spans, scattering) => {
+        const want = await runTogether(spans, encode)
+        expect(want.rows).toHaveLength(spans.length)
+        const got = await runScattered(spans, encode, scattering)
+        expect(got.doubles).toEqual([])
+        expect(shown(got)).toEqual(shown(want))
+      }),
       tries(100),
     )
   })

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NIL_UUID } from '../../src/base/ids.ts'
-import type { CountedTrace } from '../../src/trace/counted-trace.ts'
-import { formatDottedOrder } from '../../src/trace/dotted-order.ts'
-import { emptyFragment, RANK, writeFragment } from '../../src/trace/fragment.ts'
-import { RowWriter } from '../../src/trace/row-binary.ts'
-import { type Counted, randomOf, runWorld } from '../support/usage-world.ts'
+import type { CountedTrace } from '../../src/usage/counting/counted-trace.ts'
+import { formatDottedOrder } from '../../src/trace/derive/lineage/dotted-order.ts'
+import { emptyFragment, RANK, writeFragment } from '../../src/trace/rows/fragment.ts'
+import { RowWriter } from '../../src/trace/rows/row-binary.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+import { type Counted, runWorld } from '../support/usage/world.ts'
 import { tries } from '../support/properties.ts'
 
 const WORKSPACE = '0195f3a0-0000-7000-8000-0000000000aa'
@@ -14,7 +15,7 @@ const T0 = Date.UTC(2026, 2, 1)
 const uuid = (kind: string, n: number): string =>
   `00000000-0000-7000-800${kind}-${String(n).padStart(12, '0')}`
 
-/** What a client says of where a TraceRun stands. */
+/** How much a client sends about the place of a TraceRun. */
 type Placing = 'all' | 'parent' | 'nothing'
 
 interface Operation {
@@ -24,7 +25,7 @@ interface Operation {
   has_start: boolean
   has_project: boolean
   received_at: number
-  /** Sender, and project where it names one. */
+  /** Sender, and project if it names one. */
   sender: number
   project: number
 }
@@ -51,7 +52,7 @@ function lineOf(nodes: readonly Node[], n: number): number[] {
   return parent === undefined ? [n] : [...lineOf(nodes, parent), n]
 }
 
-/** A forest of TraceRuns, and what was sent of it: never a contradiction, often not all. */
+/** A forest of TraceRuns, and the data sent about it: without contradictions, often incomplete. */
 const scenario: fc.Arbitrary<Scenario> = fc
   .tuple(
     fc.array(fc.record({ above: fc.nat(3), hours: fc.nat(30) }), { minLength: 1, maxLength: 9 }),
@@ -75,7 +76,7 @@ const scenario: fc.Arbitrary<Scenario> = fc
       return { parent: above === 0 || parent < 0 ? undefined : parent, start: T0 + hours * 13 * 60_000 }
     })
     const operations = sent.map(({ traceRun, isCreate, placing, received, ...rest }, i): Operation => {
-      // A create without any place is a root's.
+      // A create without any place is that of a root.
       const n = traceRun % nodes.length
       const needsParent = isCreate && placing === 'nothing' && nodes[n]!.parent !== undefined
       return {
@@ -85,7 +86,7 @@ const scenario: fc.Arbitrary<Scenario> = fc
         placing: needsParent ? 'parent' : placing,
         has_start: isCreate || rest.has_start,
         has_project: isCreate || rest.has_project,
-        // No two senders in one millisecond: which came first could not be told from what is stored.
+        // Never two senders in one millisecond, since the stored data would not show which came first.
         received_at: T0 + 40 * HOUR + received * 32 + i,
       }
     })
@@ -123,9 +124,9 @@ function atOnce({ nodes, operations }: Scenario): Promise<Counted> {
   return runWorld({ seed: 1, processes: [[encode(nodes, operations)]], deaths: 0 })
 }
 
-/** Each operation up to three times, in any order, cut into batches, spread over processes. */
+/** Each operation up to three times, in any order, split into batches, distributed over processes. */
 function scattered({ nodes, operations }: Scenario, seed: number, processes: number, deaths: number) {
-  const random = randomOf(seed)
+  const random = seededRandom(seed)
   const sent = operations.flatMap((operation) =>
     Array.from({ length: 1 + Math.floor(random() * 2.4) }, (_, copy) => ({
       operation: { ...operation, received_at: operation.received_at + copy * 32 * Math.floor(random() * 50) },
@@ -150,7 +151,7 @@ const attribution = ({ trace_id, hour, start, project_id, user_id, api_key_id }:
 const shown = ({ traces }: Counted): string[] => [...traces.values()].map(attribution).toSorted()
 
 describe('usage', () => {
-  it('USAGE: is the same in whatever order, batches and repetitions operations come, whoever dies', async () => {
+  it('USAGE: is the same for any order, batches and repetitions of operations, and any kills', async () => {
     await fc.assert(
       fc.asyncProperty(
         scenario,
@@ -164,11 +165,11 @@ describe('usage', () => {
           expect(shown(got)).toEqual(shown(want))
         },
       ),
-      tries(300),
+      tries(150),
     )
   })
 
-  it('USAGE: finds the trace of a child whose parent comes to another process at the same moment', async () => {
+  it('USAGE: finds the trace of a child whose parent reaches another process at the same moment', async () => {
     const nodes: Node[] = [undefined, 0, 1].map((parent) => ({ parent, start: T0 }))
     const create = (traceRun: number, placing: Placing): Operation => ({
       traceRun,

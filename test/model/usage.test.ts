@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { rangeOf, reportUsage } from '../../src/usage/granular-usage.ts'
-import { bucketOf, strideMillis } from '../../src/usage/stride.ts'
-import { GROUPINGS } from '../../src/usage/usage-source.ts'
-import { type CountedTrace, memoryUsageSource } from '../support/memory-usage-source.ts'
+import { rangeOf, reportUsage } from '../../src/usage/report/granular-usage.ts'
+import { bucketOf, strideMillis } from '../../src/usage/report/stride.ts'
+import { GROUPINGS } from '../../src/usage/report/source.ts'
+import { type CountedTrace, memoryUsageSource } from '../support/usage/memory-source.ts'
 import { tries } from '../support/properties.ts'
 
 const HOUR = 3_600_000
@@ -61,7 +61,7 @@ describe('usage reports', () => {
     )
   })
 
-  it('add up to the traces of the range, whatever stride and grouping', async () => {
+  it('add up to the traces of the range, for any stride and grouping', async () => {
     const input = [range, fc.array(trace, { maxLength: 60 }), fc.constantFrom(...GROUPINGS)] as const
     await fc.assert(
       fc.asyncProperty(...input, async ({ start, end }, traces, group_by) => {

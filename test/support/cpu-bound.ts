@@ -1,11 +1,11 @@
 const TRIES = 3
-/** User seconds that `reference` took on the machine on which the bounds of the tests were set. */
+/** User seconds that `reference` took on the machine for which the limits of the tests were set. */
 const REFERENCE_SECONDS = 0.05
 
 /**
- * Fails when `work` takes more than that many seconds of CPU in each of three tries. They are seconds of the machine
- * that the bounds were set on: here a fixed piece of work is measured beside it. So a slow or busy machine fails no
- * test, and work that grows faster than its input does.
+ * Fails when `work` takes more than that many seconds of CPU in each of three tries. The seconds are those of the
+ * machine for which the limits were set: a fixed piece of work is measured here for comparison. So slow or busy
+ * machines do not fail the test, but work that grows faster than its input does.
  */
 export function expectCpuBelow(seconds: number, work: () => void): void {
   const taken: number[] = []
@@ -25,7 +25,7 @@ function cpuSeconds(work: () => void): number {
   return process.cpuUsage(before).user / 1e6
 }
 
-/** Objects, texts and numbers, as in what is measured. */
+/** Objects, texts and numbers, similar to the measured work. */
 function reference(): number {
   let sum = 0
   for (let round = 0; round < 40; round++) {

@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems give to whoever asks for any (Linux: from 32768), above those of common services. */
+/** Below the ports that systems assign (Linux: from 32768), above those of common services. */
 const FROM = 20_000
 const TO = 32_000
 
 /**
- * A port of 127.0.0.1 for a server that is told where to listen, now or again later: it is free, and meanwhile no
- * process that asks for any free port is given it.
+ * A port of 127.0.0.1 for a server with a fixed port, which may start later or again: it is free, and no process that
+ * requests any free port gets it meanwhile.
  */
 export async function fixedPort(): Promise<number> {
   for (;;) {

@@ -1,13 +1,13 @@
 import { env } from 'node:process'
 
-/** fast-check's own number of tries. */
+/** fast-check's default number of tries. */
 const DEFAULT_TRIES = 100
 
-/** How long property tests are and what they begin with; every test command prints it. */
+/** Length and seed of property tests; every test command prints them. */
 export interface PropertySettings {
-  /** PROPERTY_SEED, a 32-bit integer: the same seed makes the same values. */
+  /** PROPERTY_SEED, a 32-bit integer: the same seed gives the same values. */
   seed: number
-  /** PROPERTY_LENGTH: every property is tried so many times as often. */
+  /** PROPERTY_LENGTH: factor of the number of runs of each property. */
   length: number
 }
 
@@ -16,8 +16,14 @@ export function propertySettings(): PropertySettings {
   return { seed: Number(env['PROPERTY_SEED']), length: Number(env['PROPERTY_LENGTH'] ?? 1) }
 }
 
-/** Parameters for fast-check's `assert`: `times` is how often the property is tried in `npm test`. */
-export function tries(times = DEFAULT_TRIES): { seed: number; numRuns: number } {
+/**
+ * Parameters for fast-check's `assert`; `times` is the number of runs in `npm test`. `longest` bounds the factor for
+ * `npm run test:long`, where a run takes long: the caller gives the reason.
+ */
+export function tries(
+  times = DEFAULT_TRIES,
+  { longest = Number.POSITIVE_INFINITY } = {},
+): { seed: number; numRuns: number } {
   const { seed, length } = propertySettings()
-  return { seed, numRuns: times * length }
+  return { seed, numRuns: times * Math.min(length, longest) }
 }

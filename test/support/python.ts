@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url'
 const ENVIRONMENT = fileURLToPath(new URL('../../.venv', import.meta.url))
 const WANTED = new URL('../python/requirements.txt', import.meta.url)
 
-/** The interpreter of the virtual environment that `test/python/install` makes. */
+/** The interpreter of the virtual environment that `test/python/install` creates. */
 export const PYTHON = join(ENVIRONMENT, 'bin', 'python')
 
 /**
- * Why tests of Python clients cannot run here, for their titles; '' when they can. In CI they must: then this is '',
- * and they fail without the environment, unless `.ci/run` has found and said that there is no Python to make it with.
+ * The reason to skip tests of Python clients, for their titles; '' when they can run. In CI it is always '', so that they
+ * fail without the environment, unless `.ci/run` has reported that there is no Python.
  */
 export function withoutPython(): string {
   const { CI, WITHOUT_PYTHON } = process.env
@@ -20,7 +20,7 @@ export function withoutPython(): string {
   return fits ? '' : ' (test/python/install has not been run)'
 }
 
-/** `name version` of each package as it is pinned. */
+/** `name version` of each package as pinned in requirements.txt. */
 export function pinned(...names: string[]): string {
   const lines = readFileSync(WANTED, 'utf8').split('\n')
   const versions = new Map(lines.map((line) => line.split('==') as [string, string]))

@@ -1,7 +1,7 @@
-/** Numbers in [0, 1). */
+/** Returns numbers in [0, 1). */
 export type Random = () => number
 
-/** A small generator (mulberry32) that gives the same numbers for the same seed. */
+/** The generator mulberry32: the same seed gives the same numbers. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -12,17 +12,17 @@ export function seededRandom(seed: number): Random {
   }
 }
 
-/** One of `values`, which holds at least one. */
+/** One of `values`, which must not be empty. */
 export function pick<T>(random: Random, values: readonly T[]): T {
   return values[Math.floor(random() * values.length)]!
 }
 
-/** True in `share` of all calls. */
+/** True with probability `share`. */
 export function chance(random: Random, share: number): boolean {
   return random() < share
 }
 
-/** A whole number from `least` to `most`, both included. */
+/** An integer from `least` to `most`, inclusive. */
 export function between(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1))
 }

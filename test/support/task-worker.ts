@@ -1,8 +1,8 @@
 import { threadId, workerData } from 'node:worker_threads'
 import { AppError } from '../../src/base/errors.ts'
-import { serveTasks } from '../../src/ingest/serve-tasks.ts'
+import { serveTasks } from '../../src/worker-threads/serve-tasks.ts'
 
-/** The thread that tests of the worker pool drive; each task is named after what it does. */
+/** The worker thread in tests of the worker pool; each task is named after what it does. */
 if (workerData === 'broken') throw new Error('this entry never starts')
 
 const gate = (input: unknown): Int32Array => new Int32Array((input as { gate: SharedArrayBuffer }).gate)

@@ -26,7 +26,7 @@ describe('routes of a Hono app', () => {
     expect(createAppMatch([{ method: 'GET', path }])('GET', asked)).toBe(takes)
   })
 
-  it('are of a method, or of all', () => {
+  it('match one method, or all', () => {
     const takes = createAppMatch([
       { method: 'POST', path: '/in' },
       { method: 'ALL', path: '/all/*' },

@@ -1,15 +1,15 @@
 /** A route or middleware of a Hono app: `method` is `ALL` for those of every method. */
-export interface AppRoute {
+export interface HonoRoute {
   method: string
   path: string
 }
 
 /**
- * Whether an app with these routes may answer a request, or have its middleware see it. Patterns are Hono's: `:name`,
- * `:name{regex}`, an optional last `:name?`, and `*`. True also for some requests that the app does
- * not answer: it hands those back.
+ * Creates a function that is true when a route or a middleware of the app may match a request. Patterns are Hono's:
+ * `:name`, `:name{regex}`, an optional last `:name?`, and `*`. It may be true for a request that the app does not answer;
+ * the app then passes it back.
  */
-export function createAppMatch(routes: readonly AppRoute[]): (method: string, path: string) => boolean {
+export function createAppMatch(routes: readonly HonoRoute[]): (method: string, path: string) => boolean {
   const rules = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }))
   return (method, path) => {
     const asked = method === 'HEAD' ? 'GET' : method

@@ -1,55 +1,88 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Authenticator } from '../../auth/authenticator.ts'
+import type { Authenticator } from '../../identity/authenticator.ts'
 import { AppError } from '../../base/errors.ts'
-import { createAdmission } from '../admission.ts'
-import { dispatch } from '../dispatch.ts'
-import { createExchange, type Exchange, sendBytes } from '../exchange.ts'
-import { refuse } from '../ingest-handler.ts'
-import { allowOrigin, preflightHeaders } from './cors.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import { type BodyAdmission, createAdmission } from '../body/admission.ts'
+import { dispatch } from '../server/dispatch.ts'
+import { createExchange, type Exchange, sendBytes } from '../server/exchange.ts'
+import { refuse } from '../platform/ingest-handler.ts'
+import { allowOrigin, preflightHeaders } from '../server/browser/cors.ts'
 import { createIdentify, deploymentPrincipal, type Identify, type UserAuthPort } from './callers.ts'
-import { credentialsOf } from '../credentials.ts'
+import { callerOf, sessionOf } from '../server/credentials.ts'
 import { createCustomApp, type CustomApp, type CustomAppPort } from './custom-app.ts'
-import type { DeploymentDeps } from './deployment-deps.ts'
-import { asDeploymentError, deploymentProblem } from './deployment-problem.ts'
+import type { DeploymentDeps } from './deps.ts'
+import { prefixOf } from './request/path-prefix.ts'
+import type { BrowserGates } from '../server/browser/browser-gates.ts'
 import { type HttpOptions, NOWHERE, readHttpOptions, unmounted } from './http-options.ts'
 import { createRouteTable, type RouteMatch } from './route-table.ts'
+import type { GuardedRoute } from '../api/route.ts'
+import { isRequestFaults, type ProblemWriter } from '../server/problem.ts'
+import { notServedHere, type OtherApi } from '../server/other-api.ts'
 import { deploymentRoutes } from './routes.ts'
 
 /** The API of one deployment as a request handler. */
 export interface DeploymentApp {
   readonly name: string
+  /** Whether it has such a route; the path has no prefix. */
+  serves(method: string, path: string): boolean
   /** Serves the request; its URL begins with `prefix`, which is not part of the API's paths. */
   handle(req: IncomingMessage, res: ServerResponse, prefix?: string): void
-  /** Serves what the deployment's own HTTP app leaves to these routes (`core`), or asks of them itself (`inner`). */
+  /** Serves requests that the custom HTTP app passes on (`core`), and the app's own requests (`inner`). */
   handleOfApp(req: IncomingMessage, res: ServerResponse, from: 'core' | 'inner'): void
 }
 
-/** What a deployment says of its own API. */
+/** The deployment's settings for its API. */
 export interface DeploymentAppOptions {
   /** langgraph.json, `http`. */
   http?: HttpOptions | undefined
   /** The deployment's own auth file. */
   userAuth?: UserAuthPort | undefined
-  /** The deployment's own HTTP app. */
+  /** The deployment's custom HTTP app. */
   customApp?: CustomAppPort | undefined
-  /** Keys that are let in besides; none with AUTH=off, where any would be. */
+  /** Authenticates keys in addition; undefined with AUTH=off, where every key would be accepted. */
   keys?: Pick<Authenticator, 'authenticate'> | undefined
-  /** What holds for requests under a prefix, where that is something else. */
+  /** Replaces `cors` and `gates` for requests under a prefix. */
   mounted?: Pick<DeploymentDeps, 'cors' | 'gates'> | undefined
+  /** Checks of requests under a prefix with a session cookie; undefined: cookies count nowhere. */
+  sessionGates?: BrowserGates | undefined
+  /** The platform API, for requests sent to the wrong listener. */
+  platform?: OtherApi | undefined
+  /** Memory of request bodies, shared with other deployments; default: its own. */
+  admission?: BodyAdmission
 }
 
-/** Prefix of routes in metrics, so that those of both APIs are told apart. */
+type Match = RouteMatch<GuardedRoute<DeploymentDeps>>
+
+/** Prefix of routes in metrics, which separates the two APIs. */
 const METRIC_PREFIX = '/deployments/{name}'
-/** What a page may be allowed to send to an app whose methods are not known. */
+/** Methods in the preflight response for an app route, whose methods are unknown. */
 const ANY_METHOD = 'GET, HEAD, PUT, PATCH, POST, DELETE, OPTIONS'
 const MAX_INFLIGHT_BYTES = 256 * 1024 * 1024
 
-function allowedMethods({ routes }: RouteMatch): string {
+/** One text with the faults and their places; SDKs show it unchanged. */
+function detailOf({ details, message }: AppError): string {
+  if (!isRequestFaults(details)) return message
+  return details.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')
+}
+
+/** Errors of the deployment API: `{"detail","code"}` with a text each (run-api 1.13 row 1). */
+const deploymentProblem: ProblemWriter = (error) => ({
+  content_type: 'application/json',
+  body: JSON.stringify({ detail: detailOf(error), code: error.code }),
+})
+
+/** A body that is not JSON gets the same answer as one that does not fit the schema: 422 (D-41). */
+function asDeploymentError(thrown: unknown): unknown {
+  if (!(thrown instanceof AppError) || thrown.code !== 'invalid_json') return thrown
+  return new AppError('invalid_request', { message: thrown.message, cause: thrown })
+}
+
+function allowedMethods({ routes }: Match): string {
   const methods = [...routes.keys()]
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
-/** Authenticates requests before the app gets them: if its options say so, else if the deployment has users of its own. */
+/** Authenticates requests before the app gets them, if `enable_custom_route_auth` or an auth file requires it. */
 function appGuard(
   deps: DeploymentDeps,
   identify: Identify | undefined,
@@ -58,27 +91,27 @@ function appGuard(
   if (!custom_route_auth) return undefined
   return async (exchange) => {
     if (identify !== undefined) return (await identify(exchange)).user
-    exchange.principal = await deps.authenticator.authenticate(credentialsOf(exchange.req.headers))
+    exchange.principal = await callerOf(exchange, { ...deps, gates: undefined })
     return undefined
   }
 }
 
-function isOpen(found: RouteMatch | undefined, method: string | undefined): boolean {
+function isOpen(found: Match | undefined, method: string | undefined): boolean {
   return found?.routes.get(method === 'HEAD' ? 'GET' : (method ?? ''))?.access.need === 'open'
 }
 
-/** True when the deployment's own app has answered. */
+/** True when the custom app has answered. */
 async function serveByApp(
   exchange: Exchange,
   custom: CustomApp,
-  found: RouteMatch | undefined,
+  found: Match | undefined,
   { cors, gates }: DeploymentDeps,
 ): Promise<boolean> {
   if (exchange.path === NOWHERE) return false
   exchange.route = `${METRIC_PREFIX}/(app)`
   const isPublic = isOpen(found, exchange.req.method)
   const ours = { isOurs: found !== undefined, isOpen: isPublic }
-  // A page of another site must not reach the app where no key is asked for.
+  // Without keys, a page of another site must not reach the app.
   if (!isPublic && exchange.req.method !== 'OPTIONS') gates?.assertOwn(exchange.req)
   const answer = await custom.serve(exchange, ours)
   if (answer !== 'preflight' || found !== undefined) return answer === 'answered'
@@ -86,20 +119,32 @@ async function serveByApp(
   return true
 }
 
-/** Serves the routes of this API. */
-function createServe(
-  deps: DeploymentDeps,
-  identify: Identify | undefined,
-): (exchange: Exchange, found: RouteMatch | undefined, own: DeploymentDeps) => Promise<void> {
+/** Memory of request bodies of the deployment API, with its gauge. */
+export function createDeploymentAdmission(metrics: Metrics): BodyAdmission {
   const admission = createAdmission(MAX_INFLIGHT_BYTES)
-  deps.metrics.observedGauge(
+  metrics.observedGauge(
     'weir_deployment_in_flight_bytes',
     'Request bodies of the deployment API held in memory.',
     admission.inFlightBytes,
   )
+  return admission
+}
+
+/** Serves the routes of this API. */
+function createServe({
+  identify,
+  platform,
+  admission,
+}: {
+  identify: Identify | undefined
+  platform: OtherApi | undefined
+  admission: BodyAdmission
+}): (exchange: Exchange, found: Match | undefined, own: DeploymentDeps) => Promise<void> {
   return async (exchange, found, own) => {
     const { req, res } = exchange
-    if (found === undefined) throw new AppError('not_found', { message: 'Not Found' })
+    const asked = { method: req.method, path: exchange.path }
+    if (found === undefined)
+      throw notServedHere(new AppError('not_found', { message: 'Not Found' }), asked, platform)
     exchange.route = METRIC_PREFIX + found.path
     if (req.method === 'OPTIONS') {
       sendBytes(exchange, 204, preflightHeaders(exchange, own.cors, allowedMethods(found)), '')
@@ -108,7 +153,7 @@ function createServe(
     const route = found.routes.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''))
     if (route === undefined) {
       res.setHeader('allow', allowedMethods(found))
-      throw new AppError('method_not_allowed')
+      throw notServedHere(new AppError('method_not_allowed'), asked, platform)
     }
     const isKnown = route.access.need === 'open' || identify === undefined
     const reachable = isKnown ? own : await identify(exchange)
@@ -117,19 +162,17 @@ function createServe(
 }
 
 /** The deployment API on `deps`, at the root or under a prefix. */
-export function createDeploymentApp(
-  deps: DeploymentDeps,
-  { http = readHttpOptions({}), userAuth, customApp, keys, mounted }: DeploymentAppOptions = {},
-): DeploymentApp {
+export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentAppOptions = {}): DeploymentApp {
+  const { http = readHttpOptions({}), userAuth, customApp, keys, mounted, sessionGates, platform } = options
   const mountedDeps = mounted === undefined ? deps : { ...deps, ...mounted }
   const identify = userAuth && createIdentify(deps, userAuth, keys)
   const custom = customApp && createCustomApp(customApp, appGuard(deps, identify, http))
   const match = createRouteTable(deploymentRoutes(http.disabled))
-  const serve = createServe(deps, identify)
+  const { admission = createDeploymentAdmission(deps.metrics) } = options
+  const serve = createServe({ identify, platform, admission })
 
   const answer = (exchange: Exchange, own: DeploymentDeps, app?: CustomApp): void => {
     const serveAll = async (): Promise<void> => {
-      allowOrigin(exchange, own.cors)
       const found = match(exchange.path)
       if (app !== undefined && (await serveByApp(exchange, app, found, own))) return
       await serve(exchange, found, own)
@@ -143,13 +186,22 @@ export function createDeploymentApp(
 
   return {
     name: deps.name,
+    serves: (method, path) => match(unmounted(path, http))?.routes.has(method) === true,
     handle(req, res, prefix = '') {
       const pathOf = (path: string): string => unmounted(path.slice(prefix.length) || '/', http)
-      answer(createExchange(req, res, pathOf, deps.outflow), prefix === '' ? deps : mountedDeps, custom)
+      const exchange = createExchange(req, res, pathOf, deps.outflow)
+      const own = prefix === '' ? deps : mountedDeps
+      if (prefix !== '') exchange.sessionGates = sessionGates
+      // Responses through the app belong to requests of this listener, and only here it is known where they arrived.
+      if (sessionOf(exchange) === undefined) allowOrigin(exchange, own.cors)
+      answer(exchange, own, custom)
     },
     handleOfApp(req, res, from) {
       const exchange = createExchange(req, res, (path) => path, deps.outflow)
-      // Without users of its own, the deployment's own code may do what its graphs may. With them, handlers decide.
+      // The server passes the prefix of the request to the app in a header.
+      const isMounted = prefixOf(req, exchange.path).includes(`/deployments/${encodeURIComponent(deps.name)}`)
+      if (from === 'core' && isMounted) exchange.sessionGates = sessionGates
+      // Without an auth file, the app has the same rights as the graphs. With one, its handlers decide.
       if (from === 'inner' && identify === undefined) {
         exchange.principal = deploymentPrincipal(deps.tenant.workspace_id)
       }

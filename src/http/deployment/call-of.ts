@@ -1,7 +1,7 @@
 import type { Call } from '../../runs/runs.ts'
-import type { DeploymentContext } from './deployment-route.ts'
+import type { DeploymentContext } from './route.ts'
 
-/** The request as the use cases want it: who calls, for which deployment, and what graphs may read of its headers. */
+/** The request in the form of the use cases: the caller, the deployment, and the headers that graphs may read. */
 export function callOf({ deps, principal, req }: DeploymentContext): Call {
   const { user_id, api_key_id } = principal
   return {

@@ -1,20 +1,20 @@
-import type { Authenticator } from '../../auth/authenticator.ts'
-import { type Permission, PERMISSIONS } from '../../auth/permissions.ts'
-import type { Principal } from '../../auth/principal.ts'
+import type { Authenticator } from '../../identity/authenticator.ts'
+import { type Permission, PERMISSIONS } from '../../identity/permissions.ts'
+import type { Principal } from '../../identity/principal.ts'
 import { AppError } from '../../base/errors.ts'
 import { NIL_UUID } from '../../base/ids.ts'
 import { deploymentFor } from '../../runs/access/deployment-for.ts'
 import type { AccessRules } from '../../runs/access/rulings.ts'
 import type { AccessUser } from '../../runs/model.ts'
-import { credentialsOf } from '../credentials.ts'
-import type { Exchange } from '../exchange.ts'
-import type { DeploymentDeps } from './deployment-deps.ts'
+import { callerOf, credentialsOf, sessionOf } from '../server/credentials.ts'
+import type { Exchange } from '../server/exchange.ts'
+import type { DeploymentDeps } from './deps.ts'
 
-/** A deployment's own auth file, as requests meet it. */
+/** The authentication of requests by a deployment's own auth file. */
 export interface UserAuthPort extends AccessRules {
-  /** Users of LangGraph Studio are let in with a key of Weir. */
+  /** Users of LangGraph Studio may authenticate with a key of Weir. */
   readonly studio: boolean
-  /** Undefined for a request that it does not let in. @throws AppError as its handler says; auth_unavailable */
+  /** Undefined for a request without a valid user. @throws AppError the handler's own error; auth_unavailable */
   authenticate(request: {
     url: string
     method: string
@@ -22,20 +22,23 @@ export interface UserAuthPort extends AccessRules {
   }): Promise<AccessUser | undefined>
 }
 
-/** What a request acts on, with its principal set where that is not for its key alone to say. */
+/**
+ * Identifies the caller. Returns the dependencies of the request, with the principal set if it does not follow from the
+ * key alone.
+ */
 export type Identify = (exchange: Exchange) => Promise<DeploymentDeps>
 
-/** Of the deployment API alone: what else a user may do their handlers say. */
+/** Permissions of the deployment API only: its handlers restrict what users may do further. */
 const USER_PERMISSIONS: ReadonlySet<Permission> = new Set(
   PERMISSIONS.filter((permission) => /^(threads|assistants|store|crons):/.test(permission)),
 )
 
-/** Those of a key that users have too. */
+/** The permissions of a key, limited to those of users. */
 function permissionsOf({ permissions }: Principal): Principal['permissions'] {
   return new Set([...permissions].filter((permission) => USER_PERMISSIONS.has(permission)))
 }
 
-/** Who Studio's requests act for, as on LangGraph's server; handlers know it by `isStudioUser`. */
+/** The user of requests from Studio, as on LangGraph's server; handlers recognise it by `isStudioUser`. */
 const STUDIO_USER: AccessUser = {
   kind: 'StudioUser',
   identity: 'langgraph-studio-user',
@@ -45,19 +48,20 @@ const STUDIO_USER: AccessUser = {
 }
 
 /**
- * Identifies callers by the deployment's own auth file. Whom it lets in acts as that user, whatever key the request shows
- * besides: a proxy's key must not make its users admins. Users of Studio need a key, and may do no more than it may. Whom
- * the file does not let in may still show a key of Weir (`keys`, undefined with AUTH=off), which does what it may without
- * being asked further.
+ * Identifies callers by the deployment's own auth file. An accepted caller acts as that user, whatever key the request
+ * has besides: a proxy's key must not make its users admins. Users of Studio need a key, and are limited to its
+ * permissions. A caller that the file rejects may still authenticate with a key of Weir (`keys`, undefined with
+ * AUTH=off), to which the file's handlers do not apply.
  */
 export function createIdentify(
   deps: DeploymentDeps,
   userAuth: UserAuthPort,
   keys: Pick<Authenticator, 'authenticate'> | undefined,
 ): Identify {
-  const keyHolder = async ({ req }: Exchange): Promise<Principal | undefined> => {
-    const credentials = credentialsOf(req.headers)
-    return credentials.key === undefined ? undefined : await keys?.authenticate(credentials)
+  const keyHolder = async (exchange: Exchange): Promise<Principal | undefined> => {
+    const isKnown = credentialsOf(exchange.req.headers).key !== undefined || sessionOf(exchange) !== undefined
+    if (keys === undefined || !isKnown) return undefined
+    return await callerOf(exchange, { authenticator: keys, gates: undefined })
   }
   const asUser = (exchange: Exchange, user: AccessUser, permissions = USER_PERMISSIONS): DeploymentDeps => {
     exchange.principal = userPrincipal(deps.tenant.workspace_id, `user ${user.identity}`, permissions)
@@ -88,7 +92,7 @@ function unlessUnknown(error: unknown): undefined {
   throw error
 }
 
-/** The deployment itself, as its own code asks it. */
+/** The principal of requests from the deployment's own code. */
 export function deploymentPrincipal(workspace_id: string): Principal {
   return userPrincipal(workspace_id, 'deployment', USER_PERMISSIONS)
 }
@@ -115,13 +119,13 @@ function userPrincipal(
   }
 }
 
-/** The request as its handler sees it, with the path of the deployment API. */
+/** The request as the auth handler receives it, with the path of the deployment API. */
 function requestOf({ req, path, search }: Exchange): Parameters<UserAuthPort['authenticate']>[0] {
   const headers: [string, string][] = []
   for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) {
     headers.push([req.rawHeaders[i] ?? '', req.rawHeaders[i + 1] ?? ''])
   }
-  // What the caller says of the host may be no host at all.
+  // The client's Host header may be invalid.
   const base = URL.parse(`http://${req.headers.host ?? ''}`)?.origin ?? 'http://localhost'
   return { url: `${base}${path}${search === '' ? '' : `?${search}`}`, method: req.method ?? 'GET', headers }
 }

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createExchange } from '../exchange.ts'
-import { startHttpServer } from '../http-server.ts'
-import { startSocketServer } from '../socket-server.ts'
+import { createExchange } from '../server/exchange.ts'
+import { startHttpServer } from '../server/http-server.ts'
+import { startSocketServer } from '../server/socket-server.ts'
 import { createCustomApp } from './custom-app.ts'
 
 let folder: string
@@ -14,12 +14,12 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Answers of an app that shows its middleware every path: each request is for a route of Weir, but under /mine. */
+/** Responses of an app whose middleware matches every path. Paths outside of /mine are routes of Weir. */
 async function askThrough(paths: readonly string[]): Promise<string[]> {
   const socket = join(folder, 'app')
   const used = new WeakSet<Socket>()
   const stopApp = await startSocketServer(socket, (req, res) => {
-    // The connection has been idle for so long that the app closes it just now.
+    // Simulates an app that closes an idle connection while it is being reused.
     if (used.has(req.socket)) return void req.socket.destroy()
     used.add(req.socket)
     res.end(req.url)
@@ -45,11 +45,11 @@ async function askThrough(paths: readonly string[]): Promise<string[]> {
   return answers
 }
 
-it('an app sees the path of a route of Weir without the slash that may end it: its middleware cannot be avoided by one', async () => {
+it('passes a path of Weir to the app without its trailing slash, which would bypass middleware', async () => {
   const paths = ['/threads/', '/threads/search/?a=/', '/', '/mine/']
   expect(await askThrough(paths)).toEqual(['/threads', '/threads/search?a=/', '/', '/mine/'])
 })
 
-it('an app gets each request over a connection of its own, none over one that it is about to close', async () => {
+it('opens a new connection for each request', async () => {
   expect(await askThrough(['/a', '/b', '/c'])).toEqual(['/a', '/b', '/c'])
 })

@@ -1,44 +1,45 @@
-import { request as askApp, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
+import { request as askApp } from '../../base/node/http.ts'
 import { CALLER_HEADER, WEBHOOK_HEADER } from '../../base/app-headers.ts'
 import { AppError } from '../../base/errors.ts'
 import type { AccessUser } from '../../runs/model.ts'
-import type { Exchange } from '../exchange.ts'
-import { PREFIX_HEADER, prefixOf } from './path-prefix.ts'
-import { type AppRoute, createAppMatch } from './app-routes.ts'
+import type { Exchange } from '../server/exchange.ts'
+import { PREFIX_HEADER, prefixOf } from './request/path-prefix.ts'
+import { type HonoRoute, createAppMatch } from './app-routes.ts'
 
-/** A deployment's own HTTP app, as requests reach it. */
+/** Where a deployment's custom HTTP app listens. */
 export interface CustomAppPort {
   /** Path of the Unix socket, and the app's routes; null for a bare `fetch` handler. @throws AppError app_unavailable */
-  open(): Promise<{ socket: string; routes: readonly AppRoute[] | null }>
+  open(): Promise<{ socket: string; routes: readonly HonoRoute[] | null }>
 }
 
-/** What becomes of a request. `preflight`: it is the app's, and a browser asks whether it may be sent. */
+/** How a request was handled. `preflight`: a CORS preflight request for a route of the app. */
 export type AppAnswer = 'answered' | 'preflight' | 'not of the app'
 
-/** Serves what is the app's. */
+/** Serves the requests of the app's routes. */
 export interface CustomApp {
   /**
-   * `isOurs`: a route of Weir has the path; `isOpen`: anybody may call it.
+   * `isOurs`: a route of Weir has the path; `isOpen`: that route needs no authentication.
    * @throws AppError app_unavailable, app_failed, websockets_unsupported
    */
   serve(exchange: Exchange, ours: { isOurs: boolean; isOpen: boolean }): Promise<AppAnswer>
 }
 
-/** Health checks are answered also while the app does not run. */
+/** Never passed to the app, so that health checks are answered while it does not run. */
 const HEALTH = '/ok'
 
 /**
- * Passes requests to the app, and its answers back, as they come: neither is held in memory, and a request ends when its
- * client leaves. `identify` is called first when there is one; the app is told which user it found.
+ * A proxy to the app. Requests and responses are streamed, and a request ends when its client disconnects. `identify`, if
+ * given, is called first, and the app gets the user in a header.
  */
 export function createCustomApp(
   port: CustomAppPort,
   identify: ((exchange: Exchange) => Promise<AccessUser | undefined>) | undefined,
 ): CustomApp {
-  let known: { routes: readonly AppRoute[]; takes: ReturnType<typeof createAppMatch> } | undefined
+  let known: { routes: readonly HonoRoute[]; takes: ReturnType<typeof createAppMatch> } | undefined
 
-  function matchOf(routes: readonly AppRoute[]): ReturnType<typeof createAppMatch> {
+  function matchOf(routes: readonly HonoRoute[]): ReturnType<typeof createAppMatch> {
     if (known?.routes !== routes) known = { routes, takes: createAppMatch(routes) }
     return known.takes
   }
@@ -61,7 +62,7 @@ export function createCustomApp(
   }
 }
 
-/** Of one connection only, and what the server alone says. */
+/** Hop-by-hop headers, and headers that only the server may set. */
 const NOT_PASSED = new Set([
   'connection',
   'keep-alive',
@@ -74,7 +75,7 @@ const NOT_PASSED = new Set([
 ])
 const NOT_ANSWERED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'x-request-id'])
 
-/** Routes of Weir take a slash at the end, patterns of Hono do not: middleware must see the path that its pattern names. */
+/** Routes of Weir accept a trailing slash and patterns of Hono do not, so middleware would not match such a path. */
 function withoutLastSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
@@ -92,7 +93,7 @@ async function pass(exchange: Exchange, { socket, path, user }: Passed): Promise
   if (user !== undefined) headers.push(CALLER_HEADER, callerText(user))
   const asked = askApp({
     socketPath: socket,
-    // One that was used before may be about to be closed by the app.
+    // No keep-alive: the app may close an idle connection just as it is reused.
     agent: false,
     method: req.method,
     path: search === '' ? path : `${path}?${search}`,
@@ -117,12 +118,12 @@ async function pass(exchange: Exchange, { socket, path, user }: Passed): Promise
   await pipeline(answer, res).catch(() => res.destroy())
 }
 
-/** What LangGraph's server sets as the context variable `auth`. */
+/** The context variable `auth` of LangGraph's server, encoded for a header. */
 function callerText(user: AccessUser): string {
   return Buffer.from(JSON.stringify({ user, scopes: user.permissions })).toString('base64')
 }
 
-/** Names and values in turn, as node has them. */
+/** `rawHeaders` of Node, names and values alternating, without `names`. */
 function without(rawHeaders: readonly string[], names: ReadonlySet<string>): string[] {
   return rawHeaders.filter((_text, at) => !names.has((rawHeaders[at - (at % 2)] ?? '').toLowerCase()))
 }

@@ -14,7 +14,9 @@ describe('groups of routes', () => {
     expect(groups.threads?.every((path) => path.startsWith('/threads'))).toBe(true)
     expect(groups.store?.every((path) => path.startsWith('/store/'))).toBe(true)
     expect(groups.assistants?.every((path) => path.startsWith('/assistants'))).toBe(true)
-    expect(new Set(groups.meta)).toEqual(new Set(['/metrics', '/ok', '/info', '/docs', '/openapi.json', '/']))
+    expect(new Set(groups.meta)).toEqual(
+      new Set(['/metrics', '/ok', '/info', '/docs', '/docs/{file}', '/openapi.json', '/']),
+    )
   })
 })
 
@@ -33,7 +35,7 @@ describe('a mount prefix', () => {
     expect(unmounted(path, readHttpOptions({ mount_prefix: '/chat' }))).toBe('/(none)')
   })
 
-  it.each(['chat', '/a b', '//chat', 3])('must be a path: %j is none', (mount_prefix) => {
+  it.each(['chat', '/a b', '//chat', 3])('must be a path: %j is refused', (mount_prefix) => {
     expect(() => readHttpOptions({ mount_prefix })).toThrow(/mount_prefix/)
   })
 })

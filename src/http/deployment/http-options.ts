@@ -1,27 +1,27 @@
 import { AppError } from '../../base/errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
 
-/** Groups of routes that langgraph.json can leave out. */
+/** Groups of routes that langgraph.json can disable. */
 export const ROUTE_GROUPS = ['assistants', 'threads', 'runs', 'store', 'meta'] as const
 export type RouteGroup = (typeof ROUTE_GROUPS)[number]
 
-/** Which routes there are, and where, as langgraph.json says under `http`. */
+/** The routes that are served and their prefix: `http` of langgraph.json. */
 export interface HttpOptions {
-  /** `disable_runs` and the like. */
+  /** `disable_runs` and similar options. */
   disabled: ReadonlySet<RouteGroup>
-  /** In front of every path, e.g. `/chat/v1`; empty for none. */
+  /** Prefix of every path, e.g. `/chat/v1`; empty for none. */
   mount_prefix: string
-  /** Whether callers of the deployment's own HTTP app are identified first; undefined: as LangGraph's server does. */
+  /** Whether requests to the custom HTTP app are authenticated; undefined: the default of LangGraph's server. */
   custom_route_auth: boolean | undefined
 }
 
-/** What health checks ask is also answered without the prefix. */
+/** Health checks are also answered without the prefix. */
 const HEALTH = '/ok'
-/** Is no route's. */
+/** A path without a route. */
 export const NOWHERE = '/(none)'
 const PREFIX = /^(\/[\w.~-]+)+$/
 
-/** @throws AppError config_invalid for a prefix that is no path */
+/** @throws AppError config_invalid for a prefix that is not a path */
 export function readHttpOptions(http: JsonObject): HttpOptions {
   const disabled = new Set(ROUTE_GROUPS.filter((group) => http[`disable_${group}`] === true))
   const given = http['mount_prefix'] ?? ''
@@ -35,7 +35,7 @@ export function readHttpOptions(http: JsonObject): HttpOptions {
   return { disabled, mount_prefix, custom_route_auth: typeof auth === 'boolean' ? auth : undefined }
 }
 
-/** The group of a route's path: runs are runs wherever they are, and UI components are in none. */
+/** The group of a route by its path; run routes are one group under every path. Undefined for UI components. */
 export function routeGroup(path: string): RouteGroup | undefined {
   if (path.startsWith('/ui/')) return undefined
   if (/^(\/threads\/\{thread_id\})?\/runs(\/|$)/.test(path)) return 'runs'
@@ -43,7 +43,7 @@ export function routeGroup(path: string): RouteGroup | undefined {
   return ROUTE_GROUPS.find((group) => group === first) ?? 'meta'
 }
 
-/** The path of the API behind the mount prefix; one that no route has when it is not behind it. */
+/** The path without the mount prefix; a path without a route if the prefix is missing. */
 export function unmounted(path: string, { mount_prefix }: HttpOptions): string {
   if (mount_prefix === '' || path === HEALTH) return path
   if (path === mount_prefix) return '/'

@@ -1,6 +1,6 @@
-import type { Need } from '../permissions.ts'
+import type { Need } from '../api/route.ts'
 
-/** Route → what it needs (D-40), as ROUTE_NEEDS is for the platform API. */
+/** Route → required permission (D-40), like ROUTE_NEEDS for the platform API. */
 export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
   'POST /threads': 'threads:create',
   'POST /threads/search': 'threads:read',
@@ -64,13 +64,14 @@ export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
   'DELETE /runs/crons/{cron_id}': 'crons:delete',
 
   'POST /ui/{graph_id}': 'assistants:read',
-  // A page loads these as scripts and styles, which carry no key.
+  // Browsers load these as scripts and styles, without a key.
   'GET /ui/{graph_id}/{file}': 'open',
 
   'GET /metrics': 'organization:read',
   'GET /ok': 'open',
   'GET /info': 'open',
   'GET /docs': 'open',
+  'GET /docs/{file}': 'open',
   'GET /openapi.json': 'open',
   'GET /': 'open',
 }

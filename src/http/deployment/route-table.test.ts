@@ -20,13 +20,13 @@ describe('a route table', () => {
     expect([found?.path, found?.params]).toEqual(['/threads/{thread_id}/state', { thread_id: 'search' }])
   })
 
-  it('takes one slash more, and decodes parameters', () => {
+  it('accepts one more slash, and decodes parameters', () => {
     expect(match('/threads/')?.path).toBe('/threads')
     expect(match('/threads/a%20b')?.params).toEqual({ thread_id: 'a b' })
     expect(match('/')?.path).toBe('/')
   })
 
-  it('knows nothing else', () => {
+  it('finds no other paths', () => {
     for (const path of ['/threads//', '/threads//runs', '/nope', '/threads/a/b/c/d/e/f', '/threads/%ff'])
       expect([path, match(path)]).toEqual([path, undefined])
   })

@@ -1,26 +1,27 @@
-import type { GuardedRoute } from '../route.ts'
-import type { DeploymentDeps } from './deployment-deps.ts'
-
-type Routed = GuardedRoute<DeploymentDeps>
+/** The fields of a route that a table needs. */
+interface Routed {
+  path: string
+  method: string
+}
 
 /** The routes of a path, and its parameters, decoded. */
-export interface RouteMatch {
+export interface RouteMatch<R extends Routed> {
   path: string
   /** By method. */
-  routes: ReadonlyMap<string, Routed>
+  routes: ReadonlyMap<string, R>
   params: Record<string, string>
 }
 
-/** What lies behind one segment of a path. */
-interface Node {
-  fixed: Map<string, Node>
-  any: Node | undefined
-  routes: Map<string, Routed>
+/** The node of one path segment. */
+interface Node<R> {
+  fixed: Map<string, Node<R>>
+  any: Node<R> | undefined
+  routes: Map<string, R>
   path: string
   names: readonly string[]
 }
 
-function newNode(): Node {
+function newNode<R>(): Node<R> {
   return { fixed: new Map(), any: undefined, routes: new Map(), path: '', names: [] }
 }
 
@@ -30,16 +31,16 @@ function segmentsOf(path: string): string[] {
   return path.slice(from, to).split('/')
 }
 
-function add(root: Node, route: Routed): void {
+function add<R extends Routed>(root: Node<R>, route: R): void {
   const names: string[] = []
   let node = root
   for (const segment of segmentsOf(route.path)) {
     if (segment.startsWith('{')) {
       names.push(segment.slice(1, -1))
-      node = node.any ??= newNode()
+      node = node.any ??= newNode<R>()
       continue
     }
-    const next = node.fixed.get(segment) ?? newNode()
+    const next = node.fixed.get(segment) ?? newNode<R>()
     node.fixed.set(segment, next)
     node = next
   }
@@ -49,8 +50,15 @@ function add(root: Node, route: Routed): void {
   node.routes.set(route.method, route)
 }
 
-/** A fixed segment comes before a parameter, so that `/threads/search` is no `/threads/{thread_id}`. */
-function find(node: Node, segments: readonly string[], at: number, values: string[]): Node | undefined {
+/**
+ * A fixed segment takes precedence over a parameter, so that `/threads/search` does not match `/threads/{thread_id}`.
+ */
+function find<R>(
+  node: Node<R>,
+  segments: readonly string[],
+  at: number,
+  values: string[],
+): Node<R> | undefined {
   const segment = segments[at]
   if (segment === undefined) return node.routes.size > 0 ? node : undefined
   const next = node.fixed.get(segment)
@@ -62,9 +70,11 @@ function find(node: Node, segments: readonly string[], at: number, values: strin
   return guessed
 }
 
-/** Finds routes by path; several times cheaper than Express, which small requests notice. */
-export function createRouteTable(routes: readonly Routed[]): (path: string) => RouteMatch | undefined {
-  const root = newNode()
+/** Finds routes by path; several times cheaper than Express, which matters for small requests. */
+export function createRouteTable<R extends Routed>(
+  routes: readonly R[],
+): (path: string) => RouteMatch<R> | undefined {
+  const root = newNode<R>()
   for (const route of routes) add(root, route)
   return (path) => {
     const values: string[] = []
@@ -74,7 +84,7 @@ export function createRouteTable(routes: readonly Routed[]): (path: string) => R
     try {
       for (const [index, name] of node.names.entries()) params[name] = decodeURIComponent(values[index] ?? '')
     } catch {
-      // A broken percent-encoding names nothing.
+      // A path with a broken percent-encoding has no route.
       return undefined
     }
     return { path: node.path, routes: node.routes, params }

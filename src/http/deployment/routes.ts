@@ -1,7 +1,7 @@
-import { type ApiHead, openApiDocument } from '../openapi.ts'
-import { guardRoutes } from '../permissions.ts'
-import type { GuardedRoute } from '../route.ts'
-import type { DeploymentDeps } from './deployment-deps.ts'
+import { type ApiHead, openApiDocument } from '../api/openapi.ts'
+import { guardRoutes } from '../platform/permissions.ts'
+import type { GuardedRoute } from '../api/route.ts'
+import type { DeploymentDeps } from './deps.ts'
 import { type RouteGroup, routeGroup } from './http-options.ts'
 import { DEPLOYMENT_NEEDS } from './permissions.ts'
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts'
@@ -17,7 +17,7 @@ import { threadRoutes } from './routes/threads.ts'
 import { threadStateRoutes } from './routes/thread-state.ts'
 import { uiRoutes } from './routes/ui.ts'
 
-/** The deployment API, for its OpenAPI document. */
+/** Head of the OpenAPI document of the deployment API. */
 export const DEPLOYMENT_API: ApiHead = {
   title: 'Weir deployment API',
   description:
@@ -28,7 +28,7 @@ export const DEPLOYMENT_API: ApiHead = {
   body_errors: ['body_too_large', 'unsupported_media_type', 'unsupported_encoding'],
 }
 
-/** The routes of the deployment API but for some groups, each with what it needs. */
+/** The routes of the deployment API without the disabled groups, each with its permission. */
 export function deploymentRoutes(
   disabled: ReadonlySet<RouteGroup> = new Set(),
 ): GuardedRoute<DeploymentDeps>[] {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What the ingest log needs of an open file; node's FileHandle is one. Tests put faults in between. */
+/** The methods of an open file that the ingest log uses; node's FileHandle is one. Tests inject faults here. */
 export interface LogFile {
   read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
   writev(buffers: Buffer[], position: number): Promise<{ bytesWritten: number }>
@@ -11,13 +11,13 @@ export interface LogFile {
   close(): Promise<void>
 }
 
-/** Opens a file of the log: `r` to read, `r+` to mend, `wx` to create. */
+/** Opens a file of the log: `r` to read, `r+` to repair, `wx` to create. */
 export type OpenLogFile = (path: string, flags: 'r' | 'r+' | 'wx') => Promise<LogFile>
 
 /** The real files of this machine. */
 export const openLogFile: OpenLogFile = (path, flags) => open(path, flags)
 
-/** The file of segment number `segment`; names sort as their numbers do. */
+/** The file of segment number `segment`; names sort in the order of the numbers. */
 export function segmentPath(directory: string, segment: number): string {
   return join(directory, `${String(segment).padStart(12, '0')}.log`)
 }
@@ -28,10 +28,10 @@ export function segmentNumber(name: string): number | null {
   return match === null ? null : Number(match[1])
 }
 
-/** Gives a buffer of at least this size. */
+/** Returns a buffer of at least this size. */
 export type TakeBuffer = (length: number) => Buffer
 
-/** Up to `length` bytes from `position`, fewer only at the end of the file; in a buffer of its own, or of `take`. */
+/** Up to `length` bytes from `position`, fewer only at the end of the file; in a new buffer, or in one from `take`. */
 export async function readAt(
   file: LogFile,
   position: number,
@@ -48,12 +48,12 @@ export async function readAt(
   return bytes.subarray(0, filled)
 }
 
-/** Most that stays allocated between reads. */
+/** Maximum size of the buffer that is kept between reads. */
 const KEPT_BYTES = 24 << 20
 
 /**
- * One buffer for reads that follow each other: each overwrites what the one before it gave. It is shared memory, so
- * that a thread may read along without a copy, and it spares the garbage collector a buffer a batch.
+ * One buffer for successive reads: each overwrites the result of the previous one. It is shared memory, so that another
+ * thread can read it without a copy, and it saves the garbage collector a buffer for each batch.
  */
 export function createReadBuffer(): TakeBuffer {
   let kept = Buffer.from(new SharedArrayBuffer(0))
@@ -65,7 +65,7 @@ export function createReadBuffer(): TakeBuffer {
   }
 }
 
-/** Writes all of the buffers at `position`; a short write is continued, so that its cause shows itself. */
+/** Writes all of the buffers at `position`; a short write is continued, so that the next one reports its cause. */
 export async function writeAt(file: LogFile, buffers: readonly Buffer[], position: number): Promise<void> {
   let rest = buffers.filter((buffer) => buffer.length > 0)
   let offset = position
@@ -84,14 +84,4 @@ function dropBytes(buffers: Buffer[], count: number): Buffer[] {
     left -= cut
     return cut === buffer.length ? [] : [buffer.subarray(cut)]
   })
-}
-
-/** Makes created, renamed and removed names in the directory durable. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

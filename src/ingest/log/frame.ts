@@ -14,17 +14,17 @@ import { AppError } from '../../base/errors.ts'
 
 /** Where the first frame of a segment starts. */
 export const SEGMENT_HEADER_BYTES = 24
-/** What a frame needs besides its payload. */
+/** Bytes of a frame besides its payload. */
 export const FRAME_HEADER_BYTES = 48
 /** The first bytes of every frame. */
 export const FRAME_MAGIC: Buffer = Buffer.from('WFR1', 'latin1')
 /** A payload's length must fit one write call and one buffer. */
-export const MAX_PAYLOAD_BYTES: number = 2 ** 30
+export const MAX_FRAME_PAYLOAD_BYTES: number = 2 ** 30
 
 const SEGMENT_MAGIC = Buffer.from('WEIRLOG\n', 'latin1')
 const FORMAT_VERSION = 1
 
-/** What is known of a frame before its payload is read; `frames` and `items` count all that lie before it. */
+/** The header of a frame; `frames` and `items` count everything before it. */
 export interface FrameHeader {
   length: number
   payload_crc: number
@@ -47,8 +47,8 @@ export function encodeSegmentHeader(segment: number, salt: number): Buffer {
 }
 
 /**
- * The salt of segment number `segment`, or null when the header is torn, damaged or another segment's.
- * @throws AppError `log_unusable` for a format of a later version
+ * The salt of segment number `segment`, or null when the header is incomplete, damaged or of another segment. @throws
+ * AppError `log_unusable` for a format of a later version
  */
 export function decodeSegmentHeader(bytes: Buffer, segment: number): number | null {
   if (bytes.length < SEGMENT_HEADER_BYTES || !bytes.subarray(0, 8).equals(SEGMENT_MAGIC)) return null
@@ -76,7 +76,7 @@ export function encodeFrameHeader(header: FrameHeader, salt: number): Buffer {
   return bytes
 }
 
-/** The frame header at `offset`, or null when there is no whole, undamaged one. */
+/** The frame header at `offset`, or null when there is no complete, undamaged one. */
 export function decodeFrameHeader(bytes: Buffer, offset: number, salt: number): FrameHeader | null {
   if (offset + FRAME_HEADER_BYTES > bytes.length) return null
   const header = bytes.subarray(offset, offset + FRAME_HEADER_BYTES)

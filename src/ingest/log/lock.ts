@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { folderId } from '../../base/folder-id.ts'
+import { folderId } from '../../base/files/folder-id.ts'
 import { AppError } from '../../base/errors.ts'
 
-/** Taking a lock over is a matter of milliseconds; a guard this old belongs to a process that died in it. */
+/** Taking over a lock takes milliseconds; an older guard belongs to a process that died during that. */
 const ABANDONED_GUARD_MS = 10_000
 
-/** Who holds a directory; `started` tells a process from a later one with the same id, null if unknown. */
+/** The holder of a directory; `started` distinguishes a process from a later one with the same pid, null if unknown. */
 interface Owner {
   pid: number
   started: string | null
-  /** Of the directory: the lock that came with a copy of it is nobody's. Null in locks of earlier versions. */
+  /** Id of the directory: in a copy of the directory the lock is invalid. Null in locks of earlier versions. */
   folder: string | null
 }
 
-/** A held lock; `release` lets the next process in. */
+/** A held lock; `release` unlocks the directory for the next process. */
 export interface DirectoryLock {
   release(): Promise<void>
 }
 
 /**
- * Takes the directory for this process. The lock of a dead process is taken over. It cannot see processes
- * of other containers or machines: a data directory belongs to one of them.
- * @throws AppError `log_unusable` when a live process holds it
+ * Locks the directory for this process. The lock of a dead process is taken over. It cannot detect processes of other
+ * containers or machines: a data directory must belong to one of them only. @throws AppError `log_unusable` when a
+ * running process holds it
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const path = join(directory, 'lock')
@@ -33,7 +33,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const draft = `${path}.${randomUUID()}.new`
   await writeFile(draft, mine)
   try {
-    // a link appears with its content or not at all; of several that try, one succeeds
+    // a link appears complete or not at all; if several processes try, one succeeds
     while (!(await created(() => link(draft, path)))) await removeStale(path, directory)
     return { release: () => rm(path, { force: true }) }
   } finally {
@@ -41,13 +41,13 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
-/** Removes the lock if its owner is dead; only who holds the guard may, so a fresh lock is never removed. */
+/** Removes the lock if its owner is dead; only the holder of the guard may do so, so a fresh lock is never removed. */
 async function removeStale(path: string, directory: string): Promise<void> {
   await refuseIfAlive(path, directory)
   const guard = `${path}.takeover`
   if (!(await created(() => writeFile(guard, '', { flag: 'wx' })))) {
     const since = await madeAt(guard)
-    // Whoever held it is done: what came of that is seen by trying again.
+    // Another process has just finished with the guard: a new try shows the result.
     if (since === null) return
     if (Date.now() - since > ABANDONED_GUARD_MS) return rm(guard, { force: true })
     throw new AppError('log_unusable', { message: `Another process is opening ${directory} right now.` })
@@ -60,7 +60,7 @@ async function removeStale(path: string, directory: string): Promise<void> {
   }
 }
 
-/** False when the file was there already. */
+/** False when the file existed already. */
 async function created(create: () => Promise<void>): Promise<boolean> {
   try {
     await create()
@@ -100,11 +100,11 @@ async function isAlive(owner: Owner): Promise<boolean> {
   return started === null || owner.started === null || started === owner.started
 }
 
-/** When a process started, in clock ticks since boot; `dead` for a zombie; null where /proc does not tell. */
+/** When a process started, in clock ticks since boot; `dead` for a zombie; null if /proc has no answer. */
 async function startOf(pid: number): Promise<string | null> {
   const stat = await readText(`/proc/${pid}/stat`)
   if (stat === null) return null
-  // the name, in parentheses, may itself hold spaces and parentheses
+  // the name, in parentheses, may itself contain spaces and parentheses
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' || fields[0] === 'X' ? 'dead' : (fields[19] ?? null)
 }

@@ -11,19 +11,19 @@ export interface LogPosition {
 
 const FILE_NAME = 'position'
 
-/** Where segment number `segment` has its first frame. */
+/** The position of the first frame of segment number `segment`. */
 export function segmentStart(segment: number): LogPosition {
   return { segment, offset: SEGMENT_HEADER_BYTES }
 }
 
-/** Negative, zero or positive as `a` lies before, at or after `b`. */
+/** Negative, zero or positive if `a` is before, at or after `b`. */
 export function comparePositions(a: LogPosition, b: LogPosition): number {
   return a.segment - b.segment || a.offset - b.offset
 }
 
 /**
- * The position saved in the directory: `missing` when none ever was, `damaged` when the file cannot be
- * trusted (then everything still in the log counts as waiting, and storing it again changes nothing).
+ * The position saved in the directory: `missing` when there is none, `damaged` when the file is invalid (then
+ * everything in the log counts as waiting, and storing it again changes nothing).
  */
 export async function loadPosition(directory: string): Promise<LogPosition | 'missing' | 'damaged'> {
   let text: string
@@ -38,7 +38,9 @@ export async function loadPosition(directory: string): Promise<LogPosition | 'mi
   return { segment: Number(segment), offset: Number(offset) }
 }
 
-/** Replaces the saved position in one step; with `durable`, its bytes are on disk before the old ones go. */
+/**
+ * Replaces the saved position atomically; with `durable`, the new bytes are on disk before the old ones are replaced.
+ */
 export async function savePosition(
   directory: string,
   position: LogPosition,

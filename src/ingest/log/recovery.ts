@@ -1,13 +1,14 @@
+import { syncDirectory } from '../../base/files/sync-directory.ts'
 import { readdir, rename, rm } from 'node:fs/promises'
 import type { Logger } from '../../base/log.ts'
-import { type OpenLogFile, readAt, segmentNumber, segmentPath, syncDirectory } from './files.ts'
+import { type OpenLogFile, readAt, segmentNumber, segmentPath } from './files.ts'
 import { decodeSegmentHeader, type FrameHeader, SEGMENT_HEADER_BYTES } from './frame.ts'
 import { comparePositions, type LogPosition, segmentStart } from './position.ts'
 import { findFrame, readFrames, type Segment } from './segment.ts'
 
 const SCAN_BYTES = 4 * 1024 * 1024
 
-/** What opening had to cut off: the bytes after the last whole frame of the last segment. */
+/** The bytes that opening cut off: those after the last complete frame of the last segment. */
 export interface RecoveryReport {
   segment: number
   offset: number
@@ -17,7 +18,7 @@ export interface RecoveryReport {
 /** The log as found on disk; `frames` and `items` continue the counts of the last frame. */
 export interface RecoveredLog {
   segments: Segment[]
-  /** The highest segment number ever seen here, 0 when there is none. */
+  /** The highest segment number ever used here, 0 when there is none. */
   lastNumber: number
   frames: number
   items: number
@@ -34,9 +35,9 @@ interface RecoveryOptions {
 }
 
 /**
- * Finds the segments at and after the position, and checks every frame of the last: a half-written tail is
- * cut off. Earlier segments were whole when the next one began; damage that came later is met on reading.
- * @throws AppError `log_unusable` for a segment of a later format version
+ * Finds the segments at and after the position, and checks every frame of the last one: an incomplete end is cut off.
+ * Earlier segments were complete when the next one began; later damage is found on reading. @throws AppError
+ * `log_unusable` for a segment of a later format version
  */
 export async function recoverSegments(options: RecoveryOptions): Promise<RecoveredLog> {
   const { directory, position } = options
@@ -53,7 +54,7 @@ export async function recoverSegments(options: RecoveryOptions): Promise<Recover
     damaged_bytes: 0,
   }
   for (const number of numbers.sort((a, b) => a - b)) {
-    // a crash came between saving the position and removing what lies before it
+    // a crash happened between saving the position and deleting the segments before it
     if (number < position.segment) await rm(segmentPath(directory, number))
     else await openSegment(options, number, number === numbers.at(-1), log)
   }
@@ -96,7 +97,7 @@ async function openSegment(
   }
 }
 
-/** Walks the frames that may wait in a segment and gives the last one's header. */
+/** Walks the frames of a segment that may be waiting and returns the header of the last one. */
 async function scanSegment(
   options: RecoveryOptions,
   segment: Segment,
@@ -117,7 +118,7 @@ async function scanSegment(
       }
       const next = await findFrame(file, segment, offset + 1)
       if (next === null && isLast) await cutTail(options, segment, offset, log)
-      // reading meets the same damage again, and says so
+      // reading will find the same damage again, and report it
       offset = next ?? segment.end
     }
   } finally {
@@ -147,11 +148,11 @@ function report(options: RecoveryOptions, log: RecoveredLog, found: RecoveryRepo
   log.report = found
   options.logger.warn(
     found,
-    'ingest log: cut off what follows the last whole record. If a process was killed while it wrote, this was never acknowledged; if the disk lost or changed it, runs that were acknowledged are missing',
+    'ingest log: removed incomplete data after the last complete record. If a process was killed during a write, the data was never acknowledged; if the disk lost or changed it, acknowledged runs are missing',
   )
 }
 
-/** Keeps a damaged segment for people to look at, out of the log's way. */
+/** Renames a damaged segment, so that the log ignores it and people can inspect it. */
 export async function setAside(
   path: string,
   options: { directory: string; fsync: boolean; logger: Logger },

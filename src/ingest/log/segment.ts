@@ -8,15 +8,17 @@ import {
   SEGMENT_HEADER_BYTES,
 } from './frame.ts'
 
+/** Size at which the log begins a new segment, unless its options say another. */
+export const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024
 const SEARCH_WINDOW_BYTES = 1024 * 1024
 
-/** Bytes of a segment that hold no whole frame: `from` inclusive, `to` exclusive. */
+/** Bytes of a segment without a complete frame: `from` inclusive, `to` exclusive. */
 export interface DamagedRange {
   from: number
   to: number
 }
 
-/** One file of the log. `end` is where its durable frames end; bytes beyond it do not count. */
+/** One file of the log. `end` is where its durable frames end; later bytes are ignored. */
 export interface Segment {
   readonly number: number
   readonly path: string
@@ -25,7 +27,7 @@ export interface Segment {
   readonly damage: DamagedRange[]
 }
 
-/** A frame as it lies in its segment; `payload` shares its buffer with the other frames of the read. */
+/** A frame read from its segment; `payload` shares its buffer with the other frames of the read. */
 export interface SegmentFrame {
   header: FrameHeader
   payload: Buffer
@@ -34,8 +36,8 @@ export interface SegmentFrame {
 }
 
 /**
- * Whole frames from offset `from`, up to `maxBytes` of payload but at least one; empty when the bytes at
- * `from` are no whole frame. A damaged frame behind good ones only ends the list.
+ * Complete frames from offset `from`, up to `maxBytes` of payload but at least one; empty when there is no complete
+ * frame at `from`. A damaged frame after good ones only ends the list.
  */
 export async function readFrames(
   file: LogFile,
@@ -78,7 +80,7 @@ export async function peekFrame(
   return decodeFrameHeader(await readAt(file, offset, FRAME_HEADER_BYTES), 0, segment.salt)
 }
 
-/** The offset of the first whole frame at or after `from`, or null: how a reader gets past damage. */
+/** The offset of the first complete frame at or after `from`, or null: used to skip damage. */
 export async function findFrame(file: LogFile, segment: Segment, from: number): Promise<number | null> {
   const step = SEARCH_WINDOW_BYTES
   for (let base = from; base + FRAME_HEADER_BYTES <= segment.end; base += step) {

@@ -1,25 +1,26 @@
+import { syncDirectory } from '../../base/files/sync-directory.ts'
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { toDiskError } from '../../base/disk-errors.ts'
+import { toDiskError } from '../../base/files/disk-errors.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
-import { type LogFile, type OpenLogFile, segmentPath, syncDirectory, writeAt } from './files.ts'
+import { type LogFile, type OpenLogFile, segmentPath, writeAt } from './files.ts'
 import {
   encodeFrameHeader,
   encodeSegmentHeader,
   FRAME_HEADER_BYTES,
   type FrameHeader,
-  MAX_PAYLOAD_BYTES,
+  MAX_FRAME_PAYLOAD_BYTES,
   SEGMENT_HEADER_BYTES,
 } from './frame.ts'
 import type { LogPosition } from './position.ts'
 import type { Segment } from './segment.ts'
 
-/** Enough that one fdatasync serves many appends, little enough that the first need not wait for long. */
+/** Large enough that one fdatasync serves many appends, small enough that the first need not wait for long. */
 const GROUP_BYTES = 8 * 1024 * 1024
 
-/** One thing to keep: what it is (`kind`, `count` items) is the caller's business. */
+/** A record to append; only the caller interprets `kind` and `count`. */
 export interface LogRecord {
   kind: number
   count: number
@@ -28,7 +29,7 @@ export interface LogRecord {
   payload: Uint8Array
 }
 
-/** `segments` is shared with the readers: a new one joins the list once its first frames are durable. */
+/** `segments` is shared with the readers: a new segment is added once its first frames are durable. */
 export interface LogWriterOptions {
   directory: string
   segments: Segment[]
@@ -55,14 +56,14 @@ interface PendingAppend {
 interface ActiveSegment {
   segment: Segment
   file: LogFile
-  /** Nothing is written yet, not even the header. */
+  /** Nothing is written yet, not even the segment header. */
   fresh: boolean
 }
 
 /**
- * Appends in groups: while one write and its fdatasync are under way, further appends gather, and one write
- * and one fdatasync serve them all. After a failed write the segment is left behind, cut to its last durable
- * frame, since nothing is known of its unsynced bytes; the next group starts a new one.
+ * Appends in groups: appends that arrive during a write and its fdatasync are collected, and share the next write and
+ * fdatasync. After a failed write the segment is abandoned and cut to its last durable frame, since the state of its
+ * unsynced bytes is unknown; the next group starts a new one.
  */
 export class LogWriter {
   readonly #options: LogWriterOptions
@@ -87,7 +88,7 @@ export class LogWriter {
     return { frames: this.#frames, items: this.#items }
   }
 
-  /** Bytes accepted and not yet durable. */
+  /** Bytes accepted but not yet durable. */
   get queuedBytes(): number {
     return this.#queuedBytes
   }
@@ -100,7 +101,7 @@ export class LogWriter {
   /** Resolves with the position after the record once it is durable. @throws AppError `log_unavailable`, `disk_full`, `disk_unwritable` */
   append(record: LogRecord): Promise<LogPosition> {
     const { buffer, byteOffset, byteLength } = record.payload
-    if (byteLength > MAX_PAYLOAD_BYTES) return Promise.reject(new AppError('body_too_large'))
+    if (byteLength > MAX_FRAME_PAYLOAD_BYTES) return Promise.reject(new AppError('body_too_large'))
     if (!isUint32(record.kind) || !isUint32(record.count) || !Number.isFinite(record.received_at)) {
       return Promise.reject(new AppError('internal', { message: 'A log record has a number out of range.' }))
     }
@@ -115,7 +116,7 @@ export class LogWriter {
     })
   }
 
-  /** Waits for what was appended, then closes the file. */
+  /** Waits for running appends, then closes the file. */
   async close(): Promise<void> {
     await this.#written
     await this.#leaveSegment()
@@ -145,7 +146,7 @@ export class LogWriter {
     }
   }
 
-  /** How many of the queued appends the next write takes; none when the first needs a new segment. */
+  /** How many of the queued appends the next write includes; 0 when the first needs a new segment. */
   #groupSize(): number {
     const used = this.#active?.segment.end ?? SEGMENT_HEADER_BYTES
     const room = this.#options.segmentBytes - used
@@ -224,7 +225,10 @@ export class LogWriter {
       if (fresh) await rm(segment.path, { force: true })
       else await file.truncate(segment.end)
     } catch (error) {
-      this.#options.logger.warn({ err: error, segment: segment.number }, 'ingest log: torn tail stays')
+      this.#options.logger.warn(
+        { err: error, segment: segment.number },
+        'ingest log: an incomplete record at the end could not be removed',
+      )
     }
     await this.#leaveSegment()
   }

@@ -1,12 +1,12 @@
 import { AppError } from '../../base/errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
-import type { Assistant, AssistantStore } from '../assistant-store.ts'
+import type { Assistant, AssistantStore } from '../assistants/store.ts'
 import type { Tenant } from '../model.ts'
-import { type AccessEvent, type Ask, sees } from './rulings.ts'
+import { type AccessEvent, type Ask, passesRuling } from './rulings.ts'
 
-/** Assistants as one user may make, see and change them. */
+/** Assistants with the permissions of one user. */
 export function assistantsFor(assistants: AssistantStore, ask: Ask): AssistantStore {
-  /** The event's value as the handler left it; undefined when there is no such assistant for this user. */
+  /** The event's value after the handler's changes; undefined when this user sees no such assistant. */
   const find = async (
     tenant: Tenant,
     assistant_id: string,
@@ -15,7 +15,7 @@ export function assistantsFor(assistants: AssistantStore, ask: Ask): AssistantSt
   ): Promise<{ assistant: Assistant; value: JsonObject } | undefined> => {
     const ruling = await ask(event, { assistant_id, ...asked })
     const assistant = await assistants.get(tenant, assistant_id)
-    if (assistant === undefined || !sees(ruling, assistant.metadata)) return undefined
+    if (assistant === undefined || !passesRuling(ruling, assistant.metadata)) return undefined
     return { assistant, value: ruling.value }
   }
   return {
@@ -25,7 +25,7 @@ export function assistantsFor(assistants: AssistantStore, ask: Ask): AssistantSt
       const asked = { assistant_id, graph_id, name, description, config, context, metadata }
       const ruling = await ask('assistants:create', asked)
       const made = await assistants.create(tenant, { ...assistant, metadata: ruling.value.metadata })
-      if (made.kind === 'created' || sees(ruling, made.assistant.metadata)) return made
+      if (made.kind === 'created' || passesRuling(ruling, made.assistant.metadata)) return made
       throw new AppError('conflict', { message: 'Assistant already exists' })
     },
     async get(tenant, assistant_id) {

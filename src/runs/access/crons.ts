@@ -1,21 +1,21 @@
 import { AppError } from '../../base/errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
-import type { Cron } from '../cron-store.ts'
-import type { CronRequest, Crons } from '../crons.ts'
+import type { Cron } from '../crons/store.ts'
+import type { CronRequest, Crons } from '../crons/crons.ts'
 import type { Call } from '../runs.ts'
-import type { Threads } from '../threads.ts'
-import { type AccessEvent, type Ask, type Ruling, sees } from './rulings.ts'
+import type { Threads } from '../threads/threads.ts'
+import { type AccessEvent, type Ask, type Ruling, passesRuling } from './rulings.ts'
 
-/** What the crons of one user stand on. */
+/** Dependencies of one user's crons. */
 export interface CronsForDeps {
   crons: Crons
-  /** As the user may see them. */
+  /** With the user's permissions. */
   threads: Pick<Threads, 'get'>
   /** @throws AppError not_found for an assistant that the user must not run */
   assertAssistant(call: Call, id_or_graph: string): Promise<void>
 }
 
-/** Crons as one user may make, see and change them; their runs are asked for anew each time, in the name of the user. */
+/** Crons with the permissions of one user; each run is authorised again when it is created, in the name of the user. */
 export function cronsFor({ crons, threads, assertAssistant }: CronsForDeps, ask: Ask): Crons {
   const find = async (
     call: Call,
@@ -25,7 +25,7 @@ export function cronsFor({ crons, threads, assertAssistant }: CronsForDeps, ask:
   ): Promise<Ruling> => {
     const ruling = await ask(event, { cron_id, ...value })
     const cron = await crons.get(call, cron_id)
-    if (!sees(ruling, cron.metadata)) {
+    if (!passesRuling(ruling, cron.metadata)) {
       throw new AppError('not_found', { message: `Cron with ID ${cron_id} not found` })
     }
     return ruling

@@ -1,24 +1,25 @@
-import type { AssistantStore } from '../assistant-store.ts'
+import type { AssistantStore } from '../assistants/store.ts'
 import { noAssistant } from '../create-runs.ts'
-import type { Crons } from '../crons.ts'
-import type { Lists } from '../lists.ts'
+import type { Crons } from '../crons/crons.ts'
+import type { LargeItems } from '../items/large-items.ts'
+import type { Lists } from '../lists/lists.ts'
 import type { AccessUser, Tenant } from '../model.ts'
 import type { AssistantFacts } from '../plan-run.ts'
 import type { Call, Runs } from '../runs.ts'
-import type { Streams } from '../streams.ts'
-import { systemAssistantId } from '../system-assistants.ts'
-import type { Threads } from '../threads.ts'
+import type { Streams } from '../streams/streams.ts'
+import { systemAssistantId } from '../assistants/system.ts'
+import type { Threads } from '../threads/threads.ts'
 import { assistantsFor } from './assistants.ts'
 import { cronsFor } from './crons.ts'
 import { itemsFor, type ItemVerbs } from './items.ts'
 import { listsFor } from './lists.ts'
-import { type AccessRules, type Ask, askFor, sees } from './rulings.ts'
+import { type AccessRules, type Ask, askFor, passesRuling } from './rulings.ts'
 import { createRunChecks } from './run-checks.ts'
 import { runsFor } from './runs.ts'
 import { streamsFor } from './streams.ts'
 import { threadsFor } from './threads.ts'
 
-/** All that requests can reach of a deployment. */
+/** Everything of a deployment that requests use. */
 export interface Reachable {
   runs: Runs
   threads: Threads
@@ -26,14 +27,15 @@ export interface Reachable {
   crons: Crons
   assistants: AssistantStore
   items: ItemVerbs
+  largeItems: LargeItems
   lists: Lists
   /** By id or by name of its graph. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
 }
 
 /**
- * A deployment as one user of its own auth file may reach it: each verb asks the file's handlers first, and what their
- * filters leave out is not there. Everything else works as it does without.
+ * A deployment with the permissions of one user of its own auth file: each method first calls the file's handlers, and
+ * records that their filters exclude seem not to exist. Everything else works as without an auth file.
  */
 export function deploymentFor(all: Reachable, rules: AccessRules, user: AccessUser): Reachable {
   const ask = askFor(rules, user)
@@ -47,19 +49,20 @@ export function deploymentFor(all: Reachable, rules: AccessRules, user: AccessUs
     streams: streamsFor(all.streams, checks),
     crons: cronsFor({ crons: all.crons, threads, assertAssistant }, ask),
     assistants,
-    items: itemsFor(all.items, ask),
+    items: itemsFor(all.items, ask, all.largeItems),
+    largeItems: all.largeItems,
     lists: listsFor({ lists: all.lists, assistants, checks }, ask),
     async findAssistant(tenant, asked) {
       const assistant = await all.findAssistant(tenant, asked)
       if (assistant === undefined) return undefined
       const { assistant_id, metadata } = assistant
       const ruling = await ask('assistants:read', { assistant_id, metadata })
-      return sees(ruling, metadata) ? assistant : undefined
+      return passesRuling(ruling, metadata) ? assistant : undefined
     },
   }
 }
 
-/** Runs for a user's cron, which makes them while the user is away. */
+/** Runs for a user's cron, which are created while the user is absent. */
 export function runsOfUser(
   all: Pick<Reachable, 'runs' | 'threads' | 'findAssistant'>,
   rules: AccessRules,
@@ -70,8 +73,8 @@ export function runsOfUser(
 }
 
 /**
- * Whether a user may run an assistant. The one that stands for a graph is everybody's; of others a run would show the
- * configuration, so that they must be visible.
+ * Checks whether a user may run an assistant. Every user may run the default assistant of a graph; a run of another
+ * assistant would show its configuration, so that one must be visible.
  */
 function assistantCheck({ findAssistant }: Pick<Reachable, 'findAssistant'>, ask: Ask) {
   return async ({ tenant }: Call, asked: string): Promise<void> => {
@@ -79,6 +82,7 @@ function assistantCheck({ findAssistant }: Pick<Reachable, 'findAssistant'>, ask
     if (assistant === undefined) throw noAssistant(asked)
     const { assistant_id, graph_id, metadata } = assistant
     if (assistant_id === systemAssistantId(graph_id)) return
-    if (!sees(await ask('assistants:read', { assistant_id, metadata }), metadata)) throw noAssistant(asked)
+    if (!passesRuling(await ask('assistants:read', { assistant_id, metadata }), metadata))
+      throw noAssistant(asked)
   }
 }

@@ -1,72 +1,87 @@
 import { AppError } from '../../base/errors.ts'
 import type { JsonObject, JsonValue } from '../../schema/json.ts'
-import type { KvStore, StoreItem } from '../kv-store.ts'
+import { LARGE_JSON_CHARS, toJsonText } from '../../schema/raw-json.ts'
+import type { LargeItems } from '../items/large-items.ts'
+import type { KvStore, StoreItem } from '../items/kv-store.ts'
 import type { Tenant } from '../model.ts'
-import { type AccessEvent, type Ask, type Ruling, sees } from './rulings.ts'
+import { type AccessEvent, type Ask, type Ruling, passesRuling } from './rulings.ts'
 
-/** What is done with single items. */
+/** Operations on single items. */
 export type ItemVerbs = Pick<KvStore, 'put' | 'get' | 'remove'>
 
-/** What filters look at: the fields of the value, and where the item is. */
-function factsOf({
-  namespace,
-  key,
-  value,
-}: Pick<StoreItem, 'namespace' | 'key'> & { value: JsonObject }): JsonObject {
-  return { ...value, namespace, key }
+interface ItemFacts {
+  namespace: readonly string[]
+  key: string
+  json: string
 }
 
-/** Whether the user may see an item that is stored. */
-function seesItem(ruling: Ruling, item: StoreItem): boolean {
-  if (ruling.visible === undefined) return true
-  return sees(ruling, factsOf({ ...item, value: JSON.parse(item.value_json) as JsonObject }))
+/** Whether the user may see an item: filters match the fields of its value, its namespace and its key. */
+async function passes(
+  ruling: Ruling,
+  { namespace, key, json }: ItemFacts,
+  large: LargeItems,
+): Promise<boolean> {
+  if (ruling.visible === undefined || ruling.filter === null) return true
+  const others = { namespace: [...namespace], key }
+  if (json.length > LARGE_JSON_CHARS) return await large.matches(json, others, ruling.filter)
+  return passesRuling(ruling, { ...(JSON.parse(json) as JsonObject), ...others })
 }
 
-/** The long-term memory as one user may see and change it. Handlers may move a request to another namespace. */
-export function itemsFor(items: ItemVerbs, ask: Ask): ItemVerbs {
-  /** Where the handler lets the user go, and what is there now. */
+interface Found {
+  ruling: Ruling
+  namespace: string[]
+  key: string
+}
+
+/** The long-term memory with the permissions of one user. Handlers may move a request to another namespace. */
+export function itemsFor(items: ItemVerbs, ask: Ask, large: LargeItems): ItemVerbs {
+  const sees = (ruling: Ruling, item: StoreItem): Promise<boolean> =>
+    passes(ruling, { ...item, json: item.value_json }, large)
+  /** Where the request goes after the handler's changes. */
   const find = async (
-    tenant: Tenant,
     event: AccessEvent,
     asked: { namespace: readonly string[]; key: string; value?: JsonObject },
-    refresh_ttl?: boolean,
-  ) => {
+  ): Promise<Found> => {
     const ruling = await ask(event, { ...asked, namespace: [...asked.namespace] })
     const namespace = labelsOf(ruling.value['namespace'])
     const key = keyOf(ruling.value['key'])
-    const item = await items.get(tenant, namespace, key, refresh_ttl)
-    return { ruling, namespace, key, item, seen: item === undefined || seesItem(ruling, item) }
+    return { ruling, namespace, key }
+  }
+  /** Whether the user may see the stored item; it is read only if a filter needs it. */
+  const seesStored = async (tenant: Tenant, { ruling, namespace, key }: Found): Promise<boolean> => {
+    if (ruling.visible === undefined) return true
+    const item = await items.get(tenant, namespace, key, false)
+    return item === undefined || (await sees(ruling, item))
   }
   return {
     async put(tenant, item) {
       const { value } = item
-      const found = await find(
-        tenant,
-        'store:put',
-        { namespace: item.namespace, key: item.key, value },
-        false,
-      )
+      const found = await find('store:put', { namespace: item.namespace, key: item.key, value })
       const put = {
         ...item,
         namespace: found.namespace,
         key: found.key,
         value: found.ruling.value['value'] as JsonObject,
       }
-      if (!found.seen || !sees(found.ruling, factsOf(put))) throw new AppError('forbidden')
+      const isFiltered = found.ruling.visible !== undefined
+      if (isFiltered && !(await passes(found.ruling, { ...put, json: toJsonText(put.value) }, large)))
+        throw new AppError('forbidden')
+      if (!(await seesStored(tenant, found))) throw new AppError('forbidden')
       await items.put(tenant, put)
     },
     async get(tenant, namespace, key, refresh_ttl) {
-      const { item, seen } = await find(tenant, 'store:get', { namespace, key }, refresh_ttl)
-      return seen ? item : undefined
+      const found = await find('store:get', { namespace, key })
+      const item = await items.get(tenant, found.namespace, found.key, refresh_ttl)
+      return item !== undefined && (await sees(found.ruling, item)) ? item : undefined
     },
     async remove(tenant, namespace, key) {
-      const found = await find(tenant, 'store:delete', { namespace, key }, false)
-      if (found.seen) await items.remove(tenant, found.namespace, found.key)
+      const found = await find('store:delete', { namespace, key })
+      if (await seesStored(tenant, found)) await items.remove(tenant, found.namespace, found.key)
     },
   }
 }
 
-/** @throws AppError auth_failed when the handler has left something else there */
+/** @throws AppError auth_failed when the handler's value is not a namespace */
 export function labelsOf(namespace: JsonValue | undefined): string[] {
   const labels = namespace ?? []
   if (Array.isArray(labels) && labels.every((label) => typeof label === 'string')) return labels

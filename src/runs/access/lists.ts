@@ -1,21 +1,21 @@
 import { AppError } from '../../base/errors.ts'
-import type { AssistantStore } from '../assistant-store.ts'
-import type { AccessFilter, ListRequest, Lists } from '../lists.ts'
+import type { AssistantStore } from '../assistants/store.ts'
+import type { AccessFilter, ListRequest, Lists } from '../lists/lists.ts'
 import type { Call } from '../runs.ts'
 import { labelsOf } from './items.ts'
 import type { Ask } from './rulings.ts'
 import type { RunChecks } from './run-checks.ts'
 import { searchValue } from './threads.ts'
 
-/** What the lists of one user stand on. */
+/** Dependencies of the lists of one user. */
 export interface ListsForDeps {
   lists: Lists
-  /** As the user may see them. */
+  /** Only assistants that the user may see. */
   assistants: Pick<AssistantStore, 'get'>
   checks: Pick<RunChecks, 'thread'>
 }
 
-/** Lists as one user may see them: handlers are asked before anything is read. */
+/** Lists with the permissions of one user; auth handlers decide before anything is read. */
 export function listsFor(deps: ListsForDeps, ask: Ask): Lists {
   return {
     async read(call, request, gone) {
@@ -27,7 +27,7 @@ export function listsFor(deps: ListsForDeps, ask: Ask): Lists {
 
 type Allowed = { request: ListRequest; filter: AccessFilter }
 
-/** The request as handlers leave it, and what of its list may be seen. */
+/** The request with the changes of auth handlers, and their filter. */
 async function allow(deps: ListsForDeps, ask: Ask, call: Call, request: ListRequest): Promise<Allowed> {
   switch (request.list) {
     case 'threads':

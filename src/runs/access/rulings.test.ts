@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../schema/json.ts'
 import type { AccessUser } from '../model.ts'
-import { askFor, sees } from './rulings.ts'
+import { askFor, passesRuling } from './rulings.ts'
 
 const USER: AccessUser = { identity: 'u', display_name: 'u', is_authenticated: true, permissions: [] }
 
 async function seen(filter: JsonObject | null, metadata: JsonObject): Promise<boolean> {
   const ask = askFor({ ask: async (_user, _event, value) => ({ filter, value }) }, USER)
-  return sees(await ask('threads:read', {}), metadata)
+  return passesRuling(await ask('threads:read', {}), metadata)
 }
 
 describe('a filter', () => {
@@ -36,7 +36,7 @@ describe('a filter', () => {
   })
 
   it.each([{ owner: {} }, { owner: { $ne: 'a' } }, { owner: { $eq: 'a', $or: [] } }] as JsonObject[])(
-    '%j cannot be applied, and so lets nothing through',
+    '%j cannot be applied, so no record matches',
     async (filter) => {
       await expect(seen(filter, { owner: 'a' })).rejects.toMatchObject({ code: 'auth_failed' })
     },

@@ -4,37 +4,40 @@ import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import type { AccessUser } from '../model.ts'
 import type { Visible } from '../run-store.ts'
 
-/** What a user wants to do, in the names of LangGraph's `Auth` (`@langchain/langgraph-sdk/auth`). */
+/** The action of a user, by its name in LangGraph's `Auth` (`@langchain/langgraph-sdk/auth`). */
 export type AccessEvent =
   | `threads:${'create' | 'read' | 'update' | 'delete' | 'search' | 'create_run'}`
   | `assistants:${'create' | 'read' | 'update' | 'delete' | 'search'}`
   | `crons:${'create' | 'read' | 'update' | 'delete' | 'search'}`
   | `store:${'put' | 'get' | 'search' | 'list_namespaces' | 'delete'}`
 
-/** What a handler of the auth file has answered. */
+/** The answer of a handler of the auth file. */
 export interface Answer {
-  /** Only things with such metadata: by key a value, `{"$eq": value}` or `{"$contains": value or values}`. Null for all. */
+  /**
+   * Only records with such metadata: for each key a value, `{"$eq": value}` or `{"$contains": value or values}`. Null
+   * for all.
+   */
   filter: JsonObject | null
-  /** As the handler left it: it may have changed it. */
+  /** The fields of the value that the handler has changed. */
   value: JsonObject
 }
 
-/** Asks the deployment's own auth file. */
+/** Calls the handlers of the deployment's own auth file. */
 export interface AccessRules {
-  /** @throws AppError forbidden, or as the handler says; auth_unavailable, auth_failed */
+  /** @throws AppError forbidden or the handler's own error; auth_unavailable, auth_failed */
   ask(user: AccessUser, event: AccessEvent, value: JsonObject): Promise<Answer>
 }
 
-/** What a user may do: the answer for one event. */
+/** The permission of a user for one event. */
 export interface Ruling<V extends JsonObject = JsonObject> {
-  /** Undefined: everything is to be seen. */
+  /** Undefined: everything is visible. */
   visible: Visible | undefined
-  /** What `visible` goes by, as data; null: everything is to be seen. */
+  /** The filter behind `visible` as data; null: everything is visible. */
   filter: JsonObject | null
   value: V
 }
 
-/** Asks in the name of one user. */
+/** Calls the handlers for one user. */
 export type Ask = <V extends JsonObject>(event: AccessEvent, value: V) => Promise<Ruling<V>>
 
 /** @throws AppError as `AccessRules.ask` */
@@ -45,14 +48,14 @@ export function askFor(rules: AccessRules, user: AccessUser): Ask {
   }
 }
 
-/** Whether a thing may be seen. */
-export function sees({ visible }: Pick<Ruling, 'visible'>, metadata: JsonObject): boolean {
+/** Whether a record is visible. */
+export function passesRuling({ visible }: Pick<Ruling, 'visible'>, metadata: JsonObject): boolean {
   return visible === undefined || visible(metadata)
 }
 
 /**
- * Whether a thing passes a handler's filter.
- * @throws AppError auth_failed for a filter that nobody can apply: it must not let everything through
+ * The condition of a handler's filter. @throws AppError auth_failed for an invalid filter, which must not make
+ * everything visible
  */
 export function toVisible(filter: JsonObject | null): Visible | undefined {
   if (filter === null) return undefined

@@ -2,15 +2,15 @@ import type { JsonObject } from '../../schema/json.ts'
 import { noRun, noThread } from '../create-runs.ts'
 import type { Run } from '../model.ts'
 import type { Call, RunRequest, Runs } from '../runs.ts'
-import type { Threads } from '../threads.ts'
-import { type AccessEvent, type Ask, sees } from './rulings.ts'
+import type { Threads } from '../threads/threads.ts'
+import { type AccessEvent, type Ask, passesRuling } from './rulings.ts'
 import { unlessGone } from './threads.ts'
 
-/** What is asked before a user makes, sees or ends runs: they are of threads that the user may see. */
+/** Checks before a user creates, reads or ends runs, which requires that the user may see their threads. */
 export interface RunChecks {
   /** @throws AppError not_found for a thread that the user does not see */
   thread(call: Call, thread_id: string, event: AccessEvent, value?: JsonObject): Promise<void>
-  /** The run, when the user may see its thread. @throws AppError not_found */
+  /** The run, if the user may see its thread. @throws AppError not_found */
   run(
     call: Call,
     thread_id: string | null,
@@ -19,11 +19,13 @@ export interface RunChecks {
     value?: JsonObject,
   ): Promise<Run>
   /**
-   * Whether there is such a run, when the user may see its thread. Of one that is gone its stream may be left, which is
-   * for those who had it. @throws AppError not_found for a run that the user does not see
+   * The run, if it exists and the user may see its thread. The stream of a deleted run may still be kept, for callers
+   * who could read it before. @throws AppError not_found for a run that the user does not see
    */
   runIfThere(call: Call, thread_id: string | null, run_id: string, event: AccessEvent): Promise<boolean>
-  /** A run's request as the handlers leave it, and the call to make it with. @throws AppError not_found, forbidden */
+  /**
+   * A run's request after the handlers' changes, and the call to create it with. @throws AppError not_found, forbidden
+   */
   creation(
     call: Call,
     thread_id: string | null,
@@ -43,20 +45,20 @@ export function createRunChecks({ runs, threads, assertAssistant }: RunChecksDep
     async thread(call, thread_id, event, value = {}) {
       const ruling = await ask(event, { thread_id, ...value })
       const thread = await threads.get(call, thread_id)
-      if (!sees(ruling, thread.metadata)) throw noThread(thread_id)
+      if (!passesRuling(ruling, thread.metadata)) throw noThread(thread_id)
     },
     async run(call, thread_id, run_id, event, value = {}) {
       const ruling = await ask(event, { ...(thread_id !== null && { thread_id }), run_id, ...value })
       const run = await runs.get(call, thread_id, run_id)
       const thread = await threads.get(call, run.thread_id)
-      if (!sees(ruling, thread.metadata)) throw noRun()
+      if (!passesRuling(ruling, thread.metadata)) throw noRun()
       return run
     },
     async runIfThere(call, thread_id, run_id, event) {
       const ruling = await ask(event, { ...(thread_id !== null && { thread_id }), run_id })
       const run = await runs.get(call, thread_id, run_id).catch(unlessGone)
       const thread = run && (await threads.get(call, run.thread_id).catch(unlessGone))
-      if (thread !== undefined && !sees(ruling, thread.metadata)) throw noRun()
+      if (thread !== undefined && !passesRuling(ruling, thread.metadata)) throw noRun()
       return thread !== undefined
     },
     async creation(call, thread_id, request) {
@@ -68,7 +70,7 @@ export function createRunChecks({ runs, threads, assertAssistant }: RunChecksDep
   }
 }
 
-/** A run as LangGraph shows it to `threads:create_run` handlers. */
+/** A run as LangGraph passes it to `threads:create_run` handlers. */
 function runValue(thread_id: string | null, request: RunRequest) {
   const { assistant_id, run_id, metadata = {}, multitask_strategy, if_not_exists, after_seconds } = request
   const { input = null, command = null, config = {}, context = {} } = request

@@ -4,7 +4,7 @@ import type { RunChecks } from './run-checks.ts'
 
 const INTERRUPT = { action: 'interrupt' }
 
-/** Runs as one user may make, see and end them. */
+/** Runs with the permissions of one user. */
 export function runsFor(runs: Runs, checks: RunChecks, ask: Ask): Runs {
   return {
     async create(call, thread_id, request) {
@@ -13,7 +13,7 @@ export function runsFor(runs: Runs, checks: RunChecks, ask: Ask): Runs {
     },
     async createBatch(call, requests) {
       const all = await Promise.all(requests.map((request) => checks.creation(call, null, request)))
-      // Each on a thread of its own: there is none that might not be seen.
+      // Each run has a new thread, so there is none that the user might not see.
       const batchCall: Call = { ...call, access: { visible: undefined } }
       return runs.createBatch(
         batchCall,
@@ -36,7 +36,7 @@ export function runsFor(runs: Runs, checks: RunChecks, ask: Ask): Runs {
     },
     async cancel(call, thread_id, run_id, options) {
       const { action, early } = options
-      // A run that is not there yet may be cancelled on a thread that the user may see.
+      // A run that does not exist yet may be cancelled on a thread that the user may see.
       if (early && thread_id !== null)
         await checks.thread(call, thread_id, 'threads:update', { run_id, action })
       else await checks.run(call, thread_id, run_id, 'threads:update', { action })

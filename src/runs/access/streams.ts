@@ -1,7 +1,7 @@
-import type { Streams } from '../streams.ts'
+import type { Streams } from '../streams/streams.ts'
 import type { RunChecks } from './run-checks.ts'
 
-/** Streams as one user may read them. What is asked is asked once, when a stream begins. */
+/** Streams with the permissions of one user, which are checked once, when a stream begins. */
 export function streamsFor(streams: Streams, checks: RunChecks): Streams {
   return {
     async create(call, thread_id, request, gone) {

@@ -1,12 +1,12 @@
 import { noThread } from '../create-runs.ts'
 import type { Thread } from '../model.ts'
 import type { Call } from '../runs.ts'
-import type { Threads } from '../threads.ts'
-import { type AccessEvent, type Ask, sees } from './rulings.ts'
+import type { Threads } from '../threads/threads.ts'
+import { type AccessEvent, type Ask, passesRuling } from './rulings.ts'
 import { AppError } from '../../base/errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
 
-/** The thread, when the user may see it, and the event's value as the handler left it. @throws AppError not_found */
+/** The thread, if the user may see it, and the event's value after the handler's changes. @throws AppError not_found */
 type Find = (
   call: Call,
   thread_id: string,
@@ -14,12 +14,12 @@ type Find = (
   value?: JsonObject,
 ) => Promise<{ thread: Thread; value: JsonObject }>
 
-/** Threads as one user may see and change them. */
+/** Threads with the permissions of one user. */
 export function threadsFor(threads: Threads, ask: Ask): Threads {
   const find: Find = async (call, thread_id, event, value = {}) => {
     const ruling = await ask(event, { thread_id, ...value })
     const thread = await threads.get(call, thread_id)
-    if (!sees(ruling, thread.metadata)) throw noThread(thread_id)
+    if (!passesRuling(ruling, thread.metadata)) throw noThread(thread_id)
     return { thread, value: ruling.value }
   }
   return {
@@ -42,8 +42,8 @@ function oneThread(threads: Threads, ask: Ask, find: Find): Pick<Threads, One> {
       }
       const ruling = await ask('threads:create', asked)
       const thread = await threads.create(call, { ...request, metadata: ruling.value.metadata })
-      // The one that has the id may be another user's.
-      if (if_exists === 'do_nothing' && !sees(ruling, thread.metadata))
+      // The existing thread with this id may belong to another user.
+      if (if_exists === 'do_nothing' && !passesRuling(ruling, thread.metadata))
         throw new AppError('conflict', { message: 'Thread already exists' })
       return thread
     },
@@ -113,14 +113,14 @@ function threadState(threads: Threads, find: Find): Pick<Threads, State> {
   }
 }
 
-/** What a handler made of metadata that it was shown. */
+/** The metadata after the handler's changes. */
 function metadataOf({ metadata }: JsonObject): { metadata?: JsonObject } {
   return metadata === undefined || metadata === null ? {} : { metadata: metadata as JsonObject }
 }
 
 type Searched = Partial<Pick<Parameters<Threads['search']>[1], 'ids' | 'metadata' | 'values' | 'status'>>
 
-/** A search as handlers of `threads:search` are shown it. */
+/** The search as the `value` of `threads:search` handlers. */
 export function searchValue({ ids, metadata, values, status }: Searched): JsonObject {
   return {
     metadata: metadata ?? {},
@@ -130,7 +130,7 @@ export function searchValue({ ids, metadata, values, status }: Searched): JsonOb
   }
 }
 
-/** Undefined for a thing that is not there, or not to be seen. */
+/** Undefined for a record that does not exist or is not visible. */
 export function unlessGone(error: unknown): undefined {
   if (error instanceof AppError && error.code === 'not_found') return undefined
   throw error

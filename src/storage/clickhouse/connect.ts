@@ -9,36 +9,36 @@ import {
 import { CLUSTER_SETTINGS, onCluster } from './on-cluster.ts'
 import { toStoreError } from './store-error.ts'
 
-/** Where a ClickHouse is and how long one statement may take there. */
+/** The address of a ClickHouse, and its limits. */
 export interface ClickHouseOptions {
-  /** `http://` or `https://`, with a port and without a path; user and password may be in it. */
+  /** `http://` or `https://`, with a port and without a path; it may contain user and password. */
   readonly url: string
   readonly username?: string
   readonly password?: string
   readonly database: string
   /** For every statement, in seconds; default 30. */
   readonly maxExecutionSeconds?: number
-  /** Name of the cluster of replicas that the server is one of: statements are run so that they agree. */
+  /** Name of the cluster of replicas that the server belongs to: statements then run so that all replicas agree. */
   readonly cluster?: string
   /** Simultaneous requests; further ones wait. Default 16. */
   readonly maxConnections?: number
 }
 
-/** Values for the `{name:Type}` places of a statement; ClickHouse binds them, they never become SQL. */
+/** Values for the `{name:Type}` places of a statement; ClickHouse binds them, so they are never parsed as SQL. */
 export type SqlParams = Readonly<Record<string, unknown>>
 
-/** What a single statement may ask for besides. */
+/** Further options of a single statement. */
 export interface StatementOptions {
   readonly params?: SqlParams
   readonly settings?: Readonly<Record<string, string | number>>
   readonly signal?: AbortSignal
 }
 
-/** An insert of ready bytes. */
+/** An insert of encoded rows. */
 export interface InsertBytes {
   /** Table name as in SQL. */
   readonly table: string
-  /** The columns that the rows hold, in their order. */
+  /** The columns of the rows, in their order. */
   readonly columns: readonly string[]
   /** Whole rows in the format, in any number of pieces. */
   readonly body: Uint8Array | readonly Uint8Array[]
@@ -49,8 +49,8 @@ export interface InsertBytes {
 }
 
 /**
- * One database of a ClickHouse, embedded or not: the only way in which the product talks to it. Every method
- * rejects with an AppError: `store_unavailable` when trying again later may help, else `internal`.
+ * One database of a ClickHouse, embedded or not: all access of the product to it. Every method rejects with an
+ * AppError: `store_unavailable` when trying again later may help, else `internal`.
  */
 export interface ClickHouse {
   readonly database: string
@@ -58,27 +58,30 @@ export interface ClickHouse {
   readonly cluster: string | undefined
   /** True when the server answers. Never rejects. */
   ping(): Promise<boolean>
-  /** The rows of a SELECT without FORMAT clause, parsed from JSONEachRow; 64-bit integers as numbers (toString() keeps all digits). */
+  /**
+   * The rows of a SELECT without FORMAT clause, parsed from JSONEachRow; 64-bit integers as numbers (toString() keeps
+   * all digits).
+   */
   rows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>
-  /** The result of a SELECT in RowBinary, whole. The parameters may take 700 KB as text. */
+  /** The whole result of a SELECT in RowBinary. The parameters may take 700 KB as text. */
   rowBinary(sql: string, options?: StatementOptions): Promise<Buffer>
-  /** Resolves when ClickHouse has confirmed the rows; nothing is sent when the body is empty. */
+  /** Resolves when ClickHouse has confirmed the rows; an empty body sends nothing. */
   insert(insert: InsertBytes): Promise<void>
   /** Any statement without a result. */
   command(sql: string, options?: StatementOptions): Promise<void>
-  /** Creates the database when it is not there. */
+  /** Creates the database if it does not exist. */
   createDatabase(): Promise<void>
   close(): Promise<void>
 }
 
-/** Longer than any statement may take, so that the server's word comes before ours. */
+/** Longer than any statement may take, so that the server's own timeout comes first. */
 const ANSWER_GRACE_MS = 5_000
 /** Below the idle time after which servers close a connection (ClickHouse: 10 s, embedded: 15 s). */
 const IDLE_SOCKET_MS = 2_500
 const CREATE_DATABASE = 'CREATE DATABASE IF NOT EXISTS {name:Identifier}'
 const COLUMN_NAME = /^[A-Za-z_]\w*$/
 
-/** Prepares the connection; nothing is sent before the first statement. Throws for a URL that is none. */
+/** Creates the client; the first statement opens a connection. Throws for an invalid URL. */
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   const client = openClient(options, options.database)
 
@@ -107,7 +110,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       }
     },
     rowBinary(sql, asked = {}) {
-      // A server that fails half-way then answers with the error alone; the embedded engine cuts the connection.
+      // The response to a failed read is then the error alone; the embedded engine cuts the connection instead.
       const settings = { ...asked.settings, wait_end_of_query: 1 }
       return exec(`${sql}\nFORMAT RowBinary`, { ...asked, settings })
     },
@@ -166,7 +169,7 @@ function openClient(options: ClickHouseOptions, database: string): ClickHouseCli
       output_format_json_quote_64bit_integers: 0,
       ...(options.cluster && CLUSTER_SETTINGS),
     },
-    // Every failure reaches the caller as an error, who logs it once. Some warnings heed no level.
+    // The caller logs each error once. SilentLogger is needed because the client writes some warnings at any log level.
     log: { level: ClickHouseLogLevel.OFF, LoggerClass: SilentLogger },
   })
 }

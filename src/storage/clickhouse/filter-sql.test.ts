@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { parseFilter } from '../../trace/filter.ts'
+import { parseFilter } from '../../trace/filter/filter.ts'
 import { filterSql } from './filter-sql.ts'
+import { SEARCHED_TEXT, wordsOf } from './search/search-sql.ts'
 
 const GOLDEN: [string, string, Record<string, unknown>][] = [
   ['eq(name, "a")', 'ifNull(name = {f0:String}, 0)', { f0: 'a' }],
@@ -24,11 +26,7 @@ const GOLDEN: [string, string, Record<string, unknown>][] = [
     'arrayExists((entry_key, entry_value) -> (ifNull(entry_key IN {f0:Array(String)}, 0) AND ifNull(toFloat64OrNull(entry_value) > {f1:Float64}, 0)), mapKeys(metadata), mapValues(metadata))',
     { f0: ['a', 'b'], f1: 3 },
   ],
-  [
-    'search("x")',
-    '(positionCaseInsensitiveUTF8(name, {f0:String}) > 0 OR positionCaseInsensitiveUTF8(inputs_preview, {f0:String}) > 0 OR positionCaseInsensitiveUTF8(outputs_preview, {f0:String}) > 0 OR positionCaseInsensitiveUTF8(error, {f0:String}) > 0)',
-    { f0: 'x' },
-  ],
+  ['search(name, "x")', '(positionCaseInsensitiveUTF8(name, {f0:String}) > 0)', { f0: 'x' }],
 ]
 
 describe('filterSql', () => {
@@ -36,7 +34,26 @@ describe('filterSql', () => {
     expect(filterSql(parseFilter(expression))).toEqual({ sql, params })
   })
 
-  it('never puts a value into the text', () => {
+  it('a search uses the expression of the index for its words, few rows at a time', async () => {
+    const { sql, params } = filterSql(parseFilter('search("Find 你好")'))
+    expect(sql).toContain('SETTINGS max_block_size = 500')
+    const migration = await readFile(new URL('migrations/0013_words.sql', import.meta.url), 'utf8')
+    expect(migration).toContain(SEARCHED_TEXT)
+    expect(sql).toContain(`AND ${SEARCHED_TEXT} LIKE {f2:String} AND (`)
+    expect(params).toEqual({ f0: 'Find 你好', f1: 'Find 你好', f2: '%find%' })
+  })
+
+  it.each([
+    ['a_b.c', []],
+    ['Order 77123 failed', ['failed', 'order', '77123']],
+    ['你好 Ω', ['你好', 'ω']],
+    ['ΣΑ', ['α']],
+    ['ab 你', ['你']],
+  ])('words of %s', (text, words) => {
+    expect(wordsOf(text)).toEqual(words)
+  })
+
+  it('never puts a value into the statement', () => {
     const { sql, params } = filterSql(
       parseFilter(`and(eq(name, "') OR 1=1 --"), has(metadata, '{"x}{y": "z"}'))`),
     )

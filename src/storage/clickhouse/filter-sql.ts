@@ -1,8 +1,12 @@
 import { AppError } from '../../base/errors.ts'
 import { NIL_UUID } from '../../base/ids.ts'
-import type { Comparison, FilterField, FilterValue } from '../../trace/filter-fields.ts'
-import type { Filter } from '../../trace/filter.ts'
-import { LINE, countedSql } from './counted-sql.ts'
+import type { Comparison, FilterField, FilterValue } from '../../trace/filter/fields.ts'
+import type { Filter, SearchField } from '../../trace/filter/filter.ts'
+import { normalizeProvider } from '../../trace/price/provider-name.ts'
+import { checkBit } from '../../trace/rows/trace-run-row.ts'
+import { LINE, countedSql } from './usage/counted-sql.ts'
+import { PROVIDER } from './provider-sql.ts'
+import { isPayload, payloadSql } from './search/search-sql.ts'
 
 /** SQL with typed parameters `{name:Type}`; the text holds no user input. */
 export interface SqlCondition {
@@ -10,14 +14,14 @@ export interface SqlCondition {
   params: Record<string, unknown>
 }
 
-/** How a field reads from a row of table `runs`. */
+/** A field as an expression over a row of table `runs`. */
 interface Column {
   sql: string
   /** Type of the values that it is compared with. */
-  type: 'String' | 'UUID' | 'Int64' | 'Float64' | 'Decimal(38, 18)'
-  /** True where the field is null. */
+  type: 'String' | 'UUID' | 'UInt8' | 'Int64' | 'Float64' | 'Decimal(38, 18)'
+  /** True if the field is null. */
   missing: string
-  /** The same over all that count for a TraceRun without counts of its own. */
+  /** The same, summed over all TraceRuns that count for one without counts of its own. */
   total?: { sql: string; missing: string }
 }
 
@@ -31,7 +35,7 @@ const cost = (sql: string): Column => ({
   missing: `isNull(${sql})`,
   total: { sql: `sum(${sql})`, missing: `count(${sql}) = 0` },
 })
-/** Unknown counts are read as 0, as in the answers. */
+/** Unknown counts are read as 0, as in responses. */
 const count = (...columns: string[]): Column => {
   const sql = `(${columns.map((column) => `ifNull(${column}, 0)`).join(' + ')})`
   return {
@@ -45,9 +49,24 @@ const count = (...columns: string[]): Column => {
   }
 }
 
+/** Only llm TraceRuns have verdicts. */
+const check = (name: Parameters<typeof checkBit>[0]): Column => ({
+  sql: `if(run_type = 'llm', bitTest(checks, ${checkBit(name)}), NULL)`,
+  type: 'UInt8',
+  missing: `(run_type != 'llm')`,
+})
+
+/** Compares a provider with all its spellings. */
+function spelt(field: FilterField, value: FilterValue): FilterValue {
+  return field === 'provider' && typeof value === 'string' ? normalizeProvider(value) : value
+}
+
 /** Rule LLM-11. */
 const GENERATED_FOR = `(${ticks('end_time')} - ${ticks('ifNull(first_token_time, start_time)')})`
 const SPEED = `if(run_type = 'llm' AND output_tokens > 0 AND ${GENERATED_FOR} > 0, output_tokens * 1000000 / ${GENERATED_FOR}, NULL)`
+
+/** Scores may be sent as true and false. */
+const SCORE = "JSONExtract(body, 'score', 'Nullable(Float64)')"
 
 const COLUMNS: Record<FilterField, Column> = {
   id: uuid('run_id'),
@@ -59,7 +78,7 @@ const COLUMNS: Record<FilterField, Column> = {
   status: text('status'),
   error: { sql: 'error', type: 'String', missing: `status != 'error'` },
   thread_id: text('thread_id'),
-  provider: text('provider'),
+  provider: text(PROVIDER),
   model: text('model'),
   inputs: text('inputs_preview'),
   outputs: text('outputs_preview'),
@@ -75,9 +94,22 @@ const COLUMNS: Record<FilterField, Column> = {
   total_cost: cost('total_cost'),
   prompt_cost: cost('input_cost'),
   completion_cost: cost('output_cost'),
-  // Inside arrayExists over the metadata's entries.
+  // Used inside arrayExists over the metadata's entries.
   metadata_key: text('entry_key'),
   metadata_value: text('entry_value'),
+  // Expressions over a row of table `feedback`.
+  feedback_key: text("JSONExtractString(body, 'key')"),
+  feedback_score: { sql: SCORE, type: 'Float64', missing: `isNull(${SCORE})` },
+  check_run_type: check('run_type'),
+  check_format: check('format'),
+  check_model: check('model'),
+  check_usage: check('usage'),
+  issue: { sql: 'issues', type: 'String', missing: 'empty(issues)' },
+  input_source: text('input_source'),
+  output_source: text('output_source'),
+  price_model_id: text('price_model_id'),
+  user: uuid('user_id'),
+  api_key: uuid('api_key_id'),
 }
 
 const OPERATORS: Record<Comparison, string> = { eq: '=', gt: '>', gte: '>=', lt: '<', lte: '<=' }
@@ -95,29 +127,56 @@ const MAX_SUMS = 8
 
 /** What the parts of a condition share. */
 interface Context {
-  /** Makes a parameter of a value; gives its place. */
+  /** Adds a parameter with the value; returns its placeholder. */
   bind(value: unknown, type: string): string
-  /** Ids of the TraceRuns whose sums satisfy `having`; undefined where the row's own counts do. */
+  /** Ids of the TraceRuns whose sums satisfy `having`; undefined if only the row's own counts are compared. */
   sums: ((having: string) => string) | undefined
+  /**
+   * Ids of the traces whose thread satisfies `having`, among those of which some row satisfies `some`; undefined if only a
+   * row's own thread is compared.
+   */
+  threads: ((having: string, some?: string) => string) | undefined
+  /** Condition on the feedback records that are compared. */
+  feedback: string
+  /** Condition on the rows of table `run_fragments` that are searched. */
+  searched: string
 }
 
+/** The rows that a filter reads, and the names of its parameters. */
+export interface FilterPlace {
+  /** SQL condition for the rows that contain the descendants of a TraceRun and the rest of its trace. */
+  scope?: string | undefined
+  /** Prefix of its parameters, for a statement with several filters. */
+  prefix?: string
+  /** SQL conditions on the rows of tables `feedback` and `run_fragments`; without them all of the workspace are read. */
+  feedback?: string | undefined
+  searched?: string | undefined
+}
+
+const OF_WORKSPACE = 'workspace_id = {workspace_id:UUID}'
+
 /**
- * The filter as a condition on rows of table `runs`; parameters are `f0`, `f1`, …. It is never NULL. Tokens and costs
- * of a TraceRun that has none of its own are those of its descendants, as it reads (rule N6); `scope` is the SQL
- * condition for the rows among which they are, and only its own are looked at without it. Throws AppError
- * `invalid_request` for more than 8 conditions on such sums.
+ * The filter as a condition on rows of table `runs`; parameters are `f0`, `f1`, …. It is never NULL. A TraceRun without
+ * tokens and costs of its own has those of its descendants, as in responses (rule N6), and a root without a thread has
+ * that of its trace. Without a scope only a TraceRun's own values are compared. The statement has the parameter `workspace_id`. Throws AppError `invalid_request` for more than 8 conditions on such sums.
  */
-export function filterSql(filter: Filter, scope?: string): SqlCondition {
+export function filterSql(
+  filter: Filter,
+  { scope, prefix = 'f', feedback = OF_WORKSPACE, searched = OF_WORKSPACE }: FilterPlace = {},
+): SqlCondition {
   const params: Record<string, unknown> = {}
   let values = 0
   let sums = 0
   const context: Context = {
     bind(value, type) {
-      const name = `f${values++}`
+      const name = `${prefix}${values++}`
       params[name] = value
       return `{${name}:${type}}`
     },
     sums: undefined,
+    feedback,
+    searched,
+    threads: scope === undefined ? undefined : (having, some) => threadsSql(scope, having, some),
   }
   if (scope !== undefined && !namesTypeWithCounts(filter)) {
     context.sums = (having) => {
@@ -130,7 +189,7 @@ export function filterSql(filter: Filter, scope?: string): SqlCondition {
 }
 
 /** True when only TraceRuns with counts of their own can match. */
-function namesTypeWithCounts(filter: Filter): boolean {
+export function namesTypeWithCounts(filter: Filter): boolean {
   if (filter.kind === 'and') return filter.of.some(namesTypeWithCounts)
   if (filter.kind !== 'compare' || filter.field !== 'run_type') return false
   return filter.value === 'llm' || filter.value === 'embedding'
@@ -145,16 +204,29 @@ function conditionSql(filter: Filter, context: Context): string {
     case 'not':
       return `NOT ${conditionSql(filter.of, context)}`
     case 'entry':
+      if (filter.among === 'feedback')
+        return `run_id IN (SELECT run_id FROM feedback FINAL WHERE ${context.feedback} AND ${conditionSql(filter.of, context)})`
       return `arrayExists((entry_key, entry_value) -> ${conditionSql(filter.of, context)}, mapKeys(metadata), mapValues(metadata))`
     case 'missing': {
       const { missing, total } = COLUMNS[filter.field]
+      if (filter.field === 'thread_id') return withThread(`(${missing})`, '0', true, context)
       return withSums(`(${missing})`, total?.missing, true, context)
     }
     case 'compare':
       return comparisonSql(filter.field, filter.is, filter.value, context)
     case 'in': {
       const { sql, type, total } = COLUMNS[filter.field]
-      const list = bind(filter.values, `Array(${type})`)
+      const list = bind(
+        filter.values.map((value) => spelt(filter.field, value)),
+        `Array(${type})`,
+      )
+      if (filter.field === 'thread_id')
+        return withThread(
+          `${sql} IN ${list}`,
+          `${TRACE_THREAD} IN ${list}`,
+          filter.values.includes(''),
+          context,
+        )
       return withSums(
         `ifNull(${sql} IN ${list}, 0)`,
         total && `${total.sql} IN ${list}`,
@@ -162,16 +234,27 @@ function conditionSql(filter: Filter, context: Context): string {
         context,
       )
     }
-    case 'search': {
-      const needle = bind(filter.text, 'String')
-      const found = filter.fields.map(
-        (field) => `positionCaseInsensitiveUTF8(${COLUMNS[field].sql}, ${needle}) > 0`,
-      )
-      return `(${found.join(' OR ')})`
-    }
-    case 'tagged':
-      return `hasAny(tags, ${bind(filter.tags, 'Array(String)')})`
+    case 'search':
+      return searchSql(filter.fields, filter.text, context)
+    case 'listed':
+      return `hasAny(${filter.list}, ${bind(filter.values, 'Array(String)')})`
   }
+}
+
+/** A TraceRun is found by its row, or by what was sent in any of its fragments. */
+function searchSql(fields: readonly SearchField[], text: string, { bind, searched }: Context): string {
+  const needle = bind(text, 'String')
+  const contains = (sql: string): string => `positionCaseInsensitiveUTF8(${sql}, ${needle}) > 0`
+  const found = fields.map((field) =>
+    field === 'metadata'
+      ? `arrayExists(text -> ${contains('text')}, arrayConcat(mapKeys(metadata), mapValues(metadata)))`
+      : contains(COLUMNS[field].sql),
+  )
+  if (fields.some(isPayload))
+    // Few rows at a time: the condition copies their payloads several times.
+    found.push(`run_id IN (SELECT run_id FROM run_fragments
+      WHERE ${searched} AND ${payloadSql(fields, text, bind)} SETTINGS max_block_size = 500)`)
+  return `(${found.join(' OR ')})`
 }
 
 function comparisonSql(field: FilterField, is: Comparison, value: FilterValue, context: Context): string {
@@ -179,8 +262,11 @@ function comparisonSql(field: FilterField, is: Comparison, value: FilterValue, c
   if (field === 'metadata_value' && typeof value === 'number') {
     return `ifNull(toFloat64OrNull(${sql}) ${OPERATORS[is]} ${context.bind(value, 'Float64')}, 0)`
   }
-  const operand = `${OPERATORS[is]} ${context.bind(value, type)}`
-  // A cost that nobody stated is unknown, tokens that nobody counted are 0.
+  const operand = `${OPERATORS[is]} ${context.bind(spelt(field, value), type)}`
+  // Texts are compared for equality only.
+  if (field === 'thread_id')
+    return withThread(`${sql} ${operand}`, `${TRACE_THREAD} ${operand}`, value === '', context)
+  // An unknown cost matches nothing; unknown tokens count as 0.
   const holdsForNone = typeof value === 'number' && HOLDS[is](0, value)
   return withSums(
     `ifNull(${sql} ${operand}, 0)`,
@@ -195,6 +281,24 @@ function withSums(own: string, sums: string | undefined, holdsForNone: boolean, 
   if (sums === undefined || !context.sums) return own
   const ids = holdsForNone ? `NOT IN (${context.sums(`NOT (${sums})`)})` : `IN (${context.sums(sums)})`
   return `if(${OWN_COUNTS}, ${own}, run_id ${ids})`
+}
+
+/** `own` for a row with a thread or with rows above it, else whether its trace's thread satisfies `having`. */
+function withThread(own: string, having: string, holdsForNone: boolean, { threads }: Context): string {
+  if (threads === undefined) return own
+  const ids = holdsForNone ? `NOT IN (${threads(`NOT (${having})`)})` : `IN (${threads(having, own)})`
+  return `if(thread_id = '' AND parent_run_id = toUUID('${NIL_UUID}'), trace_id ${ids}, ${own})`
+}
+
+/** The thread of a trace as in trace/derive/roll-up.ts: that of its earliest TraceRun that names one. */
+const TRACE_THREAD = 'argMin(thread_id, (start_time, toString(run_id)))'
+
+/** With `some`, only traces are grouped of which some row satisfies it. */
+function threadsSql(scope: string, having: string, some: string | undefined): string {
+  const within =
+    some === undefined ? '' : ` AND trace_id IN (SELECT trace_id FROM runs WHERE ${scope} AND ${some})`
+  return `SELECT trace_id FROM runs FINAL WHERE ${scope} AND thread_id != ''${within}
+    GROUP BY trace_id HAVING ${having}`
 }
 
 /** Ids of the TraceRuns under which the counted rows of `scope` satisfy `having`. */

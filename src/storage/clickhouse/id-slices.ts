@@ -1,4 +1,4 @@
-/** Lists of ids are parameters: 256 KB each (max_query_size) at 41 bytes an id, and 1 MB of URL together. */
+/** Lists of ids are parameters: at most 256 KB each (max_query_size) at 41 bytes per id, and 1 MB of URL in total. */
 const IDS_PER_QUERY = 4_000
 
 /** The ids in lists that are short enough for a parameter of one query. */

@@ -1,30 +1,52 @@
 import { NIL_UUID } from '../../base/ids.ts'
-import type { ListQuery } from '../../ingest/trace-store.ts'
-import { type SqlCondition, filterSql } from './filter-sql.ts'
+import type { ThreadSelection, TurnFilters } from '../../ingest/store/thread-store.ts'
+import type { ListQuery } from '../../ingest/store/trace-store.ts'
+import type { Filter } from '../../trace/filter/filter.ts'
+import { type FilterPlace, type SqlCondition, filterSql } from './filter-sql.ts'
+import { turnsSql } from './threads/turns-sql.ts'
 
 const KEY = 'project_id, sort_time, run_id'
-/** A child that starts this much before its parent is still counted to it. In microseconds. */
+/** When a feedback record was last modified: `modified_at` of the record, else the time of its receipt. */
+const MODIFIED = `toUnixTimestamp64Micro(ifNull(parseDateTime64BestEffortOrNull(JSONExtractString(body, 'modified_at'), 6, 'UTC'), toDateTime64(received_at, 6, 'UTC')))`
+const MAX_TIME = Number.MAX_SAFE_INTEGER
+/** A child that starts at most this much before its parent is still found below it. In microseconds. */
 const CLOCK_SLACK = 86_400_000_000
 
 /**
- * One page of lean rows; parameters besides `workspace_id` are in `params`. The innermost query walks the sort key
- * in order and keeps the newest version of each TraceRun; conditions on other columns come after that, so that an
- * outdated version never matches. It reads only the key and what the conditions name, and stops after a page: an
- * ORDER BY around it would make it read all, and all columns of a million rows do not fit into memory.
+ * One page of lean rows; parameters besides `workspace_id` are in `params`. The innermost query walks the sort key in
+ * order and keeps the newest version of each TraceRun; conditions on other columns are applied after that, so that an
+ * outdated version never matches. It reads only the key and the columns in the conditions, and stops after a page: an
+ * ORDER BY around it would make it read everything, and all columns of a million rows do not fit into memory. `columns` are all
+ * columns of the table, `wanted` those of the result.
  */
-export function listSql(columns: string, query: ListQuery): SqlCondition {
+export function listSql(
+  columns: readonly string[],
+  query: ListQuery,
+  wanted: readonly string[] = columns,
+): SqlCondition {
   const direction = query.order === 'desc' ? 'DESC' : 'ASC'
-  const { keys, rest, params } = conditions(query)
-  // Rows of one project lie in list order already.
+  const { keys, rest, params } = listConditions(query)
+  // Rows of one project are stored in list order already.
   const order = `${oneProject(query) ? `project_id ${direction}, ` : ''}sort_time ${direction}, run_id ${direction}`
   const newest = `ORDER BY ${order}, version DESC, is_deleted DESC LIMIT 1 BY ${KEY}`
   const sql = `
-    SELECT ${columns} FROM runs FINAL
+    SELECT ${wanted.join(', ')} FROM runs FINAL
     WHERE workspace_id = {workspace_id:UUID} AND (${KEY}) IN (
-      SELECT ${KEY} FROM (SELECT ${columns} FROM runs WHERE ${keys.join(' AND ')} ${newest})
+      SELECT ${KEY} FROM (SELECT ${columns.join(', ')} FROM runs WHERE ${keys.join(' AND ')} ${newest})
       WHERE ${rest.join(' AND ')}
       LIMIT {limit:UInt32})
     ORDER BY ${order}`
+  return { sql, params }
+}
+
+/** The sort_time of the row at an offset of the list, by the sort key alone: outdated versions count too. */
+export function timeAtSql(query: ListQuery, offset: number): SqlCondition {
+  const { filter: _filter, trace_filter: _trace, tree_filter: _tree, ...unfiltered } = query
+  const { keys, params } = listConditions(unfiltered)
+  const direction = query.order === 'desc' ? 'DESC' : 'ASC'
+  const order = `${oneProject(query) ? `project_id ${direction}, ` : ''}sort_time ${direction}`
+  const sql = `SELECT toUnixTimestamp64Micro(sort_time) AS at FROM runs WHERE ${keys.join(' AND ')}
+    ORDER BY ${order} LIMIT 1 OFFSET ${offset}`
   return { sql, params }
 }
 
@@ -32,28 +54,138 @@ function oneProject(query: ListQuery): boolean {
   return query.project_ids?.length === 1
 }
 
+/** Conditions that select TraceRuns, on rows of table `runs`. */
 interface Conditions {
-  /** On the sort key. */
+  /** Conditions on the sort key. */
   keys: string[]
-  /** On what may differ between versions of a row. */
+  /** Those of `keys` that say where the rows are: workspace, projects and traces. */
+  scope: string[]
+  /** Conditions on columns that may differ between versions of a row. */
   rest: string[]
   params: Record<string, unknown>
 }
 
-function conditions(query: ListQuery): Conditions {
+/**
+ * The conditions of a query; statements with them have the parameter `workspace_id` besides. Parameters of its filter
+ * begin with `prefix`.
+ */
+export function listConditions(query: ListQuery, prefix = 'f'): Conditions {
   const params: Record<string, unknown> = { limit: query.limit }
   const scope = scopeConditions(query, params)
-  const keys = [...scope, ...keyConditions(query, params)]
+  const keys = [...scope, ...keyConditions(query, params), ...threadCondition(query, params)]
   const rest = ['is_deleted = 0', ...rowConditions(query, params)]
-  if (query.filter) {
-    const filter = filterSql(query.filter, usageScope(query, scope, params))
-    rest.push(filter.sql)
-    Object.assign(params, filter.params)
+  const feedback = feedbackCondition(query, params)
+  const searched = searchedCondition(query, keys)
+  const filterOn = (filter: Filter, place: FilterPlace): string => {
+    const condition = filterSql(filter, { feedback, ...place })
+    Object.assign(params, condition.params)
+    return condition.sql
   }
-  return { keys, rest, params }
+  if (query.filter)
+    rest.push(filterOn(query.filter, { scope: usageScope(query, scope, params), searched, prefix }))
+  // A trace has no maximum duration: its root and its other TraceRuns may be outside of the times of the list.
+  const all = scope.join(' AND ')
+  if (query.trace_filter) {
+    const root = filterOn(query.trace_filter, { scope: all, prefix: 'root' })
+    rest.push(tracesWhere(`${all} AND parent_run_id = toUUID('${NIL_UUID}') AND ${root}`))
+  }
+  if (query.tree_filter)
+    rest.push(tracesWhere(`${all} AND ${filterOn(query.tree_filter, { scope: all, prefix: 'tree' })}`))
+  return { keys, scope, rest, params }
 }
 
-/** Where the rows of the list are. */
+/** Only roots in threads. */
+function threadCondition({ of_threads }: ListQuery, params: Record<string, unknown>): string[] {
+  if (of_threads === undefined) return []
+  const roots = (turns: string) => `(sort_time, run_id) IN (SELECT root_time, run_id FROM (${turns}))`
+  if (!('from' in of_threads)) {
+    params['threads'] = of_threads
+    return [roots(turnsSql({ named: true }))]
+  }
+  const turns = turnsSql({ times: THREAD_TIMES, named: false })
+  const { having, params: more } = threadConditions(of_threads)
+  Object.assign(params, more)
+  if (having.length === 0) return [roots(turns)]
+  const threads = `SELECT thread FROM (${turns}) GROUP BY thread HAVING ${having.join(' AND ')}`
+  return [roots(`SELECT * FROM (${turns}) WHERE thread IN (${threads})`)]
+}
+
+/** Condition on `root_time` for the window of threads. */
+export const THREAD_TIMES = `root_time >= fromUnixTimestamp64Micro({threads_from:Int64})
+  AND root_time < fromUnixTimestamp64Micro({threads_to:Int64})`
+
+/** The filters as a condition on the `trace_id` of traces of these threads; undefined without filters. */
+export function turnCondition({
+  project_id,
+  thread_ids,
+  filter,
+  trace_filter,
+  tree_filter,
+}: TurnFilters & { project_id: string; thread_ids: readonly string[] }): SqlCondition | undefined {
+  const filters = {
+    ...(filter && { filter }),
+    ...(trace_filter && { trace_filter }),
+    ...(tree_filter && { tree_filter }),
+  }
+  if (Object.keys(filters).length === 0) return undefined
+  const of = { project_ids: [project_id], of_threads: thread_ids, ...filters }
+  const { keys, rest, params } = listConditions({ ...of, order: 'desc', limit: 1 })
+  return {
+    sql: `trace_id IN (SELECT trace_id FROM runs FINAL WHERE ${[...keys, ...rest].join(' AND ')})`,
+    params,
+  }
+}
+
+/** Conditions on the traces of a thread as aggregates over them, with the parameters of its window. */
+export function threadConditions(query: ThreadSelection): {
+  having: string[]
+  params: Record<string, unknown>
+} {
+  const { project_id, from, to, filter, trace_filter, tree_filter } = query
+  const params: Record<string, unknown> = { project: project_id, threads_from: from, threads_to: to }
+  const roots = { project_ids: [project_id], is_root: true, start_time: from, end_time: to } as const
+  const having: string[] = []
+  const someTrace = (condition: Partial<ListQuery>, prefix: string): void => {
+    const {
+      keys,
+      rest,
+      params: more,
+    } = listConditions({ ...roots, ...condition, order: 'desc', limit: 1 }, prefix)
+    having.push(
+      `max(trace_id IN (SELECT trace_id FROM runs FINAL WHERE ${[...keys, ...rest].join(' AND ')}))`,
+    )
+    Object.assign(params, more)
+  }
+  if (filter) someTrace({ filter }, 'thread_root')
+  if (trace_filter) someTrace({ filter: trace_filter }, 'thread_trace')
+  if (tree_filter) someTrace({ tree_filter }, 'thread_tree')
+  return { having, params }
+}
+
+function tracesWhere(condition: string): string {
+  return `trace_id IN (SELECT trace_id FROM runs FINAL WHERE ${condition})`
+}
+
+/** The feedback that the filters compare; all of it without times. */
+function feedbackCondition(
+  { feedback_from, feedback_to }: ListQuery,
+  params: Record<string, unknown>,
+): string | undefined {
+  if (feedback_from === undefined && feedback_to === undefined) return undefined
+  Object.assign(params, { feedback_from: feedback_from ?? 0, feedback_to: feedback_to ?? MAX_TIME })
+  return `workspace_id = {workspace_id:UUID} AND ${MODIFIED} >= {feedback_from:Int64} AND ${MODIFIED} < {feedback_to:Int64}`
+}
+
+/** The fragments that a search reads: those of the TraceRuns in the times of the list, where it has an end. */
+function searchedCondition(
+  { start_time, end_time, order }: ListQuery,
+  keys: readonly string[],
+): string | undefined {
+  if ((order === 'desc' ? start_time : end_time) === undefined) return undefined
+  return `workspace_id = {workspace_id:UUID} AND run_id IN (SELECT run_id FROM runs WHERE ${keys.join(' AND ')})`
+}
+
+/** Conditions that select the rows of the list. */
 function scopeConditions(query: ListQuery, params: Record<string, unknown>): string[] {
   const sql = ['workspace_id = {workspace_id:UUID}']
   if (oneProject(query)) {
@@ -72,7 +204,7 @@ function scopeConditions(query: ListQuery, params: Record<string, unknown>): str
   return sql
 }
 
-/** Where the usage is that a condition on sums may need; undefined when the rows have their own. */
+/** Condition for the rows whose usage a condition on sums may need; undefined when the rows have their own. */
 function usageScope(query: ListQuery, scope: string[], params: Record<string, unknown>): string | undefined {
   if (query.run_type === 'llm' || query.run_type === 'embedding') return undefined
   if (query.start_time === undefined) return scope.join(' AND ')

@@ -10,7 +10,7 @@ describe('splitStatements', () => {
     ])
   })
 
-  it('drops what is only comment, and keeps comments within', () => {
+  it('drops parts with comments only, and keeps comments within statements', () => {
     expect(splitStatements('-- one;\n-- two\n')).toEqual([])
     expect(splitStatements('-- why\nSELECT 1;\n  -- end\n')).toEqual(['-- why\nSELECT 1'])
     expect(splitStatements('')).toEqual([])

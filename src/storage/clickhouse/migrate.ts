@@ -7,7 +7,7 @@ import type { Logger } from '../../base/log.ts'
 import type { ClickHouse } from './connect.ts'
 import { onCluster } from './on-cluster.ts'
 
-/** Where the migrations are and where to tell of them. */
+/** The folder of migrations, and a logger. */
 export interface MigrateOptions {
   /** Folder of files named `NNNN_name.sql`; default: the product's own, beside this file. */
   readonly dir?: string | URL
@@ -32,10 +32,10 @@ const CREATE_MIGRATIONS = `CREATE TABLE IF NOT EXISTS schema_migrations (version
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
 
 /**
- * Brings the database to the newest version and returns the versions it applied; creates the database first
- * when needed. Forward only. A migration is recorded after its last statement, so one that was interrupted
- * runs again: its statements must bear that (IF NOT EXISTS). Rejects with `config_invalid` when the database
- * was made by a newer release or when an applied file has changed since.
+ * Brings the database to the newest version and returns the versions it applied; creates the database first when
+ * needed. Forward only. A migration is recorded after its last statement, those of a new database together after the
+ * last of all: interrupted ones run again, so their statements must be repeatable (IF NOT EXISTS). Rejects with
+ * `config_invalid` when a newer release made the database or when an applied file has changed since.
  */
 export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): Promise<number[]> {
   const migrations = await readMigrations(options.dir ?? new URL('./migrations/', import.meta.url))
@@ -47,17 +47,15 @@ export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): 
   checkApplied(migrations, applied)
   const newest = applied.at(-1)?.version ?? 0
   const pending = migrations.filter((migration) => migration.version > newest)
-  for (const migration of pending) {
-    await apply(clickhouse, migration)
-    options.logger.info(
-      { version: migration.version, name: migration.name },
-      'applied a ClickHouse migration',
-    )
-  }
+  // A new database records all in one insert: twelve inserts took a third of the time of all migrations.
+  const steps = applied.length === 0 ? [pending] : pending.map((migration) => [migration])
+  for (const step of steps) await apply(clickhouse, step, options.logger)
   return pending.map((migration) => migration.version)
 }
 
-/** The statements of a migration file: split where a line ends with a semicolon, comments alone dropped. */
+/**
+ * The statements of a migration file: split at lines that end with a semicolon; parts with comments only are dropped.
+ */
 export function splitStatements(text: string): string[] {
   return text
     .split(/;[ \t]*(?:\n|$)/)
@@ -103,17 +101,34 @@ function checkApplied(migrations: readonly Migration[], applied: readonly Applie
   }
 }
 
-async function apply(clickhouse: ClickHouse, migration: Migration): Promise<void> {
-  for (const statement of migration.statements) await clickhouse.command(placed(statement, clickhouse))
-  const { version, name, checksum } = migration
-  await clickhouse.command(
-    `INSERT INTO schema_migrations (version, name, checksum)
-     SELECT {version:UInt32}, {name:String}, {checksum:String}`,
-    { params: { version, name, checksum } },
-  )
+/** Records those that succeeded, also when a later one fails. */
+async function apply(
+  clickhouse: ClickHouse,
+  migrations: readonly Migration[],
+  logger: Logger,
+): Promise<void> {
+  const applied: AppliedMigration[] = []
+  try {
+    for (const { version, name, checksum, statements } of migrations) {
+      for (const statement of statements) await clickhouse.command(placed(statement, clickhouse))
+      applied.push({ version, name, checksum })
+      logger.info({ version, name }, 'applied a ClickHouse migration')
+    }
+  } finally {
+    await record(clickhouse, applied)
+  }
 }
 
-/** A schema statement for where the database is. */
+async function record(clickhouse: ClickHouse, applied: readonly AppliedMigration[]): Promise<void> {
+  await clickhouse.insert({
+    table: 'schema_migrations',
+    columns: ['version', 'name', 'checksum'],
+    format: 'JSONEachRow',
+    body: Buffer.from(applied.map((row) => JSON.stringify(row)).join('\n')),
+  })
+}
+
+/** A schema statement, adapted to a cluster if the database is on one. */
 function placed(statement: string, { cluster }: ClickHouse): string {
   return cluster === undefined ? statement : onCluster(statement, cluster)
 }

@@ -1,6 +1,6 @@
 /**
- * What every statement on a replicated cluster is run with: an insert is confirmed when most replicas have it, and a
- * read, on whichever replica, waits until that one has all confirmed inserts. So "confirmed, then read" means on a
+ * Settings of every statement on a replicated cluster: an insert is confirmed when most replicas have it, and a read,
+ * on whichever replica, waits until that replica has all confirmed inserts. So "confirmed, then read" means on a
  * cluster what it means on one server, which the order of steps in ingest relies on (ADR 0003, 0015).
  */
 export const CLUSTER_SETTINGS = {
@@ -8,7 +8,7 @@ export const CLUSTER_SETTINGS = {
   // Reads can wait for the quorum only when inserts reach it one after the other.
   insert_quorum_parallel: 0,
   select_sequential_consistency: '1',
-  // A block that looks like an earlier one is inserted all the same: marks of usage may.
+  // A block that equals an earlier one is inserted too: marks of usage may repeat.
   insert_deduplicate: 0,
   // A migration's next statement finds its table on every replica.
   alter_sync: '2',
@@ -21,12 +21,12 @@ const HEAD = new RegExp(
   'm',
 )
 const ENGINE = /\bENGINE = ((?:\w+)?MergeTree)(?:\(([^)]*)\))?/
-/** One shard: its replicas keep the same tables, told apart by the macros of each server. */
+/** One shard: its replicas have the same tables, distinguished by the macros of each server. */
 const REPLICA = `'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'`
 
 /**
- * A schema statement as it is run on a cluster of replicas: on all of them, with tables that replicate. Pure.
- * Throws RangeError for a name that is none, TypeError for a statement of another kind.
+ * A schema statement for a cluster of replicas: it runs on all of them, with tables that replicate. Pure. Throws
+ * RangeError for an invalid name, TypeError for a statement of another kind.
  */
 export function onCluster(statement: string, cluster: string): string {
   if (!CLUSTER_NAME.test(cluster)) throw new RangeError(`not the name of a cluster: ${cluster}`)

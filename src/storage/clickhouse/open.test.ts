@@ -13,7 +13,7 @@ it.each([
   expect(serverPlace(url)).toEqual(place)
 })
 
-it('a server that is away is told once, as a line of JSON and with its reason', async () => {
+it('logs once that a server is down, as a line of JSON with the reason', async () => {
   const written = (['log', 'info', 'warn', 'error', 'debug'] as const).map((name) =>
     vi.spyOn(console, name).mockImplementation(() => undefined),
   )

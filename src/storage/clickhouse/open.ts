@@ -1,30 +1,32 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { retry } from '../../base/retry.ts'
 import { toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { type ClickHouse, connectClickHouse } from './connect.ts'
 import { superviseEmbeddedClickHouse } from './embedded/supervise.ts'
 import { migrate } from './migrate.ts'
 
-/** The engine that the configuration names, connected and kept going. */
+/** The configured engine, connected and supervised. */
 export interface OpenedClickHouse {
   connection: ClickHouse
-  /** Resolves once the schema is migrated; for a server that is away at the start, as soon as it is back. */
+  /**
+   * Resolves once the schema is migrated: for a server that is unreachable at the start, as soon as it is reachable.
+   */
   ready: Promise<void>
   stop(): Promise<void>
 }
 
 const DATABASE = 'weir'
 const RETRY_MS = 1_000
-/** Of so many attempts that fail, the first is logged. */
+/** One of this many failed attempts is logged. */
 const LOG_EVERY = 30
 
 /**
- * Connects to the server at `url`, or starts the embedded engine in `dataDir` and restarts it whenever it dies.
- * The embedded engine is migrated when this resolves; a server may still be away then.
+ * Connects to the server at `url`, or starts the embedded engine in `dataDir` and restarts it whenever it exits. The
+ * embedded engine is migrated when this resolves; a server may still be unreachable then.
  */
 export async function openClickHouse(options: {
   url: string | undefined
-  /** The cluster of replicas that the server at `url` is one of. */
+  /** The cluster of replicas that the server at `url` belongs to. */
   cluster?: string | undefined
   dataDir: string
   logger: Logger
@@ -34,7 +36,7 @@ export async function openClickHouse(options: {
     : openServer(options.url, options.cluster, options.logger)
 }
 
-/** Where CLICKHOUSE_URL leads; the database is the path, else `weir`. */
+/** URL and database of CLICKHOUSE_URL; the database is its path, else `weir`. */
 export function serverPlace(text: string): { url: string; database: string } {
   const url = new URL(text)
   const database = decodeURIComponent(url.pathname).replaceAll('/', '')
@@ -55,20 +57,18 @@ function openServer(url: string, cluster: string | undefined, logger: Logger): O
   }
 }
 
-/** Never resolves when it was stopped before. */
+/** Never resolves if it is stopped before. */
 async function migrateWhenUp(connection: ClickHouse, logger: Logger, signal: AbortSignal): Promise<void> {
-  for (let attempt = 0; !signal.aborted; attempt++) {
-    try {
-      await migrate(connection, { logger })
-      return
-    } catch (error) {
+  const migrated = await retry(() => migrate(connection, { logger }).then(() => true), {
+    pauses: [RETRY_MS],
+    signal,
+    onRetry(error, failures) {
       const { code, message, cause } = toAppError(error)
       const reason = (cause instanceof Error && cause.message) || message
-      if (attempt % LOG_EVERY === 0) logger.error({ err: error, code }, `ClickHouse is not ready: ${reason}`)
-      await delay(RETRY_MS, undefined, { signal }).catch(() => undefined)
-    }
-  }
-  await new Promise(() => undefined)
+      if (failures % LOG_EVERY === 1) logger.error({ err: error, code }, `ClickHouse is not ready: ${reason}`)
+    },
+  })
+  if (migrated === undefined) await new Promise(() => undefined)
 }
 
 async function openEmbedded(dataDir: string, logger: Logger): Promise<OpenedClickHouse> {

@@ -15,12 +15,12 @@ describe('toStoreError', () => {
     Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
     new Error('Timeout error.'),
     new Error('<html>502 Bad Gateway</html>'),
-  ])('$message $type may be tried again', (error) => {
+  ])('$message $type may be retried', (error) => {
     expect(toStoreError(error)).toMatchObject({ code: 'store_unavailable', retryable: true, cause: error })
   })
 
   it.each([refusal('62', 'SYNTAX_ERROR'), refusal('516', 'AUTHENTICATION_FAILED'), new TypeError('ours')])(
-    '$message $type may not',
+    '$message $type may not be retried',
     (error) => {
       expect(toStoreError(error)).toMatchObject({ code: 'internal', retryable: false, cause: error })
     },
@@ -37,12 +37,12 @@ describe('toStoreError', () => {
     expect(toStoreError(error)).toMatchObject({ code: 'disk_full', retryable: true, cause: error })
   })
 
-  it('leaves an AppError as it is', () => {
+  it('returns an AppError unchanged', () => {
     const error = new AppError('overloaded')
     expect(toStoreError(error)).toBe(error)
   })
 
-  it('gives the code of a refusal', () => {
+  it('keeps the code of a refusal', () => {
     expect(clickHouseCode(refusal('60', 'UNKNOWN_TABLE'))).toBe(60)
     expect(clickHouseCode(new Error('x'))).toBeUndefined()
   })

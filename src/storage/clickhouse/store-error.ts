@@ -34,18 +34,18 @@ const PASSING = new Map([
 ])
 
 const NOT_ENOUGH_SPACE = 243
-/** What the system says of a full disk, in whichever exception it comes. */
+/** The system's message for a full disk, which occurs in several exceptions. */
 const NO_SPACE = /No space left on device|errno: 28\b/
 
-/** The exception code in a ClickHouse answer, undefined for errors of the connection. */
+/** The exception code in an error of ClickHouse, undefined for errors of the connection. */
 export function clickHouseCode(error: unknown): number | undefined {
   return error instanceof ClickHouseError ? Number(error.code) : undefined
 }
 
 /**
  * An error of the ClickHouse client as an AppError, with the error as its cause. `store_unavailable`
- * (retryable) when the store is away, overloaded or answers no ClickHouse error at all, `disk_full` (retryable) when
- * it has no room; the statement may or may not have taken effect. `internal` when ClickHouse refused the statement for good.
+ * (retryable) when the store is down, overloaded or answers without a ClickHouse error, `disk_full` (retryable) when its
+ * disk is full; the statement may have taken effect. `internal` when ClickHouse refused the statement.
  */
 export function toStoreError(error: unknown): AppError {
   if (error instanceof AppError) return error

@@ -1,10 +1,27 @@
-import type { ListQuery, PayloadQuery, StoredTable, TraceStore } from '../../ingest/trace-store.ts'
-import type { JsonObject } from '../../schema/json.ts'
+import type {
+  FeedbackPlace,
+  FeedbackQuery,
+  ListQuery,
+  PayloadQuery,
+  StoredTable,
+  TraceStore,
+} from '../../ingest/store/trace-store.ts'
+import { REQUEST } from '../../trace/derive/same-call.ts'
+import { TRACE_RUN_ROWS, type TraceRunRow } from '../../trace/rows/trace-run-row.ts'
+import type { ReadStore } from '../../ingest/store/stats-store.ts'
 import type { ClickHouse } from './connect.ts'
-import { listSql } from './list-sql.ts'
+import { listSql, timeAtSql } from './list-sql.ts'
+import { readingOutlines } from './trace/outline.ts'
 import { readingProjects } from './project-stats.ts'
+import { isSearch, searchInSteps } from './search/search-steps.ts'
+import { SEARCH_SETTINGS } from './search/search-sql.ts'
+import { readingFacets } from './stats/facets.ts'
+import { readingFeedbackStats } from './stats/feedback-stats.ts'
+import { readingStats } from './stats/run-stats.ts'
+import { readingThreadFigures, readingThreadRows } from './threads/thread-figures.ts'
+import { readingThreads } from './threads/thread-lists.ts'
 
-/** Column order of each table's encoding; the rooms that encode own it. */
+/** Column order of each table's encoding, passed in by the rooms that encode. */
 export interface StoreColumns {
   run_fragments: readonly string[]
   outlines: readonly string[]
@@ -13,28 +30,36 @@ export interface StoreColumns {
   feedback: readonly string[]
   waiting_children: readonly string[]
   roll_up: readonly string[]
+  trace_outline: readonly string[]
 }
 
-/** Rows that one roll-up reads at most; contract §1.8 allows 25,000 a trace. */
+/** Most rows that one roll-up reads; contract §1.8 allows 25,000 a trace. */
 const MAX_ROLL_UP_ROWS = 200_000
 
-/** Where the rows of some traces are: found by trace, as tuples of the sort key. */
+/** The sort keys of the rows of some traces. */
 const PLACES_OF_TRACES = `(project_id, sort_time, run_id) IN (
   SELECT project_id, sort_time, run_id FROM trace_runs FINAL
   WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {traces:Array(UUID)})`
 
-/** The TraceRun that the dotted_order of a row begins with: after a time of 22 characters. */
+/** The first TraceRun id in the dotted_order of a row, after a time of 22 characters. */
 const FIRST_OF_ORDER = 'toUUIDOrZero(substring(dotted_order, 23, 36))'
 
-/** The TraceStore over a ClickHouse whose schema is migrated. */
-export function createTraceStore(clickhouse: ClickHouse, columns: StoreColumns): TraceStore {
+/** The ReadStore over a ClickHouse whose schema is migrated. */
+export function createTraceStore(clickhouse: ClickHouse, columns: StoreColumns): ReadStore {
   return {
     ...storing(clickhouse, columns),
     ...readingBack(clickhouse, columns),
     ...readingWaiting(clickhouse),
     ...readingRows(clickhouse, columns),
-    ...readingOthers(clickhouse),
+    ...readingOthers(clickhouse, columns),
+    ...readingOutlines(clickhouse, columns.trace_outline),
     ...readingProjects(clickhouse),
+    ...readingStats(clickhouse),
+    ...readingFacets(clickhouse),
+    ...readingFeedbackStats(clickhouse),
+    ...readingThreads(clickhouse),
+    ...readingThreadFigures(clickhouse),
+    ...readingThreadRows(clickhouse),
   }
 }
 
@@ -42,10 +67,14 @@ function selectOf(columns: StoreColumns) {
   return (table: keyof StoreColumns) => `SELECT ${columns[table].join(', ')} FROM`
 }
 
-/** Clients choose start times, and so how many monthly partitions a batch has: a refused one would block the log. */
+/**
+ * Clients choose start times, and so the number of monthly partitions in a batch: a refused batch would block the log.
+ */
 const ANY_MONTHS = { max_partitions_per_insert_block: 0 }
+/** Built later: see index-words.ts. */
+const INSERT_SETTINGS = { ...ANY_MONTHS, exclude_materialize_skip_indexes_on_insert: 'words' }
 
-/** Writing, and whether it can be done. */
+/** Writes, and checks whether writing is possible. */
 function storing(clickhouse: ClickHouse, columns: StoreColumns) {
   return {
     insert: (table: StoredTable, body: readonly Uint8Array[], signal?: AbortSignal) =>
@@ -53,7 +82,7 @@ function storing(clickhouse: ClickHouse, columns: StoreColumns) {
         table,
         columns: columns[table],
         body,
-        settings: ANY_MONTHS,
+        settings: INSERT_SETTINGS,
         ...(signal ? { signal } : {}),
       }),
 
@@ -63,7 +92,7 @@ function storing(clickhouse: ClickHouse, columns: StoreColumns) {
   } satisfies Partial<TraceStore>
 }
 
-/** Lists of ids are parameters: 256 KB each (max_query_size) at 41 bytes an id, and 1 MB of URL together. */
+/** Lists of ids are parameters: at most 256 KB each (max_query_size) at 41 bytes per id, and 1 MB of URL in total. */
 const IDS_PER_QUERY = 4_000
 
 function slices(ids: readonly string[]): (readonly string[])[] {
@@ -71,17 +100,17 @@ function slices(ids: readonly string[]): (readonly string[])[] {
   return Array.from({ length: count }, (_, i) => ids.slice(i * IDS_PER_QUERY, (i + 1) * IDS_PER_QUERY))
 }
 
-/** A head has some hundred bytes; a larger one than this is read back with the payloads, which are bounded. */
+/** A head has some hundred bytes; a larger one than this is read back with the payloads, whose memory is limited. */
 const MAX_OUTLINE_HEAD = 1024 * 1024
 
-/** Fragments that are read without looking at their sizes first: how large, and how many. */
+/** Limits of size and number for reading fragments whole, without a first look at their sizes. */
 const SMALL_FRAGMENT = 64 * 1024
 const SMALL_FRAGMENTS = 64
 
-/** Columns that tell to which fragment a payload belongs. */
+/** Columns that identify the fragment of a payload. */
 const PAYLOAD_KEY = ['workspace_id', 'run_id', 'hash']
 
-/** What deriving needs of earlier operations. */
+/** Reads of earlier fragments, which deriving needs. */
 function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
   const outline = columns.outlines.map((name) =>
     name === 'head' ? `if(length(head) > ${MAX_OUTLINE_HEAD}, '', head)` : name,
@@ -126,7 +155,7 @@ function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
   } satisfies Partial<TraceStore>
 }
 
-/** TraceRuns whose places rest on others. */
+/** Reads of TraceRuns whose position depends on others. */
 function readingWaiting(clickhouse: ClickHouse) {
   return {
     hasWaitingChildren: async () => {
@@ -194,24 +223,95 @@ function readingRows(clickhouse: ClickHouse, columns: StoreColumns) {
         { params: { workspace_id, traces } },
       ),
 
-    list: (workspace_id: string, query: ListQuery) => {
-      const { sql, params } = listSql(columns.runs.join(', '), query)
-      return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
+    tracesWithDoubles: async (
+      workspace_id: string,
+      traces: readonly string[],
+      call_ids: readonly number[],
+    ) => {
+      const rows = await clickhouse.rows<{ trace_id: string }>(
+        `SELECT DISTINCT trace_id FROM (
+           SELECT trace_id, call_id FROM runs FINAL
+           WHERE workspace_id = {workspace_id:UUID} AND ${PLACES_OF_TRACES} AND trace_id IN {traces:Array(UUID)}
+             AND (call_id = ${REQUEST} OR call_id IN {call_ids:Array(UInt64)})
+           GROUP BY trace_id, call_id HAVING call_id = ${REQUEST} OR count() > 1)`,
+        { params: { workspace_id, traces, call_ids } },
+      )
+      return rows.map(({ trace_id }) => trace_id)
     },
+
+    list: (workspace_id: string, query: ListQuery, wanted: readonly string[] = columns.runs) =>
+      readList(clickhouse, columns.runs, { workspace_id, query, wanted }),
   } satisfies Partial<TraceStore>
 }
 
-/** What stands beside TraceRuns. */
-function readingOthers(clickhouse: ClickHouse) {
-  return {
-    feedback: async (workspace_id: string, run_ids: readonly string[]) => {
-      const rows = await clickhouse.rows<{ body: string }>(
-        `SELECT body FROM feedback FINAL
-         WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
-         ORDER BY received_at DESC, feedback_id LIMIT 1000`,
-        { params: { workspace_id, run_ids } },
-      )
-      return rows.map((row) => JSON.parse(row.body) as JsonObject)
+/** One page of a list, with a search in steps. */
+async function readList(
+  clickhouse: ClickHouse,
+  columns: readonly string[],
+  { workspace_id, query, wanted }: { workspace_id: string; query: ListQuery; wanted: readonly string[] },
+): Promise<Buffer> {
+  const page = (asked: ListQuery, settings = {}) => {
+    const { sql, params } = listSql(columns, asked, wanted)
+    return clickhouse.rowBinary(sql, { params: { workspace_id, ...params }, settings })
+  }
+  if (!isSearch(query)) return page(query)
+  return searchInSteps(query, {
+    async page(step) {
+      const rows = await page(step, SEARCH_SETTINGS)
+      const count = [...TRACE_RUN_ROWS.read(rows, wanted as readonly (keyof TraceRunRow)[])].length
+      return { rows, count }
     },
+    async timeAt(step, offset) {
+      const { sql, params } = timeAtSql(step, offset)
+      const [row] = await clickhouse.rows<{ at: number }>(sql, { params: { workspace_id, ...params } })
+      return row?.at
+    },
+  })
+}
+
+/** Reads of other records than TraceRuns, and their deletion. */
+function readingOthers(clickhouse: ClickHouse, columns: StoreColumns) {
+  return {
+    feedbackPlaces: (workspace_id: string, wanted: FeedbackQuery, fields: readonly string[]) =>
+      clickhouse.rows<FeedbackPlace>(
+        `SELECT run_id, feedback_id, toUInt32(length(body)) AS bytes, JSONExtractString(body, 'key') AS key,
+           JSONExtractString(body, 'feedback_source', 'type') AS source,
+           JSONExtractString(body, 'created_at') AS created_at,
+           toUnixTimestamp64Milli(received_at) AS received_at,
+           arrayFilter(field -> JSONHas(body, field), {fields:Array(String)}) AS said
+         FROM feedback FINAL
+         WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
+           AND (empty({keys:Array(String)}) OR has({keys:Array(String)}, key))
+           AND (empty({sources:Array(String)}) OR has({sources:Array(String)}, source))
+         ORDER BY created_at DESC, feedback.received_at DESC, feedback_id, run_id
+         LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+        { params: { workspace_id, fields, ...wanted } },
+      ),
+    feedbackBodies: (workspace_id: string, places: readonly FeedbackPlace[]) =>
+      clickhouse.rowBinary(
+        `SELECT concat(toString(run_id), '/', toString(feedback_id)), body FROM feedback FINAL
+         WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
+           AND feedback_id IN {ids:Array(UUID)}`,
+        {
+          params: {
+            workspace_id,
+            run_ids: [...new Set(places.map(({ run_id }) => run_id))],
+            ids: places.map(({ feedback_id }) => feedback_id),
+          },
+        },
+      ),
+    // A record that was sent again with another run_id has several rows.
+    feedbackRecord: (workspace_id: string, feedback_id: string) =>
+      clickhouse.rowBinary(
+        `${selectOf(columns)('feedback')} feedback FINAL
+         WHERE workspace_id = {workspace_id:UUID} AND feedback_id = {feedback_id:UUID}
+         ORDER BY received_at DESC LIMIT 1`,
+        { params: { workspace_id, feedback_id } },
+      ),
+    deleteFeedback: (workspace_id: string, feedback_id: string) =>
+      clickhouse.command(
+        'DELETE FROM feedback WHERE workspace_id = {workspace_id:UUID} AND feedback_id = {feedback_id:UUID}',
+        { params: { workspace_id, feedback_id } },
+      ),
   } satisfies Partial<TraceStore>
 }

@@ -1,10 +1,11 @@
-// Scripts run one at a time, so that ids, fence and events of a thread change together. A thread's keys share a slot.
+// Redis runs scripts one at a time, so that ids, fence and events of a thread change together. A thread's keys share a
+// slot.
 
 /**
  * KEYS: stream, log, fence, once. ARGV: now, events, chars, heads, data, keep (ms), attempt, token, id, ends, channel,
- * message. The fence of a run is `<latest attempt> <1 when the run has ended> <tokens of all attempts that appended>`. A
- * new run may have the id of one that was deleted: it begins again with attempt 1.
- * Answers position, offset, ms and seq of the first event; nothing when the lease is lost, 0 when `id` was appended before.
+ * message. The fence of a run is `<latest attempt> <1 when the run has ended> <tokens of all attempts that appended>`.
+ * A new run may have the id of a deleted one: then it starts again with attempt 1. Returns position, offset, ms and seq
+ * of the first event; nothing when the lease is lost, 0 when `id` was appended before.
  */
 export const APPEND = `
 local events, chars, keep = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[6])
@@ -37,8 +38,8 @@ return {total, string.format('%.0f', sum), text, seq + 1}
 `
 
 /**
- * KEYS: stream, log. ARGV: after (exclusive start of XRANGE), events, chars. Answers total, last ms and seq, forgotten ms
- * and seq, and the chunks; nothing when there is no log. A stream that has expired is all forgotten.
+ * KEYS: stream, log. ARGV: after (exclusive start of XRANGE), events, chars. Returns total, last ms and seq, forgotten
+ * ms and seq, and the chunks; nothing when there is no log. All events of an expired stream count as forgotten.
  */
 export const PAGE = `
 local log = redis.call('HMGET', KEYS[2], 'total', 'ms', 'seq', 'fms', 'fseq')
@@ -61,7 +62,10 @@ if redis.call('EXISTS', KEYS[1]) == 0 then fms, fseq = log[2], log[3] end
 return {log[1], log[2], log[3], fms, fseq, page}
 `
 
-/** KEYS: stream, log. ARGV: events, chars, oldest ms, chunks. Forgets some of what is beyond; answers whether it did. */
+/**
+ * KEYS: stream, log. ARGV: events, chars, oldest ms, chunks. Deletes some of the events beyond the limits; returns
+ * whether it did.
+ */
 export const TRIM = `
 local log = redis.call('HMGET', KEYS[2], 'total', 'chars')
 if not log[1] then return 0 end

@@ -1,7 +1,7 @@
 import { newUuid } from '../../base/ids.ts'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, createExpiryTime } from '../../base/clock.ts'
 import type { EventDraft, ThreadRef } from '../../events/event-log.ts'
-import type { Append, Chunk, EventBounds, EventStore, Page } from '../../events/event-store.ts'
+import type { Append, EventChunk, EventBounds, EventStore, Page } from '../../events/event-store.ts'
 import { joinData, splitData } from '../event-text.ts'
 import { APPEND, PAGE, TRIM } from './event-scripts.ts'
 import type { RedisConnection } from './redis.ts'
@@ -10,20 +10,20 @@ export interface RedisEventStoreOptions {
   redis: RedisConnection
   clock: Clock
   bounds: EventBounds
-  /** Whether an event ends its run: nobody may append for that run any more. */
+  /** True if an event ends its run: no more events can be appended for that run. */
   endsRun(event: EventDraft): boolean
 }
 
 /** An event store whose appends may be repeated. */
 export interface RedisEventStore extends EventStore {
-  /** Appends unless it has been done before under this id; undefined then. */
-  appendOnce(id: string, thread: ThreadRef, items: readonly EventDraft[]): Promise<Chunk | undefined>
-  /** Keeps the log for a while only. */
+  /** Appends unless this id was appended before; undefined then. */
+  appendOnce(id: string, thread: ThreadRef, items: readonly EventDraft[]): Promise<EventChunk | undefined>
+  /** Sets the log to expire after a while. */
   retire(thread: ThreadRef): Promise<void>
 }
 
 const CHANNEL = 'weir:events'
-/** How long what a deleted thread has streamed can still be read. */
+/** How long the stream of a deleted thread can still be read. */
 const RETIRED_MS = 10 * 60_000
 const CHECK_MS = 1000
 const PAGE_EVENTS = 500
@@ -33,13 +33,13 @@ const TRIM_CHUNKS = 20
 interface Keys {
   stream: string
   log: string
-  /** To see whether anything can be written. */
+  /** Written to test whether the server accepts writes. */
   check: string
-  /** Of what belongs to a run or an append. */
+  /** The key of data that belongs to a run or an append. */
   of(kind: 'run' | 'once', id: string): string
 }
 
-/** Braces: what belongs to a thread is in one slot of a cluster. */
+/** Braces: all keys of a thread are in one slot of a cluster. */
 function keysOf({ workspace_id, deployment_id, thread_id }: ThreadRef): Keys {
   const base = `weir:{${workspace_id}/${deployment_id}/${thread_id}}`
   return {
@@ -52,7 +52,7 @@ function keysOf({ workspace_id, deployment_id, thread_id }: ThreadRef): Keys {
 
 type PageReply = [string, string, string, string, string, [id: string, fields: string[]][]]
 
-function toChunk([id, fields]: [string, string[]]): Chunk {
+function toChunk([id, fields]: [string, string[]]): EventChunk {
   const [ms = 0, last = 0] = id.split('-').map(Number)
   const [, count, , position, , offset, , heads = '[]', , data = ''] = fields
   return {
@@ -66,12 +66,12 @@ function toChunk([id, fields]: [string, string[]]): Chunk {
 
 type Appended = [position: number, offset: string, ms: string, seq: number]
 
-/** Appends; null when the lease is lost, undefined when it was done before under this id. */
+/** Appends; null when the lease is lost, undefined when this id was appended before. */
 async function append(
   { redis, clock, bounds, endsRun }: RedisEventStoreOptions,
   { thread, items, lease }: Append,
   { id, message }: { id: string; message: string },
-): Promise<Chunk | null | undefined> {
+): Promise<EventChunk | null | undefined> {
   const keys = keysOf(thread)
   const ended = items.find(endsRun)?.run_id ?? ''
   const { heads, data } = joinData(items)
@@ -117,17 +117,18 @@ type Message = [
 /** Keeps events in Redis streams, a chunk to an entry; each run has a fence that lets only its latest attempt append. */
 export function createRedisEventStore(options: RedisEventStoreOptions): RedisEventStore {
   const { redis, clock, bounds } = options
+  const expiryTime = createExpiryTime(clock)
   const me = newUuid()
   const messageOf = (kind: Message[1], { workspace_id, deployment_id, thread_id }: ThreadRef): string =>
     JSON.stringify([me, kind, workspace_id, deployment_id, thread_id] satisfies Message)
-  const add = (one: Append, id = ''): Promise<Chunk | null | undefined> =>
+  const add = (one: Append, id = ''): Promise<EventChunk | null | undefined> =>
     append(options, one, { id, message: messageOf('appended', one.thread) })
 
   return {
     append: (appends) => Promise.all(appends.map(async (one) => (await add(one)) ?? null)),
     appendOnce: async (id, thread, items) => (await add({ thread, items, lease: null }, id)) ?? undefined,
     page: (thread, after) => readPage(redis, thread, after),
-    // One that is full, or no longer the primary, answers who reads.
+    // A write, because a server that is full, or no longer the primary, still answers reads.
     check: async (thread) => void (await redis.command('SET', keysOf(thread).check, 1, 'PX', CHECK_MS)),
     async drop(thread) {
       const { stream, log } = keysOf(thread)
@@ -138,11 +139,11 @@ export function createRedisEventStore(options: RedisEventStoreOptions): RedisEve
       const { stream, log } = keysOf(thread)
       for (const key of [stream, log]) await redis.command('PEXPIRE', key, RETIRED_MS)
     },
-    /** What is too old of all threads expires by itself. */
+    /** Expiry removes old events of all threads. */
     async trim(thread) {
       if (thread === null) return
       const { stream, log } = keysOf(thread)
-      const limits = [bounds.events, bounds.chars, clock.now() - bounds.age_ms, TRIM_CHUNKS]
+      const limits = [bounds.events, bounds.chars, expiryTime() - bounds.age_ms, TRIM_CHUNKS]
       let isMore = true
       while (isMore) isMore = (await redis.run<number>(TRIM, [stream, log], limits)) === 1
     },

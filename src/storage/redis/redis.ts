@@ -3,14 +3,17 @@ import { Redis } from 'ioredis'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 
-/** A Redis server as its users here see it. Every call throws AppError store_unavailable when it does not do it. */
+/**
+ * The commands that Weir uses of a Redis server. Every call throws AppError store_unavailable if the server does not
+ * execute it.
+ */
 export interface RedisConnection {
-  /** Runs a script, which is loaded when the server does not know it. */
+  /** Runs a script; loads it first if the server does not have it. */
   run<T>(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<T>
   command(name: string, ...args: (string | number)[]): Promise<unknown>
   /**
-   * Hears a channel on a connection of its own; `missed` whenever that stands anew, as what came before is not known, and
-   * for what `receive` does not understand: anybody may speak there.
+   * Subscribes to a channel on a connection of its own. `missed` is called after each connect, since earlier messages
+   * may be lost, and for messages that `receive` cannot read, since any client may publish there.
    */
   subscribe(channel: string, receive: (message: string) => void, missed: () => void): void
   close(): Promise<void>
@@ -29,7 +32,7 @@ async function answered<T>(work: () => Promise<unknown>): Promise<T> {
   try {
     return (await work()) as T
   } catch (error) {
-    // A server that is loading, full or no longer the primary answers, but does nothing.
+    // A server that is loading, full or no longer the primary answers, but executes nothing.
     throw new AppError('store_unavailable', { cause: error })
   }
 }
@@ -38,7 +41,7 @@ async function answered<T>(work: () => Promise<unknown>): Promise<T> {
 export function openRedis(url: string, logger: Logger): RedisConnection {
   const options = {
     connectTimeout: CONNECT_TIMEOUT_MS,
-    // What was sent and not answered is not sent again: it may have been done.
+    // A command without an answer is not sent again: it may have been executed.
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     retryStrategy: (times: number) => Math.min(times * RETRY_STEP_MS, MAX_RETRY_MS),

@@ -1,14 +1,14 @@
-import type { Decimal } from '../decimal.ts'
+import type { Decimal } from './decimal.ts'
 
 /** The parts of one side's cost by detail key; together they are the cost. */
 export type CostDetails = Record<string, Decimal>
 
-/** The key of what has no price of its own, or was not told apart. */
+/** The key of tokens without a detail, or whose detail has no price of its own. */
 export const BASE = 'base'
 
 /**
- * Parts that a client sent, completed by what they leave of the cost. None where nothing was sent, or where they
- * exceed the cost: then they are of something else.
+ * Parts that a client sent, with the rest of the cost as one more part. Empty if none was sent, or if the parts exceed
+ * the cost: then they cannot be parts of it.
  */
 export function completeDetails(cost: Decimal | undefined, sent: Readonly<CostDetails>): CostDetails {
   const parts = Object.values(sent)
@@ -18,7 +18,7 @@ export function completeDetails(cost: Decimal | undefined, sent: Readonly<CostDe
   return rest === 0n ? { ...sent } : { ...sent, [BASE]: (sent[BASE] ?? 0n) + rest }
 }
 
-/** What the parts come to. */
+/** The sum of the parts. */
 export function sumOf(details: Readonly<CostDetails>): Decimal {
   return Object.values(details).reduce((sum, part) => sum + part, 0n)
 }

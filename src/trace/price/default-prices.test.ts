@@ -1,8 +1,8 @@
 import { calcPrice } from '@pydantic/genai-prices'
 import { describe, expect, it } from 'vitest'
-import { formatDecimal } from '../decimal.ts'
+import { formatDecimal } from './decimal.ts'
 import { createDefaultPrices } from './default-prices.ts'
-import { type Counts, costOf } from './price-formula.ts'
+import { type Counts, costOf } from './formula.ts'
 
 const AT = Date.UTC(2026, 9, 1, 12) * 1000
 const prices = createDefaultPrices()
@@ -43,7 +43,7 @@ const MODELS: Record<string, readonly string[]> = {
   'x-ai': ['grok-4', 'grok-3-mini', 'grok-3'],
 }
 
-/** The same usage as the price source names it. */
+/** The same usage under the names of the price source. */
 function asItsUsage(counts: Counts): Record<string, number> {
   const { input_token_details: details } = counts
   const write5m = details['ephemeral_5m_input_tokens'] ?? 0
@@ -83,12 +83,12 @@ describe('default prices', () => {
     models.map((model) => [provider, model]),
   )
 
-  it('has enough to compare', () => {
+  it('has enough prices to compare', () => {
     expect(pairs.length).toBeGreaterThanOrEqual(30)
     expect(Object.keys(MODELS).length).toBeGreaterThanOrEqual(5)
   })
 
-  it.each(pairs)('%s %s costs what the price source itself reckons', (provider, model) => {
+  it.each(pairs)('%s %s costs as much as the price source computes', (provider, model) => {
     for (const usage of USAGES) {
       const theirs = calcPrice(asItsUsage(usage), model, {
         providerId: provider,
@@ -104,14 +104,14 @@ describe('default prices', () => {
     }
   })
 
-  it('charges a long prompt as a whole at the higher rate', () => {
+  it('charges a long prompt completely at the higher rate', () => {
     const short = find('gemini-2.5-pro', 'google', 200_000)!
     const long = find('gemini-2.5-pro', 'google', 200_001)!
     expect(long.input.base).toBe(short.input.base! * 2n)
     expect(long.output.base).toBeGreaterThan(short.output.base!)
   })
 
-  it('knows prices by their first day and by the hour', () => {
+  it('finds prices by their first day and by the hour', () => {
     const o3 = (at: number) => find('o3', 'openai', 1, at * 1000)!
     const early = o3(Date.UTC(2025, 4, 1))
     const late = o3(Date.UTC(2025, 8, 1))
@@ -155,7 +155,7 @@ describe('default prices', () => {
     ['mistral-large-latest', 'mistralai', 'mistral/mistral-large'],
     ['xai/grok-4', undefined, 'x-ai/grok-4-0709'],
     ['llama-3.3-70b-versatile', 'groq', 'groq/llama-3.3-70b-versatile'],
-  ])('knows %s of %s as %s', (model, provider, expected) => {
+  ])('finds %s of %s as %s', (model, provider, expected) => {
     expect(find(model, provider)?.price_model_id.split('@')[0]).toBe(`genai-prices:${expected}`)
   })
 
@@ -169,7 +169,7 @@ describe('default prices', () => {
     ['', 'openai'],
     ['constructor', undefined],
     ['a'.repeat(10_000), undefined],
-  ])('knows no price of %s of %s', (model, provider) => {
+  ])('finds no price of %s of %s', (model, provider) => {
     expect(find(model, provider)).toBeUndefined()
   })
 })

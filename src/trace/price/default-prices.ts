@@ -7,15 +7,15 @@ import {
   calcPrice,
   waitForUpdate,
 } from '@pydantic/genai-prices'
-import { type Decimal, divide, parseDecimal } from '../decimal.ts'
-import { candidates } from './model-match.ts'
+import { type Decimal, divide, parseDecimal } from './decimal.ts'
+import { candidates } from './default-price-match.ts'
 import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
 
-/** Models remembered with what was found for them; names come from clients. */
+/** Number of models whose prices are cached; names come from clients. */
 const MAX_KNOWN = 5_000
 const PER_MILLION = 1_000_000n
 
-/** How the price data names what usage_metadata names by these detail keys. */
+/** The names of the price data for the detail keys of usage_metadata. */
 const INPUT_KEYS: Readonly<Record<string, readonly string[]>> = {
   cache_read: ['cache_read_mtok'],
   ephemeral_1h_input_tokens: ['cache_write_1h_mtok', 'cache_write_mtok'],
@@ -34,7 +34,7 @@ const OUTPUT_KEYS: Readonly<Record<string, readonly string[]>> = {
   text: ['output_text_mtok'],
 }
 
-/** The price data that this release holds; package.json pins it. */
+/** The price data of this release; package.json pins it. */
 export interface PriceData {
   package: string
   version: string
@@ -42,7 +42,7 @@ export interface PriceData {
   newest_price: string
 }
 
-/** What the price data is and how new; `now` in epoch milliseconds. */
+/** The version and age of the price data; `now` in epoch milliseconds. */
 export async function describePriceData(now: number): Promise<PriceData> {
   let newest_price = ''
   const today = new Date(now).toISOString().slice(0, 10)
@@ -62,7 +62,7 @@ interface Found {
   model: ModelInfo
 }
 
-/** The prices that come with Weir: data of genai-prices, looked up by our names and reckoned by our formula. */
+/** The prices that come with Weir: the data of genai-prices, looked up by our names and computed with our formula. */
 export function createDefaultPrices(): PriceSource {
   const known = new Map<string, Found | null>()
   const resolve = (model: string, provider: string | undefined): Found | null => {
@@ -101,13 +101,13 @@ function firstFound(model: string, provider: string | undefined): Found | null {
   return null
 }
 
-/** Names of Bedrock end in a version, `-v2:0`; the data finds some by their beginning only, whatever the version. */
+/** Bedrock's model names end in a version, `-v2:0`; some patterns of the data match any version. */
 function isSameVersion(sent: string, known: string): boolean {
   const [a, b] = [sent, known].map((name) => /-v(\d+)(?::\d+)?$/.exec(name.trim())?.[1])
   return a === undefined || b === undefined || a === b
 }
 
-/** The package also checks its data while it looks up; a faulty entry is as good as none. */
+/** The package also checks its data during a lookup; a faulty entry counts as none. */
 function lookUp(model: string, providerId: string | undefined): PriceCalculation | null {
   try {
     return calcPrice({ input_tokens: 0 }, model, providerId === undefined ? {} : { providerId })
@@ -116,7 +116,9 @@ function lookUp(model: string, providerId: string | undefined): PriceCalculation
   }
 }
 
-/** The prices of a moment: the last that fits, as the data means its order; the first when none does. */
+/**
+ * The prices at a moment: the last entry that fits, since the order of the data means this; the first when none fits.
+ */
 function pricesAt(
   prices: ConditionalPrice[] | ModelPrice,
   at: number,
@@ -148,7 +150,7 @@ function isWithin(time: Date, start: string, end: string): boolean {
   return to < from ? now >= from || now < to : now >= from && now < to
 }
 
-/** The threshold that a prompt is beyond; 0 for none. */
+/** The threshold that a prompt exceeds; 0 for none. */
 function tierStart(prices: ModelPrice, inputTokens: number): number {
   let start = 0
   for (const price of Object.values(prices)) {
@@ -183,7 +185,7 @@ function toRates(
   return { base: amount(base), details }
 }
 
-/** The whole request has the price of the highest threshold that its prompt is beyond. */
+/** The whole request has the price of the highest threshold that its prompt exceeds. */
 function rateOf(price: number | TieredPrices | undefined, inputTokens: number): Decimal | undefined {
   let dollars = typeof price === 'object' ? price.base : price
   if (typeof price === 'object') {

@@ -9,7 +9,7 @@ it.each([
   ['us.anthropic.claude-sonnet-4-20250514-v1:0', true],
   ['anthropic.claude-3-5-sonnet-20241022-v2:0', true],
   ['amazon.nova-lite-v1:0', true],
-])('the price of another version of a model is not taken for %s', (model, isKnown) => {
+])('the price of another version of a model is not used for %s', (model, isKnown) => {
   const found = prices.find({
     model,
     provider: 'aws.bedrock',

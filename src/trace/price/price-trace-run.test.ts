@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Issue } from '../../schema/issue.ts'
-import type { Usage } from '../usage.ts'
+import type { Usage } from '../tokens/usage.ts'
 import { createDefaultPrices } from './default-prices.ts'
-import { createPriceBook, type PriceEntry } from './price-book.ts'
+import { createPriceBook, type PriceEntry } from './book.ts'
 import { priceTraceRun } from './price-trace-run.ts'
 
 const defaults = createDefaultPrices()
@@ -19,20 +19,30 @@ function priced(provider: string | undefined, model: string | undefined, changes
     ...changes,
   }
   const issues: Issue[] = []
-  priceTraceRun(
-    { start_time: Date.UTC(2026, 0, 1) * 1000, usage, llm: { provider, model }, issues },
-    defaults,
-  )
-  return { usage, issues }
+  const llm = { provider, model }
+  priceTraceRun({ start_time: Date.UTC(2026, 0, 1) * 1000, usage, llm, issues }, defaults)
+  return { usage, issues, provider: llm.provider }
 }
 
+it('a price sets the provider if none was sent', () => {
+  expect(priced(undefined, 'gpt-4o')).toMatchObject({
+    provider: 'openai',
+    usage: { total_cost: expect.any(BigInt) },
+  })
+  expect(priced('azure', 'gpt-4o').provider).toBe('azure')
+  expect(priced(undefined, 'acme-1').provider).toBeUndefined()
+})
+
 describe('issues about prices', () => {
-  it('say that no price matches, with the request that adds one', () => {
+  it('report that no price matches, with the request that adds one', () => {
     const { usage, issues } = priced('acme', 'acme.large+1')
     expect(usage.total_cost).toBeUndefined()
     expect(issues).toMatchObject([{ code: 'no_price', severity: 'info', path: 'total_cost' }])
     expect(issues[0]!.message).toContain('model acme.large+1 of provider acme')
-    const [, body] = /POST \/api\/v1\/model-price-map (\{.*\})$/.exec(issues[0]!.fix!)!
+    const [, body] =
+      /curl -s "\$LANGSMITH_ENDPOINT\/api\/v1\/model-price-map" .* -d '(\{.*\})' Then POST \/api\/v1\/runs\/reprice/.exec(
+        issues[0]!.fix!,
+      )!
     const fields = JSON.parse(body!) as PriceEntry
     const entry = {
       ...fields,
@@ -50,19 +60,19 @@ describe('issues about prices', () => {
     expect(own.find({ model: 'acmeXlarge+1', provider: 'acme', at, input_tokens: 1 })).toBeUndefined()
   })
 
-  it('say that no model is known', () => {
+  it('report a missing model', () => {
     expect(priced(undefined, undefined).issues).toMatchObject([
       { code: 'no_price', fix: expect.stringContaining('ls_model_name') },
     ])
   })
 
-  it('are none where a price is known, costs were sent, or there are no tokens', () => {
+  it('are absent when a price matches, costs were sent, or there are no tokens', () => {
     expect(priced('openai', 'gpt-4.1-mini').issues).toEqual([])
     expect(priced('acme', 'large', { total_cost: 1n, sent_costs: 4 }).issues).toEqual([])
     expect(priced('acme', 'large', { input_tokens: 0, output_tokens: 0 }).issues).toEqual([])
   })
 
-  it('say that the price knows no such service tier, which is costed as the standard one', () => {
+  it('report a service tier without a price, which costs the standard price', () => {
     const standard = priced('openai', 'gpt-4.1-mini').usage.total_cost!
     const tier = (name: string) => ({
       input_token_details: { [name]: 1000 },

@@ -1,11 +1,12 @@
 import type { Issue } from '../../schema/issue.ts'
-import { tierOfCounts } from '../service-tier.ts'
-import type { Usage } from '../usage.ts'
+import { tierOfCounts } from './service-tier.ts'
+import type { Usage } from '../tokens/usage.ts'
 import type { PriceSource } from './price.ts'
-import { priceIssue } from './price-issues.ts'
-import { settleCosts } from './settle-costs.ts'
+import { providerOfPrice } from './provider-name.ts'
+import { priceIssue } from './issues.ts'
+import { completeCosts } from './complete-costs.ts'
 
-/** What of a TraceRun its costs follow from. */
+/** The fields of a TraceRun that its costs depend on. */
 interface Priced {
   /** As sent; prices have a first day. */
   start_time: number
@@ -14,22 +15,25 @@ interface Priced {
   issues: Issue[]
 }
 
-/** Fills in the costs that nobody sent, from the prices of its workspace at its start; unknown stays absent, with an issue. */
+/** Computes costs that were not sent, from the workspace's prices at its start time. Unknown costs stay absent, with an issue. */
 export function priceTraceRun(traceRun: Priced, prices: PriceSource): void {
   const { usage, llm, start_time } = traceRun
   if (!llm || (usage.input_tokens === undefined && usage.output_tokens === undefined)) return
   const { model, provider } = llm
-  const settled = settleCosts(usage, usage.sent_costs ?? 0, usage, () =>
+  const completed = completeCosts(usage, usage.sent_costs ?? 0, usage, () =>
     prices.find({ model, provider, at: start_time, input_tokens: usage.input_tokens }),
   )
   for (const field of ['input_cost', 'output_cost', 'total_cost'] as const) {
-    const cost = settled[field]
+    const cost = completed[field]
     if (cost === undefined) delete usage[field]
     else usage[field] = cost
   }
-  usage.input_cost_details = settled.input_cost_details ?? {}
-  usage.output_cost_details = settled.output_cost_details ?? {}
-  if (settled.price_model_id !== undefined) usage.price_model_id = settled.price_model_id
+  usage.input_cost_details = completed.input_cost_details ?? {}
+  usage.output_cost_details = completed.output_cost_details ?? {}
+  if (completed.price_model_id !== undefined) {
+    usage.price_model_id = completed.price_model_id
+    llm.provider ??= providerOfPrice(completed.price_model_id)
+  }
   const tier = tierOfCounts(usage)
-  for (const code of settled.issues) traceRun.issues.push(priceIssue(code, { model, provider, tier }))
+  for (const code of completed.issues) traceRun.issues.push(priceIssue(code, { model, provider, tier }))
 }

@@ -1,36 +1,36 @@
-import type { Decimal } from '../decimal.ts'
+import type { Decimal } from './decimal.ts'
 
 /** What one token of a side costs, in 10^-18 dollars. */
 export interface Rates {
-  /** For tokens without a detail that has a price of its own; undefined where nothing is known. */
+  /** For tokens without a detail that has a price of its own; undefined if unknown. */
   base: Decimal | undefined
   /** By detail key as in usage_metadata: `cache_read`, `audio`, `flex_cache_read`, … */
   details: Readonly<Record<string, Decimal>>
 }
 
-/** What a call of one model costs. */
+/** The prices of one model. */
 export interface Price {
   /** Id of the own entry, or `genai-prices:<provider>/<model>` with `@<date>` where the price began on a date. */
   price_model_id: string
   input: Rates
   output: Rates
-  /** Once a call, in 10^-18 dollars. */
+  /** Per call, in 10^-18 dollars. */
   request: Decimal
 }
 
-/** What a price is looked up by. */
+/** The facts of a call that select its price. */
 export interface PriceQuery {
   model: string | undefined
   /** In its normalised form (D-15). */
   provider: string | undefined
   /** When the call began, epoch microseconds: prices have a first day. */
   at: number
-  /** Long prompts may cost more. */
+  /** Some prices depend on the length of the prompt. */
   input_tokens: number | undefined
 }
 
 /** Prices by model. */
 export interface PriceSource {
-  /** Undefined when no price is known, which is not the same as free. */
+  /** Undefined when no price is known, which does not mean that the call is free. */
   find(query: PriceQuery): Price | undefined
 }

@@ -1,49 +1,44 @@
 import { isDeepStrictEqual } from 'node:util'
-import { RowWriter } from '../row-binary.ts'
-import {
-  TRACE_RUN_COLUMNS,
-  type TraceRunRow,
-  readRows,
-  repricedVersion,
-  writeTraceRunRow,
-} from '../trace-run-row.ts'
+import { RowWriter } from '../rows/row-binary.ts'
+import { TRACE_RUN_ROWS, type TraceRunRow, repricedVersion } from '../rows/trace-run-row.ts'
 import type { PriceSource } from './price.ts'
-import { PRICE_ISSUES } from './price-issues.ts'
-import { type SettledCosts, settleCosts } from './settle-costs.ts'
+import { PRICE_ISSUES } from './issues.ts'
+import { providerOfPrice } from './provider-name.ts'
+import { type CompletedCosts, completeCosts } from './complete-costs.ts'
 
-/** What became of some stored rows. */
+/** The result of repricing a list of stored rows. */
 export interface Repriced {
-  /** Rows whose costs are others now, as RowBinary, to be stored over the old ones. */
+  /** Rows whose costs have changed, as RowBinary; inserted, they replace the old ones. */
   rows: Uint8Array<ArrayBuffer>
   examined: number
   changed: number
-  /** Place of the last row in its list; undefined when there was none. */
+  /** Sort key of the last row; undefined for an empty list. */
   last: { sort_time: number; run_id: string } | undefined
 }
 
-/** Computes the costs of stored rows again; those that a client sent stay. The same prices change nothing twice. */
+/** Computes the costs of stored rows again; sent costs are kept. A second call with the same prices changes nothing. */
 export function repriceRows(stored: Uint8Array, pricesOf: (workspace_id: string) => PriceSource): Repriced {
   const out = new RowWriter(1 << 16)
   let examined = 0
   let changed = 0
   let last: Repriced['last']
-  for (const row of readRows(stored, TRACE_RUN_COLUMNS)) {
+  for (const row of TRACE_RUN_ROWS.readAll(stored)) {
     examined++
     last = { sort_time: row.sort_time, run_id: row.run_id }
     const repriced = reprice(row, pricesOf(row.workspace_id))
     if (!repriced) continue
     changed++
-    writeTraceRunRow(out, repriced)
+    TRACE_RUN_ROWS.write(out, repriced)
   }
   return { rows: out.finish(), examined, changed, last }
 }
 
-/** The row with its new costs; undefined when they are what they were. */
+/** The row with its new costs; undefined when they are unchanged. */
 function reprice(row: TraceRunRow, prices: PriceSource): TraceRunRow | undefined {
   if (row.input_tokens === null && row.output_tokens === null) return undefined
   const input_tokens = row.input_tokens ?? undefined
   const output_tokens = row.output_tokens ?? undefined
-  const settled = settleCosts(
+  const completed = completeCosts(
     {
       input_cost: row.input_cost ?? undefined,
       output_cost: row.output_cost ?? undefined,
@@ -61,10 +56,11 @@ function reprice(row: TraceRunRow, prices: PriceSource): TraceRunRow | undefined
         input_tokens,
       }),
   )
-  const issues = [...settled.issues, ...row.issues.filter((code) => !PRICE_CODES.has(code))]
+  const issues = [...completed.issues, ...row.issues.filter((code) => !PRICE_CODES.has(code))]
   const costs = {
-    ...columnsOf(settled),
-    issues: settled.issues.length > 0 || hasPriceIssue(row) ? issues : row.issues,
+    ...columnsOf(completed),
+    provider: row.provider || (providerOfPrice(completed.price_model_id) ?? ''),
+    issues: completed.issues.length > 0 || hasPriceIssue(row) ? issues : row.issues,
   }
   const isSame = (Object.keys(costs) as (keyof typeof costs)[]).every((key) =>
     isDeepStrictEqual(costs[key], row[key]),
@@ -78,13 +74,13 @@ function hasPriceIssue({ issues }: TraceRunRow): boolean {
   return issues.some((code) => PRICE_CODES.has(code))
 }
 
-function columnsOf(settled: SettledCosts) {
+function columnsOf(completed: CompletedCosts) {
   return {
-    input_cost: settled.input_cost ?? null,
-    output_cost: settled.output_cost ?? null,
-    total_cost: settled.total_cost ?? null,
-    input_cost_details: settled.input_cost_details ?? {},
-    output_cost_details: settled.output_cost_details ?? {},
-    price_model_id: settled.price_model_id ?? '',
+    input_cost: completed.input_cost ?? null,
+    output_cost: completed.output_cost ?? null,
+    total_cost: completed.total_cost ?? null,
+    input_cost_details: completed.input_cost_details ?? {},
+    output_cost_details: completed.output_cost_details ?? {},
+    price_model_id: completed.price_model_id ?? '',
   }
 }

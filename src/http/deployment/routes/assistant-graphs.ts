@@ -1,13 +1,9 @@
 import { AppError } from '../../../base/errors.ts'
-import type { GraphCall } from '../../../runs/graph-host.ts'
+import type { GraphCall } from '../../../runs/execute/graph-host.ts'
 import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
-import { flagParameter, type Parameter, requiredTextParameter } from '../../parameters.ts'
-import {
-  type DeploymentContext,
-  type DeploymentRoute,
-  deploymentRoute as route,
-} from '../deployment-route.ts'
+import { flagParameter, type Parameter, requiredTextParameter } from '../../api/parameters.ts'
+import { type DeploymentContext, type DeploymentRoute, deploymentRoute as route } from '../route.ts'
 import { ASSISTANT_PARAMS } from './assistants.ts'
 
 const TAG = 'Assistants'
@@ -16,7 +12,7 @@ type Question<C = GraphCall> = C extends { graph_id: string; config: JsonObject 
   ? Omit<C, 'graph_id' | 'config'>
   : never
 
-/** Asks an assistant's graph; a factory sees the assistant's config and the request's headers, as for a run. */
+/** Calls an assistant's graph; a factory receives the assistant's config and the request's headers, as for a run. */
 async function ask({ deps, req }: DeploymentContext, asked: string, question: Question): Promise<string> {
   const assistant = await deps.findAssistant(deps.tenant, asked)
   if (assistant === undefined) throw new AppError('not_found', { message: 'Assistant not found' })
@@ -32,9 +28,9 @@ async function ask({ deps, req }: DeploymentContext, asked: string, question: Qu
   return (await deps.host.call(deps.tenant, call)).body
 }
 
-/** How deep to look into subgraphs: a flag, or a number of levels. */
+/** How many levels of subgraphs to include: a flag, or a number. */
 const XRAY: Parameter<boolean | number> = {
-  description: 'Whether to show what is inside of subgraphs, or how many levels of it.',
+  description: 'Whether to include subgraphs, or how many levels of them.',
   required: false,
   schema: { anyOf: [{ type: 'boolean' }, { type: 'integer', minimum: 0, maximum: 100 }], default: false },
   read(values) {
@@ -56,7 +52,7 @@ function subgraphRoutes(): DeploymentRoute[] {
     query,
     reply: 'bytes',
     reply_schema: 'subgraph-schemas',
-    errors: ['not_found', 'host_unavailable'],
+    errors: ['not_found', 'host_unavailable', 'conflict'],
   } as const
   return [
     route({
@@ -87,19 +83,20 @@ function subgraphRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** What an assistant's graph looks like (run-api 1.12); the graph's own code answers. */
+/** Structure of an assistant's graph (run-api 1.12); computed by the graph's own code. */
 export function assistantGraphRoutes(): DeploymentRoute[] {
   return [
     route({
       method: 'GET',
       path: '/assistants/{assistant_id}/graph',
-      summary: 'The graph of an assistant, to be drawn',
+      summary: 'The graph of an assistant, for drawing it',
       tag: TAG,
       params: ASSISTANT_PARAMS,
       query: { xray: XRAY },
       reply: 'bytes',
       reply_schema: 'graph-drawing',
-      errors: ['not_found', 'host_unavailable'],
+      revalidates: true,
+      errors: ['not_found', 'host_unavailable', 'conflict'],
       async handle(context) {
         const { params, query } = context
         return { body: await ask(context, params.assistant_id, { name: 'graph', xray: query.xray }) }
@@ -109,12 +106,13 @@ export function assistantGraphRoutes(): DeploymentRoute[] {
     route({
       method: 'GET',
       path: '/assistants/{assistant_id}/schemas',
-      summary: 'What the graph of an assistant takes, gives and keeps',
+      summary: 'Schemas of input, output and state of the graph of an assistant',
       tag: TAG,
       params: ASSISTANT_PARAMS,
       reply: 'bytes',
       reply_schema: 'graph-schemas',
-      errors: ['not_found', 'host_unavailable'],
+      revalidates: true,
+      errors: ['not_found', 'host_unavailable', 'conflict'],
       handle: async (context) => ({
         body: await ask(context, context.params.assistant_id, { name: 'schemas' }),
       }),

@@ -1,16 +1,16 @@
 import { AppError } from '../../../base/errors.ts'
 import { newUuid, parseUuid } from '../../../base/ids.ts'
-import { assistantJson, unavailableGraphs } from '../../../runs/assistant-json.ts'
-import type { Assistant, AssistantChange } from '../../../runs/assistant-store.ts'
-import { removeAssistant } from '../../../runs/remove-assistant.ts'
+import { assistantJson, unavailableGraphs } from '../../../runs/assistants/json.ts'
+import type { Assistant, AssistantChange } from '../../../runs/assistants/store.ts'
+import { removeAssistant } from '../../../runs/assistants/remove.ts'
 import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import { flagParameter, requiredTextParameter } from '../../parameters.ts'
+import { flagParameter, requiredTextParameter } from '../../api/parameters.ts'
 import { callOf } from '../call-of.ts'
-import type { DeploymentDeps } from '../deployment-deps.ts'
-import { type DeploymentRoute, deploymentRoute as route } from '../deployment-route.ts'
-import { countReply, LIST_ERRORS, listReply } from '../list-reply.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { type DeploymentRoute, deploymentRoute as route } from '../route.ts'
+import { countReply, LIST_ERRORS, listReply } from '../reply/list-reply.ts'
 
 const TAG = 'Assistants'
 const DEFAULT_NAME = 'Untitled'
@@ -37,7 +37,7 @@ function found<T>(value: T | undefined): T {
   return value
 }
 
-/** The id of an assistant that is there, by id or by name of its graph. @throws AppError not_found */
+/** The id of an existing assistant, by id or by name of its graph. @throws AppError not_found */
 async function idOf({ findAssistant, tenant }: DeploymentDeps, asked: string): Promise<string> {
   return found(await findAssistant(tenant, asked)).assistant_id
 }
@@ -64,11 +64,11 @@ function createRoute(): DeploymentRoute {
   return route({
     method: 'POST',
     path: '/assistants',
-    summary: 'Make an assistant',
+    summary: 'Create an assistant',
     tag: TAG,
     body: 'assistant-create',
     reply: 'assistant',
-    errors: ['not_found', 'conflict'],
+    errors: ['not_found', 'conflict', 'quota_reached'],
     async handle({ deps, body }) {
       assertGraph(deps, body.graph_id)
       const { kind, assistant } = await deps.assistants.create(deps.tenant, {
@@ -91,13 +91,13 @@ function updateRoute(): DeploymentRoute {
   return route({
     method: 'PATCH',
     path: '/assistants/{assistant_id}',
-    summary: 'Make a new version of an assistant',
-    description: 'What is not named stays. Runs that have begun go on as they were.',
+    summary: 'Create a new version of an assistant',
+    description: 'Absent fields are not changed. Existing runs are not affected.',
     tag: TAG,
     params: ASSISTANT_PARAMS,
     body: 'assistant-update',
     reply: 'assistant',
-    errors: ['not_found'],
+    errors: ['not_found', 'metadata_too_large'],
     async handle({ deps, params, body }) {
       const id = await idOf(deps, params.assistant_id)
       if (typeof body.graph_id === 'string') assertGraph(deps, body.graph_id)
@@ -122,7 +122,7 @@ function deleteRoute(): DeploymentRoute {
     method: 'DELETE',
     path: '/assistants/{assistant_id}',
     summary: 'Delete an assistant, its versions and its crons',
-    description: 'The assistant that stands for a graph is made anew at once. Runs stay.',
+    description: 'The default assistant of a graph is created again at once. Runs are kept.',
     tag: TAG,
     params: ASSISTANT_PARAMS,
     query: {
@@ -223,7 +223,7 @@ function versionRoutes(): DeploymentRoute[] {
     route({
       method: 'POST',
       path: '/assistants/{assistant_id}/latest',
-      summary: 'Go to a version of an assistant',
+      summary: 'Make a version of an assistant the current one',
       tag: TAG,
       params: ASSISTANT_PARAMS,
       body: 'assistant-latest',

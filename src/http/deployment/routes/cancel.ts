@@ -1,13 +1,13 @@
 import { AppError } from '../../../base/errors.ts'
 import type { CancelResult, CancelSelector } from '../../../runs/run-store.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import { choiceParameter, flagParameter } from '../../parameters.ts'
+import { choiceParameter, flagParameter } from '../../api/parameters.ts'
 import { callOf } from '../call-of.ts'
-import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
-import { isGiven } from '../given.ts'
-import { prefers } from '../prefers.ts'
-import { sameUuid } from '../same-uuid.ts'
-import { RUN_PARAMS } from '../thread-params.ts'
+import { type DeploymentRoute, deploymentRoute } from '../route.ts'
+import { isGiven } from '../request/given.ts'
+import { prefers } from '../request/prefers.ts'
+import { sameUuid } from '../request/same-uuid.ts'
+import { RUN_PARAMS } from '../request/thread-params.ts'
 
 const TAG = 'Cancel'
 const QUERY = {
@@ -18,7 +18,7 @@ const QUERY = {
   wait: flagParameter('Answer when it has ended.', false),
 }
 
-/** Exactly one of the two ways to name runs. @throws AppError invalid_request */
+/** Accepts exactly one of the two ways to name runs. @throws AppError invalid_request */
 function toSelector({ status, thread_id, run_ids }: SchemaTypes['run-cancel-many']): CancelSelector {
   if (isGiven(status) && !isGiven(thread_id) && !isGiven(run_ids)) return { status }
   if (!isGiven(status) && isGiven(thread_id) && isGiven(run_ids)) {
@@ -37,7 +37,7 @@ export function cancelRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'POST',
       path: '/threads/{thread_id}/runs/{run_id}/cancel',
-      summary: 'Cancel a run: 202 when it has been told, 204 with wait when it has ended',
+      summary: 'Cancel a run: 202 when the cancel is accepted, 204 with wait when the run has ended',
       tag: TAG,
       params: RUN_PARAMS,
       query: {

@@ -1,23 +1,23 @@
 import { AppError } from '../../../base/errors.ts'
-import { cronJson } from '../../../runs/cron-json.ts'
-import type { CronChange, CronRequest } from '../../../runs/crons.ts'
+import { cronJson } from '../../../runs/crons/json.ts'
+import type { CronChange, CronRequest } from '../../../runs/crons/crons.ts'
 import type { RunRequest } from '../../../runs/runs.ts'
 import { parseUuid } from '../../../base/ids.ts'
 import { withoutRuntimeKeys } from '../../../schema/config-keys.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import { parseTime } from '../../../trace/time.ts'
-import { uuidParameter } from '../../parameters.ts'
+import { parseTime } from '../../../trace/derive/time.ts'
+import { uuidParameter } from '../../api/parameters.ts'
 import { callOf } from '../call-of.ts'
-import type { DeploymentDeps } from '../deployment-deps.ts'
-import { type DeploymentRoute, deploymentRoute as route } from '../deployment-route.ts'
-import { countReply, LIST_ERRORS, listReply } from '../list-reply.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { type DeploymentRoute, deploymentRoute as route } from '../route.ts'
+import { countReply, LIST_ERRORS, listReply } from '../reply/list-reply.ts'
 
 const TAG = 'Crons'
 const DEFAULT_LIMIT = 10
 const PARAMS = { cron_id: uuidParameter('Id of the cron.') }
 
-/** Fields of a body that say what its runs do. */
+/** Fields of a body that belong to the request of its runs. */
 const RUN_FIELDS = [
   'input',
   'command',
@@ -33,12 +33,12 @@ const RUN_FIELDS = [
   'checkpoint_during',
   'multitask_strategy',
 ] as const
-/** Those of them that a null takes away. */
+/** Those of them that a null deletes. */
 const CLEARABLE: ReadonlySet<string> = new Set(['input', 'webhook'])
 
 type Body = SchemaTypes['cron-create'] | SchemaTypes['cron-update']
 
-/** Epoch milliseconds; null and undefined stay. @throws AppError invalid_request */
+/** Epoch milliseconds; null and undefined are returned unchanged. @throws AppError invalid_request */
 function endTime(text: string | null | undefined): number | null | undefined {
   if (text === null || text === undefined) return text
   const time = parseTime(text)
@@ -56,7 +56,7 @@ function runFields(body: Body): Partial<RunRequest> {
   return Object.fromEntries(named) as Partial<RunRequest>
 }
 
-/** What bodies of both kinds say of the cron itself; what is absent is left out. */
+/** The fields about the cron itself, from bodies of both kinds; absent ones are left out. */
 function cronFields(body: Body): Omit<CronChange, 'payload' | 'schedule'> {
   const { timezone, enabled, on_run_completed, metadata } = body
   const end_time = endTime(body.end_time)
@@ -89,13 +89,13 @@ function createRoutes(): DeploymentRoute[] {
     tag: TAG,
     body: 'cron-create',
     reply: 'cron',
-    errors: ['not_found'],
+    errors: ['not_found', 'quota_reached'],
   } as const
   return [
     route({
       ...shared,
       path: '/runs/crons',
-      summary: 'Run an assistant again and again, each time on a thread of its own',
+      summary: 'Create a cron whose runs each have a thread of their own',
       handle: async (context) => ({
         body: cronJson(await context.deps.crons.create(callOf(context), null, toRequest(context.body))),
       }),
@@ -103,7 +103,7 @@ function createRoutes(): DeploymentRoute[] {
     route({
       ...shared,
       path: '/threads/{thread_id}/runs/crons',
-      summary: 'Run an assistant on a thread again and again',
+      summary: 'Create a cron on a thread',
       params: { thread_id: uuidParameter('Id of the thread.') },
       async handle(context) {
         const { deps, params, body } = context
@@ -113,7 +113,7 @@ function createRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** Null when the filter names an assistant that is not there. */
+/** Null when the filter names an unknown assistant. */
 async function toFilter({ findAssistant, tenant }: DeploymentDeps, body: SchemaTypes['cron-count']) {
   const { assistant_id: asked, thread_id, enabled, metadata } = body
   const assistant_id =
@@ -173,7 +173,7 @@ function searchRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** Runs that are made again and again (run-api 1.3). */
+/** Scheduled runs (run-api 1.3). */
 export function cronRoutes(): DeploymentRoute[] {
   return [
     ...createRoutes(),
@@ -182,12 +182,12 @@ export function cronRoutes(): DeploymentRoute[] {
       method: 'PATCH',
       path: '/runs/crons/{cron_id}',
       summary: 'Change a cron',
-      description: 'What is not named stays. Runs that have been made go on as they were.',
+      description: 'Absent fields are not changed. Existing runs are not affected.',
       tag: TAG,
       params: PARAMS,
       body: 'cron-update',
       reply: 'cron',
-      errors: ['not_found'],
+      errors: ['not_found', 'metadata_too_large'],
       async handle(context) {
         const { deps, params, body } = context
         return { body: cronJson(await deps.crons.update(callOf(context), params.cron_id, toChange(body))) }
@@ -197,7 +197,7 @@ export function cronRoutes(): DeploymentRoute[] {
       method: 'DELETE',
       path: '/runs/crons/{cron_id}',
       summary: 'Delete a cron',
-      description: 'Runs that it has made stay.',
+      description: 'Runs that it created are kept.',
       tag: TAG,
       params: PARAMS,
       reply: 'bytes',

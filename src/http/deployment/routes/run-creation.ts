@@ -1,19 +1,26 @@
 import type { Run } from '../../../runs/model.ts'
 import { runJson } from '../../../runs/run-json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import type { Headers } from '../../exchange.ts'
-import type { RouteContext } from '../../route.ts'
+import type { Headers } from '../../server/exchange.ts'
+import type { RouteContext } from '../../api/route.ts'
 import { callOf } from '../call-of.ts'
-import type { DeploymentDeps } from '../deployment-deps.ts'
-import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
-import { runLocation } from '../run-location.ts'
-import { CONNECTED_QUERY, toConnectedRequest, toRequest } from '../run-request.ts'
-import { THREAD_PARAMS } from '../thread-params.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { type DeploymentRoute, deploymentRoute } from '../route.ts'
+import { runLocation } from '../reply/run-location.ts'
+import { CONNECTED_QUERY, toConnectedRequest, toRequest } from '../request/run-request.ts'
+import { THREAD_PARAMS } from '../request/thread-params.ts'
 
 const THREAD_TAG = 'Thread runs'
 const STATELESS_TAG = 'Stateless runs'
-const ERRORS = ['not_found', 'thread_busy', 'run_id_taken', 'shutting_down'] as const
-const STATELESS_ERRORS = ['not_found', 'run_id_taken', 'shutting_down'] as const
+const ERRORS = [
+  'not_found',
+  'thread_busy',
+  'run_id_taken',
+  'quota_reached',
+  'metadata_too_large',
+  'shutting_down',
+] as const
+const STATELESS_ERRORS = ['not_found', 'run_id_taken', 'quota_reached', 'shutting_down'] as const
 
 type WaitContext = RouteContext<unknown, typeof CONNECTED_QUERY, SchemaTypes['run-create'], DeploymentDeps>
 
@@ -21,7 +28,7 @@ function locationOf(thread_id: string | null, { run_id }: Run): Headers {
   return { 'content-location': runLocation(thread_id, run_id) }
 }
 
-/** Makes a run and answers its result when it is there; headers at once, so that the client knows the run. */
+/** Creates a run and returns its result when it has ended; headers at once, so that the client knows the run. */
 async function waitFor(context: WaitContext, thread_id: string | null) {
   const { deps } = context
   const request = toConnectedRequest(context)
@@ -30,7 +37,7 @@ async function waitFor(context: WaitContext, thread_id: string | null) {
   return { headers: { 'content-location': location, location: `${location}/join` }, body: result }
 }
 
-/** Runs of threads, in the background or waited for. */
+/** Runs of threads, in the background or with their result. */
 function threadRunRoutes(): DeploymentRoute[] {
   const shared = { tag: THREAD_TAG, params: THREAD_PARAMS, body: 'run-create', errors: ERRORS } as const
   return [
@@ -38,7 +45,7 @@ function threadRunRoutes(): DeploymentRoute[] {
       ...shared,
       method: 'POST',
       path: '/threads/{thread_id}/runs',
-      summary: 'Make a run that goes on by itself',
+      summary: 'Create a run in the background',
       reply: 'run',
       async handle(context) {
         const { thread_id } = context.params
@@ -50,7 +57,7 @@ function threadRunRoutes(): DeploymentRoute[] {
       ...shared,
       method: 'POST',
       path: '/threads/{thread_id}/runs/wait',
-      summary: 'Make a run and wait for its result; newlines keep the connection alive',
+      summary: 'Create a run and wait for its result; newlines keep the connection alive',
       query: CONNECTED_QUERY,
       reply: 'bytes',
       reply_schema: 'run-result',
@@ -59,7 +66,7 @@ function threadRunRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** Runs on a thread of their own, which goes away with them unless it is kept. */
+/** Runs with a new thread each, which is deleted with the run unless it is kept. */
 function statelessRunRoutes(): DeploymentRoute[] {
   const shared = { tag: STATELESS_TAG, errors: STATELESS_ERRORS } as const
   return [
@@ -67,7 +74,7 @@ function statelessRunRoutes(): DeploymentRoute[] {
       ...shared,
       method: 'POST',
       path: '/runs',
-      summary: 'Make a stateless run that goes on by itself',
+      summary: 'Create a stateless run in the background',
       body: 'run-create',
       reply: 'run',
       async handle(context) {
@@ -79,7 +86,7 @@ function statelessRunRoutes(): DeploymentRoute[] {
       ...shared,
       method: 'POST',
       path: '/runs/wait',
-      summary: 'Make a stateless run and wait for its result; newlines keep the connection alive',
+      summary: 'Create a stateless run and wait for its result; newlines keep the connection alive',
       query: CONNECTED_QUERY,
       body: 'run-create',
       reply: 'bytes',
@@ -90,7 +97,7 @@ function statelessRunRoutes(): DeploymentRoute[] {
       ...shared,
       method: 'POST',
       path: '/runs/batch',
-      summary: 'Make several stateless runs, all of them or none',
+      summary: 'Create several stateless runs, all of them or none',
       body: 'run-batch',
       reply: 'run-list',
       async handle(context) {
@@ -101,7 +108,7 @@ function statelessRunRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** Everything that makes runs. */
+/** All routes that create runs. */
 export function runCreationRoutes(): DeploymentRoute[] {
   return [...threadRunRoutes(), ...statelessRunRoutes()]
 }

@@ -2,20 +2,23 @@ import { type Run, RUN_STATUSES } from '../../../runs/model.ts'
 import { runJson } from '../../../runs/run-json.ts'
 import type { Call } from '../../../runs/runs.ts'
 import { isActive } from '../../../runs/state.ts'
-import { integerParameter, optionalChoiceParameter, uuidParameter } from '../../parameters.ts'
-import type { RouteContext } from '../../route.ts'
+import { integerParameter, optionalChoiceParameter, uuidParameter } from '../../api/parameters.ts'
+import type { RouteContext } from '../../api/route.ts'
 import { callOf } from '../call-of.ts'
-import { cancelsOnDisconnect, JOIN_QUERY } from '../cancel-on-disconnect.ts'
-import type { DeploymentDeps } from '../deployment-deps.ts'
-import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
-import { LIST_ERRORS, listReply } from '../list-reply.ts'
-import { runLocation } from '../run-location.ts'
-import { RUN_PARAMS, SELECT_PARAMETER, THREAD_PARAMS } from '../thread-params.ts'
+import { cancelsOnDisconnect, JOIN_QUERY } from '../request/cancel-on-disconnect.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { type DeploymentRoute, deploymentRoute } from '../route.ts'
+import { LIST_ERRORS, listReply } from '../reply/list-reply.ts'
+import { runLocation } from '../reply/run-location.ts'
+import { RUN_PARAMS, SELECT_PARAMETER, THREAD_PARAMS } from '../request/thread-params.ts'
 
 const TAG = 'Thread runs'
-/** Nobody waits longer for figures than this. */
+/** Longest wait for tokens and cost. */
 const TOTALS_MS = 1000
-/** Before that the trace is still on its way to the store: whoever polls for the end is answered at once. */
+/**
+ * For so long the trace may still be on its way to the store, so that a client that polls for the end gets a response
+ * without waiting for it.
+ */
 const TRACED_AFTER_MS = 2000
 
 type JoinContext = RouteContext<unknown, typeof JOIN_QUERY, unknown, DeploymentDeps>
@@ -28,8 +31,8 @@ async function join(context: JoinContext, thread_id: string | null, run_id: stri
 }
 
 /**
- * Tokens and cost of a run that has ended, as far as they are to be had now: a run is shown without them when traces are
- * slow or down. Undefined while it is active.
+ * Tokens and cost of an ended run, if they are available soon enough: the run is returned without them when traces are
+ * slow or unavailable. Undefined while it is active.
  */
 async function totalsOf({ runs, clock }: DeploymentDeps, call: Call, run: Run) {
   if (isActive(run.status)) return undefined
@@ -42,7 +45,7 @@ async function totalsOf({ runs, clock }: DeploymentDeps, call: Call, run: Run) {
   return await Promise.race([totals, late]).finally(() => clearTimeout(timer))
 }
 
-/** Runs that there are: reading, waiting, deleting. */
+/** Routes of existing runs: reading, waiting, deleting. */
 export function runRoutes(): DeploymentRoute[] {
   return [listRoute(), getRoute(), getAnyRoute(), deleteRoute(), ...joinRoutes()]
 }
@@ -95,7 +98,7 @@ function getAnyRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'GET',
     path: '/runs/{run_id}',
-    summary: 'Read a run by its id alone, whichever thread it is on',
+    summary: 'Read a run by its id, on any thread',
     tag: TAG,
     params: { run_id: uuidParameter('Id of the run.') },
     reply: 'run',

@@ -1,15 +1,15 @@
 import { AppError } from '../../../base/errors.ts'
-import { itemText } from '../../../runs/item-json.ts'
+import { itemText } from '../../../runs/items/item-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
-import { flagParameter, type Parameter, requiredTextParameter } from '../../parameters.ts'
-import { type DeploymentRoute, deploymentRoute as route } from '../deployment-route.ts'
-import { LIST_ERRORS, listReply } from '../list-reply.ts'
+import { flagParameter, type Parameter, requiredTextParameter } from '../../api/parameters.ts'
+import { type DeploymentRoute, deploymentRoute as route } from '../route.ts'
+import { LIST_ERRORS, listReply } from '../reply/list-reply.ts'
 
 const TAG = 'Store'
 const DEFAULT_LIMIT = 10
 const DEFAULT_NAMESPACES = 100
 
-/** @throws AppError invalid_request in the words that LangGraph's clients know (run-api 1.12) */
+/** @throws AppError invalid_request in the wording that LangGraph's clients know (run-api 1.12) */
 function assertLabels(labels: readonly string[]): void {
   if (!labels.some((label) => label === '' || label.includes('.'))) return
   throw new AppError('invalid_request', {
@@ -31,7 +31,7 @@ const NAMESPACE: Parameter<string[]> = {
   },
 }
 
-/** The key of an item; Postgres keeps no text with NUL, so that there can be no such item. */
+/** The key of an item; Postgres cannot store text with NUL, so no item has such a key. */
 const KEY: Parameter<string> = {
   ...requiredTextParameter('Of the item.'),
   read(values) {
@@ -47,11 +47,12 @@ function itemRoutes(): DeploymentRoute[] {
     route({
       method: 'PUT',
       path: '/store/items',
-      summary: 'Keep an item, in place of one that has the key already',
+      summary: 'Store an item; replaces an item with the same key',
       tag: TAG,
       body: 'store-item-write',
       reply: 'bytes',
       status: 204,
+      errors: ['store_full'],
       async handle({ deps, body }) {
         const { namespace, key, value, ttl, index } = body
         assertLabels(namespace)
@@ -106,7 +107,7 @@ function searchRoute(): DeploymentRoute {
   return route({
     method: 'POST',
     path: '/store/items/search',
-    summary: 'Find items; X-Pagination-Next tells the next offset while there are more',
+    summary: 'Find items; X-Pagination-Next has the offset of the next page, if there is one',
     tag: TAG,
     body: 'store-search',
     reply: 'bytes',

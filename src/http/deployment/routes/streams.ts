@@ -1,20 +1,20 @@
 import { THREAD_MODES } from '../../../events/views.ts'
-import type { EventStream } from '../../../runs/streams.ts'
+import type { EventStream } from '../../../runs/streams/streams.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import type { Headers, LiveBody } from '../../exchange.ts'
-import { choicesParameter, uuidParameter } from '../../parameters.ts'
-import type { RouteContext, RouteReply } from '../../route.ts'
+import type { Headers, LiveBody } from '../../server/exchange.ts'
+import { choicesParameter, uuidParameter } from '../../api/parameters.ts'
+import type { RouteContext, RouteReply } from '../../api/route.ts'
 import { callOf } from '../call-of.ts'
-import { cancelsOnDisconnect, JOIN_QUERY } from '../cancel-on-disconnect.ts'
-import type { DeploymentDeps } from '../deployment-deps.ts'
-import { type DeploymentContext, type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
-import { prefersCompactMessages } from '../prefers.ts'
-import { runLocation } from '../run-location.ts'
-import { CONNECTED_QUERY, toConnectedRequest } from '../run-request.ts'
-import { START_QUERY, streamStart } from '../stream-start.ts'
-import { RUN_PARAMS, THREAD_PARAMS } from '../thread-params.ts'
+import { cancelsOnDisconnect, JOIN_QUERY } from '../request/cancel-on-disconnect.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { type DeploymentContext, type DeploymentRoute, deploymentRoute } from '../route.ts'
+import { prefersCompactMessages } from '../request/prefers.ts'
+import { runLocation } from '../reply/run-location.ts'
+import { CONNECTED_QUERY, toConnectedRequest } from '../request/run-request.ts'
+import { START_QUERY, streamStart } from '../request/stream-start.ts'
+import { RUN_PARAMS, THREAD_PARAMS } from '../request/thread-params.ts'
 
-/** Modes of runs that joiners may choose from (run-api 1.9). */
+/** Modes of run streams that a joining client may select (run-api 1.9). */
 const RUN_MODES = [
   'values',
   'updates',
@@ -52,8 +52,8 @@ type JoinContext = RouteContext<unknown, typeof RUN_JOIN_QUERY, unknown, Deploym
 type ThreadContext = RouteContext<unknown, typeof THREAD_QUERY, unknown, DeploymentDeps>
 
 /**
- * `path` is where the stream is found again, with the modes that were `asked` for: an SDK comes back without its query.
- * `run` is what SDKs read the run's id from, and nothing may follow it.
+ * `path` is where a client can resume the stream, with the `asked` modes, because an SDK resumes without its query.
+ * SDKs read the run's id from `run`, after which nothing may follow.
  */
 function reply(
   { deps, req, principal }: DeploymentContext,
@@ -73,7 +73,7 @@ function reply(
   }
 }
 
-/** Opens a stream in one of the places for streams, which is given back when the answer is out. */
+/** Opens a stream that counts against the limit of open streams until its response ends. */
 async function inPlace(
   context: DeploymentContext,
   open: () => Promise<RouteReply<LiveBody>>,
@@ -141,18 +141,25 @@ function createRoutes(): DeploymentRoute[] {
     deploymentRoute({
       ...shared,
       path: '/threads/{thread_id}/runs/stream',
-      summary: 'Make a run and stream it',
+      summary: 'Create a run and stream it',
       tag: 'Thread runs',
       params: THREAD_PARAMS,
-      errors: ['not_found', 'thread_busy', 'run_id_taken', 'too_many_streams', 'shutting_down'],
+      errors: [
+        'not_found',
+        'thread_busy',
+        'run_id_taken',
+        'too_many_streams',
+        'quota_reached',
+        'shutting_down',
+      ],
       handle: (context) => inPlace(context, () => create(context, context.params.thread_id)),
     }),
     deploymentRoute({
       ...shared,
       path: '/runs/stream',
-      summary: 'Make a stateless run and stream it',
+      summary: 'Create a stateless run and stream it',
       tag: 'Stateless runs',
-      errors: ['not_found', 'run_id_taken', 'too_many_streams', 'shutting_down'],
+      errors: ['not_found', 'run_id_taken', 'too_many_streams', 'quota_reached', 'shutting_down'],
       handle: (context) => inPlace(context, () => create(context, null)),
     }),
   ]

@@ -1,13 +1,13 @@
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import { MAX_JSON_BODY_BYTES } from '../../json-body.ts'
-import { choiceParameter, flagParameter } from '../../parameters.ts'
-import { documentRoutes } from '../../routes/system.ts'
-import { livenessReply } from '../../store-checks.ts'
-import type { DeploymentDeps } from '../deployment-deps.ts'
-import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
+import { MAX_JSON_BODY_BYTES } from '../../body/json.ts'
+import { choiceParameter, flagParameter } from '../../api/parameters.ts'
+import { documentRoutes } from '../../platform/routes/system.ts'
+import { livenessReply } from '../../server/store-checks.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { type DeploymentRoute, deploymentRoute } from '../route.ts'
 
 const TAG = 'System'
-/** Of LangGraph's JavaScript server, whose behaviour clients and Studio may expect. */
+/** The version of LangGraph's JavaScript server whose behaviour clients and Studio may expect. */
 const SPOKEN_VERSION = '1.5.1'
 
 function infoAnswer(deps: DeploymentDeps): SchemaTypes['deployment-info'] {
@@ -42,17 +42,17 @@ function metricsJson(text: string): string {
   return JSON.stringify(families)
 }
 
-/** Health, what clients ask first, metrics, and the description of all of it. `openApi` makes the document. */
+/** Health, server information, metrics, and the API's own description. `openApi` makes the document. */
 export function systemRoutes(openApi: (version: string) => object): DeploymentRoute[] {
   return [
     deploymentRoute({
       method: 'GET',
       path: '/ok',
-      summary: 'Whether the deployment answers; with check_db=1 whether its stores and its disk do',
+      summary: 'Health of the deployment; with check_db=1 also of its stores and its disk',
       tag: TAG,
       query: {
         check_db: flagParameter(
-          'Ask run state, Redis and the disk of DATA_DIR too; 503, with words and a code, if one is down.',
+          'Also check run state, Redis and the disk of DATA_DIR; 503, with a code and a message, if one is down.',
           false,
         ),
       },

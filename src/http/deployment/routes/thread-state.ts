@@ -1,18 +1,18 @@
 import type { JsonObject, JsonValue } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import type { Threads } from '../../../runs/threads.ts'
-import { flagParameter, integerParameter, textParameter, uuidParameter } from '../../parameters.ts'
-import type { RouteReply } from '../../route.ts'
+import type { Threads } from '../../../runs/threads/threads.ts'
+import { flagParameter, integerParameter, textParameter, uuidParameter } from '../../api/parameters.ts'
+import type { RouteReply } from '../../api/route.ts'
 import { callOf } from '../call-of.ts'
-import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
-import { isGiven } from '../given.ts'
-import { THREAD_PARAMS } from '../thread-params.ts'
+import { type DeploymentRoute, deploymentRoute } from '../route.ts'
+import { isGiven } from '../request/given.ts'
+import { THREAD_PARAMS } from '../request/thread-params.ts'
 
 const TAG = 'Thread state'
 const SUBGRAPHS = flagParameter('With the states of subgraphs that are under way, inside tasks.', false)
 const LIMIT = { minimum: 1, maximum: 1000, otherwise: 10 }
 
-/** The checkpoint that a body names: whole, or by id alone. */
+/** The checkpoint of a body: complete, or by id alone. */
 function checkpointOf(body: Pick<SchemaTypes['thread-state-query'], 'checkpoint' | 'checkpoint_id'>): {
   checkpoint?: JsonObject
 } {
@@ -20,7 +20,7 @@ function checkpointOf(body: Pick<SchemaTypes['thread-state-query'], 'checkpoint'
   return isGiven(body.checkpoint_id) ? { checkpoint: { checkpoint_id: body.checkpoint_id } } : {}
 }
 
-/** State of threads: what it is, what it was, and changes by hand. */
+/** State of threads: the current one, the history, and changes by clients. */
 export function threadStateRoutes(): DeploymentRoute[] {
   return [...readRoutes(), updateRoute(), patchRoute(), ...historyRoutes()]
 }
@@ -30,14 +30,14 @@ function readRoutes(): DeploymentRoute[] {
     tag: TAG,
     reply: 'bytes',
     reply_schema: 'thread-state',
-    errors: ['not_found', 'host_unavailable'],
+    errors: ['not_found', 'host_unavailable', 'conflict'],
   } as const
   return [
     deploymentRoute({
       ...shared,
       method: 'GET',
       path: '/threads/{thread_id}/state',
-      summary: 'State of a thread as it is now',
+      summary: 'Current state of a thread',
       params: THREAD_PARAMS,
       query: { subgraphs: SUBGRAPHS },
       handle: async (context) => ({
@@ -118,12 +118,12 @@ function historyRoutes(): DeploymentRoute[] {
   const shared = {
     path: '/threads/{thread_id}/history',
     summary:
-      'States of a thread, newest first; X-Pagination-Next tells what `before` goes on with when it ends early',
+      'States of a thread, newest first; X-Pagination-Next has the `before` of the next page when the response was truncated',
     tag: TAG,
     params: THREAD_PARAMS,
     reply: 'bytes',
     reply_schema: 'thread-history',
-    errors: ['not_found', 'host_unavailable'],
+    errors: ['not_found', 'host_unavailable', 'conflict'],
   } as const
   return [
     deploymentRoute({

@@ -1,17 +1,17 @@
 import { AppError } from '../../../base/errors.ts'
-import { readPaths } from '../../../runs/extract-paths.ts'
+import { readPaths } from '../../../runs/threads/extract-paths.ts'
 import type { ThreadTtl } from '../../../runs/model.ts'
-import { threadText } from '../../../runs/thread-json.ts'
+import { threadText } from '../../../runs/threads/json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import { wordsParameter } from '../../parameters.ts'
+import { wordsParameter } from '../../api/parameters.ts'
 import { callOf } from '../call-of.ts'
-import { type DeploymentRoute, deploymentRoute } from '../deployment-route.ts'
-import { isGiven, withoutNulls } from '../given.ts'
-import { countReply, LIST_ERRORS, listReply } from '../list-reply.ts'
-import { sameUuid } from '../same-uuid.ts'
-import { prefers } from '../prefers.ts'
-import { THREAD_PARAMS } from '../thread-params.ts'
+import { type DeploymentRoute, deploymentRoute } from '../route.ts'
+import { isGiven, withoutNulls } from '../request/given.ts'
+import { countReply, LIST_ERRORS, listReply } from '../reply/list-reply.ts'
+import { sameUuid } from '../request/same-uuid.ts'
+import { prefers } from '../request/prefers.ts'
+import { THREAD_PARAMS } from '../request/thread-params.ts'
 
 const TAG = 'Threads'
 const DEFAULT_LIMIT = 10
@@ -19,7 +19,7 @@ const MAX_EXPIRY_MINUTES = 100 * 365 * 24 * 60
 
 type Filters = Pick<SchemaTypes['thread-search'], 'metadata' | 'values' | 'status'>
 
-/** As the use cases have it; undefined when nothing was said. */
+/** The time to live in the form of the use cases; undefined when none was given. */
 function toTtl(ttl: SchemaTypes['thread-ttl-write'] | undefined): { ttl?: ThreadTtl | null } {
   if (ttl === undefined || ttl === null) return ttl === undefined ? {} : { ttl }
   const { ttl: minutes, strategy = 'delete' } = typeof ttl === 'number' ? { ttl } : ttl
@@ -39,7 +39,7 @@ function toFilters({ metadata, values, status }: Filters) {
   }) as { metadata?: JsonObject; values?: JsonObject; status?: NonNullable<Filters['status']> }
 }
 
-/** Threads: conversations that runs go on with. */
+/** Threads: conversations that consist of several runs. */
 export function threadRoutes(): DeploymentRoute[] {
   return [createRoute(), ...oneRoutes(), updateRoute(), searchRoute(), ...bulkRoutes()]
 }
@@ -48,12 +48,12 @@ function createRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'POST',
     path: '/threads',
-    summary: 'Make a thread',
+    summary: 'Create a thread',
     tag: TAG,
     body: 'thread-create',
     reply: 'bytes',
     reply_schema: 'thread',
-    errors: ['conflict', 'not_found', 'host_unavailable'],
+    errors: ['conflict', 'not_found', 'host_unavailable', 'quota_reached'],
     async handle(context) {
       const { ttl, ...rest } = context.body
       const thread = await context.deps.threads.create(callOf(context), {
@@ -105,7 +105,7 @@ function oneRoutes(): DeploymentRoute[] {
       params: THREAD_PARAMS,
       reply: 'bytes',
       reply_schema: 'thread',
-      errors: ['not_found'],
+      errors: ['not_found', 'quota_reached'],
       handle: async (context) => ({
         body: threadText(await context.deps.threads.copy(callOf(context), context.params.thread_id)),
       }),
@@ -124,7 +124,7 @@ function updateRoute(): DeploymentRoute {
     reply: 'bytes',
     reply_schema: 'thread',
     other_replies: { 204: null },
-    errors: ['not_found'],
+    errors: ['not_found', 'metadata_too_large'],
     async handle(context) {
       const { metadata, ttl } = context.body
       const change = { ...(isGiven(metadata) && { metadata: metadata as JsonObject }), ...toTtl(ttl) }
@@ -139,7 +139,7 @@ function searchRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'POST',
     path: '/threads/search',
-    summary: 'List threads; X-Pagination-Total tells how many there are, X-Pagination-Next the next offset',
+    summary: 'List threads; X-Pagination-Total has their number, X-Pagination-Next the next offset',
     errors: LIST_ERRORS,
     tag: TAG,
     body: 'thread-search',

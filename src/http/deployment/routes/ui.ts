@@ -1,12 +1,8 @@
 import { extname } from 'node:path'
 import { AppError } from '../../../base/errors.ts'
-import { requiredTextParameter } from '../../parameters.ts'
-import {
-  type DeploymentContext,
-  type DeploymentRoute,
-  deploymentRoute as route,
-} from '../deployment-route.ts'
-import { prefixOf } from '../path-prefix.ts'
+import { requiredTextParameter } from '../../api/parameters.ts'
+import { type DeploymentContext, type DeploymentRoute, deploymentRoute as route } from '../route.ts'
+import { prefixOf } from '../request/path-prefix.ts'
 
 const TAG = 'UI'
 const GRAPH = requiredTextParameter('A graph that langgraph.json names under `ui`.')
@@ -33,7 +29,7 @@ function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign)
 }
 
-/** A JavaScript string in double quotes that may stand in an HTML attribute of single quotes as it is. */
+/** A JavaScript string literal in double quotes that is safe inside a single-quoted HTML attribute. */
 function scriptText(text: string): string {
   const escape = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
   return JSON.stringify(text).replaceAll(/[&<>']/g, escape)
@@ -42,8 +38,8 @@ function scriptText(text: string): string {
 const LOCAL = /^(localhost|127\.0\.0\.1)(:\d+)?$/
 const HOST = /^[\w.:[\]-]+$/
 
-/** Where the graph's files are, as the page that asked reaches them; whatever else the proxy speaks, the page keeps to. */
-function placeOf({ req }: DeploymentContext, graph_id: string): string {
+/** URL of the graph's files for the page. It has no scheme, except on this machine, because a proxy may use HTTPS. */
+function uiUrl({ req }: DeploymentContext, graph_id: string): string {
   const { host = '' } = req.headers
   const origin = HOST.test(host) ? `${LOCAL.test(host) ? 'http:' : ''}//${host}` : ''
   const asked = (req.url ?? '').replace(/\?.*$/s, '')
@@ -63,13 +59,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** Generative UI: components that graphs push and pages show, as LangGraph's server serves them. */
+/** Routes of generative UI, as on LangGraph's server: pages load the UI components of graphs from them. */
 export function uiRoutes(): DeploymentRoute[] {
   return [
     route({
       method: 'POST',
       path: '/ui/{graph_id}',
-      summary: 'HTML that loads and shows a UI component of a graph',
+      summary: 'HTML that loads and renders a UI component of a graph',
       tag: TAG,
       params: { graph_id: GRAPH },
       body: 'ui-request',
@@ -79,7 +75,7 @@ export function uiRoutes(): DeploymentRoute[] {
       async handle(context) {
         const { params, body } = context
         const names = [...(await bundleOf(context, params.graph_id)).keys()]
-        const place = escapeHtml(placeOf(context, params.graph_id))
+        const place = escapeHtml(uiUrl(context, params.graph_id))
         const styles = names.filter((name) => extname(name) === '.css')
         const script = names.find((name) => extname(name) === '.js')
         const show = `__LGUI_${params.graph_id.replaceAll(/[^a-zA-Z0-9]/g, '_')}.render(${scriptText(body.name)}, "{{shadowRootId}}")`

@@ -23,20 +23,20 @@ describe('frames', () => {
     )
   })
 
-  it('stay whole whatever a node is called', () => {
+  it('are valid with any name of a node', () => {
     const event = eventOf('updates|a\nid: 9-9\r\n\r\nb', '1')
     expect(textOf(createSharedEncoder(), [event])).toBe(
       `event: updates|a id: 9-9 b\ndata: 1\nid: ${event.id}\n\n`,
     )
   })
 
-  it('of a gap have no id: the client is still where it was', () => {
+  it('STREAM-18: of a gap have no id, so that the position of the client does not change', () => {
     const gap = { requested: '1-0', oldest: null }
     for (const encode of [createSharedEncoder(), createCompactEncoder()])
       expect(textOf(encode, [{ gap }])).toBe(`event: gap\ndata: ${JSON.stringify(gap)}\n\n`)
   })
 
-  it('are made once for readers of the same event, as long as there is room', () => {
+  it('are made once for readers of the same event, as long as there is memory', () => {
     const encode = createSharedEncoder(100)
     const event = eventOf('values', '"x"')
     const [bytes] = encode([event])
@@ -46,7 +46,7 @@ describe('frames', () => {
     expect(encode([event])[0]).toEqual(bytes)
   })
 
-  it('that are large are the same bytes for all who have not taken them, and small ones go together', () => {
+  it('that are large share their bytes between slow readers, and small ones are joined', () => {
     const encode = createSharedEncoder(100)
     const small = [eventOf('values', '1'), eventOf('values', '2'), eventOf('values', '3')] as const
     const large = eventOf('values', JSON.stringify('x'.repeat(100_000)))
@@ -58,7 +58,7 @@ describe('frames', () => {
   })
 })
 
-/** What a client makes of compact frames, by the rule of docs/protocol/streams.md. */
+/** The events that a client reads from compact frames, by the rule of docs/protocol/streams.md. */
 function expanded(text: string): unknown[] {
   const metadata: unknown[] = []
   return text
@@ -78,7 +78,7 @@ describe('compact frames', () => {
   const token = (text: string, node: string, event = 'messages') =>
     eventOf(event, JSON.stringify([{ id: 'm', content: text, more: [{ a: '}"],\\' }] }, meta(node)]))
 
-  it('say what is known of a message once, and lose nothing', () => {
+  it('contain the metadata of a message once, and lose no data', () => {
     const texts = ['a', '"', '\\', ']', ',{', '\\"', 'ö\n', `,${JSON.stringify(meta('one'))}]`]
     const batch = texts.flatMap((text) => [token(text, 'one'), token(text, 'two', 'messages|sub:1')])
     const wire = textOf(createCompactEncoder(), batch)
@@ -87,20 +87,20 @@ describe('compact frames', () => {
     expect(wire.match(/^id: /gm)).toHaveLength(batch.length)
   })
 
-  it('begin anew on a new connection, in the middle of a message too', () => {
+  it('start again on a new connection, also in the middle of a message', () => {
     const batch = [token('a', 'one'), token('b', 'one'), token('c', 'one')]
     const wire = textOf(createCompactEncoder(), batch.slice(1))
     expect(expanded(wire)).toEqual(batch.slice(1).map(({ data }) => JSON.parse(data) as unknown))
   })
 
-  it('remember some metadata and number them all', () => {
+  it('remember some metadata and number all of them', () => {
     const nodes = [...Array(40).keys(), 0, 39].map(String)
     const batch = nodes.flatMap((node) => [token('a', node), token('b', node)])
     const wire = textOf(createCompactEncoder(), batch)
     expect(expanded(wire)).toEqual(batch.map(({ data }) => JSON.parse(data) as unknown))
   })
 
-  it('leave all other events alone', () => {
+  it('do not change any other event', () => {
     const batch = [
       eventOf('messages/partial', '[{"id":"m"}]'),
       eventOf('values', '[{},{}]'),

@@ -1,27 +1,31 @@
+import { RecentMap } from '../../../base/recent-map.ts'
 import type { Batch, Gap, StoredEvent } from '../../../events/event-log.ts'
 import { wireName } from '../../../events/views.ts'
 
-/** Events as bytes of `text/event-stream`, in pieces to be sent one after the other. */
+/** Encodes events as `text/event-stream`, in pieces to send in order. */
 export type Encoder = (batch: Batch) => Uint8Array[]
 
-/** Small frames that are kept for readers of the same events: these many bytes, and as many again. */
+/** Size of each of the two caches of small frames for readers of the same events. */
 const KEPT_BYTES = 2 << 20
-/** Larger frames are pieces of their own, and the same bytes for everyone as long as somebody has not taken them. */
+/** Larger frames are separate pieces, whose bytes all readers share until the last one has received them. */
 const LARGE_BYTES = 64 << 10
 
 const LINE_ENDS = /[\r\n]+/g
 
-/** One frame (run-api 1.9). What a graph is made of has a say in names, never in what a frame is. */
+/**
+ * One frame (run-api 1.9). Event names come from user code: line breaks are removed so that they cannot forge SSE
+ * fields.
+ */
 function frameText(event: string, data: string, id: string): string {
   return `event: ${event.replace(LINE_ENDS, ' ')}\ndata: ${data}\nid: ${id}\n\n`
 }
 
-/** Without an id: it is no event, and its client is still where it was. */
+/** Without an id: a gap is not an event, so the client's last event id must not change. */
 function gapText({ gap }: Gap): string {
   return `event: gap\ndata: ${JSON.stringify(gap)}\n\n`
 }
 
-/** An encoder for all streams of a deployment: an event that many read at the same time is formatted once. */
+/** An encoder for all streams of a deployment: an event with several readers at the same time is formatted once. */
 export function createSharedEncoder(keptBytes = KEPT_BYTES): Encoder {
   const large = new WeakMap<StoredEvent, WeakRef<Uint8Array>>()
   let fresh = new Map<StoredEvent, Uint8Array>()
@@ -51,7 +55,7 @@ export function createSharedEncoder(keptBytes = KEPT_BYTES): Encoder {
   return (batch) => inPieces(batch.map(frame))
 }
 
-/** Large frames as they are, small ones together. */
+/** One piece for each large frame; small frames are joined. */
 function inPieces(frames: readonly Uint8Array[]): Uint8Array[] {
   const pieces: Uint8Array[] = []
   let small: Uint8Array[] = []
@@ -71,30 +75,27 @@ function inPieces(frames: readonly Uint8Array[]): Uint8Array[] {
   return pieces
 }
 
-/** How many metadata of messages that stream at the same time one connection remembers. */
+/** Number of message metadata texts that one connection keeps. */
 const MAX_TAILS = 16
 
 /**
- * An encoder for one connection that has asked for `Prefer: messages=compact`: what `messages` events tell of a message
- * besides its text comes once and then as a number: `[chunk, 3]` has the metadata of the fourth frame on this connection
- * that had any. A connection that goes on where another was cut begins to count anew, so that nothing is missing there.
+ * An encoder for one connection that has requested `Prefer: messages=compact`: the metadata in `messages` events is
+ * sent once, and afterwards as a number: `[chunk, 3]` has the metadata of the fourth frame on this connection that had
+ * any. A connection that resumes another one counts from the start, so that nothing is missing there.
  */
 export function createCompactEncoder(): Encoder {
-  /** `,{…}]` with which data end that carry these metadata, and their number; the last used last. */
-  const tails = new Map<string, number>()
+  /** The end `,{…}]` of data with these metadata, and their number; the last used last. */
+  const tails = new RecentMap<string, number>(MAX_TAILS)
   let count = 0
 
   function compact(data: string): string {
     for (const [tail, number] of [...tails].reverse()) {
       if (!data.endsWith(tail)) continue
-      tails.delete(tail)
-      tails.set(tail, number)
+      tails.touch(tail)
       return `${data.slice(0, -tail.length)},${number}]`
     }
     const tail = data.slice(endOfFirst(data))
     if (tail === '') return data
-    const [oldest] = tails.keys()
-    if (tails.size >= MAX_TAILS && oldest !== undefined) tails.delete(oldest)
     tails.set(tail, count++)
     return data
   }
@@ -109,7 +110,7 @@ export function createCompactEncoder(): Encoder {
   return (batch) => [Buffer.from(batch.map(text).join(''))]
 }
 
-/** Where the first element of an array ends, as JSON text that begins with `[`. */
+/** Position of the end of the first element of an array; the JSON text begins with `[`. */
 function endOfFirst(json: string): number {
   let depth = 0
   for (let at = 1; at < json.length; at++) {

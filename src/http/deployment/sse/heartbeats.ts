@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http'
 
-/** Keeps connections alive on which nothing is said for a while; one timer for all of them. */
+/** Keeps idle connections alive, with one timer for all of them. */
 export interface Heartbeats {
-  /** From now on. */
+  /** Adds a connection. */
   join(res: ServerResponse): void
-  /** Something is being said: its silence begins anew. */
+  /** Resets the idle time of a connection after a write. */
   spoke(res: ServerResponse): void
   leave(res: ServerResponse): void
 }
 
-/** Says `text` after every `every_ms` of silence, but to nobody who does not take what has been said already. */
+/** Writes `text` after every `every_ms` without a write, except to clients that have not yet received earlier data. */
 export function createHeartbeats(text: string, every_ms: number): Heartbeats {
-  // Since when each is silent; the longest first, as all wait for the same time.
+  // When each connection was last written to; the longest idle one first, as all have the same interval.
   const silent = new Map<ServerResponse, number>()
   let timer: NodeJS.Timeout | undefined
 

@@ -5,9 +5,9 @@ import { onTestFinished, describe, expect, it } from 'vitest'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { createLogger } from '../../../base/log.ts'
 import type { Batch, StoredEvent } from '../../../events/event-log.ts'
-import type { EventStream } from '../../../runs/streams.ts'
-import { createExchange, sendLive } from '../../exchange.ts'
-import { createOutflow } from '../../outflow.ts'
+import type { EventStream } from '../../../runs/streams/streams.ts'
+import { createExchange, sendLive } from '../../server/exchange.ts'
+import { createOutflow } from '../../server/outflow.ts'
 import { createSse } from './sse.ts'
 
 const HEADERS = { 'content-type': 'text/event-stream' }
@@ -21,7 +21,7 @@ const partsOf = () => ({
 interface WrittenStream extends EventStream {
   push(...batch: StoredEvent[]): void
   end(error?: Error): void
-  /** Batches that have been taken. */
+  /** Number of batches that were read. */
   taken: number
   closed: boolean
 }
@@ -66,7 +66,7 @@ function eventOf(seq: number, data = '1'): StoredEvent {
   return { id: `1-${seq}`, run_id: null, event: 'values', data }
 }
 
-/** Serves each stream in turn; the client's leaving closes its stream, as reading from a log does. */
+/** Serves each stream in turn; a disconnect of the client closes its stream, as when reading from a log. */
 async function serve(streams: EventStream[], heartbeat_ms?: number): Promise<string> {
   const sse = createSse({ ...partsOf(), ...(heartbeat_ms !== undefined && { heartbeat_ms }) })
   const waiting = [...streams]
@@ -97,7 +97,7 @@ async function open(url: string): Promise<IncomingMessage> {
   return response
 }
 
-/** What has come so far. */
+/** What was received so far. */
 function collect(response: IncomingMessage): { text: string } {
   const collected = { text: '' }
   response.setEncoding('utf8')
@@ -112,8 +112,8 @@ function closed(response: IncomingMessage): Promise<void> {
   return new Promise((resolve) => response.once('close', resolve))
 }
 
-describe('places for streams', () => {
-  it('are so many for each holder, and so many in all', () => {
+describe('STREAM-22: limits of open streams', () => {
+  it('apply per caller and in total', () => {
     const sse = createSse(partsOf())
     const leave = sse.enter('a')
     sse.enter('a')
@@ -129,7 +129,7 @@ describe('places for streams', () => {
 })
 
 describe('an event stream over HTTP', () => {
-  it('sends headers at once, events as they come, and ends well', async () => {
+  it('sends headers at once, events as they arrive, and a proper end', async () => {
     const stream = writtenStream()
     const response = await open(await serve([stream]))
     expect(response.headers).toMatchObject(HEADERS)
@@ -141,7 +141,7 @@ describe('an event stream over HTTP', () => {
     expect([response.complete, stream.closed]).toEqual([true, true])
   })
 
-  it('that fails is cut behind what was said, so that the client knows', async () => {
+  it('that fails is cut after the sent events, so that the client notices', async () => {
     const stream = writtenStream()
     const response = await open(await serve([stream]))
     const seen = collect(response)
@@ -155,7 +155,7 @@ describe('an event stream over HTTP', () => {
     ])
   })
 
-  it('says something when it has nothing to say, again and again, without ending an event', async () => {
+  it('sends comments while it is idle, without ending an event', async () => {
     const streams = [writtenStream(), writtenStream()]
     const url = await serve(streams, 10)
     const seen = (await Promise.all([open(url), open(url)])).map(collect)
@@ -165,14 +165,14 @@ describe('an event stream over HTTP', () => {
     for (const { text } of seen) expect(text.replaceAll(': heartbeat\n', '')).toBe('')
   })
 
-  it('is given up when its client leaves', async () => {
+  it('is closed when its client disconnects', async () => {
     const stream = writtenStream()
     const response = await open(await serve([stream], 10))
     response.destroy()
     await eventually(async () => expect(stream.closed).toBe(true))
   })
 
-  it('takes no more than its client does', async () => {
+  it('reads no faster than its client', async () => {
     const slow = writtenStream()
     const response = await open(await serve([slow], 10))
     response.pause()
@@ -180,7 +180,7 @@ describe('an event stream over HTTP', () => {
     const data = JSON.stringify('x'.repeat(100_000))
     for (let seq = 0; seq < COUNT; seq++) slow.push(eventOf(seq, data))
     slow.end()
-    // What the sockets on both sides hold, and then nothing more.
+    // Bytes that the sockets on both sides hold; after that nothing more is written.
     let before = 0
     await eventually(async () => {
       const was = before

@@ -1,27 +1,27 @@
 import type { ServerResponse } from 'node:http'
 import { AppError, toAppError } from '../../../base/errors.ts'
 import type { Logger } from '../../../base/log.ts'
-import type { EventStream } from '../../../runs/streams.ts'
-import type { LiveBody } from '../../exchange.ts'
-import type { Outflow } from '../../outflow.ts'
+import type { EventStream } from '../../../runs/streams/streams.ts'
+import type { LiveBody } from '../../server/exchange.ts'
+import type { Outflow } from '../../server/outflow.ts'
 import { createCompactEncoder, createSharedEncoder } from './frames.ts'
 import { createHeartbeats } from './heartbeats.ts'
 
-/** Streams of events as bodies of answers, of type `text/event-stream`. */
+/** Streams of events as bodies of responses, of type `text/event-stream`. */
 export interface Sse {
   /**
-   * Takes one of the places for streams, for `holder`; what is answered gives it back.
+   * Counts an open stream of `holder`; the returned function releases it.
    * @throws AppError too_many_streams
    */
   enter(holder: string): () => void
-  /** The body of a stream. Its reader is cut when it takes nothing for a minute, and finds its place again by its last id. */
+  /** The body of a stream. A client that reads nothing for a minute is disconnected; it can resume with its last event id. */
   body(stream: EventStream, options: BodyOptions): LiveBody
 }
 
 export interface BodyOptions {
-  /** Metadata of messages once, as createCompactEncoder says. */
+  /** Sends metadata of messages only once; see createCompactEncoder. */
   compact: boolean
-  /** Who reads. */
+  /** The caller; see Outflow. */
   holder: string
 }
 
@@ -32,10 +32,10 @@ export interface SseParts {
   heartbeat_ms?: number
 }
 
-/** Regular, or clients that watch for it think that the connection is dead (run-api 1.8). */
-const HEARTBEAT_MS = 5000
-/** A line of its own, but no empty line after it: an SDK takes that for the end of an event. */
-const HEARTBEAT = ': heartbeat\n'
+/** Clients that watch for heartbeats give up a connection on which they do not come regularly (run-api 1.8). */
+export const HEARTBEAT_MS = 5000
+/** A line of its own, without an empty line after it: an SDK would read that as the end of an event. */
+export const HEARTBEAT = ': heartbeat\n'
 
 export function createSse({ logger, outflow, limits, heartbeat_ms = HEARTBEAT_MS }: SseParts): Sse {
   const heartbeats = createHeartbeats(HEARTBEAT, heartbeat_ms)
@@ -63,7 +63,8 @@ export function createSse({ logger, outflow, limits, heartbeat_ms = HEARTBEAT_MS
           try {
             await writeAll(res, stream, options)
           } catch (error) {
-            if (toAppError(error).code !== 'shutting_down') logger.warn({ err: error }, 'a stream broke off')
+            if (toAppError(error).code !== 'shutting_down')
+              logger.warn({ err: error }, 'a stream ended with an error')
             throw error
           } finally {
             heartbeats.leave(res)
@@ -75,7 +76,8 @@ export function createSse({ logger, outflow, limits, heartbeat_ms = HEARTBEAT_MS
   }
 }
 
-function createPlaces({ at_once, at_once_per_key }: SseParts['limits']) {
+/** Counts open streams, of each caller and of all. */
+export function createPlaces({ at_once, at_once_per_key }: SseParts['limits']) {
   const held = new Map<string, number>()
   let taken = 0
   return {

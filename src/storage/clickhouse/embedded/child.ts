@@ -1,6 +1,6 @@
 /**
- * Entry of the process that holds chDB (decision D-3). Its working folder is the folder for insert bodies; it
- * takes its orders over the IPC channel and dies with its parent, whose end closes that channel.
+ * Entry of the process that runs chDB (decision D-3). Its working folder holds the bodies of inserts; it receives
+ * messages over the IPC channel, and exits when its parent exits, which closes that channel.
  */
 import { once } from 'node:events'
 import { readdir, rm } from 'node:fs/promises'
@@ -10,17 +10,17 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Engine, openEngine } from './engine.ts'
 import { createEngineServer, isInsertBody } from './http-server.ts'
-import type { ChildAnswer, OpenMessage, StopMessage } from './messages.ts'
+import type { ChildAnswer, OpenEngine, StopMessage } from './messages.ts'
 
 const STOP_MS = 10_000
-/** The engine's inserts and merges give way to the process that acknowledges. */
+/** The engine's inserts and merges run at a lower priority than the process that acknowledges requests. */
 const NICENESS = 10
 
 function send(answer: ChildAnswer): void {
   process.send?.(answer)
 }
 
-/** Ends without the exit hooks, which would wait for running queries. Confirmed rows are on disk. */
+/** Exits without the exit hooks, which would wait for running queries. Confirmed rows are on disk. */
 function die(): void {
   process.kill(process.pid, 'SIGKILL')
 }
@@ -30,7 +30,10 @@ function isInstalled(error: unknown): boolean {
   return code !== 'ERR_MODULE_NOT_FOUND' && code !== 'CHDB_PLATFORM'
 }
 
-/** Removes what a killed predecessor was receiving. Only now: the folder is ours once the engine is open. */
+/**
+ * Removes unfinished bodies of a killed predecessor, once the engine is open: only then no other process uses the
+ * folder.
+ */
 async function removeLeftBodies(workDir: string): Promise<void> {
   for (const name of await readdir(workDir)) {
     if (isInsertBody(name)) await rm(join(workDir, name), { force: true })
@@ -42,12 +45,12 @@ function giveWay(): void {
   try {
     setPriority(process.pid, NICENESS)
   } catch {
-    // a hint, no promise
+    // only a hint, which the system may ignore
   }
 }
 
-/** Opens engine and server; the returned function closes them and tells whether that went in time. */
-async function open(message: OpenMessage): Promise<() => Promise<boolean>> {
+/** Opens engine and server; the returned function closes them and returns whether that succeeded in time. */
+async function open(message: OpenEngine): Promise<() => Promise<boolean>> {
   const workDir = process.cwd()
   giveWay()
   const engine: Engine = await openEngine(message.path, workDir, message.memory)
@@ -67,10 +70,10 @@ async function open(message: OpenMessage): Promise<() => Promise<boolean>> {
 
 async function main(): Promise<void> {
   process.once('disconnect', die)
-  // A terminal's Ctrl-C reaches the whole group: the parent decides when the store may go.
+  // Ctrl-C in a terminal reaches all processes of the group: the parent decides when the store stops.
   process.on('SIGINT', () => undefined)
   process.on('SIGTERM', () => undefined)
-  const [message] = (await once(process, 'message')) as [OpenMessage]
+  const [message] = (await once(process, 'message')) as [OpenEngine]
   const close = await open(message)
   const [order] = (await once(process, 'message')) as [StopMessage]
   if (order.type === 'stop' && (await close())) process.exit(0)

@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChdbResult, Session } from 'chdb'
+import { createDurableNames } from './durable-names.ts'
 import { defaultSettings, type EngineMemory, engineConfigXml } from './engine-config.ts'
 import { EngineException } from './exception.ts'
 import { createLane, type Lane } from './lane.ts'
@@ -15,7 +16,7 @@ import {
 } from './session-state.ts'
 import { insertFromFile, type Statement } from './statement.ts'
 
-/** What a statement that gives no rows did. */
+/** The effect of a statement without rows in its result. */
 export interface ChangeResult {
   readonly rows: number
   readonly bytes: number
@@ -24,12 +25,11 @@ export interface ChangeResult {
   readonly output: Uint8Array
 }
 
-/** chDB with its lanes: one insert at a time, some reads beside each other, one change beside both. */
+/** chDB with its lanes: inserts one at a time, several reads in parallel, changes one at a time beside both. */
 export interface Engine {
   /**
-   * Runs a read and hands its bytes to `write`, waiting for it before the next piece. Aborting the signal
-   * kills the query in the engine, so that its session is free again. Rejects with an EngineException or the
-   * engine's error.
+   * Runs a read and passes its bytes to `write`, waiting for it before the next piece. Aborting the signal kills the
+   * query in the engine, so that its session is free again. Rejects with an EngineException or the engine's error.
    */
   read(
     statement: Statement & { kind: 'read' },
@@ -37,15 +37,15 @@ export interface Engine {
     signal: AbortSignal,
     write: (bytes: Uint8Array) => Promise<void>,
   ): Promise<void>
-  /** Inserts the rows of a file that lies in the work folder; resolves when they are on disk. */
+  /** Inserts the rows of a file in the work folder; resolves when they are on disk. */
   insertFile(
     statement: Statement & { kind: 'insert' },
     file: string,
     context: QueryContext,
   ): Promise<ChangeResult>
-  /** Runs any other statement. */
+  /** Runs any other statement; resolves when its effect is on disk. */
   change(sql: string, context: QueryContext): Promise<ChangeResult>
-  /** Waits for running statements and closes the sessions. Nothing may be asked afterwards. */
+  /** Waits for running statements and closes the sessions. The engine cannot be used afterwards. */
   close(): Promise<void>
 }
 
@@ -64,7 +64,7 @@ interface Lanes {
   readonly inserts: Lane<OwnSession>
   readonly changes: Lane<OwnSession>
   readonly reads: Lane<OwnSession>
-  /** For the engine's own orders: killing reads, giving memory back. */
+  /** For the engine's internal statements: killing reads, releasing memory. */
   readonly control: Lane<OwnSession>
   readonly sessions: readonly OwnSession[]
 }
@@ -80,24 +80,10 @@ export async function openEngine(path: string, workDir: string, memory: EngineMe
   const lanes = openLanes(() => new chdb.Session(path, { connectionArgs: [`--config-file=${configFile}`] }))
   const { inserts, changes, reads, control } = lanes
   const trimmer = createTrimmer(lanes)
-  const defaults = defaultSettings(memory)
+  const inSession = createSessionUse(defaultSettings(memory), trimmer.later)
+  const names = createDurableNames(path)
+  await names.syncAll()
   let reading = 0
-
-  function inSession<R>(
-    lane: Lane<OwnSession>,
-    sql: string,
-    asked: QueryContext,
-    use: Use<R>,
-    signal?: AbortSignal,
-  ) {
-    const context = { ...asked, settings: new Map([...defaults, ...asked.settings]) }
-    const work = async (own: OwnSession) => {
-      await prepare(own, sql, context)
-      signal?.throwIfAborted()
-      return use(own.session)
-    }
-    return lane.run(work, signal).finally(trimmer.later)
-  }
 
   return {
     async read(statement, context, signal, write) {
@@ -117,12 +103,15 @@ export async function openEngine(path: string, workDir: string, memory: EngineMe
     async insertFile(statement, file, context) {
       const sql = insertFromFile(statement, file)
       const result = await inSession(inserts, sql, context, (session) => session.queryAsync(sql))
-      // A path that the engine takes for a pattern without matches inserts nothing and says nothing.
+      // The engine inserts nothing, without an error, if it reads the path as a pattern without matches.
       if (result.rowsRead === 0) throw new EngineException(1001, 'STD_EXCEPTION', 'The insert wrote no rows.')
+      await names.syncTables()
       return changeResult(result)
     },
     async change(sql, context) {
-      return changeResult(await inSession(changes, sql, context, (session) => session.queryAsync(sql)))
+      const result = await inSession(changes, sql, context, (session) => session.queryAsync(sql))
+      await names.syncAll()
+      return changeResult(result)
     },
     async close() {
       trimmer.stop()
@@ -135,6 +124,25 @@ export async function openEngine(path: string, workDir: string, memory: EngineMe
 }
 
 type Use<R> = (session: Session) => Promise<R>
+
+/** Runs `use` in the lane's next free session, prepared for the statement, and calls `afterwards`. */
+function createSessionUse(defaults: ReadonlyMap<string, string>, afterwards: () => void) {
+  return <R>(
+    lane: Lane<OwnSession>,
+    sql: string,
+    asked: QueryContext,
+    use: Use<R>,
+    signal?: AbortSignal,
+  ): Promise<R> => {
+    const context = { ...asked, settings: new Map([...defaults, ...asked.settings]) }
+    const work = async (own: OwnSession): Promise<R> => {
+      await prepare(own, sql, context)
+      signal?.throwIfAborted()
+      return use(own.session)
+    }
+    return lane.run(work, signal).finally(afterwards)
+  }
+}
 
 function openLanes(openSession: () => Session): Lanes {
   const sessions = Array.from({ length: READ_SESSIONS + 3 }, () => ({
@@ -150,7 +158,7 @@ function openLanes(openSession: () => Session): Lanes {
   }
 }
 
-/** Gives back what a burst of work left behind (request buffers, the allocator's free pages) once it is over. */
+/** Releases the memory of a burst of work (request buffers, the allocator's free pages) once it is over. */
 function createTrimmer({ reads, inserts, changes, control }: Lanes): { later: () => void; stop: () => void } {
   let timer: NodeJS.Timeout | undefined
   const trim = async ({ session }: OwnSession) => {
@@ -200,7 +208,7 @@ async function copyResult(
   try {
     for await (const chunk of session.queryStream(sql, { format })) await write(chunk.raw())
   } catch (error) {
-    // chDB holds what a failed stream held until the session's next statement.
+    // chDB keeps the memory of a failed stream until the session's next statement.
     await session.queryAsync('SELECT 1').catch(() => undefined)
     throw error
   }

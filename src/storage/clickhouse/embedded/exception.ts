@@ -1,5 +1,5 @@
 /**
- * An error as ClickHouse's HTTP interface words it: `Code: 62. DB::Exception: … (SYNTAX_ERROR)`. The client
+ * An error in the text format of ClickHouse's HTTP interface: `Code: 62. DB::Exception: … (SYNTAX_ERROR)`. The client
  * reads code and type from that text.
  */
 export class EngineException extends Error {
@@ -37,5 +37,5 @@ export function exceptionStatus(clickhouseCode: number): number {
   return clickhouseCode === TOO_MANY_QUERIES ? 503 : 500
 }
 
-/** TOO_MANY_SIMULTANEOUS_QUERIES: the answer when a lane's queue is full. */
+/** TOO_MANY_SIMULTANEOUS_QUERIES: the error when a lane's queue is full. */
 export const TOO_MANY_QUERIES = 202

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Engine } from './engine.ts'
 import { createEngineServer } from './http-server.ts'
 
-it('a reader that has left before its query begins is known to have left', async () => {
+it('a disconnect before the query begins is detected', async () => {
   const { promise: signal, resolve } = Promise.withResolvers<AbortSignal>()
   const read: Engine['read'] = async (_statement, _context, left) => resolve(left)
   const server = createEngineServer({ engine: { read } as Engine, password: 'secret', workDir: '' })

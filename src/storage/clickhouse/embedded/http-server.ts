@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { createServer } from '../../../base/node/http.ts'
 import type { ChangeResult, Engine } from './engine.ts'
 import { EngineException, exceptionStatus, toEngineException } from './exception.ts'
 import { authenticate, digest, readRequest, readText } from './query-request.ts'
 import type { QueryContext } from './session-state.ts'
 import { classifyStatement, type Statement } from './statement.ts'
 
-/** What the server needs: the engine, the only user's password, and the folder for bodies of inserts. */
+/** The parts of the server: the engine, the only user's password, and the folder for bodies of inserts. */
 export interface EngineServerOptions {
   readonly engine: Engine
   readonly password: string
@@ -24,10 +25,10 @@ const BODY_PREFIX = 'insert-'
 const KEEP_ALIVE_MS = 15_000
 
 /**
- * An HTTP server that speaks the part of ClickHouse's interface that @clickhouse/client uses: ping, queries
- * with parameters and settings, inserts with the rows in the body, errors in ClickHouse's words. It differs in
- * one thing: `wait_end_of_query` is not obeyed; when a read fails half-way the connection is cut instead, so
- * a shortened result is never taken for a whole one. Not listening yet.
+ * An HTTP server for the part of ClickHouse's interface that @clickhouse/client uses: ping, queries with parameters and
+ * settings, inserts with the rows in the body, errors in ClickHouse's format. One difference: `wait_end_of_query` is
+ * ignored; when a read fails half-way the connection is cut instead, so a truncated result never looks complete. Not
+ * listening yet.
  */
 export function createEngineServer(options: EngineServerOptions): Server {
   const { engine } = options
@@ -103,7 +104,7 @@ async function saveBody(body: Readable, path: string): Promise<number> {
     let held = 0
     const flush = async () => {
       const { bytesWritten } = await file.writev(pieces)
-      // A short write would cut rows off silently.
+      // A short write would silently lose rows.
       if (bytesWritten !== held) throw new EngineException(243, 'NOT_ENOUGH_SPACE', 'The disk is full.')
       size += held
       pieces = []
@@ -141,7 +142,7 @@ function endWith(res: ServerResponse, result: ChangeResult): void {
   res.end(result.output)
 }
 
-/** Writes with back-pressure; a reader that takes nothing for a minute loses its connection and its session. */
+/** Writes with back-pressure; a client that reads nothing for a minute loses its connection and its session. */
 async function writeSlowly(res: ServerResponse, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   if (bytes.length === 0 || res.write(bytes)) return

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createLane } from './lane.ts'
 
 describe('a lane', () => {
-  it('serves in order of arrival, as many at a time as it has things', async () => {
+  it('serves in order of arrival, as many callers at a time as it has resources', async () => {
     const lane = createLane('test', ['a', 'b'], 10)
     const served: number[] = []
     let inside = 0
@@ -23,7 +23,7 @@ describe('a lane', () => {
     expect(lane.busy).toBe(0)
   })
 
-  it('refuses whom it has no room for, and frees the thing of a caller that fails', async () => {
+  it('refuses callers beyond its limit, and frees the resource of a caller that fails', async () => {
     const lane = createLane('test', ['only'], 1)
     const gate = Promise.withResolvers<void>()
     const first = lane.run(() => gate.promise)
@@ -35,7 +35,7 @@ describe('a lane', () => {
     await lane.idle()
   })
 
-  it('lets a caller leave while it waits', async () => {
+  it('removes a caller that leaves the queue', async () => {
     const lane = createLane('test', ['only'], 5)
     const gate = Promise.withResolvers<void>()
     const first = lane.run(() => gate.promise)

@@ -1,15 +1,15 @@
 import { EngineException, TOO_MANY_QUERIES } from './exception.ts'
 
-/** A few equal things (sessions) that take turns: each serves one caller at a time, the others wait. */
+/** A few equal resources (sessions): each serves one caller at a time, and further callers wait. */
 export interface Lane<T> {
   /**
-   * Runs `use` with the next free thing, in order of arrival. Rejects with TOO_MANY_SIMULTANEOUS_QUERIES when
-   * too many wait, and with the signal's reason when it aborts while waiting.
+   * Runs `use` with the next free resource, in order of arrival. Rejects with TOO_MANY_SIMULTANEOUS_QUERIES when too
+   * many callers wait, and with the signal's reason when it aborts while waiting.
    */
   run<R>(use: (thing: T) => Promise<R>, signal?: AbortSignal): Promise<R>
-  /** Callers being served or waiting. */
+  /** Callers that are served or wait. */
   readonly busy: number
-  /** Resolves when nobody is served or waiting. */
+  /** Resolves when no caller is served or waits. */
   idle(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 /** Parent → child: what to open. Sent over the IPC channel, so that the password is in no process list. */
-export interface OpenMessage {
+export interface OpenEngine {
   readonly type: 'open'
   readonly path: string
   readonly port: number
@@ -7,7 +7,7 @@ export interface OpenMessage {
   readonly memory: { readonly total: number; readonly perQuery: number }
 }
 
-/** Parent → child: finish what runs, close the engine, exit with 0. */
+/** Parent → child: finish running statements, close the engine, exit with 0. */
 export interface StopMessage {
   readonly type: 'stop'
 }

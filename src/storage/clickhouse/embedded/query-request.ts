@@ -16,7 +16,7 @@ const NOT_SETTINGS = new Set(
   http_response_buffer_size enable_http_compression`.split(/\s+/),
 )
 
-/** A request for a query, taken apart. */
+/** A parsed request for a query. */
 export interface QueryRequest {
   readonly sql: string
   readonly format: string
@@ -26,8 +26,8 @@ export interface QueryRequest {
 }
 
 /**
- * Takes a request apart, as ClickHouse's HTTP interface does: the SQL in the URL or in the body, parameters and
- * settings in the URL or in a form. The body is left unread when it is data.
+ * Parses a request as ClickHouse's HTTP interface does: the SQL in the URL or in the body, parameters and settings in
+ * the URL or in a form. A body that is data is left unread.
  */
 export async function readRequest(req: IncomingMessage, search: URLSearchParams): Promise<QueryRequest> {
   const body = decompressed(req)
@@ -76,7 +76,7 @@ function decompressed(req: IncomingMessage): Readable {
     throw new EngineException(89, 'UNKNOWN_COMPRESSION_METHOD', `Content-Encoding ${encoding} is unknown.`)
   }
   const plain = stage()
-  // Whoever reads `plain` learns of its error; one that comes before anybody reads must not end the process.
+  // Readers of `plain` receive its error; an error before the first read must not end the process.
   plain.on('error', () => undefined)
   pipeline(req, plain).catch(() => undefined)
   return plain
@@ -93,7 +93,9 @@ async function readBytes(body: Readable): Promise<Buffer> {
   return bytes
 }
 
-/** Throws AUTHENTICATION_FAILED unless the request comes from the only user; `secret` is the password's digest. */
+/**
+ * Throws AUTHENTICATION_FAILED unless the request has the password of the only user; `secret` is the password's digest.
+ */
 export function authenticate(req: IncomingMessage, search: URLSearchParams, secret: Buffer): void {
   const basic = /^Basic (.+)$/i.exec(req.headers.authorization ?? '')?.[1]
   const [basicUser, ...rest] = Buffer.from(basic ?? '', 'base64')

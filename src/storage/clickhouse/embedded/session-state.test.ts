@@ -29,7 +29,7 @@ function run(state: SessionState, wanted: QueryContext): string[] {
 }
 
 describe('the state of a session', () => {
-  it('is told only what has changed', () => {
+  it('sends only settings that have changed', () => {
     const state = newSessionState()
     const wanted = context({ database: 'weir', settings: { max_threads: '2' }, params: { id: "a'\\t" } })
     expect(run(state, wanted)).toEqual(['USE `weir`', "SET max_threads = '2', param_id = 'a\\'\\\\t'"])
@@ -39,14 +39,14 @@ describe('the state of a session', () => {
     ])
   })
 
-  it('goes back to the defaults of settings that are asked no more', () => {
+  it('resets settings that a query does not use to their defaults', () => {
     const state = newSessionState()
     run(state, context({ settings: { max_threads: '2' } }))
     expect(run(state, context({}))).toEqual(['SET max_threads = DEFAULT'])
     expect(run(state, context({}))).toEqual([])
   })
 
-  it('is told everything again after a preamble that failed', () => {
+  it('sends all settings again after a preamble that failed', () => {
     const state = newSessionState()
     const good = context({ database: 'weir', settings: { max_threads: '2' } })
     run(state, good)
@@ -54,7 +54,7 @@ describe('the state of a session', () => {
     expect(preamble(state, good)).toEqual(['USE `weir`', "SET nonsense = DEFAULT, max_threads = '2'"])
   })
 
-  it('knows parameters that a later query forgot', () => {
+  it('finds a parameter of an earlier query that a statement uses without setting it', () => {
     const state = newSessionState()
     run(state, context({ params: { a: '1' } }))
     expect(staleParam(state, 'SELECT {a:UInt8}, {b:UInt8}', context({ params: { b: '1' } }))).toBe('a')

@@ -1,13 +1,13 @@
 import { quoteName, quoteSql } from './statement.ts'
 
-/** What one query wants of the session it runs in. Values are as they came in the URL. */
+/** The session state that one query needs. Values are as they came in the URL. */
 export interface QueryContext {
   readonly database: string | undefined
   readonly settings: ReadonlyMap<string, string>
   readonly params: ReadonlyMap<string, string>
 }
 
-/** What a session was last told; `undefined` as a value means "unknown, set it again". */
+/** The state that a session was last set to; `undefined` as a value means "unknown, set it again". */
 export interface SessionState {
   database: string | undefined
   readonly settings: Map<string, string | undefined>
@@ -23,10 +23,10 @@ const SETTING_NAME = /^[A-Za-z_]\w*$/
 const PARAM_IN_SQL = /\{\s*(\w+)\s*:/g
 
 /**
- * The statements that bring a session from its state to the context of the next query: nothing when they
- * agree already. The engine binds the parameters itself (same text form as in ClickHouse's URL), so values
- * never become SQL. Each session has its own state: chDB's call with bound parameters would let only one
- * query of the whole process run at a time.
+ * The statements that change a session from its state to the context of the next query; empty when they agree already.
+ * The engine binds the parameters itself (same text form as in ClickHouse's URL), so values are never parsed as SQL.
+ * Each session has its own state: chDB's call with bound parameters would let only one query of the whole process run
+ * at a time.
  */
 export function preamble(state: SessionState, wanted: QueryContext): string[] {
   const assignments: string[] = []
@@ -46,7 +46,7 @@ export function preamble(state: SessionState, wanted: QueryContext): string[] {
   return statements
 }
 
-/** Notes that the preamble is about to run: whatever it touches is unknown until it has succeeded. */
+/** Call before the preamble runs: everything that it sets is unknown until it has succeeded. */
 export function beginPreamble(state: SessionState, wanted: QueryContext): void {
   state.database = undefined
   for (const name of [...state.settings.keys(), ...wanted.settings.keys()])
@@ -54,7 +54,7 @@ export function beginPreamble(state: SessionState, wanted: QueryContext): void {
   for (const name of wanted.params.keys()) state.params.set(name, undefined)
 }
 
-/** Notes that the preamble has run. */
+/** Call when the preamble has succeeded. */
 export function endPreamble(state: SessionState, wanted: QueryContext): void {
   state.database = wanted.database
   for (const name of state.settings.keys()) {
@@ -65,8 +65,8 @@ export function endPreamble(state: SessionState, wanted: QueryContext): void {
 }
 
 /**
- * The first parameter that the SQL names, the request lacks and an earlier query of the session has set: it
- * would silently get the old value, where ClickHouse answers UNKNOWN_QUERY_PARAMETER.
+ * The first parameter that the SQL names, the request lacks and an earlier query of the session has set: the engine
+ * would silently use the old value, where ClickHouse answers UNKNOWN_QUERY_PARAMETER.
  */
 export function staleParam(state: SessionState, sql: string, wanted: QueryContext): string | undefined {
   for (const [, name] of sql.matchAll(PARAM_IN_SQL)) {

@@ -2,21 +2,23 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
 import { AppError } from '../../../base/errors.ts'
+import { syncDirectory } from '../../../base/files/sync-directory.ts'
 import type { Logger } from '../../../base/log.ts'
 import { endLeftovers, recordChild } from '../../child-processes.ts'
 import { DEFAULT_MEMORY, type EngineMemory } from './engine-config.ts'
-import type { ChildAnswer, OpenMessage } from './messages.ts'
+import type { ChildAnswer, OpenEngine } from './messages.ts'
 
 /** How to start the embedded engine. */
 export interface EmbeddedOptions {
-  /** DATA_DIR; the engine's own data lies in its folder `clickhouse`. */
+  /** DATA_DIR; the engine's own data is in its folder `clickhouse`. */
   readonly dataDir: string
   readonly logger: Logger
   /** The Node (24 or later) that runs the child; default: the running one. */
   readonly nodePath?: string
-  /** Default: any free port. A restart passes the former one, so that the URL stays. */
+  /** Default: any free port. A restart passes the previous port, so that the URL stays the same. */
   readonly port?: number
   /** Default: a new random one. */
   readonly password?: string
@@ -45,9 +47,9 @@ export interface ChildExit {
 
 const STOP_MS = 12_000
 const STDERR_KEPT = 4_000
-/** The engine says so on stderr only. */
+/** Texts on stderr, the engine's only report that another process uses the folder. */
 const IN_USE = /another server instance|cannot lock file/i
-/** Characters that the engine reads as a pattern in a file name; such a path would lose inserts silently. */
+/** Characters that make the engine read a file name as a pattern; inserts from such a path would be lost silently. */
 const PATTERN_CHARACTERS = /[*?{}[\]]|::/
 
 /**
@@ -66,6 +68,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
   const workDir = join(dataDir, 'clickhouse-work')
   await mkdir(workDir, { recursive: true })
   await mkdir(path, { recursive: true })
+  await syncDirectory(dataDir)
   const password = options.password ?? randomBytes(24).toString('base64url')
   const child = forkChild(options.nodePath ?? process.execPath, workDir)
   const exited = childExit(child)
@@ -79,7 +82,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
     password,
     memory: options.memory ?? DEFAULT_MEMORY,
   }
-  const answer = await firstAnswer(child, order as OpenMessage, exited, options.signal)
+  const answer = await firstAnswer(child, order as OpenEngine, exited, options.signal)
   if (options.signal?.aborted) {
     child.kill('SIGKILL')
     await forgotten
@@ -105,8 +108,8 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
 }
 
 /**
- * A pool thread for every session, with room for file work beside them; and large request buffers go back to
- * the system when they are freed, which the C library would otherwise keep (measured: 50 MB after a burst).
+ * One pool thread per session, and some for file work; and an allocator setting, so that freed request buffers return
+ * to the system instead of staying in the C library (measured: 50 MB after a burst).
  */
 const ENVIRONMENT = {
   UV_THREADPOOL_SIZE: '16',
@@ -122,13 +125,22 @@ function forkChild(nodePath: string, workDir: string): ChildProcess {
     cwd: workDir,
     execPath: nodePath,
     execArgv: ['--max-old-space-size=256', '--expose-gc'],
-    // Not the server's environment: the engine needs none of its secrets.
-    env: ENVIRONMENT,
+    // The engine needs none of the server's secrets, so it does not get the server's environment.
+    env: { ...ENVIRONMENT, ...compileCache() },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
 }
 
-/** A child that cannot be recorded, on a full disk say, must not be left behind. */
+/**
+ * Makes the child use the compile cache of this process, which saves half of the CPU time of its start. The folder in
+ * use is one of NODE_COMPILE_CACHE for each version of Node.
+ */
+function compileCache(): { NODE_COMPILE_CACHE?: string } {
+  const inUse = getCompileCacheDir()
+  return inUse === undefined ? {} : { NODE_COMPILE_CACHE: dirname(inUse) }
+}
+
+/** Records the child; kills it when that fails, for example on a full disk. */
 async function recordOrEnd(dataDir: string, child: ChildProcess, pid: number): Promise<() => Promise<void>> {
   try {
     return await recordChild(dataDir, 'clickhouse', pid)
@@ -159,13 +171,13 @@ function keepTail(child: ChildProcess, logger: Logger): () => string {
 
 async function firstAnswer(
   child: ChildProcess,
-  order: OpenMessage,
+  order: OpenEngine,
   exited: Promise<ChildExit>,
   signal: AbortSignal | undefined,
 ): Promise<ChildAnswer> {
   const kill = () => void child.kill('SIGKILL')
   signal?.addEventListener('abort', kill, { once: true })
-  // What was aborted before does not tell its listeners.
+  // A signal that is already aborted does not call its listeners.
   if (signal?.aborted) kill()
   try {
     child.on('error', () => undefined)
@@ -196,7 +208,7 @@ function openError(path: string, installed: boolean, text: string): AppError {
     return invalid('Another process has DATA_DIR open: stop it, or choose another DATA_DIR.', text)
   }
   return new AppError('internal', {
-    message: `The embedded ClickHouse engine did not start on ${path}: ${text}\nIf its files are damaged, put the folder back from a backup. To go on without what it holds, move it away and start once with --accept-empty-store.`,
+    message: `The embedded ClickHouse engine did not start on ${path}: ${text}\nIf its files are damaged, restore the folder from a backup. To continue without its data, move the folder away and start once with --accept-empty-store.`,
     cause: text,
   })
 }

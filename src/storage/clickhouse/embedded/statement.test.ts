@@ -49,7 +49,7 @@ describe('insertFromFile', () => {
 })
 
 describe('quoting', () => {
-  it('leaves no way out of a literal or a name', () => {
+  it('escapes every literal and name', () => {
     expect(quoteSql("a'b\\c\0")).toBe("'a\\'b\\\\c\\0'")
     expect(quoteName('a`b\\')).toBe('`a\\`b\\\\`')
   })

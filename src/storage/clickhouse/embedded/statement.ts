@@ -1,6 +1,6 @@
 /**
- * What a SQL text asks for, as far as the embedded engine's lanes need to know: `read` may be streamed and
- * killed, `insert` brings its rows in the request body, `change` is everything else (DDL, inline inserts).
+ * The kind of a SQL statement, for the embedded engine's lanes: `read` may be streamed and killed, `insert` has its
+ * rows in the request body, `change` is everything else (DDL, inline inserts).
  */
 export type Statement =
   | { readonly kind: 'read'; readonly sql: string; readonly format: string }
@@ -16,9 +16,9 @@ const INSERT_VALUES = /\s+VALUES$/i
 const INSERT_SETTINGS = /\s+SETTINGS\s+\w+\s*=/i
 
 /**
- * Sorts one statement. `hasBody` says that the request carries data besides the SQL; `defaultFormat` is the
- * format of results without a FORMAT clause. Never throws: what it does not understand is a `change`, and
- * the engine's own parser has the last word.
+ * Classifies one statement. `hasBody`: the request carries data besides the SQL; `defaultFormat` is the format of
+ * results without a FORMAT clause. Never throws: an unknown statement is a `change`, and the engine's own parser
+ * reports its errors.
  */
 export function classifyStatement(text: string, hasBody: boolean, defaultFormat: string): Statement {
   const sql = text.replace(TRAILING_NOISE, '')
@@ -30,9 +30,9 @@ export function classifyStatement(text: string, hasBody: boolean, defaultFormat:
 }
 
 /**
- * The insert with its rows taken from a file instead of the body. `FROM INFILE` keeps the meaning of
- * `INSERT … FORMAT` (every format, column defaults) and is the engine's documented way for binary rows: the
- * inline way takes text formats only.
+ * The insert with its rows taken from a file instead of the body. `FROM INFILE` keeps the meaning of `INSERT … FORMAT`
+ * (every format, column defaults) and is the engine's documented way for binary rows: inline inserts take text formats
+ * only.
  */
 export function insertFromFile(statement: Statement & { kind: 'insert' }, file: string): string {
   return `${statement.before} FROM INFILE ${quoteSql(file)} COMPRESSION 'none'${statement.after}`

@@ -3,11 +3,11 @@ import { type EmbeddedClickHouse, type EmbeddedOptions, startEmbeddedClickHouse 
 
 /** An embedded engine that is started again when its process ends by itself. */
 export interface SupervisedClickHouse {
-  /** The same for the whole life, restarts included. */
+  /** The same after restarts. */
   readonly url: string
   readonly username: string
   readonly password: string
-  /** Process number of the present child; it changes with a restart. */
+  /** Pid of the current child; it changes with a restart. */
   readonly pid: number
   /** How often the child was started again. */
   readonly restarts: number
@@ -17,13 +17,13 @@ export interface SupervisedClickHouse {
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5_000
-/** A child that lived so long was well: the next pause starts small again. */
+/** After a child has run for this long, the next pause is short again. */
 const WELL_AFTER_MS = 60_000
 
 /**
- * Starts the embedded engine as `startEmbeddedClickHouse` does, with its errors, and keeps it running: when
- * the child dies (killed for memory, say) another takes its port, after a pause that grows while it keeps
- * dying. Meanwhile statements fail with `store_unavailable`.
+ * Starts the embedded engine as `startEmbeddedClickHouse` does, with its errors, and keeps it running: when the child
+ * exits (killed for memory, say) another is started on its port, after a pause that grows with each failure in a row.
+ * Meanwhile statements fail with `store_unavailable`.
  */
 export async function superviseEmbeddedClickHouse(options: EmbeddedOptions): Promise<SupervisedClickHouse> {
   const { logger } = options
@@ -42,10 +42,10 @@ export async function superviseEmbeddedClickHouse(options: EmbeddedOptions): Pro
   async function watch(): Promise<void> {
     let pause = FIRST_PAUSE_MS
     for (;;) {
-      const since = Date.now()
+      const since = performance.now()
       const exit = await engine.exited
       if (stopping.signal.aborted) return
-      if (Date.now() - since > WELL_AFTER_MS) pause = FIRST_PAUSE_MS
+      if (performance.now() - since > WELL_AFTER_MS) pause = FIRST_PAUSE_MS
       logger.error({ ...exit, pause_ms: pause }, 'embedded ClickHouse ended by itself; starting it again')
       const next = await restart(pause)
       if (next === undefined) return

@@ -1,0 +1,77 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build } from 'vite'
+import { uiConfig } from '../ui/config.ts'
+
+/** Bytes of JavaScript and CSS after gzip: what the first page needs, and what a page opened later adds. */
+const BUDGETS = { first: { aim: 150_000, most: 180_000 }, page: 60_000 }
+
+/** The part of Vite's manifest that is read here. */
+type Manifest = Record<
+  string,
+  {
+    file: string
+    css?: string[]
+    imports?: string[]
+    dynamicImports?: string[]
+    isEntry?: boolean
+    name?: string
+  }
+>
+
+async function gzipped(folder: string, file: string): Promise<number> {
+  return gzipSync(await readFile(join(folder, file)), { level: 9 }).length
+}
+
+/** Every file that is loaded with a chunk. */
+function filesOf(manifest: Manifest, key: string, found = new Set<string>()): Set<string> {
+  const chunk = manifest[key]
+  if (chunk === undefined || found.has(chunk.file)) return found
+  found.add(chunk.file)
+  for (const css of chunk.css ?? []) found.add(css)
+  for (const other of chunk.imports ?? []) filesOf(manifest, other, found)
+  return found
+}
+
+async function sizeOf(folder: string, files: Iterable<string>): Promise<number> {
+  const sizes = await Promise.all([...files].map((file) => gzipped(folder, file)))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+async function measure(folder: string): Promise<void> {
+  process.env['NODE_ENV'] = 'production'
+  const config = uiConfig()
+  await build({ ...config, build: { ...config.build, outDir: folder, manifest: 'manifest.json' } })
+  const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest
+  const [entry] = Object.entries(manifest).find(([, chunk]) => chunk.isEntry) ?? []
+  if (entry === undefined) throw new Error('the bundle has no entry')
+  const shell = filesOf(manifest, entry)
+  const shellSize = await sizeOf(folder, shell)
+  const pages = await Promise.all(
+    (manifest[entry]?.dynamicImports ?? []).map(async (page) => {
+      const files = [...filesOf(manifest, page)].filter((file) => !shell.has(file))
+      return { page, size: await sizeOf(folder, files) }
+    }),
+  )
+  const largest = pages.toSorted((a, b) => b.size - a.size)
+  const tooLarge = largest.filter(({ size }) => size > BUDGETS.page)
+  for (const { page, size } of tooLarge) console.error(`${page}: ${size} bytes, at most ${BUDGETS.page}`)
+  // The first page may be any page that a link opens.
+  const first = shellSize + (largest[0]?.size ?? 0)
+  if (first > BUDGETS.first.most) console.error(`first load: ${first} bytes, at most ${BUDGETS.first.most}`)
+  if (first > BUDGETS.first.aim) console.log(`first load is above its aim of ${BUDGETS.first.aim} bytes`)
+  const assets = await readdir(join(folder, 'assets'))
+  console.log(
+    `${assets.length} files; shell ${shellSize} bytes, with the largest page (${largest[0]?.page ?? 'none'}) ${first}`,
+  )
+  if (tooLarge.length > 0 || first > BUDGETS.first.most) process.exitCode = 1
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'weir-bundle-'))
+try {
+  await measure(folder)
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}

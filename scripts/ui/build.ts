@@ -1,0 +1,78 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { build } from 'vite'
+import { UI, uiConfig } from './config.ts'
+import { uiHash } from './hash.mjs'
+
+const COMPRESSED = /\.(?:js|css|html|svg)$/
+/** Smaller files gain less than the headers of their encoding. */
+const MIN_COMPRESSED_BYTES = 512
+/** A build that takes longer was killed or hangs: another one may start. */
+const STALE_LOCK_MS = 120_000
+
+async function compress(folder: string): Promise<void> {
+  const files = await readdir(folder, { recursive: true })
+  for (const file of files.filter((name) => COMPRESSED.test(name))) {
+    const path = join(folder, file)
+    const bytes = await readFile(path)
+    if (bytes.length < MIN_COMPRESSED_BYTES) continue
+    await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }))
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 9 }
+    await writeFile(`${path}.br`, await promisify(brotliCompress)(bytes, { params }))
+  }
+}
+
+/** Builds the interface into `target`, which is replaced at once when all is there, with compressed copies. */
+export async function buildUi(target: string): Promise<void> {
+  const temporary = join(UI, `.dist-${process.pid}`)
+  // Vite takes React's slow development code for any other value, such as that of tests.
+  process.env['NODE_ENV'] = 'production'
+  try {
+    const config = uiConfig()
+    await build({ ...config, build: { ...config.build, outDir: temporary, emptyOutDir: true } })
+    await compress(temporary)
+    await writeFile(join(temporary, 'sources'), uiHash())
+    await rm(target, { recursive: true, force: true })
+    await rename(temporary, target)
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+/** Takes the lock of builds in this clone; false while another process builds. */
+async function takeLock(lock: string): Promise<boolean> {
+  const made = await mkdir(lock).then(
+    () => true,
+    () => false,
+  )
+  if (made) return true
+  const held = await stat(lock).catch(() => undefined)
+  if (held !== undefined && Date.now() - held.mtimeMs < STALE_LOCK_MS) return false
+  await rm(lock, { recursive: true, force: true })
+  return await mkdir(lock).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Builds `ui/dist` of this clone. An error is left in `ui/.dist-error`, where the server finds it. */
+async function main(): Promise<void> {
+  const lock = join(UI, '.dist-lock')
+  const errorFile = join(UI, '.dist-error')
+  if (!(await takeLock(lock))) return
+  try {
+    await rm(errorFile, { force: true })
+    await buildUi(join(UI, 'dist'))
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error)
+    await writeFile(errorFile, text)
+    console.error(`weir: the web interface was not built: ${text}`)
+    process.exitCode = 1
+  } finally {
+    await rm(lock, { recursive: true, force: true })
+  }
+}
+
+if (import.meta.main) await main()

@@ -1,0 +1,56 @@
+import { aborted } from './pause.ts'
+
+/**
+ * Runs `work` in the background once `ready` resolves; it must not reject. Returns the function that aborts its signal
+ * and waits for its end.
+ */
+export function startWhenReady(
+  ready: Promise<void>,
+  work: (signal: AbortSignal) => Promise<void>,
+): () => Promise<void> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const working = Promise.race([ready, aborted(signal)]).then(() =>
+    signal.aborted ? undefined : work(signal),
+  )
+  return async () => {
+    stopping.abort()
+    await working
+  }
+}
+
+/** Work that is repeated until it is stopped. */
+export interface Sweeps {
+  /** Sweeps now, or joins the sweep that runs; returns how many records were affected. */
+  sweep(): Promise<number>
+  /** Waits for the end of the sweep that runs. */
+  stop(): Promise<void>
+}
+
+/** Sweeps every `everyMs`, never twice at the same time; `failed` gets the errors of sweeps that the timer starts. */
+export function startSweeps(
+  everyMs: number,
+  sweepAll: (signal: AbortSignal) => Promise<number>,
+  failed: (error: unknown) => void,
+): Sweeps {
+  const stopping = new AbortController()
+  let sweeping: Promise<number> | undefined
+
+  function sweep(): Promise<number> {
+    sweeping ??= sweepAll(stopping.signal).finally(() => {
+      sweeping = undefined
+    })
+    return sweeping
+  }
+
+  const timer = setInterval(() => void sweep().catch(failed), everyMs)
+  timer.unref()
+  return {
+    sweep,
+    async stop() {
+      stopping.abort()
+      clearInterval(timer)
+      await sweeping?.catch(() => 0)
+    },
+  }
+}

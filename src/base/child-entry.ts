@@ -1,0 +1,8 @@
+/**
+ * URL of the file that a child process or a worker thread starts with: `start/children/{name}`, with the extension
+ * `.ts` in the source tree and `.js` in the build.
+ */
+export function childEntry(name: string): URL {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  return new URL(`../start/children/${name}.${extension}`, import.meta.url)
+}

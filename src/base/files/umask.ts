@@ -1,0 +1,18 @@
+/** Name of the variable in which the launcher passes on the umask that the server was started with, in octal. */
+export const UMASK_VARIABLE = 'WEIR_UMASK'
+
+const FLAG = '--umask='
+
+/** The command line argument with the umask for a child process; none when `env` has none. */
+export function umaskArguments(env: Readonly<Record<string, string | undefined>>): string[] {
+  const mask = env[UMASK_VARIABLE]
+  return mask === undefined ? [] : [FLAG + mask]
+}
+
+/** Sets the umask of this process from its command line, and removes that argument from `argv`. */
+export function takeUmask(argv: string[]): void {
+  const place = argv.findIndex((argument) => argument.startsWith(FLAG))
+  if (place < 0) return
+  const [argument = ''] = argv.splice(place, 1)
+  process.umask(argument.slice(FLAG.length))
+}

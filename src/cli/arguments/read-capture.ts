@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+import { AppError } from '../../base/errors.ts'
+
+/** A captured request body with its headers as far as known; '' for unknown ones. */
+export interface Capture {
+  content_type: string
+  content_encoding: string
+  body: Uint8Array
+}
+
+/** Most bytes of one capture, as sent and decompressed: the limit of one string. */
+export const MAX_CAPTURE_BYTES = 400 * 1024 * 1024
+
+/**
+ * Reads a captured body from a file, or from standard input for `-`. Compression is recognised by magic bytes. A dump
+ * of a failed request, as the LangSmith SDKs write them (contract §1.6), is unpacked. @throws AppError invalid_request
+ * when it cannot be read, body_too_large
+ */
+export async function readCapture(path: string): Promise<Capture> {
+  const body = await readBytes(path)
+  if (body.length > MAX_CAPTURE_BYTES) {
+    throw new AppError('body_too_large', { message: `It is larger than ${MAX_CAPTURE_BYTES} bytes.` })
+  }
+  return readDump(body) ?? { content_type: '', content_encoding: encodingOf(body), body }
+}
+
+async function readBytes(path: string): Promise<Buffer> {
+  try {
+    return path === '-' ? await buffer(process.stdin) : await readFile(path)
+  } catch (cause) {
+    throw new AppError('invalid_request', { message: unreadableText(cause), cause })
+  }
+}
+
+function unreadableText(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException
+  if (code === 'ENOENT') return 'There is no such file.'
+  if (code === 'EISDIR') return 'It is a folder: name the files in it.'
+  if (code === 'EACCES') return 'This user may not read it.'
+  return `It cannot be read: ${message}`
+}
+
+/** The Content-Encoding that a body was compressed with, by its first bytes; '' for none. */
+function encodingOf(body: Buffer): string {
+  if (body.length < 4) return ''
+  if (body.readUInt16BE(0) === 0x1f8b) return 'gzip'
+  return body.readUInt32BE(0) === 0x28b52ffd ? 'zstd' : ''
+}
+
+/** `{version, endpoint, headers, body_base64}`; undefined for anything else. */
+function readDump(file: Buffer): Capture | undefined {
+  const start = file.toString('latin1', 0, 8192)
+  if (!start.startsWith('{') || !start.includes('"body_base64"')) return undefined
+  let dump: { headers?: unknown; body_base64?: unknown }
+  try {
+    dump = JSON.parse(file.toString('utf8')) as typeof dump
+  } catch {
+    return undefined
+  }
+  if (typeof dump.body_base64 !== 'string') return undefined
+  const body = Buffer.from(dump.body_base64, 'base64')
+  const headers = new Map<string, string>()
+  for (const [name, value] of Object.entries(dump.headers ?? {}))
+    headers.set(name.toLowerCase(), String(value))
+  return {
+    content_type: headers.get('content-type') ?? '',
+    content_encoding: headers.get('content-encoding') ?? encodingOf(body),
+    body,
+  }
+}

@@ -1,0 +1,40 @@
+import { AppError } from '../../base/errors.ts'
+import { parseTime } from '../../trace/derive/time.ts'
+
+const HOURS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24, y: 365 * 24 }
+const HOUR_MS = 3_600_000
+const SPAN = /^(\d{1,5})([hdwy])$/
+/** Checks the date only; the server parses the rest. */
+const ISO = /^\d{4}-\d\d-\d\d([T ].*)?$/
+
+/** Name and text of a flag. */
+export interface TimeFlag {
+  flag: string
+  text: string
+}
+
+/** A duration before `now` (epoch milliseconds) as ISO 8601, or an ISO 8601 time unchanged. @throws AppError invalid_request */
+export function pastTime({ flag, text }: TimeFlag, now: number): string {
+  if (text === 'now') return new Date(now).toISOString()
+  return timeOf(text, now, -1) ?? refuse({ flag, text }, 'how long ago')
+}
+
+/** A duration after `now` as ISO 8601, or an ISO 8601 time unchanged. @throws AppError invalid_request */
+export function futureTime({ flag, text }: TimeFlag, now: number): string {
+  const time = timeOf(text, now, 1) ?? refuse({ flag, text }, 'in how long')
+  if ((parseTime(time) ?? 0) / 1000 > now) return time
+  throw new AppError('invalid_request', { message: `${flag} must be in the future. It is "${text}".` })
+}
+
+function timeOf(text: string, now: number, direction: 1 | -1): string | undefined {
+  const [, count, unit = ''] = SPAN.exec(text) ?? []
+  if (count !== undefined)
+    return new Date(now + direction * Number(count) * (HOURS[unit] ?? 1) * HOUR_MS).toISOString()
+  return ISO.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined
+}
+
+function refuse({ flag, text }: TimeFlag, span: string): never {
+  throw new AppError('invalid_request', {
+    message: `${flag} must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or ${span}: 12h, 30d, 4w or 1y. It is "${text}".`,
+  })
+}

@@ -1,0 +1,29 @@
+import { misspeltText } from '../../base/text/misspelt-names.ts'
+import { describeConfig, readConfig } from '../../config.ts'
+import { misused, readArguments, saidText } from '../arguments/command-arguments.ts'
+import { FORMAT_FLAGS, wantsJson } from '../arguments/output-format.ts'
+
+const HELP = `Usage: weir config [options]
+
+Prints the settings in effect, with where each is from: the environment or its default. Secrets are masked.
+
+Options:
+  --format WORD    table for people, or json: a list of name, value and source (default: table)
+  -h, --help       print this`
+
+const FLAGS = { ...FORMAT_FLAGS, help: { type: 'boolean', short: 'h' } } as const
+
+/** `weir config`: the effective configuration, secrets masked, with the source of each value. */
+export async function config(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, FLAGS, HELP)
+  if (values.help === true) {
+    console.log(HELP)
+    return 0
+  }
+  if (positionals.length > 0) throw misused(`weir config takes no arguments${saidText(positionals)}.`, HELP)
+  const asJson = wantsJson(values)
+  const settings = readConfig()
+  console.log(asJson ? JSON.stringify(settings.settings, null, 2) : describeConfig(settings))
+  for (const misspelt of settings.misspelt) console.error(`weir config: ${misspeltText(misspelt)}`)
+  return 0
+}

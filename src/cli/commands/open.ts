@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import type { SchemaTypes } from '../../schema/types.gen.ts'
+import { connectApi } from '../server/api-client.ts'
+import { misused, readArguments } from '../arguments/command-arguments.ts'
+
+const HELP = `Usage: weir open [options]
+
+Prints a link to the web interface that signs your browser in: once, within 15 minutes, with your API key. On a terminal
+the browser is opened too.
+
+Options:
+  --no-browser     only print the link
+  --url URL        the server (default: WEIR_URL, else this machine at PORT, else the one that runs on DATA_DIR)
+  --key KEY        an API key (default: WEIR_API_KEY, else on this machine the one in DATA_DIR/api-key)
+  -h, --help       print this`
+
+const FLAGS = {
+  'no-browser': { type: 'boolean' },
+  url: { type: 'string' },
+  key: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+/** `weir open`: prints a sign-in link, and opens it in a browser when standard output is a terminal. */
+export async function open(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, FLAGS, HELP)
+  if (values.help === true) {
+    console.log(HELP)
+    return 0
+  }
+  if (positionals.length > 0)
+    throw misused(`weir open takes options only, not ${positionals.join(' ')}.`, HELP)
+  const { url, key } = values
+  const api = await connectApi({ url, key })
+  const made = await api.json<SchemaTypes['auth-ticket']>('/auth/tickets', { method: 'POST' })
+  console.log(made.url)
+  if (process.stdout.isTTY && values['no-browser'] !== true) openBrowser(made.url)
+  return 0
+}
+
+/** The program that opens a link in the user's browser, with its arguments. */
+export function browserCommand(platform: NodeJS.Platform, url: string): [program: string, args: string[]] {
+  if (platform === 'darwin') return ['open', [url]]
+  // Without a title, `start` takes a quoted address for one.
+  if (platform === 'win32') return ['cmd', ['/c', 'start', '""', url]]
+  return ['xdg-open', [url]]
+}
+
+/** Opens the browser, if the machine has a program for this; the link was printed in any case. */
+function openBrowser(url: string): void {
+  const [program, args] = browserCommand(process.platform, url)
+  const child = spawn(program, args, { stdio: 'ignore', detached: true })
+  child.on('error', () => undefined)
+  child.unref()
+}

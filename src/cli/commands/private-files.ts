@@ -1,0 +1,14 @@
+import { UMASK_VARIABLE } from '../../base/files/umask.ts'
+import type { Config, RunsConfig } from '../../config.ts'
+
+/**
+ * Makes new files and folders of this process accessible to their owner only, also in a folder that others may read.
+ * User code runs with the umask that the server was started with.
+ */
+export function keepFilesPrivate(config: Config): Config {
+  const before = process.umask(0o077)
+  const withUmask = <T extends RunsConfig>(runs: T): T =>
+    Object.freeze({ ...runs, environment: { ...runs.environment, [UMASK_VARIABLE]: before.toString(8) } })
+  const { hosted, runs } = config
+  return Object.freeze({ ...config, runs: withUmask(runs), hosted: hosted && withUmask(hosted) })
+}

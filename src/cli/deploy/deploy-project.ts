@@ -1,0 +1,129 @@
+import { openAsBlob } from 'node:fs'
+import { basename } from 'node:path'
+import { AppError } from '../../base/errors.ts'
+import type { SchemaTypes } from '../../schema/types.gen.ts'
+import { type ApiClient, Refusal } from '../server/api-client.ts'
+import { readDeploySettings } from '../server/client-settings.ts'
+import {
+  connectDeployments,
+  type ShownDeployment,
+  findByName,
+  listRevisions,
+  type ShownRevision,
+} from './connection.ts'
+import { followRevision } from './follow-revision.ts'
+import { type PackedSource, packSource } from './pack-source.ts'
+import type { Progress } from './progress.ts'
+import { deploymentNameOf, type LocalProject, readProject, secretsOf } from './project.ts'
+
+/** Flags of `weir deploy` without an action. */
+export interface DeployFlags {
+  name?: string | undefined
+  'deployment-type'?: string | undefined
+  config?: string | undefined
+  'env-file'?: string | undefined
+  url?: string | undefined
+  'api-key'?: string | undefined
+  workspace?: string | undefined
+  'no-wait'?: boolean | undefined
+  verbose?: boolean | undefined
+}
+
+const MB = 1_000_000
+const LARGEST = 5
+const UPLOAD_MS = 600_000
+
+/** Deploys the project of this folder: creates the deployment, or updates the one of the same name. */
+export async function deployProject(flags: DeployFlags, progress: Progress): Promise<number> {
+  const type = flags['deployment-type']
+  if (type !== undefined && type !== 'dev' && type !== 'prod')
+    throw new AppError('invalid_request', {
+      message: `--deployment-type must be dev or prod. It is "${type}".`,
+    })
+  const project = await readProject(flags)
+  const name = chooseName(flags, project, progress)
+  const api = await connectDeployments(flags, project.env)
+  const { length } = project.graphs
+  progress.done(project.config, `${length} graph${length === 1 ? '' : 's'}: ${project.graphs.join(', ')}`)
+  const packed = await packSource(project.dir)
+  try {
+    for (const link of packed.links.slice(0, LARGEST))
+      progress.warn(`${link} is a link, and left out of the source.`)
+    progress.done('source', `${packed.files.length} files, ${(packed.bytes / MB).toFixed(1)} MB`)
+    const deployment = (await findByName(api, name)) ?? (await create(api, { name, type, project }))
+    const revision = await addRevision(api, { deployment, packed, project, type })
+    progress.done(`revision ${revision.weir.number}`, 'queued')
+    if (flags['no-wait'] !== true)
+      return await followRevision(api, { deployment, revision, verbose: flags.verbose === true }, progress)
+    const message = `revision ${revision.weir.number} is built in the background: weir deploy logs ${name} --follow`
+    progress.result('started', { deployment_id: deployment.id, message })
+    return 0
+  } finally {
+    await packed.remove()
+  }
+}
+
+function chooseName(flags: DeployFlags, { dir, env }: LocalProject, progress: Progress): string {
+  const asked = flags.name ?? readDeploySettings(env).name
+  const name = deploymentNameOf(asked ?? basename(dir))
+  if (name === '')
+    throw new AppError('invalid_request', {
+      message: `"${asked ?? dir}" has no letter for a name: pass --name.`,
+    })
+  if (asked !== undefined && asked !== name) progress.warn(`The name is used as "${name}".`)
+  return name
+}
+
+async function create(
+  api: ApiClient,
+  { name, type, project }: { name: string; type: string | undefined; project: LocalProject },
+): Promise<ShownDeployment> {
+  const source_config = type === undefined ? {} : { deployment_type: type }
+  const body = { name, source: 'internal_source', source_config, secrets: secretsOf(project) }
+  return await api.json<ShownDeployment>('/v2/deployments', { method: 'POST', body })
+}
+
+async function addRevision(
+  api: ApiClient,
+  {
+    deployment: { id },
+    packed,
+    project,
+    type,
+  }: {
+    deployment: ShownDeployment
+    packed: PackedSource
+    project: LocalProject
+    type: string | undefined
+  },
+): Promise<ShownRevision> {
+  const path = `/v2/deployments/${id}`
+  const upload = await api.json<SchemaTypes['deployment-upload']>(`${path}/upload-url`, { method: 'POST' })
+  await uploadSource(upload.upload_url, packed)
+  const body = {
+    revision_source: 'internal_source',
+    ...(type !== undefined && { source_config: { deployment_type: type } }),
+    source_revision_config: {
+      source_tarball_path: upload.object_path,
+      langgraph_config_path: project.config,
+    },
+    secrets: secretsOf(project),
+  }
+  const { latest_revision_id } = await api.json<ShownDeployment>(path, { method: 'PATCH', body })
+  const [newest] = await listRevisions(api, id, 1)
+  if (newest?.id === latest_revision_id && newest !== undefined) return newest
+  return await api.json<ShownRevision>(`${path}/revisions/${latest_revision_id}`)
+}
+
+/** @throws AppError body_too_large with the files that take most, Refusal */
+async function uploadSource(url: string, { file, bytes, files }: PackedSource): Promise<void> {
+  const body = await openAsBlob(file, { type: 'application/gzip' })
+  const answer = await fetch(url, { method: 'PUT', body, signal: AbortSignal.timeout(UPLOAD_MS) })
+  if (answer.ok) return
+  if (answer.status !== 413)
+    throw new Refusal(answer.status, `The upload was refused (${answer.status}): ${await answer.text()}`)
+  const largest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, LARGEST)
+  const shown = largest.map((one) => `${one.path} (${(one.bytes / MB).toFixed(1)} MB)`).join(', ')
+  const message = `The source has ${(bytes / MB).toFixed(0)} MB; the largest files are ${shown}; add them to .dockerignore.`
+  throw new AppError('body_too_large', { message })
+}

@@ -1,0 +1,142 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SchemaTypes } from '../../schema/types.gen.ts'
+import type { ApiClient } from '../server/api-client.ts'
+import type { ShownDeployment, ShownRevision } from './connection.ts'
+import type { Progress } from './progress.ts'
+
+/** How a revision ended, as an exit code. */
+export type RevisionExit = 0 | 1
+
+type LogPage = SchemaTypes['deployment-log-page']
+
+const LOOK_MS = 500
+/** A build and a start, with what waits before them. */
+const PATIENCE_MS = 30 * 60_000
+const SHOWN_LINES = 30
+const WORDS: Readonly<Record<string, string>> = {
+  CREATING: 'reading',
+  QUEUED: 'waiting',
+  AWAITING_BUILD: 'waiting',
+  BUILDING: 'building',
+  AWAITING_DEPLOY: 'starting',
+  DEPLOYING: 'starting',
+}
+const ISOLATION = { none: 'without isolation' } as const
+const FAILED_STEPS: Readonly<Record<string, string>> = {
+  CREATE_FAILED: 'source',
+  BUILD_FAILED: 'built',
+  DEPLOY_FAILED: 'started',
+}
+
+/** Shows what becomes of a revision until it has ended. A server that does not answer meanwhile is asked again. */
+export async function followRevision(
+  api: ApiClient,
+  {
+    deployment,
+    revision,
+    verbose,
+  }: { deployment: ShownDeployment; revision: ShownRevision; verbose: boolean },
+  progress: Progress,
+): Promise<RevisionExit> {
+  const begun = performance.now()
+  const at = `/v2/deployments/${deployment.id}/revisions/${revision.id}`
+  const log = buildLog(api, deployment, revision)
+  let now = revision
+  while (Object.hasOwn(WORDS, now.status)) {
+    const elapsed = performance.now() - begun
+    if (elapsed > PATIENCE_MS) return giveUp(deployment, now, progress)
+    const lines = verbose || process.stderr.isTTY ? await log.next() : []
+    if (verbose) for (const line of lines) progress.line(line)
+    const text = now.status === 'BUILDING' ? (lines.at(-1) ?? log.last()) : ''
+    progress.working(WORDS[now.status] ?? now.status, text.slice(0, 60), elapsed / 1000)
+    await delay(LOOK_MS)
+    now = await api.json<ShownRevision>(at).catch((error: unknown) => {
+      if (error instanceof Error && 'answered' in error) throw error
+      return now
+    })
+  }
+  return now.status === 'DEPLOYED'
+    ? await succeed(api, { deployment, revision: now }, progress)
+    : await fail(api, { deployment, revision: now, log: verbose ? undefined : log }, progress)
+}
+
+interface Ended {
+  deployment: ShownDeployment
+  revision: ShownRevision
+}
+
+async function succeed(api: ApiClient, { deployment, revision }: Ended, progress: Progress): Promise<0> {
+  const { timings, graphs, number } = revision.weir
+  const { build, start = 0 } = timings
+  if (build !== undefined) progress.done('built', seconds(build))
+  const { weir, source_config } = await api.json<ShownDeployment>(`/v2/deployments/${deployment.id}`)
+  progress.done('started', `${seconds(start)}, ${ISOLATION[weir.isolation]}`)
+  progress.done('checked', (graphs ?? []).join(', '))
+  const old = weir.draining.map((one) => `${one.runs} runs end on revision ${one.number}`)
+  progress.done('switched', old.length === 0 ? `revision ${number} serves` : old.join(', '))
+  progress.result('succeeded', {
+    deployment_id: deployment.id,
+    message: 'Deployment successful!',
+    url: source_config.custom_url,
+  })
+  return 0
+}
+
+async function fail(
+  api: ApiClient,
+  { deployment, revision, log }: Ended & { log: BuildLog | undefined },
+  progress: Progress,
+): Promise<1> {
+  const { error, number } = revision.weir
+  if (revision.status === 'BUILD_FAILED') for (const line of (await log?.tail()) ?? []) progress.line(line)
+  const place = error?.file === undefined ? '' : `${error.file}:${error.line ?? 1}  `
+  const step = FAILED_STEPS[revision.status]
+  if (step !== undefined) progress.failed(step, `${place}${error?.message ?? revision.status}`)
+  const { weir } = await api.json<ShownDeployment>(`/v2/deployments/${deployment.id}`)
+  const serving = weir.active_revision
+  const rest = serving === null ? 'nothing serves yet' : `revision ${serving} goes on serving`
+  const what = step === undefined ? `was ${revision.status.toLowerCase()}` : 'failed'
+  progress.result('failed', { deployment_id: deployment.id, message: `revision ${number} ${what}; ${rest}` })
+  return 1
+}
+
+function giveUp(deployment: ShownDeployment, { weir, status }: ShownRevision, progress: Progress): 1 {
+  const message = `revision ${weir.number} is still ${status} after 30 minutes; weir deploy revisions ${deployment.name} shows it`
+  progress.result('timed_out', { deployment_id: deployment.id, message })
+  return 1
+}
+
+/** The log of a build. */
+interface BuildLog {
+  /** The lines since the last call. */
+  next(): Promise<string[]>
+  /** The last line so far; '' without one. */
+  last(): string
+  /** The last lines, the oldest first. */
+  tail(): Promise<string[]>
+}
+
+function buildLog(api: ApiClient, deployment: ShownDeployment, revision: ShownRevision): BuildLog {
+  const path = `/v1/projects/${deployment.id}/revisions/${revision.id}/build_logs`
+  let offset: string | undefined
+  let last = ''
+  const read = (body: object): Promise<LogPage> =>
+    api.json<LogPage>(path, { method: 'POST', body }).catch(() => ({ logs: [], next_offset: offset ?? '' }))
+  return {
+    last: () => last,
+    async next() {
+      const { logs, next_offset } = await read({ order: 'asc', limit: 1000, offset })
+      offset = next_offset
+      last = logs.at(-1)?.message ?? last
+      return logs.map(({ message }) => message)
+    },
+    async tail() {
+      const { logs } = await read({ order: 'desc', limit: SHOWN_LINES })
+      return logs.map(({ message }) => message).toReversed()
+    },
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}

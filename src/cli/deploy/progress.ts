@@ -1,0 +1,93 @@
+/** Where output goes; stdout has results alone (P-42). */
+export interface Output {
+  stdout(text: string): void
+  stderr(text: string): void
+  isTerminal: boolean
+  now(): Date
+}
+
+/** The steps of a deployment as they happen. */
+export interface Progress {
+  /** A step has ended. */
+  done(step: string, text: string): void
+  /** A step goes on; the line is replaced by the next one on a terminal, and repeated nowhere else. */
+  working(step: string, text: string, seconds: number): void
+  failed(step: string, text: string): void
+  info(text: string): void
+  warn(text: string): void
+  /** A line of a log. */
+  line(text: string): void
+  /** The result: its URL is the only line on stdout. */
+  result(status: 'succeeded' | 'failed' | 'timed_out' | 'started', facts: ResultFacts): void
+}
+
+/** What a deployment has come to. */
+export interface ResultFacts {
+  deployment_id: string
+  message: string
+  url?: string | undefined
+  studio_url?: string | undefined
+}
+
+const WIDTH = 18
+const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
+const CLEAR = '\r\u001b[2K'
+
+/** Steps for people: on a terminal with a moving line, else one line for each step, with the time. */
+export function textProgress({ stdout, stderr, isTerminal, now }: Output): Progress {
+  let shown = ''
+  let frame = 0
+  const write = (mark: string, text: string): void => {
+    const time = isTerminal ? '' : `${now().toISOString().slice(11, 19)} `
+    stderr(`${isTerminal ? CLEAR : ''}${time}  ${mark} ${text}\n`)
+    shown = ''
+  }
+  const step = (name: string, text: string): string => `${name.padEnd(WIDTH)} ${text}`.trimEnd()
+  return {
+    done: (name, text) => write('✓', step(name, text)),
+    failed: (name, text) => write('✗', step(name, text)),
+    working(name, text, seconds) {
+      if (!isTerminal) {
+        if (shown !== name) write('…', step(name, text))
+        shown = name
+        return
+      }
+      frame = (frame + 1) % FRAMES.length
+      const whole = [text, `${Math.round(seconds)} s`].filter((part) => part !== '').join(' · ')
+      stderr(`${CLEAR}  ${FRAMES[frame]} ${step(name, whole)}`)
+    },
+    info: (text) => write(' ', text),
+    warn: (text) => write('!', text),
+    line: (text) => write('|', text),
+    result(status, { message, url, studio_url }) {
+      if (isTerminal) stderr(CLEAR)
+      if (status === 'succeeded' && url !== undefined) {
+        stdout(`${url}\n`)
+        if (studio_url !== undefined) stderr(`  Studio  ${studio_url}\n`)
+      } else stderr(`  ${message}\n`)
+    },
+  }
+}
+
+/** One JSON object a line on stdout, with the names of events that `langgraph deploy --json` has. */
+export function jsonProgress({ stdout }: Output): Progress {
+  const write = (event: object): void => stdout(`${JSON.stringify(event)}\n`)
+  let number = 0
+  let status = ''
+  return {
+    done: (step, message) => write({ event: 'step', step: ++number, name: step, message }),
+    working(name, message, seconds) {
+      if (name === status) return
+      status = name
+      write({ event: 'status_change', status: name, elapsed_seconds: Math.round(seconds * 10) / 10, message })
+    },
+    failed: (step, message) => write({ event: 'error', name: step, message }),
+    info: (message) => write({ event: 'info', message }),
+    warn: (message) => write({ event: 'warn', message }),
+    line: (message) => write({ event: 'log', message }),
+    result(result, { studio_url, ...facts }) {
+      if (studio_url !== undefined) write({ event: 'status_url', url: studio_url })
+      write({ event: 'result', status: result, ...facts })
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { AppError } from '../../base/errors.ts'
+import { isObject } from '../../schema/json.ts'
+import { KEY_VARIABLES } from '../server/client-settings.ts'
+
+/** A LangGraph project on this machine. */
+export interface LocalProject {
+  /** The folder that contains langgraph.json; it is what is deployed. */
+  dir: string
+  /** Name of the file in it. */
+  config: string
+  graphs: string[]
+  /** The variables of its `.env`; empty without one. */
+  env: Readonly<Record<string, string>>
+}
+
+/** Variables of this machine's clients, which are no secrets of the deployment. */
+const OF_CLIENTS = new Set<string>([
+  ...KEY_VARIABLES,
+  ...['WEIR_URL', 'LANGSMITH_ENDPOINT', 'LANGSMITH_DEPLOYMENT_NAME', 'LANGSMITH_TENANT_ID'],
+])
+
+/** Reads langgraph.json and `.env`, or the files that flags name. @throws AppError config_invalid */
+export async function readProject(flags: {
+  config?: string | undefined
+  'env-file'?: string | undefined
+}): Promise<LocalProject> {
+  const path = resolve(flags.config ?? 'langgraph.json')
+  const file = await readConfig(path)
+  const dir = dirname(path)
+  const graphs = isObject(file['graphs']) ? Object.keys(file['graphs']) : []
+  if (graphs.length === 0) throw invalid('langgraph.json: "graphs" has no graph.')
+  const named = flags['env-file']
+  const ofFile = typeof file['env'] === 'string' ? resolve(dir, file['env']) : undefined
+  const env =
+    named === undefined
+      ? await readEnv(ofFile ?? join(dir, '.env'), false)
+      : await readEnv(resolve(named), true)
+  return { dir, config: basename(path), graphs, env }
+}
+
+/** What is sent of the project's variables: all but keys and addresses of this machine's clients. */
+export function secretsOf({ env }: Pick<LocalProject, 'env'>): { name: string; value: string }[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    OF_CLIENTS.has(name) || value === '' ? [] : [{ name, value }],
+  )
+}
+
+/** A name that can be part of a path: lower case, with `-` for all but a-z and 0-9. */
+export function deploymentNameOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, '')
+}
+
+async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readFile(path, 'utf8').catch(() => {
+    const where = basename(path) === 'langgraph.json' ? 'in this folder' : `at ${path}`
+    throw invalid(`There is no langgraph.json ${where}: run it in your project, or pass --config.`)
+  })
+  try {
+    const file: unknown = JSON.parse(text)
+    if (isObject(file)) return file
+  } catch {
+    // The same text as for JSON of another type.
+  }
+  throw invalid(`${path} is not a JSON object.`)
+}
+
+async function readEnv(path: string, isNamed: boolean): Promise<Record<string, string>> {
+  const text = await readFile(path, 'utf8').catch(() => {
+    if (isNamed) throw invalid(`There is no file ${path}, which --env-file names.`)
+    return ''
+  })
+  return Object.fromEntries(Object.entries(parseEnv(text)).map(([name, value]) => [name, value ?? '']))
+}
+
+function invalid(message: string): AppError {
+  return new AppError('config_invalid', { message })
+}

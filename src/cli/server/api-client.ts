@@ -1,0 +1,174 @@
+import { AppError } from '../../base/errors.ts'
+import { isObject } from '../../schema/json.ts'
+import { findTarget, type Target, type TargetFlags } from './find-target.ts'
+
+/** Flags of every command that calls a server, for `parseArgs`. */
+export const API_FLAGS = {
+  url: { type: 'string' },
+  key: { type: 'string' },
+  tenant: { type: 'string' },
+} as const
+
+/** Help for API_FLAGS. */
+export const API_HELP = `  --url URL        the server (default: WEIR_URL, else this machine at PORT, else the one that runs on DATA_DIR)
+  --key KEY        an API key (default: WEIR_API_KEY, else on this machine the one in DATA_DIR/api-key)
+  --tenant ID      the workspace to act in, for a key that serves several and has no default`
+
+/** Flags of every command that calls a deployment. */
+export const DEPLOYMENT_FLAGS = { url: { type: 'string' }, key: { type: 'string' } } as const
+
+/** Help for DEPLOYMENT_FLAGS. */
+export const DEPLOYMENT_HELP = `  --url URL        the deployment (default: WEIR_DEPLOYMENT_URL, else this machine at DEPLOYMENT_PORT, else that of the
+                   server that runs on DATA_DIR)
+  --key KEY        an API key (default: WEIR_API_KEY, else on this machine the one in DATA_DIR/api-key)`
+
+/** A call of an API. */
+export interface ApiCall {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  body?: unknown
+}
+
+/** An API of one server. Rejects with an AppError that contains the server's message. */
+export interface ApiClient {
+  /** `path` as in the API's description, with its query. */
+  text(path: string, call?: ApiCall): Promise<string>
+  /** The same, parsed; the type is not checked. */
+  json<T>(path: string, call?: ApiCall): Promise<T>
+  /**
+   * The response as it arrives, without a time limit; `signal` ends it. Rejects only for a refusal or without any
+   * response.
+   */
+  open(path: string, call: ApiCall, signal: AbortSignal): Promise<Response>
+}
+
+/** The server refused the request: a retry would be refused as well, unless `answered` is 429 or at least 500. */
+export class Refusal extends AppError {
+  /** HTTP status. */
+  readonly answered: number
+
+  constructor(status: number, message: string) {
+    super('invalid_request', { message })
+    this.answered = status
+  }
+}
+
+/** True for a 404: the record does not exist, or was deleted. */
+export function isGone(error: unknown): boolean {
+  return error instanceof Refusal && error.answered === 404
+}
+
+const TIMEOUT_MS = 60_000
+/** Error codes of OpenSSL: the other side does not use TLS; Node does not trust its certificate. */
+const NO_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/
+const IS_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/
+
+/** A client for the platform API of the server that `findTarget` finds; it sends no request yet. */
+export async function connectApi(flags: TargetFlags & { tenant?: string | undefined }): Promise<ApiClient> {
+  return connectTarget(await findTarget('platform', flags), flags.tenant)
+}
+
+/** The same for a server that was found already. */
+export function connectTarget(target: Target, tenant: string | undefined): ApiClient {
+  return clientOf(target, '/api/v1', tenant === undefined ? {} : { 'x-tenant-id': tenant })
+}
+
+/** The same for the API of a deployment. */
+export async function connectDeployment(flags: TargetFlags): Promise<ApiClient> {
+  return clientOf(await findTarget('deployment', flags), '', {})
+}
+
+function clientOf(target: Target, prefix: string, tenant: Readonly<Record<string, string>>): ApiClient {
+  const { url, key } = target
+  const identity = { ...tenant, ...(key !== undefined && { 'x-api-key': key }) }
+  let proof: Promise<void> | undefined
+  const open: ApiClient['open'] = async (path, { method = 'GET', headers, body }, signal) => {
+    await (proof ??= assertMayGetKey(target, prefix))
+    const response = await send(url, `${prefix}${path}`, {
+      method,
+      headers: { ...identity, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal,
+    })
+    if (response.ok) return response
+    if (response.status === 401) throw new Refusal(401, keyRefusal(target))
+    throw new Refusal(response.status, refusal(response.status, await response.text()))
+  }
+  const text = async (path: string, call: ApiCall = {}): Promise<string> =>
+    (await open(path, call, AbortSignal.timeout(TIMEOUT_MS))).text()
+  return {
+    open,
+    text,
+    async json<T>(path: string, call?: ApiCall) {
+      return JSON.parse(await text(path, call)) as T
+    },
+  }
+}
+
+/**
+ * The stored key goes to the server that runs on DATA_DIR, and to another one on this machine only if it is Weir: PORT is
+ * set in many shells for other programs.
+ */
+async function assertMayGetKey(
+  { url, urlSource, keySource, keyFile }: Target,
+  prefix: string,
+): Promise<void> {
+  if (urlSource === undefined || keySource === undefined || keySource !== keyFile) return
+  const response = await send(url, `${prefix}/info`, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (isObject(answer) && isObject(answer['weir'])) return
+  throw new AppError('invalid_request', {
+    message: `What listens at ${url} (${urlSource}) is not Weir, so the key in ${keyFile} was not sent to it. Name the address that the server printed when it started; without ${urlSource}, the server that runs on DATA_DIR is called.`,
+  })
+}
+
+async function send(url: string, path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(`${url}${path}`, init)
+  } catch (cause) {
+    throw new AppError('invalid_request', { message: noAnswerText(url, cause), cause })
+  }
+}
+
+function noAnswerText(url: string, thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  if (thrown.name === 'TimeoutError')
+    return `The server at ${url} did not answer within ${TIMEOUT_MS / 1000} s. Try again.`
+  const { code = '' } = (thrown.cause ?? {}) as NodeJS.ErrnoException
+  if (NO_TLS.test(code))
+    return `What listens at ${url} does not speak https. Name it with http: ${url.replace(/^https/, 'http')}.`
+  if (IS_CERTIFICATE.test(code))
+    return `The certificate of ${url} is not trusted (${code}). NODE_EXTRA_CA_CERTS names a file with that of its authority.`
+  return `No server answers at ${url}. Start it with npm start, or name another address with --url.`
+}
+
+/** The message for a 401: which key was refused, and how to get one. */
+function keyRefusal({ url, keySource, keyFile }: Target): string {
+  const another = 'Give a key with --key or WEIR_API_KEY.'
+  if (keySource === undefined) {
+    const none = keyFile === undefined ? '' : `, and there is none in ${keyFile}`
+    return `The server at ${url} requires an API key${none} (401). ${another}`
+  }
+  const refused = `The server at ${url} refused the key ${keySource === keyFile ? 'in' : 'of'} ${keySource} (401)`
+  if (keySource !== keyFile)
+    return `${refused}. Create one with weir keys create; the first one is in DATA_DIR/api-key.`
+  return `${refused}: it was revoked, or belongs to another data directory. ${another} If no admin key is left, restart the server: it creates one and writes it to ${keyFile}.`
+}
+
+/** The server's message in one line. */
+function refusal(status: number, answer: string): string {
+  try {
+    const { detail } = JSON.parse(answer) as { detail?: unknown }
+    if (typeof detail === 'string') return `${detail} (${status})`
+    if (Array.isArray(detail)) {
+      const faults = (detail as { loc?: unknown[]; msg?: string }[]).map(
+        ({ loc = [], msg }) => `${loc.slice(1).join('.')}: ${msg}`,
+      )
+      return `${faults.join('; ')} (${status})`
+    }
+  } catch {
+    // Not JSON: a proxy's error page, for example.
+  }
+  return `The server answered ${status}`
+}

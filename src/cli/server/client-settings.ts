@@ -1,0 +1,64 @@
+import { type Environment, type PortSetting, readConfig } from '../../config.ts'
+
+/** Settings of commands that call a server; undefined if the environment has none. */
+export interface ClientSettings {
+  /** WEIR_URL: the platform API. */
+  url: string | undefined
+  /** WEIR_DEPLOYMENT_URL: the deployment API. */
+  deploymentUrl: string | undefined
+  /** PORT and DEPLOYMENT_PORT as text; undefined for 0. */
+  port: string | undefined
+  deploymentPort: string | undefined
+  /** WEIR_API_KEY. */
+  apiKey: string | undefined
+  /** DATA_DIR or its default. */
+  dataDir: string
+}
+
+/** Reads the settings of commands; never throws. */
+export function readClientSettings(env: Environment = process.env): ClientSettings {
+  const named = (name: string): string | undefined => env[name]?.trim() || undefined
+  const port = (name: PortSetting): string | undefined => (named(name) === '0' ? undefined : named(name))
+  return {
+    url: named('WEIR_URL'),
+    deploymentUrl: named('WEIR_DEPLOYMENT_URL'),
+    port: port('PORT'),
+    deploymentPort: port('DEPLOYMENT_PORT'),
+    apiKey: named('WEIR_API_KEY'),
+    dataDir: named('DATA_DIR') ?? readConfig({}).dataDir,
+  }
+}
+
+/** Settings of `weir deploy`, which uses those of LangSmith's clients too. */
+export interface DeploySettings {
+  /** WEIR_URL, else LANGSMITH_ENDPOINT. */
+  url: string | undefined
+  /** The first key that is set, with the name of its variable. */
+  key: { name: string; value: string } | undefined
+  /** LANGSMITH_DEPLOYMENT_NAME. */
+  name: string | undefined
+}
+
+/** Variables with a key of the server, the first one first (P-14). */
+export const KEY_VARIABLES = [
+  'WEIR_API_KEY',
+  'LANGGRAPH_HOST_API_KEY',
+  'LANGSMITH_API_KEY',
+  'LANGCHAIN_API_KEY',
+] as const
+
+/** Reads the settings of `weir deploy`: of the environment, then of the project's `.env`. */
+export function readDeploySettings(dotEnv: Environment, env: Environment = process.env): DeploySettings {
+  const named = (name: string): string | undefined => env[name]?.trim() || dotEnv[name]?.trim() || undefined
+  const keys = [env, dotEnv].flatMap((from) =>
+    KEY_VARIABLES.flatMap((name) => {
+      const value = from[name]?.trim() ?? ''
+      return value === '' ? [] : [{ name, value }]
+    }),
+  )
+  return {
+    url: named('WEIR_URL') ?? named('LANGSMITH_ENDPOINT'),
+    key: keys[0],
+    name: named('LANGSMITH_DEPLOYMENT_NAME'),
+  }
+}

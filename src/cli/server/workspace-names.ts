@@ -1,0 +1,33 @@
+import { AppError } from '../../base/errors.ts'
+import { parseUuid } from '../../base/ids.ts'
+import type { SchemaTypes } from '../../schema/types.gen.ts'
+import type { ApiClient } from './api-client.ts'
+
+/** The workspaces that the key may use, by name and id. */
+export interface WorkspaceNames {
+  /** All of them. */
+  ids: readonly string[]
+  /** @throws AppError invalid_request unless exactly one has the name; an id is returned unchanged */
+  idOf(nameOrId: string): string
+  /** `all` for null, else the names. */
+  text(ids: readonly string[] | null): string
+}
+
+/** Reads them from the server. */
+export async function readWorkspaceNames(api: ApiClient): Promise<WorkspaceNames> {
+  const workspaces = await api.json<SchemaTypes['workspace'][]>('/workspaces')
+  const nameOf = new Map(workspaces.map(({ id, display_name }) => [id, display_name]))
+  return {
+    ids: workspaces.map(({ id }) => id),
+    idOf(nameOrId) {
+      const found = workspaces.filter(({ display_name }) => display_name === nameOrId)
+      const id = found.length === 0 ? parseUuid(nameOrId) : found[0]?.id
+      if (id !== undefined && found.length <= 1) return id
+      const what = found.length === 0 ? 'There is no workspace' : 'More than one workspace is named'
+      throw new AppError('invalid_request', {
+        message: `${what} "${nameOrId}"; weir workspaces list shows ids.`,
+      })
+    },
+    text: (ids) => (ids === null ? 'all' : ids.map((id) => nameOf.get(id) ?? id).join(', ')),
+  }
+}

@@ -1,0 +1,195 @@
+import { styleText } from 'node:util'
+import type { GranularUsage, UsageDetails, UsageStride } from '../../schema/types.gen.ts'
+import { type Decimal, formatDecimal, parseDecimal } from '../../trace/price/decimal.ts'
+import { printable } from './report-text.ts'
+
+/** How a usage report is printed. */
+export interface UsageTextOptions {
+  colors: boolean
+  /** Characters of a line. */
+  width: number
+  group_by: string
+}
+
+/** The values of one line of a report that are drawn, and its further columns. */
+interface Sums {
+  amount: number
+  /** Undefined in a report on traces. */
+  tokens?: Tokens
+}
+
+interface Tokens {
+  prompt: number
+  completion: number
+  cost: Decimal | null
+  /** The part of each that is estimated. */
+  estimated: { prompt: number; completion: number; cost: Decimal }
+}
+
+interface Row extends Sums {
+  label: string
+}
+
+const HOUR = 3_600_000
+const MAX_BARS = 60
+const MAX_LABEL = 40
+/** Groups beyond this number are summed up in one line. */
+const MAX_GROUPS = 30
+const UNITS: Readonly<Record<number, string>> = {
+  1: 'hour',
+  24: 'day',
+  168: 'week',
+  720: '30 days',
+  8760: '365 days',
+}
+const NUMBER = new Intl.NumberFormat('en-US')
+
+/** The report for people: a chart over time, and one of the groups, largest first. */
+export function usageText(report: GranularUsage | UsageDetails, options: UsageTextOptions): string {
+  const hours = hoursOf(report.stride)
+  const lines = report.usage.map((line) => ({ ...line, ...sumsOf(line) }))
+  const isDetailed = lines.some(({ tokens }) => tokens !== undefined)
+  const what = isDetailed ? 'Tokens' : 'Traces'
+  if (lines.length === 0) return 'Nothing in this range.'
+  const total = lines.reduce(add, { amount: 0 })
+  const blocks = [
+    `${what} per ${UNITS[hours] ?? `${hours} hours`} (UTC)`,
+    chart(bucketRows(lines, hours), options),
+    `By ${options.group_by.replace('_', ' ')}`,
+    chart(groupRows(lines), options),
+    `Total  ${numbers(total).join('  ')}`,
+    estimateText(total),
+  ]
+  return blocks.filter((block) => block !== undefined).join('\n\n')
+}
+
+function hoursOf({ days, hours }: UsageStride): number {
+  return days * 24 + hours
+}
+
+function sumsOf(line: GranularUsage['usage'][number] | UsageDetails['usage'][number]): Sums {
+  if ('traces' in line) return { amount: line.traces }
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens, total_cost } = line
+  const estimated = {
+    prompt: line.estimated_prompt_tokens,
+    completion: line.estimated_completion_tokens,
+    cost: parseDecimal(line.estimated_cost) ?? 0n,
+  }
+  const cost = parseDecimal(total_cost) ?? null
+  return { amount: total_tokens, tokens: { prompt, completion, cost, estimated } }
+}
+
+function add(a: Sums, b: Sums): Sums {
+  const amount = a.amount + b.amount
+  if (a.tokens === undefined || b.tokens === undefined) {
+    const tokens = a.tokens ?? b.tokens
+    return tokens === undefined ? { amount } : { amount, tokens }
+  }
+  return { amount, tokens: addTokens(a.tokens, b.tokens) }
+}
+
+function addTokens(a: Tokens, b: Tokens): Tokens {
+  const costs = [a.cost, b.cost].filter((cost) => cost !== null)
+  return {
+    prompt: a.prompt + b.prompt,
+    completion: a.completion + b.completion,
+    cost: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0n),
+    estimated: {
+      prompt: a.estimated.prompt + b.estimated.prompt,
+      completion: a.estimated.completion + b.estimated.completion,
+      cost: a.estimated.cost + b.estimated.cost,
+    },
+  }
+}
+
+/** One row for each bucket from the first to the last that is not empty, including empty ones in between. */
+function bucketRows(lines: readonly (Sums & { time_bucket: string })[], hours: number): Row[] {
+  const sums = new Map<number, Sums>()
+  for (const line of lines) {
+    const time = Date.parse(line.time_bucket)
+    sums.set(time, add(sums.get(time) ?? { amount: 0 }, line))
+  }
+  const times = [...sums.keys()]
+  const rows: Row[] = []
+  for (let time = Math.min(...times); time <= Math.max(...times); time += hours * HOUR) {
+    const iso = new Date(time).toISOString()
+    const label = hours === 1 ? iso.slice(0, 16).replace('T', ' ') : iso.slice(0, 10)
+    rows.push({ label, ...(sums.get(time) ?? { amount: 0 }) })
+  }
+  return rows
+}
+
+function groupRows(lines: readonly (Sums & { dimensions: object })[]): Row[] {
+  const rows = new Map<string, Row>()
+  for (const { dimensions, ...line } of lines) {
+    const key = JSON.stringify(dimensions)
+    const known = rows.get(key)
+    rows.set(key, { label: labelOf(dimensions), ...(known === undefined ? { ...line } : add(known, line)) })
+  }
+  const sorted = [...rows.values()].toSorted((a, b) => b.amount - a.amount || (a.label < b.label ? -1 : 1))
+  if (sorted.length <= MAX_GROUPS) return sorted
+  const rest = sorted.slice(MAX_GROUPS)
+  return [
+    ...sorted.slice(0, MAX_GROUPS),
+    { label: `${rest.length} others`, ...rest.reduce<Sums>(add, { amount: 0 }) },
+  ]
+}
+
+/** The best label of a group: a name, an email, a short key, a model. */
+function labelOf(dimensions: object): string {
+  const values = Object.values(dimensions).filter((value) => typeof value === 'string')
+  const text = 'model' in dimensions ? values.join('/') : (values.at(-1) ?? '')
+  const label = printable(text === '' ? '(none)' : text)
+  return label.length > MAX_LABEL ? `${label.slice(0, MAX_LABEL - 1)}…` : label
+}
+
+function numbers({ amount, tokens }: Sums): string[] {
+  if (tokens === undefined) return [NUMBER.format(amount)]
+  const { prompt, completion, cost, estimated } = tokens
+  return [
+    `${mark(estimated.prompt > 0)}${NUMBER.format(prompt)} in`,
+    `${mark(estimated.completion > 0)}${NUMBER.format(completion)} out`,
+    cost === null ? '–' : `${mark(estimated.cost > 0n)}$${formatDecimal(cost)}`,
+  ]
+}
+
+/** The mark before a number that is estimated, if only in part. */
+function mark(isEstimated: boolean): string {
+  return isEstimated ? '~' : ''
+}
+
+/** The line that explains the mark; undefined if no mark is shown. */
+function estimateText({ amount, tokens }: Sums): string | undefined {
+  const estimated = tokens === undefined ? 0 : tokens.estimated.prompt + tokens.estimated.completion
+  if (estimated === 0) return undefined
+  return `~ in part estimated: no count was reported for ${NUMBER.format(estimated)} of ${NUMBER.format(amount)} tokens.`
+}
+
+function chart(rows: readonly Row[], { colors, width }: UsageTextOptions): string {
+  const cells = rows.map(numbers)
+  const columns = Math.max(...cells.map((row) => row.length))
+  const widths = Array.from({ length: columns }, (_, i) =>
+    Math.max(...cells.map((row) => row[i]?.length ?? 0)),
+  )
+  const label = Math.max(...rows.map((row) => row.label.length))
+  const taken = 2 + label + 2 + widths.reduce((sum, size) => sum + size + 2, 0)
+  const room = Math.max(8, Math.min(MAX_BARS, width - taken))
+  const most = Math.max(...rows.map(({ amount }) => amount))
+  return rows
+    .map((row, i) => {
+      const drawn = bar(row.amount, most, room)
+      const painted = colors ? styleText('cyan', drawn, { validateStream: false }) : drawn
+      const values = widths.map((size, k) => (cells[i]?.[k] ?? '').padStart(size))
+      return `  ${row.label.padEnd(label)}  ${painted}${' '.repeat(room - drawn.length)}  ${values.join('  ')}`.trimEnd()
+    })
+    .join('\n')
+}
+
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
+
+/** A bar in eighths of a character; an amount above 0 is always visible. */
+function bar(amount: number, most: number, room: number): string {
+  if (amount <= 0 || most <= 0) return ''
+  const eighths = Math.max(1, Math.round((amount / most) * room * 8))
+  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '')
+}

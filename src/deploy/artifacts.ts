@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { access, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Revision } from './model.ts'
+
+/** Folders of builds, and of what they have made. */
+export interface Artifacts {
+  /** The folder in which the revision is built. */
+  building(revision_id: string): string
+  /** An empty folder for the build of the revision. */
+  begin(revision_id: string): Promise<string>
+  /** Makes the built folder the artifact `sha256`, unless there is one already. */
+  keep(revision: Pick<Revision, 'id' | 'deployment_id'>, sha256: string): Promise<void>
+  /** Removes the folder in which the revision was built. */
+  discard(revision_id: string): Promise<void>
+  /** The folder of an artifact. */
+  path(deployment_id: string, sha256: string): string
+  has(deployment_id: string, sha256: string): Promise<boolean>
+  /** Removes the artifacts and sources that none of `revisions` uses (P-22); sources only when they are a day old. */
+  prune(deployment_id: string, revisions: readonly Revision[], now: number): Promise<void>
+  /** Removes all artifacts and sources of a deployment. */
+  removeAll(deployment_id: string): Promise<void>
+}
+
+const DAY_MS = 86_400_000
+
+/** Artifacts below `dir`, each named by what decides its content. */
+export function createArtifacts(dir: string): Artifacts {
+  const building = (revision_id: string): string => join(dir, 'builds', revision_id)
+  const ofDeployment = (deployment_id: string): string => join(dir, 'artifacts', deployment_id)
+  const sources = (deployment_id: string): string => join(dir, 'sources', deployment_id)
+  const path = (deployment_id: string, sha256: string): string => join(ofDeployment(deployment_id), sha256)
+  const has = (deployment_id: string, sha256: string): Promise<boolean> => exists(path(deployment_id, sha256))
+  return {
+    ...{ building, path, has },
+    async begin(revision_id) {
+      await remove(building(revision_id))
+      await mkdir(building(revision_id), { recursive: true })
+      return building(revision_id)
+    },
+    async keep({ id, deployment_id }, sha256) {
+      const target = path(deployment_id, sha256)
+      await mkdir(dirname(target), { recursive: true })
+      if (await exists(target)) await remove(building(id))
+      else await rename(building(id), target)
+    },
+    discard: (revision_id) => remove(building(revision_id)),
+    async prune(deployment_id, revisions, now) {
+      const used = new Set(revisions.flatMap(({ artifact_sha256 }) => artifact_sha256 ?? []))
+      for (const name of await entries(ofDeployment(deployment_id)))
+        if (!used.has(name)) await remove(path(deployment_id, name))
+      const kept = new Set(revisions.flatMap(({ source_path }) => source_path?.split('/').at(-1) ?? []))
+      for (const name of await entries(sources(deployment_id))) {
+        const file = join(sources(deployment_id), name)
+        const { mtimeMs } = await stat(file)
+        if (!kept.has(name) && mtimeMs < now - DAY_MS) await remove(file)
+      }
+    },
+    async removeAll(deployment_id) {
+      await remove(ofDeployment(deployment_id))
+      await remove(sources(deployment_id))
+    },
+  }
+}
+
+/** The name of the artifact of a source: the same for the same source, path of langgraph.json, Node and platform. */
+export function artifactName({ source_sha256, config_path }: Revision): string {
+  const { version, platform, arch } = process
+  const decides = [source_sha256, config_path, version, platform, arch]
+  return createHash('sha256').update(JSON.stringify(decides)).digest('hex')
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+function entries(dir: string): Promise<string[]> {
+  return readdir(dir).catch(() => [])
+}
+
+function remove(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true })
+}

@@ -1,0 +1,90 @@
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { installDependencies } from './install-dependencies.ts'
+
+describe('P-20: dependencies of Node projects', () => {
+  let dir: string
+  let lines: string[]
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'weir-install-'))
+    lines = []
+  })
+  afterEach(() => rm(dir, { recursive: true, force: true }))
+
+  const tool = async (name: string, script: string): Promise<void> => {
+    await writeFile(join(dir, name), `#!/bin/sh\n${script}\n`)
+    await chmod(join(dir, name), 0o755)
+  }
+  const install = (signal = new AbortController().signal, timeout_ms = 60_000): Promise<void> =>
+    installDependencies(dir, {
+      env: { PATH: `${dir}:/usr/bin:/bin`, HOME: dir },
+      timeout_ms,
+      log: (line) => lines.push(line),
+      signal,
+      record: async () => async () => undefined,
+    })
+
+  it.each([
+    ['package-lock.json', 'npm', /^ran ci .*--ignore-scripts$/],
+    ['package.json', 'npm', /^ran install .*--ignore-scripts$/],
+    ['pnpm-lock.yaml', 'pnpm', /^ran install --frozen-lockfile --ignore-scripts$/],
+    ['yarn.lock', 'yarn', /^ran install --frozen-lockfile --ignore-scripts$/],
+  ])('%s is installed by %s, in the folder, and its lines are logged', async (file, command, line) => {
+    await writeFile(join(dir, file), '{}')
+    await tool(command, 'echo ran $*; echo to stderr >&2; pwd > where')
+    await install()
+    expect(lines).toContainEqual(expect.stringMatching(line))
+    expect(lines).toContain('to stderr')
+    expect(lines).toContainEqual(expect.stringMatching(/Install scripts .* not run/))
+    expect((await readFile(join(dir, 'where'), 'utf8')).trim()).toMatch(/weir-install-/)
+  })
+
+  it('a project without package.json installs nothing', async () => {
+    await install()
+    expect(lines).toEqual(['There is no package.json: nothing is installed.'])
+  })
+
+  it('a package manager that is missing or fails is named', async () => {
+    await writeFile(join(dir, 'pnpm-lock.yaml'), '')
+    const missing = 'The project has a pnpm-lock.yaml, and pnpm is not installed on this server.'
+    await expect(install()).rejects.toMatchObject({ code: 'build_failed', message: missing })
+    await tool('pnpm', 'exit 3')
+    await expect(install()).rejects.toMatchObject({ message: 'pnpm install ended with code 3.' })
+  })
+
+  it('a build that takes too long ends with its children', async () => {
+    await writeFile(join(dir, 'package.json'), '{}')
+    await tool('npm', 'sleep 600 & wait')
+    await expect(install(undefined, 50)).rejects.toMatchObject({ message: 'npm install ended with SIGKILL.' })
+  })
+
+  it('an interrupted build ends with the reason of its signal', async () => {
+    await writeFile(join(dir, 'package.json'), '{}')
+    const abort = new AbortController()
+    await tool('npm', 'echo started; sleep 600')
+    const ended = install(abort.signal)
+    await expect.poll(() => lines).toContain('started')
+    abort.abort(new Error('interrupted'))
+    await expect(ended).rejects.toThrow('interrupted')
+    await expect(install(abort.signal)).rejects.toThrow('interrupted')
+    expect((await stat(dir)).isDirectory()).toBe(true)
+  })
+
+  it('npm itself installs a project from its lock file', async () => {
+    const project = { name: 'p', version: '1.0.0' }
+    const lock = { ...project, lockfileVersion: 3, requires: true, packages: { '': project } }
+    await writeFile(join(dir, 'package.json'), JSON.stringify(project))
+    await writeFile(join(dir, 'package-lock.json'), JSON.stringify(lock))
+    const { PATH = '' } = process.env
+    await installDependencies(dir, {
+      env: { PATH, HOME: dir },
+      timeout_ms: 60_000,
+      log: (line) => lines.push(line),
+      signal: new AbortController().signal,
+      record: async () => async () => undefined,
+    })
+    expect(lines.join('\n')).toMatch(/up to date|added 0|audited/)
+  })
+})

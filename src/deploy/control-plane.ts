@@ -1,0 +1,325 @@
+import type { Clock } from '../base/clock.ts'
+import { AppError } from '../base/errors.ts'
+import { newTimeUuid } from '../base/ids.ts'
+import type { Artifacts } from './artifacts.ts'
+import { assertDeploymentName } from './deployment-name.ts'
+import type { DeploymentType } from './deployment-type.ts'
+import type { DeploymentHosting } from './hosting.ts'
+import type { Revision, StoredDeployment } from './model.ts'
+import { assertPlan, type Plan } from './plan.ts'
+import type { Runtimes } from './runtimes.ts'
+import { hostedOf } from './revision-steps.ts'
+import type { Secret } from './secrets/environment.ts'
+import { replacedSecrets } from './secrets/deployment-secrets.ts'
+import type { Sealer } from './secrets/seal.ts'
+import type { Uploads } from './source/uploads.ts'
+import type { DeploymentStore, ListPart, NewRevision } from './stores/deployment-store.ts'
+import type { DeploymentLogStore, LogLine, LogQuery } from './stores/log-lines.ts'
+import type { RevisionState } from './revision-states.ts'
+import type { RevisionWorker } from './work-on-revisions.ts'
+
+/** Who asks. */
+export interface Deployer {
+  organization_id: string
+  workspace_id: string
+  /** Short form of the key. */
+  short_key: string
+}
+
+/** The deployment of GRAPHS, which is listed and cannot be changed (P-2). */
+export type ServerDeployment = Pick<StoredDeployment, 'id' | 'workspace_id' | 'name' | 'created_at'>
+
+/** A deployment of the control plane, or that of GRAPHS. */
+export interface ListedDeployment extends StoredDeployment {
+  managed_by: 'api' | 'server'
+}
+
+/** What an update changes. */
+export interface DeploymentChange {
+  type: DeploymentType | undefined
+  /** The object of an upload; undefined: the source remains. */
+  source_path: string | undefined
+  config_path: string
+  /** Undefined or empty: they remain (P-17). */
+  secrets: readonly Secret[] | undefined
+}
+
+/** Dependencies of the control plane. */
+export interface ControlPlaneOptions {
+  store: DeploymentStore
+  logs: Pick<DeploymentLogStore, 'read'>
+  uploads: Uploads
+  artifacts: Pick<Artifacts, 'has' | 'removeAll' | 'discard'>
+  hosting: DeploymentHosting
+  worker: Pick<RevisionWorker, 'wake' | 'interrupted'>
+  runtimes: Runtimes
+  sealer: Sealer
+  plan: Plan
+  clock: Clock
+  /** @throws AppError disk_full, disk_unwritable */
+  assertRoom(): Promise<void>
+  /** Undefined: the server has no GRAPHS. */
+  own: ServerDeployment | undefined
+  /** Called with errors of `remove` and of other work in the background. */
+  failed(error: unknown, deployment_id: string): void
+}
+
+/** Creates, updates and deletes deployments. Every method that takes an id throws `not_found` for another workspace's. */
+export interface ControlPlane {
+  runtimes: Runtimes
+  hosting: Pick<DeploymentHosting, 'status'>
+  /** Newest first; that of GRAPHS is the last one. */
+  list(workspace_id: string, filter: Parameters<DeploymentStore['list']>[1]): Promise<ListedDeployment[]>
+  get(workspace_id: string, id: string): Promise<ListedDeployment>
+  /** @throws AppError plan_required, container_runtime_unavailable, deployment_name_taken, invalid_request */
+  create(
+    deployer: Deployer,
+    wanted: { name: string; type: DeploymentType; secrets: readonly Secret[] | undefined },
+  ): Promise<StoredDeployment>
+  /**
+   * Makes a revision, which is built and started later (P-8): of the source that is named, else of the active revision.
+   * None when there is neither. @throws AppError deployment_type_fixed, deployment_managed_by_server
+   */
+  update(
+    deployer: Deployer,
+    id: string,
+    change: DeploymentChange,
+  ): Promise<{ deployment: StoredDeployment; revision: Revision | undefined }>
+  /** The deployment is not found from now on; its processes, rows and files are erased in the background (P-4). */
+  remove(workspace_id: string, id: string): Promise<StoredDeployment>
+  allowUpload(workspace_id: string, id: string): ReturnType<Uploads['allow']>
+  receiveUpload: Uploads['receive']
+  revisions(
+    workspace_id: string,
+    id: string,
+    filter: { status?: RevisionState | undefined } & ListPart,
+  ): Promise<Revision[]>
+  revision(workspace_id: string, id: string, revision_id: string): Promise<Revision>
+  /** A new revision with the artifact of an old one (P-35). @throws AppError conflict when it was never built */
+  redeploy(deployer: Deployer, id: string, revision_id: string): Promise<{ revision: Revision; of: Revision }>
+  /** @throws AppError conflict when it has ended */
+  interrupt(workspace_id: string, id: string, revision_id: string): Promise<Revision>
+  logs(workspace_id: string, id: string, query: LogQuery): Promise<LogLine[]>
+  /** Completes deletions that a crash cut short. */
+  eraseDeleted(): Promise<void>
+}
+
+/** Names that no deployment may have, because the API has other paths under them. */
+const RESERVED = new Set(['runtimes'])
+const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const RECENT = { limit: 100, offset: 0 }
+
+/** What the calls of the control plane share. */
+interface Calls {
+  get: ControlPlane['get']
+  /** @throws AppError deployment_managed_by_server */
+  changeable(workspace_id: string, id: string): Promise<StoredDeployment>
+  revision: ControlPlane['revision']
+  add(id: string, wanted: NewRevision): Promise<Revision>
+}
+
+/** The control plane over its stores and a hosting. */
+export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
+  const { store, logs, uploads, hosting, worker, runtimes, own } = options
+  const get: Calls['get'] = (workspace_id, id) => find(options, workspace_id, id)
+  const calls: Calls = {
+    get,
+    async changeable(workspace_id, id) {
+      const { managed_by, ...deployment } = await get(workspace_id, id)
+      if (managed_by === 'server') throw new AppError('deployment_managed_by_server')
+      return deployment
+    },
+    async revision(workspace_id, id, revision_id) {
+      await get(workspace_id, id)
+      const found = await store.revision(id, revision_id)
+      if (found === undefined) throw new AppError('not_found')
+      return found
+    },
+    async add(id, wanted) {
+      const added = await store.addRevision(id, wanted)
+      void worker.wake()
+      return added
+    },
+  }
+  const { changeable } = calls
+  return {
+    ...{ runtimes, hosting, get },
+    ...revisionCalls(options, calls),
+    list: (workspace_id, filter) => list(options, workspace_id, filter),
+    create: (deployer, wanted) => create(options, deployer, wanted),
+    update: (deployer, id, change) => update(options, calls, { deployer, id, change }),
+    async remove(workspace_id, id) {
+      const deployment = await changeable(workspace_id, id)
+      if (!(await store.markDeleted(workspace_id, id))) throw new AppError('not_found')
+      erase(options, deployment).catch((error: unknown) => options.failed(error, id))
+      return deployment
+    },
+    async allowUpload(workspace_id, id) {
+      await changeable(workspace_id, id)
+      await runtimes.assertUsable()
+      return await uploads.allow(id)
+    },
+    async receiveUpload(token, body) {
+      await options.assertRoom()
+      return await uploads.receive(token, body)
+    },
+    async logs(workspace_id, id, query) {
+      await get(workspace_id, id)
+      return id === own?.id ? [] : await logs.read(id, query)
+    },
+    async eraseDeleted() {
+      for (const deployment of await store.deleting())
+        await erase(options, deployment).catch((error: unknown) => options.failed(error, deployment.id))
+    },
+  }
+}
+
+type RevisionCalls = Pick<ControlPlane, 'revisions' | 'revision' | 'redeploy' | 'interrupt'>
+
+function revisionCalls(
+  { store, worker, runtimes }: ControlPlaneOptions,
+  { get, changeable, revision, add }: Calls,
+): RevisionCalls {
+  return {
+    revision,
+    async revisions(workspace_id, id, filter) {
+      await get(workspace_id, id)
+      return await store.revisions(id, filter)
+    },
+    async redeploy({ workspace_id, short_key }, id, revision_id) {
+      await changeable(workspace_id, id)
+      const of = await revision(workspace_id, id, revision_id)
+      if (of.artifact_sha256 === null) {
+        const message = `Revision ${of.number} was never built: deploy its source again.`
+        throw new AppError('conflict', { message })
+      }
+      await runtimes.assertUsable()
+      return { of, revision: await add(id, { ...of, created_by: short_key, rolled_back_from: of.number }) }
+    },
+    async interrupt(workspace_id, id, revision_id) {
+      const before = await revision(workspace_id, id, revision_id)
+      const ended = await store.interrupt(id, revision_id)
+      if (ended === undefined)
+        throw new AppError('conflict', { message: `The revision has ended already: ${before.status}.` })
+      void worker.interrupted(revision_id)
+      return ended
+    },
+  }
+}
+
+async function update(
+  options: ControlPlaneOptions,
+  { changeable, add }: Calls,
+  { deployer, id, change }: { deployer: Deployer; id: string; change: DeploymentChange },
+): ReturnType<ControlPlane['update']> {
+  const { store, clock } = options
+  const { workspace_id, short_key } = deployer
+  const deployment = await changeable(workspace_id, id)
+  const wanted = await revisionOf(options, deployment, change)
+  const secrets = replacedSecrets(deployment, change.secrets, { ...options, now: clock.now() })
+  if (secrets !== deployment.secrets) await store.replaceSecrets(id, secrets)
+  const revision = wanted && (await add(id, { ...wanted, created_by: short_key }))
+  return { deployment: (await store.get(workspace_id, id)) ?? deployment, revision }
+}
+
+async function find(
+  { store, own }: ControlPlaneOptions,
+  workspace_id: string,
+  id: string,
+): Promise<ListedDeployment> {
+  if (own !== undefined && id === own.id && workspace_id === own.workspace_id) return ofServer(own)
+  const found = await store.get(workspace_id, id)
+  if (found === undefined) throw new AppError('not_found')
+  return { ...found, managed_by: 'api' }
+}
+
+async function list(
+  { store, own }: ControlPlaneOptions,
+  workspace_id: string,
+  filter: Parameters<DeploymentStore['list']>[1],
+): Promise<ListedDeployment[]> {
+  const { name, name_contains = '', limit, offset } = filter
+  const found = (await store.list(workspace_id, filter)).map(
+    (deployment): ListedDeployment => ({ ...deployment, managed_by: 'api' }),
+  )
+  const isListed =
+    own?.workspace_id === workspace_id &&
+    [own.name, undefined].includes(name) &&
+    own.name.includes(name_contains)
+  if (own === undefined || !isListed || found.length === limit) return found
+  // The server's own deployment is listed after all stored ones. A page that begins after it does not contain it.
+  const isBefore =
+    found.length === 0 &&
+    offset > 0 &&
+    (await store.list(workspace_id, { ...filter, limit: 1, offset: offset - 1 })).length === 0
+  return isBefore ? found : [...found, ofServer(own)]
+}
+
+function ofServer(own: ServerDeployment): ListedDeployment {
+  const none = { secrets: [], latest_revision_id: null, active_revision_id: null }
+  return {
+    ...own,
+    ...none,
+    organization_id: '',
+    type: 'prod',
+    updated_at: own.created_at,
+    managed_by: 'server',
+  }
+}
+
+async function create(
+  options: ControlPlaneOptions,
+  { organization_id, workspace_id }: Deployer,
+  { name, type, secrets }: Parameters<ControlPlane['create']>[1],
+): Promise<StoredDeployment> {
+  const { store, hosting, runtimes, clock, own } = options
+  assertPlan(options.plan)
+  await runtimes.assertUsable()
+  assertDeploymentName(name)
+  if (RESERVED.has(name) || IS_UUID.test(name))
+    throw new AppError('invalid_request', { message: `"${name}" cannot be the name of a deployment.` })
+  if (name === own?.name) throw new AppError('deployment_name_taken')
+  const id = newTimeUuid(clock.now())
+  const sealed = replacedSecrets({ id, secrets: [] }, secrets, { ...options, now: clock.now() })
+  const made = await store.create({ id, organization_id, workspace_id, name, type, secrets: [...sealed] })
+  hosting.announce(hostedOf(made), 'It has no revision yet.')
+  return made
+}
+
+/** The revision that an update makes. */
+async function revisionOf(
+  { store, uploads, runtimes }: ControlPlaneOptions,
+  deployment: StoredDeployment,
+  { type, source_path, config_path }: DeploymentChange,
+): Promise<Omit<NewRevision, 'created_by'> | undefined> {
+  if (type !== undefined && type !== deployment.type) {
+    const message = `"${deployment.name}" is ${deployment.type}; the type is fixed when it is made.`
+    throw new AppError('deployment_type_fixed', { message })
+  }
+  await runtimes.assertUsable()
+  if (source_path !== undefined) {
+    const { sha256: source_sha256 } = await uploads.open(deployment.id, source_path)
+    return { source_path, config_path, source_sha256, artifact_sha256: null, rolled_back_from: null }
+  }
+  const { id, active_revision_id } = deployment
+  const active = active_revision_id === null ? undefined : await store.revision(id, active_revision_id)
+  return active && { ...active, rolled_back_from: null }
+}
+
+/** Erases a deployment that is marked as deleted: steps, hosts, rows, files, and its record at the end. */
+async function erase(
+  { store, hosting, worker, artifacts }: ControlPlaneOptions,
+  deployment: StoredDeployment,
+): Promise<void> {
+  const { id } = deployment
+  // At once, so that its path answers 404; a step that is just ending may still have opened a revision.
+  const removed = hosting.remove(hostedOf(deployment))
+  for (const { id: revision_id } of await store.revisions(id, RECENT)) {
+    if ((await store.interrupt(id, revision_id)) !== undefined) await worker.interrupted(revision_id)
+    await artifacts.discard(revision_id)
+  }
+  await removed
+  await hosting.remove(hostedOf(deployment))
+  await artifacts.removeAll(id)
+  await store.erase(id)
+}

@@ -1,0 +1,30 @@
+import { AppError } from '../base/errors.ts'
+import type { HostingLimits } from './hosting.ts'
+
+/** How much a deployment may use. */
+export type DeploymentType = 'dev' | 'prod'
+
+/** Names of LangSmith's clients, and the types that they mean here (P-3). */
+const TYPES: Readonly<Record<string, DeploymentType>> = {
+  dev: 'dev',
+  dev_zero: 'dev',
+  dev_free: 'dev',
+  serverless: 'dev',
+  prod: 'prod',
+  dedicated: 'prod',
+}
+const GIB = 1024 ** 3
+
+/** The limits of each type. */
+export const TYPE_LIMITS: Readonly<Record<DeploymentType, HostingLimits>> = {
+  dev: { hosts: 2, warm: 1, memory_bytes: GIB },
+  prod: { hosts: 8, warm: 2, memory_bytes: 2 * GIB },
+}
+
+/** The type that a client names; undefined when it names none. @throws AppError invalid_request */
+export function readDeploymentType(asked: unknown): DeploymentType | undefined {
+  if (asked === undefined || asked === null) return undefined
+  if (typeof asked === 'string' && Object.hasOwn(TYPES, asked)) return TYPES[asked]
+  const message = `deployment_type is one of ${Object.keys(TYPES).join(', ')}.`
+  throw new AppError('invalid_request', { message })
+}

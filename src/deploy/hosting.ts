@@ -1,0 +1,118 @@
+/**
+ * What the control plane needs from the part of the server that runs deployments. The control plane makes artifacts and
+ * decides which revision is wanted; hosting opens it, switches to it, and ends what it replaces.
+ */
+
+/** A deployment of the control plane, as hosting needs it. */
+export interface HostedDeployment {
+  /** UUID; also the `deployment_id` of its threads, runs and other rows. */
+  id: string
+  /** Unique on the server; the API is at `/deployments/{name}`, and runs are traced to the project of this name. */
+  name: string
+  workspace_id: string
+  type: 'dev' | 'prod'
+  limits: HostingLimits
+}
+
+/** What a deployment may use (P-3). */
+export interface HostingLimits {
+  /** Maximum number of host processes at a time, at least 1. */
+  hosts: number
+  /** Hosts that are kept ready without work, at least 1. */
+  warm: number
+  /** Memory of one host. A JavaScript heap gets 75 % of it (P-24). */
+  memory_bytes: number
+}
+
+/** A built revision. Hosting only reads its files, which must not change while it is active or drains. */
+export interface HostedRevision {
+  /** UUID; runs show it as `weir.revision_id`. */
+  id: string
+  /** 1, 2, … within the deployment. */
+  number: number
+  /** Absolute path of the unpacked artifact, with its dependencies installed. */
+  dir: string
+  /** Path of langgraph.json relative to `dir`. */
+  config_path: string
+  /**
+   * The variables that processes of this revision get besides those that every process needs (P-18): `env` of
+   * langgraph.json and the secrets, without reserved names. Hosting adds nothing of the server's environment.
+   */
+  env: Readonly<Record<string, string>>
+}
+
+/** Settings of one activation. */
+export interface ActivationOptions {
+  /** Receives one line for each step and each warning, for the log of kind `deploy`. */
+  log(line: string): void
+  /** Receives each line that processes of the revision print, as long as they run, for the log of kind `server`. */
+  printed?: ((from: 'stdout' | 'stderr', line: string) => void) | undefined
+  /** Ends the activation, which then rejects with an `AbortError`. Has no effect after the switch. */
+  signal: AbortSignal
+}
+
+/** What an activation has done. */
+export interface ActivationReport {
+  graphs: string[]
+  /** Time until hosts were open, and until all checks had passed. */
+  started_ms: number
+  checked_ms: number
+  /** Runs that end on the revision that was active before. */
+  draining_runs: number
+}
+
+/** What a removal has erased. */
+export interface RemovalReport {
+  cancelled_runs: number
+  /** Rows by table, threads and crons among them. */
+  erased: Readonly<Record<string, number>>
+}
+
+/** A revision that serves, or that ends the runs it had begun. */
+export interface HostingRevision {
+  revision_id: string
+  number: number
+  /** Runs that it executes now. */
+  runs: number
+  /** Pids of its graph hosts. */
+  host_pids: number[]
+}
+
+/** The present state of a deployment. */
+export interface HostingStatus {
+  /** Undefined while none has been activated. */
+  active: HostingRevision | undefined
+  /** Oldest first. */
+  draining: HostingRevision[]
+  /** Of the active revision; `unavailable` is the reason why a graph cannot be loaded. */
+  graphs: { graph_id: string; unavailable: string | null }[]
+}
+
+/** Runs the deployments of the control plane beside that of `GRAPHS`. */
+export interface DeploymentHosting {
+  /**
+   * Makes the deployment known, so that its path answers 503 `deployment_not_ready` with `reason` until a revision is
+   * active (P-34). Replaces the reason of a deployment that is known already; its active revision goes on serving.
+   */
+  announce(deployment: HostedDeployment, reason: string): void
+  /**
+   * Opens hosts of the revision, checks it (P-32) and switches to it. Resolves after the switch; runs that the replaced
+   * revision has begun end there, for at most `DEPLOY_DRAIN_SECONDS`. Also for a restart of the server (P-36), when
+   * there is nothing to replace. Activations of one deployment run one after the other.
+   * @throws AppError `deployment_failed`, whose `details` are `{graph?, file?, line?}`; the active revision is then
+   *   untouched
+   */
+  activate(
+    deployment: HostedDeployment,
+    revision: HostedRevision,
+    options: ActivationOptions,
+  ): Promise<ActivationReport>
+  /**
+   * Answers 404 at once, cancels the runs and waits up to 10 s for them, ends the hosts, and erases the deployment's
+   * rows (P-4). The caller keeps its own record until this resolves, and calls it again after a crash: it erases what is
+   * left. Also for a deployment that was never activated. Artifacts and secrets are the caller's.
+   */
+  remove(deployment: HostedDeployment): Promise<RemovalReport>
+  /** Undefined: not known. */
+  status(deployment_id: string): HostingStatus | undefined
+}

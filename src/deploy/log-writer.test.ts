@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { createLogger } from '../base/log.ts'
+import { createDeploymentLog, printedLine } from './log-writer.ts'
+import type { NewLogLine } from './stores/log-lines.ts'
+
+function open(append: (lines: readonly NewLogLine[]) => Promise<void> = async () => undefined) {
+  const stored: NewLogLine[] = []
+  let now = 0
+  const log = createDeploymentLog({
+    store: {
+      async append(_id, lines) {
+        await append(lines)
+        stored.push(...lines)
+      },
+    },
+    clock: { now: () => now },
+    logger: createLogger({ level: 'silent' }),
+  })
+  const write = (message: string, kind: NewLogLine['kind'] = 'server'): void =>
+    log.write('d', { revision_id: null, kind, level: 'INFO', message })
+  return { log, stored, write, passSecond: () => void (now += 1000) }
+}
+
+describe('the log of a deployment', () => {
+  it('P-39: beyond 500 printed lines a second, lines are dropped, and one says how many', async () => {
+    const { log, stored, write, passSecond } = open()
+    for (let i = 0; i < 600; i++) write(`line ${i}`)
+    write('a state', 'deploy')
+    await log.flushed()
+    expect(stored.filter(({ kind }) => kind === 'server')).toHaveLength(501)
+    expect(stored.map(({ message }) => message)).toContain(
+      '100 lines were dropped: more than 500 in a second, or than 4000 that wait to be stored.',
+    )
+    passSecond()
+    write('later')
+    await log.flushed()
+    expect(stored.at(-1)?.message).toBe('later')
+  })
+
+  it('goes on after lines that the store did not take', async () => {
+    let fails = true
+    const { log, stored, write } = open(() => (fails ? Promise.reject(new Error('down')) : Promise.resolve()))
+    write('lost')
+    await log.flushed()
+    fails = false
+    write('kept')
+    await log.flushed()
+    expect(stored.map(({ message }) => message)).toEqual(['kept'])
+  })
+
+  it.each([
+    ['stdout', 'plain', 'INFO'],
+    ['stderr', 'plain', 'WARNING'],
+    ['stdout', '{"level":"error","msg":"x"}', 'ERROR'],
+    ['stderr', '{"level":"warn"}', 'WARNING'],
+    ['stderr', '{"level":30}', 'WARNING'],
+    ['stdout', '{broken', 'INFO'],
+  ] as const)('P-41: a line on %s, %s, has the level %s', (from, text, level) => {
+    expect(printedLine(from, text)).toEqual({ level, message: text })
+  })
+})

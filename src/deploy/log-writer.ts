@@ -1,0 +1,110 @@
+import type { Clock } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
+import { isObject } from '../schema/json.ts'
+import {
+  type DeploymentLogStore,
+  LINE_LEVELS,
+  type LineLevel,
+  MAX_MESSAGE_BYTES,
+  type NewLogLine,
+} from './stores/log-lines.ts'
+
+/** Writes lines without making their sender wait. */
+export interface DeploymentLog {
+  /** Drops and counts lines beyond 500 a second of what hosts print (P-39), and beyond 4,000 that wait for the store. */
+  write(deployment_id: string, line: NewLogLine): void
+  /** Resolves when the lines so far are stored, or could not be. */
+  flushed(): Promise<void>
+}
+
+/** Dependencies of the log. */
+export interface DeploymentLogOptions {
+  store: Pick<DeploymentLogStore, 'append'>
+  clock: Clock
+  logger: Logger
+}
+
+interface Waiting {
+  lines: NewLogLine[]
+  stored: Promise<void> | undefined
+  /** The present second of what hosts print: its number, its lines, and how many were dropped. */
+  second: number
+  printed: number
+  dropped: number
+}
+
+const PER_SECOND = 500
+/** Lines that wait for the store. */
+const MAX_WAITING = 4_000
+const BATCH = 500
+
+/** The log of every deployment. */
+export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptions): DeploymentLog {
+  const byDeployment = new Map<string, Waiting>()
+  const storeLines = async (deployment_id: string, waiting: Waiting): Promise<void> => {
+    while (waiting.lines.length > 0) {
+      const lines = waiting.lines.splice(0, BATCH)
+      await store
+        .append(deployment_id, lines)
+        .catch((error: unknown) =>
+          logger.warn(
+            { err: error, deployment_id, lines: lines.length },
+            'lines of a deployment were not stored',
+          ),
+        )
+    }
+    waiting.stored = undefined
+    if (waiting.dropped === 0) byDeployment.delete(deployment_id)
+  }
+  return {
+    write(deployment_id, line) {
+      const waiting = byDeployment.get(deployment_id) ?? newWaiting()
+      byDeployment.set(deployment_id, waiting)
+      if (!mayStay(waiting, line, Math.floor(clock.now() / 1000))) return
+      // The store cuts to bytes; this bounds what waits.
+      waiting.lines.push({ ...line, message: line.message.slice(0, MAX_MESSAGE_BYTES) })
+      waiting.stored ??= Promise.resolve().then(() => storeLines(deployment_id, waiting))
+    },
+    async flushed() {
+      for (const { stored } of byDeployment.values()) await stored
+    },
+  }
+}
+
+function newWaiting(): Waiting {
+  return { lines: [], stored: undefined, second: 0, printed: 0, dropped: 0 }
+}
+
+/** False for a line that is dropped. When there is room again, a line says how many were. */
+function mayStay(waiting: Waiting, line: NewLogLine, second: number): boolean {
+  if (second !== waiting.second) Object.assign(waiting, { second, printed: 0 })
+  const isPrinted = line.kind === 'server'
+  const isFull = waiting.lines.length >= MAX_WAITING || (isPrinted && waiting.printed >= PER_SECOND)
+  if (isFull) {
+    waiting.dropped += 1
+    return false
+  }
+  if (isPrinted) waiting.printed += 1
+  if (waiting.dropped > 0) {
+    const message = `${waiting.dropped} lines were dropped: more than ${PER_SECOND} in a second, or than ${MAX_WAITING} that wait to be stored.`
+    waiting.lines.push({ ...line, kind: 'server', level: 'WARNING', message })
+    waiting.dropped = 0
+  }
+  return true
+}
+
+/** A line that a host has printed: its level is that of its JSON, if it has one (P-41). */
+export function printedLine(from: 'stdout' | 'stderr', text: string): Pick<NewLogLine, 'level' | 'message'> {
+  return { level: levelIn(text) ?? (from === 'stdout' ? 'INFO' : 'WARNING'), message: text }
+}
+
+function levelIn(text: string): LineLevel | undefined {
+  if (!text.startsWith('{')) return undefined
+  try {
+    const line: unknown = JSON.parse(text)
+    const level = isObject(line) ? String(line['level']).toUpperCase() : ''
+    return LINE_LEVELS.find((known) => known === level || known === `${level}ING`)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,64 @@
+import type { DeploymentType } from './deployment-type.ts'
+import type { RevisionState } from './revision-states.ts'
+
+/** The encrypted value of a secret. */
+export interface SealedSecret {
+  name: string
+  sealed: string
+  /** Epoch milliseconds. */
+  updated_at: number
+}
+
+/** A deployment of the control plane, as stored. Times are epoch milliseconds. */
+export interface StoredDeployment {
+  id: string
+  organization_id: string
+  workspace_id: string
+  name: string
+  type: DeploymentType
+  secrets: SealedSecret[]
+  latest_revision_id: string | null
+  active_revision_id: string | null
+  created_at: number
+  updated_at: number
+}
+
+/** Why a revision has failed. */
+export interface RevisionError {
+  code: string
+  message: string
+  file?: string
+  line?: number
+}
+
+/** A revision, as stored. Times are epoch milliseconds. */
+export interface Revision {
+  id: string
+  deployment_id: string
+  /** 1, 2, … within the deployment. */
+  number: number
+  status: RevisionState
+  /** The object of the upload; null for a revision that uses the artifact of another. */
+  source_path: string | null
+  config_path: string
+  source_sha256: string | null
+  artifact_sha256: string | null
+  error: RevisionError | null
+  /** Short form of the key that made it. */
+  created_by: string
+  graphs: string[] | null
+  /** The number of the revision whose artifact it uses. */
+  rolled_back_from: number | null
+  /** Milliseconds by step. */
+  timings: Readonly<Record<string, number>>
+  /** Builds that have begun. */
+  builds: number
+  created_at: number
+  updated_at: number
+}
+
+/** The right to work on one revision (P-5): writes without its token have no effect. */
+export interface RevisionLease {
+  revision: Revision
+  token: string
+}

@@ -1,0 +1,119 @@
+/** The states of a revision (P-5). Clients know these words. */
+export const REVISION_STATES = [
+  'CREATING',
+  'QUEUED',
+  'AWAITING_BUILD',
+  'BUILDING',
+  'AWAITING_DEPLOY',
+  'DEPLOYING',
+  'DEPLOYED',
+  'CREATE_FAILED',
+  'BUILD_FAILED',
+  'DEPLOY_FAILED',
+  'SKIPPED',
+  'INTERRUPTED',
+] as const
+
+/** One state of a revision. */
+export type RevisionState = (typeof REVISION_STATES)[number]
+
+/** What happens to a revision. */
+export const REVISION_EVENTS = [
+  'accepted',
+  'refused',
+  'claimed',
+  'ok',
+  'error',
+  'newer_came',
+  'interrupt',
+  'server_died',
+] as const
+
+/** One event of a revision. */
+export type RevisionEvent = (typeof REVISION_EVENTS)[number]
+
+/** What the next state depends on besides state and event. */
+export interface RevisionFacts {
+  /** Another revision of the deployment builds or deploys. */
+  behind_another: boolean
+  /** Its artifact exists, so that nothing has to be built. */
+  has_artifact: boolean
+  /** Builds of this revision that have begun, the present one included. */
+  builds: number
+}
+
+type Next = RevisionState | ((facts: RevisionFacts) => RevisionState)
+
+/** If the server has died during this many builds of a revision, the revision fails: the build may be the cause. */
+const MAX_BUILDS = 2
+
+const afterAcceptance = ({ has_artifact, behind_another }: RevisionFacts): RevisionState => {
+  if (has_artifact) return 'AWAITING_DEPLOY'
+  return behind_another ? 'QUEUED' : 'AWAITING_BUILD'
+}
+
+const afterDeath = ({ builds }: RevisionFacts): RevisionState =>
+  builds < MAX_BUILDS ? 'AWAITING_BUILD' : 'BUILD_FAILED'
+
+/** Terminal states have no entry, impossible events none in their row. */
+const TABLE: Partial<Record<RevisionState, Partial<Record<RevisionEvent, Next>>>> = {
+  CREATING: {
+    accepted: afterAcceptance,
+    refused: 'CREATE_FAILED',
+    newer_came: 'SKIPPED',
+    interrupt: 'INTERRUPTED',
+    server_died: 'CREATING',
+  },
+  QUEUED: {
+    claimed: 'AWAITING_BUILD',
+    newer_came: 'SKIPPED',
+    interrupt: 'INTERRUPTED',
+    server_died: 'QUEUED',
+  },
+  AWAITING_BUILD: {
+    claimed: 'BUILDING',
+    newer_came: 'SKIPPED',
+    interrupt: 'INTERRUPTED',
+    server_died: 'AWAITING_BUILD',
+  },
+  BUILDING: {
+    ok: 'AWAITING_DEPLOY',
+    error: 'BUILD_FAILED',
+    newer_came: 'BUILDING',
+    interrupt: 'INTERRUPTED',
+    server_died: afterDeath,
+  },
+  AWAITING_DEPLOY: {
+    claimed: 'DEPLOYING',
+    newer_came: 'SKIPPED',
+    interrupt: 'INTERRUPTED',
+    server_died: 'AWAITING_DEPLOY',
+  },
+  DEPLOYING: {
+    ok: 'DEPLOYED',
+    error: 'DEPLOY_FAILED',
+    newer_came: 'DEPLOYING',
+    interrupt: 'INTERRUPTED',
+    server_died: 'AWAITING_DEPLOY',
+  },
+}
+
+/** The next state, or undefined for an event that cannot happen to a revision in this state. */
+export function nextState(
+  state: RevisionState,
+  event: RevisionEvent,
+  facts: RevisionFacts,
+): RevisionState | undefined {
+  const next = TABLE[state]?.[event]
+  return typeof next === 'function' ? next(facts) : next
+}
+
+/** True for a state that never changes again. */
+export function isTerminal(state: RevisionState): boolean {
+  return TABLE[state] === undefined
+}
+
+/** The states in which the event can happen. */
+export function statesWith(event: RevisionEvent): RevisionState[] {
+  return REVISION_STATES.filter((state) => TABLE[state]?.[event] !== undefined)
+}

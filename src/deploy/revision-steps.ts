@@ -1,0 +1,180 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError } from '../base/errors.ts'
+import { artifactName, type Artifacts } from './artifacts.ts'
+import { installDependencies, type InstallOptions } from './build/install-dependencies.ts'
+import { type DeploymentLog, printedLine } from './log-writer.ts'
+import { TYPE_LIMITS } from './deployment-type.ts'
+import type { ActivationReport, DeploymentHosting, HostedDeployment } from './hosting.ts'
+import type { Revision, StoredDeployment } from './model.ts'
+import { openSecrets } from './secrets/deployment-secrets.ts'
+import { deploymentEnvironment } from './secrets/environment.ts'
+import { createMask } from './secrets/mask.ts'
+import type { Sealer } from './secrets/seal.ts'
+import { type ProjectDemands, readProjectDemands } from './source/project-demands.ts'
+import type { UnpackedSource } from './source/unpack-source.ts'
+import type { Uploads } from './source/uploads.ts'
+import type { DeploymentStore } from './stores/deployment-store.ts'
+import type { LogKind, NewLogLine } from './stores/log-lines.ts'
+import type { RevisionSteps } from './work-on-revisions.ts'
+
+/** Dependencies of the steps of revisions. */
+export interface RevisionStepsOptions {
+  store: Pick<DeploymentStore, 'find'>
+  uploads: Pick<Uploads, 'open'>
+  artifacts: Artifacts
+  hosting: Pick<DeploymentHosting, 'announce' | 'activate'>
+  sealer: Sealer
+  log: DeploymentLog
+  /** Unpacks an archive outside of the main thread (P-19). */
+  unpack(file: string, dir: string, signal: AbortSignal): Promise<UnpackedSource>
+  /** The variables of package managers. */
+  buildEnvironment(deployment: StoredDeployment): Readonly<Record<string, string>>
+  record: InstallOptions['record']
+}
+
+/** The steps, and the activation of a revision that was built before. */
+export interface RevisionWork extends RevisionSteps {
+  activate(deployment: StoredDeployment, revision: Revision, signal: AbortSignal): Promise<ActivationReport>
+}
+
+const BUILD_MS = 15 * 60_000
+const NODE_MAJOR = Number.parseInt(process.versions.node, 10)
+
+/** The deployment as hosting needs it. */
+export function hostedOf({ id, name, workspace_id, type }: StoredDeployment): HostedDeployment {
+  return { id, name, workspace_id, type, limits: TYPE_LIMITS[type] }
+}
+
+/** Unpacks, builds and activates revisions in the runtime `process`. */
+export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork {
+  const { artifacts, log, hosting, sealer } = options
+  const activate: RevisionWork['activate'] = async (deployment, revision, signal) => {
+    const dir = artifactOf(artifacts, revision)
+    const { env: ofFile } = await readDemands(dir, revision)
+    const secrets = openSecrets(deployment, sealer)
+    const { env, left_out } = deploymentEnvironment(ofFile, secrets)
+    const mask = createMask(secrets.map(({ value }) => value))
+    const write = (kind: LogKind, line: Pick<NewLogLine, 'level' | 'message'>): void =>
+      log.write(deployment.id, { ...line, kind, revision_id: revision.id, message: mask(line.message) })
+    if (left_out.length > 0) {
+      const message = `These variables are reserved and left out: ${left_out.join(', ')}.`
+      write('build', { level: 'WARNING', message })
+    }
+    const { id, number, config_path } = revision
+    return await hosting
+      .activate(
+        hostedOf(deployment),
+        { id, number, dir, config_path, env },
+        {
+          log: (message) => write('deploy', { level: 'INFO', message }),
+          printed: (from, text) => write('server', printedLine(from, text)),
+          signal,
+        },
+      )
+      .catch((error: unknown) => {
+        throw withinProject(error, dir)
+      })
+  }
+  return {
+    activate,
+    create: (revision, { signal }) => create(options, revision, signal),
+    build: (revision, { signal }) => build(options, revision, signal),
+    async deploy(revision, { signal }) {
+      const deployment = await deploymentOf(options, revision)
+      const { graphs, started_ms, checked_ms } = await activate(deployment, revision, signal)
+      return { graphs, timings: { start: started_ms, check: checked_ms - started_ms } }
+    },
+  }
+}
+
+/** Unpacks the source, and finds the artifact of an earlier build of it. */
+async function create(
+  options: RevisionStepsOptions,
+  revision: Revision,
+  signal: AbortSignal,
+): ReturnType<RevisionSteps['create']> {
+  const { artifacts } = options
+  const known = revision.artifact_sha256 ?? artifactName(revision)
+  if (await artifacts.has(revision.deployment_id, known)) return { artifact_sha256: known }
+  const dir = await unpack(options, revision, signal)
+  await readConfig(dir, revision).catch(() => {
+    const message = `The archive has no file "${revision.config_path}".`
+    throw new AppError('source_invalid', { message })
+  })
+  return {}
+}
+
+async function unpack(
+  { uploads, artifacts, unpack: unpackTo }: RevisionStepsOptions,
+  { id, deployment_id, source_path }: Revision,
+  signal: AbortSignal,
+): Promise<string> {
+  if (source_path === null) throw new AppError('source_invalid', { message: 'The revision has no source.' })
+  const { file } = await uploads.open(deployment_id, source_path)
+  const dir = await artifacts.begin(id)
+  await unpackTo(file, dir, signal)
+  return dir
+}
+
+async function build(
+  options: RevisionStepsOptions,
+  revision: Revision,
+  signal: AbortSignal,
+): ReturnType<RevisionSteps['build']> {
+  const { artifacts, log } = options
+  const { id, deployment_id } = revision
+  // An earlier build may have left some of its files.
+  const isFirst = revision.builds === 1
+  const dir = isFirst ? artifacts.building(id) : await unpack(options, revision, signal)
+  const demands = await readDemands(dir, revision)
+  const write = (level: NewLogLine['level'], message: string): void =>
+    log.write(deployment_id, { revision_id: id, kind: 'build', level, message })
+  for (const warning of demands.warnings) write('WARNING', warning)
+  const deployment = await deploymentOf(options, revision)
+  await installDependencies(dirname(join(dir, revision.config_path)), {
+    env: options.buildEnvironment(deployment),
+    timeout_ms: BUILD_MS,
+    log: (line) => write('INFO', line),
+    signal,
+    record: options.record,
+  })
+  const artifact_sha256 = artifactName(revision)
+  await artifacts.keep(revision, artifact_sha256)
+  return { artifact_sha256, graphs: demands.graphs }
+}
+
+async function deploymentOf(
+  { store }: Pick<RevisionStepsOptions, 'store'>,
+  { deployment_id }: Revision,
+): Promise<StoredDeployment> {
+  const deployment = await store.find(deployment_id)
+  if (deployment === undefined) throw new AppError('not_found')
+  return deployment
+}
+
+function artifactOf(artifacts: Artifacts, { deployment_id, artifact_sha256 }: Revision): string {
+  if (artifact_sha256 === null)
+    throw new AppError('deployment_failed', { message: 'The revision has no artifact.' })
+  return artifacts.path(deployment_id, artifact_sha256)
+}
+
+async function readDemands(dir: string, revision: Revision): Promise<ProjectDemands> {
+  const text = await readConfig(dir, revision).catch(() => {
+    throw new AppError('deployment_failed', { message: 'The files of the revision are not on this server.' })
+  })
+  return readProjectDemands(text, { node: NODE_MAJOR })
+}
+
+function readConfig(dir: string, { config_path }: Revision): Promise<string> {
+  return readFile(join(dir, config_path), 'utf8')
+}
+
+/** The error with paths inside the project, in place of those of this server's folders. */
+function withinProject(error: unknown, dir: string): unknown {
+  if (!(error instanceof AppError)) return error
+  const inside = (text: string): string => text.replaceAll(`${dir}/`, '')
+  const { file, ...rest } = Object(error.details) as { file?: unknown }
+  const details = typeof file === 'string' ? { ...rest, file: inside(file) } : error.details
+  return new AppError(error.code, { message: inside(error.message), details, cause: error })
+}

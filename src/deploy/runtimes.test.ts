@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { assertPlan } from './plan.ts'
+import { createRuntimes } from './runtimes.ts'
+
+const none = async () => ({ ok: false, reason: 'docker is not installed' }) as const
+
+describe('what a deployment needs', () => {
+  it('P-13: the runtime container needs one that answers, process none', async () => {
+    await expect(createRuntimes('container', none).assertUsable()).rejects.toMatchObject({
+      code: 'container_runtime_unavailable',
+      message: 'docker is not installed',
+    })
+    await createRuntimes('process', none).assertUsable()
+    expect(await createRuntimes('process', none).report()).toEqual([
+      { runtime: 'process', in_use: true, usable: true, isolation: 'none', reason: null },
+      {
+        runtime: 'container',
+        in_use: false,
+        usable: false,
+        isolation: null,
+        reason: 'docker is not installed',
+      },
+      expect.objectContaining({ runtime: 'kubernetes', usable: false }),
+    ])
+  })
+
+  it('P-12: a plan of Plus or above', () => {
+    for (const plan of ['plus', 'startup', 'enterprise'] as const) assertPlan(plan)
+    const refused = expect.objectContaining({
+      code: 'plan_required',
+      message: 'Deployments need the Plus plan or above; this organization has Developer.',
+    })
+    expect(() => assertPlan('developer')).toThrow(refused)
+  })
+})

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { readProjectDemands } from './project-demands.ts'
+
+const NODE = { node: 24 }
+const read = (file: object) =>
+  readProjectDemands(JSON.stringify({ graphs: { a: './a.ts:g' }, ...file }), NODE)
+
+describe('P-21: what langgraph.json asks and the server cannot do', () => {
+  it.each([
+    [{ encryption: { path: './e.py:x' } }, /"encryption"/],
+    [{ priority: 'high' }, /"priority"/],
+    [{ checkpointer: { path: './c.py:x' } }, /"checkpointer.path"/],
+    [{ dockerfile_lines: ['RUN x'] }, /"dockerfile_lines" needs the runtime "container"/],
+    [{ base_image: 'x' }, /"base_image" needs the runtime "container"/],
+    [{ graphs: {} }, /"graphs" has no graph/],
+  ])('%j fails the build', (file, message) => {
+    expect(() => read(file)).toThrow(message)
+  })
+
+  it('text that is not a JSON object fails the build', () => {
+    for (const text of ['', '[]', '{', 'null'])
+      expect(() => readProjectDemands(text, NODE)).toThrow(
+        expect.objectContaining({ code: 'build_failed', message: 'langgraph.json is not a JSON object.' }),
+      )
+  })
+
+  it('settings that change little give a warning; those that ask for nothing give none', () => {
+    expect(read({ dockerfile_lines: [], checkpointer: { ttl: {} }, node_version: '24' }).warnings).toEqual([])
+    const { warnings } = read({
+      node_version: '20',
+      image_distro: 'wolfi',
+      api_version: '0.3',
+      keep_pkg_tools: false,
+    })
+    expect(warnings).toEqual([
+      'langgraph.json: "image_distro" is ignored: this server makes no image.',
+      'langgraph.json: "api_version" is ignored: this server makes no image.',
+      'langgraph.json asks for Node 20; the graphs run on Node 24.',
+    ])
+  })
+
+  it('graphs and a map of env are read', () => {
+    expect(read({ env: { A: '1' } })).toEqual({ graphs: ['a'], env: { A: '1' }, warnings: [] })
+    expect(read({ env: '.env' }).env).toEqual({})
+  })
+})

@@ -1,0 +1,97 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Clock } from '../../base/clock.ts'
+import { AppError } from '../../base/errors.ts'
+import { newUuid } from '../../base/ids.ts'
+import type { UploadedSource, UploadStore } from '../stores/upload-store.ts'
+
+/** Dependencies of uploads. */
+export interface UploadsOptions {
+  store: UploadStore
+  /** Folder of the sources. */
+  dir: string
+  /** Bytes of one source. */
+  max_bytes: number
+  clock: Clock
+}
+
+/** Uploads of sources, to an address with a token in place of a key (P-11). */
+export interface Uploads {
+  /** Allows one upload within 15 minutes. */
+  allow(deployment_id: string): Promise<{ object_path: string; token: string }>
+  /**
+   * Writes the source to disk as it arrives.
+   * @throws AppError forbidden for a token that is unknown, used or too old; body_too_large
+   */
+  receive(token: string, body: AsyncIterable<Uint8Array>): Promise<UploadedSource>
+  /** The file of a source that has arrived. @throws AppError invalid_request when there is none of the deployment */
+  open(deployment_id: string, object_path: string): Promise<UploadedSource & { file: string }>
+}
+
+const TOKEN_BYTES = 16
+const VALID_MS = 15 * 60_000
+
+/** Uploads into a folder of the data directory. */
+export function createUploads({ store, dir, max_bytes, clock }: UploadsOptions): Uploads {
+  return {
+    async allow(deployment_id) {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url')
+      const object_path = `sources/${deployment_id}/${newUuid()}.tar.gz`
+      const expires_at = clock.now() + VALID_MS
+      await store.add({ object_path, deployment_id, token_hash: hashOf(token), expires_at })
+      return { object_path, token }
+    },
+    async receive(token, body) {
+      const upload = await store.take(hashOf(token))
+      if (upload === undefined)
+        throw new AppError('forbidden', { message: 'This upload address is unknown, used or too old.' })
+      const source = await writeSource(join(dir, upload.object_path), body, max_bytes)
+      await store.finish(upload.object_path, source)
+      return source
+    },
+    async open(deployment_id, object_path) {
+      // Only paths that were given out are in the store, so none leads out of the folder.
+      const source = await store.find(deployment_id, object_path)
+      if (source === undefined)
+        throw new AppError('invalid_request', {
+          message: 'source_tarball_path: no source was uploaded there.',
+        })
+      return { ...source, file: join(dir, object_path) }
+    },
+  }
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+async function writeSource(
+  file: string,
+  body: AsyncIterable<Uint8Array>,
+  max_bytes: number,
+): Promise<UploadedSource> {
+  const part = `${file}.part`
+  const hash = createHash('sha256')
+  let bytes = 0
+  async function* measured(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      bytes += chunk.length
+      if (bytes > max_bytes)
+        throw new AppError('body_too_large', { message: `A source may have at most ${max_bytes} bytes.` })
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  await mkdir(dirname(file), { recursive: true })
+  try {
+    await pipeline(measured, createWriteStream(part, { mode: 0o600, flush: true }))
+    await rename(part, file)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
+  return { sha256: hash.digest('hex'), bytes }
+}

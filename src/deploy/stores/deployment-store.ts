@@ -1,0 +1,84 @@
+import type { StoredDeployment, Revision, RevisionLease, SealedSecret } from '../model.ts'
+import type { RevisionEvent, RevisionState } from '../revision-states.ts'
+
+/** A deployment to be made; the store adds the rest. */
+export type NewDeployment = Pick<
+  StoredDeployment,
+  'id' | 'organization_id' | 'workspace_id' | 'name' | 'type' | 'secrets'
+>
+
+/** A revision to be made; the store adds the rest. */
+export type NewRevision = Pick<
+  Revision,
+  'source_path' | 'config_path' | 'source_sha256' | 'artifact_sha256' | 'created_by' | 'rolled_back_from'
+>
+
+/** What a step of a revision has found. */
+export type RevisionFindings = Partial<
+  Pick<Revision, 'artifact_sha256' | 'error' | 'graphs' | 'timings' | 'source_sha256'>
+>
+
+/** Which part of a list. */
+export interface ListPart {
+  limit: number
+  offset: number
+}
+
+/** Deployments and revisions. Every method reads or writes in one transaction. */
+export interface DeploymentStore {
+  /** @throws AppError deployment_name_taken */
+  create(deployment: NewDeployment): Promise<StoredDeployment>
+  /** Undefined: there is none in the workspace, or it is being deleted. */
+  get(workspace_id: string, id: string): Promise<StoredDeployment | undefined>
+  /** The deployment with this id, in whatever workspace; undefined: there is none, or it is being deleted. */
+  find(id: string): Promise<StoredDeployment | undefined>
+  /** The deployment of this name, in whatever workspace; undefined: none. */
+  named(name: string): Promise<StoredDeployment | undefined>
+  /** Newest first. */
+  list(
+    workspace_id: string,
+    filter: { name?: string | undefined; name_contains?: string | undefined } & ListPart,
+  ): Promise<StoredDeployment[]>
+  /** Replaces all secrets. */
+  replaceSecrets(id: string, secrets: readonly SealedSecret[]): Promise<void>
+  /** From now on it is not found, and its name is free; false: it was not there. */
+  markDeleted(workspace_id: string, id: string): Promise<boolean>
+  /** Deployments whose deletion has not ended. */
+  deleting(): Promise<StoredDeployment[]>
+  /** Removes the record with revisions, uploads and logs. */
+  erase(id: string): Promise<void>
+  /** All that have no active revision. */
+  inactive(): Promise<StoredDeployment[]>
+  /** All that have an active revision, with it. */
+  active(): Promise<{ deployment: StoredDeployment; revision: Revision }[]>
+
+  /** Adds a revision in the state CREATING, with the next number. */
+  addRevision(deployment_id: string, revision: NewRevision): Promise<Revision>
+  /** Newest first. */
+  revisions(
+    deployment_id: string,
+    filter: { status?: RevisionState | undefined } & ListPart,
+  ): Promise<Revision[]>
+  revision(deployment_id: string, id: string): Promise<Revision | undefined>
+  /**
+   * Takes a lease of `lease_ms` on the oldest revision that can be worked on: one of a deployment of which no other is
+   * leased (P-6), and, to be built, while fewer than `builds` are built. QUEUED and AWAITING_BUILD become BUILDING,
+   * AWAITING_DEPLOY becomes DEPLOYING, CREATING remains. Undefined: there is none.
+   */
+  claim(limits: { lease_ms: number; builds: number }): Promise<RevisionLease | undefined>
+  /** False: the lease was lost. */
+  renew(lease: RevisionLease, lease_ms: number): Promise<boolean>
+  /**
+   * Changes the state by the table and ends the lease. `accepted` skips older revisions that wait, `ok` of DEPLOYING
+   * makes the revision the active one. Undefined: the lease was lost, and nothing was changed.
+   */
+  advance(
+    lease: RevisionLease,
+    event: Extract<RevisionEvent, 'accepted' | 'refused' | 'ok' | 'error'>,
+    findings: RevisionFindings,
+  ): Promise<Revision | undefined>
+  /** Undefined: it has ended already. */
+  interrupt(deployment_id: string, id: string): Promise<Revision | undefined>
+  /** Applies `server_died` to revisions whose lease has run out, or, with `all`, to all that are leased. */
+  takeBack(options: { all: boolean }): Promise<Revision[]>
+}

@@ -1,0 +1,52 @@
+/** What a line is about: the build, states and checks, or what hosts print (P-39). */
+export type LogKind = 'build' | 'deploy' | 'server'
+
+/** Levels of lines, the lowest first (P-41). */
+export const LINE_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const
+
+/** The level of a line. */
+export type LineLevel = (typeof LINE_LEVELS)[number]
+
+/** A line to be written. */
+export interface NewLogLine {
+  revision_id: string | null
+  kind: LogKind
+  level: LineLevel
+  message: string
+}
+
+/** A stored line. */
+export interface LogLine extends NewLogLine {
+  /** Epoch microseconds, unique and rising in a deployment (P-40). */
+  at_us: number
+}
+
+/** Which lines. Times are epoch microseconds. */
+export interface LogQuery {
+  kinds: readonly LogKind[]
+  order: 'asc' | 'desc'
+  limit: number
+  revision_id?: string | undefined
+  /** This level and higher ones. */
+  level?: LineLevel | undefined
+  /** Text that the message has, in letters of any case. */
+  text?: string | undefined
+  /** The first time that is wanted. */
+  from_us?: number | undefined
+  /** The last time that is wanted. */
+  to_us?: number | undefined
+  /** Lines beyond this one, in the order of the query. */
+  after_us?: number | undefined
+}
+
+/** Logs of deployments. */
+export interface DeploymentLogStore {
+  /** Adds lines in their order, at the present time or just after the newest line. Long messages are cut. */
+  append(deployment_id: string, lines: readonly NewLogLine[]): Promise<void>
+  read(deployment_id: string, query: LogQuery): Promise<LogLine[]>
+  /** Deletes lines from before `before_us`, and the oldest of deployments that have more than `max_bytes`. */
+  trim(limits: { before_us: number; max_bytes: number }): Promise<void>
+}
+
+/** Bytes of one message; what is longer is cut. */
+export const MAX_MESSAGE_BYTES = 16 * 1024

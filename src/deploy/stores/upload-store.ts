@@ -1,0 +1,23 @@
+/** An upload that a client was allowed. */
+export interface Upload {
+  /** Path of the archive, relative to the folder `sources`. */
+  object_path: string
+  deployment_id: string
+}
+
+/** A source that has arrived. */
+export interface UploadedSource {
+  sha256: string
+  bytes: number
+}
+
+/** Uploads of sources. */
+export interface UploadStore {
+  /** `token_hash`: SHA-256 of the token, in hex. */
+  add(upload: Upload & { token_hash: string; expires_at: number }): Promise<void>
+  /** Uses the token up; undefined: it is unknown, used or too old. */
+  take(token_hash: string): Promise<Upload | undefined>
+  finish(object_path: string, source: UploadedSource): Promise<void>
+  /** Undefined: the deployment has no such source, or it has not arrived. */
+  find(deployment_id: string, object_path: string): Promise<UploadedSource | undefined>
+}

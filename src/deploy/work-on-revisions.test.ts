@@ -1,0 +1,148 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '../base/errors.ts'
+import { newUuid } from '../base/ids.ts'
+import { createDeploymentStore } from '../storage/sql/deployments/deployment-store.ts'
+import { migrate } from '../storage/sql/driver/migrate.ts'
+import { openSqlite } from '../storage/sql/driver/sqlite.ts'
+import { createLogger } from '../base/log.ts'
+import type { Revision } from './model.ts'
+import type { DeploymentStore } from './stores/deployment-store.ts'
+import { createRevisionWorker, type RevisionSteps, type RevisionWorker } from './work-on-revisions.ts'
+
+const LEASE_MS = 60
+
+describe('the worker of revisions', () => {
+  let store: DeploymentStore
+  let steps: RevisionSteps
+  let states: string[]
+  beforeEach(async () => {
+    const database = openSqlite(':memory:')
+    await migrate(database)
+    store = createDeploymentStore(database, { now: () => Date.now() })
+    states = []
+    steps = {
+      create: async () => ({ graphs: ['agent'] }),
+      build: async () => ({ artifact_sha256: 'made' }),
+      deploy: async () => ({}),
+    }
+  })
+  const createWorker = (changes: Partial<RevisionSteps> = {}): RevisionWorker =>
+    createRevisionWorker({
+      store,
+      steps: { ...steps, ...changes },
+      changed: ({ number, status }) => states.push(`${number} ${status}`),
+      lease_ms: LEASE_MS,
+      builds: 1,
+      logger: createLogger({ level: 'silent' }),
+    })
+  async function addDeployment(name = 'bot') {
+    const made = {
+      id: newUuid(),
+      organization_id: 'o',
+      workspace_id: 'w',
+      name,
+      type: 'dev',
+      secrets: [],
+    } as const
+    return store.create({ ...made, secrets: [] })
+  }
+  const add = (deployment_id: string): Promise<Revision> =>
+    store.addRevision(deployment_id, {
+      ...{ source_path: 's', config_path: 'langgraph.json', source_sha256: null, artifact_sha256: null },
+      ...{ created_by: 'k', rolled_back_from: null },
+    })
+  const read = ({ deployment_id, id }: Revision) => store.revision(deployment_id, id)
+  const hanging = (signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+
+  it('a revision is carried through its steps, and the times that they took are kept', async () => {
+    const revision = await add((await addDeployment()).id)
+    const worker = createWorker()
+    await worker.wake()
+    await expect.poll(async () => (await read(revision))?.status).toBe('DEPLOYED')
+    expect(states).toEqual(
+      ['CREATING', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED'].map(
+        (s) => `1 ${s}`,
+      ),
+    )
+    const { timings, graphs, artifact_sha256 } = (await read(revision))!
+    expect(Object.keys(timings).toSorted()).toEqual(['build', 'create', 'deploy'])
+    expect({ graphs, artifact_sha256 }).toEqual({ graphs: ['agent'], artifact_sha256: 'made' })
+    await worker.stop()
+  })
+
+  it.each([
+    ['create', 'CREATE_FAILED'],
+    ['build', 'BUILD_FAILED'],
+    ['deploy', 'DEPLOY_FAILED'],
+  ] as const)(
+    'P-34: a failure of the step %s is kept with its place; the active revision stays',
+    async (step, end) => {
+      const { id } = await addDeployment()
+      const first = await add(id)
+      const good = createWorker()
+      await good.wake()
+      await expect.poll(async () => (await read(first))?.status).toBe('DEPLOYED')
+      await good.stop()
+      const details = { file: 'agent.ts', line: 12, graph: 'agent' }
+      const worker = createWorker({
+        [step]: async () =>
+          Promise.reject(new AppError('deployment_failed', { message: 'No module', details })),
+      })
+      const second = await add(id)
+      await worker.wake()
+      await expect.poll(async () => (await read(second))?.status).toBe(end)
+      const error = { code: 'deployment_failed', message: 'No module', file: 'agent.ts', line: 12 }
+      expect((await read(second))?.error).toEqual(error)
+      expect(await store.get('w', id)).toMatchObject({ active_revision_id: first.id })
+      await worker.stop()
+    },
+  )
+
+  it('P-5: a step that lasts longer than its lease keeps it', async () => {
+    const revision = await add((await addDeployment()).id)
+    const gate = Promise.withResolvers<object>()
+    const worker = createWorker({ build: () => gate.promise })
+    await worker.wake()
+    await expect.poll(async () => (await read(revision))?.status).toBe('BUILDING')
+    const begun = Date.now()
+    await expect.poll(() => Date.now() - begun > 3 * LEASE_MS).toBe(true)
+    expect(await store.takeBack({ all: false })).toEqual([])
+    gate.resolve({ artifact_sha256: 'made' })
+    await expect.poll(async () => (await read(revision))?.status).toBe('DEPLOYED')
+    await worker.stop()
+  })
+
+  it('an interrupted revision ends its step, and the next one begins', async () => {
+    const { id } = await addDeployment()
+    const first = await add(id)
+    const worker = createWorker({
+      build: ({ number }, { signal }) =>
+        number === 1 ? hanging(signal) : steps.build({} as Revision, { signal }),
+    })
+    await worker.wake()
+    await expect.poll(async () => (await read(first))?.status).toBe('BUILDING')
+    const second = await add(id)
+    await worker.wake()
+    await expect.poll(async () => (await read(second))?.status).toBe('QUEUED')
+    await store.interrupt(id, first.id)
+    void worker.interrupted(first.id)
+    await expect.poll(async () => (await read(second))?.status).toBe('DEPLOYED')
+    expect((await read(first))?.status).toBe('INTERRUPTED')
+    await worker.stop()
+  })
+
+  it('what a stopped worker leaves is taken back by the next start and goes on', async () => {
+    const revision = await add((await addDeployment()).id)
+    const worker = createWorker({ deploy: (_, { signal }) => hanging(signal) })
+    await worker.wake()
+    await expect.poll(async () => (await read(revision))?.status).toBe('DEPLOYING')
+    await worker.stop()
+    expect(await read(revision)).toMatchObject({ status: 'DEPLOYING', error: null })
+    expect(await store.takeBack({ all: true })).toMatchObject([{ status: 'AWAITING_DEPLOY' }])
+    const next = createWorker()
+    await next.wake()
+    await expect.poll(async () => (await read(revision))?.status).toBe('DEPLOYED')
+    await next.stop()
+  })
+})

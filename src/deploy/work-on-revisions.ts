@@ -1,0 +1,146 @@
+import { toAppError } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import type { Revision, RevisionError, RevisionLease } from './model.ts'
+import type { DeploymentStore, RevisionFindings } from './stores/deployment-store.ts'
+
+/** What a step of a revision is given. */
+export interface StepContext {
+  /** Aborts when the revision was interrupted, its lease was lost, or the server stops. */
+  signal: AbortSignal
+}
+
+/** One step of a revision: resolves with what it has found, or rejects with the reason why the revision fails. */
+export type RevisionStep = (revision: Revision, context: StepContext) => Promise<RevisionFindings>
+
+/** The steps, in their order. */
+export interface RevisionSteps {
+  /** Reads source and langgraph.json. Nothing but the revision decides its result, as it may be repeated. */
+  create: RevisionStep
+  /** Makes the artifact; its findings have `artifact_sha256`. */
+  build: RevisionStep
+  /** Starts the artifact and switches to it. */
+  deploy: RevisionStep
+}
+
+/** Dependencies of the worker. */
+export interface RevisionWorkerOptions {
+  store: Pick<DeploymentStore, 'claim' | 'renew' | 'advance' | 'takeBack'>
+  steps: RevisionSteps
+  /** Called for each change of a state, for the log of kind `deploy`. */
+  changed(revision: Revision): void
+  lease_ms: number
+  /** Builds at a time on the server (P-6). */
+  builds: number
+  logger: Logger
+}
+
+/** Works on revisions until it is stopped. */
+export interface RevisionWorker {
+  /** Claims whatever can be worked on now; resolves when nothing more can. */
+  wake(): Promise<void>
+  /** Ends the step of an interrupted revision; resolves when it has ended. */
+  interrupted(revision_id: string): Promise<void>
+  /** Ends all steps; their revisions are taken back by the next start. */
+  stop(): Promise<void>
+}
+
+const STEPS = { CREATING: 'create', BUILDING: 'build', DEPLOYING: 'deploy' } as const
+const RENEWALS_PER_LEASE = 3
+
+/** Takes leases on revisions and carries out their steps, several deployments at a time (P-5, P-6). */
+export function createRevisionWorker(options: RevisionWorkerOptions): RevisionWorker {
+  const { store, lease_ms, builds, changed, logger } = options
+  const running = new Map<string, { abort: AbortController; ended: Promise<void> }>()
+  let isStopped = false
+  let claiming: Promise<void> | undefined
+
+  const begin = (lease: RevisionLease): void => {
+    const { id } = lease.revision
+    const abort = new AbortController()
+    changed(lease.revision)
+    const ended = carryOut(options, lease, abort)
+      .catch((error: unknown) => logger.error({ err: error, revision_id: id }, 'a revision was not finished'))
+      .finally(() => running.delete(id))
+      // Another revision may have waited for this one.
+      .then(() => void wake())
+    running.set(id, { abort, ended })
+  }
+  const claimAll = async (): Promise<void> => {
+    for (const revision of await store.takeBack({ all: false })) changed(revision)
+    for (;;) {
+      const lease = isStopped ? undefined : await store.claim({ lease_ms, builds })
+      if (lease === undefined) return
+      begin(lease)
+    }
+  }
+  const wake = async (): Promise<void> => {
+    while (claiming !== undefined) await claiming
+    if (isStopped) return
+    claiming = claimAll()
+      .catch((error: unknown) => logger.warn({ err: error }, 'revisions cannot be claimed now'))
+      .finally(() => (claiming = undefined))
+    await claiming
+  }
+  return {
+    wake,
+    async interrupted(revision_id) {
+      const step = running.get(revision_id)
+      step?.abort.abort()
+      await step?.ended
+    },
+    async stop() {
+      isStopped = true
+      await claiming
+      const steps = [...running.values()]
+      for (const { abort } of steps) abort.abort()
+      await Promise.all(steps.map(({ ended }) => ended))
+    },
+  }
+}
+
+async function carryOut(
+  { store, steps, lease_ms, changed }: RevisionWorkerOptions,
+  lease: RevisionLease,
+  abort: AbortController,
+): Promise<void> {
+  const { revision } = lease
+  const step = STEPS[revision.status as keyof typeof STEPS]
+  const timer = setInterval(() => {
+    const lost = (): void => abort.abort()
+    store.renew(lease, lease_ms).then((isHeld) => (isHeld ? undefined : lost()), lost)
+  }, lease_ms / RENEWALS_PER_LEASE)
+  const start = performance.now()
+  const took = (): RevisionFindings['timings'] => ({ [step]: Math.round(performance.now() - start) })
+  const advance = async (
+    event: Parameters<typeof store.advance>[1],
+    findings: RevisionFindings,
+  ): Promise<void> => {
+    const next = await store.advance(lease, event, {
+      ...findings,
+      timings: { ...findings.timings, ...took() },
+    })
+    if (next !== undefined) changed(next)
+  }
+  try {
+    const findings = await steps[step](revision, { signal: abort.signal }).catch(async (error: unknown) => {
+      // An aborted step is no failure: an interruption has already set the state, else the revision is taken back.
+      if (!abort.signal.aborted)
+        await advance(step === 'create' ? 'refused' : 'error', { error: reasonOf(error) })
+    })
+    if (findings !== undefined) await advance(step === 'create' ? 'accepted' : 'ok', findings)
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** The reason as clients see it; details of faults of the server are only in its log. */
+function reasonOf(thrown: unknown): RevisionError {
+  const { code, message, details } = toAppError(thrown)
+  const { file, line } = Object(details) as { file?: unknown; line?: unknown }
+  return {
+    code,
+    message,
+    ...(typeof file === 'string' && { file }),
+    ...(typeof line === 'number' && { line }),
+  }
+}

@@ -1,0 +1,242 @@
+import { GraphLoadError } from '../project/load-failure.ts'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { AppError, toAppError } from '../../base/errors.ts'
+import type { GraphJob, GraphState, StreamItem } from '../../runs/execute/graph-host.ts'
+import { answerCall, type CallDeps } from './calls.ts'
+import { type Channel, type Frame, openChannel } from '../pool/channel.ts'
+import { CANCELLED, type ExecuteDeps, executeJob, type GraphJobEnd } from './execute.ts'
+import { installGraphLogger } from './logger.ts'
+import type { GraphStorage } from './storage.ts'
+import { createHeart, type Heart, openServerSocket, releaseMemory, watchProcess } from '../pool/vitals.ts'
+import type { LoadFailure } from '../project/load-failure.ts'
+import { loadGraphs, prepareLoader } from './load-graphs.ts'
+import { createImportFor } from '../project/project-module.ts'
+import { createSchemaReader, type SchemaReader } from './schemas.ts'
+import { createStateTexts } from './state/state-texts.ts'
+import type { FromHost, OpenHost, StateHead, ToHost } from '../pool/messages.ts'
+
+/** Opens the storage of graphs with the options of the first message. */
+export type OpenStorage = (message: OpenHost) => Promise<GraphStorage>
+
+/** Items after which a batch is sent before the event loop's turn has ended. */
+const BATCH_ITEMS = 64
+/** For the cache of texts of states. */
+const KEPT_CHARS = 4 << 20
+
+/**
+ * Runs a graph host: opens storage and graphs with the options of the first message, then executes jobs and answers
+ * calls until the server ends the process or exits. `version` is LangGraph's.
+ */
+export function serveHost(openStorage: OpenStorage, version: string): void {
+  new HostChild(openStorage, version).listen()
+}
+
+class HostChild {
+  readonly #openStorage: OpenStorage
+  readonly #version: string
+  readonly #jobs = new AsyncLocalStorage<number>()
+  readonly #running = new Map<number, AbortController>()
+  readonly #offered = new Map<number, GraphJob>()
+  readonly #channel: Channel<FromHost>
+  readonly #outbox: Outbox
+  readonly #heart: Heart
+  #deps: (ExecuteDeps & CallDeps) | undefined
+
+  constructor(openStorage: OpenStorage, version: string) {
+    this.#openStorage = openStorage
+    this.#version = version
+    this.#channel = openChannel<ToHost, FromHost>(openServerSocket(), (frame) => void this.#handle(frame))
+    this.#outbox = createOutbox(this.#channel)
+    this.#heart = createHeart(this.#channel)
+  }
+
+  listen(): void {
+    watchProcess(this.#channel, this.#jobs, this.#running)
+    installGraphLogger((line) =>
+      this.#channel.send({ type: 'log', id: this.#jobs.getStore() ?? null, ...line }),
+    )
+  }
+
+  async #handle({ head }: Frame<ToHost>): Promise<void> {
+    if (head.type === 'open') return this.#open(head)
+    if (head.type === 'stop') return this.#stop()
+    if (this.#deps === undefined) return
+    if (head.type === 'offer') {
+      this.#offered.set(head.id, head.job)
+      this.#channel.send({ type: 'ready', id: head.id })
+    } else if (head.type === 'go') {
+      const job = this.#offered.get(head.id)
+      this.#offered.delete(head.id)
+      if (job !== undefined) await this.#jobs.run(head.id, () => this.#execute(head.id, job))
+    } else if (head.type === 'drop') this.#offered.delete(head.id)
+    else if (head.type === 'cancel') this.#running.get(head.id)?.abort(CANCELLED)
+    else await sendAnswer(this.#channel, this.#deps, head)
+  }
+
+  async #open(message: OpenHost): Promise<void> {
+    const report = createFileReport(this.#channel)
+    try {
+      const entries = [...message.graphs.map(({ file }) => file), embedFile(message)]
+      const files = await prepareLoader(entries, message.report_files ? report.add : undefined)
+      const graphs = await loadGraphs(message.graphs, files)
+      const { failures } = graphs
+      const storage = await this.#openStorage(message)
+      releaseMemory()
+      const versions = { langgraph: this.#version }
+      const texts = createStateTexts(KEPT_CHARS)
+      const schemasOf = schemaReaders(message)
+      this.#deps = { graphs, storage, texts, schemasOf, project: message.tracing_project, versions }
+      report.flush()
+      if (failures.length < message.graphs.length) this.#channel.send({ type: 'opened', failures })
+      else this.#channel.send({ type: 'failed', message: allOf(failures), failures })
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error)
+      report.flush()
+      this.#channel.send({ type: 'failed', message: text, failures: [] })
+    }
+  }
+
+  async #execute(id: number, job: GraphJob): Promise<void> {
+    const { signal } = this.#begin(id)
+    const output = {
+      items: (items: StreamItem[]) => this.#outbox.add(id, items),
+      trace: (body: string) => this.#channel.send({ type: 'trace', id }, [body]),
+    }
+    const end = await executeJob(this.#deps as ExecuteDeps, job, output, signal)
+    this.#outbox.flush()
+    sendEnd(this.#channel, id, end)
+    this.#heart.end()
+    this.#running.delete(id)
+  }
+
+  #begin(id: number): AbortController {
+    const abort = new AbortController()
+    this.#running.set(id, abort)
+    this.#heart.begin()
+    return abort
+  }
+
+  async #stop(): Promise<void> {
+    await this.#deps?.storage.close().catch(() => undefined)
+    process.exit(0)
+  }
+}
+
+/** Schema readers by graph, created on first use. */
+function schemaReaders({ graphs }: OpenHost): (graph_id: string) => SchemaReader {
+  const importFor = createImportFor()
+  const made = new Map<string, SchemaReader>()
+  return (graph_id) => {
+    const file = graphs.find((entry) => entry.graph_id === graph_id)?.file ?? ''
+    const reader = made.get(graph_id) ?? createSchemaReader(importFor, file)
+    made.set(graph_id, reader)
+    return reader
+  }
+}
+
+function allOf(failures: readonly LoadFailure[]): string {
+  return failures.map(({ message }) => message).join('\n')
+}
+
+/** The module of `store.index.embed`, as a path; empty without one. */
+function embedFile({ store_index: index }: OpenHost): string {
+  return String(index?.['embed'] ?? '').replace(/:[^:]*$/, '')
+}
+
+/** Reports each file to the server once; files of one turn of the event loop together. */
+function createFileReport(channel: Channel<FromHost>): { add(file: string): void; flush(): void } {
+  const told = new Set<string>()
+  let files: string[] = []
+
+  function flush(): void {
+    if (files.length > 0) channel.send({ type: 'loaded', files })
+    files = []
+  }
+
+  return {
+    flush,
+    add(file) {
+      if (told.has(file)) return
+      told.add(file)
+      if (files.push(file) === 1) setImmediate(flush)
+    },
+  }
+}
+
+interface Outbox {
+  add(id: number, items: StreamItem[]): void
+  flush(): void
+}
+
+/** Collects items of a turn of the event loop into one frame per job; during a long turn it sends several. */
+function createOutbox(channel: Channel<FromHost>): Outbox {
+  let job = 0
+  let batch: StreamItem[] = []
+  let scheduled = false
+
+  function flush(): void {
+    if (batch.length === 0) return
+    const events = batch.map((item) => item.event)
+    const parts = batch.map((item) => item.data)
+    batch = []
+    channel.send({ type: 'items', id: job, events }, parts)
+  }
+
+  return {
+    flush,
+    add(id, items) {
+      if (id !== job) flush()
+      job = id
+      batch.push(...items)
+      if (batch.length >= BATCH_ITEMS) flush()
+      if (scheduled || batch.length === 0) return
+      scheduled = true
+      setImmediate(() => {
+        scheduled = false
+        flush()
+      })
+    },
+  }
+}
+
+function stateParts(state: GraphState | undefined): string[] {
+  return state === undefined ? [] : [state.values_json, state.rest_json]
+}
+
+function stateHead(state: GraphState | undefined): StateHead | null {
+  return state === undefined ? null : { next: state.next, interrupts: state.interrupts }
+}
+
+function sendEnd(channel: Channel<FromHost>, id: number, { state, ...end }: GraphJobEnd): void {
+  const about = { type: 'end', id, state: stateHead(state) } as const
+  if (end.kind !== 'done') {
+    channel.send({ ...about, end, values: 'none' }, stateParts(state))
+    return
+  }
+  const { values } = end
+  const kind = values === null ? 'none' : values === state?.values_json ? 'state' : 'own'
+  const own = kind === 'own' && values !== null ? [values] : []
+  channel.send({ ...about, end: { kind: 'done' }, values: kind }, [...stateParts(state), ...own])
+}
+
+async function sendAnswer(
+  channel: Channel<FromHost>,
+  deps: CallDeps,
+  { id, tenant, call }: Extract<ToHost, { type: 'call' }>,
+): Promise<void> {
+  try {
+    const { body, state, next } = await answerCall(deps, tenant, call)
+    const head = { type: 'answer', id, state: stateHead(state), ...(next !== undefined && { next }) } as const
+    channel.send(head, [body, ...stateParts(state)])
+  } catch (thrown) {
+    const error = refusal(thrown)
+    const broken = error instanceof GraphLoadError && ({ broken: true } as const)
+    channel.send({ type: 'refused', id, code: error.code, message: error.message, ...broken })
+  }
+}
+
+/** Errors that LangGraph throws during a call are about the call's arguments. */
+function refusal(thrown: unknown): AppError {
+  if (thrown instanceof AppError || !(thrown instanceof Error)) return toAppError(thrown)
+  return new AppError('invalid_request', { message: thrown.message })
+}

@@ -1,0 +1,277 @@
+import { placeInUserCode } from '../project/load-failure.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../../base/errors.ts'
+import type { GraphEnd, GraphJob, GraphState, StreamItem } from '../../runs/execute/graph-host.ts'
+import { withoutRuntimeKeys, withoutStepMetadata } from '../../schema/config-keys.ts'
+import { isObject, type JsonObject } from '../../schema/json.ts'
+import { runInput } from './run-input.ts'
+import { bindGraph } from './bind-graph.ts'
+import type { GraphStorage } from './storage.ts'
+import type { AnyGraph, LoadedGraphs } from './load-graphs.ts'
+import { SealableSaver } from './state/sealable-saver.ts'
+import { type StreamChunk, createStreamItems, type StreamItems } from './stream-items.ts'
+import { toGraphState } from './state/thread-state.ts'
+import { createRunTracer } from './tracing.ts'
+
+/** How a job ended in this host. */
+export type GraphJobEnd = Exclude<GraphEnd, { kind: 'lost' }>
+
+/** Dependencies of an execution. */
+export interface ExecuteDeps {
+  graphs: LoadedGraphs
+  storage: GraphStorage
+  /** Project of own traces. */
+  project: string
+  versions: { langgraph: string }
+}
+
+/** Receiver of a job's output. */
+export interface JobOutput {
+  items(items: StreamItem[]): void
+  trace(body: string): void
+}
+
+/** The abort reason of a cancel; any other reason is a failure. */
+export const CANCELLED = new Error('The run was cancelled.')
+
+/** After a cancel, how long LangGraph's stream may take to end before it is abandoned. */
+const ABANDON_MS = 50
+/** How long its last writes may take to be stored: a stream may be ahead of its checkpoints. */
+const SETTLE_MS = 10_000
+
+/** Executes a run to its end; aborting `signal` with CANCELLED cancels it. Never rejects. */
+export async function executeJob(
+  deps: ExecuteDeps,
+  job: GraphJob,
+  output: JobOutput,
+  signal: AbortSignal,
+): Promise<GraphJobEnd> {
+  const { run } = job
+  output.items([{ event: 'metadata', data: JSON.stringify({ run_id: run.run_id, attempt: run.attempt }) }])
+  const ahead = run.kwargs.durability !== 'sync'
+  const saver = new SealableSaver(deps.storage.runCheckpointer(job.tenant, job.lease, ahead))
+  const tracer = job.trace_id === null ? undefined : createRunTracer(deps.project, output.trace)
+  const items = createStreamItems(new Set(run.kwargs.stream_mode), run.kwargs.subgraphs)
+  let graph: AnyGraph | undefined
+  let failure: { thrown: unknown } | undefined
+  try {
+    const config = graphConfig(job, deps)
+    graph = bindGraph(
+      await deps.graphs.graph(run.graph_id, factoryConfig(config)),
+      saver,
+      deps.storage.store(job.tenant),
+    )
+    const begin = await runInput(job, graph, saver)
+    const options = streamOptions(job, begin.configurable, config, signal, tracer?.handler)
+    await consume(graph, begin.input, options, run.kwargs.stream_mode, items, output, signal)
+    if (!signal.aborted) await saver.stored()
+  } catch (thrown) {
+    failure = { thrown }
+  }
+  const cancelled = signal.reason === CANCELLED
+  if (signal.aborted && !cancelled) failure = { thrown: signal.reason }
+  const isClean = failure === undefined && !signal.aborted
+  if (!isClean) await Promise.race([saver.settled(), sleep(SETTLE_MS)])
+  saver.seal()
+  const state = graph && (await lastState(isClean ? graph : stored(deps, job, graph), run.thread_id))
+  tracer?.end('The run was cancelled.')
+  if (cancelled) return { kind: 'cancelled', state }
+  if (failure !== undefined) return failed(failure.thrown, state, output)
+  const closing = items.atEnd()
+  if (closing.length > 0) output.items(closing)
+  return { kind: 'done', state, values: items.lastValues() }
+}
+
+type Configurable = Record<string, unknown>
+
+interface RunConfig {
+  tags: string[]
+  metadata: JsonObject
+  recursion_limit: number | undefined
+  configurable: Configurable
+}
+
+/** The run's config in LangGraph's form: a client cannot override the fields that identify the run. */
+function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
+  // Earlier versions stored runs without removing these keys.
+  const config = withoutRuntimeKeys(run.kwargs.config)
+  const limit = config['recursion_limit']
+  const tags = config['tags']
+  const identity = {
+    run_id: run.run_id,
+    thread_id: run.thread_id,
+    graph_id: run.graph_id,
+    assistant_id: run.assistant_id,
+  }
+  return {
+    tags: Array.isArray(tags) ? tags.map(String) : [],
+    metadata: {
+      ...withoutStepMetadata({
+        ...(isObject(config['metadata']) ? config['metadata'] : {}),
+        ...run.metadata,
+      }),
+      ...identity,
+      run_attempt: run.attempt,
+      langgraph_version: versions.langgraph,
+    },
+    recursion_limit: typeof limit === 'number' ? limit : undefined,
+    configurable: {
+      ...(isObject(config['configurable']) ? config['configurable'] : {}),
+      ...identity,
+    },
+  }
+}
+
+/** The config for a factory: plain data. */
+function factoryConfig({ configurable, ...rest }: RunConfig): JsonObject {
+  return { ...rest, configurable: configurable as JsonObject }
+}
+
+function streamOptions(
+  { run, trace_id }: GraphJob,
+  checkpoint: Configurable,
+  config: RunConfig,
+  signal: AbortSignal,
+  handler: object | undefined,
+): Record<string, unknown> {
+  const { kwargs } = run
+  return {
+    runId: trace_id ?? run.run_id,
+    tags: config.tags,
+    metadata: config.metadata,
+    configurable: { ...config.configurable, ...checkpoint },
+    ...(Object.keys(kwargs.context).length === 0 ? {} : { context: kwargs.context }),
+    ...(config.recursion_limit === undefined ? {} : { recursionLimit: config.recursion_limit }),
+    ...(kwargs.interrupt_before === null ? {} : { interruptBefore: kwargs.interrupt_before }),
+    ...(kwargs.interrupt_after === null ? {} : { interruptAfter: kwargs.interrupt_after }),
+    ...(handler === undefined ? {} : { callbacks: [handler] }),
+    durability: kwargs.durability,
+    subgraphs: kwargs.subgraphs,
+    streamMode: libraryModes(kwargs.stream_mode),
+    signal,
+  }
+}
+
+/** LangGraph's modes for those of the wire; always with `values`, which the state and the response of wait need. */
+function libraryModes(modes: readonly string[]): string[] {
+  const wanted = new Set(['values'])
+  for (const mode of modes) {
+    if (mode === 'messages-tuple') wanted.add('messages')
+    else if (mode !== 'events') wanted.add(mode)
+  }
+  return [...wanted]
+}
+
+async function consume(
+  graph: AnyGraph,
+  input: unknown,
+  options: Record<string, unknown>,
+  modes: readonly string[],
+  items: StreamItems,
+  output: JobOutput,
+  signal: AbortSignal,
+): Promise<void> {
+  const subgraphs = options['subgraphs'] === true
+  const emit = (made: StreamItem[]) => {
+    if (made.length > 0 && !signal.aborted) output.items(made)
+  }
+  const reading = modes.includes('events')
+    ? readEvents(graph, input, options, (event) =>
+        emit(itemsOfEvent(event, items, subgraphs, options['runId'])),
+      )
+    : readStream(graph, input, options, (chunk) => emit(items.ofChunk(toChunk(chunk, subgraphs))))
+  await Promise.race([reading, abandoned(signal, reading)])
+}
+
+async function readStream(
+  graph: AnyGraph,
+  input: unknown,
+  options: Record<string, unknown>,
+  each: (chunk: unknown) => void,
+): Promise<void> {
+  const stream = await graph.stream(input, options)
+  for await (const chunk of stream) each(chunk)
+}
+
+interface StreamEvent {
+  event: string
+  run_id: string
+  tags?: string[]
+  data: { chunk?: unknown }
+}
+
+async function readEvents(
+  graph: AnyGraph,
+  input: unknown,
+  options: Record<string, unknown>,
+  each: (event: StreamEvent) => void,
+): Promise<void> {
+  const events = graph.streamEvents(input, { ...options, version: 'v2' })
+  for await (const event of events as AsyncIterable<StreamEvent>) {
+    if (event.tags?.includes('langsmith:hidden') !== true) each(event)
+  }
+}
+
+/** Events of the root stream become items of its modes; all others become `events` items. */
+function itemsOfEvent(
+  event: StreamEvent,
+  items: StreamItems,
+  subgraphs: boolean,
+  root: unknown,
+): StreamItem[] {
+  if (event.event !== 'on_chain_stream' || event.run_id !== root) return [items.ofEvent(event)]
+  return items.ofChunk(toChunk(event.data.chunk, subgraphs))
+}
+
+function toChunk(chunk: unknown, subgraphs: boolean): StreamChunk {
+  if (subgraphs) return chunk as StreamChunk
+  const [mode, data] = chunk as [string, unknown]
+  return [[], mode, data]
+}
+
+/** Resolves some time after a cancel, so that a node which does not react cannot delay it. */
+function abandoned(signal: AbortSignal, reading: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const leave = () => void sleep(ABANDON_MS).then(resolve)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+    reading.then(resolve, resolve).finally(() => signal.removeEventListener('abort', leave))
+  })
+}
+
+/** The graph over the stored checkpoints: an interrupted node may have changed the values in memory. */
+function stored({ storage }: ExecuteDeps, { tenant }: GraphJob, graph: AnyGraph): AnyGraph {
+  return bindGraph(graph, storage.checkpointer(tenant), storage.store(tenant))
+}
+
+async function lastState(graph: AnyGraph, thread_id: string): Promise<GraphState | undefined> {
+  try {
+    const snapshot = await graph.getState({ configurable: { thread_id, checkpoint_ns: '' } })
+    return snapshot.createdAt === undefined ? undefined : toGraphState(snapshot)
+  } catch {
+    return undefined
+  }
+}
+
+function failed(thrown: unknown, state: GraphState | undefined, output: JobOutput): GraphJobEnd {
+  const { error, message } = describeError(thrown)
+  output.items([{ event: 'error', data: JSON.stringify({ error, message }) }])
+  const [node, place] = [failedNode(state), placeInUserCode(thrown)]
+  const where = { ...(node !== undefined && { node }), ...(place !== undefined && { place }) }
+  const retryable = thrown instanceof AppError && thrown.retryable
+  return { kind: 'failed', error, message, retryable, state, ...where }
+}
+
+/** The node of the first failed task of a state. */
+function failedNode(state: GraphState | undefined): string | undefined {
+  if (state === undefined) return undefined
+  const { tasks = [] } = JSON.parse(state.rest_json) as { tasks?: { name?: string; error?: unknown }[] }
+  return tasks.find(({ error }) => error !== undefined && error !== null)?.name
+}
+
+/** Class and message of a thrown value. */
+function describeError(thrown: unknown): { error: string; message: string } {
+  if (!(thrown instanceof Error)) return { error: 'Error', message: String(thrown) }
+  const own = thrown.constructor.name
+  return { error: thrown.name === 'Error' && own !== '' ? own : thrown.name, message: thrown.message }
+}

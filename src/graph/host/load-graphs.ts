@@ -1,0 +1,206 @@
+import { registerHooks } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { CompiledGraph } from '@langchain/langgraph'
+import { AppError } from '../../base/errors.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { GraphEntry } from '../project/deployment-file.ts'
+import { describeLoadFailure, GraphLoadError, type LoadFailure } from '../project/load-failure.ts'
+
+/** A compiled graph of any type. */
+export type AnyGraph = CompiledGraph<string>
+
+/** The graphs of a deployment in a host. */
+export interface LoadedGraphs {
+  /** Graphs that cannot be loaded. */
+  failures: readonly LoadFailure[]
+  /**
+   * The graph; when the module exports a factory, the result of calling it with `config`.
+   * @throws AppError not_found for an unknown name; GraphLoadError; errors of the user's code unchanged
+   */
+  graph(graph_id: string, config: JsonObject): Promise<AnyGraph>
+  /** False when a factory makes it again for each config. */
+  isFixed(graph_id: string): boolean
+}
+
+type Factory = (config: JsonObject) => unknown
+
+/**
+ * Imports every graph of the deployment. `files` is the result of `prepareLoader`, which must be called before. A graph
+ * that cannot be loaded is listed in `failures`; the others are served.
+ */
+export async function loadGraphs(
+  entries: readonly GraphEntry[],
+  files: Iterable<string>,
+): Promise<LoadedGraphs> {
+  const loaded = new Map<string, AnyGraph | Factory>()
+  const failures = new Map<string, LoadFailure>()
+  for (const entry of entries) {
+    try {
+      loaded.set(entry.graph_id, await withoutExit(() => loadGraph(entry)))
+    } catch (thrown) {
+      failures.set(entry.graph_id, describeLoadFailure(entry, thrown, [...files]))
+    }
+  }
+  return {
+    failures: [...failures.values()],
+    async graph(graph_id, config) {
+      const failure = failures.get(graph_id)
+      if (failure !== undefined) throw new GraphLoadError(failure)
+      const found = loaded.get(graph_id)
+      if (found === undefined)
+        throw new AppError('not_found', { message: `No graph "${graph_id}" is deployed.` })
+      if (typeof found !== 'function') return found
+      return toGraph(await found(config), graph_id)
+    },
+    isFixed: (graph_id) => typeof loaded.get(graph_id) === 'object',
+  }
+}
+
+/** Turns `process.exit()` during a load into an error: one module must not end the process of all graphs. */
+async function withoutExit<T>(load: () => Promise<T>): Promise<T> {
+  const { exit } = process
+  process.exit = (code) => {
+    throw new Error(`The module called process.exit(${code ?? ''}) while loading.`)
+  }
+  try {
+    return await withinLimit(load())
+  } finally {
+    process.exit = exit
+  }
+}
+
+const LOAD_MS = 60_000
+
+async function withinLimit<T>(loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const seconds = LOAD_MS / 1000
+    timer = setTimeout(() => reject(new Error(`Loading took longer than ${seconds} s.`)), LOAD_MS)
+  })
+  return await Promise.race([loading, late]).finally(() => clearTimeout(timer))
+}
+
+/** A named export of a module, imported with the loader of the graphs. @throws AppError config_invalid */
+export async function loadExport(file: string, name: string): Promise<unknown> {
+  try {
+    return await importExport(file, name)
+  } catch (cause) {
+    throw new AppError('config_invalid', { message: `${file} cannot be loaded: ${reasonOf(cause)}`, cause })
+  }
+}
+
+/** @throws AppError config_invalid for a missing export; errors of the module unchanged */
+async function importExport(file: string, name: string): Promise<unknown> {
+  const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>
+  const value = exportOf(module, name)
+  if (value !== undefined) return value
+  const names = Object.keys(module).filter((one) => one !== 'module.exports')
+  const there = names.length === 0 ? 'nothing' : names.join(', ')
+  throw new AppError('config_invalid', { message: `It has no export "${name}". It exports ${there}.` })
+}
+
+/** The error with those lines of its stack that are in the user's files. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  if (cause instanceof AppError) return cause.message
+  const lines = (cause.stack ?? cause.message).split('\n')
+  return lines.filter((line) => !/^ {4}at .*(\/node_modules\/|node:|<anonymous>)/.test(line)).join('\n')
+}
+
+/**
+ * A CommonJS module's exports are under `default`; if it was compiled from an ES module, its default export is inside
+ * that.
+ */
+function exportOf(module: Record<string, unknown>, name: string): unknown {
+  const whole = module['default']
+  const inner = typeof whole === 'object' && whole !== null ? (whole as Record<string, unknown>) : {}
+  if (name === 'default' && inner['__esModule'] === true) return inner['default']
+  return module[name] ?? inner[name]
+}
+
+const TYPESCRIPT = /\.[cm]?tsx?$/
+
+/**
+ * Prepares `import` for graphs. TypeScript is compiled by tsx, which supports enums and `.js` specifiers (D-42) and is
+ * loaded only when a file needs it. Packages that are missing in a graph's folder are resolved from Weir's installation.
+ * `loads` is called with every module outside of packages that is loaded or not found. The returned set holds the loaded
+ * modules and is updated by later imports.
+ */
+export async function prepareLoader(
+  files: readonly string[],
+  loads: (file: string) => void = () => undefined,
+): Promise<ReadonlySet<string>> {
+  const resolved = new Set<string>()
+  if (files.some((file) => TYPESCRIPT.test(file))) {
+    const [{ register: registerEsm }, { register: registerCjs }] = await Promise.all([
+      import('tsx/esm/api'),
+      import('tsx/cjs/api'),
+    ])
+    registerCjs()
+    registerEsm()
+  }
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      try {
+        const found = nextResolve(specifier, context)
+        if (isOwnFile(found.url)) {
+          const file = fileURLToPath(found.url)
+          resolved.add(file)
+          loads(file)
+        }
+        return found
+      } catch (error) {
+        for (const file of soughtFiles(specifier, context.parentURL)) loads(file)
+        if (!isPackageName(specifier)) throw error
+        try {
+          return nextResolve(specifier, { ...context, parentURL: import.meta.url })
+        } catch {
+          throw error
+        }
+      }
+    },
+  })
+  return resolved
+}
+
+/** A user's file outside of packages. */
+function isOwnFile(url: string): boolean {
+  return url.startsWith('file:') && !url.includes('/node_modules/')
+}
+
+/** Possible files of a relative specifier that was not found. */
+function soughtFiles(specifier: string, parent: string | undefined): string[] {
+  const url = specifier.startsWith('.') ? URL.parse(specifier, parent) : null
+  if (url === null || !isOwnFile(url.href)) return []
+  const path = fileURLToPath(url)
+  const stem = path.replace(/\.[cm]?jsx?$/, '')
+  return [path, ...['.ts', '.tsx', '.mts', '.js', '.mjs'].map((extension) => stem + extension)]
+}
+
+function isPackageName(specifier: string): boolean {
+  return !specifier.startsWith('.') && !specifier.startsWith('/') && !specifier.includes(':')
+}
+
+async function loadGraph(entry: GraphEntry): Promise<AnyGraph | Factory> {
+  const value = await importExport(entry.file, entry.export)
+  if (typeof value === 'function') return value as Factory
+  return toGraph(await value, entry.graph_id)
+}
+
+function toGraph(value: unknown, graph_id: string): AnyGraph {
+  if (isCompiled(value)) return value
+  if (isBuilder(value)) return value.compile()
+  throw new AppError('config_invalid', {
+    message: `The export of graph "${graph_id}" is neither a compiled graph, nor a builder, nor a factory of one.`,
+  })
+}
+
+function isCompiled(value: unknown): value is AnyGraph {
+  return typeof value === 'object' && value !== null && 'lg_is_pregel' in value && value.lg_is_pregel === true
+}
+
+function isBuilder(value: unknown): value is { compile(): AnyGraph } {
+  return (
+    typeof value === 'object' && value !== null && 'compile' in value && typeof value.compile === 'function'
+  )
+}

@@ -1,0 +1,59 @@
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint'
+import type { GraphJob } from '../../runs/execute/graph-host.ts'
+import { isObject, type JsonObject } from '../../schema/json.ts'
+import { expectCheckpoint } from './state/expect-checkpoint.ts'
+import type { AnyGraph } from './load-graphs.ts'
+import { toCommand } from './to-command.ts'
+
+/** The input of a graph, and the checkpoint that it starts from if that is not the last one. */
+export interface RunInput {
+  input: unknown
+  configurable: JsonObject
+}
+
+/**
+ * A later attempt continues from the last checkpoint of its run, if there is one: input, command and fork have already
+ * taken effect then. @throws AppError not_found for a fork of a checkpoint that the thread does not have
+ */
+export async function runInput(
+  { run }: GraphJob,
+  graph: AnyGraph,
+  saver: BaseCheckpointSaver,
+): Promise<RunInput> {
+  const { thread_id, kwargs } = run
+  if (run.attempt > 1) {
+    const last = await saver.getTuple({ configurable: { thread_id, checkpoint_ns: '' } })
+    const owner = last?.metadata as { run_id?: unknown } | undefined
+    if (owner?.run_id === run.run_id) return { input: null, configurable: {} }
+  }
+  const configurable = kwargs.checkpoint === null ? {} : forkOf(kwargs.checkpoint)
+  const config = { configurable: { thread_id, checkpoint_ns: '', ...configurable } }
+  await expectCheckpoint(saver, config)
+  if (kwargs.command === null) return { input: kwargs.input, configurable }
+  return { input: toCommand(await answerInterruptsById(kwargs.command, graph, config)), configurable }
+}
+
+function forkOf({ checkpoint_id, checkpoint_ns, checkpoint_map }: JsonObject): JsonObject {
+  return {
+    ...(typeof checkpoint_id === 'string' ? { checkpoint_id } : {}),
+    ...(typeof checkpoint_ns === 'string' ? { checkpoint_ns } : {}),
+    ...(isObject(checkpoint_map) ? { checkpoint_map } : {}),
+  }
+}
+
+/**
+ * LangGraph ignores `false`, `0` and `''` as an answer to an interrupt, unless the answer names the interrupt's id. So
+ * such an answer is given to every open interrupt by its id.
+ */
+async function answerInterruptsById(
+  command: JsonObject,
+  graph: AnyGraph,
+  config: JsonObject,
+): Promise<JsonObject> {
+  const { resume } = command
+  if (resume !== false && resume !== 0 && resume !== '') return command
+  const { tasks } = await graph.getState(config)
+  const open = tasks.flatMap(({ interrupts }) => interrupts)
+  if (open.length === 0) return command
+  return { ...command, resume: Object.fromEntries(open.map(({ id }) => [id, resume])) }
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { type HistorySource, readThreadHistory } from './history.ts'
+
+const MB = 1 << 20
+const CALL = {
+  name: 'history',
+  graph_id: 'g',
+  config: {},
+  made_with: {},
+  before: null,
+  metadata: null,
+} as const
+
+/** A graph with `count` states of `mb` megabytes each, which counts the states that were read. */
+function graphOf(count: number, mb: number) {
+  const made: number[] = []
+  const graph = {
+    async *getStateHistory(_config: object, { limit }: { limit: number }) {
+      for (let n = 0; n < Math.min(count, limit); n++) {
+        made.push(n)
+        const config = { configurable: { thread_id: 't', checkpoint_id: `c${n}` } }
+        yield { values: { x: 'x'.repeat(mb * MB) }, next: [], tasks: [], config, metadata: {} }
+      }
+    },
+  }
+  const source = { graph, storage: {}, tenant: {}, texts: undefined } as unknown as HistorySource
+  return { source, made }
+}
+
+describe('a history', () => {
+  it('stops before 32 MB, returns the checkpoint to continue from, and reads no further states', async () => {
+    const { source, made } = graphOf(1000, 10)
+    const { body, next } = await readThreadHistory(source, { ...CALL, limit: 1000 })
+    expect(body.length).toBeLessThan(32 * MB)
+    expect((JSON.parse(body) as unknown[]).length).toBe(3)
+    expect(next).toBe('c2')
+    expect(made).toHaveLength(4)
+  })
+
+  it('has its first state whatever its size, and no checkpoint to continue from when it is complete', async () => {
+    const large = await readThreadHistory(graphOf(2, 40).source, { ...CALL, limit: 10 })
+    expect(large.next).toBe('c0')
+    const small = await readThreadHistory(graphOf(2, 1).source, { ...CALL, limit: 10 })
+    expect(small).not.toHaveProperty('next')
+    expect((JSON.parse(small.body) as unknown[]).length).toBe(2)
+  })
+})

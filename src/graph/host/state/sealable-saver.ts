@@ -1,0 +1,93 @@
+import {
+  BaseCheckpointSaver,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type ChannelVersions,
+  type PendingWrite,
+} from '@langchain/langgraph-checkpoint'
+import type { RunnableConfig } from '@langchain/core/runnables'
+import type { RunCheckpointer } from '../storage.ts'
+
+/**
+ * Passes calls on to another saver until it is sealed; from then on it stores nothing. A cancelled run may continue in
+ * the background, since a node need not react: its later writes must not become state.
+ */
+export class SealableSaver extends BaseCheckpointSaver {
+  readonly #inner: RunCheckpointer
+  readonly #writing = new Set<Promise<unknown>>()
+  #sealed = false
+
+  constructor(inner: RunCheckpointer) {
+    super(inner.serde)
+    this.#inner = inner
+  }
+
+  /** Stops storing. */
+  seal(): void {
+    this.#sealed = true
+  }
+
+  /**
+   * Resolves when all writes are stored, and those that follow from them: a step's checkpoint waits for the one before,
+   * so a cancel must not lose the last finished step.
+   */
+  async settled(): Promise<void> {
+    do {
+      await Promise.allSettled(this.#writing)
+      await new Promise(setImmediate)
+    } while (this.#writing.size > 0)
+    await this.#inner.stored().catch(() => undefined)
+  }
+
+  /** Resolves when all writes are durable. @throws the error of a write that was refused */
+  stored(): Promise<void> {
+    return this.#inner.stored()
+  }
+
+  override getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    return this.#inner.getTuple(config)
+  }
+
+  override list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+    return this.#inner.list(config, options)
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    if (this.#sealed) return config
+    return this.#track(this.#inner.put(config, checkpoint, metadata, newVersions))
+  }
+
+  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    if (!this.#sealed) await this.#track(this.#inner.putWrites(config, writes, taskId))
+  }
+
+  override async deleteThread(threadId: string): Promise<void> {
+    if (!this.#sealed) await this.#inner.deleteThread(threadId)
+  }
+
+  override getDeltaChannelHistory(
+    options: Parameters<BaseCheckpointSaver['getDeltaChannelHistory']>[0],
+  ): ReturnType<BaseCheckpointSaver['getDeltaChannelHistory']> {
+    return this.#inner.getDeltaChannelHistory(options)
+  }
+
+  override getNextVersion(current: number | undefined): number {
+    return this.#inner.getNextVersion(current)
+  }
+
+  async #track<T>(write: Promise<T>): Promise<T> {
+    this.#writing.add(write)
+    try {
+      return await write
+    } finally {
+      this.#writing.delete(write)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import type { StateSnapshot } from '@langchain/langgraph'
+import type { GraphState } from '../../../runs/execute/graph-host.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+import { graphJsonText } from '../json-text.ts'
+
+type Config = { configurable?: Record<string, unknown> | undefined } | undefined
+
+/** A snapshot in the form of a ThreadState (run-api 1.3), without its values; plain data that `toJsonText` prints. */
+function stateRest(snapshot: StateSnapshot): Record<string, unknown> {
+  return {
+    next: snapshot.next,
+    tasks: snapshot.tasks.map((task) => ({
+      id: task.id,
+      name: task.name,
+      path: task.path,
+      error: task.error === undefined || task.error === null ? null : errorText(task.error),
+      interrupts: task.interrupts,
+      checkpoint:
+        task.state !== undefined && 'configurable' in task.state
+          ? knownFields(toCheckpoint(task.state))
+          : null,
+      state:
+        task.state !== undefined && !('configurable' in task.state)
+          ? threadState(task.state as StateSnapshot)
+          : null,
+      result: resultOf(task) ?? null,
+    })),
+    checkpoint: toCheckpoint(snapshot.config),
+    metadata: snapshot.metadata ?? null,
+    created_at: snapshot.createdAt ?? null,
+    parent_checkpoint: toCheckpoint(snapshot.parentConfig),
+    interrupts: snapshot.tasks.flatMap((task) => task.interrupts),
+  }
+}
+
+function threadState(snapshot: StateSnapshot): Record<string, unknown> {
+  return { values: snapshot.values, ...stateRest(snapshot) }
+}
+
+/** A snapshot as the JSON text of a ThreadState. */
+export function threadStateText(snapshot: StateSnapshot): string {
+  return graphJsonText(threadState(snapshot))
+}
+
+/** A snapshot in the form that the thread's row and its state events need. */
+export function toGraphState(snapshot: StateSnapshot): GraphState {
+  const open = snapshot.tasks.filter((task) => task.interrupts.length > 0)
+  const interrupts = graphJsonText(Object.fromEntries(open.map((task) => [task.id, task.interrupts])))
+  return {
+    values_json: graphJsonText(snapshot.values),
+    next: openNodes(snapshot),
+    interrupts: JSON.parse(interrupts) as JsonObject,
+    rest_json: graphJsonText(stateRest(snapshot)),
+  }
+}
+
+/**
+ * The unfinished nodes. When all tasks of the last checkpoint are done, but the following step is not stored (the
+ * process died in between), LangGraph names none, although the graph is not finished.
+ */
+function openNodes({ next, tasks }: StateSnapshot): string[] {
+  return next.length > 0 ? [...next] : tasks.map(({ name }) => name)
+}
+
+/** A config of LangGraph as the wire's checkpoint: `{thread_id, checkpoint_ns, checkpoint_id, checkpoint_map}`, or null. */
+export function toCheckpoint(config: Config): Record<string, unknown> | null {
+  const configurable = config?.configurable
+  if (configurable?.['thread_id'] === undefined) return null
+  return {
+    thread_id: configurable['thread_id'],
+    checkpoint_ns: configurable['checkpoint_ns'] ?? '',
+    checkpoint_id: configurable['checkpoint_id'] ?? null,
+    checkpoint_map: configurable['checkpoint_map'] ?? null,
+  }
+}
+
+/** Only the known fields, as in LangGraph's server: the subgraph of a task has no checkpoint id yet. */
+function knownFields(checkpoint: ReturnType<typeof toCheckpoint>): Record<string, unknown> | null {
+  if (checkpoint === null) return null
+  return Object.fromEntries(Object.entries(checkpoint).filter(([, value]) => value !== null))
+}
+
+function resultOf(task: object): unknown {
+  return 'result' in task ? task.result : undefined
+}
+
+function errorText(error: unknown): string {
+  if (typeof error === 'string') return error
+  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message)
+  return graphJsonText(error)
+}

@@ -1,0 +1,35 @@
+import type { BaseCheckpointSaver, BaseStore } from '@langchain/langgraph'
+import type { Tenant } from '../../runs/model.ts'
+import type { Lease } from '../../runs/run-store.ts'
+
+/** A checkpointer with a method that waits for its writes. */
+export interface RunCheckpointer extends BaseCheckpointSaver {
+  /** Resolves when all writes are durable. @throws the error of a write that was refused */
+  stored(): Promise<void>
+}
+
+/** The storage of graphs in a host: opened once per host process. */
+export interface GraphStorage {
+  /** Checkpoints of a tenant; writing is refused while the thread has a running run. */
+  checkpointer(tenant: Tenant): BaseCheckpointSaver
+  /**
+   * For a run: its rows carry the run's id and are refused once the lease is lost (D-44). With `ahead`, writes resolve
+   * before they are durable, and the newest checkpoint is read from memory.
+   */
+  runCheckpointer(tenant: Tenant, lease: Lease, ahead: boolean): RunCheckpointer
+  /** Newest first: for each checkpoint of the graph itself, a mark that changes whenever the checkpoint does. */
+  marks(
+    tenant: Tenant,
+    scan: {
+      thread_id: string
+      checkpoint_id: string | undefined
+      before: string | undefined
+      limit: number
+    },
+  ): Promise<readonly { checkpoint_id: string; mark: string }[]>
+  /** Long-term memory of a tenant. */
+  store(tenant: Tenant): BaseStore
+  /** Vectors of texts, with `store.index.embed` of langgraph.json; undefined without it. */
+  embed: ((texts: readonly string[]) => Promise<readonly (readonly number[])[]>) | undefined
+  close(): Promise<void>
+}

@@ -1,0 +1,230 @@
+import type { Run as TracedRun } from '@langchain/core/tracers/base'
+import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain'
+
+/** Records one run of a graph as trace operations. */
+export interface RunTracer {
+  /** To be added to the run's callbacks. */
+  handler: LangChainTracer
+  /**
+   * Sends the remaining operations. TraceRuns that are still open end here, with `error` as the reason: an abandoned
+   * node reports nothing more.
+   */
+  end(error: string): void
+}
+
+/** How long an operation may wait for others: short, so that a long run can be watched. */
+const FLUSH_MS = 250
+
+/**
+ * A tracer whose operations go to `send` as batch bodies (`{"post":[…],"patch":[…]}`), a quarter of a second after the
+ * first and at the end. A TraceRun that begins and ends in between is one operation.
+ */
+export function createRunTracer(project: string, send: (body: string) => void): RunTracer {
+  const pending = new Map<string, Operation>()
+  const posted = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  let ended = false
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    const post: string[] = []
+    const patch: string[] = []
+    for (const [id, operation] of pending) {
+      if (posted.has(id)) patch.push(operationText(operation))
+      else if (!isNoise(operation)) post.push(operationText(operation))
+      posted.add(id)
+    }
+    pending.clear()
+    if (post.length + patch.length > 0) send(`{"post":[${post.join(',')}],"patch":[${patch.join(',')}]}`)
+  }
+
+  function collect(id: string, operation: Operation): void {
+    if (ended) return
+    pending.set(id, operation)
+    timer ??= setTimeout(flush, FLUSH_MS).unref()
+  }
+
+  const tracer = new CollectingTracer(project, collect)
+  return {
+    handler: tracer,
+    end(error) {
+      tracer.closeAll(error)
+      flush()
+      ended = true
+    },
+  }
+}
+
+/**
+ * A TraceRun in its current state, printed when it is sent; or a finished operation of `traceable` code inside a node.
+ */
+type Operation =
+  | { run: TracedRun; parents: ReadonlySet<string>; project: string }
+  | { ready: Record<string, unknown> }
+
+type Collect = (id: string, operation: Operation) => void
+
+/**
+ * LangChain's tracer without its run trees, of which it builds several per step: they took 2 ms a run, and on a run of
+ * 200 steps the time grew with the square of the steps. `traceable` code inside nodes gets one when needed.
+ */
+class CollectingTracer extends LangChainTracer {
+  override usesRunTreeMap = false
+  readonly #collect: Collect
+  readonly #parents = new Set<string>()
+  readonly #timed = new Set<string>()
+  /** TraceRuns closed by a cancel; later callbacks for them are ignored. */
+  readonly #closed = new Map<string, TracedRun>()
+
+  constructor(project: string, collect: Collect) {
+    super({ client: collectingClient(collect) as never, projectName: project })
+    this.#collect = collect
+  }
+
+  override async onRunCreate(run: TracedRun): Promise<void> {
+    this.#add(run)
+  }
+
+  override async onRunUpdate(run: TracedRun): Promise<void> {
+    this.#add(run)
+  }
+
+  /** Without the children, which would keep the whole trace in memory until its end. */
+  protected override _addChildRun(parent: TracedRun): void {
+    this.#parents.add(parent.id)
+  }
+
+  /** Only the first token is recorded, for its time: all tokens with their chunks would be most of the trace. */
+  override async handleLLMNewToken(token: string, _index: unknown, runId: string): Promise<TracedRun> {
+    const run = this.getRunById(runId)
+    if (run === undefined) throw new Error('No llm run for a token.')
+    if (!this.#timed.has(runId)) {
+      this.#timed.add(runId)
+      run.events.push({ name: 'new_token', time: new Date().toISOString(), kwargs: { token } })
+    }
+    return run
+  }
+
+  override getRun(id: string): never {
+    return this.runMap.get(id) as never
+  }
+
+  /** LangChain throws, and prints an error, at the end of an unknown TraceRun. */
+  protected override getRunById(id: string | undefined): TracedRun | undefined {
+    return id === undefined ? undefined : (this.runMap.get(id) ?? this.#closed.get(id))
+  }
+
+  override copyWithTracingConfig(): LangChainTracer {
+    return this
+  }
+
+  /** LangChain's context: a placeholder for a run tree, until `traceable` code creates a child of it. */
+  override getRunTreeWithTracingConfig(id: string): never {
+    const run = this.runMap.get(id)
+    if (run === undefined) return undefined as never
+    const real = (): RunTreeLike => {
+      this.runTreeMap.set(id, run as never)
+      const tree = super.getRunTreeWithTracingConfig(id)
+      this.runTreeMap.delete(id)
+      return tree as unknown as RunTreeLike
+    }
+    return {
+      id,
+      name: run.name,
+      trace_id: run.trace_id,
+      dotted_order: run.dotted_order,
+      client: this.client,
+      project_name: this.projectName,
+      tracingEnabled: true,
+      createChild: (config: unknown) => real().createChild(config),
+      toHeaders: (headers?: unknown) => real().toHeaders(headers),
+      postRun: async () => undefined,
+      patchRun: async () => undefined,
+    } as never
+  }
+
+  /** Ends all open TraceRuns: a cancelled run abandons its nodes. */
+  closeAll(error: string): void {
+    for (const run of this.runMap.values()) {
+      run.end_time = Date.now()
+      run.error ??= error
+      this.#add(run)
+      this.#closed.set(run.id, run)
+    }
+    this.runMap.clear()
+  }
+
+  #add(run: TracedRun): void {
+    this.#collect(run.id, { run, parents: this.#parents, project: this.projectName ?? '' })
+  }
+}
+
+interface RunTreeLike {
+  createChild(config: unknown): unknown
+  toHeaders(headers?: unknown): unknown
+}
+
+/** Receives the operations that `traceable` code sends through the tracer's client. */
+function collectingClient(collect: Collect): object {
+  const known = new Map<string, Record<string, unknown>>()
+  return {
+    createRun: async (run: Record<string, unknown>) => {
+      known.set(String(run['id']), run)
+      collect(String(run['id']), { ready: run })
+    },
+    updateRun: async (id: string, update: Record<string, unknown>) => {
+      const said = Object.entries(update).filter(([, value]) => value !== undefined)
+      const ready = { ...known.get(id), ...Object.fromEntries(said), id }
+      known.delete(id)
+      collect(id, { ready })
+    },
+    awaitPendingTraceBatches: async () => undefined,
+  }
+}
+
+/** True for LangGraph's own bookkeeping (writes, branches), unless it has a child or an error. */
+function isNoise(operation: Operation): boolean {
+  if (!('run' in operation)) return false
+  const { run, parents } = operation
+  return run.end_time !== undefined && run.tags?.includes('langsmith:hidden') === true && !parents.has(run.id)
+}
+
+/** An operation that cannot be printed (a cycle) is sent without its payloads. */
+function operationText(operation: Operation): string {
+  const record = 'ready' in operation ? operation.ready : traceRunRecord(operation.run, operation.project)
+  try {
+    return JSON.stringify(record)
+  } catch {
+    const {
+      inputs: _inputs,
+      outputs: _outputs,
+      extra: _extra,
+      serialized: _serialized,
+      events: _events,
+      ...rest
+    } = record
+    return JSON.stringify({ ...rest, inputs: {} })
+  }
+}
+
+function traceRunRecord(run: TracedRun, project: string): Record<string, unknown> {
+  return {
+    id: run.id,
+    name: run.name,
+    run_type: run.run_type,
+    start_time: run._serialized_start_time ?? run.start_time,
+    end_time: run.end_time,
+    error: run.error,
+    inputs: run.inputs,
+    outputs: run.outputs,
+    extra: run.extra,
+    serialized: run.run_type === 'llm' ? run.serialized : undefined,
+    events: run.events,
+    tags: run.tags,
+    parent_run_id: run.parent_run_id,
+    trace_id: run.trace_id,
+    dotted_order: run.dotted_order,
+    session_name: project,
+  }
+}

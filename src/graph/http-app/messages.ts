@@ -1,0 +1,28 @@
+/** Message of the server to the process of a deployment's custom HTTP app. */
+export interface ToHttpApp {
+  type: 'open'
+  /** Absolute path of the module. */
+  file: string
+  export: string
+  /** Socket that the app listens on. */
+  listen: string
+  /** Socket for requests that the app passes on to the routes of Weir. */
+  core: string
+  /** Socket for requests of the app to its own deployment. */
+  inner: string
+  report_files: boolean
+}
+
+/** A route of the app, or a middleware: `method` is `ALL` for those of every method, `path` a pattern of Hono. */
+export interface AppRoute {
+  method: string
+  path: string
+}
+
+/** Messages of the app's process to the server. */
+export type FromHttpApp =
+  /** Null: a bare `fetch` handler, which gets the requests that match no route of Weir. */
+  | { type: 'opened'; routes: AppRoute[] | null }
+  | { type: 'failed'; message: string }
+  /** Absolute paths of modules outside of packages that it loaded or failed to find. */
+  | { type: 'loaded'; files: string[] }

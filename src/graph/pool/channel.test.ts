@@ -1,0 +1,86 @@
+import { Duplex } from 'node:stream'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { encodeFrame, type Frame, openChannel } from './channel.ts'
+import { tries } from '../../../test/support/properties.ts'
+
+interface Head {
+  type: string
+}
+
+/** A stream that the test writes into; `sent` is what the channel wrote. */
+function open(onFrame: (frame: Frame<Head>) => void) {
+  const sent: Buffer[] = []
+  const stream = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      sent.push(chunk)
+      done()
+    },
+  })
+  const channel = openChannel<Head, Head>(stream, onFrame)
+  return { channel, stream, sent }
+}
+
+/** The frames that a channel receives when bytes arrive in pieces. */
+async function hear(pieces: readonly Buffer[]): Promise<Frame<Head>[]> {
+  const frames: Frame<Head>[] = []
+  const { stream } = open((frame) => frames.push(frame))
+  for (const piece of pieces) stream.push(piece)
+  stream.push(null)
+  await new Promise((resolve) => stream.once('close', resolve).once('end', resolve))
+  return frames
+}
+
+const frame = fc.record({
+  type: fc.string(),
+  parts: fc.array(fc.oneof(fc.string(), fc.uint8Array({ maxLength: 300 })), { maxLength: 4 }),
+})
+
+describe('openChannel', () => {
+  it('receives every frame complete and in order, however its bytes are split', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(frame, { maxLength: 5 }),
+        fc.array(fc.nat({ max: 1_500 }), { maxLength: 8 }),
+        async (frames, cuts) => {
+          const bytes = Buffer.concat(frames.map(({ type, parts }) => encodeFrame({ type }, parts)))
+          const places = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length]
+          const heard = await hear(places.slice(1).map((end, i) => bytes.subarray(places[i], end)))
+          expect(
+            heard.map(({ head, parts }) => [head.type, parts.map((part) => part.toString('hex'))]),
+          ).toEqual(
+            frames.map(({ type, parts }) => [type, parts.map((part) => Buffer.from(part).toString('hex'))]),
+          )
+        },
+      ),
+      tries(60),
+    )
+  })
+
+  it('sends frames that another channel receives', async () => {
+    const { channel, sent } = open(() => undefined)
+    channel.send({ type: 'a' }, ['ü', new Uint8Array([0, 255])])
+    channel.send({ type: 'b' })
+    const heard = await hear(sent)
+    expect(heard.map(({ head }) => head.type)).toEqual(['a', 'b'])
+    expect(heard[0]?.parts.map((part) => part.toString('latin1'))).toEqual(['\u00c3\u00bc', '\u0000\u00ff'])
+  })
+
+  it('ends the stream at an invalid frame', async () => {
+    const frames: unknown[] = []
+    const { stream } = open((heard) => frames.push(heard))
+    const closed = new Promise((resolve) => stream.once('close', resolve))
+    stream.push(Buffer.from([255, 255, 255, 255, 0, 0, 0, 0]))
+    await closed
+    expect(stream.destroyed).toBe(true)
+    expect(frames).toEqual([])
+  })
+
+  it('drops frames that are sent after the end', async () => {
+    const { channel, stream, sent } = open(() => undefined)
+    stream.destroy()
+    channel.send({ type: 'late' })
+    expect(sent).toEqual([])
+  })
+})

@@ -1,0 +1,104 @@
+import type { Duplex } from 'node:stream'
+import type { JsonObject } from '../../schema/json.ts'
+import { toJsonText } from '../../schema/raw-json.ts'
+
+/** One message between the server and a graph host: a head that is parsed, and parts that are passed on unparsed. */
+export interface Frame<Head> {
+  head: Head
+  parts: Buffer[]
+}
+
+/** One end of the channel. */
+export interface Channel<Out> {
+  /** Sends in order. Texts are UTF-8; after the end nothing is sent. */
+  send(head: Out, parts?: readonly (string | Uint8Array)[]): void
+  /** Bytes that wait for the other side to read. */
+  readonly waiting: number
+}
+
+/** A frame larger than this is a fault of the other side. */
+const MAX_FRAME = 1 << 30
+
+/**
+ * Sends and receives frames over a stream: 4 bytes length of the rest, 4 bytes length of the head, the head as JSON
+ * with `sizes` of the parts, the parts. `onFrame` is called in order; an invalid frame ends the stream.
+ */
+export function openChannel<In extends object, Out extends object>(
+  stream: Duplex,
+  onFrame: (frame: Frame<In>) => void,
+): Channel<Out> {
+  const read = createFrameReader(onFrame)
+  stream.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk)
+    } catch (error) {
+      stream.destroy(error instanceof Error ? error : new Error(String(error)))
+    }
+  })
+  stream.on('error', () => undefined)
+  return {
+    send(head, parts = []) {
+      if (stream.writable) stream.write(encodeFrame(head, parts))
+    },
+    get waiting() {
+      return stream.writableLength
+    },
+  }
+}
+
+/** A frame as bytes, for callers that must write it synchronously. */
+export function encodeFrame(head: object, parts: readonly (string | Uint8Array)[] = []): Buffer {
+  const sizes = parts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : part.byteLength))
+  const headText = toJsonText(sizes.length === 0 ? head : { ...head, sizes })
+  const headSize = Buffer.byteLength(headText)
+  const total = 4 + headSize + sizes.reduce((sum, size) => sum + size, 0)
+  const frame = Buffer.allocUnsafe(4 + total)
+  frame.writeUInt32LE(total, 0)
+  frame.writeUInt32LE(headSize, 4)
+  frame.write(headText, 8)
+  let at = 8 + headSize
+  parts.forEach((part, index) => {
+    if (typeof part === 'string') frame.write(part, at)
+    else frame.set(part, at)
+    at += sizes[index] ?? 0
+  })
+  return frame
+}
+
+function createFrameReader<In extends object>(onFrame: (frame: Frame<In>) => void): (chunk: Buffer) => void {
+  let held: Buffer[] = []
+  let heldBytes = 0
+  let wanted = 4
+  return (chunk) => {
+    held.push(chunk)
+    heldBytes += chunk.length
+    while (heldBytes >= wanted) {
+      const bytes = held.length === 1 && held[0] !== undefined ? held[0] : Buffer.concat(held)
+      const length = bytes.readUInt32LE(0)
+      if (length < 4 || length > MAX_FRAME) throw new Error('A frame of the graph host channel is broken.')
+      wanted = 4 + length
+      if (bytes.length < wanted) {
+        held = [bytes]
+        return
+      }
+      const frame = decodeFrame<In>(bytes.subarray(4, wanted))
+      const rest = bytes.subarray(wanted)
+      held = rest.length === 0 ? [] : [rest]
+      heldBytes = rest.length
+      wanted = 4
+      onFrame(frame)
+    }
+  }
+}
+
+function decodeFrame<In extends object>(bytes: Buffer): Frame<In> {
+  const headEnd = 4 + bytes.readUInt32LE(0)
+  const head = JSON.parse(bytes.toString('utf8', 4, headEnd)) as In & JsonObject
+  const parts: Buffer[] = []
+  let at = headEnd
+  for (const size of Array.isArray(head['sizes']) ? head['sizes'] : []) {
+    parts.push(bytes.subarray(at, at + Number(size)))
+    at += Number(size)
+  }
+  return { head, parts }
+}

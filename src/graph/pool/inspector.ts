@@ -1,0 +1,98 @@
+/** Symbol under which a host stores the function that returns the job of the running code. */
+export const JOB_OF_CODE = Symbol.for('weir.job_of_code')
+
+/** The code that blocks a host. */
+export interface HeldUpBy {
+  /** The job whose code runs. */
+  job: number | undefined
+  /** Position in the user's code, as `file:line`. */
+  where: string | undefined
+}
+
+/** A machine under load takes seconds to open an inspector. */
+const TIMEOUT_MS = 5_000
+const LISTENING = /Debugger listening on (ws:\/\/\S+)/
+const NOTHING: HeldUpBy = { job: undefined, where: undefined }
+
+/**
+ * Finds out which code blocks a process: SIGUSR1 opens Node's inspector even while code loops, pausing it shows the
+ * code, and its asynchronous context the job. Only for a process that is to be killed. Code outside of JavaScript
+ * cannot be paused: then the result is empty. `eachLine` passes the lines of the process's stderr. Never rejects.
+ */
+export async function findHeldUpBy(
+  pid: number,
+  eachLine: (listener: (line: string) => void) => void,
+): Promise<HeldUpBy> {
+  const url = new Promise<string>((resolve) => {
+    eachLine((line) => {
+      const found = LISTENING.exec(line)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+  })
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<HeldUpBy>((resolve) => {
+    timer = setTimeout(resolve, TIMEOUT_MS, NOTHING)
+  })
+  try {
+    process.kill(pid, 'SIGUSR1')
+    return await Promise.race([late, url.then(pauseAndAsk)])
+  } catch {
+    return NOTHING
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+interface InspectorMessage {
+  id?: number
+  method?: string
+  params?: { callFrames?: CallFrame[]; scriptId?: string; url?: string }
+  result?: { result?: { value?: unknown } }
+}
+
+interface CallFrame {
+  callFrameId: string
+  location: { scriptId: string; lineNumber: number }
+}
+
+const QUESTION = `globalThis[Symbol.for('weir.job_of_code')]?.()`
+
+function pauseAndAsk(url: string): Promise<HeldUpBy> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url)
+    const scripts = new Map<string, string>()
+    let where: string | undefined
+    const ask = (id: number, method: string, params: object = {}) => {
+      socket.send(JSON.stringify({ id, method, params }))
+    }
+    socket.addEventListener('error', () => reject(new Error('The inspector cannot be reached.')))
+    socket.addEventListener('open', () => {
+      ask(1, 'Debugger.enable')
+      ask(2, 'Debugger.pause')
+    })
+    socket.addEventListener('message', ({ data }) => {
+      const message = JSON.parse(String(data)) as InspectorMessage
+      if (message.method === 'Debugger.scriptParsed') {
+        scripts.set(message.params?.scriptId ?? '', message.params?.url ?? '')
+      } else if (message.method === 'Debugger.paused') {
+        const frames = message.params?.callFrames ?? []
+        where = topFrame(frames, scripts)
+        ask(3, 'Debugger.evaluateOnCallFrame', { callFrameId: frames[0]?.callFrameId, expression: QUESTION })
+      } else if (message.id === 3) {
+        socket.close()
+        const job = message.result?.result?.value
+        resolve({ job: typeof job === 'number' ? job : undefined, where })
+      }
+    })
+  })
+}
+
+/** The innermost frame in the user's own code. */
+function topFrame(frames: readonly CallFrame[], scripts: ReadonlyMap<string, string>): string | undefined {
+  for (const { location } of frames) {
+    const url = scripts.get(location.scriptId) ?? ''
+    if (!url.startsWith('file:') || url.includes('/node_modules/')) continue
+    return `${url.replace(/^file:\/\//, '').replace(/\?.*$/, '')}:${location.lineNumber + 1}`
+  }
+  return undefined
+}

@@ -1,0 +1,53 @@
+import { childEntry } from '../../base/child-entry.ts'
+import { fileURLToPath } from 'node:url'
+import type { JsonObject } from '../../schema/json.ts'
+import type { DeploymentFile } from '../project/deployment-file.ts'
+import { type ChildOptions, type HostLaunch, hostEnvironment } from './process.ts'
+
+/** Options of the graph hosts of a deployment. */
+export interface GraphHostOptions extends ChildOptions {
+  file: DeploymentFile
+  /** How a host opens run state; passed unchanged to the host's composition root. */
+  storage: JsonObject
+  /** Tracing project of the deployment's runs: its name. */
+  project: string
+  /** Silence after which a host is killed (HOST_STALL_SECONDS). */
+  stallMs: number
+  /** Silence after a cancel after which a host is killed (CANCEL_GRACE_SECONDS). */
+  cancelGraceMs: number
+  /** Called with absolute paths of modules outside of packages that a host loaded or failed to find. */
+  loaded?: (files: readonly string[]) => void
+  /** Default: src/start/children/graph-host.ts. */
+  entry?: string
+  /** Default: the Node that runs this process. */
+  nodePath?: string
+  /** Resident memory after which a host is ended, where the system tells it (Linux). Default: no bound. */
+  maxBytes?: number
+  /** Maximum number of hosts, including blocked ones. Default 8. */
+  maxHosts?: number
+  /** Time without work after which hosts other than the first end. Default 60 s. */
+  spareIdleMs?: number
+  /** Minimum time between attempts to load a graph that failed to load. Default 30 s. */
+  tryAgainMs?: number
+}
+
+/** Launch options of a host for the graphs of `file`. */
+export function launchOf(options: GraphHostOptions, file: DeploymentFile): HostLaunch {
+  return {
+    nodePath: options.nodePath ?? process.execPath,
+    entry: options.entry ?? fileURLToPath(childEntry('graph-host')),
+    cwd: file.folder,
+    env: hostEnvironment(options.environment, file.env),
+    open: {
+      type: 'open',
+      graphs: file.graphs,
+      store_index: file.store_index,
+      store_ttl: file.store_ttl,
+      storage: options.storage,
+      tracing_project: options.project,
+      report_files: options.loaded !== undefined,
+    },
+    ...{ logger: options.logger, printed: options.printed },
+    record: options.record,
+  }
+}

@@ -1,0 +1,390 @@
+import { GraphLoadError } from '../project/load-failure.ts'
+import { AppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import type {
+  GraphAnswer,
+  GraphEnd,
+  GraphEvents,
+  GraphJob,
+  GraphState,
+  LostError,
+} from '../../runs/execute/graph-host.ts'
+import type { Tenant } from '../../runs/model.ts'
+import type { Frame } from './channel.ts'
+import { findHeldUpBy } from './inspector.ts'
+import {
+  type HostExit,
+  type HostLaunch,
+  type HostProcess,
+  type PrintedLines,
+  startHostProcess,
+} from './process.ts'
+import type { LoadFailure } from '../project/load-failure.ts'
+import type { FromHost, HostCall, StateHead } from './messages.ts'
+
+/** A job that is assigned to a host or waits for one. */
+export interface HostJob {
+  readonly id: number
+  readonly job: GraphJob
+  readonly events: GraphEvents
+  /** True after the host ended for an unknown reason. The job then runs alone: if the host ends again, it is the cause. */
+  readonly runsAlone: boolean
+  /** Reports how it ended; only the first call counts. */
+  settle(end: GraphEnd): void
+}
+
+/** The jobs that were on a host when it died. */
+export interface HostDeath {
+  /** Jobs that had begun. */
+  begun: HostJob[]
+  /** Jobs that had not begun: another host may execute them. */
+  offered: HostJob[]
+  /** The job that caused the death, if known. */
+  culprit: number | undefined
+  error: LostError
+  message: string
+  /**
+   * The host failed to open: its messages are about the graphs. A host that was killed from outside reports nothing
+   * about them.
+   */
+  unopened: boolean
+  /** Graphs that the host could not load. */
+  failures: readonly LoadFailure[]
+}
+
+/** Callbacks into the pool. */
+export interface LinkEvents {
+  /** The host has opened; it may have been superseded meanwhile. */
+  opened(link: HostLink): void
+  /** The host responds again, or has finished a job. */
+  free(link: HostLink): void
+  /** The job was not accepted in time. */
+  passed(link: HostLink, job: HostJob): void
+  gone(link: HostLink, death: HostDeath): void
+  /** Modules that it has loaded or tried to load, as absolute paths. */
+  loaded(files: readonly string[]): void
+}
+
+interface Held {
+  job: HostJob
+  begun: boolean
+  timer: NodeJS.Timeout | undefined
+}
+
+interface PendingCall {
+  resolve(answer: GraphAnswer): void
+  reject(error: AppError): void
+}
+
+interface Blame {
+  message: string
+  error?: LostError
+  culprit: number | undefined
+}
+
+/** A host that does not answer an offer for this long is skipped: its event loop is blocked. */
+const OFFER_MS = 100
+/** How long a host may take to exit by itself. */
+const STOP_MS = 2_000
+
+/** The server's side of one graph host, from the start of its process to its end. */
+export class HostLink {
+  /** `retired`: it gets no new work, and exits when its jobs are done. */
+  state: 'starting' | 'open' | 'retired' | 'gone' = 'starting'
+  /** It is expected to send something and has not done so: it gets no new work. */
+  suspect = false
+  /** Graphs that the host could not load; known once it is open. */
+  failures: readonly LoadFailure[] = []
+  /** When it last had work, by `performance.now()`. */
+  lastWork = performance.now()
+  readonly #process: HostProcess
+  readonly #events: LinkEvents
+  readonly #logger: Logger
+  readonly #printed: PrintedLines | undefined
+  readonly #held = new Map<number, Held>()
+  readonly #calls = new Map<number, PendingCall>()
+  #nextCall = 1
+  #owesSince = this.lastWork
+  #lastWord = this.lastWork
+  #opened = false
+  #superseded = false
+  #accused = false
+  #blame: Blame | undefined
+
+  constructor(launch: HostLaunch, events: LinkEvents) {
+    this.#events = events
+    this.#logger = launch.logger
+    this.#printed = launch.printed
+    this.#process = startHostProcess(launch, (frame) => this.#receive(frame))
+    void this.#process.exited.then((exit) => this.#die(exit))
+  }
+
+  get pid(): number {
+    return this.#process.pid
+  }
+
+  /** Jobs offered and begun. */
+  get load(): number {
+    return this.#held.size
+  }
+
+  /** It executes a solo job. */
+  get taken(): boolean {
+    return [...this.#held.values()].some(({ job }) => job.runsAlone)
+  }
+
+  /** Why the host cannot serve the graph; undefined when it can. */
+  failureOf(graph_id: string): LoadFailure | undefined {
+    return this.failures.find((failure) => failure.graph_id === graph_id)
+  }
+
+  /** How long an expected message has been missing, in ms; 0 when none is expected. */
+  silence(now: number): number {
+    return this.#isIdle ? 0 : now - Math.max(this.#lastWord, this.#owesSince)
+  }
+
+  /** Offers a job: if the host accepts it, it begins; else `passed` is called. */
+  offer(job: HostJob): void {
+    this.#owe()
+    const item: Held = { job, begun: false, timer: undefined }
+    this.#held.set(job.id, item)
+    this.#awaitTaking(item, OFFER_MS)
+    this.#process.channel.send({ type: 'offer', id: job.id, job: job.job })
+  }
+
+  /** Withdraws an offer, or sends a cancel to the host. True when the job had not begun. */
+  cancel(id: number): boolean {
+    const found = this.#held.get(id)
+    if (found?.begun === true) {
+      this.#process.channel.send({ type: 'cancel', id })
+      return false
+    }
+    if (found !== undefined) {
+      this.#process.channel.send({ type: 'drop', id })
+      this.#drop(found)
+    }
+    return true
+  }
+
+  /** @throws AppError the host's refusal; host_unavailable when it dies */
+  call(tenant: Tenant, call: HostCall): Promise<GraphAnswer> {
+    this.#owe()
+    const id = this.#nextCall++
+    return new Promise((resolve, reject) => {
+      if (this.state === 'gone') return reject(new AppError('host_unavailable'))
+      this.#calls.set(id, { resolve, reject })
+      this.#process.channel.send({ type: 'call', id, tenant, call })
+    })
+  }
+
+  /** True if other hosts have newer code. */
+  get superseded(): boolean {
+    return this.#superseded
+  }
+
+  /** Retires it because other hosts have newer code: its end says nothing about the graphs. */
+  supersede(): void {
+    this.#superseded = true
+    this.retire()
+  }
+
+  retire(): void {
+    if (this.state !== 'gone') this.state = 'retired'
+    this.#endIfDone()
+  }
+
+  /** Kills it; `culprit` is the job that made this necessary, if there is one. */
+  kill(message: string, culprit?: number): void {
+    this.#blame ??= { message, culprit }
+    this.#process.kill()
+  }
+
+  /** Kills it; the only run that had begun on it is the cause. */
+  endForMemory(message: string): void {
+    this.#blame ??= { message, error: 'OutOfMemory', culprit: this.#onlyBegun() }
+    this.#process.kill()
+  }
+
+  /** Kills it because it is blocked, after finding out by which job. */
+  async accuse(message: string): Promise<void> {
+    if (this.#accused) return
+    this.#accused = true
+    const { job, where } = await findHeldUpBy(this.pid, this.#process.onStderr)
+    this.kill(where === undefined ? message : `${message} (${where})`, job ?? this.#onlyBegun())
+  }
+
+  async stop(): Promise<void> {
+    if (this.state !== 'gone') this.state = 'retired'
+    this.#blame ??= { message: 'The graph host was stopped.', culprit: undefined }
+    this.#process.channel.send({ type: 'stop' })
+    const timer = setTimeout(() => this.#process.kill(), STOP_MS)
+    await this.#process.exited
+    clearTimeout(timer)
+  }
+
+  /** Id of the only job that has begun; undefined if there are none or several. */
+  #onlyBegun(): number | undefined {
+    const begun = [...this.#held.values()].filter((item) => item.begun)
+    return begun.length === 1 ? begun[0]?.job.id : undefined
+  }
+
+  get #isIdle(): boolean {
+    return this.#held.size + this.#calls.size === 0
+  }
+
+  #owe(): void {
+    this.lastWork = performance.now()
+    if (this.#isIdle) this.#owesSince = this.lastWork
+  }
+
+  #awaitTaking(item: Held, ms: number): void {
+    item.timer = setTimeout(() => {
+      const silentMs = performance.now() - Math.max(this.#lastWord, this.#owesSince)
+      if (silentMs < OFFER_MS) return this.#awaitTaking(item, OFFER_MS - silentMs + 1)
+      this.suspect = true
+      this.#process.channel.send({ type: 'drop', id: item.job.id })
+      this.#drop(item)
+      this.#events.passed(this, item.job)
+    }, ms)
+  }
+
+  #receive({ head, parts }: Frame<FromHost>): void {
+    this.#lastWord = performance.now()
+    const wasSuspect = this.suspect
+    this.suspect = false
+    if (head.type === 'items') {
+      const items = head.events.map((event, i) => ({ event, data: parts[i]?.toString('utf8') ?? 'null' }))
+      this.#held.get(head.id)?.job.events.items(items)
+    } else if (head.type === 'trace') {
+      this.#held.get(head.id)?.job.events.trace(parts[0] ?? new Uint8Array())
+    } else if (head.type === 'ready') this.#grant(head.id)
+    else if (head.type === 'end') this.#finish(head.id, readEnd(head, parts))
+    else if (head.type === 'answer') this.#settleCall(head.id)?.resolve(readAnswer(head, parts))
+    else if (head.type === 'refused') {
+      const error = head.broken
+        ? new GraphLoadError(head)
+        : new AppError(head.code, { message: head.message })
+      this.#settleCall(head.id)?.reject(error)
+    } else this.#receiveStatus(head)
+    if (wasSuspect) this.#events.free(this)
+  }
+
+  #receiveStatus(head: FromHost): void {
+    if (head.type === 'culprit') this.#blame = { message: head.message, culprit: head.id }
+    else if (head.type === 'retire') this.retire()
+    else if (head.type === 'log') this.#log(head)
+    else if (head.type === 'failed') {
+      this.failures = head.failures
+      this.kill(head.message)
+    } else if (head.type === 'loaded') this.#events.loaded(head.files)
+    else if (head.type === 'opened') {
+      this.#opened = true
+      this.failures = head.failures
+      if (this.state === 'starting') this.state = 'open'
+      this.#events.opened(this)
+    }
+  }
+
+  #log({ id, level, text, fields, node }: Extract<FromHost, { type: 'log' }>): void {
+    const run = id === null ? undefined : this.#held.get(id)?.job.job.run
+    const about = { graph_host: this.pid, graph: run?.graph_id, run_id: run?.run_id, node: node ?? undefined }
+    this.#printed?.(level === 'warn' || level === 'error' ? 'stderr' : 'stdout', text)
+    this.#logger[level]({ ...about, text, fields: fields ?? undefined }, 'graph logged')
+  }
+
+  #grant(id: number): void {
+    const found = this.#held.get(id)
+    if (found === undefined) return
+    clearTimeout(found.timer)
+    found.begun = true
+    this.#process.channel.send({ type: 'go', id })
+  }
+
+  #finish(id: number, end: GraphEnd): void {
+    const found = this.#held.get(id)
+    if (found === undefined) return
+    this.#drop(found)
+    found.job.settle(end)
+    this.#events.free(this)
+  }
+
+  #drop({ job, timer }: Held): void {
+    clearTimeout(timer)
+    this.#held.delete(job.id)
+    this.lastWork = performance.now()
+    this.#endIfDone()
+  }
+
+  #settleCall(id: number): PendingCall | undefined {
+    const found = this.#calls.get(id)
+    this.#calls.delete(id)
+    this.#endIfDone()
+    return found
+  }
+
+  #endIfDone(): void {
+    if (this.state === 'retired' && this.#isIdle) void this.stop()
+  }
+
+  #die(exit: HostExit): void {
+    this.state = 'gone'
+    const all = [...this.#held.values()]
+    this.#held.clear()
+    for (const { timer } of all) clearTimeout(timer)
+    const message = this.#blame?.message ?? describeExit(exit)
+    const error = this.#blame === undefined ? errorOf(exit) : (this.#blame.error ?? 'HostLost')
+    for (const call of this.#calls.values()) call.reject(new AppError('host_unavailable', { message }))
+    this.#calls.clear()
+    const begun = all.filter((item) => item.begun).map(({ job }) => job)
+    this.#events.gone(this, {
+      begun,
+      offered: all.filter((item) => !item.begun).map(({ job }) => job),
+      culprit: this.#blame === undefined ? onlyCulprit(begun, exit) : this.#blame.culprit,
+      error,
+      message,
+      unopened: !this.#opened && !this.#superseded && (this.#blame !== undefined || !isFromOutside(exit)),
+      failures: this.failures,
+    })
+  }
+}
+
+function readEnd(head: Extract<FromHost, { type: 'end' }>, parts: readonly Buffer[]): GraphEnd {
+  const state = readState(head.state, parts)
+  if (head.end.kind !== 'done') return { ...head.end, state }
+  const own = parts.at(-1)?.toString('utf8') ?? null
+  const values = head.values === 'own' ? own : head.values === 'state' ? (state?.values_json ?? null) : null
+  return { kind: 'done', state, values }
+}
+
+function readAnswer(head: Extract<FromHost, { type: 'answer' }>, parts: readonly Buffer[]): GraphAnswer {
+  const body = parts[0]?.toString('utf8') ?? 'null'
+  const state = readState(head.state, parts.slice(1))
+  return { body, ...(state && { state }), ...(head.next !== undefined && { next: head.next }) }
+}
+
+function readState(head: StateHead | null, [values, rest]: readonly Buffer[]): GraphState | undefined {
+  if (head === null || values === undefined || rest === undefined) return undefined
+  return { ...head, values_json: values.toString('utf8'), rest_json: rest.toString('utf8') }
+}
+
+/**
+ * The only job of a host that crashed caused the crash; the only job of a host that was killed from outside did not.
+ */
+function onlyCulprit(begun: readonly HostJob[], exit: HostExit): number | undefined {
+  return begun.length === 1 && !isFromOutside(exit) ? begun[0]?.id : undefined
+}
+
+function isFromOutside({ signal }: HostExit): boolean {
+  return signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGINT'
+}
+
+const OUT_OF_MEMORY = /heap out of memory|Allocation failed/i
+
+function errorOf({ stderr }: HostExit): LostError {
+  return OUT_OF_MEMORY.test(stderr) ? 'OutOfMemory' : 'HostLost'
+}
+
+function describeExit({ code, signal, stderr }: HostExit): string {
+  if (OUT_OF_MEMORY.test(stderr)) return 'The graph host ran out of memory.'
+  return `The graph host ended unexpectedly (${signal ?? `code ${code}`}).`
+}

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+
+/** A process whose memory is bounded. */
+export interface WatchedProcess {
+  readonly pid: number
+  /** Ends it, because its memory exceeds the bound. */
+  endForMemory(message: string): void
+}
+
+/** Milliseconds between two readings (P-24). */
+const EVERY_MS = 2_000
+const MIB = 1 << 20
+
+/**
+ * Ends each process whose resident memory exceeds `maxBytes`: the bound of V8's heap does not cover buffers and native
+ * memory. Only Linux says how much memory another process has; elsewhere nothing is ended. Returns a function that stops
+ * the watch.
+ */
+export function watchMemory(
+  processes: () => readonly WatchedProcess[],
+  maxBytes: number,
+  residentBytes: (pid: number) => Promise<number | undefined> = readResidentBytes,
+): () => void {
+  const check = async (watched: WatchedProcess): Promise<void> => {
+    const bytes = await residentBytes(watched.pid)
+    if (bytes === undefined || bytes <= maxBytes) return
+    const [used, most] = [bytes, maxBytes].map((n) => Math.ceil(n / MIB))
+    watched.endForMemory(`The graph host used ${used} MiB of memory; it may use ${most}.`)
+  }
+  const timer = setInterval(() => {
+    for (const watched of processes()) void check(watched)
+  }, EVERY_MS).unref()
+  return () => clearInterval(timer)
+}
+
+/** Undefined when the process has ended, and outside of Linux. */
+export async function readResidentBytes(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
+  return kib === undefined ? undefined : Number(kib) * 1024
+}

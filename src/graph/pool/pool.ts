@@ -1,0 +1,394 @@
+import { AppError } from '../../base/errors.ts'
+import type {
+  GraphAnswer,
+  GraphEnd,
+  GraphEvents,
+  GraphHost,
+  GraphJob,
+  GraphState,
+} from '../../runs/execute/graph-host.ts'
+import type { Tenant } from '../../runs/model.ts'
+import type { DeploymentFile } from '../project/deployment-file.ts'
+import { type GraphHostOptions, launchOf } from './launch.ts'
+import { type HostDeath, type HostJob, HostLink } from './link.ts'
+import type { LoadFailure } from '../project/load-failure.ts'
+import { watchMemory } from './memory-watch.ts'
+import { Readiness } from './readiness.ts'
+
+/** The hosts of one deployment. */
+export interface GraphHosts extends GraphHost {
+  /** Serves the graphs as they are on disk now: new hosts get the next runs, old ones exit after their last one. */
+  reload(file: DeploymentFile): void
+  /** Vectors by the deployment's own `store.index.embed`. @throws AppError invalid_request without one */
+  embed(texts: readonly string[]): Promise<number[][]>
+  /** Pids of the running processes. */
+  pids(): number[]
+  /** Why graphs cannot be loaded. */
+  failures(): LoadFailure[]
+}
+
+/** D-42: a host that has sent nothing for this long gets no new runs. */
+const SILENT_MS = 1_000
+const WATCH_MS = 250
+/** A deployment in use for this long gets a spare host: if the first is blocked, other runs need not wait for a start. */
+const SPARE_AFTER_MS = 1_000
+/** Hosts of a deployment in use: one that works, and the spare one. */
+const HOSTS_IN_USE = 2
+/** The spare host ends after this long without runs. */
+const SPARE_IDLE_MS = 60_000
+const MAX_HOSTS = 8
+/** A host with this many runs gets no more of them while another host has fewer. */
+const LOADED = 4
+/** A host beyond the wanted number ends after this long without runs. */
+const SURPLUS_IDLE_MS = 5_000
+/** Minimum time between attempts to load a graph that failed to load. */
+const TRY_AGAIN_MS = 30_000
+/** The calls for embeddings belong to no tenant. */
+const NO_TENANT = { workspace_id: '', deployment_id: '' }
+const LOAD_FAILED = { kind: 'failed', error: 'GraphLoadError', retryable: false, state: undefined } as const
+const STOPPED: GraphEnd = {
+  kind: 'lost',
+  culprit: false,
+  error: 'HostLost',
+  message: 'The server stops.',
+  state: undefined,
+}
+
+/**
+ * Starts hosts for the deployment and executes its runs (D-42): one host is kept warm, a second one while the
+ * deployment is in use, more when hosts are blocked. A run is offered and then granted, so that two hosts never execute
+ * it.
+ */
+export function createGraphHosts(options: GraphHostOptions): GraphHosts {
+  return new HostPool(options)
+}
+
+class HostPool implements GraphHosts {
+  readonly #options: GraphHostOptions
+  readonly #homes = new Map<number, HostLink>()
+  readonly #waiting: HostJob[] = []
+  /** Runs whose host died, where the run that caused it is unknown. */
+  readonly #suspects = new Set<string>()
+  readonly #readiness: Readiness
+  #file: DeploymentFile
+  #hosts: HostLink[] = []
+  #stopped = false
+  #nextId = 1
+  #use: { since: number; last: number } | undefined
+  /** Time of the last load, or of the start of a running one. */
+  #loadedAt = 0
+  #watch: NodeJS.Timeout | undefined
+  #endMemoryWatch: () => void = () => undefined
+  #lastWatch = 0
+
+  constructor(options: GraphHostOptions) {
+    this.#options = options
+    this.#file = options.file
+    this.#readiness = new Readiness(options.logger)
+    if (options.maxBytes !== undefined)
+      this.#endMemoryWatch = watchMemory(() => this.#hosts, options.maxBytes)
+    this.#start()
+  }
+
+  graphs() {
+    return this.#file.graphs.map(({ graph_id, description, config, context }) => {
+      const unavailable = this.#failureOf(graph_id)?.message ?? null
+      return { graph_id, description, config, context, unavailable }
+    })
+  }
+
+  pids(): number[] {
+    return this.#hosts.map((host) => host.pid)
+  }
+
+  failures(): LoadFailure[] {
+    return this.#file.graphs.flatMap(({ graph_id }) => this.#failureOf(graph_id) ?? [])
+  }
+
+  async ready(): Promise<void> {
+    await this.#freeHost()
+  }
+
+  run(job: GraphJob, events: GraphEvents, signal: AbortSignal): Promise<GraphEnd> {
+    return new Promise((resolve) => {
+      const id = this.#nextId++
+      let over = false
+      const entry: HostJob = {
+        id,
+        job,
+        events,
+        runsAlone: this.#suspects.delete(job.run.run_id),
+        settle: (end) => {
+          if (over) return
+          over = true
+          this.#homes.delete(id)
+          signal.removeEventListener('abort', onAbort)
+          resolve(end.kind === 'lost' && signal.aborted ? { kind: 'cancelled', state: end.state } : end)
+        },
+      }
+      const onAbort = () => this.#cancel(entry)
+      if (this.#stopped) return entry.settle(STOPPED)
+      if (signal.aborted) return entry.settle({ kind: 'cancelled', state: undefined })
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#waiting.push(entry)
+      this.#noteUse()
+      this.#tryAgain(job.run.graph_id)
+      this.#dispatch()
+    })
+  }
+
+  async call(tenant: Tenant, call: Parameters<GraphHost['call']>[1]): Promise<GraphAnswer> {
+    this.#tryAgain(call.graph_id)
+    const host = await this.#freeHost(call.graph_id)
+    return host.call(tenant, call)
+  }
+
+  async embed(texts: readonly string[]): Promise<number[][]> {
+    const host = await this.#freeHost()
+    const { body } = await host.call(NO_TENANT, { name: 'embed', texts: [...texts] })
+    return JSON.parse(body) as number[][]
+  }
+
+  reload(file: DeploymentFile): void {
+    this.#file = file
+    this.#readiness.reset()
+    for (const host of this.#hosts) host.supersede()
+    this.#start()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearInterval(this.#watch)
+    this.#endMemoryWatch()
+    for (const job of this.#waiting.splice(0)) job.settle(STOPPED)
+    this.#readiness.giveUp()
+    await Promise.all(this.#hosts.map((host) => host.stop()))
+  }
+
+  /** Starts a host unless one is starting already, or there are enough. */
+  #start(): void {
+    const limit = this.#options.maxHosts ?? MAX_HOSTS
+    const hosts = this.#hosts.filter((host) => !host.superseded)
+    if (this.#stopped || hosts.length >= limit || hosts.some((host) => host.state === 'starting')) return
+    const link = new HostLink(launchOf(this.#options, this.#file), {
+      opened: (host) => this.#hostOpened(host),
+      free: () => this.#dispatch(),
+      passed: (host, job) => {
+        this.#homes.delete(job.id)
+        this.#waiting.unshift(job)
+        this.#options.logger.debug(
+          { graph_host: host.pid },
+          'a graph host does not take a run: it is held up',
+        )
+        this.#dispatch()
+      },
+      gone: (host, death) => this.#removeHost(host, death),
+      loaded: (files) => this.#options.loaded?.(files),
+    })
+    this.#hosts.push(link)
+    this.#keepWatch()
+  }
+
+  /** Replaces the hosts that loaded fewer graphs than this one. */
+  #hostOpened(link: HostLink): void {
+    this.#loadedAt = performance.now()
+    if (link.state === 'open') {
+      this.#readiness.opened(link.failures)
+      for (const host of this.#hosts) {
+        if (host.state === 'open' && host.failures.length > link.failures.length) host.supersede()
+      }
+    }
+    this.#dispatch()
+  }
+
+  /** The load failure of a graph that no open host can serve; without an open host, that of the last one. */
+  #failureOf(graph_id: string): LoadFailure | undefined {
+    const open = this.#hosts.filter((host) => host.state === 'open')
+    const found = open.map((host) => host.failureOf(graph_id))
+    if (found.includes(undefined)) return undefined
+    return found[0] ?? this.#readiness.failures.find((failure) => failure.graph_id === graph_id)
+  }
+
+  /**
+   * Starts another host to load a failed graph again, since a missing module may exist now; the open hosts continue to
+   * serve.
+   */
+  #tryAgain(graph_id: string): void {
+    const now = performance.now()
+    if (now - this.#loadedAt < (this.#options.tryAgainMs ?? TRY_AGAIN_MS)) return
+    if (!this.#hosts.some((host) => host.state === 'open') || this.#failureOf(graph_id) === undefined) return
+    this.#loadedAt = now
+    this.#start()
+  }
+
+  #removeHost(link: HostLink, death: HostDeath): void {
+    this.#hosts = this.#hosts.filter((host) => host !== link)
+    if (death.unopened && !this.#stopped) this.#failStart(death)
+    for (const job of death.offered) {
+      this.#homes.delete(job.id)
+      this.#waiting.unshift(job)
+    }
+    for (const job of death.begun) void this.#lose(job, death)
+    if (death.begun.length > 0) {
+      this.#options.logger.warn({ graph_host: link.pid, runs: death.begun.length }, death.message)
+    }
+    if (!death.unopened && this.#able().length < this.#wanted()) this.#start()
+    this.#dispatch()
+  }
+
+  #failStart({ message, failures }: HostDeath): void {
+    this.#readiness.failed(message, failures)
+    if (this.#hosts.some((host) => host.state === 'open')) return
+    this.#readiness.giveUp()
+    for (const job of this.#waiting.splice(0)) {
+      const words = failures.find(({ graph_id }) => graph_id === job.job.run.graph_id)?.message ?? message
+      job.settle({ ...LOAD_FAILED, message: words })
+    }
+  }
+
+  /** If the cause of the death is unknown, the run is executed alone next time. */
+  async #lose(job: HostJob, { culprit, error, message }: HostDeath): Promise<void> {
+    this.#homes.delete(job.id)
+    const isCulprit = culprit === job.id
+    if (culprit === undefined) this.#suspects.add(job.job.run.run_id)
+    const state = isCulprit ? await this.#endState(job) : undefined
+    job.settle({ kind: 'lost', culprit: isCulprit, error, message, state })
+  }
+
+  /** The last state of a run whose host died. */
+  async #endState({ job }: HostJob): Promise<GraphState | undefined> {
+    const { graph_id, thread_id, kwargs } = job.run
+    const about = { config: { configurable: { thread_id, checkpoint_ns: '' } }, made_with: kwargs.config }
+    try {
+      const host = await this.#freeHost(graph_id)
+      return (await host.call(job.tenant, { name: 'end_state', graph_id, ...about })).state
+    } catch {
+      return undefined
+    }
+  }
+
+  #dispatch(): void {
+    for (let job = this.#waiting[0]; job !== undefined; job = this.#waiting[0]) {
+      const host = this.#pick(job.runsAlone, job.job.run.graph_id)
+      if (host === undefined) return this.#makeRoom(job)
+      this.#waiting.shift()
+      this.#homes.set(job.id, host)
+      host.offer(job)
+    }
+  }
+
+  /** Hosts that are expected to begin a job at once. */
+  #able(): HostLink[] {
+    return this.#hosts.filter((host) => host.state === 'open' && !host.suspect)
+  }
+
+  /**
+   * The host for a job, among those that have the graph: the oldest that is free, else the least loaded. A job that must run
+   * alone gets an idle host.
+   */
+  #pick(alone: boolean, graph_id?: string): HostLink | undefined {
+    const free = this.#able().filter((host) => !host.taken && (!alone || host.load === 0))
+    const having = free.filter((host) => graph_id === undefined || host.failureOf(graph_id) === undefined)
+    const fitting = having.length > 0 ? having : free
+    const calm = fitting.find((host) => host.load < LOADED)
+    if (calm !== undefined) return calm
+    return fitting.reduce<HostLink | undefined>(
+      (best, host) => (best === undefined || host.load < best.load ? host : best),
+      undefined,
+    )
+  }
+
+  /**
+   * Hosts that respond, though they may have missed an offer: on an overloaded machine all hosts do, and another one
+   * would only add to the load.
+   */
+  #present(): HostLink[] {
+    const now = performance.now()
+    return this.#hosts.filter((host) => host.state === 'open' && host.silence(now) < SILENT_MS)
+  }
+
+  #makeRoom(job: HostJob): void {
+    if (!job.runsAlone && this.#present().filter((host) => !host.taken).length >= HOSTS_IN_USE) return
+    const pause = this.#readiness.pauseMs
+    if (pause <= 0) this.#start()
+    else if (this.#hosts.length === 0) setTimeout(() => this.#dispatch(), pause)
+  }
+
+  /** The number of able hosts that the current use needs. */
+  #wanted(): number {
+    const now = performance.now()
+    return this.#use !== undefined && now - this.#use.since > SPARE_AFTER_MS ? HOSTS_IN_USE : 1
+  }
+
+  #noteUse(): void {
+    const now = performance.now()
+    this.#use = { since: this.#use?.since ?? now, last: now }
+    this.#keepWatch()
+  }
+
+  #keepWatch(): void {
+    if (this.#watch !== undefined) return
+    this.#lastWatch = performance.now()
+    this.#watch = setInterval(() => this.#look(), WATCH_MS).unref()
+  }
+
+  /** Finds silent hosts, and keeps the wanted number ready. Stops itself when the deployment is not in use. */
+  #look(): void {
+    const now = performance.now()
+    // If this process itself was blocked, it has not yet read the messages of the hosts.
+    const isLate = now - this.#lastWatch > 2 * WATCH_MS
+    this.#lastWatch = now
+    if (!isLate) for (const host of this.#hosts) this.#judge(host, host.silence(now))
+    if (this.#hosts.some((host) => host.load > 0) || this.#waiting.length > 0) this.#noteUse()
+    const idleMs = this.#options.spareIdleMs ?? SPARE_IDLE_MS
+    if (this.#use !== undefined && now - this.#use.last > idleMs) this.#use = undefined
+    const able = this.#able()
+    if (this.#present().length < this.#wanted()) this.#start()
+    for (const surplus of able.slice(this.#wanted())) {
+      if (surplus.load === 0 && now - surplus.lastWork > SURPLUS_IDLE_MS) surplus.retire()
+    }
+    if (this.#use !== undefined) return
+    if (able.length > 0 && this.#hosts.length <= 1) {
+      clearInterval(this.#watch)
+      this.#watch = undefined
+    }
+  }
+
+  #judge(host: HostLink, silentMs: number): void {
+    if (host.state === 'starting' || silentMs < SILENT_MS) return
+    if (!host.suspect) {
+      host.suspect = true
+      this.#options.logger.warn({ graph_host: host.pid, runs: host.load }, 'a graph host does not answer')
+    }
+    if (silentMs > this.#options.stallMs) {
+      void host.accuse(`A node held up the graph host for ${Math.round(silentMs / 1000)} s.`)
+    }
+  }
+
+  /** Cancels the job, and kills the host if it does not react. */
+  #cancel(job: HostJob): void {
+    const host = this.#homes.get(job.id)
+    if (host === undefined || host.cancel(job.id)) {
+      const at = this.#waiting.indexOf(job)
+      if (at >= 0) this.#waiting.splice(at, 1)
+      return job.settle({ kind: 'cancelled', state: undefined })
+    }
+    const check = (): void => {
+      if (this.#homes.get(job.id) !== host) return
+      const silentMs = host.silence(performance.now())
+      if (silentMs < this.#options.cancelGraceMs - WATCH_MS) setTimeout(check, WATCH_MS)
+      else host.kill('The graph host was ended because a cancelled run held it up.', job.id)
+    }
+    setTimeout(check, this.#options.cancelGraceMs)
+  }
+
+  /** A host for a call; waits for one that is starting. @throws AppError host_unavailable */
+  async #freeHost(graph_id?: string): Promise<HostLink> {
+    for (;;) {
+      const host = this.#pick(false, graph_id)
+      if (host !== undefined) return host
+      if (this.#stopped) throw new AppError('host_unavailable')
+      await this.#readiness.wait(() => this.#start())
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import { AppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import { GraphLoadError, type LoadFailure } from '../project/load-failure.ts'
+
+/** Pause before the next start after a host that did not open. */
+const START_PAUSE_MS = 1_000
+
+interface Waiter {
+  resolve(): void
+  reject(error: AppError): void
+}
+
+/** The result of the last load of a deployment's graphs, and the callers that wait for a host. */
+export class Readiness {
+  readonly #logger: Logger
+  readonly #waiters = new Set<Waiter>()
+  #failed: { error: AppError; at: number } | undefined
+  #failures: readonly LoadFailure[] = []
+  /** Messages that have been logged, so that a spare host does not repeat them. */
+  #logged = new Set<string>()
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /** Failures of the last load. */
+  get failures(): readonly LoadFailure[] {
+    return this.#failures
+  }
+
+  /** Milliseconds until another start is allowed. */
+  get pauseMs(): number {
+    return this.#failed === undefined ? 0 : this.#failed.at + START_PAUSE_MS - performance.now()
+  }
+
+  /** Drops the results of earlier loads, because the code has changed. */
+  reset(): void {
+    this.#failed = undefined
+    this.#logged.clear()
+  }
+
+  /** A host has opened with all graphs except these. */
+  opened(failures: readonly LoadFailure[]): void {
+    this.#failed = undefined
+    this.#note(failures)
+    for (const waiter of this.#waiters) waiter.resolve()
+    this.#waiters.clear()
+  }
+
+  /** A host could not be opened. */
+  failed(message: string, failures: readonly LoadFailure[]): void {
+    const error =
+      failures.length > 0 ? new GraphLoadError({ message }) : new AppError('host_unavailable', { message })
+    this.#failed = { error, at: performance.now() }
+    this.#note(failures)
+    if (failures.length === 0)
+      this.#logger.error({ reason: message }, 'the graphs of the deployment cannot be loaded')
+  }
+
+  /** Rejects all waiting callers. */
+  giveUp(): void {
+    for (const waiter of this.#waiters) waiter.reject(this.#failed?.error ?? new AppError('host_unavailable'))
+    this.#waiters.clear()
+  }
+
+  /** Calls `start`; resolves when a host opens. @throws AppError host_unavailable, at once after a recent failure */
+  wait(start: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#failed !== undefined && this.pauseMs > 0) return reject(this.#failed.error)
+      this.#waiters.add({ resolve, reject })
+      start()
+    })
+  }
+
+  #note(failures: readonly LoadFailure[]): void {
+    this.#failures = failures
+    for (const { graph_id, file, line, reason, message } of failures) {
+      if (this.#logged.has(message)) continue
+      this.#logged.add(message)
+      this.#logger.error({ graph: graph_id, file, line, reason }, 'a graph cannot be loaded')
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { existsSync, type FSWatcher, statSync, watch } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+/** Watched files. */
+export interface FileWatch {
+  /** Adds files: absolute paths, which may not exist yet. */
+  add(files: Iterable<string>): void
+  close(): void
+}
+
+/** Callbacks of a watch. */
+export interface FileWatchOptions {
+  /** Files were written, created, replaced or removed; called once they have not changed for a moment. */
+  changed(files: readonly string[]): void
+  /** A folder cannot be watched: changes in it will not be noticed. */
+  failed(folder: string, error: unknown): void
+}
+
+/** An editor writes several times while saving, and a checkout writes many files. */
+const SETTLE_MS = 100
+
+/**
+ * Watches files through their folders, so that a file which an editor replaces by another of the same name is still
+ * watched. For a folder that is removed, or does not exist yet, the nearest existing folder above it is watched.
+ */
+export function watchFiles({ changed, failed }: FileWatchOptions): FileWatch {
+  const folders = new Map<string, WatchedFolder>()
+  const pending = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+
+  function note(file: string): void {
+    pending.add(file)
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      const files = [...pending]
+      pending.clear()
+      changed(files)
+    }, SETTLE_MS)
+  }
+
+  return {
+    add(files) {
+      for (const file of files) {
+        const path = dirname(file)
+        const folder = folders.get(path) ?? new WatchedFolder(path, { note, failed })
+        folders.set(path, folder)
+        folder.names.add(basename(file))
+      }
+    },
+    close() {
+      clearTimeout(timer)
+      for (const folder of folders.values()) folder.close()
+    },
+  }
+}
+
+interface FolderEvents extends Pick<FileWatchOptions, 'failed'> {
+  note(file: string): void
+}
+
+class WatchedFolder {
+  /** Names of the watched files. */
+  readonly names = new Set<string>()
+  readonly #path: string
+  readonly #events: FolderEvents
+  #watcher: FSWatcher | undefined
+  /** The watched folder: this one, or one above it while it does not exist. */
+  #at: { path: string; inode: number } | undefined
+
+  constructor(path: string, events: FolderEvents) {
+    this.#path = path
+    this.#events = events
+    this.#attach()
+  }
+
+  close(): void {
+    this.#watcher?.close()
+    this.#watcher = undefined
+    this.#at = undefined
+  }
+
+  #attach(): void {
+    this.close()
+    const path = nearestFolder(this.#path)
+    try {
+      const watcher = watch(path, { persistent: false }, (_, name) => this.#noteChange(name))
+      watcher.on('error', (error) => this.#events.failed(this.#path, error))
+      this.#watcher = watcher
+      this.#at = { path, inode: inodeOf(path) }
+      // Changes during the setup of the watch were not reported.
+      if (nearestFolder(this.#path) !== path) this.#attach()
+    } catch (error) {
+      // It was removed between the look-up and the watch.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#attach()
+      else this.#events.failed(this.#path, error)
+    }
+  }
+
+  #noteChange(name: string | null): void {
+    const at = this.#at
+    const wasThere = at?.path === this.#path
+    // For a removed folder its own name is reported last, and a new folder may get its inode.
+    const isGone = at === undefined || name === basename(at.path)
+    const isSame = !isGone && at.path === nearestFolder(this.#path) && at.inode === inodeOf(at.path)
+    if (!isSame) this.#attach()
+    // If the folder appeared, disappeared or was replaced, so did its files.
+    const isAbout = isSame ? wasThere && (name === null || this.names.has(name)) : true
+    if (!isAbout) return
+    const files = isSame && name !== null ? [name] : [...this.names]
+    for (const file of files) this.#events.note(join(this.#path, file))
+  }
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path))
+}
+
+/** 0 for a missing file. */
+function inodeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? 0
+}

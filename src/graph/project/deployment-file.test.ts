@@ -1,0 +1,150 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pickConfigurableHeaders, readDeploymentFile } from './deployment-file.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-deployment-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function read(config: unknown, environment: Record<string, string> = {}) {
+  const path = join(folder, 'langgraph.json')
+  await writeFile(path, typeof config === 'string' ? config : JSON.stringify(config))
+  return readDeploymentFile(path, environment)
+}
+
+const graphs = { agent: './src/agent.ts:graph' }
+const EMPTY = { config: {}, context: {} }
+
+describe('readDeploymentFile', () => {
+  it('names graphs by file and export', async () => {
+    const file = await read({
+      graphs: { ...graphs, other: { path: 'b.mjs', description: 'Does b.' } },
+      store: { index: { embed: './embed.ts:embed', dims: 3 }, ttl: { default_ttl: 5 } },
+      checkpointer: { ttl: { strategy: 'delete' } },
+      auth: { path: './auth.ts:auth' },
+    })
+    expect(file.graphs).toEqual([
+      { graph_id: 'agent', file: join(folder, 'src/agent.ts'), export: 'graph', description: null, ...EMPTY },
+      { graph_id: 'other', file: join(folder, 'b.mjs'), export: 'default', description: 'Does b.', ...EMPTY },
+    ])
+    expect(file.store_index).toEqual({ embed: `${join(folder, 'embed.ts')}:embed`, dims: 3 })
+    expect(file.store_ttl).toEqual({ default_ttl: 5 })
+    expect(file.checkpointer_ttl).toEqual({ strategy: 'delete' })
+    expect(file.auth).toEqual({ path: `${join(folder, 'auth.ts')}:auth`, disable_studio_auth: false })
+  })
+
+  it('reads env from a file, a map, or by name from the environment', async () => {
+    await writeFile(join(folder, '.env'), '# keys\nA=1\nB="two words"\n')
+    expect((await read({ graphs, env: '.env' })).env).toEqual({ A: '1', B: 'two words' })
+    expect((await read({ graphs, env: { A: 1, B: true } })).env).toEqual({ A: '1', B: 'true' })
+    expect((await read({ graphs, env: ['A'] }, { A: 'x', SECRET: 'y' })).env).toEqual({ A: 'x' })
+    expect((await read({ graphs }, { SECRET: 'y' })).env).toEqual({})
+  })
+
+  it('reads defaults of graphs from LANGGRAPH_CONFIG in env', async () => {
+    const agent = { configurable: { model: 'm' }, recursion_limit: 9, context: { tone: 'dry' } }
+    const LANGGRAPH_CONFIG = JSON.stringify({ agent, 'not here': {} })
+    const { context, ...config } = agent
+    expect((await read({ graphs, env: { LANGGRAPH_CONFIG } })).graphs).toMatchObject([{ config, context }])
+    await writeFile(join(folder, '.env'), `LANGGRAPH_CONFIG='${LANGGRAPH_CONFIG}'\n`)
+    expect((await read({ graphs, env: '.env' })).graphs).toMatchObject([{ config, context }])
+    expect((await read({ graphs }, { LANGGRAPH_CONFIG })).graphs).toMatchObject([EMPTY])
+  })
+
+  it.each([
+    [
+      'defaults that are not JSON',
+      { graphs, env: { LANGGRAPH_CONFIG: 'model=m' } },
+      /LANGGRAPH_CONFIG.*; it is/,
+    ],
+    [
+      'defaults of a graph that are not a map',
+      { graphs, env: { LANGGRAPH_CONFIG: '{"a":1}' } },
+      /"a" is not/,
+    ],
+    [
+      'defaults whose context is not a map',
+      { graphs, env: { LANGGRAPH_CONFIG: '{"a":{"context":"x"}}' } },
+      /"a" is not/,
+    ],
+    ['not JSON', '{', /not valid JSON/],
+    ['no object', '[]', /JSON object/],
+    ['no graphs', { graphs: {} }, /names no graphs/],
+    ['a graph without a path', { graphs: { agent: {} } }, /graph "agent" needs a path/],
+    ['an env file that is not there', { graphs, env: 'none.env' }, /none\.env/],
+    ['a variable that is not there', { graphs, env: ['NOT_SET'] }, /lacks NOT_SET/],
+    ['an env of another kind', { graphs, env: 3 }, /"env" must be/],
+  ])('reports the error: %s', async (_name, config, message) => {
+    await expect(read(config)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringMatching(message),
+    })
+  })
+
+  it.each([
+    ['{\n  // mine\n  "graphs": {}\n}', 'JSON has no comments: remove them.'],
+    ['{"graphs": {"agent": "./a.ts:graph",}}', 'JSON has no comma before a closing bracket: remove it.'],
+    ["{'graphs': {}}", 'JSON has double quotes only: replace the single ones.'],
+  ])('says how to correct %j', async (content, advice) => {
+    const file = join(folder, 'broken.json')
+    await writeFile(file, content)
+    await expect(readDeploymentFile(file, {})).rejects.toThrow(` ${advice}`)
+  })
+
+  it('reports a module that is not a langgraph.json, and reads a file with a byte order mark', async () => {
+    await writeFile(join(folder, 'agent.ts'), 'export const graph = 1')
+    await expect(readDeploymentFile(join(folder, 'agent.ts'), {})).rejects.toThrow(
+      'GRAPHS and --graphs name the langgraph.json of a project.',
+    )
+    await writeFile(join(folder, 'bom.json'), '\uFEFF{"graphs": {"agent": "./a.ts:graph"}}')
+    expect(await readDeploymentFile(join(folder, 'bom.json'), {})).toMatchObject({
+      graphs: [{ graph_id: 'agent' }],
+    })
+  })
+
+  it('names the file that cannot be read', async () => {
+    await expect(readDeploymentFile(join(folder, 'none.json'), {})).rejects.toThrow(
+      /There is no file .*none\.json\. GRAPHS and --graphs name/,
+    )
+    await expect(readDeploymentFile(folder, {})).rejects.toThrow(
+      `${folder} is a folder. GRAPHS and --graphs name a file, such as ${join(folder, 'langgraph.json')}.`,
+    )
+  })
+})
+
+describe('pickConfigurableHeaders', () => {
+  it('RUN-34: a header cannot set the user or a key of the graph runtime', () => {
+    const sent = { __pregel_read: 'x', langgraph_auth_user: 'x', checkpoint_id: 'x', 'x-a': '1' }
+    expect(pickConfigurableHeaders({ includes: ['*'], excludes: [] }, sent)).toEqual({ 'x-a': '1' })
+  })
+
+  const headers = {
+    'X-Flavour': 'sweet',
+    'x-api-key': 'secret',
+    'x-tenant-id': 't',
+    'x-service-key': 's',
+    'user-agent': 'node',
+    authorization: 'Bearer secret',
+    'x-many': ['a', 'b'],
+  }
+
+  it('lets x-* and the user agent through, never keys', async () => {
+    const { configurable_headers: rule } = await read({ graphs })
+    expect(pickConfigurableHeaders(rule, headers)).toEqual({ 'x-flavour': 'sweet', 'user-agent': 'node' })
+  })
+
+  it('applies the patterns of the file', async () => {
+    const { configurable_headers: rule } = await read({
+      graphs,
+      http: { configurable_headers: { includes: ['x-*', 'auth*ation', '*-agent'], excludes: ['x-f*r'] } },
+    })
+    expect(pickConfigurableHeaders(rule, headers)).toEqual({
+      'user-agent': 'node',
+      authorization: 'Bearer secret',
+    })
+  })
+})

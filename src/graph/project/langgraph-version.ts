@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+const MANIFEST = '@langchain/langgraph/package.json'
+
+/** Version of the LangGraph that a module resolves; undefined without one. */
+function versionFor(file: string): string | undefined {
+  try {
+    const text = readFileSync(createRequire(file).resolve(MANIFEST), 'utf8')
+    return (JSON.parse(text) as { version: string }).version
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether two versions differ by more than a patch. */
+export function differsByMore(one: string, other: string): boolean {
+  const line = (version: string): string => version.split('.', 2).join('.')
+  return line(one) !== line(other)
+}
+
+/** A warning when the LangGraph that a graph's file resolves differs from Weir's by more than a patch version. */
+export function langgraphWarning(files: readonly string[], ours = versionFor(import.meta.filename)) {
+  for (const file of files) {
+    const project = versionFor(file)
+    if (ours === undefined || project === undefined || !differsByMore(project, ours)) continue
+    return {
+      project_langgraph: project,
+      weir_langgraph: ours,
+      message: `The project uses LangGraph ${project} and Weir ${ours}; graphs, checkpoints and streams may be incompatible. For the same minor version: npm install @langchain/langgraph@~${ours}`,
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,24 @@
+import type { JsonObject } from '../../schema/json.ts'
+
+/** Semantic search in a deployment's long-term memory. */
+export interface StoreIndex {
+  /** Module and export of the deployment's own function of texts, or LangChain's Embeddings. */
+  file: string
+  name: string
+  /** Paths of the fields to embed. */
+  fields: string[]
+}
+
+const OWN = /^(.+\.[cm]?[jt]sx?):([^:]+)$/
+
+/**
+ * `store.index` of langgraph.json with `embed: "file:export"`. Undefined without it, and for a provider's name, which
+ * Weir does not support.
+ */
+export function readStoreIndex(index: JsonObject | null): StoreIndex | undefined {
+  const embed = index?.['embed']
+  const fields = index?.['fields']
+  const [, file, name] = typeof embed === 'string' ? (OWN.exec(embed) ?? []) : []
+  if (file === undefined || name === undefined) return undefined
+  return { file, name, fields: Array.isArray(fields) ? fields.map(String) : ['$'] }
+}

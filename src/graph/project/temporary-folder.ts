@@ -1,0 +1,43 @@
+import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Purpose of a folder in the directory for temporary files. */
+type FolderKind = 'app' | 'ui'
+
+/** Length of the longest name that `makeTemporaryFolder` gives. */
+export const LONGEST_FOLDER_NAME = 'weir-app-4294967295-4194304-XXXXXX'.length
+
+/**
+ * Makes a folder in `parent` for this process, with owner-only access. Folders of the same kind whose process is gone, as
+ * after `kill -9`, are removed first.
+ */
+export async function makeTemporaryFolder(parent: string, kind: FolderKind): Promise<string> {
+  const prefix = `weir-${kind}-${await pidNamespace()}-`
+  await removeLeftovers(parent, prefix)
+  return mkdtemp(join(parent, `${prefix}${process.pid}-`))
+}
+
+/** Containers may share the parent folder, and a pid is only valid in its own namespace. */
+async function pidNamespace(): Promise<string> {
+  const link = await readlink('/proc/self/ns/pid').catch(() => '')
+  return /\d+/.exec(link)?.[0] ?? '0'
+}
+
+async function removeLeftovers(parent: string, prefix: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    const pid = name.startsWith(prefix) ? /^(\d+)-\w{6}$/.exec(name.slice(prefix.length))?.[1] : undefined
+    if (pid === undefined || isAlive(Number(pid))) continue
+    // A folder that cannot be removed belongs to another user.
+    await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined)
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: alive, and of another user.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}

@@ -1,0 +1,17 @@
+/** Message of the server to the process that reads TypeScript types. */
+export interface ToTypeHost {
+  type: 'open'
+  /** Absolute path of the module. */
+  file: string
+  export: string
+  /** Folder of the packages for projects that lack them. */
+  packages: string
+}
+
+/** A source file of the schemas, and the SHA-256 of its content. */
+export type ReadFile = [path: string, hash: string]
+
+/** The only message back. */
+export type FromTypeHost =
+  /** Part: JSON text of schemas by namespace. */
+  { type: 'types'; files: ReadFile[] } | { type: 'failed'; message: string }

@@ -1,0 +1,18 @@
+/** Message of the server to the process that bundles UI components. */
+export interface ToUiHost {
+  type: 'open'
+  /** The folder of langgraph.json. */
+  folder: string
+  /** Modules with UI components, by graph; paths relative to the folder. */
+  ui: Record<string, string>
+  /** Packages that the page provides, in addition to React and the SDK. */
+  shared: string[]
+  /** Bundle again when files change. */
+  watch: boolean
+}
+
+/** Messages back, one per graph and bundle. */
+export type FromUiHost =
+  /** Parts: contents of the files in the order of `names`. */
+  | { type: 'bundled'; graph_id: string; names: string[] }
+  | { type: 'failed'; graph_id: string; message: string }

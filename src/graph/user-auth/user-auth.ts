@@ -1,0 +1,215 @@
+import { childEntry } from '../../base/child-entry.ts'
+import { fileURLToPath } from 'node:url'
+import { AppError } from '../../base/errors.ts'
+import type { AccessRules } from '../../runs/access/rulings.ts'
+import type { AccessUser } from '../../runs/model.ts'
+import type { JsonValue } from '../../schema/json.ts'
+import { rawJson } from '../../schema/raw-json.ts'
+import { handlerOf } from './handler-of.ts'
+import type { DeploymentFile } from '../project/deployment-file.ts'
+import { type ChildOptions, type HostProcess, hostEnvironment, startHostProcess } from '../pool/process.ts'
+import type { FromUserAuth, AuthRequest, ToUserAuth } from './messages.ts'
+
+/** The part of langgraph.json about the auth file. */
+type AuthFile = Pick<DeploymentFile, 'folder' | 'env'> & { auth: NonNullable<DeploymentFile['auth']> }
+
+/** Options for running a deployment's own auth file. */
+export interface UserAuthOptions extends ChildOptions {
+  file: AuthFile
+  /** How long a handler may take. Default 10 s. */
+  timeoutMs?: number
+  /** How long the file may take to load. Default 30 s. */
+  startMs?: number
+}
+
+/** A deployment's own auth file, in a process of its own. */
+export interface UserAuth extends AccessRules {
+  /** Users of LangGraph Studio may authenticate with a key of Weir. */
+  readonly studio: boolean
+  /** Resolves when the file is loaded. @throws AppError auth_unavailable with the reason why it cannot be */
+  ready(): Promise<void>
+  /** Undefined for a request that the file rejects. @throws AppError the handler's own error */
+  authenticate(request: AuthRequest): Promise<AccessUser | undefined>
+  /** Restarts with the file as it is on disk now, and with the current langgraph.json. */
+  reload(file: AuthFile): void
+  stop(): Promise<void>
+}
+
+const TIMEOUT_MS = 10_000
+const START_MS = 30_000
+/**
+ * Limit of the process's heap, unless langgraph.json sets NODE_OPTIONS: a file that leaks ends alone, and is restarted.
+ */
+const MAX_HEAP_MB = 512
+/** Minimum pause before another start after the file could not be loaded. */
+const START_PAUSE_MS = 1_000
+
+type Question = Extract<ToUserAuth, { id: number }>
+type Asked = Question extends infer Q ? (Q extends Question ? Omit<Q, 'id'> : never) : never
+type Said = Extract<FromUserAuth, { id: number }>
+
+/** One run of the process. */
+interface Life {
+  process: HostProcess<ToUserAuth>
+  /** With the names of the file's handlers. */
+  opened: Promise<ReadonlySet<string>>
+  /** Time of its last message, `performance.now()`. */
+  lastMessageAt: number
+  gone: boolean
+  waiting: Map<number, { resolve(said: Said): void; reject(error: AppError): void }>
+}
+
+/** Starts the process; after its end, the next call restarts it. */
+export function createUserAuth(options: UserAuthOptions): UserAuth {
+  const { logger, timeoutMs = TIMEOUT_MS } = options
+  let { file } = options
+  let life: Life | undefined
+  let failed: { error: AppError; at: number } | undefined
+  let stopped = false
+  let lastId = 0
+
+  function living(): Life {
+    if (stopped) throw unavailable('The server stops.')
+    if (life !== undefined) return life
+    if (failed !== undefined && performance.now() - failed.at < START_PAUSE_MS) throw failed.error
+    const begun = begin({ ...options, file })
+    life = begun
+    begun.opened.catch((error: AppError) => {
+      failed = { error, at: performance.now() }
+      if (!stopped)
+        logger.error({ reason: error.message }, 'the auth file of the deployment cannot be loaded')
+    })
+    void begun.process.exited.then(({ code, signal }) => {
+      if (life === begun) life = undefined
+      if (!stopped) logger.warn({ code, signal }, 'the process of the auth file has ended')
+    })
+    return begun
+  }
+
+  const exchange = (asked: Asked): Promise<Said> =>
+    exchangeWith(living(), { ...asked, id: ++lastId }, timeoutMs)
+
+  return {
+    get studio() {
+      return !file.auth.disable_studio_auth
+    },
+    ready: async () => void (await living().opened),
+    async authenticate(request) {
+      const said = await exchange({ type: 'authenticate', request })
+      return said.type === 'user' ? (said.user ?? undefined) : undefined
+    },
+    async ask(user, event, value) {
+      const asked = living()
+      // Where no handler is registered, nothing of the value need be sent.
+      if (handlerOf(await asked.opened, event) === undefined) return { filter: null, value: {} }
+      const said = await exchangeWith(asked, { type: 'ask', user, event, value, id: ++lastId }, timeoutMs)
+      if (said.type !== 'answer') throw new AppError('auth_failed')
+      return { filter: said.filter, value: said.value }
+    },
+    reload(next) {
+      file = next
+      failed = undefined
+      life?.process.kill()
+      life = undefined
+    },
+    async stop() {
+      stopped = true
+      life?.process.kill()
+      await life?.process.exited
+    },
+  }
+}
+
+/**
+ * Sends a question to the process and waits for the answer, for a limited time. @throws AppError the handler's own
+ * error; auth_unavailable
+ */
+async function exchangeWith(life: Life, asked: Question, timeoutMs: number): Promise<Said> {
+  const { process, opened, waiting } = life
+  await opened
+  // The process may have ended in between.
+  if (life.gone) throw unavailable(ENDED)
+  const { promise, resolve, reject } = Promise.withResolvers<Said>()
+  waiting.set(asked.id, { resolve, reject })
+  const start = performance.now()
+  const timer = setTimeout(() => {
+    reject(unavailable(`The auth handler took longer than ${timeoutMs / 1000} s.`))
+    // No message at all since the start: the process is blocked, and would block all callers.
+    if (life.lastMessageAt < start) process.kill()
+  }, timeoutMs)
+  try {
+    process.channel.send(asked)
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    waiting.delete(asked.id)
+  }
+}
+
+/** Longer values are not parsed. */
+const RAW_CHARS = 64 << 10
+
+const ENDED = 'The process of the auth file has ended.'
+
+function unavailable(message: string): AppError {
+  return new AppError('auth_unavailable', { message })
+}
+
+function begin(options: UserAuthOptions): Life {
+  const waiting: Life['waiting'] = new Map()
+  const { promise: opened, resolve, reject } = Promise.withResolvers<ReadonlySet<string>>()
+  const process = startHostProcess<FromUserAuth, ToUserAuth>(launchOf(options), ({ head, parts }) => {
+    life.lastMessageAt = performance.now()
+    if (head.type === 'opened') return resolve(new Set(head.handlers))
+    if (head.type === 'failed') {
+      reject(unavailable(head.message))
+      return process.kill()
+    }
+    if (head.type === 'log') {
+      const { level, text, fields } = head
+      return options.logger[level](
+        { auth_host: process.pid, text, ...(fields && { fields }) },
+        'auth file logged',
+      )
+    }
+    const asked = waiting.get(head.id)
+    if (head.type === 'refused') asked?.reject(new AppError(head.code, { message: head.message }))
+    else asked?.resolve(withPart(head, parts))
+  })
+  const life: Life = { process, opened, lastMessageAt: 0, gone: false, waiting }
+  const { startMs = START_MS } = options
+  const timer = setTimeout(() => {
+    reject(unavailable(`The auth file took longer than ${startMs / 1000} s to load.`))
+    process.kill()
+  }, startMs)
+  opened.finally(() => clearTimeout(timer)).catch(() => undefined)
+  void process.exited.then(({ stderr }) => {
+    life.gone = true
+    const gone = new AppError('auth_unavailable', { message: ENDED, cause: stderr })
+    reject(gone)
+    for (const { reject: refuse } of waiting.values()) refuse(gone)
+  })
+  return life
+}
+
+/** An answer with the field that came in a part, as raw JSON when it is large. */
+function withPart(said: Said, [part]: readonly Buffer[]): Said {
+  if (said.type !== 'answer' || said.in_part === undefined || part === undefined) return said
+  const text = part.toString('utf8')
+  const field = text.length > RAW_CHARS ? rawJson(text) : (JSON.parse(text) as JsonValue)
+  return { ...said, value: { ...said.value, [said.in_part]: field } }
+}
+
+function launchOf({ file, environment, logger, record }: UserAuthOptions) {
+  const at = file.auth.path.lastIndexOf(':')
+  return {
+    kind: 'auth-host',
+    nodePath: process.execPath,
+    entry: fileURLToPath(childEntry('auth-host')),
+    cwd: file.folder,
+    env: { NODE_OPTIONS: `--max-old-space-size=${MAX_HEAP_MB}`, ...hostEnvironment(environment, file.env) },
+    open: { type: 'open', file: file.auth.path.slice(0, at), export: file.auth.path.slice(at + 1) } as const,
+    logger,
+    record,
+  }
+}

@@ -1,0 +1,166 @@
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { ActsIn } from '../../identity/authenticator.ts'
+import type { Permission } from '../../identity/permissions.ts'
+import type { Principal } from '../../identity/principal.ts'
+import type { ErrorCode } from '../../base/errors.ts'
+import type { SchemaName } from '../../schema/registry.ts'
+import type { SchemaTypes } from '../../schema/types.gen.ts'
+import type { Headers, LiveBody } from '../server/exchange.ts'
+import type { Parameters, ParameterValues } from './parameters.ts'
+
+/** HTTP methods of routes; HEAD and OPTIONS are answered for every path. */
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+/** The input of a handler, checked and typed. */
+export interface RouteContext<P, Q, B, D> {
+  deps: D
+  principal: Principal
+  params: ParameterValues<P>
+  query: ParameterValues<Q>
+  body: B
+  req: IncomingMessage
+  /** A signal that aborts when the client disconnects before its response is complete. */
+  gone(): AbortSignal
+}
+
+/** The result of a handler: JSON of the schema, or bytes with their type in `headers`. Status 200 by default. */
+export interface RouteReply<R> {
+  status?: number
+  headers?: Headers
+  body: R
+  /** Called once, when the response was sent or its connection closed; releases the resources of the response. */
+  sent?(): void
+}
+
+/**
+ * Bytes are sent unchanged: they were made off the event loop. For a promised text the headers are sent at once, then a
+ * newline every 5 s until the text is there.
+ */
+export type ReplyBytes = Uint8Array | string | Readable | Promise<string> | LiveBody
+
+type BodyOf<B> = B extends SchemaName ? SchemaTypes[B] : B extends 'raw' ? Uint8Array : undefined
+type ReplyOf<R> = R extends SchemaName ? SchemaTypes[R] : ReplyBytes
+
+/** The documented part of a route. */
+export interface RouteHead {
+  method: Method
+  /** With `{name}` for each path parameter; without prefix. */
+  path: string
+  summary: string
+  description?: string
+  tag: string
+  params: Parameters
+  query: Parameters
+  /** Headers that only some routes read: their purpose by name. */
+  headers?: Readonly<Record<string, string>>
+  /** Schema of the JSON body; `raw` = any body, as ingest routes accept. */
+  body?: SchemaName | 'raw'
+  /** Schema of the JSON response; `bytes` = a response of type `reply_type`. */
+  reply: SchemaName | 'bytes'
+  /** Content type of a `bytes` response. */
+  reply_type: string
+  /** Further content types of a `bytes` response, which the client chooses. */
+  other_types?: readonly string[]
+  /** Schema of a JSON response that is sent as bytes. */
+  reply_schema?: SchemaName
+  /** Content types of the body and of every response, if a foreign protocol defines them. */
+  wire_types?: readonly string[]
+  /** Status of success. */
+  status: number
+  /** Further statuses of success: the schema, or null for no body. */
+  other_replies?: Readonly<Record<number, SchemaName | null>>
+  /** Errors besides the common ones. */
+  errors: readonly ErrorCode[]
+  /** Matched before Express, which is six times cheaper: documented here, handled by the ingest handler. */
+  hot: boolean
+  /** Pages of any site may call it and read its response. */
+  any_origin: boolean
+  /** Clients may keep its answer, and are told with 304 that it has not changed. */
+  revalidates: boolean
+}
+
+/** Any route of an API with dependencies `D`, without its other types, for registration. */
+export interface Route<D> extends RouteHead {
+  /** Throws when the route is switched off; called after the permission check and before parameters are read. */
+  available?(deps: D): void
+  handle(context: RouteContext<Parameters, Parameters, unknown, D>): Promise<RouteReply<unknown>>
+}
+
+/** What a route requires of its caller: a permission, any key, any key that is not read-only, or nothing. */
+export type Need = Permission | 'any key' | 'any writing key' | 'open'
+
+/** The entry of a route in the table of permissions. */
+export interface RouteAccess {
+  need: Need
+  /** For keys of all workspaces only. */
+  whole_organization: boolean
+  acts_in: ActsIn
+}
+
+/** The documented part of a route, with its permission. */
+export interface GuardedHead extends RouteHead {
+  access: RouteAccess
+}
+
+/** A route that is in the table of permissions. */
+export interface GuardedRoute<D> extends Route<D> {
+  access: RouteAccess
+}
+
+/** A route as written in the source. */
+export interface RouteDefinition<D, P, Q, B, R> {
+  method: Method
+  path: string
+  summary: string
+  description?: string
+  tag: string
+  params?: P
+  query?: Q
+  headers?: Readonly<Record<string, string>>
+  body?: B
+  reply: R
+  reply_type?: string
+  other_types?: readonly string[]
+  reply_schema?: SchemaName
+  wire_types?: readonly string[]
+  status?: number
+  other_replies?: Readonly<Record<number, SchemaName | null>>
+  errors?: readonly ErrorCode[]
+  available?(deps: D): void
+  hot?: boolean
+  any_origin?: boolean
+  revalidates?: boolean
+  handle(context: RouteContext<P, Q, BodyOf<B>, D>): Promise<RouteReply<ReplyOf<R>>>
+}
+
+/**
+ * Makes routes of an API with dependencies `D`. Parameters and body are checked before `handle` runs; the types of body
+ * and response come from the names of the schemas. One definition serves registration, checks and OpenAPI.
+ */
+export function routeOn<D>() {
+  return <
+    const P extends Parameters = Parameters,
+    const Q extends Parameters = Parameters,
+    const B extends SchemaName | 'raw' | undefined = undefined,
+    const R extends SchemaName | 'bytes' = 'bytes',
+  >(
+    definition: RouteDefinition<D, P, Q, B, R>,
+  ): Route<D> => {
+    const { handle, body, ...rest } = definition
+    return {
+      reply_type: 'application/json',
+      status: 200,
+      errors: [],
+      hot: false,
+      any_origin: false,
+      revalidates: false,
+      ...rest,
+      params: definition.params ?? {},
+      query: definition.query ?? {},
+      ...(body !== undefined && { body }),
+      // Registration fills the context from this very definition, so its types hold.
+      handle,
+    }
+  }
+}

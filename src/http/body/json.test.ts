@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import type { AppError } from '../../base/errors.ts'
+import { createRegistry } from '../../schema/registry.ts'
+import { parseJsonBody, toLoc } from './json.ts'
+
+function fault(text: string): Pick<AppError, 'code' | 'details'> {
+  try {
+    parseJsonBody(Buffer.from(text), 'trace-run-query', createRegistry())
+  } catch (error) {
+    return error as AppError
+  }
+  throw new Error('passed')
+}
+
+describe('toLoc', () => {
+  it('writes a JSON path as FastAPI does', () => {
+    expect(toLoc('body', '')).toEqual(['body'])
+    expect(toLoc('body', 'runs[0].name')).toEqual(['body', 'runs', 0, 'name'])
+    expect(toLoc('query', 'a["b.c \\"d"][12]')).toEqual(['query', 'a', 'b.c "d', 12])
+  })
+})
+
+describe('parseJsonBody', () => {
+  it('distinguishes text that is not JSON from JSON that is not valid', () => {
+    expect(fault('')).toMatchObject({ code: 'invalid_json' })
+    expect(fault('NaN')).toMatchObject({ code: 'invalid_json' })
+    expect(fault('[]')).toMatchObject({ code: 'invalid_request', details: [{ loc: ['body'] }] })
+    expect(fault('{"session":["x"],"limit":0}').details).toMatchObject([
+      { loc: ['body', 'session', 0] },
+      { loc: ['body', 'limit'], type: 'out_of_range' },
+    ])
+  })
+
+  it('accepts a byte order mark and keys that look like prototypes', () => {
+    const body = parseJsonBody(
+      Buffer.from('\ufeff{"__proto__":{"limit":5}}'),
+      'trace-run-query',
+      createRegistry(),
+    )
+    expect(body.limit).toBeUndefined()
+  })
+})

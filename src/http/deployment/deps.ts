@@ -1,0 +1,46 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import type { GraphHost } from '../../runs/execute/graph-host.ts'
+import type { Reachable } from '../../runs/access/deployment-for.ts'
+import type { AccessUser, Tenant } from '../../runs/model.ts'
+import type { DispatchDeps } from '../server/dispatch.ts'
+import type { Observer } from '../server/observe.ts'
+import type { Outflow } from '../server/outflow.ts'
+import type { StoreChecks } from '../server/store-checks.ts'
+import type { CorsRules } from '../server/browser/cors.ts'
+import type { Sse } from './sse/sse.ts'
+
+/** The use cases of one deployment, without HTTP. */
+export interface DeploymentServices extends Reachable {
+  name: string
+  tenant: Tenant
+  host: Pick<GraphHost, 'graphs' | 'call'>
+  /** Files of a graph's UI components by name; undefined when the project has none. @throws AppError ui_unavailable */
+  ui: { bundle(graph_id: string): Promise<ReadonlyMap<string, Uint8Array> | undefined> } | undefined
+  /** The headers of a request that graphs may read (run-api 1.1). */
+  headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
+  /** Checks of `/ok?check_db=1`. */
+  checks: StoreChecks
+}
+
+/** Dependencies of the deployment API, passed in by the composition root. */
+export interface DeploymentDeps extends DispatchDeps, DeploymentServices {
+  metrics: Metrics
+  logger: Logger
+  clock: Clock
+  /** The server's own: requests of both APIs are measured together. */
+  observer: Observer
+  cors: CorsRules
+  sse: Sse
+  /** The server's writer of large responses. */
+  outflow: Outflow
+  /** The user that the deployment's own auth file identified; undefined for the holder of a key. */
+  user?: AccessUser
+  /** Runs are recorded as traces. */
+  tracing: boolean
+  /** Version of this program, e.g. `0.1.0`. */
+  version: string
+  /** Version of LangGraph in the hosts. */
+  langgraph_version: string
+}

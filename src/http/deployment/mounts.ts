@@ -1,0 +1,33 @@
+import type { AppError } from '../../base/errors.ts'
+import type { DeploymentApp } from './app.ts'
+import { withoutPrefix } from '../server/exchange.ts'
+
+/** Deployments that are served under `/deployments/{name}`. */
+export interface DeploymentMounts {
+  /** The API of a deployment, or why it is not served now; undefined: there is none of this name. */
+  find(name: string): DeploymentApp | AppError | undefined
+}
+
+/**
+ * The deployment that a request's URL names, with the prefix of the deployment's own paths: `/deployments/{name}`, with
+ * or without `/api/v1` before it.
+ */
+export function mountOf(
+  { find }: DeploymentMounts,
+  url = '',
+): { found: DeploymentApp | AppError; prefix: string } | undefined {
+  const path = withoutPrefix(url)
+  const [mount, name] = /^\/deployments\/([^/?]+)(?=[/?]|$)/.exec(path) ?? []
+  const found = name === undefined ? undefined : find(decoded(name))
+  if (mount === undefined || found === undefined) return undefined
+  return { found, prefix: url.slice(0, url.length - path.length) + mount }
+}
+
+/** The decoded name; if its percent-encoding is broken, the empty text, which is no deployment's name. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return ''
+  }
+}

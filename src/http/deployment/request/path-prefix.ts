@@ -1,0 +1,17 @@
+import type { IncomingMessage } from 'node:http'
+
+/** The path prefix that a proxy removed. */
+export const PREFIX_HEADER = 'x-forwarded-prefix'
+
+const PREFIX = /^(\/[\w.~-]+)*$/
+
+/** The prefix of `path`, a path of this API, in the URL that the client used. */
+export function prefixOf(
+  { url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>,
+  path: string,
+): string {
+  const sent = headers[PREFIX_HEADER]
+  const outer = typeof sent === 'string' && PREFIX.test(sent) ? sent : ''
+  const asked = url.replace(/\?.*$/s, '')
+  return outer + (asked.endsWith(path) ? asked.slice(0, asked.length - path.length) : '')
+}

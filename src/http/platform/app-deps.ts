@@ -1,0 +1,118 @@
+import type { Authenticator } from '../../identity/authenticator.ts'
+import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
+import type { IdentityStore } from '../../identity/identity-store.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { ControlPlane } from '../../deploy/control-plane.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import type { BlobStore } from '../../ingest/store/blob-store.ts'
+import type { DataDisk } from '../../ingest/store/data-disk.ts'
+import type { Deleter } from '../../ingest/deletion/deleter.ts'
+import type { FeedbackConfigStore } from '../../ingest/feedback/config-store.ts'
+import type { FeedbackRecords } from '../../ingest/feedback/records.ts'
+import type { FeedbackTokenStore } from '../../ingest/feedback/token-store.ts'
+import type { Ingester } from '../../ingest/ingester.ts'
+import type { PriceLookup } from '../../ingest/prices/price-lookup.ts'
+import type { PriceStore } from '../../ingest/prices/price-store.ts'
+import type { ProjectStore } from '../../ingest/project-store.ts'
+import type { Repricer } from '../../ingest/prices/repricer.ts'
+import type { ShareStore } from '../../ingest/share-store.ts'
+import type { SelectedReads } from '../../query/selected-reads.ts'
+import type { ThreadReads } from '../../query/threads/thread-reads.ts'
+import type { TraceReads } from '../../query/trace-reads.ts'
+import type { BodyLimits } from '../body/body.ts'
+import type { RateLimit } from './rate-limit.ts'
+import type { LiveStreams } from './reply/live-streams.ts'
+import type { BrowserGates } from '../server/browser/browser-gates.ts'
+import type { Registry } from '../../schema/registry.ts'
+import type { DecodeLimits } from '../../trace/decode/decoded.ts'
+import type { UsageLimitStore } from '../../usage/limits.ts'
+import type { UsageDetailsSource } from '../../usage/report/details-source.ts'
+import type { UsageRebuilds } from '../../usage/counting/rebuilds.ts'
+import type { UsageTraceSource } from '../../usage/report/traces.ts'
+import type { UsageCounts } from '../../usage/report/source.ts'
+import type { StoreChecks } from '../server/store-checks.ts'
+
+/** Limits of the HTTP room; `/info` lists them. */
+export interface HttpLimits extends DecodeLimits, BodyLimits {
+  /** Total bytes of bodies in memory at one time. */
+  max_inflight_bytes: number
+}
+
+/** The sources of usage reports. */
+export interface UsageSources {
+  counts: UsageCounts
+  traces: UsageTraceSource
+  details: UsageDetailsSource
+  rebuilds: UsageRebuilds
+}
+
+/** Feedback on runs, its configs and tokens. */
+export interface Feedback {
+  records: FeedbackRecords
+  configs: FeedbackConfigStore
+  tokens: FeedbackTokenStore
+  /** Limit of the calls with each token, by the token's id. */
+  tokenLimit: RateLimit
+}
+
+/** Sign-in of browsers. */
+export interface SignIn {
+  sessions: BrowserSessionStore
+  /** Limit of failed attempts by address. */
+  failures: RateLimit
+  /** Name of the hosted deployment; undefined: none. */
+  deployment: string | undefined
+}
+
+/** What may be read without a key. */
+export interface Sharing {
+  shares: ShareStore
+  /** Limit of the reads with each token, and of each TraceRun's attachments. */
+  limit: RateLimit
+  /** Key of the signatures of attachment links. */
+  attachmentKey(): Promise<string>
+}
+
+/** Dependencies of the platform API, passed in by the composition root. */
+export interface AppDeps {
+  ingester: Ingester
+  reads: TraceReads
+  feedback: Feedback
+  sharing: Sharing
+  /** Reads of API v2. */
+  selectedReads: SelectedReads
+  threadReads: ThreadReads
+  deleter: Deleter
+  projects: ProjectStore
+  prices: PriceStore
+  findPrice: PriceLookup
+  repricer: Repricer
+  /** Undefined when usage reporting is switched off. */
+  usage: UsageSources | undefined
+  usageLimits: UsageLimitStore
+  identity: IdentityStore
+  blobs: BlobStore
+  authenticator: Authenticator
+  /** Checks of every request with AUTH=off. */
+  gates: BrowserGates | undefined
+  /** Checks of requests with a session cookie; undefined with AUTH=off, where cookies do not count. */
+  sessionGates: BrowserGates | undefined
+  signIn: SignIn
+  live: LiveStreams
+  registry: Registry
+  metrics: Metrics
+  logger: Logger
+  clock: Clock
+  limits: HttpLimits
+  /** URL of this server for clients, if it is configured. */
+  publicUrl: string | undefined
+  /** Version of this program, e.g. `0.1.0`. */
+  version: string
+  /** Checks of `/ok?check_db=1`. */
+  checks: StoreChecks
+  /** The control plane of deployments, which the first call opens. */
+  controlPlane(): Promise<ControlPlane>
+  /** The disk of DATA_DIR. */
+  disk: Pick<DataDisk, 'look' | 'check'>
+}

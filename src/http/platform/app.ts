@@ -1,0 +1,244 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import express, { type NextFunction, type Request, type Response } from 'express'
+import { AppError } from '../../base/errors.ts'
+import type { AppDeps } from './app-deps.ts'
+import { allowOrigin, type CorsRules, preflightHeaders, readCorsRules } from '../server/browser/cors.ts'
+import { createCompressor } from '../server/answer/compressor.ts'
+import { dispatch } from '../server/dispatch.ts'
+import type { DeploymentApp } from '../deployment/app.ts'
+import { createEntrance, type Entrance } from './entrance.ts'
+import { sessionOf } from '../server/credentials.ts'
+import { createExchange, type Exchange, sendBytes, withoutPrefix } from '../server/exchange.ts'
+import { createIngestHandler, matchIngest, refuse } from './ingest-handler.ts'
+import { createObserver, type Observer } from '../server/observe.ts'
+import { createOutflow, type Outflow } from '../server/outflow.ts'
+import { observeProcess } from '../server/process-metrics.ts'
+import { notServedHere, type OtherApi } from '../server/other-api.ts'
+import type { WebApp } from '../web/web-app.ts'
+import { type DeploymentMounts, mountOf } from '../deployment/mounts.ts'
+import { platformRoutes } from './routes.ts'
+import type { GuardedPlatformRoute } from './route.ts'
+
+/** Parts that the platform API shares with others. */
+export interface AppCompanions {
+  /** Shared with the deployment's own listener; default: a new one. */
+  observer?: Observer
+  /** Writer of large responses, shared with the deployment's listener; default: a new one. */
+  outflow?: Outflow
+  /** Shared with OTLP/gRPC; default: a new one. */
+  entrance?: Entrance
+  /** Also served under `/deployments/{name}`. */
+  deployment?: DeploymentApp
+  /** Further deployments under `/deployments/{name}`. */
+  mounts?: DeploymentMounts
+  /** The port of the deployment's own listener, once it is known. */
+  deploymentPort?: () => number | undefined
+  /** The web interface under `/app`. */
+  web?: WebApp
+}
+
+/** The platform API as one request handler. */
+export interface App {
+  handle(req: IncomingMessage, res: ServerResponse): void
+  /** Bytes of bodies in memory now, for tests and metrics. */
+  inFlightBytes(): number
+  /** Stops measuring the process; requests are not affected. */
+  close(): void
+}
+
+/** `/runs/{id}` in Express's syntax. */
+function expressPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1')
+}
+
+/** Routes by path; paths without parameters first, so that `/runs/query` does not match `/runs/{id}`. */
+function byPath(routes: readonly GuardedPlatformRoute[]): Map<string, GuardedPlatformRoute[]> {
+  const groups = new Map<string, GuardedPlatformRoute[]>()
+  const open = ({ path }: GuardedPlatformRoute): number => Number(path.includes('{'))
+  for (const route of routes.toSorted((a, b) => open(a) - open(b)))
+    groups.set(route.path, [...(groups.get(route.path) ?? []), route])
+  return groups
+}
+
+function allowedMethods(routes: readonly GuardedPlatformRoute[]): string {
+  const methods = routes.map(({ method }): string => method)
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+}
+
+/** Express 5 for everything but ingest; `exchangeOf` returns the exchange that was created for a request. */
+function createRouter(
+  deps: AppDeps,
+  {
+    entrance,
+    exchangeOf,
+    other,
+    deploymentName,
+    cors,
+  }: {
+    entrance: Entrance
+    exchangeOf(req: Request): Exchange
+    other: OtherApi | undefined
+    deploymentName: string | undefined
+    cors: CorsRules | undefined
+  },
+) {
+  const router = express()
+  const answering = { ...deps, compressor: createCompressor() }
+  router.disable('x-powered-by').disable('etag').enable('case sensitive routing')
+  for (const [path, routes] of byPath(platformRoutes())) {
+    const target = router.route(expressPath(path))
+    const allow = allowedMethods(routes)
+    if (routes.some(({ any_origin }) => any_origin)) target.all(letAnyOrigin(allow))
+    for (const route of routes.filter(({ hot }) => !hot)) {
+      const method = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'put' | 'delete'
+      target[method]((req: Request) =>
+        dispatch(exchangeOf(req), route, req.params, answering, entrance.admission),
+      )
+    }
+    target.options((req: Request) => {
+      const exchange = exchangeOf(req)
+      const headers = cors === undefined ? { allow } : preflightHeaders(exchange, cors, allow)
+      sendBytes(exchange, 204, headers, '')
+    })
+    target.all((req: Request, res: Response) => {
+      exchangeOf(req).route = path
+      res.setHeader('allow', allow)
+      throw notServedHere(new AppError('method_not_allowed'), askedBy(exchangeOf(req)), other)
+    })
+  }
+  router.use((req: Request) => {
+    const asked = askedBy(exchangeOf(req))
+    throw notServedHere(noRoute(asked, deploymentName), asked, other)
+  })
+  router.use((thrown: unknown, req: Request, _res: Response, _next: NextFunction) => {
+    refuse(exchangeOf(req), isUnreadablePath(thrown) ? new AppError('not_found') : thrown, {
+      ...deps,
+      ...entrance,
+    })
+  })
+  return router
+}
+
+/** Adds CORS headers so that pages of any site may call the path. Their requests have no cookies. */
+function letAnyOrigin(allow: string) {
+  return (_req: Request, res: Response, next: NextFunction): void => {
+    res.setHeader('access-control-allow-origin', '*')
+    res.setHeader('access-control-allow-methods', allow)
+    res.setHeader('access-control-allow-headers', '*')
+    res.setHeader('access-control-max-age', '600')
+    next()
+  }
+}
+
+interface Asked {
+  method: string | undefined
+  path: string
+}
+
+function askedBy({ req: { method }, path }: Exchange): Asked {
+  return { method, path }
+}
+
+const MAX_SHOWN_PATH = 200
+
+/** The refusal of a path without a route; `deployment` is the one that is hosted. */
+function noRoute({ method = 'GET', path }: Asked, deployment: string | undefined): AppError {
+  const [, named] = /^\/deployments\/([^/]+)/.exec(path) ?? []
+  const hosted = deployment === undefined ? 'this server hosts no graphs' : `this server has "${deployment}"`
+  const message =
+    named === undefined
+      ? `Not found: there is no route ${method} ${path.slice(0, MAX_SHOWN_PATH)}; /docs lists all routes.`
+      : `Not found: there is no deployment "${named.slice(0, MAX_SHOWN_PATH)}"; ${hosted}.`
+  return new AppError('not_found', { message })
+}
+
+/** The deployment API, for requests sent to the wrong listener. */
+function otherApi({ deployment, deploymentPort = () => undefined }: AppCompanions): OtherApi | undefined {
+  return (
+    deployment && {
+      name: 'the deployment API (threads and runs of graphs)',
+      serves: deployment.serves,
+      port: deploymentPort,
+      also: `and is under /deployments/${encodeURIComponent(deployment.name)} of this one`,
+    }
+  )
+}
+
+/** The prefix of the deployment's own paths in a request's URL: `/deployments/{name}`, after `/api/v1` or not. */
+function mountPrefix(name: string, url = ''): string | undefined {
+  const mount = `/deployments/${encodeURIComponent(name)}`
+  const prefix = url.slice(0, url.length - withoutPrefix(url).length) + mount
+  if (!url.startsWith(prefix)) return undefined
+  const next = url[prefix.length]
+  return next === undefined || next === '/' || next === '?' ? prefix : undefined
+}
+
+/** The error that Express throws for a path with a broken percent-encoding: no route has such a path. */
+function isUnreadablePath(thrown: unknown): boolean {
+  return thrown instanceof URIError
+}
+
+/**
+ * The platform API with dependencies `deps`. Ingest requests are matched on the raw request, before Express, which is
+ * six times cheaper for small bodies (facts §4.4); each path is served with and without `/api/v1` and `/api`.
+ */
+export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
+  const {
+    observer,
+    outflow = createOutflow(),
+    entrance = createEntrance(deps),
+    deployment,
+    mounts,
+    web,
+  } = companions
+  const observing = observer ?? createObserver(deps)
+  const stopObserving = observeProcess(deps.metrics)
+  const exchanges = new WeakMap<IncomingMessage, Exchange>()
+  const exchangeOf = (req: IncomingMessage): Exchange => {
+    const exchange = exchanges.get(req)
+    if (exchange === undefined)
+      throw new AppError('internal', { message: 'A request reached the router before its key was checked.' })
+    return exchange
+  }
+  const ingest = createIngestHandler(deps, entrance)
+  // Without keys no page of another origin may read a response (IDENTITY-14).
+  const cors = deps.gates === undefined ? readCorsRules({}) : undefined
+  const router = createRouter(deps, {
+    ...{ entrance, exchangeOf, cors },
+    other: otherApi(companions),
+    deploymentName: deployment?.name,
+  })
+
+  const servePage = (web: WebApp, exchange: Exchange): Promise<void> =>
+    web.handle(exchange).catch((error: unknown) => refuse(exchange, error, { ...deps, ...entrance }))
+
+  const handle = (exchange: Exchange): void => {
+    const { req, res, path, search } = exchange
+    if (web?.matches(path) === true) return void servePage(web, exchange)
+    if (cors !== undefined && sessionOf(exchange) === undefined) allowOrigin(exchange, cors)
+    const match = matchIngest(req.method, path)
+    if (match !== undefined) return ingest(exchange, match)
+    exchanges.set(req, exchange)
+    req.url = search === '' ? path : `${path}?${search}`
+    router(req, res)
+  }
+
+  return {
+    handle(req, res) {
+      const prefix = deployment && mountPrefix(deployment.name, req.url)
+      if (prefix !== undefined) return deployment?.handle(req, res, prefix)
+      const mount = mounts && mountOf(mounts, req.url)
+      if (mount !== undefined && !(mount.found instanceof AppError))
+        return mount.found.handle(req, res, mount.prefix)
+      const exchange = createExchange(req, res, withoutPrefix, outflow)
+      exchange.sessionGates = deps.sessionGates
+      const refusal = mount?.found
+      observing.observe(exchange, () => {
+        if (refusal instanceof AppError) refuse(exchange, refusal, { ...deps, ...entrance })
+        else handle(exchange)
+      })
+    },
+    inFlightBytes: entrance.admission.inFlightBytes,
+    close: stopObserving,
+  }
+}

@@ -1,0 +1,170 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { AppError } from '../../base/errors.ts'
+import { NIL_UUID } from '../../base/ids.ts'
+import type { Principal } from '../../identity/principal.ts'
+import type { Accepted } from '../../ingest/ingester.ts'
+import type { Rejected, RequestHead } from '../../trace/decode/decoded.ts'
+import type { AppDeps } from './app-deps.ts'
+import { dropBody, dropRest, withBody } from '../body/body.ts'
+import { callerOf, sessionOf } from '../server/credentials.ts'
+import type { Entrance } from './entrance.ts'
+import { type Exchange, sendJson } from '../server/exchange.ts'
+import { assertJsonType } from '../body/json.ts'
+import { assertOtlpType, isOtlp, type OtlpKind, otlpProblem, sendExported } from './otlp.ts'
+import { accessOf, assertAllowed } from './permissions.ts'
+import { type ProblemWriter, sendProblem, textProblem } from '../server/problem.ts'
+import type { RouteAccess } from '../api/route.ts'
+import { usageWarning } from './usage-warning.ts'
+
+/** The ingest route of a request. */
+export interface IngestMatch {
+  kind: RequestHead['kind'] | OtlpKind
+  route: string
+  access: RouteAccess
+  /** The key may be the password of `Authorization: Basic`, as Langfuse's clients send it. */
+  basic?: true
+  path_run_id?: string
+}
+
+function post(route: string, kind: IngestMatch['kind'], basic?: true): [path: string, match: IngestMatch] {
+  return [route, { kind, route, access: accessOf(`POST ${route}`), ...(basic && { basic }) }]
+}
+
+const POSTS: ReadonlyMap<string, IngestMatch> = new Map([
+  post('/runs/multipart', 'multipart'),
+  post('/runs/batch', 'batch'),
+  post('/runs', 'create'),
+  post('/otel/v1/traces', 'otlp-traces'),
+  post('/v1/traces', 'otlp-traces'),
+  post('/otel/v1/logs', 'otlp-logs'),
+  post('/v1/logs', 'otlp-logs'),
+  post('/otel/v1/metrics', 'otlp-metrics'),
+  post('/v1/metrics', 'otlp-metrics'),
+  post('/public/otel/v1/traces', 'otlp-traces', true),
+])
+const JSON_KINDS: ReadonlySet<IngestMatch['kind']> = new Set(['batch', 'create', 'update'])
+const PATCH_ACCESS = accessOf('PATCH /runs/{id}')
+const UPDATE = /^\/runs\/([^/]+)$/
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** The ingest route of a request line; `path` has no prefix. */
+export function matchIngest(method: string | undefined, path: string): IngestMatch | undefined {
+  if (method === 'POST') return POSTS.get(path)
+  const id = method === 'PATCH' ? UPDATE.exec(path)?.[1] : undefined
+  if (id === undefined) return undefined
+  return { kind: 'update', route: '/runs/{id}', access: PATCH_ACCESS, path_run_id: decoded(id) }
+}
+
+/** Head of an ingest request in the form that decoding needs. */
+export function requestHead(
+  { kind, path_run_id }: Pick<RequestHead, 'kind' | 'path_run_id'>,
+  headers: IncomingHttpHeaders,
+  principal: Principal,
+  deps: AppDeps,
+): RequestHead {
+  const { max_body_bytes, max_parts, max_part_bytes } = deps.limits
+  const project = headers['langsmith-project']
+  return {
+    kind,
+    content_type: headers['content-type'] ?? '',
+    content_encoding: headers['content-encoding'] ?? '',
+    ...(path_run_id !== undefined && { path_run_id }),
+    ...(typeof project === 'string' && { project }),
+    workspace_id: principal.workspace_id,
+    user_id: principal.user_id ?? NIL_UUID,
+    api_key_id: principal.api_key_id,
+    received_at: deps.clock.now(),
+    limits: { max_body_bytes, max_parts, max_part_bytes },
+  }
+}
+
+/** The outcome of one item that was not stored, in an ingest response (D-6). */
+function toOutcome({ run_id, code, field, reason }: Rejected) {
+  return { run_id, code, field, reason }
+}
+
+/**
+ * 202 when anything was stored or nothing was sent; else the status and LangSmith's wording of the first rejected item
+ * (contract §1.5: a request fails only if nothing of it can be stored).
+ */
+export function sendAccepted(exchange: Exchange, outcome: Accepted): void {
+  const accepted = outcome.accepted + outcome.feedback
+  const rejected = outcome.rejected.map(toOutcome)
+  const [first] = outcome.rejected
+  if (accepted === 0 && first !== undefined) {
+    const body = { detail: first.reason, error: first.error, code: first.code, rejected }
+    sendJson(exchange, first.status, body)
+    return
+  }
+  const message = rejected.length === 0 ? 'Runs accepted' : 'Runs accepted in part'
+  const body = { message, accepted, rejected, ...(outcome.truncated && { truncated: true }) }
+  sendJson(exchange, 202, body, usageWarning(outcome))
+}
+
+/**
+ * Handles one ingest request completely: caller, permission, memory, body, ingest, response. If the connection breaks
+ * during a multipart body, the part that arrived is ingested, although no client receives the response (contract §1.3).
+ */
+export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
+  const ingest = async (exchange: Exchange, match: IngestMatch): Promise<void> => {
+    const { req } = exchange
+    const caller = callerOf(exchange, deps, { basic: match.basic })
+    const needsNoKey = deps.gates !== undefined || sessionOf(exchange, match) !== undefined
+    if (needsNoKey && JSON_KINDS.has(match.kind)) assertJsonType(req, true)
+    const principal = caller instanceof Promise ? await caller : caller
+    exchange.principal = principal
+    assertAllowed(principal, match.access)
+    const { kind } = match
+    if (kind === 'otlp-metrics') {
+      assertOtlpType(req)
+      await dropBody(req)
+      return sendExported(exchange, kind, entrance.dropMetrics())
+    }
+    const head = requestHead({ ...match, kind }, req.headers, principal, deps)
+    await withBody(exchange, entrance.admission, deps.limits, async ({ bytes, aborted }) => {
+      if (aborted && (kind !== 'multipart' || bytes.length === 0)) return
+      if (aborted) head.truncated = true
+      const outcome = await deps.ingester.ingest(head, bytes)
+      if (isOtlp(head.kind)) sendExported(exchange, head.kind, outcome)
+      else sendAccepted(exchange, outcome)
+    })
+  }
+  return (exchange: Exchange, match: IngestMatch): void => {
+    exchange.route = match.route
+    const write = isOtlp(match.kind) ? otlpProblem(exchange) : undefined
+    ingest(exchange, match).catch((thrown: unknown) =>
+      refuse(exchange, thrown, { ...deps, ...entrance }, write),
+    )
+  }
+}
+
+/** Paths that `langgraph deploy` calls. */
+const CONTROL_PLANE = /^\/(v2\/(deployments|listeners|uploads)|v1\/projects)(\/|$)/
+
+/** Responds with the error; the rest of the body is dropped, or cut off if it arrives too slowly. */
+export function refuse(
+  exchange: Exchange,
+  thrown: unknown,
+  deps: Pick<AppDeps, 'logger'> & Partial<Pick<Entrance, 'refusals'>>,
+  write?: ProblemWriter,
+): void {
+  const { req, route } = exchange
+  if (thrown instanceof AppError)
+    deps.refusals?.note({
+      what: `${req.method} ${route}`,
+      headers: req.headers,
+      from: req.socket.remoteAddress,
+      error: thrown,
+    })
+  const tooSlow = thrown instanceof AppError && thrown.code === 'body_too_slow'
+  const writer = write ?? (CONTROL_PLANE.test(exchange.path) ? textProblem : undefined)
+  sendProblem(exchange, thrown, deps.logger, tooSlow ? { connection: 'close' } : {}, writer)
+  if (!tooSlow) dropRest(exchange.req)
+}

@@ -1,0 +1,227 @@
+import type { Principal } from '../../identity/principal.ts'
+import { AppError } from '../../base/errors.ts'
+import type { GuardedRoute, Need, Route, RouteAccess, RouteHead } from '../api/route.ts'
+
+/**
+ * Route → requirement (D-40): the one source for the server, the OpenAPI document, docs/permissions.md and the
+ * permission matrix test. The server does not start if a route is missing here.
+ */
+export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
+  'POST /runs/multipart': 'runs:create',
+  'POST /runs/batch': 'runs:create',
+  'POST /runs': 'runs:create',
+  'PATCH /runs/{id}': 'runs:create',
+  'POST /otel/v1/traces': 'runs:create',
+  'POST /v1/traces': 'runs:create',
+  'POST /otel/v1/logs': 'runs:create',
+  'POST /v1/logs': 'runs:create',
+  'POST /otel/v1/metrics': 'runs:create',
+  'POST /v1/metrics': 'runs:create',
+  'POST /public/otel/v1/traces': 'runs:create',
+  'POST /feedback': 'runs:create',
+  'PATCH /feedback/{id}': 'runs:create',
+  'DELETE /feedback/{id}': 'runs:create',
+  'POST /feedback/tokens': 'runs:create',
+  'POST /feedback/tokens/{token}': 'open',
+  'POST /feedback-configs': 'runs:create',
+  'PATCH /feedback-configs': 'runs:create',
+  'DELETE /feedback-configs': 'runs:create',
+
+  'GET /runs/{id}': 'runs:read',
+  'GET /runs/{id}/media': 'runs:read',
+  'POST /runs/query': 'runs:read',
+  'POST /runs/stats': 'runs:read',
+  'POST /runs/facets': 'runs:read',
+  'GET /traces/{trace_id}': 'runs:read',
+  'GET /live': 'runs:read',
+  'GET /runs/{id}/attachments/{name}': 'runs:read',
+  'POST /runs/validate': 'runs:read',
+  'GET /feedback': 'runs:read',
+  'GET /feedback/{id}': 'runs:read',
+  'GET /feedback/tokens': 'runs:read',
+  'GET /feedback-configs': 'runs:read',
+
+  'POST /v2/runs/query': 'runs:read',
+  'GET /v2/runs/{id}': 'runs:read',
+  'GET /v2/runs/{id}/url': 'runs:read',
+  'POST /v2/traces/query': 'runs:read',
+  'GET /v2/traces/{id}/runs': 'runs:read',
+  'PUT /runs/{id}/share': 'runs:create',
+  'GET /runs/{id}/share': 'runs:read',
+  'DELETE /runs/{id}/share': 'runs:create',
+  'POST /v2/runs/{id}/share': 'runs:create',
+  'DELETE /v2/runs/{id}/share': 'runs:create',
+  'POST /v2/threads/{id}/share': 'runs:create',
+  'GET /v2/threads/{id}/share': 'runs:read',
+  'DELETE /v2/threads/{id}/share': 'runs:create',
+  'GET /public/{token}/run': 'open',
+  'GET /public/{token}/run/{id}': 'open',
+  'POST /public/{token}/runs/query': 'open',
+  'POST /v2/public/{token}/runs/query': 'open',
+  'GET /v2/public/{token}/run/{id}': 'open',
+  'GET /public/attachments/{id}/{name}': 'open',
+  'POST /v2/threads/query': 'runs:read',
+  'POST /v2/threads/stats': 'runs:read',
+  'GET /v2/threads/{id}/traces': 'runs:read',
+  'GET /v2/threads/{id}/stats': 'runs:read',
+  'POST /runs/group': 'runs:read',
+  'DELETE /sessions/{id}': 'runs:delete',
+  'DELETE /traces/{trace_id}': 'runs:delete',
+  'POST /runs/delete': 'runs:delete',
+  'GET /runs/delete/{job_id}': 'runs:read',
+
+  'GET /sessions': 'projects:read',
+  'POST /sessions': 'projects:create',
+  'GET /sessions/{id}': 'projects:read',
+  'PATCH /sessions/{id}': 'projects:create',
+
+  'GET /sessions/resolutions': 'projects:read',
+  'POST /sessions/{id}/dashboard': 'projects:read',
+  'GET /v2/sessions': 'projects:read',
+  'POST /v2/sessions': 'projects:create',
+  'GET /v2/sessions/{id}': 'projects:read',
+  'PATCH /v2/sessions/{id}': 'projects:create',
+
+  'GET /model-price-map': 'workspaces:read',
+  'GET /model-price-map/lookup': 'workspaces:read',
+  'POST /model-price-map': 'workspaces:manage',
+  'PUT /model-price-map/{id}': 'workspaces:manage',
+  'DELETE /model-price-map/{id}': 'workspaces:manage',
+  'POST /runs/reprice': 'workspaces:manage',
+  'GET /runs/reprice/{job_id}': 'runs:read',
+
+  'POST /auth/session': 'open',
+  'GET /auth/session': 'any key',
+  'DELETE /auth/session': 'open',
+  'POST /auth/tickets': 'any key',
+
+  'GET /workspaces': 'workspaces:read',
+  'POST /workspaces': 'workspaces:manage',
+  'PATCH /workspaces/{id}': 'workspaces:manage',
+  'DELETE /workspaces/{id}': 'workspaces:manage',
+  'GET /settings': 'any key',
+
+  'GET /orgs/current': 'organization:read',
+  'GET /orgs/current/roles': 'organization:read',
+  'GET /orgs/current/members': 'organization:read',
+  'POST /orgs/current/members': 'organization:manage',
+  'PATCH /orgs/current/members/{user_id}': 'organization:manage',
+  'DELETE /orgs/current/members/{user_id}': 'organization:manage',
+  'GET /orgs/current/service-keys': 'organization:read',
+  'POST /orgs/current/service-keys': 'organization:manage',
+  'DELETE /orgs/current/service-keys/{id}': 'organization:manage',
+  'GET /orgs/current/personal-access-tokens': 'any key',
+  'POST /orgs/current/personal-access-tokens': 'any writing key',
+  'DELETE /orgs/current/personal-access-tokens/{id}': 'any writing key',
+  'GET /orgs/current/audit-logs': 'organization:read',
+
+  'GET /usage-limits': 'organization:read',
+  'PUT /usage-limits': 'organization:manage',
+  'DELETE /usage-limits/{id}': 'organization:manage',
+  'GET /orgs/current/billing/granular-usage': 'organization:read',
+  'GET /orgs/current/billing/granular-usage/export': 'organization:read',
+  'GET /orgs/current/billing/usage-traces': 'organization:read',
+  'GET /orgs/current/billing/usage-details': 'organization:read',
+  'GET /orgs/current/billing/usage-details/export': 'organization:read',
+  'POST /orgs/current/billing/usage-rebuild': 'organization:manage',
+  'GET /orgs/current/billing/usage-rebuild': 'organization:read',
+
+  'GET /v2/deployments': 'deployments:read',
+  'POST /v2/deployments': 'deployments:manage',
+  'GET /v2/deployments/{id}': 'deployments:read',
+  'PATCH /v2/deployments/{id}': 'deployments:manage',
+  'DELETE /v2/deployments/{id}': 'deployments:manage',
+  'POST /v2/deployments/{id}/upload-url': 'deployments:manage',
+  'POST /v2/deployments/{id}/push-token': 'deployments:manage',
+  'PUT /v2/uploads/{token}': 'open',
+  'GET /v2/deployments/{id}/revisions': 'deployments:read',
+  'GET /v2/deployments/{id}/revisions/{revision_id}': 'deployments:read',
+  'POST /v2/deployments/{id}/revisions/{revision_id}/redeploy': 'deployments:manage',
+  'POST /v2/deployments/{id}/revisions/{revision_id}/interrupt': 'deployments:manage',
+  'POST /v1/projects/{id}/deploy_logs': 'deployments:read',
+  'POST /v1/projects/{id}/revisions/{revision_id}/deploy_logs': 'deployments:read',
+  'POST /v1/projects/{id}/revisions/{revision_id}/build_logs': 'deployments:read',
+  'GET /deployments/{id}/logs': 'deployments:read',
+  'GET /deployments/runtimes': 'deployments:read',
+  'GET /v2/listeners': 'deployments:read',
+  'GET /o/{tenant}/host/deployments/{id}': 'open',
+  'GET /host/deployments': 'open',
+
+  'GET /ingest/health': 'organization:read',
+  'GET /metrics': 'organization:read',
+  'GET /ok': 'open',
+  'GET /info': 'open',
+  'GET /docs': 'open',
+  'GET /docs/{file}': 'open',
+  'GET /openapi.json': 'open',
+  'GET /': 'open',
+}
+
+/** Routes about the organization as a whole: only for keys of all of its workspaces. */
+export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
+  'POST /workspaces',
+  'GET /orgs/current/audit-logs',
+  'GET /usage-limits',
+  'PUT /usage-limits',
+  'DELETE /usage-limits/{id}',
+  'POST /orgs/current/billing/usage-rebuild',
+])
+
+/**
+ * Routes that act in the organization or report on the whole server. A key without a default workspace may call them
+ * without X-Tenant-Id, since scrapers of metrics cannot send one.
+ */
+const ORGANIZATION_ROUTE = /^\w+ \/(auth|orgs\/current|workspaces|usage-limits|metrics|ingest\/health)(\/|$)/
+
+/** Name of a route in ROUTE_NEEDS. */
+export function routeName({ method, path }: Pick<RouteHead, 'method' | 'path'>): string {
+  return `${method} ${path}`
+}
+
+/**
+ * The routes, each with its requirement. @throws AppError internal when a route is not in the table, or the table has
+ * an unknown route
+ */
+export function guardRoutes<D>(
+  routes: readonly Route<D>[],
+  needs = ROUTE_NEEDS,
+  whole = WHOLE_ORGANIZATION,
+): GuardedRoute<D>[] {
+  const names = new Set(routes.map(routeName))
+  const strays = [...Object.keys(needs), ...whole].filter((name) => !names.has(name))
+  const missing = [...names].filter((name) => !Object.hasOwn(needs, name))
+  if (missing.length > 0 || strays.length > 0) {
+    const lists = `without an entry: ${missing.join(', ') || 'none'}; without a route: ${strays.join(', ') || 'none'}`
+    throw new AppError('internal', { message: `The table of permissions does not fit the routes: ${lists}.` })
+  }
+  return routes.map((route) => ({ ...route, access: accessOf(routeName(route), needs, whole) }))
+}
+
+/** @throws AppError internal for a route that is not in the table */
+export function accessOf(name: string, needs = ROUTE_NEEDS, whole = WHOLE_ORGANIZATION): RouteAccess {
+  const need = needs[name]
+  if (need === undefined) throw new AppError('internal', { message: `${name} is not in the table.` })
+  const acts_in = ORGANIZATION_ROUTE.test(name) ? 'organization' : 'workspace'
+  return { need, whole_organization: whole.has(name), acts_in }
+}
+
+/** @throws AppError forbidden with the missing permission */
+export function assertAllowed(
+  principal: Principal,
+  { need, whole_organization }: Pick<RouteAccess, 'need' | 'whole_organization'>,
+): void {
+  if (!has(principal, need))
+    throw new AppError('forbidden', { message: `Forbidden: this needs ${needText(need)}.` })
+  if (whole_organization && !principal.all_workspaces) {
+    throw new AppError('forbidden', { message: 'Forbidden: this needs a key of all workspaces.' })
+  }
+}
+
+function has({ permissions, read_only }: Principal, need: Need): boolean {
+  if (need === 'open' || need === 'any key') return true
+  return need === 'any writing key' ? !read_only : permissions.has(need)
+}
+
+function needText(need: Need): string {
+  return need === 'any writing key' ? 'a key that is not read-only' : `the permission ${need}`
+}

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { AppError } from '../../base/errors.ts'
+import { createRateLimit } from './rate-limit.ts'
+
+it('refuses a key that has used up its window, and only that key, until the window ends', () => {
+  let now = 1_000
+  const limit = createRateLimit({ max: 2, window_ms: 60_000, clock: { now: () => now } })
+  const refusal = (key: string): unknown => {
+    try {
+      limit.take(key)
+      return undefined
+    } catch (error) {
+      return error
+    }
+  }
+  expect([refusal('a'), refusal('a'), refusal('b')]).toEqual([undefined, undefined, undefined])
+  limit.giveBack('a')
+  expect([refusal('a'), refusal('a')]).toEqual([undefined, expect.any(AppError)])
+  now += 59_000
+  const refused = refusal('a')
+  expect(refused).toBeInstanceOf(AppError)
+  expect(refused).toMatchObject({ code: 'rate_limited', details: { retry_after: 1 } })
+  now += 1_000
+  expect(refusal('a')).toBeUndefined()
+})

@@ -1,0 +1,43 @@
+import { type Clock, steadyTime } from '../../base/clock.ts'
+import { AppError } from '../../base/errors.ts'
+import { RecentMap } from '../../base/recent-map.ts'
+
+/** Counts the calls of each key; the latest 100,000 keys are kept. */
+export interface RateLimit {
+  /** @throws AppError rate_limited when the key has made `max` calls in the current window */
+  take(key: string): void
+  /** Takes back one call of the current window, which is then not counted. */
+  giveBack(key: string): void
+}
+
+const MAX_KEYS = 100_000
+
+/** Allows each key `max` calls in windows of `window_ms` that begin with its first call. */
+export function createRateLimit({
+  max,
+  window_ms,
+  clock,
+}: {
+  max: number
+  window_ms: number
+  clock: Clock
+}): RateLimit {
+  const windows = new RecentMap<string, { until: number; taken: number }>(MAX_KEYS)
+  return {
+    take(key) {
+      const now = steadyTime(clock)
+      const known = windows.get(key)
+      const window = known !== undefined && now < known.until ? known : { until: now + window_ms, taken: 0 }
+      if (window.taken >= max) {
+        const retry_after = Math.max(1, Math.ceil((window.until - now) / 1000))
+        throw new AppError('rate_limited', { details: { retry_after } })
+      }
+      window.taken++
+      windows.set(key, window)
+    },
+    giveBack(key) {
+      const known = windows.get(key)
+      if (known !== undefined && known.taken > 0) known.taken--
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import type { ServerResponse } from 'node:http'
+import { aborted, pause } from '../../../base/pause.ts'
+import type { LiveFeed } from '../../../ingest/live/live-feed.ts'
+import { ChangeCollector } from '../../../ingest/live/run-changes.ts'
+import { createHeartbeats } from '../../deployment/sse/heartbeats.ts'
+import { createPlaces, HEARTBEAT, HEARTBEAT_MS } from '../../deployment/sse/sse.ts'
+import type { LiveBody } from '../../server/exchange.ts'
+import { createOutflow } from '../../server/outflow.ts'
+
+/** The subjects of a stream. */
+export interface LiveTopics {
+  workspace_id: string
+  projects: ReadonlySet<string>
+  traces: ReadonlySet<string>
+  /** Whether it sends the health of ingest. */
+  ingest: boolean
+}
+
+/** Streams of changes for browsers. */
+export interface LiveStreams {
+  /** Counts an open stream of `holder`; the returned function releases it. @throws AppError too_many_streams */
+  enter(holder: string): () => void
+  body(topics: LiveTopics, holder: string): LiveBody
+  /** Ends all streams; their clients connect again. */
+  close(): void
+}
+
+export interface LiveStreamsParts {
+  feed: Pick<LiveFeed, 'listen'>
+  /** The health of ingest as JSON. */
+  health(): unknown
+  limits: { at_once: number; at_once_per_key: number }
+  /** Pause after each event; default: 250, which is four events a second. */
+  interval_ms?: number
+  /** A stream ends after this long, so that its client signs in again. */
+  max_ms?: number
+}
+
+const INTERVAL_MS = 250
+const MAX_MS = 10 * 60_000
+const HEALTH_MS = 1000
+/** Runs of one event; with more, `more` is true and the client reads its lists again. */
+const MAX_RUNS = 500
+/** Bytes that clients have not read yet, of all streams together. */
+const MAX_UNSENT_BYTES = 16 << 20
+
+/** The changes that one stream has not sent yet. */
+class Pending {
+  readonly #topics: LiveTopics
+  readonly #runs = new ChangeCollector(MAX_RUNS)
+  #more = false
+  #health = ''
+  #isHealthNew = false
+  #wake = Promise.withResolvers<void>()
+
+  constructor(topics: LiveTopics) {
+    this.#topics = topics
+  }
+
+  /** Resolves when there are changes to send. */
+  get ready(): Promise<void> {
+    return this.#wake.promise
+  }
+
+  /** Subscribes to the feed; the returned function ends it. */
+  follow({ feed, health }: LiveStreamsParts): () => void {
+    const { workspace_id, projects, traces, ingest } = this.#topics
+    const leave = feed.listen(workspace_id, {
+      changed: (run) => {
+        if (!projects.has(run.project_id) && !traces.has(run.trace_id)) return
+        this.#runs.add(run)
+        this.#wake.resolve()
+      },
+      more: (project_id) => {
+        if (project_id !== undefined && !projects.has(project_id) && traces.size === 0) return
+        this.#more = true
+        this.#wake.resolve()
+      },
+    })
+    if (!ingest) return leave
+    const look = (): void => this.#see(JSON.stringify(health()))
+    look()
+    const timer = setInterval(look, HEALTH_MS).unref()
+    return () => {
+      clearInterval(timer)
+      leave()
+    }
+  }
+
+  /** The events since the last call. */
+  take(): string {
+    this.#wake = Promise.withResolvers()
+    const { runs, more_in } = this.#runs.take()
+    const more = this.#more || more_in.length > 0
+    this.#more = false
+    const told = runs.map(({ workspace_id: _ours, ...run }) => run)
+    const changes = told.length > 0 || more ? frame('runs', JSON.stringify({ runs: told, more })) : ''
+    const health = this.#isHealthNew ? frame('ingest', this.#health) : ''
+    this.#isHealthNew = false
+    return changes + health
+  }
+
+  #see(health: string): void {
+    if (health === this.#health) return
+    this.#health = health
+    this.#isHealthNew = true
+    this.#wake.resolve()
+  }
+}
+
+function frame(event: string, data: string): string {
+  return `event: ${event}\ndata: ${data}\n\n`
+}
+
+export function createLiveStreams(parts: LiveStreamsParts): LiveStreams {
+  const { limits, interval_ms = INTERVAL_MS, max_ms = MAX_MS } = parts
+  const outflow = createOutflow({ max_bytes: MAX_UNSENT_BYTES })
+  const heartbeats = createHeartbeats(HEARTBEAT, HEARTBEAT_MS)
+  const places = createPlaces(limits)
+  const closing = new AbortController()
+
+  const writeAll = async (res: ServerResponse, pending: Pending, holder: string): Promise<void> => {
+    const gone = new AbortController()
+    res.once('close', () => gone.abort())
+    const ended = AbortSignal.any([closing.signal, gone.signal, AbortSignal.timeout(max_ms)])
+    const end = aborted(ended)
+    let text = frame('open', '{}')
+    while (!ended.aborted) {
+      heartbeats.spoke(res)
+      if (text !== '' && !(await outflow.write(holder, res, Buffer.from(text)))) return
+      await pause(interval_ms, ended)
+      await Promise.race([pending.ready, end])
+      text = pending.take()
+    }
+  }
+
+  return {
+    enter: places.enter,
+    body(topics, holder) {
+      const pending = new Pending(topics)
+      const leave = pending.follow(parts)
+      return {
+        async writeTo(res) {
+          heartbeats.join(res)
+          await writeAll(res, pending, holder).finally(() => heartbeats.leave(res))
+        },
+        close: leave,
+      }
+    },
+    close: () => closing.abort(),
+  }
+}

@@ -1,0 +1,84 @@
+import { openApiDocument } from '../api/openapi.ts'
+import { guardRoutes } from './permissions.ts'
+import type { GuardedPlatformRoute } from './route.ts'
+import { apiKeyRoutes } from './routes/identity/api-keys.ts'
+import { browserSessionRoutes } from './routes/identity/sessions.ts'
+import { auditRoutes } from './routes/identity/audit.ts'
+import { deletionRoutes } from './routes/deleting/deletion.ts'
+import { deploymentLogRoutes } from './routes/deployments/logs.ts'
+import { deploymentRoutes } from './routes/deployments/deployments.ts'
+import { revisionRoutes } from './routes/deployments/revisions.ts'
+import { serverFactRoutes } from './routes/deployments/server-facts.ts'
+import { feedbackConfigRoutes } from './routes/feedback/configs.ts'
+import { feedbackRoutes } from './routes/feedback/records.ts'
+import { feedbackTokenRoutes } from './routes/feedback/tokens.ts'
+import { ingestRoutes } from './routes/tracing/ingest.ts'
+import { liveRoutes } from './routes/tracing/live.ts'
+import { memberRoutes } from './routes/identity/members.ts'
+import { organizationRoutes } from './routes/identity/organization.ts'
+import { otlpRoutes } from './routes/tracing/otlp.ts'
+import { priceRoutes } from './routes/prices.ts'
+import { repriceRoutes } from './routes/reprice.ts'
+import { runRoutes } from './routes/tracing/runs.ts'
+import { sessionRoutes } from './routes/tracing/sessions.ts'
+import { publicRoutes } from './routes/sharing/public.ts'
+import { shareRoutes } from './routes/sharing/shares.ts'
+import { facetRoutes } from './routes/tracing/facets.ts'
+import { statsRoutes } from './routes/tracing/stats.ts'
+import { systemRoutes } from './routes/system.ts'
+import { usageLimitRoutes } from './routes/usage/limits.ts'
+import { usageRoutes } from './routes/usage/report.ts'
+import { usageRebuildRoutes } from './routes/usage/rebuild.ts'
+import { sessionV2Routes } from './routes/v2/sessions.ts'
+import { runV2Routes } from './routes/v2/runs.ts'
+import { threadV2Routes } from './routes/v2/threads.ts'
+import { traceV2Routes } from './routes/v2/traces.ts'
+import { workspaceRoutes } from './routes/identity/workspaces.ts'
+
+/** Every route of the platform API, each with its requirement. */
+export function platformRoutes(): GuardedPlatformRoute[] {
+  const documents = new Map<string, object>()
+  const openApi = (version: string): object => {
+    const known = documents.get(version)
+    if (known !== undefined) return known
+    const document = openApiDocument(routes, version)
+    documents.set(version, document)
+    return document
+  }
+  const routes = guardRoutes([
+    ...ingestRoutes(),
+    ...otlpRoutes(),
+    ...statsRoutes(),
+    ...facetRoutes(),
+    ...runRoutes(),
+    ...liveRoutes(),
+    ...runV2Routes(),
+    ...traceV2Routes(),
+    ...threadV2Routes(),
+    ...feedbackRoutes(),
+    ...feedbackConfigRoutes(),
+    ...feedbackTokenRoutes(),
+    ...shareRoutes(),
+    ...publicRoutes(),
+    ...sessionRoutes(),
+    ...sessionV2Routes(),
+    ...deletionRoutes(),
+    ...priceRoutes(),
+    ...repriceRoutes(),
+    ...browserSessionRoutes(),
+    ...organizationRoutes(),
+    ...workspaceRoutes(),
+    ...memberRoutes(),
+    ...apiKeyRoutes(),
+    ...auditRoutes(),
+    ...usageRoutes(),
+    ...usageRebuildRoutes(),
+    ...usageLimitRoutes(),
+    ...deploymentRoutes(),
+    ...revisionRoutes(),
+    ...deploymentLogRoutes(),
+    ...serverFactRoutes(),
+    ...systemRoutes(openApi),
+  ])
+  return routes
+}

@@ -1,0 +1,111 @@
+import { AppError } from '../../../../base/errors.ts'
+import type { ControlPlane, Deployer, ListedDeployment } from '../../../../deploy/control-plane.ts'
+import type { Revision } from '../../../../deploy/model.ts'
+import type { Principal } from '../../../../identity/principal.ts'
+import type { SchemaTypes } from '../../../../schema/types.gen.ts'
+import { integerParameter } from '../../../api/parameters.ts'
+import { actorOf } from '../../actor.ts'
+import type { PlatformContext } from '../../route.ts'
+import { ownAddress } from '../../request/own-address.ts'
+
+/** What routes of the control plane get. */
+export type DeploymentContext = Pick<PlatformContext, 'deps' | 'principal' | 'req'>
+
+/** The part of a list that a client asks for. */
+export const PART_QUERY = {
+  limit: integerParameter('At most so many.', { minimum: 1, maximum: 100, otherwise: 20 }),
+  offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
+}
+
+/** Who asks, as the control plane knows callers. */
+export function deployerOf({ organization_id, workspace_id, short_key }: Principal): Deployer {
+  return { organization_id, workspace_id, short_key }
+}
+
+/** A deployment as clients see it. */
+export function shownDeployment(
+  context: DeploymentContext,
+  { hosting, runtimes }: Pick<ControlPlane, 'hosting' | 'runtimes'>,
+  deployment: ListedDeployment,
+): SchemaTypes['deployment'] {
+  const base = ownAddress(context.deps, context.req)
+  const { id, name, managed_by } = deployment
+  const isServer = managed_by === 'server'
+  const { active, draining = [] } = hosting.status(id) ?? {}
+  return {
+    id,
+    tenant_id: deployment.workspace_id,
+    name,
+    source: 'internal_source',
+    source_config: {
+      deployment_type: deployment.type,
+      custom_url: `${base}/deployments/${encodeURIComponent(name)}`,
+    },
+    status: isServer || deployment.active_revision_id !== null ? 'READY' : 'NOT_READY',
+    latest_revision_id: deployment.latest_revision_id,
+    active_revision_id: deployment.active_revision_id,
+    secrets: deployment.secrets.map((secret) => ({ name: secret.name, updated_at: iso(secret.updated_at) })),
+    created_at: iso(deployment.created_at),
+    updated_at: iso(deployment.updated_at),
+    weir: {
+      runtime: isServer ? 'process' : runtimes.name,
+      isolation: runtimes.isolation,
+      studio_url: `${base}/app/deployments/${encodeURIComponent(name)}/studio`,
+      managed_by,
+      active_revision: active?.number ?? null,
+      runs: active?.runs ?? 0,
+      draining: draining.map(({ number, runs }) => ({ number, runs })),
+    },
+  }
+}
+
+/** A revision as clients see it; `active` is the id of the one that serves. */
+export function shownRevision(
+  revision: Revision,
+  { active_revision_id }: Pick<ListedDeployment, 'active_revision_id'>,
+): SchemaTypes['deployment-revision'] {
+  const { id, status, source_path, config_path, created_at, updated_at, ...facts } = revision
+  const { number, source_sha256, artifact_sha256, error, created_by, graphs, rolled_back_from, timings } =
+    facts
+  return {
+    id,
+    status,
+    source: 'internal_source',
+    source_revision_config: { source_tarball_path: source_path, langgraph_config_path: config_path },
+    created_at: iso(created_at),
+    updated_at: iso(updated_at),
+    weir: {
+      ...{ number, is_active: id === active_revision_id, source_sha256, artifact_sha256, error, created_by },
+      ...{ graphs, rolled_back_from, timings },
+    },
+  }
+}
+
+/** Writes a change of a deployment to the audit (P-15). */
+export async function auditDeployment(
+  { deps, principal }: Pick<DeploymentContext, 'deps' | 'principal'>,
+  action: 'create' | 'update' | 'rollback' | 'interrupt' | 'delete',
+  { id, ...details }: { id: string; name: string } & Record<string, unknown>,
+): Promise<void> {
+  const { organization_id } = principal
+  const change = { organization_id, action: `deployment.${action}`, subject_id: id, details }
+  await deps.identity.recordChange(change, actorOf(principal, deps.clock))
+}
+
+/** @throws AppError source_unsupported for images, and for commands of builds (P-9) */
+export function assertSource(
+  source: string | null | undefined,
+  asked: { image_uri?: unknown; install_command?: unknown; build_command?: unknown } = {},
+): void {
+  if ((source ?? 'internal_source') !== 'internal_source' || (asked.image_uri ?? null) !== null)
+    throw new AppError('source_unsupported')
+  for (const name of ['install_command', 'build_command'] as const)
+    if ((asked[name] ?? null) !== null) {
+      const message = `${name} is not supported here: dependencies are installed by the lock file of the project.`
+      throw new AppError('source_unsupported', { message })
+    }
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,133 @@
+import { AppError } from '../../../../base/errors.ts'
+import type { FeedbackConfig, FeedbackConfigFields } from '../../../../ingest/feedback/config-store.ts'
+import { isObject, type JsonObject } from '../../../../schema/json.ts'
+import type { SchemaTypes } from '../../../../schema/types.gen.ts'
+import {
+  integerParameter,
+  requiredTextParameter,
+  textParameter,
+  textsParameter,
+} from '../../../api/parameters.ts'
+import { bodyFault } from '../../../body/json.ts'
+import { type PlatformRoute, route } from '../../route.ts'
+
+const TAG = 'Feedback'
+
+function toConfig(config: FeedbackConfig): SchemaTypes['feedback-config'] {
+  const { workspace_id: tenant_id, modified_at, ...fields } = config
+  const is_enforced = config.is_enforced ?? false
+  return { ...fields, is_enforced, tenant_id, modified_at: new Date(modified_at).toISOString() }
+}
+
+function found<T>(config: T | undefined): T {
+  if (config === undefined) throw new AppError('not_found', { message: 'Feedback config not found' })
+  return config
+}
+
+/** The fields of a body; null and absent ones are left out. */
+function said(body: SchemaTypes['feedback-config-update']): Partial<FeedbackConfigFields> {
+  const { feedback_config = null, is_lower_score_better = null, is_enforced = null } = body
+  return {
+    ...(feedback_config !== null && { feedback_config: feedback_config as JsonObject }),
+    ...(is_lower_score_better !== null && { is_lower_score_better }),
+    ...(is_enforced !== null && { is_enforced }),
+  }
+}
+
+/** The config with the categories that the body adds and removes. */
+function withCategories(
+  { feedback_config }: FeedbackConfig,
+  { add_categories = [], remove_categories = [] }: SchemaTypes['feedback-config-update'],
+): Partial<FeedbackConfigFields> {
+  if (add_categories.length === 0 && remove_categories.length === 0) return {}
+  const fault = (path: string, message: string) => bodyFault([{ code: 'value_error', path, message }])
+  const { categories: stored } = feedback_config
+  if (feedback_config['type'] !== 'categorical' || !Array.isArray(stored))
+    throw fault('feedback_key', 'must be of a categorical config')
+  const removed: readonly unknown[] = remove_categories
+  const kept = stored.filter((category) => !isObject(category) || !removed.includes(category['value']))
+  const categories = [...kept, ...add_categories] as JsonObject[]
+  for (const name of ['value', 'label']) {
+    const values = categories.flatMap((category) => category[name] ?? [])
+    if (new Set(values).size < values.length) throw fault('add_categories', `must not repeat a ${name}`)
+  }
+  if (categories.length < 2) throw fault('remove_categories', 'must leave two categories')
+  return { feedback_config: { ...feedback_config, categories } }
+}
+
+function writeRoutes(): PlatformRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/feedback-configs',
+      summary: 'Create the configuration of a feedback key',
+      description: 'Repeating it changes nothing; another configuration for the same key is a conflict.',
+      tag: TAG,
+      body: 'feedback-config-create',
+      reply: 'feedback-config',
+      errors: ['conflict', 'quota_reached'],
+      async handle({ deps, principal, body }) {
+        const feedback_config = body.feedback_config as JsonObject
+        const open = { is_lower_score_better: null, is_enforced: null }
+        const fields = { ...open, ...said(body), feedback_config }
+        const { configs } = deps.feedback
+        return { body: toConfig(await configs.create(principal.workspace_id, body.feedback_key, fields)) }
+      },
+    }),
+    route({
+      method: 'PATCH',
+      path: '/feedback-configs',
+      summary: 'Change the configuration of a feedback key',
+      tag: TAG,
+      body: 'feedback-config-update',
+      reply: 'feedback-config',
+      errors: ['not_found'],
+      async handle({ deps, principal, body }) {
+        const { configs } = deps.feedback
+        const config = await configs.update(principal.workspace_id, body.feedback_key, (stored) => {
+          const fields = said(body)
+          return { ...fields, ...withCategories({ ...stored, ...fields }, body) }
+        })
+        return { body: toConfig(found(config)) }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/feedback-configs',
+      summary: 'Delete the configuration of a feedback key',
+      description: 'The feedback itself is kept.',
+      tag: TAG,
+      query: { feedback_key: requiredTextParameter('The key.') },
+      reply: 'empty-object',
+      errors: ['not_found'],
+      async handle({ deps, principal, query: { feedback_key } }) {
+        found((await deps.feedback.configs.delete(principal.workspace_id, feedback_key)) || undefined)
+        return { body: {} }
+      },
+    }),
+  ]
+}
+
+/** Configs of feedback by key. */
+export function feedbackConfigRoutes(): PlatformRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/feedback-configs',
+      summary: 'List the configurations of feedback keys',
+      tag: TAG,
+      query: {
+        key: textsParameter('Only these keys.'),
+        name_contains: textParameter('Only keys that contain it, whatever the case.'),
+        limit: integerParameter('At most so many.', { minimum: 1, maximum: 100, otherwise: 100 }),
+        offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
+      },
+      reply: 'feedback-config-list',
+      async handle({ deps, principal, query: { key, name_contains, limit, offset } }) {
+        const query = { keys: key, limit, offset, ...(name_contains !== undefined && { name_contains }) }
+        return { body: (await deps.feedback.configs.list(principal.workspace_id, query)).map(toConfig) }
+      },
+    }),
+    ...writeRoutes(),
+  ]
+}

@@ -1,0 +1,110 @@
+import type { Workspace } from '../../../../identity/identity-store.ts'
+import type { Principal } from '../../../../identity/principal.ts'
+import { AppError } from '../../../../base/errors.ts'
+import { newUuid, parseUuid } from '../../../../base/ids.ts'
+import type { SchemaTypes } from '../../../../schema/types.gen.ts'
+import { actorOf } from '../../actor.ts'
+import type { AppDeps } from '../../app-deps.ts'
+import { uuidParameter } from '../../../api/parameters.ts'
+import { route, type PlatformRoute } from '../../route.ts'
+import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
+
+const TAG = 'Identity'
+
+/** The workspaces that the caller may use and that are not deleted, oldest first. */
+export async function ownWorkspaces(deps: AppDeps, principal: Principal): Promise<Workspace[]> {
+  const all = await deps.identity.workspaces(principal.organization_id)
+  return all.filter(({ id }) => principal.all_workspaces || principal.workspace_ids.includes(id))
+}
+
+function toWorkspace({ id, organization_id, display_name, created_at }: Workspace): SchemaTypes['workspace'] {
+  return { id, organization_id, display_name, created_at: new Date(created_at).toISOString() }
+}
+
+/** @throws AppError not_found for a workspace that the caller may not use, as for an unknown one */
+function requireOwn(principal: Principal, id: string): void {
+  if (!principal.workspace_ids.includes(id)) throw new AppError('not_found')
+}
+
+function createRoute(): PlatformRoute {
+  return route({
+    method: 'POST',
+    path: '/workspaces',
+    summary: 'Create a workspace',
+    description: 'Keys and members of all workspaces may use it at once.',
+    tag: TAG,
+    body: 'workspace-create',
+    reply: 'workspace',
+    errors: ['conflict'],
+    async handle({ deps, principal, body }) {
+      const workspace = {
+        id: parseUuid(body.id) ?? newUuid(),
+        organization_id: principal.organization_id,
+        display_name: body.display_name.trim(),
+        created_at: deps.clock.now(),
+      }
+      await deps.identity.createWorkspace(workspace, actorOf(principal, deps.clock))
+      deps.authenticator.forgetAll()
+      return { body: toWorkspace(workspace) }
+    },
+  })
+}
+
+/** Workspaces; those that the caller may not use are treated as unknown. */
+export function workspaceRoutes(): PlatformRoute[] {
+  const params = { id: uuidParameter('Id of the workspace.') }
+  return [
+    route({
+      method: 'GET',
+      path: '/workspaces',
+      summary: 'The workspaces that the key may use',
+      tag: TAG,
+      query: OFFSET_QUERY,
+      description: NEXT_PAGE,
+      reply: 'workspace-list',
+      async handle({ deps, principal, query }) {
+        return boundedPage((await ownWorkspaces(deps, principal)).map(toWorkspace), query.offset)
+      },
+    }),
+    createRoute(),
+    route({
+      method: 'PATCH',
+      path: '/workspaces/{id}',
+      summary: 'Rename a workspace',
+      tag: TAG,
+      params,
+      body: 'workspace-update',
+      reply: 'workspace',
+      errors: ['not_found'],
+      async handle({ deps, principal, params: { id }, body }) {
+        requireOwn(principal, id)
+        const { identity, clock } = deps
+        const name = body.display_name.trim()
+        const actor = actorOf(principal, clock)
+        const renamed = await identity.renameWorkspace(principal.organization_id, id, name, actor)
+        if (renamed === undefined) throw new AppError('not_found')
+        return { body: toWorkspace(renamed) }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/workspaces/{id}',
+      summary: 'Delete a workspace',
+      description:
+        'It can no longer be read or written. Its data stays on disk, and its usage in reports. The last workspace cannot be deleted.',
+      tag: TAG,
+      params,
+      reply: 'bytes',
+      status: 204,
+      errors: ['not_found', 'conflict'],
+      async handle({ deps, principal, params: { id } }) {
+        requireOwn(principal, id)
+        const actor = actorOf(principal, deps.clock)
+        const deleted = await deps.identity.deleteWorkspace(principal.organization_id, id, actor)
+        deps.authenticator.forgetAll()
+        if (!deleted) throw new AppError('not_found')
+        return { body: '' }
+      },
+    }),
+  ]
+}

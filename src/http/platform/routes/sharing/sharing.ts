@@ -1,0 +1,82 @@
+import { AppError } from '../../../../base/errors.ts'
+import type { Share, ShareSubject } from '../../../../ingest/share-store.ts'
+import type { SelectedWhere, TracePlace } from '../../../../query/selected-reads.ts'
+import { uuidParameter } from '../../../api/parameters.ts'
+import type { AppDeps } from '../../app-deps.ts'
+import { actorOf } from '../../actor.ts'
+import { found } from '../../request/body-fields.ts'
+import type { PlatformContext } from '../../route.ts'
+
+/** The tag of these routes in the API's documents. */
+export const TAG = 'Sharing'
+
+/** The parameter of public routes. */
+export const TOKEN = { token: uuidParameter('The token of the share.') }
+
+type Reads = Pick<AppDeps, 'selectedReads' | 'ingester' | 'sharing'>
+
+/**
+ * The place of a TraceRun, also of one that was acknowledged a moment ago.
+ * @throws AppError not_found
+ */
+export async function placeOf(
+  { selectedReads, ingester }: Reads,
+  workspace_id: string,
+  run_id: string,
+): Promise<TracePlace> {
+  const place = await selectedReads.place(workspace_id, run_id)
+  if (place !== undefined) return place
+  await ingester.settled()
+  return found(await selectedReads.place(workspace_id, run_id), 'Run')
+}
+
+/** The share of a token. @throws AppError not_found, rate_limited */
+export async function openShare({ sharing }: Reads, token: string): Promise<Share> {
+  const share = await sharing.shares.find(token)
+  if (share === undefined) throw new AppError('not_found', { message: 'No share has this token.' })
+  sharing.limit.take(token)
+  return share
+}
+
+/** The condition that TraceRuns of the share satisfy, and no others. */
+export function whereShared({ subject }: Share): SelectedWhere {
+  const project_ids = [subject.project_id]
+  if (subject.kind === 'trace') return { project_ids, trace_ids: [subject.trace_id] }
+  return { project_ids, trace_filter: ofThread(subject.thread_id) }
+}
+
+/** A filter on roots. */
+export function ofThread(thread_id: string): string {
+  return `eq(thread_id, ${JSON.stringify(thread_id)})`
+}
+
+/** The place of a TraceRun of the share. @throws AppError not_found for any other */
+export async function placeInShare(deps: Reads, share: Share, run_id: string): Promise<TracePlace> {
+  const { selectedReads } = deps
+  const place = found(await selectedReads.place(share.workspace_id, run_id), 'Run')
+  const { project_id, trace_id } = place
+  if (project_id !== share.subject.project_id) throw new AppError('not_found', { message: 'Run not found' })
+  const where = { ...whereShared(share), trace_ids: [trace_id] }
+  const isShared =
+    share.subject.kind === 'trace'
+      ? share.subject.trace_id === trace_id
+      : await selectedReads.has(share.workspace_id, where)
+  return found(isShared ? place : undefined, 'Run')
+}
+
+/** Records in the audit who shared the subject, or ended its share. The token is not recorded. */
+export async function recordSharing(
+  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  action: 'share' | 'unshare',
+  subject: ShareSubject,
+): Promise<void> {
+  const { organization_id, workspace_id } = principal
+  const change = {
+    organization_id,
+    action: `${subject.kind}.${action}`,
+    // Subjects of the audit are uuids, which a thread's id need not be.
+    subject_id: subject.kind === 'trace' ? subject.trace_id : subject.project_id,
+    details: { workspace_id, ...subject },
+  }
+  await deps.identity.recordChange(change, actorOf(principal, deps.clock))
+}

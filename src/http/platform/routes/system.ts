@@ -1,0 +1,170 @@
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import type { AppDeps } from '../app-deps.ts'
+import { createDocsFiles, DOCS_FILES } from '../../api/docs-files.ts'
+import { DOCS_HEADERS, docsPage } from '../../api/docs-page.ts'
+import { MAX_JSON_BODY_BYTES } from '../../body/json.ts'
+import { choiceParameter, flagParameter } from '../../api/parameters.ts'
+import { type Route, routeOn } from '../../api/route.ts'
+import { route, type PlatformRoute } from '../route.ts'
+import { livenessReply } from '../../server/store-checks.ts'
+
+const TAG = 'System'
+/** For people who open the root in a browser or terminal. */
+const LINKS = { docs: 'docs', openapi: 'openapi.json', info: 'info', health: 'ok?check_db=1' }
+
+/**
+ * The response of GET /info (contract §1.2): what SDKs decide by, and our own limits. `version` is the LangSmith
+ * version whose behaviour clients may expect: below 0.18 the newest clients warn when they use projects.
+ */
+export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limits'>): SchemaTypes['info'] {
+  const { max_body_bytes, max_parts, max_part_bytes, max_inflight_bytes } = limits
+  const { body_window_ms, min_body_bytes_per_second } = limits
+  return {
+    version: '0.18.0',
+    license_expiration_time: null,
+    customer_info: null,
+    batch_ingest_config: {
+      use_multipart_endpoint: true,
+      scale_up_qsize_trigger: 1000,
+      scale_up_nthreads_limit: 16,
+      scale_down_nempty_trigger: 4,
+      size_limit: 100,
+      size_limit_bytes: 20_971_520,
+    },
+    instance_flags: {
+      zstd_compression_enabled: true,
+      gzip_body_enabled: true,
+      dataset_examples_multipart_enabled: true,
+    },
+    weir: {
+      version,
+      limits: {
+        max_body_bytes,
+        max_parts,
+        max_part_bytes,
+        max_inflight_bytes,
+        body_window_ms,
+        min_body_bytes_per_second,
+        max_json_body_bytes: MAX_JSON_BODY_BYTES,
+      },
+    },
+  }
+}
+
+/** Health, server information, and the API's own description. `openApi` makes the document. */
+export function systemRoutes(openApi: (version: string) => object): PlatformRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/ok',
+      summary: 'Health of the server; with check_db=1 also of its stores and its disk',
+      tag: TAG,
+      query: {
+        check_db: flagParameter(
+          'Also check the stores and the disk of DATA_DIR; 503, with a code and a message, if one is down.',
+          false,
+        ),
+      },
+      reply: 'liveness',
+      other_replies: { 503: 'liveness' },
+      handle: ({ deps, query: { check_db } }) => livenessReply(check_db ? deps.checks : undefined),
+    }),
+    route({
+      method: 'GET',
+      path: '/info',
+      summary: 'Flags and limits, which clients read before they send',
+      description: 'Static: does not depend on the stores.',
+      tag: TAG,
+      reply: 'info',
+      handle: async ({ deps }) => ({ body: infoAnswer(deps) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/metrics',
+      summary: 'Metrics of this process as Prometheus text',
+      tag: TAG,
+      reply: 'bytes',
+      reply_type: 'text/plain; version=0.0.4; charset=utf-8',
+      handle: async ({ deps }) => ({ body: deps.metrics.render() }),
+    }),
+    ...documentRoutes(openApi, 'app/'),
+  ]
+}
+
+/** The page that shows the document, and its files. */
+function docsRoutes<D extends { version: string }>(): Route<D>[] {
+  const documentRoute = routeOn<D>()
+  const readDocsFile = createDocsFiles()
+  return [
+    documentRoute({
+      method: 'GET',
+      path: '/docs',
+      summary: 'This API as a page, on which it can be tried',
+      tag: TAG,
+      reply: 'bytes',
+      reply_type: 'text/html; charset=utf-8',
+      handle: async ({ deps }) => ({
+        headers: { ...DOCS_HEADERS, 'cache-control': 'no-cache' },
+        body: docsPage(deps.version),
+      }),
+    }),
+    documentRoute({
+      method: 'GET',
+      path: '/docs/{file}',
+      summary: 'Scripts and styles of that page',
+      tag: TAG,
+      params: { file: choiceParameter('The file.', DOCS_FILES) },
+      reply: 'bytes',
+      reply_type: 'text/javascript; charset=utf-8',
+      other_types: ['text/css; charset=utf-8'],
+      handle: async ({ params: { file } }) => ({
+        headers: {
+          ...DOCS_HEADERS,
+          'content-type': file.endsWith('.css')
+            ? 'text/css; charset=utf-8'
+            : 'text/javascript; charset=utf-8',
+          'content-encoding': 'gzip',
+          'cache-control': 'public, max-age=86400',
+        },
+        body: await readDocsFile(file),
+      }),
+    }),
+  ]
+}
+
+/** The API's documents, and the redirect to them; `page` is where browsers are sent instead. */
+export function documentRoutes<D extends { version: string }>(
+  openApi: (version: string) => object,
+  page = 'docs',
+): Route<D>[] {
+  const documentRoute = routeOn<D>()
+  return [
+    documentRoute({
+      method: 'GET',
+      path: '/openapi.json',
+      summary: 'This API as OpenAPI 3.1',
+      tag: TAG,
+      reply: 'bytes',
+      revalidates: true,
+      handle: async ({ deps }) => ({ body: JSON.stringify(openApi(deps.version)) }),
+    }),
+    ...docsRoutes<D>(),
+    documentRoute({
+      method: 'GET',
+      path: '/',
+      summary:
+        page === 'docs'
+          ? 'Leads to the documentation'
+          : 'Leads browsers to the web interface, others to the documentation',
+      tag: TAG,
+      reply: 'bytes',
+      status: 302,
+      handle: async ({ req }) => {
+        const isBrowser = req.headers.accept?.includes('text/html') === true
+        // Relative, so that it is also right behind a proxy's prefix.
+        const location = isBrowser ? page : 'docs'
+        return { headers: { location, vary: 'accept' }, body: JSON.stringify({ page, ...LINKS }) }
+      },
+    }),
+  ]
+}

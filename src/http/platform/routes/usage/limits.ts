@@ -1,0 +1,99 @@
+import { AppError } from '../../../../base/errors.ts'
+import type { UsageLimit } from '../../../../usage/limits.ts'
+import { bodyFault } from '../../../body/json.ts'
+import { uuidParameter } from '../../../api/parameters.ts'
+import { route, type PlatformContext, type PlatformRoute } from '../../route.ts'
+import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
+
+const TAG = 'Usage'
+
+function toAnswer({ organization_id: _whose, created_at, updated_at, ...limit }: UsageLimit) {
+  return {
+    ...limit,
+    created_at: new Date(created_at).toISOString(),
+    updated_at: new Date(updated_at).toISOString(),
+  }
+}
+
+/**
+ * The workspace or key to limit, if the caller may see it. @throws AppError not_found, invalid_request,
+ * workspace_required
+ */
+async function limited(
+  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  body: { workspace_id?: string | null; api_key_id?: string | null },
+): Promise<Pick<UsageLimit, 'workspace_id' | 'api_key_id'>> {
+  const workspace_id = body.workspace_id?.toLowerCase() ?? null
+  const api_key_id = body.api_key_id?.toLowerCase() ?? null
+  if (workspace_id !== null && api_key_id !== null) {
+    throw bodyFault([
+      { code: 'value_error', path: 'api_key_id', message: 'cannot be given with workspace_id' },
+    ])
+  }
+  if (api_key_id === null) {
+    if (workspace_id === null && !principal.workspace_chosen) throw new AppError('workspace_required')
+    const id = workspace_id ?? principal.workspace_id
+    if (!principal.workspace_ids.includes(id)) throw new AppError('not_found')
+    return { workspace_id: id, api_key_id: null }
+  }
+  const { short_keys } = await deps.identity.names(principal.organization_id)
+  if (!short_keys.has(api_key_id)) throw new AppError('not_found')
+  return { workspace_id: null, api_key_id }
+}
+
+/** Monthly limits of workspaces and keys, under LangSmith's path. */
+export function usageLimitRoutes(): PlatformRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/usage-limits',
+      summary: 'Monthly limits of workspaces and keys',
+      tag: TAG,
+      query: OFFSET_QUERY,
+      description: NEXT_PAGE,
+      reply: 'usage-limit-list',
+      async handle({ deps, principal, query }) {
+        const limits = await deps.usageLimits.list(principal.organization_id)
+        const seen = limits.filter(
+          ({ workspace_id }) => workspace_id === null || principal.workspace_ids.includes(workspace_id),
+        )
+        return boundedPage(seen.map(toAnswer), query.offset)
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/usage-limits',
+      summary: 'Set the monthly limit of a workspace or a key',
+      tag: TAG,
+      body: 'usage-limit-write',
+      reply: 'usage-limit',
+      errors: ['not_found'],
+      async handle(context) {
+        const { deps, principal, body } = context
+        const limit = await deps.usageLimits.put({
+          organization_id: principal.organization_id,
+          ...(await limited(context, body)),
+          limit_type: 'monthly_traces',
+          limit_value: body.limit_value,
+          mode: body.mode ?? 'hard',
+        })
+        return { body: toAnswer(limit) }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/usage-limits/{id}',
+      summary: 'Remove a monthly limit',
+      tag: TAG,
+      params: { id: uuidParameter('The limit') },
+      reply: 'bytes',
+      status: 204,
+      errors: ['not_found'],
+      async handle({ deps, principal, params }) {
+        if (!(await deps.usageLimits.remove(principal.organization_id, params.id)))
+          throw new AppError('not_found')
+        return { body: '' }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,16 @@
+import { systemClock } from '../../base/clock.ts'
+import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
+import type { SignIn } from './app-deps.ts'
+import { createRateLimit } from './rate-limit.ts'
+
+/** Failed sign-ins from one address in a minute. */
+const FAILURES = { max: 10, window_ms: 60_000 }
+
+/** The dependencies of the sign-in routes. */
+export function createSignIn(
+  sessions: BrowserSessionStore,
+  deployment: string | undefined,
+  clock = systemClock,
+): SignIn {
+  return { sessions, failures: createRateLimit({ ...FAILURES, clock }), deployment }
+}

@@ -1,0 +1,76 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { promisify } from 'node:util'
+import { constants, gzip, zstdCompress } from 'node:zlib'
+import type { Headers } from '../exchange.ts'
+
+/** An answer as it is sent. */
+export interface Encoded {
+  headers: Headers
+  body: Uint8Array | string
+}
+
+/** Compresses whole answers, off the event loop. */
+export interface Compressor {
+  /** The answer as the client accepts it, which may be unchanged; `accepted` is its header Accept-Encoding. */
+  encode(accepted: string | undefined, headers: Headers, body: Uint8Array | string): Promise<Encoded>
+}
+
+const asZstd = promisify(zstdCompress)
+const asGzip = promisify(gzip)
+
+/** In order of preference. The fastest levels: answers are made once and read once. */
+const ENCODINGS = [
+  ['zstd', (body: Uint8Array) => asZstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } })],
+  ['gzip', (body: Uint8Array) => asGzip(body, { level: 1 })],
+] as const
+
+/** Smaller answers fit into two packets anyway. */
+const MIN_BYTES = 2048
+/** Of Node's four threads, on which files are synced too. */
+const AT_ONCE = 2
+const MAX_PADDING = 64
+const TEXT = /^(application\/json|text\/(csv|plain))\b/
+
+/** Shared by the requests of a listener, since its limit applies to all of them. */
+export function createCompressor(): Compressor {
+  let running = 0
+  return {
+    async encode(accepted, headers, body) {
+      if (!TEXT.test(String(headers['content-type'] ?? '')) || headers['content-encoding'] !== undefined)
+        return { headers, body }
+      const varying: Headers = { ...headers, vary: withName(headers['vary'], 'accept-encoding') }
+      const found = ENCODINGS.find(([name]) => accepts(accepted, name))
+      // No answer waits for another one to be compressed.
+      if (found === undefined || body.length < MIN_BYTES || running >= AT_ONCE)
+        return { headers: varying, body }
+      running += 1
+      try {
+        const [name, compress] = found
+        const bytes = await compress(typeof body === 'string' ? Buffer.from(body) : body)
+        const { 'content-length': _before, ...others } = varying
+        return { headers: { ...others, 'content-encoding': name, 'x-padding': padding() }, body: bytes }
+      } finally {
+        running -= 1
+      }
+    },
+  }
+}
+
+/** True if an Accept-Encoding header names the encoding, and not with a weight of 0. */
+export function accepts(header: string | undefined, encoding: string): boolean {
+  return (header ?? '').split(',').some((one) => {
+    const [name = '', ...weights] = one.split(';').map((part) => part.trim().toLowerCase())
+    return name === encoding && !weights.some((weight) => /^q=0(\.0*)?$/.test(weight))
+  })
+}
+
+function withName(vary: string | number | undefined, name: string): string {
+  return vary === undefined ? name : `${vary}, ${name}`
+}
+
+/** Text of a random length: who sees the size of an encrypted answer does not learn how well it was compressed. */
+function padding(): string {
+  return randomBytes(MAX_PADDING)
+    .toString('base64url')
+    .slice(0, randomInt(MAX_PADDING + 1))
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../../../base/errors.ts'
+import { isLoopback } from '../../../base/loopback.ts'
+
+/**
+ * Checks of requests that need no key, because AUTH is off or a session cookie authenticates them. A page of another site
+ * can make a browser send such requests too (D-57, docs/adr/0035-browser-sessions.md).
+ */
+export interface BrowserGates {
+  /** @throws AppError misdirected_request, foreign_origin */
+  assertOwn(req: Pick<IncomingMessage, 'headers' | 'method'>): void
+}
+
+/** Hosts and origins whose requests are accepted. */
+export interface BrowserGateOptions {
+  /** The address or name that the server listens on (HOST); one of all interfaces is no host of a request. */
+  host?: string
+  /** URL of the server for browsers, in addition to the loopback addresses; undefined: none. */
+  publicUrl: string | undefined
+  /** Whether pages of another origin may call the server. Default: none may. */
+  mayCall?(origin: string): boolean
+}
+
+/** The host name without the port: `localhost:3000` becomes `localhost`. Undefined for an invalid host. */
+function nameOf(host: string): string | undefined {
+  return URL.parse(`http://${host}`)?.hostname
+}
+
+/** The name in a `Host` header of a server that listens on `listening`; undefined for all interfaces. */
+function listeningNameOf(listening: string): string | undefined {
+  const name = nameOf(listening.includes(':') && !listening.startsWith('[') ? `[${listening}]` : listening)
+  return name === '0.0.0.0' || name === '[::]' ? undefined : name
+}
+
+/** True for loopback addresses and names that always resolve to this machine, whatever the DNS says. */
+export function isLoopbackName(name: string): boolean {
+  return isLoopback(name) || name.endsWith('.localhost')
+}
+
+/** Creates the checks of one listener. */
+export function createBrowserGates({
+  publicUrl,
+  host: listening,
+  mayCall = () => false,
+}: BrowserGateOptions): BrowserGates {
+  const own = publicUrl === undefined ? undefined : new URL(publicUrl)
+  const listeningName = listening === undefined ? undefined : listeningNameOf(listening)
+
+  const isOwnName = (name: string | undefined): boolean =>
+    name !== undefined && (isLoopbackName(name) || name === own?.hostname || name === listeningName)
+  const isOwnOrigin = (origin: string, host: string): boolean =>
+    origin === `http://${host}` || origin === `https://${host}` || origin === own?.origin
+
+  return {
+    assertOwn({ headers, method }) {
+      const host = headers.host?.toLowerCase() ?? ''
+      // DNS rebinding: the owner of any name can point it to this machine, and a page of that name then has the same origin.
+      if (!isOwnName(nameOf(host))) throw new AppError('misdirected_request')
+      const { origin } = headers
+      if (origin !== undefined) {
+        if (mayCall(origin)) return
+        if (!isOwnOrigin(origin.toLowerCase(), host)) throw new AppError('foreign_origin')
+      }
+      const site = headers['sec-fetch-site']
+      const isNavigation = site === 'none' && (method === 'GET' || method === 'HEAD')
+      if (site !== undefined && site !== 'same-origin' && !isNavigation) throw new AppError('foreign_origin')
+    },
+  }
+}

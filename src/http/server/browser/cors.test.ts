@@ -1,0 +1,102 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../schema/json.ts'
+import { createExchange } from '../exchange.ts'
+import {
+  allowOrigin,
+  isNamedOrigin,
+  preflightHeaders,
+  readCorsRules,
+  withoutPages,
+  withoutWildcard,
+} from './cors.ts'
+
+const MINE = 'https://app.example.com'
+
+function exchangeFrom(origin: string | undefined, asked?: string) {
+  const req = new IncomingMessage(new Socket())
+  if (origin !== undefined) req.headers.origin = origin
+  if (asked !== undefined) req.headers['access-control-request-headers'] = asked
+  return createExchange(req, new ServerResponse(req))
+}
+
+/** The headers of a response that a page of `origin` may read. */
+function allowed(cors: JsonObject | undefined, origin: string | undefined = MINE): unknown {
+  const exchange = exchangeFrom(origin)
+  allowOrigin(exchange, readCorsRules(cors === undefined ? {} : { cors }))
+  const header = (name: string): unknown => exchange.res.getHeader(name)
+  return [header('access-control-allow-origin'), header('access-control-allow-credentials'), header('vary')]
+}
+
+describe('http.cors of langgraph.json', () => {
+  it('allows all pages when it has no rules', () => {
+    expect(allowed(undefined)).toEqual(['*', undefined, undefined])
+    const plain = exchangeFrom(undefined)
+    allowOrigin(plain, readCorsRules({}))
+    expect(plain.res.getHeaderNames()).toEqual([])
+  })
+
+  it('allows only pages that it names or describes', () => {
+    expect(allowed({ allow_origins: [MINE] })).toEqual([MINE, undefined, 'origin'])
+    expect(allowed({ allow_origins: ['https://other.example.com'] })).toEqual([
+      undefined,
+      undefined,
+      'origin',
+    ])
+    const described = { allow_origin_regex: 'https://[a-z]+\\.example\\.com' }
+    expect(allowed(described)).toEqual([MINE, undefined, 'origin'])
+    expect(allowed(described, `${MINE}.evil.test`)).toEqual([undefined, undefined, 'origin'])
+  })
+
+  it('never allows all pages to use credentials without naming the page', () => {
+    expect(allowed({ allow_credentials: true })).toEqual([MINE, 'true', 'origin'])
+  })
+
+  it('answers a preflight request with the allowed methods and headers', () => {
+    const asked = exchangeFrom(MINE, 'x-api-key')
+    expect(preflightHeaders(asked, readCorsRules({}), 'GET, OPTIONS')).toEqual({
+      allow: 'GET, OPTIONS',
+      'access-control-allow-methods': 'GET, OPTIONS',
+      'access-control-allow-headers': 'x-api-key',
+      'access-control-max-age': 600,
+    })
+    const rules = readCorsRules({
+      cors: { allow_methods: ['GET'], allow_headers: ['x-a', 'x-b'], max_age: 1 },
+    })
+    expect(preflightHeaders(asked, rules, 'GET, OPTIONS')).toMatchObject({
+      'access-control-allow-methods': 'GET',
+      'access-control-allow-headers': 'x-a, x-b',
+      'access-control-max-age': 1,
+    })
+  })
+})
+
+describe('without keys', () => {
+  const here = 'http://localhost:3000'
+
+  it('a wildcard allows the pages of this machine, and named pages stay allowed', () => {
+    for (const cors of [{}, { cors: { allow_origins: ['*'] } }]) {
+      const rules = withoutWildcard(readCorsRules(cors))
+      expect([here, MINE, 'null', ''].map((origin) => isNamedOrigin(origin, rules))).toEqual([
+        true,
+        false,
+        false,
+        false,
+      ])
+    }
+    const named = withoutWildcard(readCorsRules({ cors: { allow_origins: [MINE] } }))
+    expect([here, MINE].map((origin) => isNamedOrigin(origin, named))).toEqual([false, true])
+    const both = withoutWildcard(readCorsRules({ cors: { allow_origins: ['*', MINE] } }))
+    expect([here, MINE].map((origin) => isNamedOrigin(origin, both))).toEqual([true, true])
+  })
+
+  it('a page gets its own origin in the header, never *, and none under the platform API', () => {
+    const exchange = exchangeFrom(here)
+    allowOrigin(exchange, withoutWildcard(readCorsRules({})))
+    expect(exchange.res.getHeader('access-control-allow-origin')).toBe(here)
+    const mounted = exchangeFrom(here)
+    allowOrigin(mounted, withoutPages(readCorsRules({})))
+    expect(mounted.res.getHeader('access-control-allow-origin')).toBeUndefined()
+  })
+})

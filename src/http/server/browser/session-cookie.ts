@@ -1,0 +1,40 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isSecret } from '../../../identity/browser-sessions.ts'
+
+type RequestHeaders = Pick<IncomingHttpHeaders, 'host' | 'cookie'>
+
+/**
+ * Name of the session cookie at the address that the browser uses. Browsers send the cookies of a host to all of its
+ * ports, so the name has the port: servers at other ports keep their own sessions.
+ */
+export function sessionCookieName({ host = '' }: Pick<IncomingHttpHeaders, 'host'>): string {
+  const port = /:(\d+)$/.exec(host)?.[1]
+  return port === undefined ? 'weir_session' : `weir_session_${port}`
+}
+
+/** The secret in the session cookie of a request; undefined without a valid one. */
+export function sessionSecretOf(headers: RequestHeaders): string | undefined {
+  const name = sessionCookieName(headers)
+  for (const pair of (headers.cookie ?? '').split(';')) {
+    const at = pair.indexOf('=')
+    if (at < 0 || pair.slice(0, at).trim() !== name) continue
+    const secret = pair.slice(at + 1).trim()
+    if (isSecret(secret)) return secret
+  }
+  return undefined
+}
+
+/** `Set-Cookie` for a new session of `max_age_s` seconds. */
+export function sessionCookie(
+  headers: RequestHeaders,
+  secret: string,
+  { max_age_s, isHttps }: { max_age_s: number; isHttps: boolean },
+): string {
+  const secure = isHttps ? '; Secure' : ''
+  return `${sessionCookieName(headers)}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${max_age_s}${secure}`
+}
+
+/** `Set-Cookie` that removes the session cookie. */
+export function noSessionCookie(headers: RequestHeaders): string {
+  return `${sessionCookieName(headers)}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`
+}

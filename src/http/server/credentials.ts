@@ -1,0 +1,66 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ActsIn, Authenticator, Credentials } from '../../identity/authenticator.ts'
+import type { Principal } from '../../identity/principal.ts'
+import type { BrowserGates } from './browser/browser-gates.ts'
+import { sessionSecretOf } from './browser/session-cookie.ts'
+import type { Exchange } from './exchange.ts'
+
+const BEARER = /^Bearer +(\S+)$/i
+const BASIC = /^Basic +([A-Za-z\d+/=_-]+)$/i
+
+function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header
+}
+
+/** The text after the first colon of `Authorization: Basic`. */
+function passwordOf(authorization: string): string | undefined {
+  const text = Buffer.from(BASIC.exec(authorization)?.[1] ?? '', 'base64').toString()
+  const colon = text.indexOf(':')
+  return colon < 0 ? undefined : text.slice(colon + 1)
+}
+
+/**
+ * Key and workspace as clients send them (contract §1.7): `x-api-key` takes precedence over `Authorization: Bearer`, an
+ * empty `X-Tenant-Id` counts as none. With `basic` the password of `Authorization: Basic` is a key too.
+ */
+export function credentialsOf(headers: IncomingHttpHeaders, { basic = false } = {}): Credentials {
+  const { authorization = '' } = headers
+  const key =
+    one(headers['x-api-key']) ??
+    BEARER.exec(authorization)?.[1] ??
+    (basic ? passwordOf(authorization) : undefined)
+  return { key, workspace: one(headers['x-tenant-id']) || undefined }
+}
+
+/** Checks and look-up of callers. */
+export interface CallerDeps {
+  authenticator: Pick<Authenticator, 'authenticate'>
+  /** Checks of every request with AUTH=off. */
+  gates: BrowserGates | undefined
+}
+
+/**
+ * The secret of the session cookie that authenticates the request. Undefined where cookies do not count, and for a
+ * request with a key.
+ */
+export function sessionOf({ req, sessionGates }: Exchange, { basic = false } = {}): string | undefined {
+  if (sessionGates === undefined || credentialsOf(req.headers, { basic }).key !== undefined) return undefined
+  return sessionSecretOf(req.headers)
+}
+
+/**
+ * The caller of a request, by its key or else by its session cookie. Synchronous when it was looked up a moment ago.
+ * @throws AppError unauthorized, forbidden, workspace_required, misdirected_request, foreign_origin (also as the
+ * rejection of the promise)
+ */
+export function callerOf(
+  exchange: Exchange,
+  { gates, authenticator }: CallerDeps,
+  { basic = false, acts_in }: { basic?: boolean | undefined; acts_in?: ActsIn } = {},
+): Principal | Promise<Principal> {
+  const { req, sessionGates } = exchange
+  gates?.assertOwn(req)
+  const session = sessionOf(exchange, { basic })
+  if (session !== undefined) sessionGates?.assertOwn(req)
+  return authenticator.authenticate({ ...credentialsOf(req.headers, { basic }), session }, acts_in)
+}

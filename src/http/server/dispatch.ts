@@ -1,0 +1,196 @@
+import { Readable } from 'node:stream'
+import type { Principal } from '../../identity/principal.ts'
+import { AppError } from '../../base/errors.ts'
+import { NIL_UUID } from '../../base/ids.ts'
+import type { BodyAdmission } from '../body/admission.ts'
+import { toJsonText } from '../../schema/raw-json.ts'
+import type { Registry, SchemaName } from '../../schema/registry.ts'
+import { mayBeLarge } from '../body/bulk.ts'
+import { announcedLength, type BodyLimits, withBody } from '../body/body.ts'
+import { type CallerDeps, callerOf, sessionOf } from './credentials.ts'
+import {
+  type Exchange,
+  type Headers,
+  holderOf,
+  leaving,
+  type LiveBody,
+  sendBytes,
+  sendLater,
+  sendLive,
+  sendStream,
+} from './exchange.ts'
+import { assertJsonType, assertPlainBody, MAX_JSON_BODY_BYTES, parseJsonBody } from '../body/json.ts'
+import { readParameters } from '../api/parameters.ts'
+import { assertAllowed } from '../platform/permissions.ts'
+import type { GuardedHead, GuardedRoute, RouteHead, RouteReply } from '../api/route.ts'
+import type { Compressor } from './answer/compressor.ts'
+import { names, validatorOf, versionOf } from './answer/entity-tag.ts'
+
+/** The principal of routes without authentication; it has no permissions. */
+export const NOBODY: Principal = {
+  organization_id: NIL_UUID,
+  workspace_id: NIL_UUID,
+  workspace_chosen: false,
+  user_id: null,
+  api_key_id: NIL_UUID,
+  short_key: '',
+  holder: '',
+  workspace_ids: [],
+  all_workspaces: false,
+  permissions: new Set(),
+  role: 'viewer',
+  read_only: true,
+  expires_at: null,
+}
+
+/** The dependencies of every API for answering a matched route. */
+export interface DispatchDeps extends CallerDeps {
+  registry: Registry
+  limits: BodyLimits
+  /** How JSON bodies are read, if not as on the platform API. */
+  json_bodies?: JsonBodies
+  /** Compresses answers to reads; without it none is compressed. */
+  compressor?: Compressor
+}
+
+/** How JSON bodies of an API are read. */
+export interface JsonBodies {
+  /** Maximum for schemas that may have more than a megabyte. */
+  max_bytes: number
+  /** The JSON that an empty body counts as. */
+  empty: string
+  large: LargeBodies
+}
+
+/** Parses JSON bodies of more than a megabyte without blocking the event loop. */
+export interface LargeBodies {
+  /**
+   * The body, checked, with large values as raw JSON (`schema/raw-json.ts`). The buffer of `bytes` is transferred.
+   * @throws AppError invalid_json, invalid_request, body_too_large; rate_limited when `holder` has many bodies waiting;
+   * worker_timeout, worker_failed
+   */
+  parse(
+    bytes: Uint8Array<ArrayBuffer>,
+    schema: SchemaName,
+    holder: string,
+    gone: AbortSignal,
+  ): Promise<unknown>
+}
+
+function maxJsonBytes(schema: SchemaName, json_bodies: JsonBodies | undefined): number {
+  return json_bodies !== undefined && mayBeLarge(schema) ? json_bodies.max_bytes : MAX_JSON_BODY_BYTES
+}
+
+async function readBody(
+  exchange: Exchange,
+  { body }: RouteHead,
+  deps: DispatchDeps,
+  admission: BodyAdmission,
+): Promise<unknown> {
+  if (body === undefined) return undefined
+  // An empty body needs no content type.
+  if (body !== 'raw' && announcedLength(exchange.req) !== 0) {
+    // Pages cannot send PUT to another origin without asking first. The JavaScript client sends its PUT as text.
+    const isStrict = deps.gates !== undefined && exchange.req.method !== 'PUT'
+    assertJsonType(exchange.req, isStrict || sessionOf(exchange) !== undefined)
+    assertPlainBody(exchange.req)
+  }
+  const { json_bodies, limits, registry } = deps
+  const max_body_bytes = body === 'raw' ? limits.max_body_bytes : maxJsonBytes(body, json_bodies)
+  return await withBody(exchange, admission, { ...limits, max_body_bytes }, async ({ bytes, aborted }) => {
+    if (aborted) throw new AppError('invalid_request', { message: 'The body stopped early.' })
+    if (body === 'raw') return bytes
+    if (json_bodies !== undefined && bytes.length > MAX_JSON_BODY_BYTES)
+      return await json_bodies.large.parse(bytes, body, holderOf(exchange), leaving(exchange.res))
+    const sent = bytes.length === 0 && json_bodies !== undefined ? Buffer.from(json_bodies.empty) : bytes
+    return parseJsonBody(sent, body, registry)
+  })
+}
+
+function isLive(body: unknown): body is LiveBody {
+  return typeof body === 'object' && body !== null && 'writeTo' in body
+}
+
+async function sendReply(
+  exchange: Exchange,
+  route: GuardedHead,
+  reply: RouteReply<unknown>,
+  compressor: Compressor | undefined,
+): Promise<void> {
+  const status = reply.status ?? route.status
+  const headers = { 'content-type': route.reply_type, ...reply.headers }
+  const { body } = reply
+  if (body === '') sendBytes(exchange, status, reply.headers ?? {}, body)
+  else if (route.reply !== 'bytes')
+    await sendWhole(exchange, route, { status, headers, body: toJsonText(body) }, compressor)
+  else if (body instanceof Readable) await sendStream(exchange, status, headers, body)
+  else if (body instanceof Promise) await sendLater(exchange, status, headers, body)
+  else if (isLive(body)) await sendLive(exchange, status, headers, body)
+  else {
+    const bytes = body instanceof Uint8Array ? body : String(body)
+    await sendWhole(exchange, route, { status, headers, body: bytes }, compressor)
+  }
+}
+
+/** Sends an answer that is complete: not at all if the client has it already, and compressed if it is one to a read. */
+async function sendWhole(
+  exchange: Exchange,
+  route: GuardedHead,
+  { status, headers, body }: { status: number; headers: Headers; body: Uint8Array | string },
+  compressor: Compressor | undefined,
+): Promise<void> {
+  const { 'if-none-match': known, 'accept-encoding': accepted } = exchange.req.headers
+  const version = route.revalidates && status === 200 ? versionOf(body) : undefined
+  const all = version === undefined ? headers : { ...headers, ...validatorOf(version) }
+  if (version !== undefined && names(known, version)) return sendBytes(exchange, NOT_MODIFIED, all, '')
+  if (status !== 200 || compressor === undefined || !isRead(route))
+    return sendBytes(exchange, status, all, body)
+  const encoded = await compressor.encode(accepted?.toString(), all, body)
+  sendBytes(exchange, status, encoded.headers, encoded.body)
+}
+
+const NOT_MODIFIED = 304
+
+/** Secrets are shown only by routes that make them, whose permissions are others. */
+function isRead({ access: { need } }: GuardedHead): boolean {
+  return need === 'open' || need.endsWith(':read')
+}
+
+/** Calls `act` when the response was sent or its connection closed. */
+function onceClosed({ res }: Exchange, act: () => void): void {
+  if (res.closed || res.destroyed) act()
+  else res.once('close', act)
+}
+
+/**
+ * Runs one matched route: caller, permission, parameters, body, handler, response. Rejects with the error to respond
+ * with. `params` are the path's, decoded.
+ */
+export async function dispatch<D extends DispatchDeps>(
+  exchange: Exchange,
+  route: GuardedRoute<D>,
+  params: Readonly<Record<string, string | string[] | undefined>>,
+  deps: D,
+  admission: BodyAdmission,
+): Promise<void> {
+  exchange.route ||= route.path
+  if (route.access.need !== 'open') {
+    exchange.principal ??= await callerOf(exchange, deps, route.access)
+    assertAllowed(exchange.principal, route.access)
+  }
+  route.available?.(deps)
+  const search = new URLSearchParams(exchange.search)
+  const context = {
+    deps,
+    principal: exchange.principal ?? NOBODY,
+    params: readParameters(route.params, 'path', (name) => [params[name] ?? []].flat()),
+    query: readParameters(route.query, 'query', (name) => search.getAll(name)),
+    body: await readBody(exchange, route, deps, admission),
+    req: exchange.req,
+    gone: () => leaving(exchange.res),
+  }
+  const reply = await route.handle(context)
+  if (reply.sent !== undefined) onceClosed(exchange, reply.sent)
+  // Not awaited: a response may take hours, and the request's data need not be kept for it.
+  return sendReply(exchange, route, reply, deps.compressor)
+}

@@ -1,0 +1,29 @@
+import { AppError } from '../../base/errors.ts'
+
+/** The API on the other listener of this server, for requests that were sent to the wrong one. */
+export interface OtherApi {
+  /** For messages: `the deployment API (threads and runs)`. */
+  name: string
+  /** Whether it has such a route. */
+  serves(method: string, path: string): boolean
+  /** Undefined before it listens. */
+  port(): number | undefined
+  /** Another address of it, as the rest of a sentence. */
+  also?: string
+}
+
+/**
+ * The error for a request whose path or method has no route: if the other API has the route, the message names its
+ * address, with the same code.
+ */
+export function notServedHere(
+  refusal: AppError,
+  { method = 'GET', path }: { method: string | undefined; path: string },
+  other: OtherApi | undefined,
+): AppError {
+  const port = other?.port()
+  if (other === undefined || port === undefined || !other.serves(method, path)) return refusal
+  const also = other.also === undefined ? '' : ` ${other.also}`
+  const message = `Not found here: ${method} ${path} is a route of ${other.name}, which listens on port ${port}${also}.`
+  return new AppError(refusal.code, { message })
+}

@@ -1,0 +1,121 @@
+import { type AppError, type ErrorCode, toAppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import { isObject } from '../../schema/json.ts'
+import type { Exchange, Headers } from './exchange.ts'
+import { sendBytes } from './exchange.ts'
+
+/** One fault of a request in FastAPI's shape, which LangSmith's clients know. */
+export interface RequestFault {
+  /** The place: `body`, `query`, `path` or `header`, then keys and indexes. */
+  loc: (string | number)[]
+  msg: string
+  type: string
+}
+
+/** Body of every error response (D-6). */
+export interface Problem {
+  detail: string | RequestFault[]
+  code: ErrorCode
+  /** The same in LangSmith's wording: SDKs and users look for these texts. */
+  error: string
+  request_id?: string
+}
+
+/** LangSmith's wording where it differs from ours (contract §1.5). */
+const LANGSMITH_WORDING: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'Invalid token',
+  forbidden: 'Forbidden',
+  workspace_required: 'org_scoped_key_requires_workspace',
+}
+
+/** Codes from status 500 on that are not a fault of this server. */
+const EXPECTED: ReadonlySet<ErrorCode> = new Set([
+  'store_full',
+  'not_implemented',
+  'container_runtime_unavailable',
+])
+
+/** Seconds; the Python client waits exactly this long, the JavaScript client ignores it (contract §1.6). */
+const RETRY_AFTER = 1
+
+/** True for the `details` of a 422. */
+export function isRequestFaults(details: unknown): details is RequestFault[] {
+  return (
+    Array.isArray(details) && details.length > 0 && details.every((fault) => Array.isArray(Object(fault).loc))
+  )
+}
+
+/** The response body for `error`; internal details stay in the log. */
+export function toProblem(error: AppError, request_id: string): Problem {
+  const detail = isRequestFaults(error.details) ? error.details : error.message
+  const wording = LANGSMITH_WORDING[error.code] ?? error.message
+  return { detail, code: error.code, error: wording, ...(error.status >= 500 && { request_id }) }
+}
+
+/** Statuses after which a retry is useless, although the LangSmith SDKs retry by default. */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([409, 501])
+
+/**
+ * Retry-After, only if the same request may succeed later: with a 413 the Python client would send the request again.
+ */
+export function problemHeaders(error: AppError): Headers {
+  if (error.retryable) return { 'retry-after': retryAfter(error.details) }
+  return FINAL_STATUSES.has(error.status) ? { 'x-should-retry': 'false' } : {}
+}
+
+function retryAfter(details: unknown): number {
+  return isObject(details) && typeof details['retry_after'] === 'number'
+    ? details['retry_after']
+    : RETRY_AFTER
+}
+
+/** The same problem with text in `detail`, where clients print nothing else (P-9). */
+export const textProblem: ProblemWriter = (error, request_id) => {
+  const { detail, ...problem } = toProblem(error, request_id)
+  const text =
+    typeof detail === 'string'
+      ? detail
+      : detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ')
+  return { content_type: 'application/json', body: JSON.stringify({ detail: text, ...problem }) }
+}
+
+/** Writes the response for an error. */
+export type ProblemWriter = (
+  error: AppError,
+  request_id: string,
+) => { content_type: string; body: Uint8Array | string }
+
+const problemJson: ProblemWriter = (error, request_id) => ({
+  content_type: 'application/json',
+  body: JSON.stringify(toProblem(error, request_id)),
+})
+
+/**
+ * The only place that turns a thrown value into a response. An unexpected one is a 500 whose cause is logged with the
+ * request id; overload is counted by metrics and not logged one by one.
+ */
+export function sendProblem(
+  exchange: Exchange,
+  thrown: unknown,
+  logger: Logger,
+  headers: Headers = {},
+  write: ProblemWriter = problemJson,
+): void {
+  const error = toAppError(thrown)
+  const { request_id, route, req } = exchange
+  if (error.status >= 500 && !error.retryable && !EXPECTED.has(error.code)) {
+    // The cause of a 502 is the deployment's app, not this server.
+    const level = error.status === 502 ? 'warn' : 'error'
+    logger[level](
+      { request_id, method: req.method, route, code: error.code, err: error.cause ?? error },
+      'request failed',
+    )
+  }
+  const { content_type, body } = write(error, request_id)
+  sendBytes(
+    exchange,
+    error.status,
+    { 'content-type': content_type, ...problemHeaders(error), ...headers },
+    body,
+  )
+}

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { AppError } from '../../base/errors.ts'
+import { livenessReply, oneAtATime } from './store-checks.ts'
+
+it('the error of an exchanged store does not show clients where the store is', async () => {
+  const place = '/srv/weir/data/clickhouse'
+  const error = new AppError('store_changed', { message: `${place} is empty.`, details: { place } })
+  const { body } = await livenessReply({ clickhouse: () => Promise.reject(error) })
+  expect(body).toMatchObject({
+    problems: { clickhouse: { code: 'store_changed', detail: 'This store is empty.' } },
+  })
+})
+
+it('a check that hangs is not started a second time until it has ended', async () => {
+  const started: PromiseWithResolvers<void>[] = []
+  const checks = oneAtATime({
+    store: () => {
+      started.push(Promise.withResolvers<void>())
+      return started.at(-1)!.promise
+    },
+  })
+  const asked = [checks['store']!(), checks['store']!()]
+  expect(started.length).toBe(1)
+  started[0]?.reject(new AppError('store_unavailable'))
+  for (const one of asked) await expect(one).rejects.toMatchObject({ code: 'store_unavailable' })
+  const again = checks['store']!()
+  expect(started.length).toBe(2)
+  started[1]?.resolve()
+  await again
+})

@@ -1,0 +1,83 @@
+import { AppError, toAppError } from '../../base/errors.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import { isObject } from '../../schema/json.ts'
+import type { SchemaTypes } from '../../schema/types.gen.ts'
+import type { RouteReply } from '../api/route.ts'
+
+/** Health checks by name of the store; each rejects when the store is down. */
+export type StoreChecks = Readonly<Record<string, () => Promise<unknown>>>
+
+type Liveness = SchemaTypes['liveness']
+
+const CHECK_MS = 2_000
+const EVERY_MS = 10_000
+/** Replaces unexpected errors, whose messages may contain secrets. */
+const UNKNOWN = new AppError('store_unavailable')
+
+/** The error of a check; undefined when the store is up. A store that does not answer in 2 s is down. */
+async function problemOf(check: () => Promise<unknown>): Promise<AppError | undefined> {
+  const late = Promise.withResolvers<AppError>()
+  const timer = setTimeout(() => {
+    late.resolve(new AppError('store_unavailable', { message: `No answer within ${CHECK_MS / 1000} s.` }))
+  }, CHECK_MS)
+  const answer = check().then(
+    () => undefined,
+    (error: unknown) => (toAppError(error).code === 'internal' ? UNKNOWN : toAppError(error)),
+  )
+  return await Promise.race([answer, late.promise]).finally(() => clearTimeout(timer))
+}
+
+async function problemsOf(checks: StoreChecks): Promise<[name: string, problem: AppError | undefined][]> {
+  return Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await problemOf(check)]))
+}
+
+/** Those of `names` that have a check and are down. */
+export async function downStores(checks: StoreChecks, names: readonly string[]): Promise<string[]> {
+  const asked = Object.entries(checks).filter(([name]) => names.includes(name))
+  const found = await problemsOf(Object.fromEntries(asked))
+  return found.flatMap(([name, problem]) => (problem === undefined ? [] : [name]))
+}
+
+/** The message without the place of the store: a folder of this machine concerns no client. */
+function publicDetail({ message, details }: AppError): string {
+  const place = isObject(details) ? details['place'] : undefined
+  return typeof place === 'string' ? message.replace(place, 'This store') : message
+}
+
+/** The response of `/ok`; with `checks` it lists each store, and is 503 when one is down. */
+export async function livenessReply(checks: StoreChecks | undefined): Promise<RouteReply<Liveness>> {
+  if (checks === undefined) return { body: { ok: true } }
+  const found = await problemsOf(checks)
+  const states = Object.fromEntries(found.map(([name, problem]) => [name, problem ? 'down' : 'up'] as const))
+  const problems = found.flatMap(([name, problem]) =>
+    problem === undefined ? [] : [[name, { code: problem.code, detail: publicDetail(problem) }] as const],
+  )
+  if (problems.length === 0) return { body: { ok: true, checks: states } }
+  const body = { ok: false, checks: states, problems: Object.fromEntries(problems) }
+  return { status: 503, headers: { 'retry-after': 1 }, body }
+}
+
+/** The same checks, each running once at a time: concurrent callers share the result. */
+export function oneAtATime(checks: StoreChecks): StoreChecks {
+  return Object.fromEntries(
+    Object.entries(checks).map(([name, check]) => {
+      let underWay: Promise<unknown> | undefined
+      return [name, () => (underWay ??= check().finally(() => (underWay = undefined)))] as const
+    }),
+  )
+}
+
+/** Runs the checks every ten seconds for the gauge `weir_store_up`; returns the function that stops it. */
+export function watchStores({ checks, metrics }: { checks: StoreChecks; metrics: Metrics }): () => void {
+  const up = metrics.gauge(
+    'weir_store_up',
+    '1 if the last check of a store, at most 10 s ago, succeeded, else 0, by store: clickhouse, sql, runs, redis, and disk for the disk of DATA_DIR.',
+  )
+  const ask = async (): Promise<void> => {
+    for (const [store, problem] of await problemsOf(checks)) up.set(problem === undefined ? 1 : 0, { store })
+  }
+  void ask()
+  const timer = setInterval(() => void ask(), EVERY_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,140 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { accepts } from '../server/answer/compressor.ts'
+import { type Exchange, type Headers, sendBytes } from '../server/exchange.ts'
+import { waitingPage } from './waiting-page.ts'
+
+/** Serves the built web interface. */
+export interface WebApp {
+  /** True for the paths under `/app`. */
+  matches(path: string): boolean
+  /** Answers a request for one of these paths. */
+  handle(exchange: Exchange): Promise<void>
+}
+
+/** Where the interface is found. */
+export interface WebAppOptions {
+  /** Folder of the built interface; it may appear later, and be replaced. */
+  folder: string
+  /** File with the error of the last build, if a build runs beside the server. */
+  errorFile: string
+}
+
+/** Pages of the interface may load from this server only: no inline code, no other origin. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' blob:",
+  "media-src 'self' blob:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types weir-worker',
+].join('; ')
+
+const GUARDS: Headers = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  html: 'text/html; charset=utf-8',
+}
+/** In order of preference: the ending of a compressed file. */
+const ENCODINGS = [
+  ['br', 'br'],
+  ['gzip', 'gz'],
+] as const
+
+/** Names of assets contain a hash of their content, so an asset never changes. */
+const ASSET = /^\/app\/(assets\/[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))$/
+/** The links of shares, as the LangSmith clients build them. */
+const SHARED = /^\/public\/[^/]+\/r(?:\/[^/]+)?$/
+const ICON = '/app/icon.svg'
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+interface Found {
+  bytes: Uint8Array
+  encoding: string | undefined
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT'
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | undefined> {
+  return await readFile(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+}
+
+/** A file in the best encoding that the client accepts. */
+async function findFile(path: string, accepted: string | undefined): Promise<Found | undefined> {
+  for (const [encoding, ending] of ENCODINGS) {
+    if (!accepts(accepted, encoding)) continue
+    const bytes = await readIfThere(`${path}.${ending}`)
+    if (bytes !== undefined) return { bytes, encoding }
+  }
+  const bytes = await readIfThere(path)
+  return bytes && { bytes, encoding: undefined }
+}
+
+/** The file of a path, and how long it may be kept. Unknown paths are pages of the interface. */
+function fileOf(path: string): { name: string; cache: string } {
+  const asset = ASSET.exec(path)?.[1]
+  if (asset !== undefined) return { name: asset, cache: IMMUTABLE }
+  if (path === ICON) return { name: 'icon.svg', cache: 'public, max-age=86400' }
+  return { name: 'index.html', cache: 'no-cache' }
+}
+
+/** Serves the interface from `folder`, and before it is built a page that says so. */
+export function createWebApp({ folder, errorFile }: WebAppOptions): WebApp {
+  const sendWaiting = async (exchange: Exchange): Promise<void> => {
+    const error = await readIfThere(errorFile)
+    const { headers, body } = waitingPage(error && Buffer.from(error).toString())
+    sendBytes(exchange, 503, { ...GUARDS, ...headers }, body)
+  }
+
+  return {
+    matches: (path) => path === '/app' || path.startsWith('/app/') || SHARED.test(path),
+    async handle(exchange) {
+      const { req, path } = exchange
+      exchange.route = '/app'
+      if (req.method !== 'GET' && req.method !== 'HEAD')
+        return sendBytes(exchange, 405, { allow: 'GET, HEAD', 'content-type': 'text/plain' }, 'GET only\n')
+      if (SHARED.test(path)) {
+        const [, , token = '', , run] = path.split('/')
+        const location = `/app/public/${token}/r${run === undefined ? '' : `?run=${run}`}`
+        return sendBytes(exchange, 302, { ...GUARDS, location, 'cache-control': 'no-store' }, '')
+      }
+      const { name, cache } = fileOf(path)
+      const found = await findFile(join(folder, name), req.headers['accept-encoding']?.toString())
+      if (found !== undefined)
+        return sendBytes(
+          exchange,
+          200,
+          {
+            ...GUARDS,
+            'content-security-policy': POLICY,
+            'content-type': TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
+            'cache-control': cache,
+            vary: 'accept-encoding',
+            ...(found.encoding !== undefined && { 'content-encoding': found.encoding }),
+          },
+          found.bytes,
+        )
+      if (name === 'index.html') return await sendWaiting(exchange)
+      sendBytes(exchange, 404, { ...GUARDS, 'content-type': 'text/plain' }, 'There is no such file.\n')
+    },
+  }
+}

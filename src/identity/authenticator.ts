@@ -1,0 +1,250 @@
+import { timingSafeEqual } from 'node:crypto'
+import { type Clock, steadyTime } from '../base/clock.ts'
+import { AppError } from '../base/errors.ts'
+import { parseUuid } from '../base/ids.ts'
+import { hashApiKey, isApiKey } from './api-keys.ts'
+import { type BrowserSessionStore, sessionEnd, hashSecret } from './browser-sessions.ts'
+import type { IdentityStore } from './identity-store.ts'
+import { type Permission, permissionsOf } from './permissions.ts'
+import type { KeyGrant, Principal, PrincipalSession } from './principal.ts'
+
+/** The credentials of a request. */
+export interface Credentials {
+  /** From `x-api-key` or `Authorization: Bearer`. */
+  key: string | undefined
+  /** Secret of the browser session, if the request has no key. */
+  session?: string | undefined
+  /** `X-Tenant-Id` as sent. */
+  workspace: string | undefined
+}
+
+/** Whether a request uses data of one workspace, or of the organization, in which case no workspace need be chosen. */
+export type ActsIn = 'workspace' | 'organization'
+
+/** Determines the principal of a request. */
+export interface Authenticator {
+  /**
+   * Synchronous when the key was looked up in the last 30 s, else after a look-up. By default a request acts in a
+   * workspace. @throws AppError unauthorized, forbidden, workspace_required (also as the rejection of the promise)
+   */
+  authenticate(credentials: Credentials, acts_in?: ActsIn): Principal | Promise<Principal>
+  /** Removes a key from the cache at once, e.g. when it has been deleted. */
+  forget(api_key_id: string): void
+  /** Removes a browser session from the cache at once, when it has been ended. */
+  forgetSession(id: string): void
+  /** Clears the cache at once: when a member, a role or a workspace has changed. */
+  forgetAll(): void
+}
+
+/** How long a look-up is valid (platform-api §1: at most 30 s). */
+const CACHE_MS = 30_000
+const MAX_CACHED = 10_000
+
+/** A key's grant, and facts that follow from it for every request. */
+interface KnownKey {
+  grant: KeyGrant
+  permissions: ReadonlySet<Permission>
+  session?: PrincipalSession
+}
+
+function toKnownKey(grant: KeyGrant, session?: PrincipalSession): KnownKey {
+  return { grant, permissions: permissionsOf(grant), ...(session && { session }) }
+}
+
+/** The choices of a single request. */
+interface Choice {
+  workspace: string | undefined
+  acts_in: ActsIn
+}
+
+/**
+ * The same error for a key that never existed, was revoked or has expired, so that it does not reveal whether a key
+ * existed.
+ */
+function unknownKey(): AppError {
+  const message =
+    'Invalid token: this server knows no such key. It may have been revoked, have expired, or be of another server. weir keys create makes one; the first is in DATA_DIR/api-key.'
+  return new AppError('unauthorized', { message })
+}
+
+/** The error for a session that never existed, was ended, or whose key is gone. */
+function unknownSession(): AppError {
+  return new AppError('unauthorized', { message: 'Your session in this browser has ended: sign in again.' })
+}
+
+/** @throws AppError unauthorized for text that cannot be a key */
+function assertKey(text: string): void {
+  if (isApiKey(text)) return
+  const message =
+    text === ''
+      ? 'Invalid token: no API key was sent. Send one in the header x-api-key, or as Authorization: Bearer KEY.'
+      : 'Invalid token: what was sent is not an API key. A key has 16 to 128 letters, digits, _ and -. Look for quotes, spaces or a placeholder.'
+  throw new AppError('unauthorized', { message })
+}
+
+function toPrincipal(
+  { grant, permissions, session }: KnownKey,
+  { workspace, acts_in }: Choice,
+  now: number,
+): Principal {
+  const { workspace_ids, expires_at } = grant
+  if (session !== undefined && session.expires_at <= now) throw unknownSession()
+  if (expires_at !== null && expires_at <= now) throw unknownKey()
+  const [first] = workspace_ids
+  if (first === undefined) throw new AppError('forbidden')
+  const chosen = workspace === undefined ? grant.default_workspace_id : parseUuid(workspace)
+  if (chosen === null && acts_in === 'workspace') throw new AppError('workspace_required')
+  const workspace_id = chosen === null ? first : chosen
+  if (workspace_id === undefined || !workspace_ids.includes(workspace_id)) throw new AppError('forbidden')
+  const { organization_id, user_id, api_key_id, short_key, all_workspaces, role, read_only } = grant
+  return {
+    organization_id,
+    workspace_id,
+    workspace_chosen: chosen !== null,
+    user_id,
+    api_key_id,
+    short_key,
+    holder: api_key_id,
+    workspace_ids,
+    all_workspaces,
+    permissions,
+    role,
+    read_only,
+    expires_at,
+    ...(session && { session }),
+  }
+}
+
+function sameHash(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+}
+
+/** The parts of the identity store that an authenticator uses. */
+type Keys = Pick<IdentityStore, 'findKey' | 'touchKey' | 'adminGrant'>
+type Sessions = Pick<BrowserSessionStore, 'find' | 'touch'>
+
+/** Grants by the hash of a key or of a session's secret, cached for a while. */
+interface KeySource {
+  known(hash: string): KnownKey | undefined
+  /** @throws AppError unauthorized */
+  find(hash: string): Promise<KnownKey>
+  forget(isGone: (known: KnownKey) => boolean): void
+}
+
+/** Looks a key up by its hash, and records its use. @throws AppError unauthorized */
+async function findKey(store: Keys, key_hash: string, now: number): Promise<KnownKey> {
+  const found = await store.findKey(key_hash)
+  if (found === undefined || !sameHash(found.key_hash, key_hash)) throw unknownKey()
+  // A failure to record the last use must not fail the request.
+  store.touchKey(found.grant.api_key_id, now).catch(() => undefined)
+  return toKnownKey(found.grant)
+}
+
+/** Looks a session up by the hash of its secret, and records its use. @throws AppError unauthorized */
+async function findSession(store: Sessions, secret_hash: string, now: number): Promise<KnownKey> {
+  const found = await store.find(secret_hash, now)
+  if (found === undefined) throw unknownSession()
+  const { session, grant } = found
+  store.touch(session.id, now).catch(() => undefined)
+  const expires_at = sessionEnd({ ...session, last_used_at: now }, grant.expires_at)
+  return toKnownKey(grant, { id: session.id, expires_at })
+}
+
+/** What `read` finds, for a while. Concurrent requests with the same hash share one look-up. */
+function createKeyCache(read: (hash: string, now: number) => Promise<KnownKey>, clock: Clock): KeySource {
+  const cache = new Map<string, KnownKey & { until: number }>()
+  const underWay = new Map<string, Promise<KnownKey>>()
+  let changes = 0
+
+  const lookUp = async (key_hash: string): Promise<KnownKey> => {
+    const before = changes
+    const known = await read(key_hash, clock.now())
+    if (cache.size >= MAX_CACHED) cache.clear()
+    // A result read before a change must not be cached after it.
+    if (before === changes) cache.set(key_hash, { ...known, until: steadyTime(clock) + CACHE_MS })
+    return known
+  }
+
+  return {
+    known(key_hash) {
+      const known = cache.get(key_hash)
+      return known !== undefined && known.until > steadyTime(clock) ? known : undefined
+    },
+    async find(key_hash) {
+      const waiting = underWay.get(key_hash)
+      if (waiting !== undefined) return await waiting
+      const mine = lookUp(key_hash)
+      underWay.set(key_hash, mine)
+      try {
+        return await mine
+      } finally {
+        if (underWay.get(key_hash) === mine) underWay.delete(key_hash)
+      }
+    },
+    forget(isGone) {
+      changes++
+      underWay.clear()
+      for (const [key_hash, known] of cache) if (isGone(known)) cache.delete(key_hash)
+    },
+  }
+}
+
+/** The grant that all requests share, looked up again from time to time, since workspaces are created and deleted. */
+function createOpenKey(store: Keys, clock: Clock, first: KeyGrant): KeySource {
+  // With AUTH=off there is no key that could expire.
+  const toOpen = (grant: KeyGrant): KnownKey => toKnownKey({ ...grant, expires_at: null })
+  let held = { ...toOpen(first), until: steadyTime(clock) + CACHE_MS }
+  return {
+    known: () => (held.until > steadyTime(clock) ? held : undefined),
+    async find() {
+      const before = held
+      const grant = (await store.adminGrant(first.organization_id)) ?? held.grant
+      const found = { ...toOpen(grant), until: steadyTime(clock) + CACHE_MS }
+      if (held === before) held = found
+      return found
+    },
+    forget: () => void (held = { ...held, until: 0 }),
+  }
+}
+
+/**
+ * An authenticator over the stored keys and browser sessions. With `openGrant` (AUTH=off) every request acts for the
+ * admin of that grant's organization, whatever key it has. Unknown keys are never cached, so a new key works at once.
+ */
+export function createAuthenticator(options: {
+  store: Keys
+  sessions: Sessions
+  clock: Clock
+  openGrant?: KeyGrant
+}): Authenticator {
+  const { store, clock, openGrant } = options
+  const keys = openGrant
+    ? createOpenKey(store, clock, openGrant)
+    : createKeyCache((key_hash, now) => findKey(store, key_hash, now), clock)
+  const sessions = createKeyCache((hash, now) => findSession(options.sessions, hash, now), clock)
+
+  /** Where to look the credentials up, and by which hash. @throws AppError unauthorized */
+  const placeOf = ({ key = '', session }: Credentials): { source: KeySource; hash: string } => {
+    if (openGrant !== undefined) return { source: keys, hash: '' }
+    if (session !== undefined) return { source: sessions, hash: hashSecret(session) }
+    assertKey(key)
+    return { source: keys, hash: hashApiKey(key) }
+  }
+  const forget = (isGone: (known: KnownKey) => boolean): void => {
+    keys.forget(isGone)
+    sessions.forget(isGone)
+  }
+
+  return {
+    authenticate(credentials, acts_in = 'workspace') {
+      const { source, hash } = placeOf(credentials)
+      const known = source.known(hash)
+      const choice = { workspace: credentials.workspace, acts_in }
+      if (known !== undefined) return toPrincipal(known, choice, clock.now())
+      return source.find(hash).then((found) => toPrincipal(found, choice, clock.now()))
+    },
+    forget: (api_key_id) => forget(({ grant }) => grant.api_key_id === api_key_id),
+    forgetSession: (id) => forget(({ session }) => session?.id === id),
+    forgetAll: () => forget(() => true),
+  }
+}

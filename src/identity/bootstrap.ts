@@ -1,0 +1,150 @@
+import { open, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../base/clock.ts'
+import { AppError } from '../base/errors.ts'
+import { newUuid } from '../base/ids.ts'
+import { syncDirectory } from '../base/files/sync-directory.ts'
+import { generateApiKey, hashApiKey, isApiKey, shortKey } from './api-keys.ts'
+import type { IdentityStore, Organization, Workspace } from './identity-store.ts'
+import type { KeyGrant } from './principal.ts'
+
+/** The stores and settings of a start. */
+export interface BootstrapOptions {
+  dataDir: string
+  /** BOOTSTRAP_API_KEY. */
+  bootstrapKey?: string | undefined
+  clock: Clock
+}
+
+/** The identity that the server starts with. */
+export interface Bootstrapped {
+  organization: Organization
+  workspace: Workspace
+  /** The grant of all requests when AUTH is off. */
+  grant: KeyGrant
+  /** The given key, or the generated one that is kept in the data directory; undefined when neither is stored. */
+  key: string | undefined
+  /** True if organization, workspace and key were created now. */
+  created: boolean
+  /** No valid admin key of all workspaces was left: an admin was given a new one, which is `key`. */
+  replaced: boolean
+  /** BOOTSTRAP_API_KEY is not a key of this data directory: it was ignored. */
+  ignoredBootstrapKey: boolean
+}
+
+const KEY_FILE = 'api-key'
+
+async function keptKey(dataDir: string): Promise<string | undefined> {
+  const text = await readFile(join(dataDir, KEY_FILE), 'utf8').catch(() => '')
+  return isApiKey(text.trim()) ? text.trim() : undefined
+}
+
+/** Writes the key to its file before the database stores it, so that a crash in between cannot lose it. */
+async function keepNewKey(dataDir: string): Promise<string> {
+  const key = generateApiKey('personal')
+  const file = await open(join(dataDir, KEY_FILE), 'w', 0o600)
+  try {
+    await file.chmod(0o600)
+    await file.writeFile(`${key}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await syncDirectory(dataDir)
+  return key
+}
+
+async function createFirst(store: IdentityStore, key: string, now: number): Promise<boolean> {
+  const organization = { id: newUuid(), display_name: 'Default organization', created_at: now }
+  return await store.createFirst({
+    organization,
+    workspace: { id: newUuid(), organization_id: organization.id, display_name: 'Default', created_at: now },
+    user: { id: newUuid(), email: 'admin@localhost', full_name: 'Admin' },
+    key: { id: newUuid(), ...toStored(key), description: 'First admin key' },
+  })
+}
+
+function toStored(key: string): { key_hash: string; short_key: string } {
+  return { key_hash: hashApiKey(key), short_key: shortKey(key) }
+}
+
+/**
+ * A new key for the oldest admin of all workspaces of an organization without a valid admin key; without such an admin,
+ * for the oldest admin, who gets all workspaces.
+ */
+async function replaceAdminKey(store: IdentityStore, organization_id: string, options: BootstrapOptions) {
+  const members = await store.members(organization_id)
+  const admins = members.filter(({ role }) => role === 'admin')
+  const admin = admins.find(({ workspace_ids }) => workspace_ids === null) ?? admins[0]
+  if (admin === undefined) throw new AppError('internal', { message: 'The organization has no admin.' })
+  const { user_id } = admin
+  const at = options.clock.now()
+  for (;;) {
+    const key = await keepNewKey(options.dataDir)
+    const stored = {
+      id: newUuid(),
+      ...toStored(key),
+      organization_id,
+      user_id,
+      description: 'Admin key made at a start that found none',
+      role: 'admin' as const,
+      read_only: false,
+      workspace_ids: null,
+      default_workspace_id: null,
+      created_at: at,
+      expires_at: null,
+      last_used_at: null,
+    }
+    const actor = { api_key_id: stored.id, short_key: stored.short_key, user_id, at }
+    await store.changeMember(organization_id, user_id, { workspace_ids: null }, actor)
+    if (await store.createKey(stored, actor)) return
+  }
+}
+
+/** The key as text: the given one if it is stored, else the kept one if that is; undefined when neither is. */
+async function storedKey(store: IdentityStore, options: BootstrapOptions): Promise<string | undefined> {
+  for (const key of [options.bootstrapKey, await keptKey(options.dataDir)]) {
+    if (key !== undefined && (await store.findKey(hashApiKey(key))) !== undefined) return key
+  }
+  return undefined
+}
+
+/**
+ * On an empty store: creates the organization, the workspace "Default", an admin and an admin key, which is
+ * `bootstrapKey` or else generated and kept in `dataDir/api-key` (mode 0600). If another process is faster, uses what
+ * that one has created. On any other store: changes nothing, unless no valid admin key of all workspaces is left,
+ * without which no key could be created: then an admin gets a new one, kept in the same place.
+ */
+export async function bootstrapIdentity(
+  store: IdentityStore,
+  options: BootstrapOptions,
+): Promise<Bootstrapped> {
+  const { dataDir, bootstrapKey, clock } = options
+  let created = false
+  if ((await store.firstOrganization()) === undefined) {
+    const key = bootstrapKey ?? (await keptKey(dataDir)) ?? (await keepNewKey(dataDir))
+    created = await createFirst(store, key, clock.now())
+    if (!created && bootstrapKey === undefined) await rm(join(dataDir, KEY_FILE), { force: true })
+  }
+  const organization = await store.firstOrganization()
+  if (organization === undefined) throw new AppError('internal', { message: 'There is no organization.' })
+  const found = await store.adminGrant(organization.id)
+  const replaced = found === undefined || (found.expires_at !== null && found.expires_at <= clock.now())
+  if (replaced) await replaceAdminKey(store, organization.id, options)
+  const grant = replaced ? await store.adminGrant(organization.id) : found
+  const workspaces = await store.workspaces(organization.id)
+  const workspace = workspaces.find(({ id }) => id === grant?.default_workspace_id) ?? workspaces[0]
+  if (workspace === undefined || grant === undefined) {
+    throw new AppError('internal', { message: 'The organization has no workspace or no admin key.' })
+  }
+  const key = await storedKey(store, options)
+  return {
+    organization,
+    workspace,
+    grant,
+    key,
+    created,
+    replaced,
+    ignoredBootstrapKey: bootstrapKey !== undefined && key !== bootstrapKey,
+  }
+}

@@ -1,0 +1,67 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { KeyGrant } from './principal.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+/** A session ends when it has not been used for this long. */
+export const SESSION_IDLE_MS = 7 * DAY_MS
+/** Maximum age of a session, also of one in constant use. */
+export const SESSION_MAX_MS = 30 * DAY_MS
+/** How long a ticket can be used, once. */
+export const TICKET_MS = 15 * 60_000
+/** Sessions, and tickets, of one key at one time; the oldest are removed. */
+export const MAX_OF_KEY = 100
+
+const SECRET = /^[\w-]{43}$/
+
+/** The secret of a new session or ticket: 256 random bits. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** True for any text that may be the secret of a session or a ticket. */
+export function isSecret(text: string): boolean {
+  return SECRET.test(text)
+}
+
+/** SHA-256 of a secret, hex: only this is stored. */
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'hex')
+}
+
+/** A browser's sign-in with one API key. Times are epoch milliseconds. */
+export interface BrowserSession {
+  id: string
+  api_key_id: string
+  created_at: number
+  /** Exact to a minute. */
+  last_used_at: number
+  /** When it ends, if it is used until then. */
+  expires_at: number
+}
+
+/** When the session ends if it is not used again: never later than its key. */
+export function sessionEnd(
+  { last_used_at, expires_at }: Pick<BrowserSession, 'last_used_at' | 'expires_at'>,
+  key_expires_at: number | null,
+): number {
+  return Math.min(last_used_at + SESSION_IDLE_MS, expires_at, key_expires_at ?? Infinity)
+}
+
+/** Browser sessions and tickets. Those of a revoked or expired key are not found. */
+export interface BrowserSessionStore {
+  /** Stores a ticket for the key, with an audit entry; false when there is no such key. */
+  addTicket(secret_hash: string, api_key_id: string, now: number): Promise<boolean>
+  /** Removes a ticket and returns its key; undefined for an unknown, used or expired ticket. Only one caller gets it. */
+  takeTicket(secret_hash: string, now: number): Promise<string | undefined>
+  /** Starts a session of the key, with an audit entry; undefined when there is no such key or it has expired. */
+  start(
+    session: { id: string; secret_hash: string; api_key_id: string },
+    now: number,
+  ): Promise<BrowserSession | undefined>
+  /** The session with this secret and the grant of its key; undefined once it has ended. */
+  find(secret_hash: string, now: number): Promise<{ session: BrowserSession; grant: KeyGrant } | undefined>
+  /** Records the last use, to the minute. */
+  touch(id: string, now: number): Promise<void>
+  /** Ends the session, with an audit entry; its id, or undefined when there is none. */
+  end(secret_hash: string, now: number): Promise<string | undefined>
+}

@@ -1,0 +1,188 @@
+import type { Role } from './permissions.ts'
+import type { KeyGrant } from './principal.ts'
+
+/** Owns workspaces and keys, and pays for them. */
+export interface Organization {
+  id: string
+  display_name: string
+  /** Epoch milliseconds. */
+  created_at: number
+}
+
+/** A tenant: traces, projects and keys of one workspace are never visible in another. */
+export interface Workspace {
+  id: string
+  organization_id: string
+  display_name: string
+  /** Epoch milliseconds. */
+  created_at: number
+}
+
+/** A user of an organization. */
+export interface Member {
+  organization_id: string
+  user_id: string
+  /** Lower case; a user has the same one in all organizations. */
+  email: string
+  full_name: string | null
+  role: Role
+  /** Null = every workspace, also later ones. */
+  workspace_ids: string[] | null
+  /** Epoch milliseconds. */
+  created_at: number
+}
+
+/** A key as stored: the key itself is never kept, only its SHA-256. */
+export interface StoredKey {
+  id: string
+  /** SHA-256, hex. */
+  key_hash: string
+  short_key: string
+  description: string
+}
+
+/** A key as listed. */
+export interface ApiKey extends Omit<StoredKey, 'key_hash'> {
+  organization_id: string
+  /** Null for a service key, else its user. */
+  user_id: string | null
+  role: Role
+  read_only: boolean
+  /** Null = every workspace, also later ones. */
+  workspace_ids: string[] | null
+  default_workspace_id: string | null
+  /** Epoch milliseconds. */
+  created_at: number
+  expires_at: number | null
+  last_used_at: number | null
+}
+
+/** All records that the first start creates, in one transaction. */
+export interface FirstIdentity {
+  organization: Organization
+  workspace: Workspace
+  user: { id: string; email: string; full_name: string }
+  key: StoredKey
+}
+
+/** The author of a change, for the audit. */
+export interface Actor {
+  api_key_id: string
+  short_key: string
+  user_id: string | null
+  /** Epoch milliseconds. */
+  at: number
+}
+
+/** A page of the audit: entries that satisfy all that is said. */
+export interface AuditQuery {
+  limit: number
+  /** Only entries older than the one with this id. */
+  before?: string
+  /** An action, or the part of one before a dot. */
+  action?: string
+  /** Whose changes: id of a user or an API key. */
+  actor?: string
+  subject_id?: string
+  /** Epoch milliseconds; the end is not included. */
+  from?: number
+  to?: number
+}
+
+/** One change of workspaces, members, keys or roles; written in the transaction of the change. */
+export interface AuditEntry {
+  id: string
+  organization_id: string
+  /** Epoch milliseconds. */
+  at: number
+  actor_api_key_id: string
+  actor_short_key: string
+  actor_user_id: string | null
+  /** E.g. `member.add`, `member.change`, `key.create`, `key.delete`, `workspace.create`. */
+  action: string
+  subject_id: string
+  /** The old and new values; never a key or its hash. */
+  details: Record<string, unknown>
+}
+
+/** Organizations, workspaces, members, keys, and the audit of their changes. */
+export interface IdentityStore {
+  /** Stores the first organization with its workspace, admin and key; false if there is one already. */
+  createFirst(identity: FirstIdentity): Promise<boolean>
+  /** The organization of a single-organization installation; undefined before the first start. */
+  firstOrganization(): Promise<Organization | undefined>
+  organization(id: string): Promise<Organization | undefined>
+
+  /** Oldest first, deleted ones left out. */
+  workspaces(organization_id: string): Promise<Workspace[]>
+  /** @throws AppError conflict when the id is taken */
+  createWorkspace(workspace: Workspace, actor: Actor): Promise<void>
+  /** Undefined when the organization has no workspace with that id. */
+  renameWorkspace(
+    organization_id: string,
+    id: string,
+    display_name: string,
+    actor: Actor,
+  ): Promise<Workspace | undefined>
+  /**
+   * From then on it cannot be read or written; its traces are kept. False when there is none with that id. @throws
+   * AppError conflict for the last workspace of the organization
+   */
+  deleteWorkspace(organization_id: string, id: string, actor: Actor): Promise<boolean>
+
+  /** Oldest first. */
+  members(organization_id: string): Promise<Member[]>
+  /**
+   * Uses the existing user with that email, whose name is kept. @throws AppError conflict when that user is already a
+   * member, invalid_request when a workspace belongs to another organization
+   */
+  addMember(member: Member, actor: Actor): Promise<Member>
+  /**
+   * Undefined when there is no such member. @throws AppError conflict when the organization would be left without an
+   * admin of all workspaces, invalid_request when a workspace belongs to another organization
+   */
+  changeMember(
+    organization_id: string,
+    user_id: string,
+    change: Partial<Pick<Member, 'full_name' | 'role' | 'workspace_ids'>>,
+    actor: Actor,
+  ): Promise<Member | undefined>
+  /**
+   * Ends the membership and deletes the member's personal keys, whose ids it returns; undefined when there is no such
+   * member. @throws AppError conflict when the organization would be left without an admin of all workspaces
+   */
+  removeMember(organization_id: string, user_id: string, actor: Actor): Promise<string[] | undefined>
+
+  /** Newest first, deleted ones left out. */
+  apiKeys(organization_id: string, kind: 'personal' | 'service'): Promise<ApiKey[]>
+  /**
+   * False, with nothing stored, when the short key is taken in the organization: generate another key (D-7). @throws
+   * AppError invalid_request when the user is not a member, or a workspace belongs to another organization
+   */
+  createKey(key: ApiKey & { key_hash: string }, actor: Actor): Promise<boolean>
+  /** The key is refused from then on, but stays in reports. False when there is none with that id and kind. */
+  deleteKey(organization_id: string, kind: 'personal' | 'service', id: string, actor: Actor): Promise<boolean>
+  /** The grant of the key with this hash, unless it is deleted. `key_hash` is the stored one, to be compared again. */
+  findKey(key_hash: string): Promise<{ key_hash: string; grant: KeyGrant } | undefined>
+  /**
+   * The grant for AUTH=off: that of the organization's oldest admin key of all workspaces without an expiry, else of
+   * the one that expires last (or has expired).
+   */
+  adminGrant(organization_id: string): Promise<KeyGrant | undefined>
+  /** Records the last use of the key, to the minute; `at` in epoch milliseconds. */
+  touchKey(api_key_id: string, at: number): Promise<void>
+
+  /** Names for reports, also of deleted records: workspaces, users' emails and short keys by id. */
+  names(organization_id: string): Promise<{
+    workspaces: Map<string, string>
+    emails: Map<string, string>
+    short_keys: Map<string, string>
+  }>
+  /** Newest first. */
+  audit(organization_id: string, query: AuditQuery): Promise<AuditEntry[]>
+  /** Records a change that another store makes. */
+  recordChange(
+    change: Pick<AuditEntry, 'organization_id' | 'action' | 'subject_id' | 'details'>,
+    actor: Actor,
+  ): Promise<void>
+}

@@ -1,0 +1,57 @@
+import type { Permission, Role } from './permissions.ts'
+
+/** The caller of a request, resolved from its key and headers. */
+export interface Principal {
+  organization_id: string
+  /** The workspace that the request reads and writes. */
+  workspace_id: string
+  /** False when neither the request nor the key names one: only for requests about the organization. */
+  workspace_chosen: boolean
+  /** Null for a service key. */
+  user_id: string | null
+  api_key_id: string
+  /** E.g. `lsv2...abcd`; safe to log and show. */
+  short_key: string
+  /** Key of per-caller limits: the id of the API key, or the user that a deployment's auth file authenticated. */
+  holder: string
+  /** Every workspace that the key may use, `workspace_id` among them. */
+  workspace_ids: readonly string[]
+  /** The key serves every workspace of the organization, also later ones. */
+  all_workspaces: boolean
+  permissions: ReadonlySet<Permission>
+  /** Role of the key, which may have more permissions than `permissions` when its owner's role has less. */
+  role: Role
+  /** The key can only read. */
+  read_only: boolean
+  /** When the key expires, epoch milliseconds; null = never. */
+  expires_at: number | null
+  /** The browser session that authenticated the request; undefined for a request with a key. */
+  session?: PrincipalSession
+}
+
+/** A browser session as requests know it. */
+export interface PrincipalSession {
+  id: string
+  /** When it ends if it is not used again, epoch milliseconds. */
+  expires_at: number
+}
+
+/** The rights of a key, before a request has named its workspace. */
+export interface KeyGrant {
+  organization_id: string
+  user_id: string | null
+  api_key_id: string
+  short_key: string
+  /** Every workspace that the key may use now: for a personal key, only those that its owner may use too. */
+  workspace_ids: readonly string[]
+  /** The key may use all workspaces of the organization, also later ones. */
+  all_workspaces: boolean
+  /** The workspace of requests that name none; null when they must name one. */
+  default_workspace_id: string | null
+  role: Role
+  /** Role of the user that a personal key acts for; null for a service key. */
+  member_role: Role | null
+  read_only: boolean
+  /** Epoch milliseconds; null = never. */
+  expires_at: number | null
+}

@@ -1,0 +1,247 @@
+import type { Clock } from '../../base/clock.ts'
+import { AppError, toAppError } from '../../base/errors.ts'
+import { newUuid } from '../../base/ids.ts'
+import type { Logger } from '../../base/log.ts'
+import { aborted, pause } from '../../base/pause.ts'
+import { parseFilter } from '../../trace/filter/filter.ts'
+import type { Ingester } from '../ingester.ts'
+import type { ShareStore } from '../share-store.ts'
+import type { BlobStore } from '../store/blob-store.ts'
+import type { DeletionJob, DeletionScope, DeletionStore } from './deletion-store.ts'
+import { createRetention, type Retention, SWEEP_MS } from './retention.ts'
+import type { TraceDeletion } from './trace-deletion.ts'
+
+/** Deletes TraceRuns in the background, on request and when they have expired. */
+export interface Deleter {
+  /**
+   * Refuses new data of a trace from now on, and queues the job; undefined for an unknown trace.
+   * @throws AppError conflict when too many wait
+   */
+  submit(workspace_id: string, scope: DeletionScope): Promise<DeletionJob | undefined>
+  get(workspace_id: string, id: string): Promise<DeletionJob | undefined>
+  /** Interrupts the running job, which the next start continues. */
+  stop(): Promise<void>
+}
+
+export interface DeleterDeps {
+  traces: TraceDeletion
+  deletions: DeletionStore
+  /** What is deleted is not shared any more. */
+  shares: Pick<ShareStore, 'removeTraces' | 'removeProject'>
+  blobs: BlobStore
+  ingester: Pick<Ingester, 'settled'>
+  /** Resolves when the store can be read. */
+  ready: Promise<void>
+  clock: Clock
+  logger: Logger
+}
+
+/** TraceRuns that are deleted at a time: the ids that one statement takes. */
+const PAGE = 4_000
+const TRACES_PAGE = 500
+/** How long data of a deleted trace is refused. */
+const REFUSED_MS = 24 * 3_600_000
+/** Data that was in flight at the request has arrived after this time; a job searches once more before it ends. */
+const ARRIVED_MS = 10_000
+const RETRY_MS = 1_000
+
+/** Starts with the jobs that an earlier process left. */
+export function startDeleter(deps: DeleterDeps): Deleter {
+  const deleter = new JobRunner(deps)
+  deleter.start()
+  return deleter
+}
+
+class JobRunner implements Deleter {
+  readonly #deps: DeleterDeps
+  readonly #stopping = new AbortController()
+  #wake: () => void = () => undefined
+  #running: Promise<void> = Promise.resolve()
+  readonly #retention: Retention
+
+  constructor(deps: DeleterDeps) {
+    this.#deps = deps
+    this.#retention = createRetention({
+      ...deps,
+      page: PAGE,
+      deletePage: (workspace_id, run_ids) => this.#deletePage(workspace_id, run_ids),
+      removeBlobs: () => this.#removeBlobs(),
+    })
+    deps.deletions.onAdded(() => this.#wake())
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  async submit(workspace_id: string, scope: DeletionScope): Promise<DeletionJob | undefined> {
+    const { deletions, clock } = this.#deps
+    if (scope.kind === 'trace' && !(await this.#exists(workspace_id, scope.trace_id))) return undefined
+    const created_at = clock.now()
+    if (scope.kind === 'trace')
+      await deletions.refuse(workspace_id, [scope.trace_id], created_at + REFUSED_MS)
+    const state = { status: 'queued', deleted: 0, error: null } as const
+    const job: DeletionJob = { ...state, workspace_id, id: newUuid(), scope, created_at, finished_at: null }
+    await deletions.add(job)
+    await this.#unshare(job)
+    return job
+  }
+
+  /** Shares of a project or a trace end at once; those of matching traces end when they are found. */
+  async #unshare({ workspace_id, scope }: DeletionJob): Promise<void> {
+    const { shares } = this.#deps
+    if (scope.kind === 'project') await shares.removeProject(workspace_id, scope.project_id)
+    if (scope.kind === 'trace') await shares.removeTraces(workspace_id, [scope.trace_id])
+  }
+
+  /** Also true for a trace that was acknowledged and is on its way to the store. */
+  async #exists(workspace_id: string, trace_id: string): Promise<boolean> {
+    const { traces, ingester } = this.#deps
+    const find = async (): Promise<boolean> =>
+      (await traces.runsOfTraces(workspace_id, [trace_id], 1)).length > 0
+    if (await find()) return true
+    await ingester.settled()
+    return await find()
+  }
+
+  get(workspace_id: string, id: string): Promise<DeletionJob | undefined> {
+    return this.#deps.deletions.get(workspace_id, id)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#wake()
+    await this.#running
+  }
+
+  /** Each job gets a turn before a job that waits for late data gets its next one. */
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    await Promise.race([this.#deps.ready, aborted(signal)])
+    while (!signal.aborted) {
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve))
+      const jobs = await this.#deps.deletions.unfinished().catch(() => [])
+      for (const job of jobs) if (!signal.aborted) await this.#work(job)
+      await this.#retention.sweepWhenDue(signal)
+      await Promise.race([woken, pause(jobs.length > 0 ? RETRY_MS : SWEEP_MS, signal)])
+    }
+  }
+
+  /**
+   * Deletes the runs found now. The job gets further turns until late data has arrived and attachments are deleted. It
+   * waits for an unreachable store; any other error ends it.
+   */
+  async #work(job: DeletionJob): Promise<void> {
+    const { deletions, clock, logger } = this.#deps
+    const { signal } = this.#stopping
+    try {
+      await this.#deps.ingester.settled()
+      const isLate = clock.now() >= job.created_at + ARRIVED_MS
+      await this.#delete(job)
+      if (signal.aborted || !isLate) return
+      await this.#removeBlobs()
+      if ((await deletions.notedBlobs(clock.now())).length > 0) return
+      Object.assign(job, { status: 'done', finished_at: clock.now() })
+    } catch (thrown) {
+      const error = toAppError(thrown)
+      if (signal.aborted || error.retryable) return
+      logger.error({ err: thrown, job: job.id }, 'deletion: a job failed')
+      Object.assign(job, { status: 'failed', error: error.message, finished_at: clock.now() })
+    }
+    await deletions.save(job).catch((error: unknown) => logger.warn({ err: error }, 'deletion: not saved'))
+  }
+
+  async #delete(job: DeletionJob): Promise<void> {
+    const { workspace_id, scope } = job
+    const { traces } = this.#deps
+    job.status = 'running'
+    await this.#unshare(job)
+    if (scope.kind === 'project') {
+      const before = job.created_at + ARRIVED_MS
+      await this.#pages(job, () => traces.runsOfProject(workspace_id, scope.project_id, before, PAGE))
+      await traces.deleteProjectFeedback(workspace_id, scope.project_id)
+    } else if (scope.kind === 'trace') {
+      await this.#traces(job, [scope.trace_id])
+    } else if (scope.kind === 'late') {
+      await this.#deletePage(workspace_id, scope.run_ids)
+      await this.#traces(job, scope.trace_ids)
+    } else {
+      await this.#matching(job, scope)
+    }
+  }
+
+  async #traces(job: DeletionJob, trace_ids: readonly string[]): Promise<void> {
+    const { traces } = this.#deps
+    await this.#pages(job, () => traces.runsOfTraces(job.workspace_id, trace_ids, PAGE))
+  }
+
+  /** The traces of a page are kept in the job while they are deleted: what matched may be the first that is gone. */
+  async #matching(job: DeletionJob, scope: DeletionScope & { kind: 'runs' }): Promise<void> {
+    const { traces, deletions, clock } = this.#deps
+    const { project_id, filter, start_time } = scope
+    // What comes later than the request is none of it, or the job would never end.
+    const asked_at = job.created_at * 1000
+    const query = {
+      project_ids: [project_id],
+      ...(filter !== undefined && { filter: parseFilter(filter) }),
+      ...(start_time !== undefined && { start_time }),
+      end_time: Math.min(scope.end_time ?? asked_at, asked_at),
+      order: 'asc' as const,
+      limit: TRACES_PAGE,
+    }
+    while (!this.#stopping.signal.aborted) {
+      const found = job.scope.kind === 'runs' ? (job.scope.pending ?? []) : []
+      const trace_ids = found.length > 0 ? found : await traces.tracesOf(job.workspace_id, query)
+      if (trace_ids.length === 0) return
+      job.scope = { ...scope, pending: trace_ids }
+      await deletions.save(job)
+      await deletions.refuse(job.workspace_id, trace_ids, clock.now() + REFUSED_MS)
+      await this.#deps.shares.removeTraces(job.workspace_id, trace_ids)
+      const before = job.deleted
+      await this.#traces(job, trace_ids)
+      if (this.#stopping.signal.aborted) return
+      // Else the same page would be found for ever.
+      if (found.length === 0 && job.deleted === before)
+        throw new AppError('internal', { message: 'A deletion found runs, but their traces have no runs.' })
+      job.scope = { ...scope, pending: [] }
+      await deletions.save(job)
+    }
+  }
+
+  /** Deletes page after page until `next` gives no more. */
+  async #pages(job: DeletionJob, next: () => Promise<string[]>): Promise<void> {
+    const { deletions, clock } = this.#deps
+    for (;;) {
+      const run_ids = await next()
+      if (run_ids.length === 0 || this.#stopping.signal.aborted) return
+      await deletions.refuse(job.workspace_id, run_ids, clock.now() + REFUSED_MS)
+      await this.#deletePage(job.workspace_id, run_ids)
+      job.deleted += run_ids.length
+      await deletions.save(job)
+    }
+  }
+
+  async #deletePage(workspace_id: string, run_ids: readonly string[]): Promise<void> {
+    const { traces, deletions, clock } = this.#deps
+    const sha256s = await traces.attachmentsOf(workspace_id, run_ids)
+    await deletions.noteBlobs(sha256s, clock.now())
+    await traces.deleteRuns(workspace_id, run_ids)
+  }
+
+  async #removeBlobs(): Promise<void> {
+    const { deletions, traces, blobs, ingester, clock } = this.#deps
+    const until = clock.now() - ARRIVED_MS
+    for (;;) {
+      const noted = await deletions.notedBlobs(until)
+      if (noted.length === 0 || this.#stopping.signal.aborted) return
+      await ingester.settled()
+      const used = await traces.usedBlobs(noted)
+      const kept: string[] = []
+      for (const sha256 of noted)
+        if (!used.has(sha256) && !(await blobs.remove(sha256, until))) kept.push(sha256)
+      await deletions.forgetBlobs(noted)
+      // What was put again a moment ago is looked at later.
+      await deletions.noteBlobs(kept, clock.now())
+    }
+  }
+}

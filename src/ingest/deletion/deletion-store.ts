@@ -1,0 +1,67 @@
+/** Which TraceRuns a job deletes. */
+export type DeletionScope =
+  /** Those of a project that is deleted itself. */
+  | { kind: 'project'; project_id: string }
+  /** Those of one trace. */
+  | { kind: 'trace'; trace_id: string }
+  /** TraceRuns of deleted traces, and what else these traces have, that reached the store after the deletion. */
+  | { kind: 'late'; run_ids: string[]; trace_ids: string[] }
+  /** The traces of all TraceRuns that match; times are epoch microseconds. */
+  | {
+      kind: 'runs'
+      project_id: string
+      filter?: string
+      start_time?: number
+      end_time?: number
+      /** Traces that are being deleted. */
+      pending?: string[]
+    }
+
+/** A deletion. It is begun again after a restart: what it has deleted it finds no more. */
+export interface DeletionJob {
+  workspace_id: string
+  id: string
+  scope: DeletionScope
+  status: 'queued' | 'running' | 'done' | 'failed'
+  /** TraceRuns deleted so far. */
+  deleted: number
+  /** Why it failed. */
+  error: string | null
+  /** Epoch milliseconds. */
+  created_at: number
+  finished_at: number | null
+}
+
+/** Recently deleted ids, for which new data is refused. */
+export interface DeletedIds {
+  /** False when nothing of the workspace was deleted lately, the common case; answered from memory within a second. */
+  any(workspace_id: string): boolean | Promise<boolean>
+  /** Those of `ids` that were deleted. */
+  among(workspace_id: string, ids: readonly string[]): Promise<Set<string>>
+}
+
+/** Deletions and what they leave behind. */
+export interface DeletionStore extends DeletedIds {
+  /** Refuses the ids until `expires_at`, from now on in this process, within a second in others. */
+  refuse(workspace_id: string, ids: readonly string[], expires_at: number): Promise<void>
+  /** Forgets what has expired at `now`: ids, and jobs that ended a week ago. */
+  forget(now: number): Promise<void>
+
+  /** @throws AppError conflict when too many wait */
+  add(job: DeletionJob): Promise<void>
+  /** Calls the listener whenever a job is added in this process. */
+  onAdded(listener: () => void): void
+  save(job: DeletionJob): Promise<void>
+  get(workspace_id: string, id: string): Promise<DeletionJob | undefined>
+  /** Queued and running ones of all workspaces, oldest first. */
+  unfinished(): Promise<DeletionJob[]>
+
+  /** Notes attachments that may be unused. */
+  noteBlobs(sha256s: readonly string[], now: number): Promise<void>
+  /** Some of those that were noted at or before the time. */
+  notedBlobs(until: number): Promise<string[]>
+  forgetBlobs(sha256s: readonly string[]): Promise<void>
+
+  /** Projects whose TraceRuns expire, with the days that they are kept. */
+  expiring(): Promise<{ workspace_id: string; project_id: string; days: number }[]>
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '../../base/clock.ts'
+import { newUuid } from '../../base/ids.ts'
+import type { Logger } from '../../base/log.ts'
+import { isObject } from '../../schema/json.ts'
+import { namedTrace } from '../../trace/decode/named-trace.ts'
+import { FEEDBACK_ROWS } from '../../trace/rows/feedback.ts'
+import { idsOf, readFragments } from '../../trace/rows/fragment.ts'
+import type { LogFrame } from '../log/ingest-log.ts'
+import { RECORD, type StoreBatch } from '../store/store-batch.ts'
+import type { DeletionStore } from './deletion-store.ts'
+
+/** Less than a deletion waits for data that was under way; what is stored sooner is found by the deletion itself. */
+const LATE_MS = 5_000
+/** Ids of one job. */
+const SLICE = 500
+
+/** The ids that operations of one workspace name, by TraceRun. */
+type Named = Map<string, Set<string>>
+
+/**
+ * Stores batches, and deletes again what belongs to traces that were deleted while the batch waited in the log, as in a
+ * server whose store could not be reached. While the deleted ids cannot be read, nothing is deleted.
+ */
+export function deletingLateRecords(
+  storeBatch: StoreBatch,
+  { deletions, clock, logger }: LateRecordsDeps,
+): StoreBatch {
+  return async (frames, signal) => {
+    const late = frames.filter(({ received_at }) => received_at < clock.now() - LATE_MS)
+    const stored = await storeBatch(frames, signal)
+    if (late.length === 0) return stored
+    try {
+      for (const [workspace_id, named] of namedBy(late))
+        await deleteLate(deletions, clock, workspace_id, named)
+    } catch (error) {
+      logger.warn({ err: error }, 'deleted traces cannot be read, so what was stored late stays')
+    }
+    return stored
+  }
+}
+
+export interface LateRecordsDeps {
+  deletions: Pick<DeletionStore, 'any' | 'among' | 'add'>
+  clock: Clock
+  logger: Logger
+}
+
+function namedBy(frames: readonly LogFrame[]): Map<string, Named> {
+  const workspaces = new Map<string, Named>()
+  const add = (workspace_id: string, run_id: string, ...ids: string[]): void => {
+    const named = workspaces.get(workspace_id) ?? new Map<string, Set<string>>()
+    workspaces.set(workspace_id, named)
+    const known = named.get(run_id) ?? new Set([run_id])
+    named.set(run_id, known)
+    for (const id of ids) known.add(id)
+  }
+  for (const { kind, payload } of frames) {
+    if (kind === RECORD.feedback)
+      for (const { workspace_id, run_id, trace_id } of FEEDBACK_ROWS.readAll(payload))
+        add(workspace_id, run_id, trace_id)
+    else
+      for (const { key, head } of readFragments(payload)) {
+        const { workspace_id, run_id } = idsOf(key)
+        const fields: unknown = head.length === 0 ? {} : JSON.parse(Buffer.from(head).toString())
+        const trace_id = isObject(fields) ? namedTrace(fields) : undefined
+        add(workspace_id, run_id, ...(trace_id === undefined ? [] : [trace_id]))
+      }
+  }
+  return workspaces
+}
+
+async function deleteLate(
+  deletions: LateRecordsDeps['deletions'],
+  clock: Clock,
+  workspace_id: string,
+  named: Named,
+): Promise<void> {
+  if (!(await deletions.any(workspace_id))) return
+  const gone = await deletions.among(workspace_id, [
+    ...new Set([...named.values()].flatMap((ids) => [...ids])),
+  ])
+  const late = [...named].filter(([, ids]) => [...ids].some((id) => gone.has(id)))
+  for (let i = 0; i < late.length; i += SLICE) {
+    const some = late.slice(i, i + SLICE)
+    const run_ids = some.map(([run_id]) => run_id)
+    const trace_ids = [...new Set(some.flatMap(([, ids]) => [...ids].filter((id) => gone.has(id))))]
+    await deletions.add({
+      workspace_id,
+      id: newUuid(),
+      scope: { kind: 'late', run_ids, trace_ids },
+      ...{ status: 'queued', deleted: 0, error: null, created_at: clock.now(), finished_at: null },
+    })
+  }
+}

@@ -1,0 +1,21 @@
+import type { ListQuery } from '../store/trace-store.ts'
+
+/** What deletions read and change in the trace store. Deleting twice is as deleting once. */
+export interface TraceDeletion {
+  /** Ids of TraceRuns of the project that were received before the time (epoch milliseconds). */
+  runsOfProject(workspace_id: string, project_id: string, before: number, limit: number): Promise<string[]>
+  runsOfTraces(workspace_id: string, trace_ids: readonly string[], limit: number): Promise<string[]>
+  /** Traces of the TraceRuns of one page. */
+  tracesOf(workspace_id: string, query: ListQuery): Promise<string[]>
+  /** SHA-256 in hex of the attachments of these TraceRuns. */
+  attachmentsOf(workspace_id: string, run_ids: readonly string[]): Promise<string[]>
+  /**
+   * Deletes the TraceRuns with their fragments and feedback, and the trace's list of them last, so that an interrupted
+   * deletion finds the rest. Resolves when no reader sees them.
+   */
+  deleteRuns(workspace_id: string, run_ids: readonly string[]): Promise<void>
+  /** Deletes the feedback on the project as a whole. */
+  deleteProjectFeedback(workspace_id: string, project_id: string): Promise<void>
+  /** Those of the attachments that some TraceRun has. */
+  usedBlobs(sha256s: readonly string[]): Promise<Set<string>>
+}

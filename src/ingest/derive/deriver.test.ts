@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { MemoryTraceStore, storedIn } from '../../../test/support/stores/memory-trace-store.ts'
+import { requestHead } from '../../../test/support/traces/wire-body.ts'
+import { decodeRequest } from '../../trace/decode/decode.ts'
+import { keyOf } from '../../trace/rows/fragment.ts'
+
+describe('a TraceRun with large payloads', () => {
+  const id = 'bb000000-0000-4000-8000-000000000001'
+  const UPDATES = 20
+  const BYTES = 50_000
+  const patch = (n: number, more: object = {}): Uint8Array => {
+    const record = {
+      outputs: { text: `${n} `.padEnd(BYTES, 'x') },
+      extra: { metadata: { [`update_${n}`]: n } },
+      ...more,
+    }
+    const head = requestHead({ kind: 'update', path_run_id: id })
+    return decodeRequest(head, Buffer.from(JSON.stringify(record))).rows
+  }
+  const post = decodeRequest(
+    requestHead({ kind: 'create' }),
+    Buffer.from(JSON.stringify({ id, name: 'large', start_time: '2026-11-20T09:15:33Z', inputs: { a: 1 } })),
+  ).rows
+  const updates = Array.from({ length: UPDATES }, (_, n) => patch(n))
+  const whole = storedIn([[post, ...updates]]).rows.get(id)!
+
+  it.each([
+    ['nothing is remembered', 0],
+    ['it is too large to be remembered whole', 1_000_000],
+  ])('is read back once an update, not once for every earlier one, where %s', (_, memoryBytes) => {
+    const { rows, readBack } = storedIn([[post], ...updates.map((update) => [update])], memoryBytes)
+    expect(rows.get(id)).toEqual(whole)
+    expect(Object.keys(whole.metadata)).toHaveLength(UPDATES)
+    // Every update except the first ones needs the winning outputs and the metadata of all earlier ones.
+    expect(readBack.all).toBeLessThan(UPDATES * (BYTES + UPDATES * 300))
+    expect(readBack.most).toBeLessThan(BYTES + UPDATES * 300)
+  })
+
+  it('is derived in portions with others', () => {
+    const ids = [1, 2, 3, 4].map((n) => `bb000000-0000-4000-8000-00000000000${n}`)
+    const update = (one: string, record: object): Uint8Array =>
+      decodeRequest(requestHead({ kind: 'update', path_run_id: one }), Buffer.from(JSON.stringify(record)))
+        .rows
+    const store = new MemoryTraceStore(0, 100_000)
+    store.take(ids.map((one) => update(one, { name: 'big', outputs: { text: 'x'.repeat(45_000) } })))
+    store.take(ids.map((one) => update(one, { end_time: '2026-11-20T09:15:34Z' })))
+    expect(ids.map((one) => store.rows.get(one)!.status)).toEqual(ids.map(() => 'success'))
+    expect(ids.map((one) => store.rows.get(one)!.outputs_preview.length)).toEqual([300, 300, 300, 300])
+    // Two batches at a time: each reads outlines once and payloads twice.
+    expect(store.readBack.most).toBeLessThan(100_000)
+    expect(store.readBack.all).toBeGreaterThan(180_000)
+    expect(store.asked).toBe(2 + 2)
+  })
+})
+
+describe('a TraceRun that cannot be derived', () => {
+  const record = { id: 'cc000000-0000-4000-8000-000000000001', name: 'bad', run_type: 'llm' }
+  const outputs = { messages: [{ role: 'assistant', content: 'x' }] }
+  const rows = decodeRequest(
+    requestHead({ kind: 'create' }),
+    Buffer.from(JSON.stringify({ ...record, end_time: '2026-11-20T09:15:34Z', outputs })),
+  ).rows
+
+  it('has a row with its main fields, and an issue with the reason', () => {
+    // The estimator of `context` throws.
+    const store = storedIn([[rows]])
+    expect(store.rows.get(record.id)).toMatchObject({ name: 'bad', run_type: 'llm', outputs_preview: '' })
+    expect(store.rows.get(record.id)!.issues).toContain('not_derived')
+  })
+
+  it('is not read again when it is known as such', () => {
+    const store = new MemoryTraceStore(0)
+    const { failures } = store.take([rows], new Set([keyOf(requestHead().workspace_id, record.id)]))
+    expect(failures).toEqual([])
+    expect(store.rows.get(record.id)!.issues).toContain('not_derived')
+  })
+})

@@ -1,0 +1,93 @@
+import type { Clock } from '../../base/clock.ts'
+import { type JsonObject, isObject } from '../../schema/json.ts'
+import { FEEDBACK_ROWS, type FeedbackRow, unsaidFeedback } from '../../trace/rows/feedback.ts'
+import { RowWriter } from '../../trace/rows/row-binary.ts'
+import type { Ingester } from '../ingester.ts'
+import type { TraceStore } from '../store/trace-store.ts'
+
+/** Feedback records by their own id. Every later read includes the effect of a finished call. */
+export interface FeedbackRecords {
+  /** Undefined when there is none with that id; the record has all fields that clients expect. */
+  read(workspace_id: string, id: string): Promise<JsonObject | undefined>
+  /** Sets the given fields and `modified_at`; undefined when there is no such record. */
+  update(workspace_id: string, id: string, changes: JsonObject): Promise<JsonObject | undefined>
+  /** False when there was none. */
+  delete(workspace_id: string, id: string): Promise<boolean>
+}
+
+export interface FeedbackRecordsDeps {
+  store: Pick<TraceStore, 'insert' | 'feedbackRecord' | 'deleteFeedback'>
+  ingester: Pick<Ingester, 'settled'>
+  clock: Clock
+}
+
+/** Feedback records over the trace store; changes are written to it directly (docs/adr/0031). */
+export function createFeedbackRecords(deps: FeedbackRecordsDeps): FeedbackRecords {
+  const { store, ingester, clock } = deps
+  const inTurn = createTurns()
+
+  const find = async (workspace_id: string, id: string): Promise<FeedbackRow | undefined> => {
+    const [row] = FEEDBACK_ROWS.readAll(await store.feedbackRecord(workspace_id, id))
+    return row
+  }
+  /** An acknowledged record may still be in the ingest log and not yet in the store. */
+  const findOrAwait = async (workspace_id: string, id: string): Promise<FeedbackRow | undefined> => {
+    const found = await find(workspace_id, id)
+    if (found !== undefined) return found
+    await ingester.settled()
+    return await find(workspace_id, id)
+  }
+
+  const write = async (row: FeedbackRow, changes: JsonObject): Promise<JsonObject> => {
+    // Of two rows of a record the one received later counts.
+    const received_at = Math.max(clock.now(), row.received_at + 1)
+    const modified_at = new Date(received_at).toISOString()
+    const record = { ...recordOf(row), ...changes, modified_at }
+    const writer = new RowWriter()
+    FEEDBACK_ROWS.write(writer, { ...row, received_at, body: JSON.stringify(record) })
+    await store.insert('feedback', [writer.finish()])
+    return record
+  }
+
+  return {
+    async read(workspace_id, id) {
+      const row = await findOrAwait(workspace_id, id)
+      return row && recordOf(row)
+    },
+    update: (workspace_id, id, changes) =>
+      inTurn(workspace_id + id, async () => {
+        // An older version that is still in the log would be stored after the change.
+        await ingester.settled()
+        const row = await find(workspace_id, id)
+        return row && (await write(row, changes))
+      }),
+    delete: (workspace_id, id) =>
+      inTurn(workspace_id + id, async () => {
+        await ingester.settled()
+        const row = await find(workspace_id, id)
+        if (row !== undefined) await store.deleteFeedback(workspace_id, id)
+        return row !== undefined
+      }),
+  }
+}
+
+function recordOf(row: FeedbackRow): JsonObject {
+  const parsed: unknown = JSON.parse(row.body)
+  const record = isObject(parsed) ? parsed : {}
+  return { ...unsaidFeedback(Object.keys(record), row), ...record, id: row.feedback_id }
+}
+
+/** Runs the tasks of one key one after the other. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>()
+  return <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const before = last.get(key) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    last.set(key, mine)
+    const forget = (): void => {
+      if (last.get(key) === mine) last.delete(key)
+    }
+    mine.then(forget, forget)
+    return mine
+  }
+}

@@ -1,0 +1,29 @@
+import type { JsonObject } from '../../schema/json.ts'
+
+/**
+ * A permission to send feedback with one key on one TraceRun without an API key. Only the hash of the token is stored.
+ */
+export interface FeedbackToken {
+  workspace_id: string
+  id: string
+  run_id: string
+  feedback_key: string
+  feedback_config: JsonObject | null
+  /** Epoch milliseconds. */
+  expires_at: number
+  created_at: number
+}
+
+/** Issued tokens for feedback. */
+export interface FeedbackTokenStore {
+  /** @throws AppError quota_reached when the workspace has too many, conflict when an id is taken */
+  add(tokens: readonly (FeedbackToken & { token_hash: string })[]): Promise<void>
+  /** Tokens of a TraceRun that are valid at `now`, newest first. */
+  list(
+    workspace_id: string,
+    run_id: string,
+    page: { now: number; limit: number; offset: number },
+  ): Promise<FeedbackToken[]>
+  /** Undefined when there is none, or it has expired at `now`. */
+  find(token_hash: string, now: number): Promise<FeedbackToken | undefined>
+}

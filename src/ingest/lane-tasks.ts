@@ -1,0 +1,77 @@
+import type { Decoded, RequestHead } from '../trace/decode/decoded.ts'
+import type { DeriveStep, ReadBack } from './derive/deriver.ts'
+import type { Media } from '../trace/json/media.ts'
+import type { FieldChoice } from '../trace/json/trace-run.ts'
+import type { UsagePeriod } from '../usage/counting/claim.ts'
+import type { Price, PriceQuery } from '../trace/price/price.ts'
+import type { PriceData } from '../trace/price/default-prices.ts'
+import type { Repriced } from '../trace/price/reprice-rows.ts'
+import type { PriceSnapshot } from './prices/price-store.ts'
+import type { SelectedRead } from '../query/selected-assembly.ts'
+import type { TurnPage } from '../query/threads/turn-assembly.ts'
+import type { OutlineTask } from '../query/outline-reads.ts'
+import type { ReadRows } from '../query/trace-assembly.ts'
+
+/** The price that would apply to a call now, undefined when none is known, and the version of the defaults. */
+export interface FoundPrice {
+  price: Price | undefined
+  default_prices: PriceData
+}
+
+/** The tasks of worker threads: name → input and output. */
+export interface LaneTasks {
+  decode: { input: { head: RequestHead; body: Uint8Array }; output: Decoded }
+  'derive-begin': {
+    input: {
+      payloads: Uint8Array[]
+      prices: PriceSnapshot
+      headOnly: ReadonlySet<string>
+      periods: readonly UsagePeriod[]
+    }
+    output: DeriveStep
+  }
+  'derive-go-on': { input: ReadBack; output: DeriveStep }
+  'read-trace-run': {
+    /** `prices`: for a TraceRun with newer fragments than its row. */
+    input: { read: ReadRows; choice: FieldChoice; prices: PriceSnapshot | undefined; media_link?: string }
+    output: Uint8Array | undefined
+  }
+  /** The file at a JSON Pointer into the same response. */
+  'read-media': {
+    input: { read: ReadRows; prices: PriceSnapshot | undefined; pointer: string }
+    output: Media | undefined
+  }
+  'read-trace': {
+    input: { read: ReadRows; trace_id: string; next: string | null }
+    output: Uint8Array | undefined
+  }
+  'read-outline': { input: OutlineTask; output: Uint8Array }
+  'read-page': {
+    input: {
+      read: ReadRows
+      cursors: { next: string | null; prev: string | null }
+      choice: FieldChoice
+    }
+    output: Uint8Array
+  }
+  'read-selected': { input: SelectedRead; output: Uint8Array | undefined }
+  'read-turns': { input: TurnPage; output: Uint8Array }
+  reprice: { input: { rows: Uint8Array; prices: PriceSnapshot }; output: Repriced }
+  'find-price': {
+    input: { workspace_id: string; query: PriceQuery; prices: PriceSnapshot }
+    output: FoundPrice
+  }
+  validate: { input: { head: RequestHead; body: Uint8Array; prices: PriceSnapshot }; output: Uint8Array }
+}
+
+/** Data that every thread receives when it starts. */
+export interface LaneData {
+  /** Modules with a user's own processors (PROCESSORS), absolute paths. */
+  processor_modules: readonly string[]
+  /** Memory for the fragments of open TraceRuns; 0 if other processes write to the same store. */
+  open_fragment_bytes: number
+  /** Costs are computed here: the thread loads the default prices, some 20 MB. */
+  has_prices: boolean
+  /** How far the priority of the threads is below that of acknowledging ones: 0 to 19, as for `nice`. */
+  niceness: number
+}

@@ -1,0 +1,28 @@
+import type { PriceEntry } from '../../trace/price/book.ts'
+
+/** The fields of an own price that callers set. */
+export type PriceFields = Omit<PriceEntry, 'id' | 'workspace_id'>
+
+/** The own prices of all workspaces. */
+export interface PriceSnapshot {
+  /** Changes whenever the entries do; only comparable within this process. */
+  version: number
+  entries: readonly PriceEntry[]
+}
+
+/** Own prices by workspace. */
+export interface PriceStore {
+  /** All current entries; changes of another process may be missing for up to five seconds. */
+  snapshot(): Promise<PriceSnapshot>
+  /** By name, then oldest first. */
+  list(workspace_id: string): Promise<PriceEntry[]>
+  /** @throws AppError conflict when an entry has the same conditions, or there are too many */
+  create(workspace_id: string, fields: PriceFields): Promise<PriceEntry>
+  /**
+   * Replaces all fields of an entry; undefined if there is no such entry. @throws AppError conflict when another entry
+   * has the same conditions
+   */
+  replace(workspace_id: string, id: string, fields: PriceFields): Promise<PriceEntry | undefined>
+  /** True if there was such an entry. */
+  remove(workspace_id: string, id: string): Promise<boolean>
+}

@@ -1,0 +1,42 @@
+/** The TraceRuns whose costs a job computes: those that start in `[start_time, end_time)`, epoch microseconds. */
+export interface RepriceScope {
+  start_time: number
+  end_time: number
+  /** Null = all projects of the workspace. */
+  project_ids: string[] | null
+}
+
+/** The position of a job: after this TraceRun of this project; projects are in order of their ids. */
+export interface RepricePosition {
+  project_id: string
+  after: { sort_time: number; run_id: string } | null
+}
+
+/** A job that computes stored costs again. */
+export interface RepriceJob extends RepriceScope {
+  workspace_id: string
+  id: string
+  status: 'queued' | 'running' | 'done' | 'failed'
+  /** Null before the first page. */
+  position: RepricePosition | null
+  /** Done so far, 0 to 1, by projects and time. */
+  progress: number
+  /** TraceRuns read, and those whose costs have changed. */
+  examined: number
+  changed: number
+  /** Why it failed. */
+  error: string | null
+  /** Epoch milliseconds. */
+  created_at: number
+  finished_at: number | null
+}
+
+/** Stored jobs survive a restart. */
+export interface RepriceJobStore {
+  add(job: RepriceJob): Promise<void>
+  /** Stores the progress of a job. */
+  save(job: RepriceJob): Promise<void>
+  get(workspace_id: string, id: string): Promise<RepriceJob | undefined>
+  /** Queued and running ones of all workspaces, oldest first. */
+  unfinished(): Promise<RepriceJob[]>
+}

@@ -1,0 +1,199 @@
+import type { Clock } from '../../base/clock.ts'
+import { AppError, toAppError } from '../../base/errors.ts'
+import { newUuid } from '../../base/ids.ts'
+import type { Logger } from '../../base/log.ts'
+import { aborted, pause } from '../../base/pause.ts'
+import { type Filter, parseFilter } from '../../trace/filter/filter.ts'
+import type { LaneTasks } from '../lane-tasks.ts'
+import type { PriceStore } from './price-store.ts'
+import type { ProjectStore } from '../project-store.ts'
+import type { RepriceJob, RepriceJobStore, RepriceScope } from './reprice-jobs.ts'
+import type { TraceStore } from '../store/trace-store.ts'
+import type { WorkerPool } from '../../worker-threads/worker-pool.ts'
+
+/** Computes stored costs again after prices have changed, in the background. */
+export interface Repricer {
+  /**
+   * Queues a job; a queued job with the same scope is returned instead. @throws AppError conflict when too many are
+   * waiting
+   */
+  submit(workspace_id: string, scope: RepriceScope): Promise<RepriceJob>
+  get(workspace_id: string, id: string): Promise<RepriceJob | undefined>
+  /** Stops the running job at its position; the next start continues it. */
+  stop(): Promise<void>
+}
+
+export interface RepricerDeps {
+  store: TraceStore
+  /** The lane that computes rows. */
+  lane: WorkerPool
+  prices: PriceStore
+  projects: ProjectStore
+  jobs: RepriceJobStore
+  /** True when everything received before the time (epoch milliseconds) is stored. */
+  isStored(time: number): boolean
+  /** Resolves when the store can be read. */
+  ready: Promise<void>
+  clock: Clock
+  logger: Logger
+}
+
+/** TraceRuns of one page: small enough that batches of ingest can run in between. */
+const PAGE = 4_000
+const PROJECTS_PAGE = 1_000
+const MAX_WAITING = 100
+const POLL_MS = 50
+const RETRY_MS = 1_000
+
+/** Starts with the jobs that an earlier process left. */
+export function startRepricer(deps: RepricerDeps): Repricer {
+  const repricer = new JobRunner(deps)
+  repricer.start()
+  return repricer
+}
+
+class JobRunner implements Repricer {
+  readonly #deps: RepricerDeps
+  readonly #stopping = new AbortController()
+  readonly #counted: Filter = parseFilter('or(eq(run_type, "llm"), eq(run_type, "embedding"))')
+  #wake: () => void = () => undefined
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(deps: RepricerDeps) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  async submit(workspace_id: string, scope: RepriceScope): Promise<RepriceJob> {
+    const { jobs, clock } = this.#deps
+    const waiting = await jobs.unfinished()
+    const same = waiting.find(
+      (job) => job.status === 'queued' && job.workspace_id === workspace_id && isSame(job, scope),
+    )
+    if (same) return same
+    if (waiting.length >= MAX_WAITING)
+      throw new AppError('conflict', { message: 'Too many reprice jobs wait.' })
+    const job: RepriceJob = {
+      ...scope,
+      workspace_id,
+      id: newUuid(),
+      status: 'queued',
+      position: null,
+      progress: 0,
+      examined: 0,
+      changed: 0,
+      error: null,
+      created_at: clock.now(),
+      finished_at: null,
+    }
+    await jobs.add(job)
+    this.#wake()
+    return job
+  }
+
+  get(workspace_id: string, id: string): Promise<RepriceJob | undefined> {
+    return this.#deps.jobs.get(workspace_id, id)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#wake()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    await Promise.race([this.#deps.ready, aborted(signal)])
+    while (!signal.aborted) {
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve))
+      const [job] = await this.#deps.jobs.unfinished().catch(() => [])
+      if (job) await this.#work(job)
+      else await woken
+    }
+  }
+
+  /** While the store is unavailable the job waits; other errors end the job. */
+  async #work(job: RepriceJob): Promise<void> {
+    const { jobs, clock, logger } = this.#deps
+    const { signal } = this.#stopping
+    try {
+      await this.#reprice(job)
+      if (signal.aborted) return
+      Object.assign(job, { status: 'done', progress: 1, finished_at: clock.now() })
+    } catch (thrown) {
+      if (signal.aborted) return
+      const error = toAppError(thrown)
+      if (error.retryable) return await pause(RETRY_MS, signal)
+      logger.error({ err: thrown, job: job.id }, 'reprice: a job failed')
+      Object.assign(job, { status: 'failed', error: error.message, finished_at: clock.now() })
+    }
+    await jobs.save(job).catch(() => pause(RETRY_MS, signal))
+  }
+
+  /** Goes through the projects by id, and through each by time, from the position of the job. */
+  async #reprice(job: RepriceJob): Promise<void> {
+    const { signal } = this.#stopping
+    job.status = 'running'
+    await this.#deps.jobs.save(job)
+    // Rows that are being stored at this moment may still have the prices from before the request for the job.
+    while (!this.#deps.isStored(job.created_at) && !signal.aborted) await pause(POLL_MS, signal)
+    const projects = await this.#projectIds(job)
+    for (const [i, project_id] of projects.entries()) {
+      if (job.position !== null && project_id < job.position.project_id) continue
+      if (job.position?.project_id !== project_id) job.position = { project_id, after: null }
+      while (!signal.aborted && (await this.#page(job))) {
+        const at = job.position.after?.sort_time ?? job.start_time
+        const share = (at - job.start_time) / (job.end_time - job.start_time)
+        job.progress = (i + Math.min(1, Math.max(0, share))) / projects.length
+        await this.#deps.jobs.save(job)
+      }
+    }
+  }
+
+  /** Computes one page and moves the job's position after it; false when it was the last of its project. */
+  async #page(job: RepriceJob): Promise<boolean> {
+    const { store, lane, prices } = this.#deps
+    const { project_id, after } = job.position!
+    const { start_time, end_time } = job
+    const stored = await store.list(job.workspace_id, {
+      project_ids: [project_id],
+      filter: this.#counted,
+      start_time,
+      end_time,
+      order: 'asc',
+      limit: PAGE,
+      ...(after && { after }),
+    })
+    if (stored.length === 0) return false
+    const input: LaneTasks['reprice']['input'] = { rows: stored, prices: await prices.snapshot() }
+    const done = await lane.run<LaneTasks['reprice']['output']>(
+      { name: 'reprice', input },
+      this.#stopping.signal,
+    )
+    if (done.changed > 0) await store.insert('runs', [done.rows], this.#stopping.signal)
+    job.examined += done.examined
+    job.changed += done.changed
+    if (done.last) job.position = { project_id, after: done.last }
+    return done.examined === PAGE
+  }
+
+  async #projectIds({ workspace_id, project_ids }: RepriceJob): Promise<string[]> {
+    if (project_ids) return [...new Set(project_ids)].sort()
+    const ids: string[] = []
+    for (let offset = 0; ; ) {
+      const page = await this.#deps.projects.list(workspace_id, { limit: PROJECTS_PAGE, offset })
+      ids.push(...page.projects.map(({ id }) => id))
+      offset += page.projects.length
+      if (!page.more || page.projects.length === 0) return ids.sort()
+    }
+  }
+}
+
+function isSame(a: RepriceScope, b: RepriceScope): boolean {
+  const key = ({ start_time, end_time, project_ids }: RepriceScope): string =>
+    JSON.stringify([start_time, end_time, project_ids?.toSorted() ?? null])
+  return key(a) === key(b)
+}

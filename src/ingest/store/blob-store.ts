@@ -1,0 +1,15 @@
+import type { Readable } from 'node:stream'
+import type { Blob } from '../../trace/decode/decoded.ts'
+
+/** Attachment bytes by the SHA-256 of their content, so that equal bytes are stored once (D-18). */
+export interface BlobStore {
+  /** Resolves when every blob is durable. Putting an existing blob changes nothing. */
+  put(blobs: readonly Blob[]): Promise<void>
+  /** The bytes from the start; undefined if there is no blob with this hash. `sha256` in hex. */
+  read(sha256: string): Promise<{ size: number; bytes: Readable } | undefined>
+  /**
+   * Removes the bytes, unless they were put after the time (epoch milliseconds): then false. The caller knows that nothing
+   * which was stored by then has them.
+   */
+  remove(sha256: string, until: number): Promise<boolean>
+}

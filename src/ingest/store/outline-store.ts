@@ -1,0 +1,37 @@
+/** What changes whenever a TraceRun of the trace does. */
+export interface TraceState {
+  /** When the last row was written, in epoch milliseconds; 0 for rows of an earlier release. */
+  written_at: number
+  /** Rows, those included that a changed trace_id left behind. */
+  runs: number
+  /** The sum of their versions. */
+  versions: number
+}
+
+/** Tokens and costs of a whole trace; costs are decimal text, null where none is known. */
+export interface TraceSums {
+  prompt_tokens: number
+  completion_tokens: number
+  estimated_prompt_tokens: number
+  estimated_completion_tokens: number
+  prompt_cost: string | null
+  completion_cost: string | null
+  total_cost: string | null
+  estimated_cost: string | null
+  /** The thread of the earliest TraceRun that names one; empty for none. */
+  thread_id: string
+}
+
+/** Reads of the outline of one trace. */
+export interface OutlineStore {
+  traceState(workspace_id: string, trace_id: string): Promise<TraceState>
+  /** Ids of the TraceRuns whose rows were written at `since` (epoch milliseconds) or later, as RowBinary. */
+  changedRuns(workspace_id: string, trace_id: string, since: number): Promise<Uint8Array>
+  /**
+   * Sums of a trace that is large; undefined for a smaller one, and for one that only its rows can be added up for
+   * (rollUpRows).
+   */
+  largeTraceSums(workspace_id: string, trace_id: string): Promise<TraceSums | undefined>
+  /** TRACE_OUTLINE_COLUMNS of up to `limit` TraceRuns of the trace. */
+  outlineRows(workspace_id: string, trace_id: string, limit: number): Promise<Uint8Array>
+}

@@ -1,0 +1,112 @@
+import type { FeedbackStats } from '../../trace/json/feedback-stats.ts'
+import type { OutlineStore } from './outline-store.ts'
+import type { ThreadStore } from './thread-store.ts'
+import type { ListQuery, TraceStore } from './trace-store.ts'
+
+/** What TraceRuns are grouped by; `metadata` needs a key. Those without a value are in no group. */
+export type StatsGrouping =
+  | { by: 'model' | 'provider' | 'run_type' | 'status' | 'name' | 'tag' | 'thread'; max_groups: number }
+  | { by: 'metadata'; key: string; max_groups: number }
+
+/** Which TraceRuns to look at, and what to make groups of. Times are epoch microseconds. */
+export interface StatsQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'> {
+  group_by?: StatsGrouping
+  /** Length of a time bucket, in microseconds; buckets begin at its multiples. */
+  interval?: number
+}
+
+/** The 50th and 99th percentile; null where no run has a value. */
+export type Percentiles = [number | null, number | null]
+
+/**
+ * Figures of some TraceRuns. Seconds for times. Costs are dollars as decimal text,
+ * percentiles of them as numbers. Null where no run has a value.
+ */
+export interface RunFigures {
+  /** Value of the group; null without grouping. */
+  group: string | null
+  /** Start of the bucket in epoch microseconds; null without an interval. */
+  bucket: number | null
+  run_count: number
+  /** Epoch microseconds. */
+  last_start: number | null
+  /** Share of the ended TraceRuns that failed, 0 to 1. */
+  error_rate: number | null
+  /** Share of the ended llm TraceRuns with a first token; of roots, of the ended traces with llm TraceRuns. */
+  streaming_rate: number | null
+  latency: Percentiles
+  first_token: Percentiles
+  prompt_tokens: number
+  completion_tokens: number
+  prompt_cost: string | null
+  completion_cost: string | null
+  total_cost: string | null
+  /** Of the TraceRuns with usage, or of their traces. */
+  prompt_tokens_each: Percentiles
+  completion_tokens_each: Percentiles
+  total_tokens_each: Percentiles
+  total_cost_each: Percentiles
+  prompt_token_details: Record<string, number>
+  completion_token_details: Record<string, number>
+  prompt_cost_details: Record<string, string>
+  completion_cost_details: Record<string, string>
+}
+
+/** Figures of groups, in order of the bucket, then the largest group first. */
+export interface StatsAnswer {
+  /** False: percentiles are from sketches, since more than 2,000,000 TraceRuns were looked at. */
+  is_exact: boolean
+  figures: RunFigures[]
+}
+
+/** What values can be listed of; `metadata_value` needs a key. */
+export type FacetField =
+  | Exclude<StatsGrouping['by'], 'thread' | 'metadata'>
+  | 'issue'
+  | 'metadata_key'
+  | 'metadata_value'
+  | 'input_source'
+  | 'output_source'
+  | 'price_model_id'
+  | 'user'
+  | 'api_key'
+
+/** Which values of which TraceRuns to list. */
+export interface FacetQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'> {
+  field: FacetField
+  /** Key of the metadata. */
+  key?: string
+  /** Beginning of the values, in any case. */
+  prefix?: string
+  /** 1 to 100. */
+  max_values: number
+}
+
+/** Values with the number of their TraceRuns, most first. */
+export interface Facets {
+  values: { value: string; count: number }[]
+  /** True if there are further values. */
+  has_more: boolean
+  /** False: only the newest 200,000 TraceRuns were looked at, or there are more than 100,000 values. */
+  is_whole: boolean
+}
+
+/** Figures that the store computes. */
+export interface StatsStore {
+  /** One element without grouping and interval, also where no TraceRun is found. */
+  runStats(workspace_id: string, query: StatsQuery): Promise<StatsAnswer>
+  /** Each counts the TraceRuns that a filter for it finds. */
+  runFacets(workspace_id: string, query: FacetQuery): Promise<Facets>
+  /** Of each of these TraceRuns that has feedback; at most 1,000 of them. */
+  feedbackOfRuns(workspace_id: string, run_ids: readonly string[]): Promise<Map<string, FeedbackStats>>
+  /** By owner of these TraceRuns; at most 1,000 of them. */
+  feedbackOfOwners(
+    workspace_id: string,
+    runs: readonly { run_id: string; owner: string }[],
+  ): Promise<Map<string, FeedbackStats>>
+  /** Of all TraceRuns that the query finds. */
+  feedbackStats(workspace_id: string, query: StatsQuery): Promise<FeedbackStats>
+}
+
+/** All that the store of traces does. */
+export interface ReadStore extends TraceStore, StatsStore, OutlineStore, ThreadStore {}

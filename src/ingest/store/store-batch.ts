@@ -1,0 +1,158 @@
+import {
+  type BatchDeriver,
+  type BatchDeriverDeps,
+  createBatchDeriver,
+  LaneFailure,
+} from '../derive/batch-deriver.ts'
+import { readOutlines } from '../../trace/rows/fragment.ts'
+import { groupKeys } from '../derive/derive-batch.ts'
+import type { Derived } from './derived-writer.ts'
+import type { LiveFeed } from '../live/live-feed.ts'
+import type { LogFrame } from '../log/ingest-log.ts'
+import { insertParts } from '../derive/split-batch.ts'
+import { createStepTimer, type StepTimer } from './step-timer.ts'
+import type { TraceStore } from './trace-store.ts'
+import type { UsageRecorder } from '../../usage/counting/recorder.ts'
+
+/** Kinds of log records. */
+export const RECORD = { fragments: 1, feedback: 2 } as const
+
+export interface StoreBatchDeps extends BatchDeriverDeps {
+  store: TraceStore
+  usage: UsageRecorder
+  /** Told of what can be read now. */
+  live?: Pick<LiveFeed, 'publish'>
+}
+
+/** Stores one batch of log frames, derived, and returns the number of lean rows written. Safe to repeat. */
+export type StoreBatch = (frames: readonly LogFrame[], signal: AbortSignal) => Promise<number>
+
+/**
+ * The steps from log frames to confirmed rows. If several processes write to one store, fragments are confirmed before
+ * anything is read back: of two processes with parts of one TraceRun, the later reader then sees both (ADR 0003). A
+ * process that writes alone does both at once.
+ */
+export function createStoreBatch(deps: StoreBatchDeps): StoreBatch {
+  const steps = new BatchSteps(deps)
+  return (frames, signal) => steps.store(frames, signal)
+}
+
+class BatchSteps {
+  readonly #deps: StoreBatchDeps
+  readonly #timed: StepTimer
+  readonly #deriver: BatchDeriver
+
+  constructor(deps: StoreBatchDeps) {
+    this.#deps = deps
+    this.#timed = createStepTimer(deps.metrics)
+    this.#deriver = createBatchDeriver(deps, this.#timed)
+  }
+
+  async store(frames: readonly LogFrame[], signal: AbortSignal): Promise<number> {
+    const { store, exclusive } = this.#deps
+    const fragments = payloadsOf(frames, RECORD.fragments)
+    const feedback = payloadsOf(frames, RECORD.feedback)
+    if (feedback.length > 0)
+      await this.#timed('insert_feedback', () => store.insert('feedback', feedback, signal))
+    if (fragments.length === 0) return 0
+    const inserting = this.#timed('insert_fragments', async () => {
+      for (const part of insertParts(fragments)) await store.insert('run_fragments', part, signal)
+    })
+    inserting.catch(() => undefined) // awaited below, even if deriving fails
+    if (!exclusive) await inserting
+    const missed = new Set<string>()
+    let derived: Derived[]
+    let stored = 0
+    do {
+      do {
+        derived = await this.#derive(fragments, inserting, signal)
+        await this.#noteWaiting(derived, signal)
+      } while (!exclusive && (await this.#haveCome(derived, missed)))
+      stored += await this.#storeRows(derived, signal)
+    } while (!exclusive && (await this.#rootsHaveCome(derived)))
+    return stored
+  }
+
+  async #derive(
+    fragments: readonly Uint8Array[],
+    inserting: Promise<void>,
+    signal: AbortSignal,
+  ): Promise<Derived[]> {
+    try {
+      const derived = await this.#deriver.derive(fragments, signal)
+      await inserting
+      return [derived]
+    } catch (thrown) {
+      await inserting // it inserts bytes of this batch, and the derivation below must find all of it
+      if (!(thrown instanceof LaneFailure)) throw thrown
+      return this.#deriver.deriveApart(fragments, signal)
+    }
+  }
+
+  /** Waiting children are recorded before their provisional rows, so that a crash in between loses none. */
+  async #noteWaiting(derived: readonly Derived[], signal: AbortSignal): Promise<void> {
+    const waiting = derived.filter((part) => part.waiting_count > 0).map((part) => part.waiting)
+    if (waiting.length === 0) return
+    await this.#deps.store.insert('waiting_children', waiting, signal)
+    this.#deriver.waitingChanged()
+  }
+
+  /**
+   * True when parents that were unknown have arrived through another process meanwhile, which may have searched for
+   * waiting children before these were recorded. Each parent is checked once: one that arrives later finds the record.
+   */
+  async #haveCome(derived: readonly Derived[], asked: Set<string>): Promise<boolean> {
+    const unknown = derived.flatMap((part) => part.unknown_parents).filter((key) => !asked.has(key))
+    for (const key of unknown) asked.add(key)
+    const found = await Promise.all(
+      groupKeys(unknown).map(({ workspace_id, run_ids }) => this.#deps.store.outlines(workspace_id, run_ids)),
+    )
+    return found.some((rows) => rows.length > 0)
+  }
+
+  /**
+   * True when another process has stored fragments under the id of a trace in which this batch placed spans. They may be an
+   * earlier root, which then has that id. The other process could not find the rows of this batch below it, because they
+   * were not stored yet (docs/adr/0020).
+   */
+  async #rootsHaveCome(derived: readonly Derived[]): Promise<boolean> {
+    const known = new Map(derived.flatMap(({ roots }) => roots.map(({ key, fragments }) => [key, fragments])))
+    const found = new Map<string, Set<string>>()
+    for (const { workspace_id, run_ids } of groupKeys([...known.keys()])) {
+      for (const { key, hash } of readOutlines(await this.#deps.store.outlines(workspace_id, run_ids))) {
+        const hashes = found.get(key)
+        if (hashes) hashes.add(hash)
+        else found.set(key, new Set([hash]))
+      }
+    }
+    return [...found].some(([key, hashes]) => hashes.size > (known.get(key) ?? 0))
+  }
+
+  /** Rows about children that no longer wait are written after the final rows of these. */
+  async #storeRows(derived: readonly Derived[], signal: AbortSignal): Promise<number> {
+    const { store, usage } = this.#deps
+    const adopted = derived.filter((part) => part.adopted_count > 0).map((part) => part.adopted)
+    if (adopted.length > 0) await store.insert('run_fragments', adopted, signal)
+    const rows = derived.filter((part) => part.count > 0).map((part) => part.rows)
+    const claims = derived.filter((part) => part.claims_count > 0).map((part) => part.claims)
+    const works: Promise<void>[] = []
+    if (rows.length > 0) works.push(this.#timed('insert_runs', () => store.insert('runs', rows, signal)))
+    if (claims.length > 0) works.push(this.#timed('count_traces', () => usage.record(claims, signal)))
+    await settled(works)
+    for (const { changes } of derived) this.#deps.live?.publish(changes)
+    const resolved = derived.filter((part) => part.resolved_count > 0).map((part) => part.resolved)
+    if (resolved.length > 0) await store.insert('waiting_children', resolved, signal)
+    if (resolved.length > 0) this.#deriver.waitingChanged()
+    return derived.reduce((sum, part) => sum + part.count, 0)
+  }
+}
+
+/** Waits for all, even if one fails: no part of a batch may still run when it is tried again. */
+async function settled(works: readonly Promise<void>[]): Promise<void> {
+  const ends = await Promise.allSettled(works)
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+function payloadsOf(frames: readonly LogFrame[], kind: number): Uint8Array[] {
+  return frames.filter((frame) => frame.kind === kind).map((frame) => frame.payload)
+}

@@ -1,0 +1,188 @@
+import { AppError, toAppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Histogram, Metrics } from '../../base/metrics.ts'
+import { aborted, pause } from '../../base/pause.ts'
+import type { IngestLog, LogFrame, LogPosition } from '../log/ingest-log.ts'
+import type { StoreBatch } from './store-batch.ts'
+
+/** Payload bytes of one batch from the log. */
+const BATCH_BYTES = 16 << 20
+/** Shortest and longest time between the starts of two batches. */
+const INTERVAL_MS = { least: 100, most: 400 } as const
+/** Below the 10 s after which the Python client sends again (contract §0 fact 5). */
+const REACHED_MS = 8_000
+const RETRY_MS = [100, 200, 500, 1000, 2000] as const
+
+/** The progress of the store. */
+export interface StoreProgress {
+  /** False until the store accepts rows, and while it refuses them. */
+  up: boolean
+  last_error: string | null
+  /** Epoch milliseconds. */
+  last_confirmed_at: number | null
+  /** Fragments and feedback records confirmed since the start. */
+  stored: number
+  /** Lean rows written since the start. */
+  derived: number
+}
+
+/**
+ * Moves the content of the ingest log into the store, with derived rows, in order; retries without end during store
+ * outages.
+ */
+export interface StoreWriter {
+  progress(): StoreProgress
+  /**
+   * Resolves when everything before `position` is stored and derived. @throws AppError store_unavailable when that
+   * takes so long that clients give up; the data is in the log nevertheless
+   */
+  reached(position: LogPosition): Promise<void>
+  /** Resolves when the log is empty, or after `deadlineMs`; then stops. */
+  stop(deadlineMs: number): Promise<void>
+}
+
+export interface StoreWriterDeps {
+  log: IngestLog
+  storeBatch: StoreBatch
+  /** Resolves when the store accepts rows. */
+  ready: Promise<void>
+  logger: Logger
+  metrics: Metrics
+}
+
+/** Starts the writer; `stop` ends it. */
+export function startStoreWriter(deps: StoreWriterDeps): StoreWriter {
+  const writer = new LogStoreWriter(deps)
+  writer.start()
+  return writer
+}
+
+class LogStoreWriter implements StoreWriter {
+  readonly #deps: StoreWriterDeps
+  readonly #stopping = new AbortController()
+  readonly #batchSeconds: Histogram
+  readonly #progress: StoreProgress = {
+    up: false,
+    last_error: null,
+    last_confirmed_at: null,
+    stored: 0,
+    derived: 0,
+  }
+  #position: LogPosition
+  #waiters: { position: LogPosition; resolve: () => void }[] = []
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(deps: StoreWriterDeps) {
+    this.#deps = deps
+    this.#position = deps.log.committed
+    this.#batchSeconds = deps.metrics.histogram(
+      'weir_ingest_batch_seconds',
+      'Time from reading a batch off the log to its confirmation.',
+    )
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  progress(): StoreProgress {
+    return { ...this.#progress }
+  }
+
+  reached(wanted: LogPosition): Promise<void> {
+    if (isBefore(wanted, this.#position)) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter)
+        reject(new AppError('store_unavailable'))
+      }, REACHED_MS)
+      const done = (): void => {
+        clearTimeout(late)
+        resolve()
+      }
+      const waiter = { position: wanted, resolve: done }
+      this.#waiters.push(waiter)
+    })
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const deadline = AbortSignal.timeout(deadlineMs)
+    while (this.#deps.log.stats().frames_waiting > 0 && !deadline.aborted) await pause(20, deadline)
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    let failures = 0
+    const isReady = this.#deps.ready.then(() => {
+      this.#progress.up = true
+    })
+    await Promise.race([isReady, aborted(signal)])
+    while (!signal.aborted) {
+      const started = performance.now()
+      const outcome = await this.#step(failures)
+      const ms = performance.now() - started
+      if (outcome === 'idle') await this.#deps.log.waitForData(this.#position, signal)
+      else if (outcome === 'failed') await pause(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]!, signal)
+      else {
+        failures = 0
+        this.#batchSeconds.observe(ms / 1000)
+        if (outcome === 'stored') await pause(rest(ms), signal)
+      }
+    }
+  }
+
+  /** Stores the next batch. A failed one must be tried again: skipping it would lose acknowledged data. */
+  async #step(failures: number): Promise<'idle' | 'behind' | 'stored' | 'failed'> {
+    const { log, storeBatch, logger } = this.#deps
+    try {
+      const frames = await log.read(this.#position, BATCH_BYTES)
+      if (frames.length === 0) return 'idle'
+      const derived = await storeBatch(frames, this.#stopping.signal)
+      const end = frames.at(-1)!.end
+      await log.commit(end)
+      this.#confirmed(frames, derived, end)
+      return isFull(frames) ? 'behind' : 'stored'
+    } catch (thrown) {
+      if (this.#stopping.signal.aborted) return 'failed'
+      const { code, message } = toAppError(thrown)
+      Object.assign(this.#progress, { up: false, last_error: message })
+      if (failures % 10 === 0)
+        logger.warn({ err: thrown, code, failures }, 'store: a batch was not confirmed; trying again')
+      return 'failed'
+    }
+  }
+
+  #confirmed(frames: readonly LogFrame[], derived: number, end: LogPosition): void {
+    const { stored } = this.#progress
+    Object.assign(this.#progress, {
+      up: true,
+      last_error: null,
+      last_confirmed_at: Date.now(),
+      stored: frames.reduce((sum, frame) => sum + frame.count, stored),
+      derived: this.#progress.derived + derived,
+    })
+    this.#position = end
+    const due = this.#waiters.filter((waiter) => isBefore(waiter.position, end))
+    this.#waiters = this.#waiters.filter((waiter) => !due.includes(waiter))
+    for (const waiter of due) waiter.resolve()
+  }
+}
+
+/** True when there is probably more data at once, so that waiting is of no use. */
+function isFull(frames: readonly LogFrame[]): boolean {
+  return frames.reduce((sum, frame) => sum + frame.payload.length, 0) > BATCH_BYTES / 2
+}
+
+/**
+ * How long to collect records after a batch that took `ms`. The cost of a batch is mostly fixed (parts of some forty
+ * columns, fsyncs, merges): a busy store gets fewer, larger batches, an idle one stores soon.
+ */
+function rest(ms: number): number {
+  return Math.min(Math.max(INTERVAL_MS.least - ms, ms), Math.max(0, INTERVAL_MS.most - ms))
+}
+
+function isBefore(a: LogPosition, b: LogPosition): boolean {
+  return a.segment < b.segment || (a.segment === b.segment && a.offset <= b.offset)
+}

@@ -1,0 +1,133 @@
+import type { Filter } from '../../trace/filter/filter.ts'
+
+/** The threads of one project with a trace that started within the times. Times are epoch microseconds. */
+export interface ThreadWindow {
+  project_id: string
+  from: number
+  to: number
+}
+
+/** Threads of a window of which some trace satisfies each of the conditions. */
+export interface ThreadSelection extends ThreadWindow {
+  /** Conditions on a root. */
+  filter?: Filter
+  trace_filter?: Filter
+  /** A condition that some TraceRun of the trace satisfies. */
+  tree_filter?: Filter
+}
+
+/** A page of such threads. */
+export interface ThreadQuery extends ThreadSelection {
+  /**
+   * Result of `threadMark`: what was written later does not change the order and is left out, so that pages follow each
+   * other while rows are written.
+   */
+  written: number
+  /** The place of the thread before the first of the page. */
+  after?: Pick<ThreadPlace, 'last_start' | 'last_trace_id'>
+  limit: number
+}
+
+/** A thread in the list; its place is that of its latest trace. */
+export interface ThreadPlace {
+  thread_id: string
+  /** Start of the latest trace, in epoch microseconds. */
+  last_start: number
+  last_trace_id: string
+}
+
+/**
+ * Figures of a thread over its traces of a window. Each call counts once. Costs are dollars as decimal text, null while
+ * none is known; details by category. Times are epoch microseconds.
+ */
+export interface ThreadSummary {
+  thread_id: string
+  turns: number
+  errored_turns: number
+  first_trace_id: string
+  last_trace_id: string
+  first_start: number
+  last_start: number
+  /** Latest end of a root; null while none has ended. */
+  last_end: number | null
+  first_inputs: string
+  last_outputs: string
+  /** Of the latest trace that failed; empty for none. */
+  last_error: string
+  /** Median and 99th percentile in seconds; null while no trace has ended. */
+  latency: [number | null, number | null]
+  prompt_tokens: number
+  completion_tokens: number
+  prompt_cost: string | null
+  completion_cost: string | null
+  total_cost: string | null
+  prompt_token_details: Record<string, number>
+  completion_token_details: Record<string, number>
+  prompt_cost_details: Record<string, string>
+  completion_cost_details: Record<string, string>
+}
+
+/** A trace of a thread. */
+export interface ThreadTurn {
+  trace_id: string
+  /** The root's id. */
+  run_id: string
+  /** Where the root is in lists, in epoch microseconds. */
+  sort_time: number
+  /** Place among all traces of the thread, from 1. */
+  turn: number
+}
+
+/** Conditions on a trace: two on its root, and one that some TraceRun of it satisfies. */
+export interface TurnFilters {
+  filter?: Filter
+  trace_filter?: Filter
+  tree_filter?: Filter
+}
+
+/** The traces of one thread to list, oldest first. */
+export interface TurnQuery extends TurnFilters {
+  project_id: string
+  thread_id: string
+  /** The place of the trace before the first of the page. */
+  after?: Pick<ThreadTurn, 'sort_time' | 'trace_id'>
+  limit: number
+}
+
+/** Reads of threads: a trace belongs to the thread that its root names, else to the one that its earliest TraceRun names. */
+export interface ThreadStore {
+  /** The time in epoch microseconds at which the newest row of the project's threads was written. */
+  threadMark(workspace_id: string, project_id: string): Promise<number>
+  /** Latest activity first. */
+  threads(workspace_id: string, query: ThreadQuery): Promise<ThreadPlace[]>
+  /** The number of threads and of their traces. */
+  countThreads(workspace_id: string, query: ThreadSelection): Promise<{ threads: number; traces: number }>
+  /** Ids of up to `limit` traces, among which are all of these threads in the window. */
+  tracesOfThreads(
+    workspace_id: string,
+    window: ThreadWindow,
+    thread_ids: readonly string[],
+    limit: number,
+  ): Promise<string[]>
+  /** Columns of up to `limit` TraceRuns of these traces, at most 1,000, in the project. */
+  rowsOfTraces(
+    workspace_id: string,
+    project_id: string,
+    trace_ids: readonly string[],
+    read: { columns: readonly string[]; limit: number },
+  ): Promise<Uint8Array>
+  /** Columns of the rows at these places, at most 1,000; those that are no longer there are left out. */
+  rowsAt(
+    workspace_id: string,
+    project_id: string,
+    places: readonly Pick<ThreadTurn, 'run_id' | 'sort_time'>[],
+    columns: readonly string[],
+  ): Promise<Uint8Array>
+  /** Of each of these threads, at most 1,000, that has a trace in the window which satisfies the filters; in any order. */
+  threadSummaries(
+    workspace_id: string,
+    window: ThreadWindow & TurnFilters,
+    thread_ids: readonly string[],
+  ): Promise<ThreadSummary[]>
+  turns(workspace_id: string, query: TurnQuery): Promise<ThreadTurn[]>
+}

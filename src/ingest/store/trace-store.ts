@@ -1,0 +1,154 @@
+import type { UsageSums } from '../../usage/report/details-source.ts'
+import type { Filter } from '../../trace/filter/filter.ts'
+import type { ThreadSelection } from './thread-store.ts'
+
+/** Tables that ingest writes. */
+export type StoredTable = 'run_fragments' | 'runs' | 'feedback' | 'waiting_children'
+
+/** One page of a list, newest or oldest first by (sort_time, run_id). Times are epoch microseconds. */
+export interface ListQuery {
+  project_ids?: readonly string[]
+  trace_ids?: readonly string[]
+  run_ids?: readonly string[]
+  parent_run_id?: string
+  is_root?: boolean
+  run_type?: string
+  start_time?: number
+  end_time?: number
+  error?: boolean
+  /** A further condition, as returned by `parseFilter`. */
+  filter?: Filter
+  /** A condition on the root of the trace. */
+  trace_filter?: Filter
+  /** A condition that some TraceRun of the trace satisfies. */
+  tree_filter?: Filter
+  /** Only roots of traces of these threads, or of threads of the window; needs one project. */
+  of_threads?: readonly string[] | ThreadSelection
+  /** Range of the modification time of the feedback that conditions compare: from the first to before the second. */
+  feedback_from?: number
+  feedback_to?: number
+  after?: { sort_time: number; run_id: string }
+  order: 'asc' | 'desc'
+  limit: number
+}
+
+/** The number of TraceRuns of a project, and the start of the newest. */
+export interface ProjectCounts {
+  run_count: number
+  /** Epoch microseconds. */
+  last_start: number
+}
+
+/**
+ * Statistics over all TraceRuns of a project, null where there is no data. In tokens and costs each call counts once
+ * (rule N6, D-17). Times are seconds: latency of ended traces (roots), first token of llm TraceRuns.
+ */
+export interface ProjectStats extends ProjectCounts, UsageSums {
+  /** Roots. */
+  trace_count: number
+  llm_runs: number
+  latency_p50: number | null
+  latency_p99: number | null
+  first_token_p50: number | null
+  first_token_p99: number | null
+  /** Share of the ended traces whose root failed, 0 to 1. */
+  error_rate: number | null
+  /** Share of the ended llm TraceRuns with a first token, 0 to 1. */
+  streaming_rate: number | null
+}
+
+/** The payloads to read back: fragments of these TraceRuns with these content hashes, and the columns. */
+export interface PayloadQuery {
+  run_ids: readonly string[]
+  /** 32 hex digits each. */
+  hashes: readonly string[]
+  columns: readonly string[]
+}
+
+/** The feedback records to read; without keys or sources all of them. */
+export interface FeedbackQuery {
+  run_ids: readonly string[]
+  keys: readonly string[]
+  sources: readonly string[]
+  limit: number
+  offset: number
+}
+
+/** A feedback record without its body. */
+export interface FeedbackPlace {
+  run_id: string
+  feedback_id: string
+  /** Bytes of the body. */
+  bytes: number
+  key: string
+  /** `feedback_source.type`; empty for none. */
+  source: string
+  /** As sent; empty for none. */
+  created_at: string
+  /** Epoch milliseconds; for a changed record the time of the change. */
+  received_at: number
+  /** Those of the requested fields that the body has. */
+  said: string[]
+}
+
+/**
+ * Stores fragments and derived rows. Rows are RowBinary in the column order given at creation. Writing the same rows
+ * twice changes nothing that a reader sees. Failures are AppErrors: `store_unavailable` when trying again can help.
+ */
+export interface TraceStore {
+  /** Resolves only when the rows are durable. */
+  insert(table: StoredTable, rows: readonly Uint8Array[], signal?: AbortSignal): Promise<void>
+  /**
+   * All fragments of the given TraceRuns without their payloads (OUTLINE_COLUMNS), duplicates possible. A head larger
+   * than 1 MB is left out, too.
+   */
+  outlines(workspace_id: string, run_ids: readonly string[]): Promise<Uint8Array>
+  /** Columns of stored fragments (PAYLOAD_COLUMNS); possibly more than were requested. */
+  payloads(workspace_id: string, query: PayloadQuery): Promise<Uint8Array>
+  /** Payloads of the small fragments of a TraceRun (PAYLOAD_COLUMNS), some MB at most: usually all of its fragments. */
+  smallPayloads(workspace_id: string, run_id: string): Promise<Uint8Array>
+  /** False when no TraceRun waits for a parent, the common case. */
+  hasWaitingChildren(): Promise<boolean>
+  /** TraceRuns that wait for one of the given parents. */
+  waitingChildren(
+    workspace_id: string,
+    parent_run_ids: readonly string[],
+  ): Promise<{ parent_run_id: string; run_id: string }[]>
+  /** Ids of up to 200,000 TraceRuns below the roots that have the ids of these traces. */
+  belowRoots(workspace_id: string, trace_ids: readonly string[]): Promise<string[]>
+  /** The lean row of one TraceRun, or no bytes. */
+  row(workspace_id: string, run_id: string): Promise<Uint8Array>
+  /** Lean rows of one trace in dotted order from `after` (a dotted_order) on. */
+  traceRows(workspace_id: string, trace_id: string, after: string, limit: number): Promise<Uint8Array>
+  /** Columns for a roll-up of every TraceRun of the given traces (ROLL_UP_COLUMNS). */
+  rollUpRows(workspace_id: string, trace_ids: readonly string[]): Promise<Uint8Array>
+  /**
+   * Those of the given traces in which several TraceRuns with one of `call_ids` show the same call, and those with a
+   * request whose answer is another span.
+   */
+  tracesWithDoubles(
+    workspace_id: string,
+    trace_ids: readonly string[],
+    call_ids: readonly number[],
+  ): Promise<string[]>
+  /** Lean rows of one page, with these columns of table `runs`, or all. */
+  list(workspace_id: string, query: ListQuery, columns?: readonly string[]): Promise<Uint8Array>
+  /** Feedback records of TraceRuns, newest first, without their bodies: `limit` of them after `offset` others. */
+  feedbackPlaces(
+    workspace_id: string,
+    wanted: FeedbackQuery,
+    fields: readonly string[],
+  ): Promise<FeedbackPlace[]>
+  /** Rows of `{run_id}/{feedback_id}` and the body as JSON text, in RowBinary; missing records are left out. */
+  feedbackBodies(workspace_id: string, places: readonly FeedbackPlace[]): Promise<Buffer>
+  /** The record with that id as a row of table `feedback`, or no bytes. */
+  feedbackRecord(workspace_id: string, feedback_id: string): Promise<Uint8Array>
+  /** Resolves when no read returns the record any more. */
+  deleteFeedback(workspace_id: string, feedback_id: string): Promise<void>
+  /** By project; projects without TraceRuns are left out. */
+  projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>>
+  /** As projectCounts; reads many more columns of every TraceRun. */
+  projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>>
+  /** Resolves when the store responds. */
+  ping(): Promise<void>
+}

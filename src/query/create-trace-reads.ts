@@ -1,0 +1,271 @@
+import { invalidCursor } from '../base/text/page-cursor.ts'
+import { parseFilter, searchFor } from '../trace/filter/filter.ts'
+import { NIL_UUID } from '../base/ids.ts'
+import { keyOf } from '../trace/rows/fragment.ts'
+import { mergeFragments } from '../trace/derive/merge.ts'
+import type { Attachment } from '../trace/derive/merged-trace-run.ts'
+import type { Media } from '../trace/json/media.ts'
+import type { FieldChoice } from '../trace/json/trace-run.ts'
+import { derivedFrom, TRACE_RUN_ROWS, type TraceRunRow } from '../trace/rows/trace-run-row.ts'
+import { readFeedbackPage } from './feedback-page.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import type { LaneTasks } from '../ingest/lane-tasks.ts'
+import { movable } from '../ingest/derive/fetch-payloads.ts'
+import { fetchRead, fragmentsIn, NO_FRAGMENTS, planRead, type ReadPlan } from './read-plan.ts'
+import { type Outline, type OutlineOptions, readOutline } from './outline-reads.ts'
+import type { ReadSteps } from './read-steps.ts'
+import type {
+  Asker,
+  FeedbackPage,
+  TraceOptions,
+  TraceReads,
+  TraceRunFacetQuery,
+  TraceRunQuery,
+  TraceRunStats,
+  TraceRunStatsQuery,
+} from './trace-reads.ts'
+import type { Facets } from '../ingest/store/stats-store.ts'
+import type { PriceStore } from '../ingest/prices/price-store.ts'
+import type { FeedbackQuery, ListQuery, ProjectCounts, ProjectStats } from '../ingest/store/trace-store.ts'
+
+export interface TraceReadsDeps {
+  steps: ReadSteps
+  /** Own prices, for validation reports and for TraceRuns that are read before their row is derived. */
+  prices: Pick<PriceStore, 'snapshot'>
+  /** Limits for bodies to validate. */
+  limits: { max_body_bytes: number; max_parts: number; max_part_bytes: number }
+}
+
+/** TraceRuns of a trace in one response (D-19). */
+const TRACE_PAGE = 1000
+const NONE = new Uint8Array(0)
+/** Fields of a list that are only in the payloads: requesting one of them loads the payloads. */
+const PAYLOAD_FIELDS = new Set([
+  'inputs',
+  'outputs',
+  'events',
+  'serialized',
+  'attachments',
+  'messages',
+  'extra',
+  'llm',
+  'issues',
+])
+
+export function createTraceReads(deps: TraceReadsDeps): TraceReads {
+  return new LaneTraceReads(deps)
+}
+
+class LaneTraceReads implements TraceReads {
+  readonly #deps: TraceReadsDeps
+  readonly #steps: ReadSteps
+
+  constructor(deps: TraceReadsDeps) {
+    this.#deps = deps
+    this.#steps = deps.steps
+  }
+
+  traceRun(
+    workspace_id: string,
+    id: string,
+    choice: FieldChoice = {},
+    media_link?: string,
+  ): Promise<Uint8Array | undefined> {
+    const link = media_link === undefined ? {} : { media_link }
+    return this.#readRun(workspace_id, id, (input, transfer) =>
+      this.#steps.task('read-trace-run', { ...input, choice, ...link }, transfer),
+    )
+  }
+
+  media(workspace_id: string, id: string, pointer: string): Promise<Media | undefined> {
+    return this.#readRun(workspace_id, id, (input, transfer) =>
+      this.#steps.task('read-media', { ...input, pointer }, transfer),
+    )
+  }
+
+  /** Undefined for an unknown TraceRun, else what `make` makes of it. */
+  async #readRun<T>(
+    workspace_id: string,
+    id: string,
+    make: (
+      input: Pick<LaneTasks['read-trace-run']['input'], 'read' | 'prices'>,
+      transfer: readonly ArrayBuffer[],
+    ) => Promise<T>,
+  ): Promise<T | undefined> {
+    const { store } = this.#steps
+    const [rows, sums, plan, feedback] = await Promise.all([
+      store.row(workspace_id, id),
+      // Only roots have the id of a trace; asking before the row is here saves a third of the time.
+      store.largeTraceSums(workspace_id, id),
+      planRead(store, workspace_id, [id]),
+      this.#steps.feedbackOn(workspace_id, [id]),
+    ])
+    if (rows.length === 0 && plan.fragments.outlines.length === 0) return undefined
+    const [row] = decodeRows(rows)
+    const known = fragmentsIn(plan.fragments).of(keyOf(workspace_id, id)).length
+    const hasNews = row === undefined || known > derivedFrom(row)
+    const [roll_up, prices] = await Promise.all([
+      this.#steps.rollUpFor(workspace_id, row && sums === undefined ? [row] : []),
+      hasNews ? this.#deps.prices.snapshot().catch(() => undefined) : undefined,
+    ])
+    return this.#steps.answer(plan, (fragments) => {
+      const read = { rows, roll_up, ...(sums && { sums }), fragments, shown: 1, feedback }
+      return make({ read, prices }, movable(fragments.payloads))
+    })
+  }
+
+  async trace(
+    workspace_id: string,
+    trace_id: string,
+    options: TraceOptions,
+  ): Promise<Uint8Array | undefined> {
+    const { store } = this.#steps
+    const after = options.cursor === undefined ? '' : readTraceCursor(options.cursor)
+    const page = await store.traceRows(workspace_id, trace_id, after, TRACE_PAGE + 1)
+    const found = decodeRows(page)
+    if (found.length === 0) return undefined
+    // Read after the rows, so that the totals include at least all TraceRuns on the page.
+    const roll_up = await store.rollUpRows(workspace_id, [trace_id])
+    const first = found.slice(0, TRACE_PAGE)
+    const plan = options.view === 'lean' ? leanPlan(first) : await planRead(store, workspace_id, idsOf(first))
+    const { shown } = plan
+    const feedback = await this.#steps.feedbackOn(workspace_id, idsOf(first.slice(0, shown)))
+    const next = found.length > shown ? writeCursor([found[shown - 1]!.dotted_order]) : null
+    return this.#steps.answer(plan, (fragments) => {
+      const read = { rows: page, roll_up, fragments, shown, feedback }
+      return this.#steps.task('read-trace', { read, trace_id, next }, movable(fragments.payloads))
+    })
+  }
+
+  outline(workspace_id: string, trace_id: string, options: OutlineOptions): Promise<Outline | undefined> {
+    return readOutline(this.#steps.store, { workspace_id, trace_id }, options, (task) =>
+      this.#steps.task('read-outline', task, movable([task.rows])),
+    )
+  }
+
+  async query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array> {
+    const rows = await this.#steps.list(workspace_id, toListQuery(query), asker)
+    const found = decodeRows(rows)
+    const isWhole = query.select?.some((field) => PAYLOAD_FIELDS.has(field)) === true
+    const wantsFeedback = query.select?.includes('feedback_stats') !== false
+    const [roll_up, plan, feedback] = await Promise.all([
+      this.#steps.rollUpFor(workspace_id, found),
+      isWhole ? planRead(this.#steps.store, workspace_id, idsOf(found)) : leanPlan(found),
+      this.#steps.feedbackOn(workspace_id, wantsFeedback ? idsOf(found) : []),
+    ])
+    const { shown } = plan
+    const isLast = found.length < query.limit && shown === found.length
+    const last = isLast ? undefined : found[shown - 1]
+    const cursors = { next: last ? writeCursor([last.sort_time, last.run_id]) : null, prev: null }
+    return this.#steps.answer(plan, (fragments) => {
+      const read = { rows, roll_up, fragments, shown, feedback }
+      const input = { read, cursors, choice: { select: query.select } }
+      return this.#steps.task('read-page', input, movable(fragments.payloads))
+    })
+  }
+
+  stats(workspace_id: string, query: TraceRunStatsQuery, asker: Asker): Promise<TraceRunStats> {
+    const { store } = this.#steps
+    const { group_by, interval } = query
+    const { limit: _limit, order: _order, ...found } = toListQuery({ ...query, limit: 1, order: 'desc' })
+    const wanted = { ...found, ...(group_by && { group_by }), ...(interval !== undefined && { interval }) }
+    const isWhole = group_by === undefined && interval === undefined
+    return this.#steps.inTurn(asker, async () => {
+      const [answer, feedback] = await Promise.all([
+        store.runStats(workspace_id, wanted),
+        isWhole ? store.feedbackStats(workspace_id, wanted) : undefined,
+      ])
+      return { ...answer, feedback }
+    })
+  }
+
+  facets(workspace_id: string, query: TraceRunFacetQuery, asker: Asker): Promise<Facets> {
+    const { field, key, prefix, max_values } = query
+    const { limit: _limit, order: _order, ...found } = toListQuery({ ...query, limit: 1, order: 'desc' })
+    const values = {
+      field,
+      max_values,
+      ...(key !== undefined && { key }),
+      ...(prefix !== undefined && { prefix }),
+    }
+    return this.#steps.inTurn(asker, () => this.#steps.store.runFacets(workspace_id, { ...found, ...values }))
+  }
+
+  async attachment(workspace_id: string, run_id: string, name: string): Promise<Attachment | undefined> {
+    const { store } = this.#steps
+    const plan = await planRead(store, workspace_id, [run_id])
+    const known = fragmentsIn(await fetchRead(store, plan, ['attachments'])).of(keyOf(workspace_id, run_id))
+    if (known.every((fragment) => fragment.attachments.length === 0)) return undefined
+    const { attachments } = mergeFragments(known.map((fragment) => ({ ...fragment, extra: NONE })))
+    return Object.hasOwn(attachments, name) ? attachments[name] : undefined
+  }
+
+  feedback(workspace_id: string, query: FeedbackQuery): Promise<FeedbackPage> {
+    return readFeedbackPage(this.#steps.store, workspace_id, query)
+  }
+
+  projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>> {
+    return this.#steps.store.projectCounts(workspace_id, project_ids)
+  }
+
+  projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>> {
+    return this.#steps.store.projectStats(workspace_id, project_ids)
+  }
+
+  async validate(
+    workspace_id: string,
+    type: { content_type: string; content_encoding: string },
+    body: Uint8Array,
+  ): Promise<Uint8Array> {
+    const { limits, prices } = this.#deps
+    const sender = { workspace_id, user_id: NIL_UUID, api_key_id: NIL_UUID }
+    return this.#steps.task('validate', {
+      head: { kind: 'batch', ...type, ...sender, received_at: Date.now(), limits },
+      body,
+      prices: await prices.snapshot(),
+    })
+  }
+}
+
+function leanPlan(rows: readonly TraceRunRow[]): ReadPlan {
+  return { fragments: NO_FRAGMENTS, wants: [], bytes: 0, shown: rows.length }
+}
+
+function idsOf(rows: readonly TraceRunRow[]): string[] {
+  return rows.map((row) => row.run_id)
+}
+
+function decodeRows(rows: Uint8Array): TraceRunRow[] {
+  return [...TRACE_RUN_ROWS.readAll(rows)]
+}
+
+function readTraceCursor(cursor: string): string {
+  const [after] = readCursor(cursor)
+  if (typeof after !== 'string') throw invalidCursor()
+  return after
+}
+
+function toListQuery(query: TraceRunQuery): ListQuery {
+  const list: ListQuery = { order: query.order, limit: query.limit }
+  if (query.session) list.project_ids = query.session
+  if (query.trace !== undefined) list.trace_ids = [query.trace]
+  if (query.id) list.run_ids = query.id
+  if (query.parent_run !== undefined) list.parent_run_id = query.parent_run
+  for (const field of ['is_root', 'run_type', 'start_time', 'end_time', 'error'] as const) {
+    if (query[field] !== undefined) Object.assign(list, { [field]: query[field] })
+  }
+  for (const name of ['filter', 'trace_filter', 'tree_filter'] as const) {
+    const text = query[name]
+    if (text !== undefined) list[name] = parseFilter(text)
+  }
+  if (query.search !== undefined) {
+    const search = searchFor(query.search)
+    list.filter = list.filter ? { kind: 'and', of: [list.filter, search] } : search
+  }
+  if (query.cursor !== undefined) {
+    const [sort_time, run_id] = readCursor(query.cursor)
+    if (typeof sort_time !== 'number' || typeof run_id !== 'string') throw invalidCursor()
+    list.after = { sort_time, run_id }
+  }
+  return list
+}

@@ -1,0 +1,103 @@
+import { createFairQueue } from '../base/fair-queue.ts'
+import { NIL_UUID } from '../base/ids.ts'
+import type { LaneTasks } from '../ingest/lane-tasks.ts'
+import type { ReadStore } from '../ingest/store/stats-store.ts'
+import type { ListQuery } from '../ingest/store/trace-store.ts'
+import type { WorkerPool } from '../worker-threads/worker-pool.ts'
+import { carriesUsage } from '../trace/derive/derive.ts'
+import { NO_CALL } from '../trace/derive/same-call.ts'
+import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
+import type { TraceRunRow } from '../trace/rows/trace-run-row.ts'
+import { createByteBudget } from './byte-budget.ts'
+import { fetchRead, type ReadFragments, type ReadPlan } from './read-plan.ts'
+import type { Asker } from './trace-reads.ts'
+
+/** The steps of reads, with the limits that all reads share. */
+export interface ReadSteps {
+  readonly store: ReadStore
+  /** A task of the lane that parses payloads. */
+  task<N extends keyof LaneTasks>(
+    name: N,
+    input: LaneTasks[N]['input'],
+    transfer?: readonly ArrayBuffer[],
+  ): Promise<LaneTasks[N]['output']>
+  /**
+   * Lean rows of one page. With a filter it waits in a queue that is fair between holders.
+   * @throws AppError rate_limited when the holder has too many waiting
+   */
+  list(
+    workspace_id: string,
+    query: ListQuery,
+    asker: Asker | undefined,
+    columns?: readonly string[],
+  ): Promise<Uint8Array>
+  /** Work that scans many rows, in the same queue. */
+  inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T>
+  /** Statistics of the feedback on these TraceRuns. */
+  feedbackOn(workspace_id: string, run_ids: readonly string[]): Promise<Map<string, FeedbackStats>>
+  /** Roll-up rows for those of `rows` that need values of their trace. */
+  rollUpFor(workspace_id: string, rows: readonly TraceRunRow[]): Promise<Uint8Array>
+  /** Makes a response once there is memory for its payloads. */
+  answer<T>(plan: ReadPlan, make: (fragments: ReadFragments) => Promise<T>): Promise<T>
+}
+
+export interface ReadStepsDeps {
+  store: ReadStore
+  /** The lane that parses payloads for reads. */
+  readLane: WorkerPool
+}
+
+/** Payloads in memory for responses at the same time; their size is a multiple of this on the way to JSON. */
+const READ_BYTES = 256 * 1024 * 1024
+/** Limits of queries with filters, which scan many rows; the other connections of the store stay free for fast reads. */
+const FILTERED = { at_once: 4, at_once_per_key: 2, waiting_per_key: 64 }
+const NONE = new Uint8Array(0)
+
+/** One for all reads of a server, since its limits apply to all of them. */
+export function createReadSteps({ store, readLane }: ReadStepsDeps): ReadSteps {
+  const budget = createByteBudget(READ_BYTES)
+  const filtered = createFairQueue(FILTERED)
+  const inTurn: ReadSteps['inTurn'] = async (asker, work) => {
+    const leave = await filtered.enter(asker.holder, asker.gone)
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
+  }
+  return {
+    store,
+    task: (name, input, transfer = []) => readLane.run({ name, input, transfer }),
+    async list(workspace_id, query, asker, columns) {
+      if (!hasFilter(query) || asker === undefined) return store.list(workspace_id, query, columns)
+      return inTurn(asker, () => store.list(workspace_id, query, columns))
+    },
+    inTurn,
+    feedbackOn: (workspace_id, run_ids) => store.feedbackOfRuns(workspace_id, run_ids),
+    async rollUpFor(workspace_id, rows) {
+      const traces = new Set(rows.filter(restsOnTrace).map((row) => row.trace_id))
+      const calls = rows.filter((row) => row.call_id > NO_CALL && !traces.has(row.trace_id))
+      if (calls.length > 0) {
+        const [among, of] = [calls.map((row) => row.trace_id), calls.map((row) => row.call_id)]
+        for (const id of await store.tracesWithDoubles(workspace_id, among, of)) traces.add(id)
+      }
+      return traces.size === 0 ? NONE : store.rollUpRows(workspace_id, [...traces])
+    },
+    answer(plan, make) {
+      if (plan.wants.length === 0) return make(plan.fragments)
+      return budget.hold(plan.bytes, async () => make(await fetchRead(store, plan)))
+    },
+  }
+}
+
+function hasFilter({ filter, trace_filter, tree_filter }: ListQuery): boolean {
+  return [filter, trace_filter, tree_filter].some((one) => one !== undefined)
+}
+
+/**
+ * True for a row with the sums of its descendants, and for the root of a trace that may get its thread from another
+ * TraceRun.
+ */
+function restsOnTrace({ run_type, parent_run_id, thread_id }: TraceRunRow): boolean {
+  return !carriesUsage(run_type) || (parent_run_id === NIL_UUID && thread_id === '')
+}

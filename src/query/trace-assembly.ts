@@ -1,0 +1,144 @@
+import type { TraceRun } from '../trace/derive/trace-run.ts'
+import type { LlmContext } from '../trace/derive/llm.ts'
+import type { PriceSource } from '../trace/price/price.ts'
+import { parseDecimal } from '../trace/price/decimal.ts'
+import { priceTraceRun } from '../trace/price/price-trace-run.ts'
+import type { TraceSums } from '../ingest/store/outline-store.ts'
+import { isOutdated, TRACE_RUN_ROWS, type TraceRunRow, toRow } from '../trace/rows/trace-run-row.ts'
+import {
+  aboutInTrace,
+  type FieldChoice,
+  fullPieces,
+  joinPieces,
+  leanPieces,
+  type OfTrace,
+  type Piece,
+  totalsJson,
+} from '../trace/json/trace-run.ts'
+import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
+import { deriveAll, freshest, rollUps } from './derive-read.ts'
+import type { ReadFragments } from './read-plan.ts'
+
+/** The store's results for one read, as RowBinary. */
+export interface ReadRows {
+  /** Lean rows in the order of the response. */
+  rows: Uint8Array
+  /** ROLL_UP_COLUMNS of every TraceRun of the traces concerned; empty if not needed. */
+  roll_up: Uint8Array
+  /** Sums of the trace instead, where its root is read alone. */
+  sums?: TraceSums
+  /** Those of the TraceRuns that are shown completely; empty for lean responses. */
+  fragments: ReadFragments
+  /** How many of the rows are shown; the others are for later pages. */
+  shown: number
+  /** Of the TraceRuns that have any. */
+  feedback: ReadonlyMap<string, FeedbackStats>
+}
+
+/** Makes responses of reads from stored bytes; runs off the event loop. */
+export interface TraceAssembly {
+  /**
+   * One complete TraceRun; undefined when there are neither fragments nor a row. `pricesOf` is used for a TraceRun with
+   * newer fragments than its row: without it such a TraceRun has only costs that were sent.
+   */
+  traceRun(
+    read: ReadRows,
+    choice: FieldChoice,
+    pricesOf?: (workspace_id: string) => PriceSource,
+  ): Uint8Array<ArrayBuffer> | undefined
+  /** A page of a trace. `totals` are over the whole trace, `next` is the next page's cursor. */
+  trace(read: ReadRows, page: { trace_id: string; next: string | null }): Uint8Array<ArrayBuffer> | undefined
+  /** A page of a list. */
+  page(
+    read: ReadRows,
+    cursors: { next: string | null; prev: string | null },
+    choice: FieldChoice,
+  ): Uint8Array<ArrayBuffer>
+}
+
+export function createTraceAssembly(context: LlmContext): TraceAssembly {
+  return {
+    traceRun(read, choice, pricesOf) {
+      const [row] = shownRows(read)
+      const derived = deriveAll(read.fragments, row ? [row] : [], context)
+      for (const traceRun of derived.values()) {
+        if (pricesOf && (row === undefined || isOutdated(row, toRow(traceRun))))
+          priceTraceRun(traceRun, pricesOf(traceRun.merged.workspace_id))
+      }
+      const rows = row ? [row] : [...derived.values()].map(toRow)
+      const { sums, roll_up } = read
+      const roll = sums && row ? new Map([[row.trace_id, inSums(sums)]]) : rollUps(roll_up)
+      const pieces = assemble(rows, derived, roll, read.feedback, choice)
+      return pieces.length === 0 ? undefined : joinPieces(pieces[0]!)
+    },
+    trace(read, { trace_id, next }) {
+      const rows = shownRows(read)
+      if (rows.length === 0) return undefined
+      const roll = rollUps(read.roll_up)
+      const pieces = assemble(rows, deriveAll(read.fragments, rows, context), roll, read.feedback, {})
+      const totals = roll.get(trace_id)
+      // Deleted after the rows were read.
+      if (totals === undefined) return undefined
+      const root = rows.findIndex((row) => row.run_id === trace_id)
+      const starts = rows.map((row) => row.start_time)
+      const ends = rows.map((row) => row.end_time ?? row.start_time)
+      return joinPieces([
+        `{"trace_id":${JSON.stringify(trace_id)},"root":`,
+        ...(root < 0 ? ['null'] : pieces[root]!),
+        ',"runs":[',
+        ...separated(pieces),
+        `],"totals":${JSON.stringify(totalsJson(totals.trace))}`,
+        `,"duration_ms":${(ends.reduce((a, b) => Math.max(a, b)) - starts.reduce((a, b) => Math.min(a, b))) / 1000}`,
+        `,"cursors":{"next":${JSON.stringify(next)}}}`,
+      ])
+    },
+    page(read, cursors, choice) {
+      const rows = shownRows(read)
+      const derived = deriveAll(read.fragments, rows, context)
+      const pieces = assemble(rows, derived, rollUps(read.roll_up), read.feedback, choice)
+      return joinPieces(['{"runs":[', ...separated(pieces), `],"cursors":${JSON.stringify(cursors)}}`])
+    },
+  }
+}
+
+/** What the root has of a trace without double calls. */
+function inSums({ thread_id, ...sums }: TraceSums): OfTrace {
+  const { prompt_cost, completion_cost, total_cost, estimated_cost } = sums
+  const counts = {
+    ...sums,
+    prompt_cost: knownCost(prompt_cost),
+    completion_cost: knownCost(completion_cost),
+    total_cost: knownCost(total_cost),
+    estimated_cost: knownCost(estimated_cost),
+  }
+  return { of: () => counts, same_calls: new Map(), thread_id: thread_id === '' ? undefined : thread_id }
+}
+
+const knownCost = (text: string | null): bigint | null =>
+  text === null ? null : (parseDecimal(text) ?? null)
+
+function shownRows(read: ReadRows): TraceRunRow[] {
+  return [...TRACE_RUN_ROWS.readAll(read.rows)].slice(0, read.shown)
+}
+
+/** Each row as JSON: complete if it was derived, else lean. */
+function assemble(
+  rows: readonly TraceRunRow[],
+  derived: ReadonlyMap<string, TraceRun>,
+  roll: ReadonlyMap<string, OfTrace>,
+  feedback: ReadRows['feedback'],
+  choice: FieldChoice,
+): Piece[][] {
+  return rows.map((row) => {
+    const trace = roll.get(row.trace_id)
+    const traceRun = derived.get(row.run_id)
+    const shown = traceRun ? freshest(row, traceRun) : row
+    const about = aboutInTrace(shown, trace, feedback.get(row.run_id))
+    return traceRun ? fullPieces(traceRun, shown, about, choice) : leanPieces(shown, about, choice)
+  })
+}
+
+/** Joined by commas. */
+export function separated(items: readonly Piece[][]): Piece[] {
+  return items.flatMap((pieces, i) => (i === 0 ? pieces : [',', ...pieces]))
+}

@@ -1,0 +1,119 @@
+import type { Outline, OutlineOptions } from './outline-reads.ts'
+import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
+import type { Media } from '../trace/json/media.ts'
+import type { FieldChoice } from '../trace/json/trace-run.ts'
+import type { FacetField, Facets, StatsAnswer, StatsGrouping } from '../ingest/store/stats-store.ts'
+import type { FeedbackQuery, ProjectCounts, ProjectStats } from '../ingest/store/trace-store.ts'
+
+/** Body of POST /api/v1/runs/query after its check (platform-api §2). Times are epoch microseconds. */
+export interface TraceRunQuery {
+  session?: string[]
+  trace?: string
+  id?: string[]
+  parent_run?: string
+  is_root?: boolean
+  run_type?: string
+  start_time?: number
+  end_time?: number
+  error?: boolean
+  /** LangSmith filter expression, e.g. `and(eq(run_type, "llm"), gt(total_tokens, 10))`. */
+  filter?: string
+  /** A filter expression on the root of the trace. */
+  trace_filter?: string
+  /** A filter expression that some TraceRun of the trace meets. */
+  tree_filter?: string
+  /** Text that the TraceRun contains. */
+  search?: string
+  /** Fields to return; absent = all that lists have. */
+  select?: string[]
+  /** 1 to 100. */
+  limit: number
+  cursor?: string
+  order: 'asc' | 'desc'
+}
+
+/** Body of POST /api/v1/runs/stats after its check. */
+export interface TraceRunStatsQuery extends Omit<TraceRunQuery, 'select' | 'limit' | 'cursor' | 'order'> {
+  group_by?: StatsGrouping
+  /** Of a bucket, in microseconds. */
+  interval?: number
+}
+
+/** Body of POST /api/v1/runs/facets after its check. */
+export interface TraceRunFacetQuery extends Omit<TraceRunQuery, 'select' | 'limit' | 'cursor' | 'order'> {
+  field: FacetField
+  key?: string
+  prefix?: string
+  max_values: number
+}
+
+/** Figures of TraceRuns. */
+export interface TraceRunStats extends StatsAnswer {
+  /** Undefined with groups or buckets. */
+  feedback: FeedbackStats | undefined
+}
+
+export interface TraceOptions {
+  /** `lean` leaves out inputs, outputs and messages (D-19). */
+  view: 'full' | 'lean'
+  cursor?: string
+}
+
+/** The caller of a query: key of the fair queue, and a signal that aborts when it disconnects. */
+export interface Asker {
+  holder: string
+  gone: AbortSignal
+}
+
+export interface FeedbackPage {
+  /** A JSON array. */
+  body: Buffer
+  /** Records of the page. */
+  shown: number
+  /** True if further records follow the page. */
+  more: boolean
+}
+
+/** Reads for one workspace; responses are JSON bytes in the shapes of platform-api §2, made off the event loop. */
+export interface TraceReads {
+  /** With `media_link`, files in base64 are links that begin with it. */
+  traceRun(
+    workspace_id: string,
+    id: string,
+    choice?: FieldChoice,
+    media_link?: string,
+  ): Promise<Uint8Array | undefined>
+  /** The file at a JSON Pointer into the TraceRun, of those that would be links. */
+  media(workspace_id: string, id: string, pointer: string): Promise<Media | undefined>
+  trace(workspace_id: string, trace_id: string, options: TraceOptions): Promise<Uint8Array | undefined>
+  /**
+   * Queries with a filter wait in a queue that is fair between holders; others, usually about new runs, do not wait.
+   * @throws AppError invalid_request for an invalid filter or cursor, rate_limited when the holder has too many waiting
+   */
+  query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array>
+  /**
+   * The whole trace in columns, or its changes; undefined for an unknown one.
+   * @throws AppError invalid_request for a version that cannot be read
+   */
+  outline(workspace_id: string, trace_id: string, options: OutlineOptions): Promise<Outline | undefined>
+  /** Waits and throws as `query` with a filter does. */
+  stats(workspace_id: string, query: TraceRunStatsQuery, asker: Asker): Promise<TraceRunStats>
+  /** Waits and throws as `query` with a filter does. */
+  facets(workspace_id: string, query: TraceRunFacetQuery, asker: Asker): Promise<Facets>
+  attachment(
+    workspace_id: string,
+    run_id: string,
+    name: string,
+  ): Promise<{ mime_type: string; size: number; sha256: string } | undefined>
+  /** A page of feedback on TraceRuns, newest first; at most 32 MB or one record, passed on without being parsed. */
+  feedback(workspace_id: string, query: FeedbackQuery): Promise<FeedbackPage>
+  /** By project; projects without TraceRuns are left out. */
+  projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>>
+  projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>>
+  /** The validation report for any body that ingest accepts, with the workspace's prices, as JSON bytes; stores nothing. */
+  validate(
+    workspace_id: string,
+    type: { content_type: string; content_encoding: string },
+    body: Uint8Array,
+  ): Promise<Uint8Array>
+}

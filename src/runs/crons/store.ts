@@ -1,0 +1,75 @@
+import type { JsonObject } from '../../schema/json.ts'
+import type { Caller, Tenant } from '../model.ts'
+import type { Visible } from '../run-store.ts'
+
+/** A schedule that creates runs; times are epoch milliseconds. */
+export interface Cron {
+  cron_id: string
+  assistant_id: string
+  /** Null: each run has a thread of its own. */
+  thread_id: string | null
+  /** For threads of their own: what happens to them after the run. */
+  on_run_completed: 'delete' | 'keep'
+  schedule: string
+  /** IANA name; null for UTC. */
+  timezone: string | null
+  end_time: number | null
+  /** Null when there is none: disabled, or past its end. */
+  next_run_date: number | null
+  enabled: boolean
+  /** The user in whose name runs are created. */
+  caller: Caller
+  /** The run's request (run-api 1.5). */
+  payload: JsonObject
+  metadata: JsonObject
+  created_at: number
+  updated_at: number
+}
+
+/** A page of crons. */
+export interface CronSearch {
+  assistant_id?: string | undefined
+  thread_id?: string | undefined
+  enabled?: boolean | undefined
+  /** What the metadata must contain. */
+  metadata?: JsonObject | undefined
+  /** Only visible crons. */
+  visible?: Visible | undefined
+  sort_by:
+    | 'cron_id'
+    | 'assistant_id'
+    | 'thread_id'
+    | 'next_run_date'
+    | 'end_time'
+    | 'created_at'
+    | 'updated_at'
+  sort_order: 'asc' | 'desc'
+  /** 0 to get only the count. */
+  limit: number
+  offset: number
+  /** Bytes of text that a page may have: one with more ends early. Default 32 MB. */
+  max_bytes?: number | undefined
+}
+
+/** A cron that is due. */
+export interface DueCron extends Tenant {
+  cron: Cron
+}
+
+/** Crons of tenants. */
+export interface CronStore {
+  create(tenant: Tenant, cron: Cron): Promise<void>
+  get(tenant: Tenant, cron_id: string): Promise<Cron | undefined>
+  /** Stores the result of `change`; undefined when there is no such cron. `change` must have no side effects. */
+  update(tenant: Tenant, cron_id: string, change: (cron: Cron) => Cron): Promise<Cron | undefined>
+  /** Returns whether it existed. */
+  remove(tenant: Tenant, cron_id: string): Promise<boolean>
+  /** `total` is the number of all matches. */
+  search(tenant: Tenant, search: CronSearch): Promise<{ crons: Cron[]; total: number }>
+  /** Crons of these deployments that are due, the longest overdue first; fewer than `limit` when they are large. */
+  due(deployments: readonly string[], now: number, limit: number): Promise<DueCron[]>
+  /** Sets the next time of a due cron for which no run was created: false when another process has changed it. */
+  advance(due: DueCron, next_run_date: number | null): Promise<boolean>
+  /** The earliest time of any cron of these deployments, so that a timer can wait for it. */
+  nextDue(deployments: readonly string[]): Promise<number | undefined>
+}

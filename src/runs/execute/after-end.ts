@@ -1,0 +1,87 @@
+import type { EventLog } from '../../events/event-log.ts'
+import { type Deployment, runKey } from '../deployment.ts'
+import type { Run, RunKwargs, Tenant } from '../model.ts'
+import { isTemporary } from '../plan-run.ts'
+import { refreshThread } from './refresh-thread.ts'
+import type { JobEnd } from './job.ts'
+import { deletedJson, storedOutcome } from './end-response.ts'
+import type { Claim, RunStore } from '../run-store.ts'
+import type { Waiters } from './waiters.ts'
+import type { Wake } from './wake.ts'
+
+export interface RunEndingsDeps {
+  store: RunStore
+  events: EventLog
+  wake: Wake
+  waiters: Waiters
+  /**
+   * Called for every run that has ended and still exists, with its last values as JSON text if they are available.
+   * Never throws.
+   */
+  ended(tenant: Tenant, run: Run, values_json: string | null): void
+}
+
+/** A run that ended without being executed by this process. */
+export interface QuietEnd {
+  run_id: string
+  thread_id: string
+  status: Run['status'] | 'deleted'
+}
+
+/** Notifies waiters, webhooks and streams that a run has ended, and deletes what existed only for the run. */
+export interface RunEndings {
+  /** For a run that this process executed. */
+  executed(deployment: Deployment, claim: Claim, end: JobEnd, status: QuietEnd['status']): Promise<void>
+  /** For a run that was cancelled while it waited, or recovered from a process that died. */
+  quiet(tenant: Tenant, end: QuietEnd): Promise<void>
+}
+
+export function createRunEndings({ store, events, wake, waiters, ended }: RunEndingsDeps): RunEndings {
+  function tellOthers({ deployment_id }: Tenant, run_id: string): void {
+    if (wake.shared) wake.send({ kind: 'ended', deployment_id, run_id })
+  }
+
+  /** Deletes the thread that was created for a run, or leaves it to the sweeper if other servers may still read it. */
+  async function clear(
+    tenant: Tenant,
+    thread_id: string,
+    { temporary, on_completion }: RunKwargs,
+  ): Promise<boolean> {
+    if (!temporary || on_completion === 'keep') return false
+    if (!wake.shared) await store.deleteThreads(tenant, [thread_id], 'nothing')
+    return true
+  }
+
+  return {
+    async executed(deployment, claim, end, status) {
+      const { run_id, thread_id } = claim
+      const key = runKey(claim, run_id)
+      if (waiters.has(key)) {
+        const json = end.json ?? (await store.getThread(claim, thread_id))?.values_json ?? '{}'
+        waiters.resolve(key, { status, json })
+      }
+      tellOthers(claim, run_id)
+      if (end.run !== undefined) ended(claim, end.run, end.values_json)
+      const isGone = await clear(claim, thread_id, claim.run.kwargs)
+      if (!isGone && end.stateUnknown)
+        await refreshThread({ store, events }, deployment.host, claim, claim.run)
+    },
+
+    async quiet(tenant, { run_id, thread_id, status }) {
+      const key = runKey(tenant, run_id)
+      tellOthers(tenant, run_id)
+      if (status === 'deleted') {
+        waiters.resolve(key, { status, json: deletedJson(run_id) })
+        const thread = await store.getThread(tenant, thread_id)
+        if (thread !== undefined && isTemporary(thread))
+          await store.deleteThreads(tenant, [thread_id], 'nothing')
+        return
+      }
+      const run = await store.getRun(tenant, thread_id, run_id)
+      if (run === undefined) return waiters.resolve(key, undefined)
+      waiters.resolve(key, await storedOutcome(store, tenant, run))
+      ended(tenant, run, null)
+      await clear(tenant, thread_id, run.kwargs)
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import { type Clock, steadyTime } from '../../base/clock.ts'
+import type { CancelAction, Tenant } from '../model.ts'
+
+/** How long a cancel waits for its run (D-47). */
+const KEPT_MS = 60_000
+/** More than real clients leave behind; the oldest are removed first. */
+const MAX_KEPT = 100_000
+
+/** A run that may be created later. */
+export interface ExpectedRun extends Pick<Tenant, 'deployment_id'> {
+  thread_id: string
+  run_id: string
+}
+
+/** Cancels that arrived before their runs: creating such a run ends it at once. */
+export interface EarlyCancels {
+  remember(run: ExpectedRun, action: CancelAction): void
+  /** Removes and returns the action for this run. */
+  take(run: ExpectedRun): CancelAction | undefined
+}
+
+export function createEarlyCancels(clock: Clock): EarlyCancels {
+  const kept = new Map<string, { action: CancelAction; until: number }>()
+  const keyOf = ({ deployment_id, thread_id, run_id }: ExpectedRun): string =>
+    `${deployment_id}/${thread_id}/${run_id}`
+
+  /** Entries are in order of expiry, because all are kept for the same time. */
+  function forgetOld(): void {
+    const now = steadyTime(clock)
+    for (const [key, { until }] of kept) {
+      if (until > now && kept.size <= MAX_KEPT) return
+      kept.delete(key)
+    }
+  }
+
+  return {
+    remember(run, action) {
+      const key = keyOf(run)
+      kept.delete(key)
+      kept.set(key, { action, until: steadyTime(clock) + KEPT_MS })
+      forgetOld()
+    },
+    take(run) {
+      const key = keyOf(run)
+      const found = kept.get(key)
+      kept.delete(key)
+      return found !== undefined && found.until > steadyTime(clock) ? found.action : undefined
+    },
+  }
+}

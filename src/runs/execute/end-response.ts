@@ -1,0 +1,35 @@
+import type { Run, Tenant } from '../model.ts'
+import type { RunStore } from '../run-store.ts'
+import { isActive } from '../state.ts'
+import type { RunOutcome } from './waiters.ts'
+
+/** The response for a failed run (run-api 1.8), as JSON text. */
+export function errorJson(error: { error: string; message: string }): string {
+  return JSON.stringify({ __error__: { error: error.error, message: error.message } })
+}
+
+/** The response for a run that was rolled back and no longer exists. */
+export function deletedJson(run_id: string): string {
+  return errorJson({ error: 'UserRollback', message: `Run ${run_id} was rolled back and deleted.` })
+}
+
+/** The error of a failed run. */
+export function errorOf(run: Pick<Run, 'status' | 'error'>): { error: string; message: string } {
+  return run.error ?? { error: 'Error', message: `The run ended with status ${run.status}.` }
+}
+
+/**
+ * The outcome of a run as stored; undefined while it is active. The outcome of a successful or interrupted run is the
+ * current values of its thread, `{}` before the first.
+ */
+export async function storedOutcome(
+  store: RunStore,
+  tenant: Tenant,
+  run: Run,
+): Promise<RunOutcome | undefined> {
+  const { status } = run
+  if (isActive(status)) return undefined
+  if (status === 'error' || status === 'timeout') return { status, json: errorJson(errorOf(run)) }
+  const thread = await store.getThread(tenant, run.thread_id)
+  return { status, json: thread?.values_json ?? '{}' }
+}

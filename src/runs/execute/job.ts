@@ -1,0 +1,358 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '../../base/pause.ts'
+import type { Clock } from '../../base/clock.ts'
+import { AppError, toAppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import type { EventDraft, EventLog } from '../../events/event-log.ts'
+import type { GraphEnd, GraphHost, GraphState, StreamItem } from './graph-host.ts'
+import type { CancelAction, Run } from '../model.ts'
+import { createPartialMessages } from '../streams/partial-messages.ts'
+import { type EndedStatus, runDone } from './end-event.ts'
+import { deletedJson, errorJson, errorOf } from './end-response.ts'
+import type { AttemptEnd, Claim, Closing, RunEnd, RunStore, StateSummary } from '../run-store.ts'
+import { createRunTape, type RunTape } from './tape.ts'
+import { isInterrupted } from '../state.ts'
+import { stateEvent } from '../streams/state-event.ts'
+
+/** Time limit and retries of runs. */
+export interface RunRules {
+  /** A run that takes longer ends with status `timeout`. */
+  timeout_ms: number
+  max_attempts: number
+  /** Pause before the second attempt after a temporary failure; doubled before each further one. */
+  retry_ms: number
+}
+
+/** Dependencies of a job. */
+export interface JobDeps {
+  store: RunStore
+  host: GraphHost
+  events: EventLog
+  /** Ingests trace operations of the run (D-45). Never throws. */
+  record(claim: Claim, body: Uint8Array): void
+  rules: RunRules
+  clock: Clock
+  logger: Logger
+}
+
+/** How a job ended. */
+export interface JobEnd {
+  attemptEnd: AttemptEnd
+  /** The response of `wait`; null: the thread's values, as stored. */
+  json: string | null
+  /** The last values of the run as JSON text. */
+  values_json: string | null
+  /** The run as it ended; undefined when it was rolled back, is tried again or its lease was lost. */
+  run: Run | undefined
+  /** The thread's stored state is outdated, because the run's host died before it could report the last checkpoint. */
+  stateUnknown: boolean
+}
+
+/** One running attempt of a run. */
+export interface RunJob {
+  readonly claim: Claim
+  /** Cancels; a rollback wins over an interrupt. */
+  cancel(action: CancelAction): void
+  /** The lease is lost: the job stops without writing to the store. */
+  lose(): void
+  /** Returns the run to the store, to be claimed again later, unless it ends first. */
+  handBack(): void
+  /** Never rejects. */
+  readonly done: Promise<JobEnd>
+}
+
+/** Why a job was stopped. */
+type Stop = CancelAction | 'lost' | 'unlogged' | 'hand_back' | 'timeout'
+
+/** A stronger reason replaces a weaker earlier one. */
+const STRENGTH: Record<Stop, number> = {
+  timeout: 0,
+  hand_back: 1,
+  unlogged: 2,
+  interrupt: 3,
+  rollback: 4,
+  lost: 5,
+}
+
+const UNLOGGED = { error: 'EventsLost', message: 'The events of the run could not be stored.' }
+
+/** Pause between tries to reach the store or the log of events. */
+const STORE_RETRY_MS = 250
+const LOG_AGAIN_MS = 60_000
+
+function notEnded(attemptEnd: AttemptEnd): JobEnd {
+  return { attemptEnd, json: null, values_json: null, run: undefined, stateUnknown: false }
+}
+
+const LOST = notEnded({ kind: 'lost' })
+
+/** Executes a claimed run until it ends in whatever way, and writes the end to store and events. */
+export function startRunJob(deps: JobDeps, claim: Claim): RunJob {
+  const abort = new AbortController()
+  let stop: Stop | undefined
+  let isHandedBack = false
+  const stopFor = (reason: Stop): void => {
+    if (stop === undefined || STRENGTH[reason] > STRENGTH[stop]) stop = reason
+    abort.abort()
+  }
+  return {
+    claim,
+    cancel: stopFor,
+    lose: () => stopFor('lost'),
+    handBack() {
+      isHandedBack = true
+      stopFor('hand_back')
+    },
+    done: execute({
+      ...deps,
+      claim,
+      abort,
+      stopFor,
+      stopped: () => stop,
+      handedBack: () => isHandedBack,
+    }).catch((error: unknown) => {
+      deps.logger.error({ err: error, run_id: claim.run_id }, 'a run could not be ended')
+      return LOST
+    }),
+  }
+}
+
+interface Execution extends JobDeps {
+  claim: Claim
+  abort: AbortController
+  stopFor(reason: Stop): void
+  stopped(): Stop | undefined
+  /** The server stops, so that waiting ends. */
+  handedBack(): boolean
+}
+
+async function execute(execution: Execution): Promise<JobEnd> {
+  const { claim, host, events, abort, rules, stopFor } = execution
+  const { run, token, workspace_id, deployment_id, run_id, thread_id } = claim
+  const tenant = { workspace_id, deployment_id }
+  const lease = { ...tenant, run_id, thread_id, token }
+  const partial = createPartialMessages()
+  const tape = createRunTape(events, { ...lease, attempt: run.attempt }, stopFor)
+  const items = (batch: readonly StreamItem[]): void => {
+    for (const item of batch) partial.add(item)
+    tape.write(batch)
+  }
+  const trace = (body: Uint8Array): void => execution.record(claim, body)
+  const timer = setTimeout(() => stopFor('timeout'), rules.timeout_ms)
+  const job = { tenant, lease, run, trace_id: run.trace_id }
+  const end = await host
+    .run(job, { items, trace }, abort.signal)
+    .catch(crashed)
+    .finally(() => clearTimeout(timer))
+  await tape.flushed()
+  return recordEnd(execution, { end, tape, partial: () => partial.unfinished(end.state?.values_json) })
+}
+
+/** A host never rejects; a rejection is a fault of Weir, which may be temporary. */
+function crashed(error: unknown): GraphEnd {
+  return {
+    kind: 'lost',
+    culprit: false,
+    error: 'HostLost',
+    message: toAppError(error).message,
+    state: undefined,
+  }
+}
+
+/** What is known when the graph has ended. */
+interface Ending {
+  end: GraphEnd
+  tape: RunTape
+  partial(): Run['partial_messages']
+}
+
+async function recordEnd(execution: Execution, ending: Ending): Promise<JobEnd> {
+  const { claim, rules } = execution
+  const { end } = ending
+  const stop = execution.stopped()
+  if (stop === 'lost') return LOST
+  if (stop === 'rollback') return rollBack(execution, ending)
+  if (stop === 'interrupt') return finish(execution, ending, 'interrupted', null)
+  // Streams must not lose events of the run: another attempt makes them again.
+  if (stop === 'unlogged') {
+    await untilLogAnswers(execution)
+    if (execution.stopped() !== stop) return recordEnd(execution, ending)
+    return giveBack(execution, ending, UNLOGGED, execution.handedBack())
+  }
+  if (end.kind === 'done') return finish(execution, ending, 'success', null)
+  if (stop === 'timeout') {
+    const seconds = rules.timeout_ms / 1000
+    return finish(execution, ending, 'timeout', {
+      error: 'TimeoutError',
+      message: `The run exceeded its time limit of ${seconds} s.`,
+    })
+  }
+  if (end.kind === 'failed') {
+    const { error, message, retryable } = end
+    if (!retryable || claim.run.attempt >= rules.max_attempts)
+      return finish(execution, ending, 'error', { error, message })
+    await backOff(execution)
+    // A cancel may have arrived meanwhile; and the `error` of a run that is tried again is not its end.
+    return execution.stopped() === stop
+      ? giveBack(execution, ending, { error, message })
+      : recordEnd(execution, ending)
+  }
+  const message = end.kind === 'lost' ? end.message : 'The server stopped before the run had ended.'
+  const why = { error: end.kind === 'lost' ? end.error : 'ServerStopped', message }
+  if (end.kind === 'lost' && end.culprit) return finish(execution, ending, 'error', why)
+  return giveBack(execution, ending, why, stop === 'hand_back')
+}
+
+/** Waits before another attempt, or until the run is stopped. */
+async function backOff({ rules, claim, abort }: Execution): Promise<void> {
+  const ms = rules.retry_ms * 2 ** (claim.run.attempt - 1)
+  await pause(ms, abort.signal)
+}
+
+/**
+ * Waits until the log is available, since another attempt would fail in the same way, or until the run or the server is
+ * stopped.
+ */
+async function untilLogAnswers(execution: Execution): Promise<void> {
+  const { events, claim, logger, stopped, handedBack } = execution
+  while (stopped() === 'unlogged' && !handedBack()) {
+    try {
+      await events.check(claim)
+      return
+    } catch (error) {
+      if (!toAppError(error).retryable) return
+      logger.warn(
+        { err: error, run_id: claim.run_id },
+        'another attempt of a run waits for the log of events',
+      )
+      await delay(STORE_RETRY_MS)
+    }
+  }
+}
+
+type Failure = { error: string; message: string }
+
+function summary(state: GraphState | undefined): StateSummary | undefined {
+  if (state === undefined) return undefined
+  const { values_json, next, interrupts } = state
+  return { values_json, next, interrupts }
+}
+
+function finish(
+  execution: Execution,
+  ending: Ending,
+  status: RunEnd['status'],
+  error: Failure | null,
+): Promise<JobEnd> {
+  const { store, claim } = execution
+  const partial_messages = status === 'success' ? null : ending.partial()
+  const end: RunEnd = { status, error, partial_messages, state: summary(ending.end.state) }
+  return conclude(execution, ending, (closing) => store.finish(claim, end, closing), end)
+}
+
+function rollBack(execution: Execution, ending: Ending): Promise<JobEnd> {
+  const { store, claim } = execution
+  const nothing = { error: null, partial_messages: null }
+  return conclude(execution, ending, (closing) => store.rollback(claim, closing), nothing)
+}
+
+function giveBack(execution: Execution, ending: Ending, error: Failure, always = false): Promise<JobEnd> {
+  const { store, claim, rules } = execution
+  const attempts = always ? Number.MAX_SAFE_INTEGER : rules.max_attempts
+  const end: RunEnd = { status: 'error', error, partial_messages: null, state: undefined }
+  return conclude(execution, ending, (closing) => store.release(claim, error, attempts, closing), end)
+}
+
+/**
+ * Writes the end to the store, and with it to the streams, retrying until that succeeds; returns the outcome for
+ * waiters.
+ */
+async function conclude(
+  execution: Execution,
+  { end, tape }: Ending,
+  storeEnd: (closing: Closing) => Promise<AttemptEnd>,
+  asked: Pick<RunEnd, 'error' | 'partial_messages'>,
+): Promise<JobEnd> {
+  const { claim, clock } = execution
+  const closing: Closing = (status) =>
+    closingEvents({ ...claim.run, status, error: isFailure(status) ? asked.error : null }, { end, tape })
+  const attemptEnd = await untilStored(execution, () => storeEnd(closing))
+  if (attemptEnd.kind !== 'ended') return notEnded(attemptEnd)
+  const { status } = attemptEnd
+  const now = clock.now()
+  const failed = isFailure(status)
+  if (failed) logFailure(execution, asked.error, end)
+  const { partial_messages } = asked
+  const run = {
+    ...claim.run,
+    status,
+    error: failed ? asked.error : null,
+    partial_messages,
+    interrupted: isInterrupted(status, end.state?.next),
+    updated_at: now,
+    ended_at: now,
+  }
+  const values_json = end.kind === 'done' ? end.values : (end.state?.values_json ?? null)
+  const stateUnknown = end.state === undefined && end.kind === 'lost'
+  if (status === 'deleted') {
+    return {
+      attemptEnd,
+      json: deletedJson(claim.run_id),
+      values_json: null,
+      run: undefined,
+      stateUnknown: false,
+    }
+  }
+  const json = failed ? errorJson(errorOf({ status, error: run.error })) : values_json
+  return { attemptEnd, json, values_json, run: { ...run, status }, stateUnknown }
+}
+
+const MAX_REASON_CHARS = 1_000
+
+/** One log line for the operator. */
+function logFailure({ logger, claim }: Execution, failure: Run['error'], end: GraphEnd): void {
+  const { run_id, thread_id, graph_id } = claim.run
+  const reason = (failure?.message ?? '').replace(/\s+/g, ' ').slice(0, MAX_REASON_CHARS)
+  const { node, place } = end.kind === 'failed' ? end : {}
+  logger.warn(
+    { graph: graph_id, node, run_id, thread_id, error: failure?.error, reason, place },
+    'a run failed',
+  )
+}
+
+function isFailure(status: EndedStatus): boolean {
+  return status === 'error' || status === 'timeout'
+}
+
+/** The events that end a run in its thread's log: its failure, its end, and the thread's new state. */
+function closingEvents(
+  { run_id, thread_id, attempt, status, error }: Omit<Run, 'status'> & { status: EndedStatus },
+  { end, tape }: Pick<Ending, 'end' | 'tape'>,
+): EventDraft[] {
+  const items: StreamItem[] = []
+  if (!tape.opened) items.push({ event: 'metadata', data: JSON.stringify({ run_id, attempt }) })
+  if (error !== null) items.push(tape.error ?? { event: 'error', data: JSON.stringify(error) })
+  items.push(runDone(run_id, status))
+  if (end.state !== undefined && status !== 'deleted') items.push(stateEvent(thread_id, end.state))
+  return items.map((item) => ({ ...item, run_id }))
+}
+
+/** Retries while the store does not answer, until it does or the lease is known to be lost. */
+async function untilStored(execution: Execution, storeEnd: () => Promise<AttemptEnd>): Promise<AttemptEnd> {
+  let loggedAt = -Infinity
+  while (execution.stopped() !== 'lost') {
+    try {
+      return await storeEnd()
+    } catch (error) {
+      if (!(error instanceof AppError) || !error.retryable) throw error
+      if (performance.now() - loggedAt > LOG_AGAIN_MS) {
+        const { code, message } = error
+        const { run_id } = execution.claim
+        execution.logger.warn({ run_id, code, reason: message }, 'the end of a run waits for the store')
+        loggedAt = performance.now()
+      }
+      await delay(STORE_RETRY_MS)
+    }
+  }
+  return { kind: 'lost' }
+}

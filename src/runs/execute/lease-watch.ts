@@ -1,0 +1,39 @@
+/** A lease as it is stored. */
+export interface SeenLease {
+  token: string
+  lease_until: number | null
+}
+
+/**
+ * Finds leases that are no longer renewed. It compares states over its own running time instead of using the time of
+ * day, since the clocks of servers differ and are sometimes set.
+ */
+export interface LeaseWatch {
+  /** Receives all current leases; returns the tokens of those that have not changed for the duration of a lease. */
+  look(leases: readonly SeenLease[]): ReadonlySet<string>
+}
+
+/** `steady` is in milliseconds and never goes back. */
+export function createLeaseWatch(
+  leaseMs: number,
+  steady: () => number = () => performance.now(),
+): LeaseWatch {
+  let seen = new Map<string, { until: number | null; since: number }>()
+  let lastLook = Number.NEGATIVE_INFINITY
+  return {
+    look(leases) {
+      const now = steady()
+      // Looks follow each other after a third of a lease. After a longer gap the database was down, when no lease could
+      // be renewed, so an unchanged lease proves nothing.
+      const before = now - lastLook > leaseMs / 2 ? new Map<string, never>() : seen
+      lastLook = now
+      seen = new Map(
+        leases.map(({ token, lease_until }) => {
+          const known = before.get(token)
+          return [token, known?.until === lease_until ? known : { until: lease_until, since: now }]
+        }),
+      )
+      return new Set([...seen].flatMap(([token, { since }]) => (now - since >= leaseMs ? [token] : [])))
+    },
+  }
+}

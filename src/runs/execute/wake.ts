@@ -1,0 +1,30 @@
+import type { CancelAction } from '../model.ts'
+
+/** Notifications between processes that share their run state. */
+export type WakeMessage =
+  /** There may be runs to claim. */
+  | { kind: 'work' }
+  /** For the process that executes the run: cancel it. */
+  | { kind: 'cancel'; deployment_id: string; run_id: string; action: CancelAction }
+  /** For processes that wait for the run: read its outcome. */
+  | { kind: 'ended'; deployment_id: string; run_id: string }
+  /** A cancel arrived before its run (D-47). */
+  | { kind: 'early_cancel'; deployment_id: string; thread_id: string; run_id: string; action: CancelAction }
+  /** Notifications may have been missed: check everything. */
+  | { kind: 'missed' }
+
+/** Notifies other processes; a lost notification is made good by the next lease renewal and by `missed`. */
+export interface Wake {
+  /** True when several processes may share this run state. */
+  readonly shared: boolean
+  /** Notifies the other processes. Never throws; returns before delivery. */
+  send(message: WakeMessage): void
+  /** Sets the listener for notifications of others, instead of the previous one. */
+  listen(hear: (message: WakeMessage) => void): void
+  close(): Promise<void>
+}
+
+/** For run state that only this process uses: sends nothing. */
+export function createLocalWake(): Wake {
+  return { shared: false, send: () => undefined, listen: () => undefined, close: async () => undefined }
+}

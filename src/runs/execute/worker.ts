@@ -1,0 +1,340 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import { createDeploymentUse, type Deployment, type DeploymentUse, runKey } from '../deployment.ts'
+import { createLeaseWatch, type LeaseWatch } from './lease-watch.ts'
+import { createDueTimer, type DueTimer } from './due-timer.ts'
+import type { EarlyCancels } from './early-cancels.ts'
+import type { CancelAction, Tenant } from '../model.ts'
+import { refreshThread } from './refresh-thread.ts'
+import { createRunEndings, type QuietEnd, type RunEndings, type RunEndingsDeps } from './after-end.ts'
+import { type JobDeps, type JobEnd, type RunJob, startRunJob } from './job.ts'
+import { createRunSlots, type RunSlots } from './slots.ts'
+import type {
+  RunAdmission,
+  Admitted,
+  AllAdmitted,
+  CancelOrder,
+  CancelResult,
+  CancelSelector,
+  Claim,
+  Claimer,
+  Lease,
+  Recovered,
+} from '../run-store.ts'
+import type { WakeMessage } from './wake.ts'
+
+export interface WorkerDeps extends Omit<JobDeps, 'host'>, RunEndingsDeps {
+  earlyCancels: EarlyCancels
+  /**
+   * By `deployment_id`. May change while the worker runs: a run ends on the host with which it was claimed.
+   */
+  deployments: ReadonlyMap<string, Deployment>
+  /** Shared with others that use hosts; default: a new one. */
+  use?: DeploymentUse
+  claimer: Omit<Claimer, 'revision_id'>
+  clock: Clock
+  logger: Logger
+  metrics: Metrics
+}
+
+/** Claims runs and executes them; all runs begin and end here. */
+export interface Worker {
+  /** Admits a run, starts it at once if no other run is before it, and notifies the runs that it cancels. */
+  admit(tenant: Tenant, admission: Omit<RunAdmission, 'claim'>): Promise<Admitted>
+  /** Admits runs on new threads, all or none, and claims them when slots are free. */
+  admitAll(tenant: Tenant, admissions: readonly Omit<RunAdmission, 'claim'>[]): Promise<AllAdmitted>
+  cancel(tenant: Tenant, selector: CancelSelector, action: CancelAction): Promise<CancelResult[]>
+  /** Looks for runs to claim, after a deployment was added. */
+  look(): void
+  /** Number of runs that this process executes for this revision of a deployment. */
+  running(deployment: Deployment): number
+  /** Returns the runs of a replaced revision to the store: the present one goes on from their last checkpoints. */
+  handBack(deployment: Deployment): void
+  /** Abandons the runs of a deployment that is being removed. */
+  lose(deployment: Deployment): void
+  /** Claims nothing more, waits `graceMs` for running runs, and returns the others to the store to be claimed later. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Limit for returning runs; after it they are abandoned as they are. */
+const HAND_BACK_MS = 10_000
+/** Timers have a maximum, and the clock may be set. */
+const MAX_WAIT_MS = 3_600_000
+
+/** The state of a running worker. */
+interface Work extends WorkerDeps {
+  use: DeploymentUse
+  jobs: Map<string, RunJob>
+  slots: RunSlots
+  endings: RunEndings
+  /** Claims due runs. */
+  timer: DueTimer
+  counted(attemptEnd: JobEnd['attemptEnd']): void
+  /** Watches the leases of all processes, if there may be several. */
+  watch: LeaseWatch | undefined
+  stopping: boolean
+}
+
+/** Recovers the runs of earlier processes and starts the worker. */
+export async function startWorker(deps: WorkerDeps): Promise<Worker> {
+  const jobs = new Map<string, RunJob>()
+  const look = (): Promise<number | undefined> => claimAll(work)
+  const work: Work = {
+    ...deps,
+    use: deps.use ?? createDeploymentUse(),
+    jobs,
+    slots: createRunSlots(),
+    endings: createRunEndings(deps),
+    timer: createDueTimer({ ...deps, look, maxWaitMs: MAX_WAIT_MS }),
+    counted: countRuns(deps, jobs),
+    watch: deps.wake.shared ? createLeaseWatch(deps.claimer.lease_ms) : undefined,
+    stopping: false,
+  }
+  await recover(work, deps.claimer.owner)
+  deps.wake.listen((message) => hear(work, message))
+  work.timer.ask()
+  const renewal = renewLeases(work)
+  return {
+    admit: (tenant, admission) => admit(work, tenant, admission),
+    admitAll: (tenant, admissions) => admitAll(work, tenant, admissions),
+    cancel: (tenant, selector, action) => cancel(work, tenant, selector, action),
+    look: () => work.timer.ask(),
+    running: (deployment) => jobsOf(work, deployment).length,
+    handBack: (deployment) => jobsOf(work, deployment).forEach((job) => job.handBack()),
+    lose: (deployment) => jobsOf(work, deployment).forEach((job) => job.lose()),
+    async stop(graceMs) {
+      await stop(work, graceMs)
+      clearInterval(renewal)
+    },
+  }
+}
+
+/** The running jobs of one revision of a deployment. */
+function jobsOf({ jobs }: Work, { deployment_id, revision_id }: Deployment): RunJob[] {
+  return [...jobs.values()].filter(
+    ({ claim }) => claim.deployment_id === deployment_id && claim.run.revision_id === revision_id,
+  )
+}
+
+async function admit(work: Work, tenant: Tenant, admission: Omit<RunAdmission, 'claim'>): Promise<Admitted> {
+  const { slots, store, timer, use } = work
+  const deployment = work.deployments.get(tenant.deployment_id)
+  const taken = deployment === undefined ? 0 : slots.take(deployment, 1)
+  const leave = deployment && use.enter(deployment)
+  let used = 0
+  try {
+    const claimer = deployment !== undefined && taken > 0 ? claimerOf(work, deployment) : null
+    const admitted = await store.admit(tenant, { ...admission, claim: claimer })
+    if (admitted.kind !== 'created') return admitted
+    const { claim, run, cancelling, ended } = admitted
+    if (claim !== null && deployment !== undefined) {
+      used = 1
+      start(work, deployment, claim)
+    } else if (run.due_at > run.created_at) timer.dueAt(run.due_at)
+    else {
+      // The slots were full, or an earlier look took them all; some may be free now.
+      if (taken === 0) timer.ask()
+      work.wake.send({ kind: 'work' })
+    }
+    for (const order of cancelling) pass(work, tenant, order)
+    for (const end of ended) tellQuiet(work, tenant, { ...end, thread_id: run.thread_id })
+    return admitted
+  } finally {
+    if (deployment !== undefined) slots.give(deployment, taken - used)
+    leave?.()
+  }
+}
+
+async function admitAll(
+  { store, timer, wake }: Work,
+  tenant: Tenant,
+  admissions: readonly Omit<RunAdmission, 'claim'>[],
+): Promise<AllAdmitted> {
+  const all = await store.admitAll(tenant, admissions)
+  if (all.kind === 'created') {
+    timer.ask()
+    wake.send({ kind: 'work' })
+  }
+  return all
+}
+
+async function cancel(
+  work: Work,
+  tenant: Tenant,
+  selector: CancelSelector,
+  action: CancelAction,
+): Promise<CancelResult[]> {
+  const results = await work.store.requestCancel(tenant, selector, action)
+  for (const { run_id, thread_id, outcome, status } of results) {
+    if (outcome === 'requested') pass(work, tenant, { run_id, thread_id, action })
+    if (outcome === 'ended' && status !== null) tellQuiet(work, tenant, { run_id, thread_id, status })
+  }
+  return results
+}
+
+/** Notifies the process that executes the run. */
+function pass({ jobs, wake }: Work, { deployment_id }: Tenant, { run_id, action }: CancelOrder): void {
+  const job = jobs.get(runKey({ deployment_id }, run_id))
+  if (job !== undefined) job.cancel(action)
+  else wake.send({ kind: 'cancel', deployment_id, run_id, action })
+}
+
+function tellQuiet({ endings, logger }: Work, { workspace_id, deployment_id }: Tenant, end: QuietEnd): void {
+  endings
+    .quiet({ workspace_id, deployment_id }, end)
+    .catch((error: unknown) =>
+      logger.error({ err: error, run_id: end.run_id }, 'the end of a run could not be announced'),
+    )
+}
+
+/** The process that claims, and the revision that will execute the runs. */
+function claimerOf({ claimer }: Work, { revision_id }: Deployment): Claimer {
+  return { ...claimer, revision_id }
+}
+
+function start(work: Work, deployment: Deployment, claim: Claim): void {
+  const { jobs, logger, use } = work
+  const leave = use.enter(deployment)
+  const job = startRunJob({ ...work, host: deployment.host }, claim)
+  jobs.set(runKey(claim, claim.run_id), job)
+  job.done
+    .then((end) => closeJob(work, deployment, claim, end))
+    .catch((error: unknown) =>
+      logger.error({ err: error, run_id: claim.run_id }, 'the end of a run could not be announced'),
+    )
+    .finally(leave)
+}
+
+async function closeJob(work: Work, deployment: Deployment, claim: Claim, end: JobEnd): Promise<void> {
+  const { jobs, slots, timer, wake, endings } = work
+  const { attemptEnd } = end
+  jobs.delete(runKey(claim, claim.run_id))
+  work.counted(attemptEnd)
+  const wasFull = slots.give(deployment, 1)
+  const hasMore = attemptEnd.kind === 'retried' || (attemptEnd.kind === 'ended' && attemptEnd.more)
+  if (hasMore || wasFull) timer.ask()
+  if (hasMore && work.stopping) wake.send({ kind: 'work' })
+  if (attemptEnd.kind === 'ended') await endings.executed(deployment, claim, end, attemptEnd.status)
+}
+
+/** Claims as many runs as possible; returns when the next one becomes due. */
+async function claimAll(work: Work): Promise<number | undefined> {
+  for (const deployment of work.deployments.values()) await claimFor(work, deployment)
+  return work.stopping ? undefined : work.store.nextDue()
+}
+
+async function claimFor(work: Work, deployment: Deployment): Promise<void> {
+  const { slots, store, wake, use } = work
+  const taken = slots.take(deployment, deployment.concurrency)
+  if (taken === 0) return
+  const leave = use.enter(deployment)
+  let claims: Claim[] = []
+  try {
+    claims = await store.claim(claimerOf(work, deployment), [deployment.deployment_id], taken)
+    for (const claim of claims) start(work, deployment, claim)
+  } finally {
+    slots.give(deployment, taken - claims.length)
+    leave()
+  }
+  // There may be more than this process has slots for.
+  if (claims.length === taken) wake.send({ kind: 'work' })
+}
+
+/** Renews the leases of all jobs, and applies what the renewal reports. */
+function renewLeases(work: Work): NodeJS.Timeout {
+  let renewing = false
+  const renewal = setInterval(() => {
+    if (renewing) return
+    renewing = true
+    renewAll(work)
+      .catch((error: unknown) => work.logger.warn({ err: error }, 'leases cannot be renewed now'))
+      .finally(() => {
+        renewing = false
+      })
+  }, work.claimer.lease_ms / 3)
+  return renewal.unref()
+}
+
+async function renewAll(work: Work): Promise<void> {
+  const { jobs, store, claimer, wake } = work
+  const held = Map.groupBy(jobs.values(), ({ claim }) => claim.deployment_id)
+  for (const [deployment_id, theirs] of held) {
+    const leases = theirs.map(({ claim }) => leaseOf(claim))
+    const { lost, cancel: orders } = await store.renew(leases, claimer.lease_ms)
+    for (const run_id of lost) jobs.get(runKey({ deployment_id }, run_id))?.lose()
+    for (const { run_id, action } of orders) jobs.get(runKey({ deployment_id }, run_id))?.cancel(action)
+  }
+  // An empty owner matches no lease, so this recovers only expired ones.
+  if (wake.shared && !work.stopping) await recover(work, '')
+}
+
+function leaseOf({ workspace_id, deployment_id, run_id, thread_id, token }: Claim): Lease {
+  return { workspace_id, deployment_id, run_id, thread_id, token }
+}
+
+async function recover(work: Work, owner: string): Promise<void> {
+  const recovered = await work.store.recover(owner, work.rules.max_attempts, work.watch)
+  if (recovered.length === 0) return
+  work.logger.info({ runs: recovered.length }, 'queued runs of a lost server again')
+  work.timer.ask()
+  for (const run of recovered) if (run.status !== 'pending') void closeRecovered(work, run)
+}
+
+/** The last checkpoint of an interrupted or failed run becomes the thread's state. */
+async function closeRecovered(work: Work, recovered: Recovered): Promise<void> {
+  const { store, deployments, logger } = work
+  const { workspace_id, deployment_id, run_id, thread_id, status } = recovered
+  const tenant = { workspace_id, deployment_id }
+  const host = deployments.get(deployment_id)?.host
+  try {
+    const run = await store.getRun(tenant, thread_id, run_id)
+    if (host !== undefined && run !== undefined) await refreshThread(work, host, tenant, run)
+  } catch (error) {
+    logger.warn({ err: error, run_id }, 'the state of a thread could not be updated')
+  }
+  tellQuiet(work, tenant, { run_id, thread_id, status })
+}
+
+/** Handles a notification from another process. */
+function hear({ timer, jobs, waiters, earlyCancels }: Work, message: WakeMessage): void {
+  if (message.kind === 'work') timer.ask()
+  else if (message.kind === 'cancel') jobs.get(runKey(message, message.run_id))?.cancel(message.action)
+  else if (message.kind === 'ended') waiters.resolve(runKey(message, message.run_id), undefined)
+  else if (message.kind === 'early_cancel') earlyCancels.remember(message, message.action)
+  else {
+    timer.ask()
+    waiters.recheckAll()
+  }
+}
+
+async function stop(work: Work, graceMs: number): Promise<void> {
+  const { jobs, slots, timer } = work
+  work.stopping = true
+  slots.close()
+  await timer.stop()
+  const allDone = (): Promise<unknown> => Promise.all([...jobs.values()].map(({ done }) => done))
+  await within(allDone(), graceMs)
+  for (const job of jobs.values()) job.handBack()
+  await within(allDone(), HAND_BACK_MS)
+  for (const job of jobs.values()) job.lose()
+}
+
+/** Waits for `work`, but at most `ms`. */
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([work, promise])
+  clearTimeout(timer)
+}
+
+/** Counts how runs end. */
+function countRuns(
+  { metrics }: Pick<WorkerDeps, 'metrics'>,
+  jobs: ReadonlyMap<string, RunJob>,
+): (attemptEnd: JobEnd['attemptEnd']) => void {
+  const runs = metrics.counter('weir_runs_total', 'Attempts of runs by how they ended.')
+  metrics.observedGauge('weir_runs_running', 'Runs that are executed by this process.', () => jobs.size)
+  return (attemptEnd) =>
+    runs.inc({ status: attemptEnd.kind === 'ended' ? attemptEnd.status : attemptEnd.kind })
+}

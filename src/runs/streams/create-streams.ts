@@ -1,0 +1,227 @@
+import type { Clock } from '../../base/clock.ts'
+import { toAppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import { isAfter } from '../../events/id.ts'
+import type { Batch, EventLog, ReadFrom } from '../../events/event-log.ts'
+import { endsRun, runView, threadView } from '../../events/views.ts'
+import { runKey } from '../deployment.ts'
+import type { Run } from '../model.ts'
+import { BEFORE_ALL, createOpenStreams, type OpenStreams, resolveStart, reaches } from './open-stream.ts'
+import { ownEvents } from './own-events.ts'
+import { createRunPlaces, type RunPlaces } from './run-places.ts'
+import type { Call, Runs } from '../runs.ts'
+import { isActive } from '../state.ts'
+import type { EventStream, Joining, Streams } from './streams.ts'
+import type { Threads } from '../threads/threads.ts'
+
+export interface StreamsDeps {
+  runs: Pick<Runs, 'create' | 'get' | 'cancel'>
+  threads: Pick<Threads, 'get'>
+  events: EventLog
+  clock: Clock
+  logger: Logger
+  /** Shared with other revisions of the deployment; default: its own. */
+  open?: OpenStreams
+}
+
+/** Longest time from storing a run's end until the events that end it are in the log. */
+const CLOSING_MS = 2000
+
+/** What the methods share. */
+interface Work extends StreamsDeps {
+  streams: OpenStreams
+  places: RunPlaces
+}
+
+export function createStreams(deps: StreamsDeps): Streams {
+  const streams = deps.open ?? createOpenStreams(deps.events)
+  const work: Work = { ...deps, streams, places: createRunPlaces() }
+  return {
+    async create(call, thread_id, request, gone) {
+      streams.assertOpen()
+      const from = await startOfRun(deps, call, thread_id, request.run_id)
+      const run = await deps.runs.create(call, thread_id, request)
+      const cancels = request.on_disconnect === 'cancel'
+      const joining = { modes: null, gone, cancel_on_disconnect: cancels }
+      const stream = await openRun(work, call, whereabouts(run), from, joining)
+      const key = runKey(call.tenant, run.run_id)
+      return { run, stream: ifUnread(stream, gone, () => work.places.breakOff(key, call.caller, from)) }
+    },
+    joinRun: (call, thread_id, run_id, joining) => joinRun(work, call, { thread_id, run_id }, joining),
+    async joinThread(call, thread_id, { from, modes, gone }) {
+      await deps.threads.get(call, thread_id)
+      const thread = { ...call.tenant, thread_id }
+      const place = await resolveStart(deps.events, thread, from)
+      const stream = streams.open({ thread, from: place, view: threadView(modes), isLast: null, gone })
+      // If the thread was deleted before the subscription began, no event reports it.
+      return guarded(stream, () => deps.threads.get(call, thread_id))
+    },
+    close: streams.close,
+  }
+}
+
+/** The position in the log at which a new run begins. */
+async function startOfRun(
+  { events, runs }: StreamsDeps,
+  call: Call,
+  thread_id: string | null,
+  run_id: string | undefined,
+): Promise<ReadFrom> {
+  if (thread_id === null) return 'start'
+  const place = await resolveStart(events, { ...call.tenant, thread_id }, 'now')
+  if (run_id === undefined) return place
+  // A run with a client's id may already exist and have begun earlier.
+  try {
+    await runs.get(call, thread_id, run_id)
+    return 'start'
+  } catch (error) {
+    if (toAppError(error).code === 'not_found') return place
+    throw error
+  }
+}
+
+/** A run's thread and progress. */
+interface Whereabouts {
+  thread_id: string
+  run_id: string
+  /** Epoch milliseconds; null while it is active. */
+  ended_at: number | null
+  /** Epoch milliseconds; null for a deleted run. */
+  created_at: number | null
+}
+
+function whereabouts({ thread_id, run_id, status, created_at, ended_at, updated_at }: Run): Whereabouts {
+  return { thread_id, run_id, created_at, ended_at: isActive(status) ? null : (ended_at ?? updated_at) }
+}
+
+async function joinRun(
+  work: Work,
+  call: Call,
+  asked: { thread_id: string | null; run_id: string },
+  joining: Joining,
+): Promise<EventStream> {
+  const { streams, events, places } = work
+  streams.assertOpen()
+  const found = await find(work, call, asked)
+  const thread = { ...call.tenant, thread_id: found.thread_id }
+  const key = runKey(call.tenant, found.run_id)
+  const start = joining.from === 'now' ? (places.takeUp(key, call.caller) ?? 'now') : joining.from
+  const { created_at } = found
+  const place = await resolveStart(events, thread, start)
+  const from = created_at === null ? place : await ownEvents(events, thread, { ...found, created_at }, place)
+  if (found.ended_at !== null) {
+    return start === 'now' ? nothing() : openRun(work, call, found, from, joining)
+  }
+  // It may have ended meanwhile, with its end event before `from`.
+  return openRun(work, call, await find(work, call, asked), from, joining)
+}
+
+/** @throws AppError not_found for a run that does not exist and of which this caller had no stream */
+async function find(
+  { runs, places, clock }: Work,
+  call: Call,
+  { thread_id, run_id }: { thread_id: string | null; run_id: string },
+): Promise<Whereabouts> {
+  try {
+    return whereabouts(await runs.get(call, thread_id, run_id))
+  } catch (error) {
+    const there = places.find(runKey(call.tenant, run_id), call.caller)
+    const isAsked = there !== undefined && (thread_id === null || thread_id === there)
+    if (!isAsked || toAppError(error).code !== 'not_found') throw error
+    return { thread_id: there, run_id, created_at: null, ended_at: clock.now() }
+  }
+}
+
+/** The events of a run from `from` to its end, or to the end of the log if the run's end event is no longer kept. */
+async function openRun(
+  work: Work,
+  call: Call,
+  found: Whereabouts,
+  from: ReadFrom,
+  { modes, gone, cancel_on_disconnect }: Omit<Joining, 'from'>,
+): Promise<EventStream> {
+  const { streams, events, places, clock } = work
+  const { thread_id, run_id, ended_at } = found
+  const thread = { ...call.tenant, thread_id }
+  places.note(runKey(call.tenant, run_id), call.caller, thread_id)
+  const plan = { thread, from, view: runView(run_id, modes), gone }
+  const isEnd = (item: Batch[number]): boolean => !('gap' in item) && endsRun(item, run_id)
+  if (ended_at === null) {
+    const bound = async (): Promise<string | undefined> => {
+      const now = await find(work, call, found)
+      return now.ended_at === null ? undefined : ((await events.last(thread)) ?? '0-0')
+    }
+    const stream = streams.open({ ...plan, isLast: isEnd, bound })
+    return cancel_on_disconnect ? cancelling(work, call, found, stream, gone) : stream
+  }
+  if (clock.now() - ended_at < CLOSING_MS) {
+    return streams.open({ ...plan, isLast: isEnd, ends_after: CLOSING_MS })
+  }
+  const last = await events.last(thread)
+  if (last === null || (typeof from === 'object' && !isAfter(last, from.after))) return nothing()
+  const begins = from === 'start' ? { from: BEFORE_ALL, hides_first_gap: true } : {}
+  return streams.open({ ...plan, ...begins, isLast: (item) => isEnd(item) || reaches(item, last) })
+}
+
+/** Cancels the run when its client disconnects before the stream has ended. */
+function cancelling(
+  { runs, logger }: Work,
+  call: Call,
+  { thread_id, run_id }: Whereabouts,
+  stream: EventStream,
+  gone: AbortSignal,
+): EventStream {
+  const cancel = (): void => {
+    const options = { action: 'interrupt', wait: false, early: false } as const
+    runs.cancel(call, thread_id, run_id, options).catch((error: unknown) => {
+      const { code } = toAppError(error)
+      if (code === 'run_not_active' || code === 'not_found') return
+      logger.error({ err: error, run_id }, 'a run continues without its client')
+    })
+  }
+  return onGone(stream, gone, cancel)
+}
+
+/** The stream; `act` is called when its client disconnects before its end. */
+function onGone(stream: EventStream, gone: AbortSignal, act: () => void): EventStream {
+  if (gone.aborted) act()
+  else gone.addEventListener('abort', act, { once: true })
+  return {
+    ...stream,
+    close() {
+      gone.removeEventListener('abort', act)
+      stream.close()
+    },
+  }
+}
+
+/** The stream; `act` is called when its client disconnects before any event was sent. */
+function ifUnread(stream: EventStream, gone: AbortSignal, act: () => void): EventStream {
+  let isRead = false
+  const watched = onGone(stream, gone, () => isRead || act())
+  async function* batches(): AsyncGenerator<Batch> {
+    for await (const batch of watched.batches) {
+      isRead = true
+      yield batch
+    }
+  }
+  return { ...watched, batches: batches() }
+}
+
+/** The stream of a run that has ended, without events. */
+function nothing(): EventStream {
+  return { batches: none(), close: () => undefined }
+}
+
+async function* none(): AsyncGenerator<Batch> {}
+
+/** The stream; closed if `check` rejects. */
+async function guarded(stream: EventStream, check: () => Promise<unknown>): Promise<EventStream> {
+  try {
+    await check()
+    return stream
+  } catch (error) {
+    stream.close()
+    throw error
+  }
+}

@@ -1,0 +1,116 @@
+import { AppError } from '../../base/errors.ts'
+import { isAfter } from '../../events/id.ts'
+import type { Batch, EventLog, Gap, ReadFrom, StoredEvent, ThreadRef } from '../../events/event-log.ts'
+import type { View } from '../../events/views.ts'
+import type { EventStream, StreamStart } from './streams.ts'
+
+/** The position and filter of a stream. */
+export interface StreamPlan {
+  thread: ThreadRef
+  from: ReadFrom
+  view: View
+  /** Sends no gap before the first event. */
+  hides_first_gap?: boolean
+  /** True for the last item; null for streams without an end. */
+  isLast: ((item: StoredEvent | Gap) => boolean) | null
+  /** Called after a gap, which may hide the last item: the id after which nothing follows, if known. */
+  bound?: () => Promise<string | undefined>
+  /** Milliseconds after which the stream always ends. */
+  ends_after?: number
+  gone: AbortSignal
+}
+
+/** All open streams, so that a stop can end them together. */
+export interface OpenStreams {
+  open(plan: StreamPlan): EventStream
+  /** @throws AppError shutting_down when `close` was called */
+  assertOpen(): void
+  close(): void
+}
+
+/** Before every event. Unlike `start`, it reports a gap when events were deleted. */
+export const BEFORE_ALL: ReadFrom = { after: '0-1' }
+
+export function createOpenStreams(events: EventLog): OpenStreams {
+  const open = new Set<AbortController>()
+  let closed = false
+
+  function assertOpen(): void {
+    if (closed) throw new AppError('shutting_down')
+  }
+
+  return {
+    assertOpen,
+    open(plan) {
+      const { thread, from, ends_after, gone } = plan
+      assertOpen()
+      const reading = new AbortController()
+      const end = (): void => reading.abort()
+      const reader = events.read(thread, from, reading.signal)
+      const timer = ends_after === undefined ? undefined : setTimeout(end, ends_after)
+      open.add(reading)
+      if (gone.aborted) end()
+      else gone.addEventListener('abort', end, { once: true })
+      return {
+        batches: shown(reader, plan, () => closed),
+        close() {
+          clearTimeout(timer)
+          open.delete(reading)
+          gone.removeEventListener('abort', end)
+          end()
+        },
+      }
+    },
+    close() {
+      closed = true
+      for (const reading of open) reading.abort()
+    },
+  }
+}
+
+async function* shown(
+  reader: AsyncIterable<Batch>,
+  { view, hides_first_gap = false, isLast, bound }: StreamPlan,
+  isClosed: () => boolean,
+): AsyncGenerator<Batch> {
+  let end: string | undefined
+  let hidesGap = hides_first_gap
+  for await (const batch of reader) {
+    const visible = batch.filter((item) => ('gap' in item ? !hidesGap : view(item)))
+    hidesGap = false
+    if (visible.length > 0) yield visible
+    if (isLast !== null && batch.some(isLast)) return
+    if (batch.some((item) => 'gap' in item)) end = await bound?.()
+    if (end !== undefined && batch.some(reachesTo(end))) return
+  }
+  if (isClosed()) throw new AppError('shutting_down')
+}
+
+/**
+ * A fixed position in the log: `now` becomes the id of the youngest event, so that a client can resume from it. An id
+ * in the future is replaced by that one too: otherwise the client would miss the events before it.
+ */
+export async function resolveStart(
+  events: EventLog,
+  thread: ThreadRef,
+  start: StreamStart,
+): Promise<ReadFrom> {
+  if (start === 'start') return 'start'
+  const last = await events.last(thread)
+  if (start === 'now') return last === null ? 'start' : { after: last }
+  return last !== null && isAfter(start.after, last) ? { after: last } : start
+}
+
+function reachesTo(bound: string): (item: StoredEvent | Gap) => boolean {
+  return (item) => reaches(item, bound)
+}
+
+/**
+ * True for an item at or after `bound`: the log then holds no further event from the time when `bound` was its
+ * youngest.
+ */
+export function reaches(item: StoredEvent | Gap, bound: string): boolean {
+  if (!('gap' in item)) return !isAfter(bound, item.id)
+  const { oldest } = item.gap
+  return oldest === null || isAfter(oldest, bound)
+}

@@ -1,0 +1,55 @@
+import { RecentMap } from '../../base/recent-map.ts'
+import type { Caller } from '../model.ts'
+import type { StreamStart } from './streams.ts'
+
+/**
+ * The threads of runs that callers have streams of, also after the run. A stateless run is deleted at its end, and so
+ * is one that is rolled back; a client whose connection broke at that moment returns for the rest of its events.
+ */
+export interface RunPlaces {
+  note(run: string, caller: Caller, thread_id: string): void
+  /** The thread of a run that this caller had a stream of. */
+  find(run: string, caller: Caller): string | undefined
+  /**
+   * Records that the stream with which a caller created a run broke off before anything was sent, and where it had
+   * begun.
+   */
+  breakOff(run: string, caller: Caller, begin: StreamStart): void
+  /** Where that caller's next stream begins, if its first broke off unread. Given once; undefined for other callers. */
+  takeUp(run: string, caller: Caller): StreamStart | undefined
+}
+
+interface Place {
+  thread_id: string
+  broken: StreamStart | undefined
+}
+
+/** Number of entries; the oldest are removed. */
+const MAX_PLACES = 10_000
+
+/** `run` is the key of a run, unique over deployments. */
+export function createRunPlaces(max = MAX_PLACES): RunPlaces {
+  const places = new RecentMap<string, Place>(max)
+  return {
+    note(run, caller, thread_id) {
+      const key = keyOf(run, caller)
+      const broken = places.get(key)?.broken
+      places.set(key, { thread_id, broken })
+    },
+    find: (run, caller) => places.get(keyOf(run, caller))?.thread_id,
+    breakOff(run, caller, begin) {
+      const place = places.get(keyOf(run, caller))
+      if (place !== undefined) place.broken = begin
+    },
+    takeUp(run, caller) {
+      const place = places.get(keyOf(run, caller))
+      const begin = place?.broken
+      if (place !== undefined) place.broken = undefined
+      return begin
+    },
+  }
+}
+
+function keyOf(run: string, { api_key_id, user_id, user }: Caller): string {
+  return JSON.stringify([run, api_key_id, user_id, user?.identity])
+}

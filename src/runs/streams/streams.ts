@@ -1,0 +1,63 @@
+import type { Batch } from '../../events/event-log.ts'
+import type { ThreadMode } from '../../events/views.ts'
+import type { Run } from '../model.ts'
+import type { Call, RunRequest } from '../runs.ts'
+
+/**
+ * The position at which a client wants a stream to begin: after the last event that it has, at the oldest event kept,
+ * or now.
+ */
+export type StreamStart = { after: string } | 'start' | 'now'
+
+/** Events of a run or a thread for one client. */
+export interface EventStream {
+  /**
+   * The events for the client, in order and once each, as they arrive; ends when no further event can follow. Rejects
+   * when the server stops: the connection must be cut then, so that the client reconnects.
+   */
+  batches: AsyncIterable<Batch>
+  /** Must be called when the stream is no longer read, whether anything was read or not. */
+  close(): void
+}
+
+/** How a client joins a run. */
+export interface Joining {
+  from: StreamStart
+  /** Only events of these stream modes; null for all. */
+  modes: readonly string[] | null
+  /** Aborts when the client disconnects. */
+  gone: AbortSignal
+  /** A disconnect before the end cancels the run (interrupt). */
+  cancel_on_disconnect: boolean
+}
+
+/**
+ * Streams of events for clients of the deployment API (run-api 1.8 to 1.10). Refusals are an AppError, thrown before
+ * anything is streamed: those of `Runs` and `Threads`, and `shutting_down`.
+ */
+export interface Streams {
+  /**
+   * Creates a run and streams it from its first event. `gone` aborts when the client disconnects: with `on_disconnect:
+   * 'cancel'` the run is then cancelled (interrupt) if it has not ended.
+   */
+  create(
+    call: Call,
+    thread_id: string | null,
+    request: RunRequest,
+    gone: AbortSignal,
+  ): Promise<{ run: Run; stream: EventStream }>
+  /**
+   * Joins a run; for one that has ended, the kept events after the client's last one. A client whose creating stream
+   * broke off before anything was sent has no event id to resume from: its next joining without an id begins where that
+   * stream began.
+   */
+  joinRun(call: Call, thread_id: string | null, run_id: string, joining: Joining): Promise<EventStream>
+  /** All runs of a thread, present and future, until the thread is deleted. */
+  joinThread(
+    call: Call,
+    thread_id: string,
+    joining: { from: StreamStart; modes: readonly ThreadMode[]; gone: AbortSignal },
+  ): Promise<EventStream>
+  /** Ends all present and future streams with `shutting_down`. */
+  close(): void
+}

@@ -1,0 +1,65 @@
+import type { JsonObject, JsonValue } from '../../schema/json.ts'
+import type { Thread, ThreadTtl } from '../model.ts'
+import type { ThreadSearch } from '../run-store.ts'
+import type { Call } from '../runs.ts'
+
+/** The body of a thread creation, checked by its schema. */
+export interface ThreadRequest {
+  thread_id?: string
+  metadata?: JsonObject
+  /** For an id that exists: `raise` (default) responds with 409, `do_nothing` with the existing thread. */
+  if_exists?: 'raise' | 'do_nothing'
+  ttl?: ThreadTtl | null
+  /** Initial state, by super-step; needs `metadata.graph_id`. */
+  supersteps?: JsonValue[]
+}
+
+/** A change of a thread's state by a client. */
+export interface StateUpdate {
+  values: JsonValue
+  as_node: string | null
+  /** Undefined: the latest. */
+  checkpoint?: JsonObject
+}
+
+/** The states of a thread to read. */
+export interface HistoryQuery {
+  limit: number
+  /** A checkpoint or config (`{checkpoint_id,…}`): only states before it. */
+  before: JsonObject | null
+  metadata: JsonObject | null
+  /** `{checkpoint_ns,…}` for the history of a subgraph. */
+  checkpoint: JsonObject | null
+}
+
+/**
+ * Threads of the deployment API. States are JSON text (run-api 1.3 ThreadState), made where the graph runs. Every
+ * method is limited to the call's tenant; refusals are an AppError: `not_found`, `conflict` (id taken, or the source of
+ * a copy is gone), `thread_busy` (409), `invalid_request`, `host_unavailable` (503).
+ */
+export interface Threads {
+  create(call: Call, request: ThreadRequest): Promise<Thread>
+  get(call: Call, thread_id: string): Promise<Thread>
+  /** Metadata is merged shallowly. */
+  update(
+    call: Call,
+    thread_id: string,
+    change: { metadata?: JsonObject; ttl?: ThreadTtl | null },
+  ): Promise<Thread>
+  /** Active runs are rolled back first (run-api 1.13 row 18). */
+  remove(call: Call, thread_id: string): Promise<void>
+  search(call: Call, search: ThreadSearch): Promise<{ threads: Thread[]; total: number }>
+  copy(call: Call, thread_id: string): Promise<Thread>
+  /** Returns how many of the threads existed. */
+  prune(call: Call, thread_ids: readonly string[], strategy: ThreadTtl['strategy']): Promise<number>
+  /** `checkpoint` undefined: the latest state. */
+  state(
+    call: Call,
+    thread_id: string,
+    query: { checkpoint?: JsonObject; subgraphs: boolean },
+  ): Promise<string>
+  /** Returns `{"checkpoint":{…}}`. */
+  updateState(call: Call, thread_id: string, update: StateUpdate): Promise<string>
+  /** `[]` for a thread without checkpoints. `next`: the `before` of the next page, when the history was truncated. */
+  history(call: Call, thread_id: string, query: HistoryQuery): Promise<{ body: string; next?: string }>
+}

@@ -1,0 +1,40 @@
+import type { Run, Tenant } from '../model.ts'
+
+/** A webhook to deliver about a run that has ended. */
+export interface WebhookDue extends Tenant {
+  url: string
+  /** As it ended. */
+  run: Run
+  /** The thread's values, as JSON text. */
+  values_json: string | null
+  /** Number of failed attempts. */
+  tries: number
+  /** From this time on another process may take it. */
+  due_at: number
+}
+
+/** The process that takes webhooks, and for how long. */
+export interface WebhookLease {
+  /** Id of the instance, the same after restarts. */
+  owner: string
+  lease_ms: number
+}
+
+/** Pending webhooks. The transactions of the run store create them and make them due. */
+export interface WebhookStore {
+  /** Takes due webhooks, the longest overdue first: they belong to `owner` for `lease_ms`. */
+  take(deployments: readonly string[], limit: number, lease: WebhookLease): Promise<WebhookDue[]>
+  /**
+   * Makes webhooks of these deployments due that an earlier process of this instance had taken: call it before the first
+   * `take`.
+   */
+  recover(deployments: readonly string[], owner: string): Promise<void>
+  /** It was delivered, or given up. */
+  remove(webhook: WebhookDue): Promise<void>
+  /** Delays the next attempt, unless another process has taken the webhook meanwhile. */
+  putOff(webhook: WebhookDue, due_at: number, tries: number): Promise<void>
+  /** The time of the next due webhook of these deployments; those taken by others count from the end of their lease. */
+  nextDue(deployments: readonly string[]): Promise<number | undefined>
+  /** Deletes webhooks whose runs were deleted before their end. Returns how many. */
+  sweep(): Promise<number>
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import type { JsonValue } from './json.ts'
+
+/** Texts of values with more characters are not parsed on the main thread. */
+export const LARGE_JSON_CHARS = 1 << 20
+
+/** A value as JSON text, which is stored and passed on without being parsed, since that would block the event loop. */
+class RawJson {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** The value itself, for callers that do not use `toJsonText`. */
+  toJSON(): unknown {
+    if (taking === undefined) return JSON.parse(this.text)
+    taking.texts.push(this.text)
+    return taking.token
+  }
+}
+
+/** Set while `toJsonText` runs, which is synchronous. */
+let taking: { token: string; texts: string[] } | undefined
+
+/**
+ * A large value as its JSON text. It may be stored, sent and put into other values; code that needs its content calls
+ * `parsedJson`. It may only be at places that no other code reads: `input` and `command` of runs, values of items and
+ * states.
+ */
+export function rawJson(text: string): JsonValue {
+  return new RawJson(text) as unknown as JsonValue
+}
+
+/** The value itself; text is parsed now. */
+export function parsedJson<T extends JsonValue>(value: T): T {
+  return value instanceof RawJson ? (JSON.parse(value.text) as T) : value
+}
+
+/** Length of a value that is text; 0 for any other, which is small. */
+export function rawLength(value: JsonValue): number {
+  return value instanceof RawJson ? value.text.length : 0
+}
+
+/** Like JSON.stringify, with raw values inserted as text. */
+export function toJsonText(value: unknown): string {
+  const mine = { token: randomUUID(), texts: [] as string[] }
+  taking = mine
+  let text: string
+  try {
+    text = JSON.stringify(value)
+  } finally {
+    taking = undefined
+  }
+  const { token, texts } = mine
+  if (texts.length === 0) return text
+  const [first = '', ...others] = text.split(`"${token}"`)
+  return first + others.map((part, at) => (texts[at] ?? '') + part).join('')
+}

@@ -1,0 +1,28 @@
+import { createRegistry } from '../../schema/registry.ts'
+import type { JsonValue } from '../../schema/json.ts'
+import type { SchemaName } from '../../schema/registry.ts'
+import { takeBulk } from '../../http/body/bulk.ts'
+import { parseJsonBody } from '../../http/body/json.ts'
+import { serveTasks } from '../../worker-threads/serve-tasks.ts'
+import { yieldTo } from '../../worker-threads/thread-priority.ts'
+
+// The composition root of a thread that parses and checks large JSON bodies of the deployment API.
+
+/** Input of a task. */
+export interface BodyTask {
+  bytes: Uint8Array<ArrayBuffer>
+  schema: SchemaName
+}
+
+/** Everything else has priority. */
+const NICENESS = 10
+
+yieldTo(NICENESS)
+const registry = createRegistry()
+
+serveTasks({
+  parse(input) {
+    const { bytes, schema } = input as BodyTask
+    return { value: takeBulk(schema, parseJsonBody(bytes, schema, registry) as JsonValue) }
+  },
+})

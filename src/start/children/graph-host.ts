@@ -1,0 +1,75 @@
+import { createRequire } from 'node:module'
+import { AppError } from '../../base/errors.ts'
+import { systemClock } from '../../base/clock.ts'
+import type { GraphStorage } from '../../graph/host/storage.ts'
+import { serveHost } from '../../graph/host/child.ts'
+import { loadExport } from '../../graph/host/load-graphs.ts'
+import type { OpenHost } from '../../graph/pool/messages.ts'
+import { readStoreIndex } from '../../graph/project/store-index.ts'
+import { readStoreTtl } from '../../graph/project/store-ttl.ts'
+import { UNLIMITED } from '../../base/quotas.ts'
+import { isObject, type JsonObject } from '../../schema/json.ts'
+import { createCheckpointers } from '../../storage/sql/checkpoints/checkpointer.ts'
+import { createGraphStore } from '../../storage/sql/items/graph-store.ts'
+import { createKvStore, type KvStoreOptions } from '../../storage/sql/items/kv-store.ts'
+import { connectRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
+import type { SqlPlace } from '../../storage/sql/driver/open.ts'
+
+// The composition root of a graph host: a child process that the server starts for a deployment. It has nothing of the
+// server's environment; its first message contains what it opens.
+
+async function openStorage(message: OpenHost): Promise<GraphStorage> {
+  const database = connectRunDatabase(sqlPlace(message.storage))
+  const checkpointers = createCheckpointers(database)
+  const embedding = await embeddingOf(message.store_index)
+  const items = createKvStore(database, systemClock, storeOptions(message, embedding))
+  return {
+    checkpointer: (tenant) => checkpointers.open(tenant, null),
+    runCheckpointer: (tenant, lease, ahead) =>
+      ahead ? checkpointers.openAhead(tenant, lease) : checkpointers.open(tenant, lease),
+    marks: (tenant, scan) => checkpointers.marks(tenant, scan),
+    store: (tenant) => createGraphStore(items, tenant),
+    embed: embedding?.embed,
+    close: () => database.close(),
+  }
+}
+
+function sqlPlace(storage: JsonObject): SqlPlace {
+  const { url, file, synchronous } = storage
+  return {
+    url: typeof url === 'string' ? url : undefined,
+    file: String(file),
+    ...(synchronous === 'full' || synchronous === 'normal' ? { synchronous } : {}),
+  }
+}
+
+function storeOptions({ store_ttl, storage }: OpenHost, index: KvStoreOptions['index']): KvStoreOptions {
+  const most = storage['max_store_bytes']
+  return {
+    ...readStoreTtl(store_ttl),
+    index,
+    quotas: { ...UNLIMITED, ...(typeof most === 'number' && { store_bytes: most }) },
+  }
+}
+
+async function embeddingOf(store_index: JsonObject | null): Promise<KvStoreOptions['index']> {
+  const index = readStoreIndex(store_index)
+  if (index === undefined) return undefined
+  const { file, name, fields } = index
+  return { embed: toEmbed(await loadExport(file, name), `${file}:${name}`), fields }
+}
+
+type Embed = NonNullable<KvStoreOptions['index']>['embed']
+
+/** A function of texts, or LangChain's Embeddings. */
+function toEmbed(value: unknown, name: string): Embed {
+  if (typeof value === 'function') return async (texts) => value(texts) as ReturnType<Embed>
+  if (isObject(value) && 'embedDocuments' in value && typeof value['embedDocuments'] === 'function') {
+    const { embedDocuments } = value as unknown as { embedDocuments: Embed }
+    return (texts) => embedDocuments.call(value, texts)
+  }
+  throw new AppError('config_invalid', { message: `${name} is neither a function of texts nor Embeddings.` })
+}
+
+const { version } = createRequire(import.meta.url)('@langchain/langgraph/package.json') as { version: string }
+serveHost(openStorage, version)

@@ -1,0 +1,105 @@
+import { workerData } from 'node:worker_threads'
+import { decodeRequest } from '../../trace/decode/decode.ts'
+import { builtInProcessors } from '../../../processors/index.ts'
+import { loadOwnProcessors } from '../../trace/messages/own-processors.ts'
+import { createEstimates } from '../../trace/tokens/estimator.ts'
+import type { LlmContext } from '../../trace/derive/llm.ts'
+import { repriceRows } from '../../trace/price/reprice-rows.ts'
+import { createTokenizer } from '../../trace/tokens/tokenizer.ts'
+import { validateBody } from '../../trace/decode/validate-body.ts'
+import { createDeriver } from '../../ingest/derive/deriver.ts'
+import { createLanePrices, loadDefaultPrices } from '../../ingest/derive/lane-prices.ts'
+import type { LaneData, LaneTasks } from '../../ingest/lane-tasks.ts'
+import { createOpenFragments } from '../../ingest/derive/open-fragments.ts'
+import { yieldTo } from '../../worker-threads/thread-priority.ts'
+import { type TaskReply, serveTasks } from '../../worker-threads/serve-tasks.ts'
+import { assembleSelected } from '../../query/selected-assembly.ts'
+import { assembleTurns } from '../../query/threads/turn-assembly.ts'
+import { mediaAt, withMediaLinks } from '../../trace/json/media.ts'
+import { assembleOutline } from '../../query/outline-reads.ts'
+import { createTraceAssembly } from '../../query/trace-assembly.ts'
+
+// Entry of every worker thread: payloads are parsed here and never on the main thread.
+const data = workerData as LaneData
+yieldTo(data.niceness)
+const context: LlmContext = {
+  // A user's own come first: of two that match equally well the first one wins.
+  processors: [...(await loadOwnProcessors(data.processor_modules)), ...builtInProcessors],
+  startEstimate: createEstimates(createTokenizer()),
+}
+const defaults = await loadDefaultPrices(data.has_prices)
+const prices = createLanePrices(defaults.source)
+const deriver = createDeriver(
+  { ...context, prices: (workspace_id) => prices.of(workspace_id) },
+  createOpenFragments(data.open_fragment_bytes),
+)
+const assembly = createTraceAssembly(context)
+
+type Handlers = { [Name in keyof LaneTasks]: (input: LaneTasks[Name]['input']) => LaneTasks[Name]['output'] }
+
+function readRun({ read, choice, prices: snapshot }: LaneTasks['read-trace-run']['input']) {
+  if (snapshot === undefined) return assembly.traceRun(read, choice)
+  prices.use(snapshot)
+  return assembly.traceRun(read, choice, (workspace_id) => prices.of(workspace_id))
+}
+
+const handlers: Handlers = {
+  decode: ({ head, body }) => decodeRequest(head, body),
+  'derive-begin': ({ payloads, prices: snapshot, headOnly, periods }) => {
+    prices.use(snapshot)
+    return deriver.begin(payloads, headOnly, periods)
+  },
+  'derive-go-on': (read) => deriver.goOn(read),
+  'read-trace-run': ({ media_link, ...asked }) => {
+    const json = readRun(asked)
+    return json === undefined || media_link === undefined ? json : withMediaLinks(json, media_link)
+  },
+  'read-media': ({ pointer, ...asked }) => {
+    const json = readRun({ ...asked, choice: {} })
+    return json && mediaAt(json, pointer)
+  },
+  'read-trace': ({ read, trace_id, next }) => assembly.trace(read, { trace_id, next }),
+  'read-outline': assembleOutline,
+  'read-page': ({ read, cursors, choice }) => assembly.page(read, cursors, choice),
+  'read-selected': (read) => assembleSelected(read, context),
+  'read-turns': (page) => assembleTurns(page, context),
+  reprice: ({ rows, prices: snapshot }) => {
+    prices.use(snapshot)
+    return repriceRows(rows, (workspace_id) => prices.of(workspace_id))
+  },
+  'find-price': ({ workspace_id, query, prices: snapshot }) => {
+    prices.use(snapshot)
+    return { price: prices.of(workspace_id).find(query), default_prices: defaults.data }
+  },
+  validate: ({ head, body, prices: snapshot }) => {
+    prices.use(snapshot)
+    return validateBody(head, body, { ...context, prices: (workspace_id) => prices.of(workspace_id) })
+  },
+}
+
+/** Transfers a result's buffers to the caller instead of copying them. */
+function moved(value: unknown): TaskReply {
+  const transfer = new Set<ArrayBuffer>()
+  const collect = (part: unknown): void => {
+    if (part instanceof Uint8Array && part.buffer instanceof ArrayBuffer && part.byteLength > 4096)
+      transfer.add(part.buffer)
+  }
+  collect(value)
+  // Skips arrays of bytes, whose values are numbers.
+  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
+    for (const part of Object.values(value)) {
+      collect(part)
+      if (Array.isArray(part)) for (const item of part) collect((item as { bytes?: unknown } | null)?.bytes)
+    }
+  }
+  return { value, transfer: [...transfer] }
+}
+
+serveTasks(
+  Object.fromEntries(
+    Object.entries(handlers).map(([name, handle]) => [
+      name,
+      (input: unknown) => moved((handle as (input: unknown) => unknown)(input)),
+    ]),
+  ),
+)

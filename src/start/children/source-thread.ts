@@ -1,0 +1,23 @@
+import { unpackSource } from '../../deploy/source/unpack-source.ts'
+import { serveTasks } from '../../worker-threads/serve-tasks.ts'
+import { yieldTo } from '../../worker-threads/thread-priority.ts'
+
+// The composition root of a thread that unpacks the sources of deployments.
+
+/** Input of a task: a gzipped tar file, and an empty folder. */
+export interface SourceTask {
+  file: string
+  dir: string
+}
+
+/** Everything else has priority. */
+const NICENESS = 10
+
+yieldTo(NICENESS)
+
+serveTasks({
+  async unpack(input) {
+    const { file, dir } = input as SourceTask
+    return { value: await unpackSource(file, dir) }
+  },
+})

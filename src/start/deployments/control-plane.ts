@@ -1,0 +1,246 @@
+import { randomBytes } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { childEntry } from '../../base/child-entry.ts'
+import { systemClock } from '../../base/clock.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Config, Environment } from '../../config.ts'
+import { type Artifacts, createArtifacts } from '../../deploy/artifacts.ts'
+import { probeContainers } from '../../deploy/build/container-probe.ts'
+import { type ControlPlane, createControlPlane, type ServerDeployment } from '../../deploy/control-plane.ts'
+import { createDeploymentLog, type DeploymentLog } from '../../deploy/log-writer.ts'
+import type { DeploymentHosting } from '../../deploy/hosting.ts'
+import type { Revision } from '../../deploy/model.ts'
+import { createRevisionSteps, hostedOf, type RevisionWork } from '../../deploy/revision-steps.ts'
+import { isTerminal } from '../../deploy/revision-states.ts'
+import { createRuntimes } from '../../deploy/runtimes.ts'
+import { openSecrets } from '../../deploy/secrets/deployment-secrets.ts'
+import { createSealer, type Sealer } from '../../deploy/secrets/seal.ts'
+import type { UnpackedSource } from '../../deploy/source/unpack-source.ts'
+import { createUploads } from '../../deploy/source/uploads.ts'
+import type { DeploymentStore } from '../../deploy/stores/deployment-store.ts'
+import { createRevisionWorker, type RevisionWorker } from '../../deploy/work-on-revisions.ts'
+import type { DataDisk } from '../../ingest/store/data-disk.ts'
+import { recordChild } from '../../storage/child-processes.ts'
+import { keptValue } from '../../storage/files/kept-value.ts'
+import { createDeploymentStore } from '../../storage/sql/deployments/deployment-store.ts'
+import { createDeploymentLogStore } from '../../storage/sql/deployments/log-store.ts'
+import { createUploadStore } from '../../storage/sql/deployments/upload-store.ts'
+import type { Database } from '../../storage/sql/driver/database.ts'
+import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
+import type { SourceTask } from '../children/source-thread.ts'
+
+/** What the control plane is opened with. */
+export interface ControlPlaneParts {
+  config: Config
+  logger: Logger
+  /** The SQL store, migrated. */
+  database: Database
+  disk: Pick<DataDisk, 'assertRoom'>
+  hosting: DeploymentHosting
+  /** The deployment of GRAPHS. */
+  own: ServerDeployment | undefined
+  /** Stop functions of the parts, in order of start. */
+  stops: (() => Promise<unknown> | void)[]
+}
+
+const LEASE_MS = 30_000
+const WAKE_MS = 10_000
+const UNPACK_MS = 300_000
+const TRIM_MS = 3_600_000
+const KEPT_LOG_MS = 14 * 86_400_000
+const KEPT_LOG_BYTES = 64 << 20
+const US_PER_MS = 1000
+/** Revisions whose artifacts are kept (P-22). */
+const KEPT_ARTIFACTS = 5
+const RESTORED_AT_ONCE = 4
+
+/**
+ * Opens the control plane: deployments that were active serve again, revisions that were worked on go on, and deletions
+ * that a crash has cut short are completed.
+ */
+export async function openControlPlane(parts: ControlPlaneParts): Promise<ControlPlane> {
+  const { config, logger, database, disk, hosting, stops } = parts
+  const clock = systemClock
+  const { deploy, runs, dataDir, databaseUrl } = config
+  const dir = join(resolve(dataDir), 'deployments')
+  const store = createDeploymentStore(database, clock)
+  const logs = createDeploymentLogStore(database, clock)
+  const sealer = await openSealer(config)
+  const log = createDeploymentLog({ store: logs, clock, logger })
+  stops.push(() => log.flushed())
+  const artifacts = createArtifacts(dir)
+  const uploadStore = createUploadStore(database, clock)
+  const uploads = createUploads({ store: uploadStore, dir, max_bytes: deploy.maxSourceBytes, clock })
+  const work = createRevisionSteps({
+    ...{ store, uploads, artifacts, hosting, sealer, log },
+    unpack: startUnpacking(parts),
+    buildEnvironment: ({ workspace_id }) =>
+      buildEnvironment(runs.environment, join(dir, 'cache', workspace_id)),
+    record: (name, pid) => recordChild(resolve(dataDir), name, pid),
+  })
+  const worker = startRevisionWorker(parts, { store, artifacts, work, log })
+  // With SQLite there is one server: what is leased was leased by a process that has ended.
+  await store.takeBack({ all: databaseUrl === undefined })
+  const restored = restore({ store, hosting, work, log, logger })
+  const wake = (): Promise<void> => restored.then(() => worker.wake())
+  const trim = (): Promise<void> =>
+    logs.trim({ before_us: (clock.now() - KEPT_LOG_MS) * US_PER_MS, max_bytes: KEPT_LOG_BYTES })
+  keepAwake({ wake, trim }, parts)
+  const controlPlane = createControlPlane({
+    ...{ store, logs, uploads, artifacts, hosting, sealer, clock, own: parts.own },
+    worker: { wake, interrupted: (id) => worker.interrupted(id) },
+    runtimes: createRuntimes(deploy.runtime, () => probeContainers(runs.environment)),
+    plan: deploy.plan,
+    assertRoom: () => disk.assertRoom(),
+    failed: (error, deployment_id) =>
+      logger.error({ err: error, deployment_id }, 'a deployment was not erased'),
+  })
+  void controlPlane.eraseDeleted()
+  void wake()
+  return controlPlane
+}
+
+/** Works on revisions, and removes what no revision needs any more when one has ended. */
+function startRevisionWorker(
+  { config, logger, hosting, stops }: ControlPlaneParts,
+  { store, artifacts, work, log }: RestoreParts & { artifacts: Artifacts },
+): RevisionWorker {
+  const tidy = async ({ id, deployment_id }: Revision): Promise<void> => {
+    await artifacts.discard(id)
+    const part = { limit: KEPT_ARTIFACTS, offset: 0 }
+    const recent = await store.revisions(deployment_id, part)
+    const deployed = await store.revisions(deployment_id, { ...part, status: 'DEPLOYED' })
+    const { draining = [], active } = hosting.status(deployment_id) ?? {}
+    const served = [active, ...draining].flatMap((one) => one?.revision_id ?? [])
+    const used = await Promise.all(served.map((one) => store.revision(deployment_id, one)))
+    const kept = [...deployed, ...recent, ...used.flatMap((one) => one ?? [])]
+    await artifacts.prune(deployment_id, kept, systemClock.now())
+  }
+  const worker = createRevisionWorker({
+    ...{ store, steps: work, logger, lease_ms: LEASE_MS, builds: config.deploy.builds },
+    changed(revision) {
+      logChange(log, revision)
+      if (!isTerminal(revision.status)) return
+      tidy(revision).catch((error: unknown) => logger.warn({ err: error }, 'old artifacts were not removed'))
+    },
+  })
+  stops.push(() => worker.stop())
+  return worker
+}
+
+/**
+ * Decrypts all stored secrets: with the key of another installation nothing must be deployed (P-16).
+ * @throws AppError secrets_unreadable
+ */
+export async function assertSecretsReadable({
+  config,
+  database,
+}: Pick<ControlPlaneParts, 'config' | 'database'>): Promise<void> {
+  const store = createDeploymentStore(database, systemClock)
+  const sealer = await openSealer(config)
+  const active = (await store.active()).map(({ deployment }) => deployment)
+  for (const deployment of [...active, ...(await store.inactive())]) openSecrets(deployment, sealer)
+}
+
+async function openSealer({ deploy, dataDir }: Config): Promise<Sealer> {
+  return createSealer(deploy.secretsKey ?? (await keptValue(resolve(dataDir), 'secrets-key', newKey)))
+}
+
+/** Unpacks archives in a thread that ends when it is idle. */
+function startUnpacking({
+  logger,
+  stops,
+}: ControlPlaneParts): Parameters<typeof createRevisionSteps>[0]['unpack'] {
+  const pool = createWorkerPool({
+    entry: childEntry('source-thread'),
+    name: 'sources',
+    size: 1,
+    depth: 1,
+    taskTimeoutMs: UNPACK_MS,
+    idleMs: WAKE_MS,
+    logger,
+  })
+  stops.push(() => pool.close())
+  return (file, dir, signal) =>
+    pool.run<UnpackedSource>({ name: 'unpack', input: { file, dir } satisfies SourceTask }, signal)
+}
+
+/** Looks for revisions to work on at intervals as well, in case a claim failed. */
+function keepAwake(
+  { wake, trim }: { wake(): Promise<void>; trim(): Promise<void> },
+  { logger, stops }: Pick<ControlPlaneParts, 'logger' | 'stops'>,
+): void {
+  const look = setInterval(() => void wake(), WAKE_MS).unref()
+  const sweep = (): void =>
+    void trim().catch((error: unknown) => logger.warn({ err: error }, 'logs of deployments were not trimmed'))
+  const sweeping = setInterval(sweep, TRIM_MS).unref()
+  stops.push(() => {
+    clearInterval(look)
+    clearInterval(sweeping)
+  })
+}
+
+interface RestoreParts {
+  store: DeploymentStore
+  work: RevisionWork
+  log: DeploymentLog
+}
+
+/** Starts every active revision again, without a build (P-36); one that cannot start harms no other. */
+async function restore({
+  store,
+  hosting,
+  work,
+  log,
+  logger,
+}: RestoreParts & Pick<ControlPlaneParts, 'hosting' | 'logger'>): Promise<void> {
+  const never = new AbortController().signal
+  for (const deployment of await store.inactive())
+    hosting.announce(hostedOf(deployment), 'No revision of it has started.')
+  const active = await store.active()
+  for (const { deployment } of active) hosting.announce(hostedOf(deployment), 'It is being started.')
+  const lane = async (): Promise<void> => {
+    for (let next = active.shift(); next !== undefined; next = active.shift()) {
+      const { deployment, revision } = next
+      await work.activate(deployment, revision, never).catch((error: unknown) => {
+        const message = error instanceof Error ? error.message : String(error)
+        hosting.announce(hostedOf(deployment), message)
+        log.write(deployment.id, { revision_id: revision.id, kind: 'deploy', level: 'ERROR', message })
+        logger.error({ err: error, deployment: deployment.name }, 'a deployment could not be started again')
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: RESTORED_AT_ONCE }, lane))
+}
+
+function logChange(log: DeploymentLog, { id, deployment_id, number, status, error }: Revision): void {
+  const place = error?.file === undefined ? '' : `${error.file}:${error.line ?? 1}: `
+  const reason = error === null ? '' : `: ${place}${error.message}`
+  const level = status.endsWith('_FAILED') ? 'ERROR' : 'INFO'
+  log.write(deployment_id, {
+    revision_id: id,
+    kind: 'deploy',
+    level,
+    message: `revision ${number}: ${status}${reason}`,
+  })
+}
+
+/** What package managers need: no secrets, and nothing else of the server (P-18). */
+const BUILD_VARIABLES = [
+  ...['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SystemRoot'],
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['npm_config_registry', 'NPM_CONFIG_REGISTRY'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+]
+
+function buildEnvironment(environment: Environment, cache: string): Record<string, string> {
+  const passed = BUILD_VARIABLES.flatMap((name) => {
+    const value = environment[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(passed), npm_config_cache: cache, npm_config_update_notifier: 'false' }
+}
+
+function newKey(): string {
+  return randomBytes(32).toString('base64')
+}

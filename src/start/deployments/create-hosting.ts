@@ -1,0 +1,202 @@
+import { AppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import { pause } from '../../base/pause.ts'
+import type {
+  ActivationOptions,
+  ActivationReport,
+  DeploymentHosting,
+  HostedDeployment,
+  HostedRevision,
+  HostingRevision,
+  HostingStatus,
+  RemovalReport,
+} from '../../deploy/hosting.ts'
+import type { DeploymentMounts } from '../../http/deployment/mounts.ts'
+import { eraseDeployment } from '../../storage/sql/erase-deployment.ts'
+import { type AppOf, type OpenRevision, openRevision } from './revision.ts'
+import type { DeploymentParts } from './run-state.ts'
+import type { SharedRuns } from './shared-runs.ts'
+
+/** Time limits, in milliseconds. */
+export interface HostingTimes {
+  /** DEPLOY_START_SECONDS. */
+  start: number
+  /** DEPLOY_DRAIN_SECONDS. */
+  drain: number
+}
+
+/** The deployments of the control plane, and where requests find them. */
+export interface Hosting extends DeploymentHosting, DeploymentMounts {
+  /** Claims no more runs, of any deployment, and ends or releases those that are executed. */
+  settle(): Promise<void>
+  /** Ends all of them; runs must have been settled. */
+  stop(): Promise<void>
+}
+
+interface Known {
+  deployment: HostedDeployment
+  /** Why no revision is active yet. */
+  reason: string
+  active: OpenRevision | undefined
+  draining: Set<OpenRevision>
+  /** Runs that the revision executes now. */
+  running(revision: OpenRevision): number
+  /** The activation under way, and those that wait for it. */
+  last: Promise<unknown>
+}
+
+/** How long a removal waits for cancelled runs (P-4). */
+const CANCEL_MS = 10_000
+/** Requests that began before a switch may still call the old hosts. */
+const REQUEST_GRACE_MS = 10_000
+
+/** The state of the hosting. */
+interface Host extends DeploymentParts {
+  times: HostingTimes
+  /** Opens what all deployments share, the first time that it is needed. */
+  shared(): Promise<SharedRuns>
+  /** Settles the runs, if they are open. */
+  settle(): Promise<void>
+  appOf: AppOf
+  /** By deployment id. */
+  known: Map<string, Known>
+  stopping: AbortController
+}
+
+/** Hosts deployments beside that of `GRAPHS`. `appOf` is called for each activation. */
+export function createHosting(
+  parts: DeploymentParts & Pick<Host, 'times' | 'shared' | 'settle'>,
+  appOf: AppOf,
+): Hosting {
+  const known = new Map<string, Known>()
+  const host: Host = { ...parts, appOf, known, stopping: new AbortController() }
+  return {
+    announce: (deployment, reason) => void Object.assign(knownOf(host, deployment, reason), { reason }),
+    activate(deployment, revision, options) {
+      const at = knownOf(host, deployment, 'Its first revision is being started.')
+      const next = at.last.then(() => activate(host, at, revision, options))
+      at.last = next.catch((error: unknown) => {
+        at.reason = error instanceof Error ? error.message : String(error)
+      })
+      return next
+    },
+    remove: (deployment) => remove(host, deployment),
+    status: (deployment_id) => statusOf(known.get(deployment_id)),
+    find(name) {
+      const at = [...known.values()].find(({ deployment }) => deployment.name === name)
+      if (at === undefined) return undefined
+      if (at.active !== undefined) return at.active.app
+      const message = `The deployment "${name}" is not ready: ${at.reason}`
+      return new AppError('deployment_not_ready', { message })
+    },
+    settle: () => host.settle(),
+    async stop() {
+      host.stopping.abort(new AppError('shutting_down'))
+      await Promise.all([...known.values()].map(async (at) => at.last.then(() => end(at))))
+    },
+  }
+}
+
+function knownOf({ known }: Host, deployment: HostedDeployment, reason: string): Known {
+  const found = known.get(deployment.id)
+  if (found !== undefined) return Object.assign(found, { deployment })
+  const made: Known = {
+    ...{ deployment, reason, active: undefined, draining: new Set() },
+    ...{ last: Promise.resolve(), running: () => 0 },
+  }
+  known.set(deployment.id, made)
+  return made
+}
+
+async function activate(
+  host: Host,
+  at: Known,
+  revision: HostedRevision,
+  { log, printed, signal }: ActivationOptions,
+): Promise<ActivationReport> {
+  const { stopping, times, logger } = host
+  const shared = await host.shared()
+  const { state, working } = shared
+  const ends = AbortSignal.any([signal, stopping.signal, AbortSignal.timeout(times.start)])
+  const old = at.active
+  const wanted = { deployment: at.deployment, revision, isFirst: old === undefined }
+  const opened = await openRevision({ ...host, shared }, wanted, { log, printed, signal: ends }, host.appOf)
+  const draining_runs = old === undefined ? 0 : working.worker.running(old.deployment)
+  // Nothing waits in between: requests, runs and crons see the old revision or the new one.
+  state.served.set(at.deployment.id, opened.deployment)
+  at.active = opened
+  working.worker.look()
+  log(`switched: ${draining_runs} runs end on the revision before`)
+  if (old !== undefined) {
+    drain({ ...host, shared }, at, old).catch((error: unknown) => logFailure(logger, error, at))
+  }
+  const { hosts, started_ms, checked_ms } = opened
+  at.running = (one) => working.worker.running(one.deployment)
+  return { graphs: hosts.graphs().map(({ graph_id }) => graph_id), started_ms, checked_ms, draining_runs }
+}
+
+/** Waits for the runs of a replaced revision, takes back what is left after the time limit, and ends its hosts. */
+async function drain(
+  { shared, times, stopping }: Omit<Host, 'shared'> & { shared: SharedRuns },
+  from: Known,
+  old: OpenRevision,
+): Promise<void> {
+  from.draining.add(old)
+  const { use } = shared.state
+  const graceOver = pause(REQUEST_GRACE_MS, stopping.signal)
+  await old.retire()
+  await use.ended(old.deployment, AbortSignal.any([stopping.signal, AbortSignal.timeout(times.drain)]))
+  shared.working.worker.handBack(old.deployment)
+  await use.ended(old.deployment, stopping.signal)
+  await graceOver
+  await old.close()
+  from.draining.delete(old)
+}
+
+const end = (at: Known): Promise<unknown> => Promise.all(allOf(at).map(({ close }) => close()))
+
+async function remove({ known, shared }: Host, deployment: HostedDeployment): Promise<RemovalReport> {
+  const { id: deployment_id, workspace_id } = deployment
+  const tenant = { workspace_id, deployment_id }
+  const at = known.get(deployment_id)
+  known.delete(deployment_id)
+  const { state, working } = await shared()
+  await at?.last.catch(() => undefined)
+  state.served.delete(deployment_id)
+  await at?.active?.retire()
+  const cancelled = await working.worker.cancel(tenant, { status: 'all' }, 'interrupt')
+  const over = AbortSignal.timeout(CANCEL_MS)
+  for (const { deployment: served } of allOf(at)) {
+    await state.use.ended(served, over)
+    working.worker.lose(served)
+  }
+  if (at !== undefined) await end(at)
+  const erased = await eraseDeployment(state.database, state.store, tenant)
+  return { cancelled_runs: cancelled.length, erased }
+}
+
+/** The revisions that have processes. */
+function allOf(at: Known | undefined): OpenRevision[] {
+  if (at === undefined) return []
+  return [...at.draining, ...(at.active === undefined ? [] : [at.active])]
+}
+
+function logFailure(logger: Logger, error: unknown, { deployment }: Known): void {
+  logger.error({ err: error, deployment: deployment.name }, 'a replaced revision could not be ended')
+}
+
+function statusOf(at: Known | undefined): HostingStatus | undefined {
+  if (at === undefined) return undefined
+  const shown = (one: OpenRevision): HostingRevision => ({
+    revision_id: one.revision.id,
+    number: one.revision.number,
+    runs: at.running(one),
+    host_pids: one.hosts.pids(),
+  })
+  const graphs = at.active?.hosts.graphs() ?? []
+  return {
+    active: at.active && shown(at.active),
+    draining: [...at.draining].map(shown),
+    graphs: graphs.map(({ graph_id, unavailable }) => ({ graph_id, unavailable })),
+  }
+}

@@ -1,0 +1,210 @@
+import { resolve } from 'node:path'
+import { AppError, toAppError } from '../../base/errors.ts'
+import type { ActivationOptions, HostedDeployment, HostedRevision } from '../../deploy/hosting.ts'
+import type { GraphHosts } from '../../graph/pool/pool.ts'
+import { pickConfigurableHeaders, readDeploymentFile } from '../../graph/project/deployment-file.ts'
+import { readStoreTtl } from '../../graph/project/store-ttl.ts'
+import { systemAssistants } from '../../runs/assistants/system.ts'
+import type { DeploymentApp } from '../../http/deployment/app.ts'
+import { startGraphHosts } from '../graph-hosts.ts'
+import { startProject } from '../project.ts'
+import type { DeploymentParts, ServedDeployment } from './run-state.ts'
+import {
+  itemsOf,
+  type OpenDeployment,
+  openUseCases,
+  type RunningDeployment,
+  openWebhooks,
+  startUserAuth,
+  webhookRules,
+  webhookSender,
+} from './serving.ts'
+import type { SharedRuns } from './shared-runs.ts'
+
+/** The API of a running deployment; its listeners stop with `stops`. */
+export type AppOf = (running: RunningDeployment, stops: DeploymentParts['stops']) => Promise<DeploymentApp>
+
+/** What revisions are opened with. */
+export interface RevisionParts extends DeploymentParts {
+  shared: SharedRuns
+}
+
+/** A revision whose processes run, ready to serve. */
+export interface OpenRevision {
+  revision: HostedRevision
+  /** Executes its runs, once it is in `RunState.served`. */
+  deployment: ServedDeployment
+  app: DeploymentApp
+  hosts: GraphHosts
+  /** Time until hosts were open, and until all checks had passed. */
+  started_ms: number
+  checked_ms: number
+  /** Ends crons and webhooks; requests and runs go on. */
+  retire(): Promise<void>
+  /** Ends everything. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the processes of a revision and checks them (P-32): hosts are open with every graph, the auth file and the HTTP
+ * app are loaded, the schemas of every graph are known, and the default assistants exist.
+ * @throws AppError deployment_failed; then nothing is left running
+ */
+export async function openRevision(
+  parts: RevisionParts,
+  { deployment, revision, isFirst }: WantedRevision,
+  { log, printed, signal }: ActivationOptions,
+  appOf: AppOf,
+): Promise<OpenRevision> {
+  const stops: DeploymentParts['stops'] = []
+  const close = async (): Promise<void> => {
+    for (let stop = stops.pop(); stop; stop = stops.pop()) await stop()
+  }
+  const own = { ...parts, stops }
+  try {
+    const begun = performance.now()
+    const elapsed = (): number => Math.round(performance.now() - begun)
+    const open = await start(own, deployment, revision, printed)
+    await until(loaded(open.host), signal)
+    const started_ms = elapsed()
+    log(`started in ${started_ms} ms`)
+    await until(check(open), signal)
+    await parts.shared.state.assistants.ensure(open.tenant, systemAssistants(open.host.graphs()))
+    const checked_ms = elapsed()
+    log(`checked: ${open.file.graphs.map(({ graph_id }) => graph_id).join(', ')}`)
+    const { running, ...ready } = begin(own, { deployment, revision, open, isFirst })
+    const app = await appOf(running, stops)
+    signal.throwIfAborted()
+    return { ...ready, revision, app, hosts: open.host, started_ms, checked_ms, close }
+  } catch (error) {
+    await close()
+    throw failureOf(error, signal)
+  }
+}
+
+/** A revision to be opened. */
+export interface WantedRevision {
+  deployment: HostedDeployment
+  revision: HostedRevision
+  /** True if no revision of the deployment has served since the server started. */
+  isFirst: boolean
+}
+
+async function start(
+  parts: RevisionParts,
+  { id, name, workspace_id, limits }: HostedDeployment,
+  { dir, config_path, env }: HostedRevision,
+  printed: ActivationOptions['printed'],
+): Promise<OpenDeployment> {
+  const { state } = parts.shared
+  const hosted = { ...parts.hosted, watch: false }
+  const heap = Math.floor((limits.memory_bytes * HEAP_SHARE) / (1 << 20))
+  const file = await readDeploymentFile(
+    resolve(dir, config_path),
+    {},
+    {
+      ...env,
+      NODE_OPTIONS: `--max-old-space-size=${heap}`,
+    },
+  )
+  // Settings that cannot be used must fail before anything is switched.
+  webhookRules(hosted, file)
+  const hosting = { ...parts, hosted }
+  const { host } = await startGraphHosts(hosting, {
+    file,
+    storage: state.storage,
+    name,
+    maxHosts: limits.hosts,
+    maxBytes: limits.memory_bytes,
+    printed,
+  })
+  const userAuth = startUserAuth(hosting, file)
+  const project = await startProject(hosting, file, undefined)
+  const tenant = { workspace_id, deployment_id: id }
+  return { tenant, file, host, userAuth, project, ...(await webhookSender(parts)) }
+}
+
+/** P-24: the share of a host's memory that its JavaScript heap may take. */
+const HEAP_SHARE = 0.75
+
+/** Resolves when a host has loaded every graph. @throws AppError deployment_failed with the graph and the place */
+async function loaded(host: GraphHosts): Promise<void> {
+  const unopened = await host.ready().then(
+    () => undefined,
+    (error: unknown) => toAppError(error),
+  )
+  const [failure] = host.failures()
+  if (failure !== undefined) {
+    const { graph_id, file, line, message } = failure
+    throw new AppError('deployment_failed', { message, details: { graph: graph_id, file, line } })
+  }
+  if (unopened !== undefined) throw unopened
+}
+
+async function check({ tenant, file, host, userAuth, project }: OpenDeployment): Promise<void> {
+  await userAuth?.ready()
+  await project.app?.open()
+  for (const { graph_id } of file.graphs) await host.call(tenant, { name: 'schemas', graph_id, config: {} })
+}
+
+/** Resolves as `work`; rejects when `signal` aborts first. */
+async function until(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = (): void => reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  try {
+    signal.throwIfAborted()
+    await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** Why a revision is not served; after an abort by the caller, the caller's reason. */
+function failureOf(error: unknown, signal: AbortSignal): unknown {
+  const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+  if (signal.aborted && !isTimeout) return signal.reason
+  if (error instanceof AppError && error.code === 'deployment_failed') return error
+  const message = isTimeout
+    ? 'The revision was not ready within DEPLOY_START_SECONDS.'
+    : toAppError(error).message
+  return new AppError('deployment_failed', { message, cause: error })
+}
+
+/** The API and the executing side of an open revision. */
+function begin(
+  parts: RevisionParts,
+  { deployment, revision, open, isFirst }: WantedRevision & { open: OpenDeployment },
+): Pick<OpenRevision, 'deployment' | 'retire'> & { running: RunningDeployment } {
+  const { state, working, listsOf } = parts.shared
+  const { file, tenant } = open
+  const { name } = deployment
+  const webhooks = openWebhooks(parts, state, { ...open, isFirst })
+  const host: GraphHosts = {
+    ...open.host,
+    async call(of, call) {
+      const leave = state.use.enter(served)
+      return open.host.call(of, call).finally(leave)
+    },
+  }
+  const served: ServedDeployment = {
+    ...{ ...tenant, name, webhooks, host },
+    revision_id: revision.id,
+    concurrency: parts.hosted.concurrency,
+  }
+  const useCases = openUseCases(parts, { state, working }, { deployment: served, open })
+  const items = itemsOf(parts, state, { file, host })
+  const running: RunningDeployment = {
+    ...useCases,
+    ...{ name, tenant, items, host, assistants: state.assistants, events: state.events },
+    ...{ userAuth: open.userAuth, project: open.project, http: file.http, checks: parts.shared.checks },
+    lists: listsOf({ items, ...readStoreTtl(file.store_ttl) }),
+    headersFor: (headers) => pickConfigurableHeaders(file.configurable_headers, headers),
+  }
+  const retire = async (): Promise<void> => {
+    state.crons.delete(useCases.crons)
+    await Promise.all([useCases.crons.stop(), webhooks.stop()])
+  }
+  parts.stops.push(retire)
+  return { deployment: served, running, retire }
+}

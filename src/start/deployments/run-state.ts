@@ -1,0 +1,182 @@
+import { join, resolve } from 'node:path'
+import { systemClock } from '../../base/clock.ts'
+import { newUuid } from '../../base/ids.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import type { Config, RunsConfig } from '../../config.ts'
+import type { EventLog } from '../../events/event-log.ts'
+import type { StoreChecks } from '../../http/server/store-checks.ts'
+import type { DataDisk } from '../../ingest/store/data-disk.ts'
+import type { Ingester } from '../../ingest/ingester.ts'
+import { createOwnTraces, type OwnTraces } from '../../ingest/own-traces.ts'
+import type { TraceReads } from '../../query/trace-reads.ts'
+import type { AssistantStore } from '../../runs/assistants/store.ts'
+import type { Crons } from '../../runs/crons/crons.ts'
+import type { CronStore } from '../../runs/crons/store.ts'
+import { createDeploymentUse, type Deployment, type DeploymentUse } from '../../runs/deployment.ts'
+import { createEarlyCancels, type EarlyCancels } from '../../runs/execute/early-cancels.ts'
+import { observeWaiting } from '../../runs/execute/waiting-gauges.ts'
+import { createWaiters, type Waiters } from '../../runs/execute/waiters.ts'
+import { createLocalWake, type Wake } from '../../runs/execute/wake.ts'
+import { startWorker, type Worker } from '../../runs/execute/worker.ts'
+import type { LargeItems } from '../../runs/items/large-items.ts'
+import type { RunStore } from '../../runs/run-store.ts'
+import { createOpenStreams, type OpenStreams } from '../../runs/streams/open-stream.ts'
+import type { WebhookStore } from '../../runs/webhooks/store.ts'
+import type { Webhooks } from '../../runs/webhooks/webhooks.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import { keptValue } from '../../storage/files/kept-value.ts'
+import type { Installation } from '../../storage/installation.ts'
+import type { Database } from '../../storage/sql/driver/database.ts'
+import type { SqlPlace } from '../../storage/sql/driver/open.ts'
+import { openRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
+import { createPostgresWake } from '../../storage/sql/driver/wake.ts'
+import { createAssistantStore } from '../../storage/sql/runs/assistant-store.ts'
+import { createCronStore } from '../../storage/sql/runs/cron-store.ts'
+import { createRunStore } from '../../storage/sql/runs/run-store.ts'
+import { createWebhookStore } from '../../storage/sql/runs/webhook-store.ts'
+import type { DecodeLimits } from '../../trace/decode/decoded.ts'
+import { claimRuns } from '../own-stores.ts'
+import { startEventLog } from '../event-log.ts'
+import { startLargeItems } from '../worker-threads/items.ts'
+import { startLargeValues } from '../worker-threads/values.ts'
+
+/** What the parts of every deployment are started with. */
+export interface DeploymentParts {
+  config: Config
+  hosted: RunsConfig
+  logger: Logger
+  metrics: Metrics
+  workspace_id: string
+  /** Stores the traces of runs (D-45). */
+  ingester: Ingester
+  limits: DecodeLimits
+  installation: Installation
+  reads: Pick<TraceReads, 'query'>
+  disk: Pick<DataDisk, 'assertRoom'>
+  /** Stop functions of the parts, in order of start. */
+  stops: (() => Promise<unknown> | void)[]
+}
+
+/** A deployment whose runs this server executes, and what tells of their ends. */
+export interface ServedDeployment extends Deployment {
+  webhooks: Pick<Webhooks, 'ended'>
+}
+
+/** The stores of threads and runs, which all deployments of the server share; every row has a deployment's id. */
+export interface RunState {
+  place: SqlPlace
+  database: Database
+  /** Options with which hosts open run state. */
+  storage: JsonObject
+  events: EventLog
+  store: RunStore
+  assistants: AssistantStore
+  cronStore: CronStore
+  webhookStore: WebhookStore
+  largeItems: LargeItems
+  /** Undefined: runs are not traced. */
+  ownTraces: OwnTraces | undefined
+  /** The revision that serves each deployment, by deployment id. One assignment switches it. */
+  served: Map<string, ServedDeployment>
+  /** Crons of all served revisions, which end before the worker. */
+  crons: Set<Pick<Crons, 'stop'>>
+  /** The open streams of all deployments. */
+  openStreams: OpenStreams
+  use: DeploymentUse
+  /** Checks of the stores, for `/ok?check_db=1`. */
+  checks: StoreChecks
+}
+
+/** The parts that execute the runs of all deployments. */
+export interface Working {
+  worker: Worker
+  waiters: Waiters
+  earlyCancels: EarlyCancels
+  wake: Wake
+  /**
+   * Claims no more runs, waits a while for running ones and returns the others to the store, then rejects all waiting
+   * requests. Requests may still be running meanwhile.
+   */
+  settle(): Promise<void>
+}
+
+const LEASE_MS = 10_000
+const RUN_GRACE_MS = 10_000
+const MAX_ATTEMPTS = 3
+const RETRY_MS = 500
+
+/** Opens the run database and the event log. */
+export async function openRunState(parts: DeploymentParts): Promise<RunState> {
+  const { config, hosted, stops } = parts
+  const clock = systemClock
+  const place = {
+    url: config.databaseUrl,
+    file: join(resolve(config.dataDir), 'runs.db'),
+    synchronous: config.sqliteSynchronous,
+  }
+  const database = await openRunDatabase(place, startLargeValues({ ...parts, place }))
+  stops.push(() => database.close())
+  const checkMark = await claimRuns(parts.installation, place, database)
+  const { events, runEvents, checks, stop } = await startEventLog({ ...parts, database })
+  stops.push(stop)
+  const store = createRunStore(database, clock, runEvents, config.quotas)
+  return {
+    place,
+    database,
+    storage: { ...place, url: place.url ?? null, max_store_bytes: config.quotas.store_bytes },
+    events,
+    store,
+    assistants: createAssistantStore(database, clock, config.quotas),
+    cronStore: createCronStore(database, clock, config.quotas),
+    webhookStore: createWebhookStore(database, clock),
+    largeItems: startLargeItems(parts),
+    ownTraces: hosted.tracing ? createOwnTraces({ ...parts, clock }) : undefined,
+    served: new Map(),
+    crons: new Set(),
+    openStreams: createOpenStreams(events),
+    use: createDeploymentUse(),
+    checks: { runs: () => store.nextDue().then(checkMark), ...checks },
+  }
+}
+
+/** Starts the worker for the deployments that are served now and later; runs of earlier processes continue. */
+export async function startWorking(parts: DeploymentParts, state: RunState): Promise<Working> {
+  const { config, hosted, logger, metrics, stops } = parts
+  const { database, store, events, served, ownTraces, use } = state
+  const clock = systemClock
+  const url = config.databaseUrl
+  const wake = url === undefined ? createLocalWake() : createPostgresWake({ url, database, logger })
+  stops.push(() => wake.close())
+  stops.push(observeWaiting({ store, deployments: () => [...served.keys()], clock, metrics }))
+  const waiters = createWaiters()
+  const earlyCancels = createEarlyCancels(clock)
+  const owner = await ownerOf(parts)
+  const worker = await startWorker({
+    ...{ store, events, wake, waiters, earlyCancels, use, clock, logger, metrics },
+    deployments: served,
+    claimer: { owner, lease_ms: LEASE_MS, traced: ownTraces !== undefined },
+    rules: { timeout_ms: hosted.runTimeoutMs, max_attempts: MAX_ATTEMPTS, retry_ms: RETRY_MS },
+    record: ({ workspace_id, run }, body) => ownTraces?.record({ workspace_id, ...run.caller }, body),
+    ended: ({ deployment_id }, run) => served.get(deployment_id)?.webhooks.ended(run),
+  })
+  const settle = once(async () => {
+    await Promise.all([...state.crons].map((crons) => crons.stop()))
+    await worker.stop(RUN_GRACE_MS)
+    waiters.close()
+    state.openStreams.close()
+    await ownTraces?.flushed()
+  })
+  stops.push(settle)
+  return { worker, waiters, earlyCancels, wake, settle }
+}
+
+/** Id of this instance, the same after restarts. */
+export function ownerOf({ config }: Pick<DeploymentParts, 'config'>): Promise<string> {
+  return keptValue(resolve(config.dataDir), 'instance-id', newUuid)
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | undefined
+  return () => (result ??= work())
+}

@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import { systemClock } from '../../base/clock.ts'
+import { parseUuid } from '../../base/ids.ts'
+import type { EventLog } from '../../events/event-log.ts'
+import type { DeploymentFile } from '../../graph/project/deployment-file.ts'
+import type { GraphHosts } from '../../graph/pool/pool.ts'
+import { readStoreIndex } from '../../graph/project/store-index.ts'
+import { readStoreTtl } from '../../graph/project/store-ttl.ts'
+import { createUserAuth, type UserAuth } from '../../graph/user-auth/user-auth.ts'
+import type { StoreChecks } from '../../http/server/store-checks.ts'
+import type { TraceReads } from '../../query/trace-reads.ts'
+import { type Reachable, runsOfUser } from '../../runs/access/deployment-for.ts'
+import type { AssistantStore } from '../../runs/assistants/store.ts'
+import { systemAssistantId } from '../../runs/assistants/system.ts'
+import { createRuns } from '../../runs/create-runs.ts'
+import { startCrons } from '../../runs/crons/crons.ts'
+import type { GraphHost } from '../../runs/execute/graph-host.ts'
+import type { Caller, Tenant, ThreadTtl } from '../../runs/model.ts'
+import type { Runs } from '../../runs/runs.ts'
+import { createStreams } from '../../runs/streams/create-streams.ts'
+import { createThreads } from '../../runs/threads/create-threads.ts'
+import { readWebhookRules, type WebhookRules } from '../../runs/webhooks/rules.ts'
+import { startWebhooks, type Webhooks } from '../../runs/webhooks/webhooks.ts'
+import { isObject, type JsonObject } from '../../schema/json.ts'
+import { recordChild } from '../../storage/child-processes.ts'
+import { createKvStore, type KvStoreOptions } from '../../storage/sql/items/kv-store.ts'
+import type { KvStore } from '../../runs/items/kv-store.ts'
+import { keptValue } from '../../storage/files/kept-value.ts'
+import type { ProjectProcesses } from '../project.ts'
+import {
+  type DeploymentParts,
+  ownerOf,
+  type RunState,
+  type ServedDeployment,
+  type Working,
+} from './run-state.ts'
+
+/** One revision of a deployment, before it is served. */
+export interface OpenDeployment {
+  tenant: Tenant
+  file: DeploymentFile
+  host: GraphHosts
+  /** Undefined without an auth file. */
+  userAuth: UserAuth | undefined
+  project: ProjectProcesses
+  /** Signs its webhooks. */
+  webhookSecret: string
+  owner: string
+}
+
+/** A hosted deployment: the parts that its API uses. */
+export interface RunningDeployment extends Reachable {
+  name: string
+  tenant: Tenant
+  items: KvStore
+  events: EventLog
+  host: GraphHosts
+  /** The deployment's own auth file, if it has one. */
+  userAuth: UserAuth | undefined
+  /** Custom HTTP app and UI components. */
+  project: ProjectProcesses
+  /** `http` of langgraph.json. */
+  http: JsonObject
+  /** The headers of a request that graphs may read (run-api 1.1). */
+  headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
+  /** Stores of the deployment, for `/ok?check_db=1`: run state, and Redis if it is configured. */
+  checks: StoreChecks
+}
+
+/** The long-term memory of a deployment, with the settings of its file; a host computes embeddings. */
+export function itemsOf(
+  { config }: Pick<DeploymentParts, 'config'>,
+  { database, largeItems }: Pick<RunState, 'database' | 'largeItems'>,
+  { file, host }: { file: DeploymentFile; host: GraphHosts },
+): KvStore {
+  const index = readStoreIndex(file.store_index)
+  const options: KvStoreOptions = {
+    ...readStoreTtl(file.store_ttl),
+    index: index && { fields: index.fields, embed: (texts) => host.embed(texts), large: largeItems },
+  }
+  return createKvStore(database, systemClock, { ...options, quotas: config.quotas })
+}
+
+/** The process of the deployment's auth file, if it has one. */
+export function startUserAuth(
+  { config, hosted, logger, stops }: Pick<DeploymentParts, 'config' | 'hosted' | 'logger' | 'stops'>,
+  file: DeploymentFile,
+): UserAuth | undefined {
+  const { auth } = file
+  if (auth === null) return undefined
+  const { environment } = hosted
+  const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
+  const userAuth = createUserAuth({ file: { ...file, auth }, environment, logger, record })
+  stops.push(() => userAuth.stop())
+  return userAuth
+}
+
+/** What identifies the sender of webhooks. */
+export async function webhookSender(
+  parts: Pick<DeploymentParts, 'config' | 'hosted'>,
+): Promise<Pick<OpenDeployment, 'webhookSecret' | 'owner'>> {
+  const { config, hosted } = parts
+  const webhookSecret =
+    hosted.webhookSecret ?? (await keptValue(resolve(config.dataDir), 'webhook-secret', newWebhookSecret))
+  return { webhookSecret, owner: await ownerOf(parts) }
+}
+
+/** Delivers the webhooks of the deployment by its own rules. */
+export function openWebhooks(
+  { hosted, logger, metrics, stops }: Pick<DeploymentParts, 'hosted' | 'logger' | 'metrics' | 'stops'>,
+  { webhookStore: store }: Pick<RunState, 'webhookStore'>,
+  { tenant, file, project, webhookSecret, owner, isFirst }: OpenDeployment & { isFirst: boolean },
+): Webhooks {
+  const { app } = project
+  const webhooks = startWebhooks({
+    store,
+    deployments: [tenant.deployment_id],
+    rules: webhookRules(hosted, file),
+    appSocket: app && (async () => (await app.open()).socket),
+    owner,
+    recovers: isFirst,
+    secret: webhookSecret,
+    allowPrivate: hosted.webhooksToPrivateAddresses,
+    clock: systemClock,
+    logger,
+    metrics,
+  })
+  stops.push(() => webhooks.stop())
+  return webhooks
+}
+
+/** @throws AppError config_invalid */
+export function webhookRules({ environment }: DeploymentParts['hosted'], file: DeploymentFile): WebhookRules {
+  return readWebhookRules(file, [file.env, environment])
+}
+
+/** The use cases of a deployment that `working` executes; its crons create runs from now on. */
+export function openUseCases(
+  parts: Pick<DeploymentParts, 'hosted' | 'logger' | 'reads' | 'disk'>,
+  { state, working }: { state: RunState; working: Working },
+  { deployment, open }: { deployment: ServedDeployment; open: OpenDeployment },
+) {
+  const { logger } = parts
+  const { store, events, cronStore } = state
+  const { file, host, userAuth } = open
+  const clock = systemClock
+  const findAssistant = assistantFinder(state.assistants, host)
+  const webhooks = webhookRules(parts.hosted, file)
+  const assertRoom = (): Promise<void> => parts.disk.assertRoom()
+  const shared = { store, clock, defaultTtl: defaultTtl(file), assertRoom }
+  const traceTotals = totalsReader(parts.reads)
+  const runs = createRuns({ ...working, ...shared, findAssistant, traceTotals, webhooks, logger })
+  const hostOf = ({ deployment_id }: Tenant): GraphHost =>
+    state.served.get(deployment_id)?.host ?? deployment.host
+  const threads = createThreads({ ...shared, runs, events, hostOf, findAssistant })
+  const streams = createStreams({ runs, threads, events, clock, logger, open: state.openStreams })
+  const runsOf = ({ user }: Caller): Runs =>
+    user === undefined || userAuth === undefined
+      ? runs
+      : runsOfUser({ runs, threads, findAssistant }, userAuth, user)
+  const crons = startCrons({
+    ...{ store: cronStore, runsOf, threads, findAssistant, webhooks, assertRoom, clock, logger },
+    deployments: [deployment.deployment_id],
+  })
+  state.crons.add(crons)
+  return { runs, threads, streams, crons, findAssistant, largeItems: state.largeItems }
+}
+
+function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+/** By id, or by name of a graph: then its default assistant. */
+function assistantFinder(assistants: AssistantStore, host: GraphHosts): Reachable['findAssistant'] {
+  return async (tenant, asked) => {
+    const id = parseUuid(asked)
+    if (id !== undefined) return assistants.get(tenant, id)
+    const isGraph = host.graphs().some(({ graph_id }) => graph_id === asked)
+    return isGraph ? assistants.get(tenant, systemAssistantId(asked)) : undefined
+  }
+}
+
+/** langgraph.json, `checkpointer.ttl`. */
+function defaultTtl({ checkpointer_ttl }: DeploymentFile): ThreadTtl | null {
+  const minutes = checkpointer_ttl?.['default_ttl']
+  if (typeof minutes !== 'number') return null
+  const strategy = checkpointer_ttl?.['strategy'] === 'keep_latest' ? 'keep_latest' : 'delete'
+  return { strategy, ttl_minutes: minutes }
+}
+
+const TOTALS = [
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'prompt_cost',
+  'completion_cost',
+  'total_cost',
+]
+
+/** Tokens and cost of a trace: those of its root, which has the trace's id. */
+function totalsReader(reads: Pick<TraceReads, 'query'>) {
+  return async ({ workspace_id }: Tenant, trace_id: string): Promise<JsonObject | null> => {
+    const query = { trace: trace_id, id: [trace_id], select: TOTALS, limit: 1, order: 'desc' } as const
+    const answer: unknown = JSON.parse(
+      new TextDecoder().decode(await reads.query(workspace_id, { ...query, id: [trace_id] })),
+    )
+    const found = isObject(answer) && Array.isArray(answer['runs']) ? answer['runs'][0] : undefined
+    if (!isObject(found)) return null
+    return Object.fromEntries(TOTALS.map((field) => [field, found[field] ?? null]))
+  }
+}

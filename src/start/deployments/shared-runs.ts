@@ -1,0 +1,64 @@
+import { resolve } from 'node:path'
+import { systemClock } from '../../base/clock.ts'
+import type { DeploymentFile } from '../../graph/project/deployment-file.ts'
+import { oneAtATime, type StoreChecks } from '../../http/server/store-checks.ts'
+import { readStoreTtl } from '../../graph/project/store-ttl.ts'
+import type { KvStore } from '../../runs/items/kv-store.ts'
+import { startItemSweeper } from '../../runs/items/sweeper.ts'
+import { observeUse } from '../../runs/execute/waiting-gauges.ts'
+import { startThreadSweeper } from '../../runs/threads/sweeper.ts'
+import { endLeftovers } from '../../storage/child-processes.ts'
+import { withPatience } from '../../storage/sql/driver/open-run-database.ts'
+import { createKvStore } from '../../storage/sql/items/kv-store.ts'
+import { readUse, repairUse } from '../../storage/sql/workspace-use.ts'
+import { type ListsOf, startLists } from '../worker-threads/lists.ts'
+import { type DeploymentParts, openRunState, type RunState, startWorking, type Working } from './run-state.ts'
+
+/** What all deployments of a server share. */
+export interface SharedRuns {
+  state: RunState
+  working: Working
+  listsOf: ListsOf
+  /** Checks of the stores. */
+  checks: StoreChecks
+}
+
+const SWEEP_MS = 60_000
+const SWEEP_ITEMS_MS = 10_000
+
+/** Opens what deployments share, on a server without a deployment of `GRAPHS`. */
+export async function openSharedRuns(parts: DeploymentParts): Promise<SharedRuns> {
+  const { config, logger } = parts
+  const state = await openRunState(parts)
+  await repairUseCounts(parts, state)
+  await endLeftovers(resolve(config.dataDir), logger)
+  const listsOf = startLists({ ...parts, place: state.place })
+  const working = await startWorking(parts, state)
+  const items = createKvStore(state.database, systemClock, { ...readStoreTtl(null), quotas: config.quotas })
+  startSweeping(parts, state, { items, file: { checkpointer_ttl: null } })
+  return { state, working, listsOf, checks: oneAtATime(state.checks) }
+}
+
+/** Corrects the counts of the workspace's use, and registers their gauge. */
+export async function repairUseCounts(
+  { workspace_id, metrics, logger, stops }: DeploymentParts,
+  { place, database }: RunState,
+): Promise<void> {
+  const mended = await withPatience(place, database, (patient) => repairUse(patient, { workspace_id }))
+  if (mended.length > 0) logger.warn({ workspace_id, counts: mended }, 'wrong counts were computed again')
+  stops.push(observeUse({ read: () => readUse(database, { workspace_id }), metrics }))
+}
+
+/** Deletes what has expired, of all deployments. */
+export function startSweeping(
+  { logger, stops }: DeploymentParts,
+  { store, events, webhookStore }: RunState,
+  { items, file }: { items: KvStore; file: Pick<DeploymentFile, 'checkpointer_ttl'> },
+): void {
+  const minutes = file.checkpointer_ttl?.['sweep_interval_minutes']
+  const everyMs = typeof minutes === 'number' && minutes > 0 ? minutes * 60_000 : SWEEP_MS
+  const sweeper = startThreadSweeper({ store, events, everyMs, logger, also: () => webhookStore.sweep() })
+  stops.push(() => sweeper.stop())
+  const itemSweeper = startItemSweeper({ items, everyMs: SWEEP_ITEMS_MS, logger })
+  stops.push(() => itemSweeper.stop())
+}

@@ -1,0 +1,119 @@
+import { systemClock } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
+import type { Metrics } from '../base/metrics.ts'
+import type { Config } from '../config.ts'
+import { createEventLog, type OpenEventLog } from '../events/create-event-log.ts'
+import type { EventBounds } from '../events/event-store.ts'
+import { RUN_DONE } from '../events/views.ts'
+import type { StoreChecks } from '../http/server/store-checks.ts'
+import { claimRedis } from './own-stores.ts'
+import { createRedisEventStore } from '../storage/redis/event-store.ts'
+import type { Installation } from '../storage/installation.ts'
+import type { Database } from '../storage/sql/driver/database.ts'
+import { openEventOutbox } from '../storage/sql/events/outbox.ts'
+import { createSqlEventStore } from '../storage/sql/events/event-store.ts'
+import { createEventWire } from '../storage/sql/events/wire.ts'
+import { createRunEvents, type RunEvents } from '../storage/sql/events/run-events.ts'
+
+export interface EventLogStart {
+  config: Pick<Config, 'databaseUrl' | 'redisUrl' | 'eventsMaxBytes'>
+  logger: Logger
+  metrics: Metrics
+  /** The database of runs. */
+  database: Database
+  installation: Pick<Installation, 'claim'>
+  bounds?: EventBounds
+}
+
+/** The event log, and the writer of the ends of runs, which uses the transactions of the run store. */
+export interface StartedEventLog {
+  events: OpenEventLog
+  runEvents: RunEvents
+  /** Stores of events other than the run database, for `/ok?check_db=1`. */
+  checks: StoreChecks
+  /** To be called before the database is closed. */
+  stop(): Promise<void>
+}
+
+/**
+ * Limits of a thread's events: a day, so that a client can resume on the next morning, but no more than the size of
+ * some long conversations.
+ */
+const BOUNDS: Omit<EventBounds, 'total_chars'> = {
+  events: 50_000,
+  chars: 64 << 20,
+  age_ms: 24 * 3_600_000,
+}
+
+function boundsOf({ eventsMaxBytes }: EventLogStart['config']): EventBounds {
+  return { ...BOUNDS, total_chars: eventsMaxBytes }
+}
+
+const CHECK_KEY_MS = 1_000
+
+/** Opens the event log: in Redis if it is configured, else in the database of runs. */
+export async function startEventLog(start: EventLogStart): Promise<StartedEventLog> {
+  const { redisUrl } = start.config
+  return redisUrl === undefined ? startInDatabase(start) : startInRedis(start, redisUrl)
+}
+
+function startInDatabase({
+  config,
+  logger,
+  metrics,
+  database,
+  bounds = boundsOf(config),
+}: EventLogStart): StartedEventLog {
+  const clock = systemClock
+  const url = config.databaseUrl
+  const wire = url === undefined ? undefined : createEventWire({ url, logger })
+  const store = createSqlEventStore({ database, clock, bounds, ...(wire && { wire }) })
+  const events = createEventLog({ store, logger, metrics })
+  const committed: OpenEventLog['committed'] = (thread, chunk) => events.committed(thread, chunk)
+  return {
+    events,
+    runEvents: createRunEvents({ clock, wire, committed }),
+    checks: {},
+    stop: () => events.close(),
+  }
+}
+
+async function startInRedis(
+  { config, logger, metrics, database, installation, bounds = boundsOf(config) }: EventLogStart,
+  redisUrl: string,
+): Promise<StartedEventLog> {
+  const clock = systemClock
+  // Loading it takes a tenth of a server's start, so it is loaded only if it is used.
+  const { openRedis } = await import('../storage/redis/redis.ts')
+  const redis = openRedis(redisUrl, logger)
+  const stopping = new AbortController()
+  const checkMark = claimRedis(installation, redis, { logger, stopping: stopping.signal })
+  const store = createRedisEventStore({
+    redis,
+    clock,
+    bounds,
+    endsRun: ({ event }) => event === RUN_DONE,
+  })
+  const events = createEventLog({ store, logger, metrics })
+  const runEvents = openEventOutbox({
+    database,
+    clock,
+    logger,
+    async deliver(id, thread, items) {
+      const chunk = await store.appendOnce(id, thread, items)
+      if (chunk !== undefined) events.committed(thread, chunk)
+    },
+    retire: (thread) => store.retire(thread),
+  })
+  return {
+    events,
+    runEvents,
+    // The check writes, because a Redis that is full or a replica still answers reads.
+    checks: { redis: () => redis.command('SET', 'weir:check', 1, 'PX', CHECK_KEY_MS).then(checkMark) },
+    async stop() {
+      stopping.abort()
+      await runEvents.close()
+      await events.close()
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { join, resolve } from 'node:path'
+import type { Logger } from '../base/log.ts'
+import type { Config, HostedConfig, RunsConfig } from '../config.ts'
+import type { DeploymentFile } from '../graph/project/deployment-file.ts'
+import { createGraphHosts, type GraphHosts } from '../graph/pool/pool.ts'
+import type { PrintedLines } from '../graph/pool/process.ts'
+import { createTypeSchemas } from '../graph/type-schemas/type-schemas.ts'
+import { langgraphWarning } from '../graph/project/langgraph-version.ts'
+import { type DeploymentWatch, servedGraphs, watchDeployment } from '../graph/pool/watch-deployment.ts'
+import { withTypes } from '../graph/pool/with-types.ts'
+import type { JsonObject } from '../schema/json.ts'
+import { recordChild } from '../storage/child-processes.ts'
+
+export interface GraphHostsParts {
+  config: Pick<Config, 'dataDir'>
+  hosted: RunsConfig & Pick<HostedConfig, 'watch'>
+  logger: Logger
+  /** Stop functions of the parts, in order of start. */
+  stops: (() => Promise<unknown> | void)[]
+}
+
+export interface HostedGraphs {
+  file: DeploymentFile
+  /** Options with which hosts open run state. */
+  storage: JsonObject
+  /** Name of the deployment. */
+  name: string
+  /** Maximum number of hosts; default 8. */
+  maxHosts?: number
+  /** Resident memory after which a host is ended; default: no bound. */
+  maxBytes?: number
+  /** Receives each line that hosts print. */
+  printed?: PrintedLines | undefined
+}
+
+/** Hosts that load the graphs in the background, and the watch over their files if it is configured. */
+export async function startGraphHosts(
+  { config, hosted, logger, stops }: GraphHostsParts,
+  { file, storage, name, maxHosts, maxBytes, printed }: HostedGraphs,
+): Promise<{ host: GraphHosts; watch: DeploymentWatch | undefined }> {
+  const { environment, stallMs, cancelGraceMs } = hosted
+  const dataDir = resolve(config.dataDir)
+  const watch = hosted.watch ? watchDeployment({ file, environment, logger }) : undefined
+  stops.push(() => watch?.close())
+  const record = (child: string, pid: number) => recordChild(dataDir, child, pid)
+  const types = createTypeSchemas({ folder: join(dataDir, 'type-schemas'), environment, logger, record })
+  stops.push(() => types.stop())
+  const hosts = createGraphHosts({
+    ...{ file, storage, project: name, environment, stallMs, cancelGraceMs, logger, printed },
+    record,
+    ...(maxHosts !== undefined && { maxHosts }),
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(watch && { loaded: (files) => watch.add(files) }),
+  })
+  const host = withTypes(hosts, types, file)
+  const warning = langgraphWarning(file.graphs.map((entry) => entry.file))
+  if (warning !== undefined) {
+    const { message, ...versions } = warning
+    logger.warn({ deployment: name, ...versions }, message)
+  }
+  stops.push(() => host.stop())
+  host.ready().then(
+    () => logger.info({ deployment: name, graphs: servedGraphs(host) }, 'graphs are loaded'),
+    // The host pool has logged the failure.
+    () => undefined,
+  )
+  return { host, watch }
+}
+
+/** Resolves when the graphs are loaded: the message of each that failed. */
+export async function graphFailuresOf(host: GraphHosts | undefined): Promise<string[]> {
+  // The failures below contain the reason why a host could not be opened.
+  await host?.ready().catch(() => undefined)
+  return (host?.graphs() ?? []).flatMap(({ unavailable }) => (unavailable === null ? [] : [unavailable]))
+}

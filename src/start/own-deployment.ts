@@ -1,0 +1,66 @@
+import { basename, resolve } from 'node:path'
+import { uuidOfName } from '../base/ids.ts'
+import type { HostedConfig } from '../config.ts'
+import { pickConfigurableHeaders, readDeploymentFile } from '../graph/project/deployment-file.ts'
+import { readStoreTtl } from '../graph/project/store-ttl.ts'
+import { oneAtATime } from '../http/server/store-checks.ts'
+import { systemAssistants } from '../runs/assistants/system.ts'
+import { endLeftovers } from '../storage/child-processes.ts'
+import { type DeploymentParts, openRunState, startWorking } from './deployments/run-state.ts'
+import {
+  itemsOf,
+  openUseCases,
+  openWebhooks,
+  type RunningDeployment,
+  startUserAuth,
+  webhookSender,
+} from './deployments/serving.ts'
+import { type SharedRuns, repairUseCounts, startSweeping } from './deployments/shared-runs.ts'
+import { startGraphHosts } from './graph-hosts.ts'
+import { startLists } from './worker-threads/lists.ts'
+import { followFile, startProject } from './project.ts'
+
+/** The deployment of `GRAPHS`, and what it shares with the deployments of the control plane. */
+export interface OwnDeployment extends RunningDeployment {
+  shared: SharedRuns
+}
+
+/** Starts the parts of the deployment; its runs of earlier processes continue. */
+export async function startDeployment(
+  parts: DeploymentParts & { hosted: HostedConfig },
+): Promise<OwnDeployment> {
+  const { config, hosted, logger } = parts
+  const file = await readDeploymentFile(resolve(hosted.graphs), hosted.environment)
+  const name = hosted.name ?? basename(file.folder)
+  const tenant = { workspace_id: parts.workspace_id, deployment_id: uuidOfName(name, parts.workspace_id) }
+  const state = await openRunState(parts)
+  const { events, assistants, storage } = state
+  await repairUseCounts(parts, state)
+  await endLeftovers(resolve(config.dataDir), logger)
+  const { host, watch } = await startGraphHosts(parts, { file, storage, name })
+  await assistants.ensure(tenant, systemAssistants(host.graphs()))
+  const items = itemsOf(parts, state, { file, host })
+  const listsOf = startLists({ ...parts, place: state.place })
+  const lists = listsOf({ items, ...readStoreTtl(file.store_ttl) })
+  const userAuth = startUserAuth(parts, file)
+  const project = await startProject(parts, file, watch && ((files) => watch.add(files)))
+  const open = { tenant, file, host, userAuth, project, ...(await webhookSender(parts)) }
+  const webhooks = openWebhooks(parts, state, { ...open, isFirst: true })
+  const deployment = { ...tenant, name, host, revision_id: null, concurrency: hosted.concurrency, webhooks }
+  state.served.set(tenant.deployment_id, deployment)
+  const working = await startWorking(parts, state)
+  const useCases = openUseCases(parts, { state, working }, { deployment, open })
+  startSweeping(parts, state, { items, file })
+  const headerRule = followFile(watch, { file, host, project, userAuth }, () =>
+    assistants.ensure(tenant, systemAssistants(host.graphs())),
+  )
+  const checks = oneAtATime(state.checks)
+  return {
+    ...useCases,
+    ...{ name, tenant, assistants, items, lists, host, userAuth, project, events },
+    http: file.http,
+    headersFor: (headers) => pickConfigurableHeaders(headerRule(), headers),
+    checks,
+    shared: { state, working, listsOf, checks },
+  }
+}

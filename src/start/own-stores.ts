@@ -1,0 +1,125 @@
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { toAppError } from '../base/errors.ts'
+import { syncDirectory } from '../base/files/sync-directory.ts'
+import { newUuid } from '../base/ids.ts'
+import type { Logger } from '../base/log.ts'
+import { pause } from '../base/pause.ts'
+import { retry } from '../base/retry.ts'
+import type { Config } from '../config.ts'
+import type { OpenedClickHouse } from '../storage/clickhouse/open.ts'
+import {
+  clickHouseStore,
+  folderStore,
+  type Installation,
+  type MarkedStore,
+  redisStore,
+  sqlStore,
+} from '../storage/installation.ts'
+import type { RedisConnection } from '../storage/redis/redis.ts'
+import type { Database } from '../storage/sql/driver/database.ts'
+import { keptValue } from '../storage/files/kept-value.ts'
+
+/** How long a start waits for the installation id that is stored in a ClickHouse server. */
+const CLAIM_MS = 5_000
+const RETRY_MS = 1_000
+
+/**
+ * Checks that ClickHouse belongs to the same installation as the other stores. A server that is down is checked once it
+ * answers. `ready` of the result resolves only after a check that succeeded, so nothing is stored before.
+ * Once `stopping` aborts it waits no more.
+ */
+export async function claimClickHouse(
+  { config, logger, stopping }: { config: Config; logger: Logger; stopping: AbortSignal },
+  clickhouse: OpenedClickHouse,
+  installation: Pick<Installation, 'claim'>,
+): Promise<OpenedClickHouse & { check(): Promise<void> }> {
+  const { connection } = clickhouse
+  const isEmbedded = config.clickhouseUrl === undefined
+  const store = await markedClickHouse(config, connection)
+  let outcome: (() => Promise<void>) | undefined
+  const claimed = clickhouse.ready
+    .then(() => claimWhenUp(installation, store, stopping))
+    // A server that stops must not begin to store.
+    .then((check) => (check === undefined ? new Promise<void>(() => undefined) : void (outcome = check)))
+  const isUp = isEmbedded || (await connection.ping())
+  if (isUp) await Promise.race([claimed, pause(CLAIM_MS, stopping)])
+  const ready = claimed.catch((error: unknown) => {
+    logger.error({ err: error }, 'ClickHouse is not used: it is not the store of this installation')
+    outcome = () => Promise.reject(toAppError(error))
+    return new Promise<void>(() => undefined)
+  })
+  return { ...clickhouse, ready, check: async () => outcome?.() }
+}
+
+/** The name of an embedded ClickHouse holds the id of this server: servers that share a database have one each. */
+async function markedClickHouse(
+  config: Config,
+  connection: OpenedClickHouse['connection'],
+): Promise<MarkedStore> {
+  if (config.clickhouseUrl !== undefined)
+    return clickHouseStore('clickhouse', 'The ClickHouse of CLICKHOUSE_URL', connection)
+  const place = join(resolve(config.dataDir), 'clickhouse')
+  return clickHouseStore(`clickhouse ${await instanceOf(config)}`, place, connection)
+}
+
+/** Claims a store; repeats that until the store answers. Undefined when `stopping` aborts before. */
+export async function claimWhenUp(
+  installation: Pick<Installation, 'claim'>,
+  store: MarkedStore,
+  stopping: AbortSignal,
+): Promise<(() => Promise<void>) | undefined> {
+  return await retry(() => installation.claim(store), {
+    pauses: [RETRY_MS],
+    mayRetry: (error) => toAppError(error).retryable,
+    signal: stopping,
+  })
+}
+
+/** Claims the run database; resolves with a check that it is still the same one. */
+export function claimRuns(
+  installation: Installation,
+  { url, file }: { url: string | undefined; file: string },
+  database: Database,
+): Promise<() => Promise<void>> {
+  const place = url === undefined ? file : 'The schema weir_runs of DATABASE_URL'
+  return installation.claim(sqlStore('runs', place, database))
+}
+
+/** Claims the Redis of events once it answers. The returned check rejects when it belongs to another installation. */
+export function claimRedis(
+  installation: Pick<Installation, 'claim'>,
+  redis: Pick<RedisConnection, 'command'>,
+  { logger, stopping }: { logger: Logger; stopping: AbortSignal },
+): () => Promise<void> {
+  let check = (): Promise<void> => Promise.resolve()
+  claimWhenUp(installation, redisStore(redis), stopping).then(
+    (claimed) => (check = claimed ?? check),
+    (error: unknown) => {
+      logger.error({ err: error }, 'Redis belongs to another installation')
+      check = () => Promise.reject(toAppError(error))
+    },
+  )
+  return () => check()
+}
+
+/** Claims the folders of this server; resolves with a check that they are still the same ones. */
+export async function claimFolders(config: Config, installation: Installation): Promise<() => Promise<void>> {
+  const { dataDir } = config
+  const instance = await instanceOf(config)
+  const folders = ['ingest-log', 'blobs'].map((name) => ({ name, path: join(resolve(dataDir), name) }))
+  for (const { path } of folders) await mkdir(path, { recursive: true, mode: 0o700 })
+  // Before they are claimed: after a power cut, a database must not list a folder that does not exist.
+  await syncDirectory(resolve(dataDir))
+  const checks: (() => Promise<void>)[] = []
+  for (const { name, path } of folders)
+    checks.push(await installation.claim(folderStore(`${name} ${instance}`, path)))
+  return async () => {
+    for (const check of checks) await check()
+  }
+}
+
+/** The id of the server that uses DATA_DIR. */
+function instanceOf({ dataDir }: Pick<Config, 'dataDir'>): Promise<string> {
+  return keptValue(resolve(dataDir), 'instance-id', newUuid)
+}

@@ -1,0 +1,383 @@
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createAuthenticator } from '../identity/authenticator.ts'
+import type { Bootstrapped } from '../identity/bootstrap.ts'
+import { systemClock } from '../base/clock.ts'
+import { AppError } from '../base/errors.ts'
+import { createLogger, type Logger } from '../base/log.ts'
+import { createMetrics, type Metrics } from '../base/metrics.ts'
+import { misspeltText } from '../base/text/misspelt-names.ts'
+import type { DeploymentHosting } from '../deploy/hosting.ts'
+import { packageVersion } from '../base/node/package-version.ts'
+import type { Config } from '../config.ts'
+import { prepareDataDir, toStartError } from './data-dir.ts'
+import { createBrowserGates } from '../http/server/browser/browser-gates.ts'
+import type { AppDeps } from '../http/platform/app-deps.ts'
+import { createLiveStreams } from '../http/platform/reply/live-streams.ts'
+import { createSignIn } from '../http/platform/sign-in.ts'
+import { downStores, oneAtATime, type StoreChecks, watchStores } from '../http/server/store-checks.ts'
+import { createIngester, observeIngest } from '../ingest/create-ingester.ts'
+import { createReads } from '../query/create-reads.ts'
+import type { BlobStore } from '../ingest/store/blob-store.ts'
+import type { DataDisk } from '../ingest/store/data-disk.ts'
+import type { DeletionStore } from '../ingest/deletion/deletion-store.ts'
+import { deletingLateRecords } from '../ingest/deletion/late-records.ts'
+import type { Ingester } from '../ingest/ingester.ts'
+import { openIngestLog } from '../ingest/log/ingest-log.ts'
+import type { ProjectStore } from '../ingest/project-store.ts'
+import type { ReadStore } from '../ingest/store/stats-store.ts'
+import type { PriceStore } from '../ingest/prices/price-store.ts'
+import { createPriceLookup } from '../ingest/prices/price-lookup.ts'
+import { type Repricer, type RepricerDeps, startRepricer } from '../ingest/prices/repricer.ts'
+import { type Lanes, startLanes } from '../ingest/start-lanes.ts'
+import { createLiveFeed, type LiveFeed } from '../ingest/live/live-feed.ts'
+import { createUsageGate } from '../ingest/usage-gate.ts'
+import { createStoreBatch } from '../ingest/store/store-batch.ts'
+import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
+import { startStoreWriter } from '../ingest/store/store-writer.ts'
+import { createRegistry } from '../schema/registry.ts'
+import { createFileBlobStore } from '../storage/files/blob-store.ts'
+import { watchDataDisk } from '../storage/files/data-disk.ts'
+import { type OpenedClickHouse, openClickHouse } from '../storage/clickhouse/open.ts'
+import { createTraceStore } from '../storage/clickhouse/trace-store.ts'
+import { claimClickHouse, claimFolders } from './own-stores.ts'
+import { startCounting, type UsageCounting } from './counting.ts'
+import { startDeployment } from './own-deployment.ts'
+import { openFurtherDeployments } from './deployments/further-deployments.ts'
+import { createFeedback, startDeleting, startUpkeep } from './stored-traces.ts'
+import { openSqlStores, type SqlStores } from './sql-stores.ts'
+import { readDeploymentFile } from '../graph/project/deployment-file.ts'
+import { announceServer, type AppLinks, createAppLinks } from './server-address.ts'
+import { assertPortsFree, type MovedPort, startHttp } from './http.ts'
+import { graphFailuresOf } from './graph-hosts.ts'
+import { startTelemetry } from '../telemetry.ts'
+import type { DecodeLimits } from '../trace/decode/decoded.ts'
+
+/** A running Weir. */
+export interface WeirServer {
+  /** URL of the platform API, e.g. `http://127.0.0.1:1984`. */
+  readonly url: string
+  /** URL of the deployment API; undefined when no deployment is hosted. */
+  readonly deploymentUrl: string | undefined
+  /** URL of OTLP over gRPC; undefined when it is off or its default port is taken. */
+  readonly otlpGrpcUrl: string | undefined
+  /** Runs deployments beside that of `GRAPHS`. */
+  readonly hosting: DeploymentHosting
+  /** Links to the web interface. */
+  readonly app: AppLinks
+  /** Resolves when the graphs are loaded: one sentence for each that failed. */
+  graphFailures(): Promise<readonly string[]>
+  /** Default ports that were taken and replaced. */
+  readonly movedPorts: readonly MovedPort[]
+  /** True when no server has used this data directory before. */
+  readonly isFirst: boolean
+  /** The identity of the first start, and the key if it is known. */
+  readonly identity: Bootstrapped
+  /**
+   * Accepts no new connection, waits for running requests, stores acknowledged data as far as the store responds (the
+   * rest stays in the ingest log), and ends every child and thread.
+   */
+  stop(): Promise<void>
+}
+
+/** Parts that a caller may provide. */
+export interface ServerOverrides {
+  logger?: Logger
+  /** Accepts a store that was emptied since the last start. */
+  acceptEmptyStore?: boolean
+  /** Resolves when the server must stop: a start that waits for a store then ends. */
+  stopping?: Promise<unknown>
+}
+
+const DRAIN_MS = 10_000
+const MB = 1 << 20
+const MAX_PARTS = 25_000
+const MAX_PART_BYTES = 50 * MB
+/** Minimum rate of a request body. */
+const SENDER_LIMITS = { body_window_ms: 15_000, min_body_bytes_per_second: 4096 }
+const OPEN_FRAGMENT_BYTES = 64 * MB
+
+/**
+ * Stores of runs and identity, to which parts write while they stop. Data acknowledged by ingest is already on disk.
+ */
+const STATE_STORES = ['sql', 'runs', 'redis']
+/** Time limit for stopping all parts while one of these stores does not respond; after it each part has a moment. */
+const OUTAGE_STOP_MS = 4_000
+const MOMENT_MS = 100
+
+/** Resolves when a part is not waited for any more; empty without a time limit. */
+function lateAt(until: number): Promise<void>[] {
+  if (until === Number.POSITIVE_INFINITY) return []
+  return [delay(Math.max(MOMENT_MS, until - performance.now()))]
+}
+
+/** Starts everything in dependency order. Rejects with an AppError and leaves nothing running when a part fails. */
+export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<WeirServer> {
+  const logger = overrides.logger ?? createLogger({ level: config.logLevel })
+  const stops: Stops = []
+  const stopping = new AbortController()
+  let storesDown = async (): Promise<string[]> => []
+  void overrides.stopping?.then(() => stopping.abort())
+  const stop = async (): Promise<void> => {
+    stopping.abort()
+    const down = await storesDown()
+    if (down.length > 0)
+      logger.warn({ down }, 'stop: stores do not answer; the server stops without waiting for them')
+    const until = down.length > 0 ? performance.now() + OUTAGE_STOP_MS : Number.POSITIVE_INFINITY
+    for (let end = stops.pop(); end; end = stops.pop()) {
+      const ended = Promise.resolve(end()).catch((error: unknown) =>
+        logger.error({ err: error }, 'stop: a part failed to stop'),
+      )
+      await Promise.race([ended, ...lateAt(until)])
+    }
+  }
+  try {
+    const { acceptEmptyStore = false } = overrides
+    const base = { config, logger, metrics: createMetrics(), stops, stopping: stopping.signal }
+    const { checks, ...parts } = await startParts({ ...base, acceptEmptyStore })
+    storesDown = () => downStores(checks, STATE_STORES)
+    let stopped: Promise<void> | undefined
+    const stopOnce = (): Promise<void> => {
+      if (stopped === undefined) logger.info('stopping')
+      return (stopped ??= stop().then(() => logger.info('stopped')))
+    }
+    return { ...parts, stop: stopOnce }
+  } catch (error) {
+    await stop()
+    throw explained(error, config, logger)
+  }
+}
+
+/** The error of a failed start, with a message and a code; the stack of an unexpected one is logged. */
+function explained(thrown: unknown, { dataDir }: Config, logger: Logger): unknown {
+  const error = toStartError(thrown, dataDir)
+  if (error instanceof AppError) return error
+  logger.fatal({ err: error }, 'the start failed')
+  const reason = error instanceof Error ? error.message : String(error)
+  return new AppError('internal', { message: `The start failed: ${reason}`, cause: error })
+}
+
+/** Stop functions of the parts, in order of start; they run in reverse. */
+type Stops = (() => Promise<unknown> | void)[]
+
+/** Dependencies of every part. */
+interface Base {
+  config: Config
+  logger: Logger
+  metrics: Metrics
+  stops: Stops
+  /** Aborts when the server must stop. */
+  stopping: AbortSignal
+  acceptEmptyStore: boolean
+}
+
+async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { checks: StoreChecks }> {
+  const { config, logger, metrics, stops } = base
+  await prepare(base)
+  const disk = await startDisk(base)
+  const opening = startClickHouse(base)
+  const sql = await openSqlStores(base)
+  const { identity, identityStore, projects, prices, repriceJobs, sharing, usageLimits, installation } = sql
+  const clickhouse = await claimClickHouse(base, await opening, installation)
+  const checkFolders = await claimFolders(config, installation)
+  const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
+  startUpkeep(base, clickhouse)
+  const limits = decodeLimits(config)
+  const blobs = createFileBlobStore(join(config.dataDir, 'blobs'))
+  const lanes = await startTraceLanes(base)
+  const usage = startCounting({ ...base, ...sql, clickhouse })
+  const stored = { store, ready: clickhouse.ready, projects, prices }
+  const feed = startLive(base, sql)
+  const ingestParts = { ...stored, lanes, blobs, usage, disk, feed, deletions: sql.deletions }
+  const ingester = await startIngest(base, ingestParts)
+  const repricer = startRepricing(base, ingester, { ...stored, lane: lanes.read, jobs: repriceJobs })
+  const reading = { prices, limits, links: sharing, clock: systemClock }
+  const read = createReads({ store, readLane: lanes.read }, reading)
+  const served = { ingester, limits, reads: read.reads, disk }
+  const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation }
+  const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
+  const further = await openFurtherDeployments({
+    ...{ ...parts, hosted: config.runs, own: hosted, database: sql.database },
+    own_created_at: identity.workspace.created_at,
+  })
+  const checkClickHouse = (): Promise<void> => store.ping().then(clickhouse.check)
+  const checkDisk = (): Promise<void> => disk.check().then(checkFolders)
+  const own = oneAtATime({ clickhouse: checkClickHouse, sql: sql.check, disk: checkDisk })
+  const checks = { ...own, ...hosted?.checks }
+  const deps: AppDeps = {
+    ingester,
+    ...read,
+    feedback: createFeedback(sql.database, { store, ingester }),
+    ...{ sharing, projects, prices },
+    findPrice: createPriceLookup(lanes.read, prices),
+    repricer,
+    deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
+    usage: usage.sources,
+    ...{ usageLimits, identity: identityStore, blobs },
+    ...doorOf(config, sql),
+    controlPlane: further.controlPlane,
+    signIn: createSignIn(sql.sessions, hosted?.name),
+    live: createLiveStreams({ feed, health: () => ingester.health(), limits: config.streams }),
+    registry: createRegistry(),
+    ...{ metrics, logger, clock: systemClock, publicUrl: config.publicUrl, checks, disk },
+    limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
+    version: packageVersion(),
+  }
+  stops.push(watchStores({ checks, metrics }))
+  const listening = await startHttp({ config, logger, deps, hosted, stops, ...further })
+  await further.restore()
+  const { isFirst, withdraw } = await announceServer(config.dataDir, listening)
+  stops.push(withdraw)
+  const app = createAppLinks(config, listening.url, sql)
+  return { checks, identity, isFirst, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
+}
+
+/** The feed of changes; it ends after what publishes to it. */
+function startLive({ stops }: Base, { livePeers }: SqlStores): LiveFeed {
+  const feed = createLiveFeed(livePeers)
+  stops.push(() => feed.close())
+  return feed
+}
+
+function startTraceLanes({ config, logger, stops }: Base): Promise<Lanes> {
+  return startLanes({
+    processors: config.processors.map((path) => resolve(path)),
+    open_fragment_bytes: config.clickhouseUrl === undefined ? OPEN_FRAGMENT_BYTES : 0,
+    logger,
+    stops,
+  })
+}
+
+async function prepare({ config, logger, metrics, stops }: Base): Promise<void> {
+  for (const misspelt of config.misspelt) logger.warn(misspeltText(misspelt))
+  await assertPortsFree(config)
+  // A missing file must fail the start before anything is created or opened.
+  if (config.hosted) await readDeploymentFile(resolve(config.hosted.graphs), config.hosted.environment)
+  await prepareDataDir(config.dataDir)
+  const telemetry = await startTelemetry({ endpoint: config.otlpEndpoint, metrics, logger })
+  stops.push(() => telemetry.stop())
+}
+
+/** Authentication by key or session; with AUTH=off every request that the browser gates accept. */
+function doorOf(
+  { auth, host, publicUrl }: Config,
+  { identityStore: store, sessions, identity }: SqlStores,
+): Pick<AppDeps, 'authenticator' | 'gates' | 'sessionGates'> {
+  const gates = createBrowserGates({ host, publicUrl })
+  const stored = { store, sessions, clock: systemClock }
+  if (auth) return { authenticator: createAuthenticator(stored), gates: undefined, sessionGates: gates }
+  const authenticator = createAuthenticator({ ...stored, openGrant: identity.grant })
+  return { authenticator, gates, sessionGates: undefined }
+}
+
+async function startDisk({ config, logger, metrics, stops }: Base): Promise<DataDisk> {
+  const dir = resolve(config.dataDir)
+  const disk = await watchDataDisk({ dir, minFreeBytes: config.diskMinFreeBytes, logger, metrics })
+  stops.push(() => disk.stop())
+  return disk
+}
+
+function decodeLimits({ ingestMaxBodyBytes }: Config): DecodeLimits {
+  return { max_body_bytes: ingestMaxBodyBytes, max_parts: MAX_PARTS, max_part_bytes: MAX_PART_BYTES }
+}
+
+/** Opens while other parts start; a ClickHouse that could not be opened needs no stop. */
+function startClickHouse({ config, logger, stops }: Base): Promise<OpenedClickHouse> {
+  const opening = openClickHouse({
+    url: config.clickhouseUrl,
+    cluster: config.clickhouseCluster,
+    dataDir: resolve(config.dataDir),
+    logger,
+  })
+  stops.push(() =>
+    opening.then(
+      (clickhouse) => clickhouse.stop(),
+      () => undefined,
+    ),
+  )
+  return opening
+}
+
+interface IngestParts {
+  store: ReadStore
+  ready: Promise<void>
+  lanes: Lanes
+  projects: ProjectStore
+  prices: PriceStore
+  blobs: BlobStore
+  deletions: DeletionStore
+  usage: UsageCounting
+  disk: DataDisk
+  feed: LiveFeed
+}
+
+/** Log, writer and ingester: stopping stores the content of the log, as far as the store responds. */
+async function startIngest(
+  base: Base,
+  { store, ready, lanes, projects, prices, blobs, usage, disk, deletions, feed }: IngestParts,
+): Promise<Ingester> {
+  const { config, logger, metrics, stops } = base
+  const dir = join(config.dataDir, 'ingest-log')
+  const log = await openIngestLog({ dir, maxBytes: config.ingestLogMaxBytes, logger })
+  stops.push(() => log.close())
+  const exclusive = config.clickhouseUrl === undefined
+  const storing = createStoreBatch({
+    store,
+    deriveLane: lanes.derive,
+    prices,
+    usage: usage.recorder,
+    live: feed,
+    exclusive,
+    logger,
+    metrics,
+  })
+  const storeBatch = deletingLateRecords(storing, { deletions, clock: systemClock, logger })
+  const writer = startStoreWriter({ log, storeBatch, ready, logger, metrics })
+  stops.push(() => writer.stop(DRAIN_MS))
+  const ingester = createIngester({
+    decodeLane: lanes.decode,
+    usage: usage.recorder,
+    projects,
+    blobs,
+    log,
+    writer,
+    disk,
+    gate:
+      usage.tally &&
+      createUsageGate({
+        limits: usage.limits,
+        tally: usage.tally,
+        stored: () => log.committed,
+        reached: (position) => writer.reached(position),
+        clock: systemClock,
+        logger,
+      }),
+    ...{ ack: config.ingestAck, deleted: deletions, logger },
+    metrics,
+    clock: systemClock,
+    lanes: { ...lanes },
+  })
+  observeIngest(metrics, ingester)
+  return ingester
+}
+
+function startRepricing(
+  base: Base,
+  ingester: Ingester,
+  parts: Omit<RepricerDeps, 'isStored' | 'clock' | 'logger'>,
+): Repricer {
+  const repricer = startRepricer({
+    ...parts,
+    isStored: (time) => isStored(ingester, time),
+    clock: systemClock,
+    logger: base.logger,
+  })
+  base.stops.push(() => repricer.stop())
+  return repricer
+}
+
+/** True when nothing received before `time` is waiting for the store. */
+function isStored(ingester: Ingester, time: number): boolean {
+  const { oldest_waiting_at } = ingester.health()
+  return oldest_waiting_at === null || Date.parse(oldest_waiting_at) > time
+}

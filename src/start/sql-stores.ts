@@ -1,0 +1,67 @@
+import { join, resolve } from 'node:path'
+import { systemClock } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
+import type { Config } from '../config.ts'
+import { bootstrapIdentity } from '../identity/bootstrap.ts'
+import { openInstallation, sqlStore } from '../storage/installation.ts'
+import { createBrowserSessionStore } from '../storage/sql/identity/browser-session-store.ts'
+import { createIdentityStore } from '../storage/sql/identity/identity-store.ts'
+import { createUsageLimitStore } from '../storage/sql/identity/usage-limit-store.ts'
+import { switchUsage } from '../storage/sql/identity/usage-switches.ts'
+import { openSql } from '../storage/sql/driver/open.ts'
+import { createPostgresLivePeers } from '../storage/sql/driver/live-peers.ts'
+import { createPriceStore } from '../storage/sql/prices/price-store.ts'
+import { createSharing } from './stored-traces.ts'
+import { createDeletionStore } from '../storage/sql/deletion/deletion-store.ts'
+import { createProjectStore } from '../storage/sql/projects/store.ts'
+import { createRepriceJobStore } from '../storage/sql/prices/reprice-job-store.ts'
+
+export interface SqlStoreParts {
+  config: Config
+  logger: Logger
+  /** Stop functions of the parts, in order of start. */
+  stops: (() => Promise<unknown> | void)[]
+  acceptEmptyStore: boolean
+}
+
+export type SqlStores = Awaited<ReturnType<typeof openSqlStores>>
+
+/** The SQL store: organization, workspaces, keys, projects, own prices. */
+export async function openSqlStores({ config, logger, stops, acceptEmptyStore }: SqlStoreParts) {
+  const dataDir = resolve(config.dataDir)
+  const file = join(dataDir, 'weir.db')
+  // Acknowledged traces are useless without their project, which must survive the same failures.
+  const database = await openSql({ url: config.databaseUrl, file, synchronous: 'full' })
+  stops.push(() => database.close())
+  const place = config.databaseUrl === undefined ? file : 'The database of DATABASE_URL'
+  const installation = await openInstallation({ database, place, dataDir, acceptEmpty: acceptEmptyStore })
+  const identityStore = createIdentityStore(database)
+  const options = { dataDir, bootstrapKey: config.bootstrapApiKey, clock: systemClock }
+  const identity = await bootstrapIdentity(identityStore, options)
+  if (identity.ignoredBootstrapKey) {
+    logger.warn('BOOTSTRAP_API_KEY is not a key of this data directory and is ignored')
+  }
+  if (identity.replaced) {
+    logger.warn({ file: join(dataDir, 'api-key') }, 'no admin key stood any more: a new one was made')
+  }
+  return {
+    database,
+    identity,
+    identityStore,
+    /** Undefined: no other server shares the store. */
+    livePeers:
+      config.databaseUrl === undefined
+        ? undefined
+        : createPostgresLivePeers({ url: config.databaseUrl, database, logger }),
+    sessions: createBrowserSessionStore(database),
+    installation,
+    check: await installation.claim(sqlStore('sql', place, database)),
+    sharing: createSharing(database),
+    deletions: createDeletionStore(database, systemClock),
+    projects: createProjectStore(database, systemClock),
+    prices: createPriceStore(database, systemClock),
+    repriceJobs: createRepriceJobStore(database),
+    usageLimits: createUsageLimitStore(database, systemClock),
+    usagePeriods: await switchUsage(database, config.granularUsage, systemClock.now()),
+  }
+}

@@ -1,0 +1,82 @@
+import { systemClock } from '../base/clock.ts'
+import type { Logger } from '../base/log.ts'
+import type { Feedback, Sharing } from '../http/platform/app-deps.ts'
+import { createRateLimit } from '../http/platform/rate-limit.ts'
+import { type Deleter, type DeleterDeps, startDeleter } from '../ingest/deletion/deleter.ts'
+import { createFeedbackRecords, type FeedbackRecordsDeps } from '../ingest/feedback/records.ts'
+import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
+import { createTraceDeletion } from '../storage/clickhouse/deletion.ts'
+import { startIndexingWords } from '../storage/clickhouse/search/index-words.ts'
+import type { OpenedClickHouse } from '../storage/clickhouse/open.ts'
+import { startRepair } from '../storage/clickhouse/repair-double-rows.ts'
+import type { Database } from '../storage/sql/driver/database.ts'
+import { createFeedbackConfigStore } from '../storage/sql/feedback/config-store.ts'
+import { createFeedbackTokenStore } from '../storage/sql/feedback/token-store.ts'
+import { serverSecret } from '../storage/sql/shares/server-secret.ts'
+import { createShareStore } from '../storage/sql/shares/share-store.ts'
+
+/** Reads of one share in a minute. */
+const SHARE_READS = { max: 300, window_ms: 60_000 }
+/** Calls of one token in a minute. */
+const TOKEN_CALLS = { max: 60, window_ms: 60_000 }
+
+/** The dependencies of the feedback routes. */
+export function createFeedback(
+  database: Database,
+  stored: Omit<FeedbackRecordsDeps, 'clock'>,
+  clock = systemClock,
+): Feedback {
+  return {
+    records: createFeedbackRecords({ ...stored, clock }),
+    configs: createFeedbackConfigStore(database, clock),
+    tokens: createFeedbackTokenStore(database),
+    tokenLimit: createRateLimit({ ...TOKEN_CALLS, clock }),
+  }
+}
+
+interface Background {
+  logger: Logger
+  stops: (() => Promise<unknown> | void)[]
+}
+
+/** Starts what repairs and indexes stored rows in the background. */
+export function startUpkeep(
+  { logger, stops }: Background,
+  { connection, ready }: Pick<OpenedClickHouse, 'connection' | 'ready'>,
+): void {
+  stops.push(startRepair(connection, ready, logger), startIndexingWords(connection, ready, logger))
+}
+
+/** The dependencies of sharing. */
+export function createSharing(database: Database, clock = systemClock): Sharing {
+  return {
+    shares: createShareStore(database, clock),
+    limit: createRateLimit({ ...SHARE_READS, clock }),
+    attachmentKey: serverSecret(database, 'attachment-links'),
+  }
+}
+
+interface DeletingParts extends Pick<DeleterDeps, 'deletions' | 'ingester' | 'blobs'> {
+  sharing: Sharing
+  clickhouse: Pick<OpenedClickHouse, 'connection' | 'ready'>
+}
+
+/** Starts the deletions in the background, and the sweeps of what has expired. */
+export function startDeleting(
+  { logger, stops }: Background,
+  { clickhouse: { connection, ready }, deletions, sharing: { shares }, ingester, blobs }: DeletingParts,
+): Deleter {
+  const traces = createTraceDeletion(connection, STORED_COLUMNS.runs)
+  const deleter = startDeleter({
+    traces,
+    ready,
+    deletions,
+    shares,
+    ingester,
+    blobs,
+    clock: systemClock,
+    logger,
+  })
+  stops.push(() => deleter.stop())
+  return deleter
+}

@@ -1,0 +1,37 @@
+import { childEntry } from '../../base/child-entry.ts'
+import type { Logger } from '../../base/log.ts'
+import type { ItemText, LargeItems } from '../../runs/items/large-items.ts'
+import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
+import type { MatchTask, TextsTask } from '../children/item-thread.ts'
+
+export interface LargeItemsStart {
+  logger: Logger
+  stops: (() => Promise<unknown> | void)[]
+}
+
+const TIMEOUT_MS = 30_000
+/** A thread that is idle for this long ends. */
+const IDLE_MS = 20_000
+/** A value that needs more ends its thread, but not the process. */
+const HEAP_MB = 1024
+
+/** A thread that reads large values of items, started with the first one. */
+export function startLargeItems({ logger, stops }: LargeItemsStart): LargeItems {
+  const pool = createWorkerPool({
+    entry: childEntry('item-thread'),
+    name: 'large-items',
+    size: 1,
+    depth: 1,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    taskTimeoutMs: TIMEOUT_MS,
+    idleMs: IDLE_MS,
+    logger,
+  })
+  stops.push(() => pool.close())
+  return {
+    texts: (json, paths) =>
+      pool.run<ItemText[]>({ name: 'texts', input: { json, paths } satisfies TextsTask }),
+    matches: (json, others, filter) =>
+      pool.run<boolean>({ name: 'matches', input: { json, others, filter } satisfies MatchTask }),
+  }
+}

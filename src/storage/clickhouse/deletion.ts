@@ -1,0 +1,77 @@
+import { NIL_UUID } from '../../base/ids.ts'
+import type { TraceDeletion } from '../../ingest/deletion/trace-deletion.ts'
+import type { ClickHouse } from './connect.ts'
+import { listSql } from './list-sql.ts'
+
+/** In the order of deletion: `trace_runs` comes last, because the rest of a trace is found by it. */
+const TABLES = [
+  'run_fragments',
+  'feedback',
+  'waiting_children',
+  'run_places',
+  'thread_runs',
+  'runs',
+  'trace_runs',
+] as const
+/** A SHA-256 in the text of `attachments`. */
+const SHA256 = `extractAll(attachments, '[0-9a-f]{64}')`
+
+/** Deletions over a ClickHouse whose schema is migrated; `columns` are those of table `runs`. */
+export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly string[]): TraceDeletion {
+  const ids = async (name: string, sql: string, params: Record<string, unknown>): Promise<string[]> => {
+    const rows = await clickhouse.rows<Record<string, string>>(sql, { params })
+    return rows.flatMap((row) => row[name] ?? [])
+  }
+  return {
+    runsOfProject: (workspace_id, project_id, before, limit) =>
+      ids(
+        'run_id',
+        `SELECT run_id FROM runs FINAL
+         WHERE workspace_id = {workspace_id:UUID} AND project_id = {project_id:UUID}
+           AND received_at < fromUnixTimestamp64Milli({before:Int64})
+         LIMIT {limit:UInt32}`,
+        { workspace_id, project_id, before, limit },
+      ),
+    runsOfTraces: (workspace_id, trace_ids, limit) =>
+      ids(
+        'run_id',
+        `SELECT run_id FROM trace_runs FINAL
+         WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {trace_ids:Array(UUID)} LIMIT {limit:UInt32}`,
+        { workspace_id, trace_ids, limit },
+      ),
+    async tracesOf(workspace_id, query) {
+      const { sql, params } = listSql(columns, query)
+      return await ids('trace_id', `SELECT DISTINCT trace_id FROM (${sql})`, { workspace_id, ...params })
+    },
+    attachmentsOf: (workspace_id, run_ids) =>
+      ids(
+        'sha256',
+        `SELECT DISTINCT arrayJoin(${SHA256}) AS sha256 FROM run_fragments
+         WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)} AND attachments != ''`,
+        { workspace_id, run_ids },
+      ),
+    async deleteRuns(workspace_id, run_ids) {
+      for (const table of TABLES) {
+        await clickhouse.command(
+          `DELETE FROM ${table} WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}`,
+          { params: { workspace_id, run_ids } },
+        )
+      }
+    },
+    deleteProjectFeedback: (workspace_id, project_id) =>
+      clickhouse.command(
+        `DELETE FROM feedback WHERE workspace_id = {workspace_id:UUID} AND run_id = toUUID('${NIL_UUID}')
+           AND JSONExtractString(body, 'session_id') = {project_id:String}`,
+        { params: { workspace_id, project_id } },
+      ),
+    async usedBlobs(sha256s) {
+      const found = await ids(
+        'sha256',
+        `SELECT DISTINCT arrayJoin(${SHA256}) AS sha256 FROM run_fragments
+         WHERE attachments != '' AND sha256 IN {sha256s:Array(String)}`,
+        { sha256s },
+      )
+      return new Set(found)
+    },
+  }
+}

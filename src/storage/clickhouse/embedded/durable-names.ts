@@ -1,0 +1,70 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncDirectory } from '../../../base/files/sync-directory.ts'
+
+/**
+ * Makes the names in the engine's folders durable. ClickHouse syncs the files and the folder of a part, but not the
+ * folders above it: the name of a new part in its table's folder, and the files and folders of tables and databases.
+ */
+export interface DurableNames {
+  /** After an insert: the folders of all tables, since materialized views write to others as well. */
+  syncTables(): Promise<void>
+  /** After any other change: these and the folders of metadata, which may be new. */
+  syncAll(): Promise<void>
+}
+
+/** Depth of a table's folder below the engine's: `store/abc/<uuid>`. The folders in it are parts. */
+const TABLE_DEPTH = 3
+/** Longer than a tick of the clock from which a file system takes the times of its folders. */
+const TICK_MS = 100
+
+/** @param root the engine's data folder */
+export function createDurableNames(root: string, sync = syncDirectory): DurableNames {
+  /** Times of change that were synced, by folder. */
+  const synced = new Map<string, bigint>()
+  let tables: readonly string[] = []
+
+  async function syncChanged(folder: string): Promise<void> {
+    const { mtimeNs, mtimeMs } = await stat(folder, { bigint: true })
+    if (synced.get(folder) === mtimeNs) return
+    const now = Date.now()
+    await sync(folder)
+    // A change in the same tick leaves this time as it is.
+    if (now - Number(mtimeMs) > TICK_MS) synced.set(folder, mtimeNs)
+  }
+
+  const syncEach = async (folders: readonly string[]): Promise<void> => {
+    await Promise.all(folders.map((folder) => syncChanged(folder).catch(ignoreMissing)))
+  }
+
+  return {
+    syncTables: () => syncEach(tables),
+    async syncAll() {
+      const folders = await foldersOf(root, TABLE_DEPTH)
+      tables = folders.filter(({ depth }) => depth === TABLE_DEPTH).map(({ path }) => path)
+      for (const path of synced.keys())
+        if (!folders.some((folder) => folder.path === path)) synced.delete(path)
+      await syncEach(folders.map(({ path }) => path))
+    },
+  }
+}
+
+interface Folder {
+  readonly path: string
+  readonly depth: number
+}
+
+/** The folder and those below it; names that are symbolic links are not followed. */
+async function foldersOf(path: string, depth: number, at = 0): Promise<Folder[]> {
+  const own = { path, depth: at }
+  if (at === depth) return [own]
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
+  const inner = entries.filter((entry) => entry.isDirectory())
+  const below = await Promise.all(inner.map(({ name }) => foldersOf(join(path, name), depth, at + 1)))
+  return [own, ...below.flat()]
+}
+
+/** A dropped table's folder may go at any time. */
+function ignoreMissing(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+}

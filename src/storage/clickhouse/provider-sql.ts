@@ -1,0 +1,17 @@
+import { GOOGLE_PROVIDER, PROVIDER_SPELLINGS, PROVIDER_SUFFIX } from '../../trace/price/provider-name.ts'
+
+const list = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`
+const OTHERS = list(PROVIDER_SPELLINGS.map(([other]) => other))
+const SHOWN = list(PROVIDER_SPELLINGS.map(([, shown]) => shown))
+
+/** Matches the whole name of any of Google's model services, so that it can be replaced. */
+const GOOGLE = `(?s)${GOOGLE_PROVIDER.source}.*`
+
+/** SQL for `normalizeProvider` of a column. */
+function normalized(column: string): string {
+  const bare = `replaceRegexpOne(lower(trimBoth(toString(${column}))), '${PROVIDER_SUFFIX.source}', '')`
+  return `transform(replaceRegexpOne(${bare}, '${GOOGLE}', 'google'), ${OTHERS}, ${SHOWN})`
+}
+
+/** The provider of a row in the spelling that is shown: rows of earlier releases may have another. */
+export const PROVIDER = normalized('provider')

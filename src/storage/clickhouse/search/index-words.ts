@@ -1,0 +1,77 @@
+import { startWhenReady } from '../../../base/background.ts'
+import type { Logger } from '../../../base/log.ts'
+import { pause } from '../../../base/pause.ts'
+import type { ClickHouse } from '../connect.ts'
+
+const LOOK_MS = 30_000
+/** The index is built when ingest was idle for this long. */
+const QUIET_SECONDS = 15
+/** After this long the index is built without an idle moment. */
+const PATIENCE_SECONDS = 3_600
+/** Fewer rows are scanned as fast as the index is read. */
+const MIN_ROWS = 5_000
+
+/** Conditions for building the index: a number of rows, and a time without new ones. */
+export interface IndexWhen {
+  min_rows?: number
+  quiet_seconds?: number
+}
+
+/** Parts of run_fragments without the index. */
+interface Unindexed {
+  rows: number
+  /** Seconds since the newest and the oldest of them was written. */
+  newest: number
+  oldest: number
+  running: number
+  failed: string
+}
+
+/**
+ * Has index `words` built for rows that have none, if they are many and nothing came in for a while, or if they waited
+ * for an hour. The build runs in the background of ClickHouse; searches scan the rows until it is done. Returns whether
+ * it began. A build that fails is given up, and this rejects.
+ */
+export async function indexWords(
+  clickhouse: ClickHouse,
+  { min_rows = MIN_ROWS, quiet_seconds = QUIET_SECONDS }: IndexWhen = {},
+): Promise<boolean> {
+  const [state] = await clickhouse.rows<Unindexed>(
+    `SELECT toUInt64(sum(rows)) AS rows, toInt64(ifNull(min(age), 0)) AS newest, toInt64(ifNull(max(age), 0)) AS oldest,
+       (SELECT count() FROM system.mutations WHERE NOT is_done AND ${OF_TABLE}) AS running,
+       (SELECT max(latest_fail_reason) FROM system.mutations WHERE NOT is_done AND ${OF_TABLE}) AS failed
+     FROM (SELECT rows, dateDiff('second', modification_time, now()) AS age
+           FROM system.parts WHERE active AND secondary_indices_uncompressed_bytes = 0 AND ${OF_TABLE})`,
+  )
+  if (state === undefined) return false
+  if (state.failed !== '') {
+    await clickhouse.command(`KILL MUTATION WHERE ${OF_TABLE} AND command LIKE '%MATERIALIZE INDEX words%'`)
+    throw new Error(`the index of words could not be built: ${state.failed}`)
+  }
+  const isDue = state.newest >= quiet_seconds || state.oldest >= PATIENCE_SECONDS
+  if (state.running > 0 || state.rows < min_rows || !isDue) return false
+  await clickhouse.command('ALTER TABLE run_fragments MATERIALIZE INDEX words', {
+    settings: { mutations_sync: 0, alter_sync: 0 },
+  })
+  return true
+}
+
+const OF_TABLE = "database = currentDatabase() AND table = 'run_fragments'"
+
+/** Builds the index in the background once the store is `ready`; returns the function that stops it. */
+export function startIndexingWords(
+  clickhouse: ClickHouse,
+  ready: Promise<void>,
+  logger: Logger,
+): () => Promise<void> {
+  return startWhenReady(ready, async (signal) => {
+    for (await pause(LOOK_MS, signal); !signal.aborted; await pause(LOOK_MS, signal)) {
+      try {
+        await indexWords(clickhouse)
+      } catch (thrown) {
+        logger.warn({ err: thrown }, 'rows were not added to the index of words; searches scan them')
+        await pause(PATIENCE_SECONDS * 1_000, signal)
+      }
+    }
+  })
+}

@@ -1,0 +1,113 @@
+import type { SearchField } from '../../../trace/filter/filter.ts'
+
+/** Payloads that a search reads, each as an expression over a row of table `run_fragments`. */
+const PAYLOADS = {
+  inputs: 'inputs',
+  outputs: 'outputs',
+  error: 'error',
+  metadata: "JSONExtractRaw(extra, 'metadata')",
+} as const
+type Payload = keyof typeof PAYLOADS
+
+/** The expression of index `words`: migration 0013 has the same. */
+export const SEARCHED_TEXT = `lowerUTF8(concat(inputs, ' ', outputs, ' ', error, ' ', if(startsWith(extra, '\\0'), extra, JSONExtractRaw(extra, 'metadata'))))`
+
+/** Settings of statements with a search: the index is used for short words too, as those of Chinese are. */
+export const SEARCH_SETTINGS = { text_index_like_min_pattern_length: 2 } as const
+
+/** Words that one condition looks up; of further ones only the text itself is compared. */
+const MAX_WORDS = 3
+/** Shorter words of ASCII are in too many tokens to be looked up. */
+const MIN_ASCII = 3
+
+/** Runs of ASCII letters and digits, and of other letters. */
+const WORDS = /[a-z0-9]+|[^\p{ASCII}]+/giu
+const LETTER = /[\p{L}\p{M}\p{N}]/u
+/** Letters that do not have one lower case in all implementations. */
+const UNSETTLED = /[σςΣıİſ\u212a\u212b]/
+
+/**
+ * True of rows of `run_fragments` of which one of the fields contains the text, in any case, its JSON escapes decoded.
+ * `bind` adds a parameter and returns its place.
+ */
+export function payloadSql(
+  fields: readonly SearchField[],
+  text: string,
+  bind: (value: unknown, type: string) => string,
+): string {
+  const payloads = fields.filter(isPayload)
+  const needle = bind(text, 'String')
+  const contains = (sql: string): string => `positionCaseInsensitiveUTF8(${sql}, ${needle}) > 0`
+  const found = payloads.map((field) => contains(decodedSql(PAYLOADS[field])))
+  // A span has all of its fields in one: it is searched where all are.
+  if (payloads.length === Object.keys(PAYLOADS).length)
+    found.push(`(startsWith(extra, '\\0') AND (${contains('extra')} OR ${contains(decodedSql('extra'))}))`)
+  return [...wordConditions(text, bind), `(${found.join(' OR ')})`].join(' AND ')
+}
+
+/** True where a search reads payloads. */
+export function isPayload(field: SearchField): field is Payload {
+  return Object.hasOwn(PAYLOADS, field)
+}
+
+/**
+ * JSON as text: without the quotes around strings and with escapes decoded, which is done by decoding the whole document
+ * as the content of one string. JSON that ClickHouse cannot decode stays unchanged.
+ */
+function decodedSql(json: string): string {
+  const content = `replaceRegexpAll(${json}, '(\\\\\\\\.)|["\\\\x00-\\\\x1f]', '\\\\1')`
+  const decoded = `JSONExtractString(concat('"', ${content}, '"'))`
+  return `if(position(${json}, '\\\\') = 0, replaceAll(${json}, '"', ''), ifNull(nullIf(${decoded}, ''), ${json}))`
+}
+
+/** Conditions that hold wherever the text is found, and that the index decides. */
+function wordConditions(text: string, bind: (value: unknown, type: string) => string): string[] {
+  const has = (word: string): string => `${SEARCHED_TEXT} LIKE ${bind(`%${word}%`, 'String')}`
+  return wordsOf(text).map((word) => {
+    if (isAscii(word)) return has(word)
+    // Clients may write other letters as escapes, and a capital and its small letter have different ones.
+    const escapes = Array.from(word)
+      .slice(0, MAX_WORDS)
+      .map((letter) => {
+        const spelt = new Set([letter, letter.toUpperCase()])
+        return `(${[...spelt].flatMap(escapesOf).map(has).join(' OR ')})`
+      })
+    return `(${has(word)} OR (${escapes.join(' AND ')}))`
+  })
+}
+
+/** The longest parts of the text that are within one token, in lower case; none where nothing can be looked up. */
+export function wordsOf(text: string): string[] {
+  const words = (text.match(WORDS) ?? []).flatMap((word) => (isAscii(word) ? [word] : settledParts(word)))
+  const ascii = words.filter((word) => isAscii(word) && word.length >= MIN_ASCII)
+  const usable = ascii.length > 0 ? ascii : words.filter((word) => !isAscii(word))
+  return [...new Set(usable.map((word) => word.toLowerCase()))]
+    .toSorted((a, b) => b.length - a.length)
+    .slice(0, MAX_WORDS)
+}
+
+/** Stretches of letters whose lower case is known. */
+function settledParts(word: string): string[] {
+  const parts = ['']
+  for (const letter of word) {
+    if (isSettled(letter)) parts[parts.length - 1] += letter
+    else parts.push('')
+  }
+  return parts.filter((part) => part !== '')
+}
+
+function isSettled(letter: string): boolean {
+  if (!LETTER.test(letter) || UNSETTLED.test(letter)) return false
+  const [low, high] = [letter.toLowerCase(), letter.toUpperCase()]
+  return low.length === letter.length && high.length === letter.length && high.toLowerCase() === low
+}
+
+/** The letter as JSON escapes it, as the tokens that come of it. */
+function escapesOf(letter: string): string[] {
+  const units = Array.from({ length: letter.length }, (_, i) => letter.charCodeAt(i))
+  return [`u${units.at(-1)!.toString(16).padStart(4, '0')}`]
+}
+
+function isAscii(word: string): boolean {
+  return /^[a-z0-9]+$/i.test(word)
+}

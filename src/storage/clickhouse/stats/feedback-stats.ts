@@ -1,0 +1,95 @@
+import type { StatsQuery, StatsStore } from '../../../ingest/store/stats-store.ts'
+import type { FeedbackFigures, FeedbackStats } from '../../../trace/json/feedback-stats.ts'
+import type { ClickHouse, SqlParams } from '../connect.ts'
+import { selectionOf } from './stats-sql.ts'
+
+/** What one answer takes of feedback: records, keys of a TraceRun, values and comments of a key. */
+const MAX_RECORDS = 1_000_000
+const MAX_KEYS = 100
+const MAX_VALUES = 50
+const MAX_COMMENTS = 5
+/** In characters. */
+const MAX_TEXT = 200
+
+/** Scores may be sent as true and false. */
+const SCORE = "JSONExtract(body, 'score', 'Nullable(Float64)')"
+const text = (field: string): string => `substringUTF8(JSONExtractString(body, '${field}'), 1, ${MAX_TEXT})`
+
+type FeedbackRow = Omit<FeedbackFigures, 'values'> & {
+  owner: string
+  key: string
+  given: [string, number][]
+}
+
+/** Feedback records as figures by key. */
+export function readingFeedbackStats(clickhouse: ClickHouse) {
+  return {
+    feedbackOfRuns: async (workspace_id: string, run_ids: readonly string[]) => {
+      const params = { workspace_id, feedback_runs: run_ids }
+      if (!(await hasFeedback(clickhouse, params))) return new Map()
+      return read(clickhouse, 'toString(run_id)', OF_RUNS, params)
+    },
+
+    feedbackOfOwners: async (workspace_id: string, runs: readonly { run_id: string; owner: string }[]) => {
+      const params = { workspace_id, feedback_runs: runs.map(({ run_id }) => run_id) }
+      if (!(await hasFeedback(clickhouse, params))) return new Map()
+      const owner = "transform(toString(run_id), {owned:Array(String)}, {owners:Array(String)}, '')"
+      const owners = { owned: params.feedback_runs, owners: runs.map((run) => run.owner) }
+      return read(clickhouse, owner, OF_RUNS, { ...params, ...owners })
+    },
+
+    feedbackStats: async (workspace_id: string, query: StatsQuery) => {
+      const { matched, params } = selectionOf(query)
+      const condition = `run_id IN (SELECT run_id FROM runs FINAL WHERE ${matched})`
+      const found = await read(clickhouse, "''", condition, { ...params, workspace_id })
+      return found.get('') ?? {}
+    },
+  } satisfies Partial<StatsStore>
+}
+
+const OF_RUNS = 'run_id IN {feedback_runs:Array(UUID)}'
+
+/** Most TraceRuns have no feedback, and this look takes a third of the time of the statement that computes figures. */
+async function hasFeedback(
+  clickhouse: ClickHouse,
+  params: { workspace_id: string; feedback_runs: readonly string[] },
+): Promise<boolean> {
+  if (params.feedback_runs.length === 0) return false
+  const sql = `SELECT 1 FROM feedback WHERE workspace_id = {workspace_id:UUID} AND ${OF_RUNS} LIMIT 1`
+  return (await clickhouse.rows(sql, { params })).length > 0
+}
+
+async function read(
+  clickhouse: ClickHouse,
+  owner: string,
+  condition: string,
+  params: SqlParams,
+): Promise<Map<string, FeedbackStats>> {
+  const rows = await clickhouse.rows<FeedbackRow>(feedbackSql(owner, condition), { params })
+  const byOwner = new Map<string, FeedbackStats>()
+  for (const { owner: id, key, given, ...figures } of rows) {
+    const known = byOwner.get(id) ?? {}
+    known[key] = { ...figures, values: Object.fromEntries(given) }
+    byOwner.set(id, known)
+  }
+  return byOwner
+}
+
+/** The condition is on the key of the table, so that no other bodies are read. */
+function feedbackSql(owner: string, condition: string): string {
+  return `SELECT owner, key, toUInt32(count()) AS n,
+      if(count(score) = 0, NULL, avg(score)) AS avg, min(score) AS min, max(score) AS max,
+      if(count(score) = 0, NULL, stddevPop(score)) AS stdev, toUInt32(countIf(failed)) AS errors,
+      arraySlice(arraySort(x -> (-x.2, x.1), CAST(sumMapIf(map(value, 1), value != ''), 'Array(Tuple(String, UInt32))')),
+        1, ${MAX_VALUES}) AS given,
+      arrayMap(x -> x.2, groupArraySortedIf(${MAX_COMMENTS})((-at, comment), comment != '')) AS comments,
+      arraySort(groupUniqArrayIf(10)(source, source != '')) AS sources
+    FROM (
+      SELECT ${owner} AS owner, ${text('key')} AS key, ${SCORE} AS score, ${text('value')} AS value,
+        ${text('comment')} AS comment, JSONExtractString(body, 'feedback_source', 'type') AS source,
+        toUnixTimestamp64Milli(received_at) AS at, JSONExtractBool(body, 'error') AS failed
+      FROM feedback FINAL PREWHERE workspace_id = {workspace_id:UUID} AND ${condition}
+      LIMIT ${MAX_RECORDS})
+    WHERE key != ''
+    GROUP BY owner, key ORDER BY owner, key LIMIT ${MAX_KEYS} BY owner`
+}

@@ -1,0 +1,185 @@
+import type { RunFigures, StatsAnswer, StatsQuery, StatsStore } from '../../../ingest/store/stats-store.ts'
+import type { ClickHouse, SqlParams } from '../connect.ts'
+import { PLAIN_SHAPE, type UsageShape, usageShape } from '../usage/counted-sql.ts'
+import {
+  amongTraces,
+  countSql,
+  figuresSql,
+  groupsSql,
+  ownSql,
+  type StatsForm,
+  type StatsSelection,
+  selectionOf,
+  tracesSql,
+  usageSql,
+} from './stats-sql.ts'
+
+/** Percentiles are exact for so many TraceRuns: six of them take 100 MB then. Sketches are not faster, only smaller. */
+const EXACT_RUNS = 2_000_000
+/** Of so many traces the rows are found by trace, not by time: their ids are a parameter, and those are short. */
+const FEW_TRACES = 4_000
+
+type Pair = [number | null, number | null] | []
+type Keys = { grp: string; bucket: number }
+type FiguresRow = Keys &
+  Pick<RunFigures, 'run_count' | 'last_start' | 'error_rate' | 'streaming_rate'> & {
+    latency: Pair
+    first_token: Pair
+  }
+type EachField = 'prompt_tokens_each' | 'completion_tokens_each' | 'total_tokens_each' | 'total_cost_each'
+type UsageField =
+  | `${'prompt' | 'completion'}_tokens`
+  | `${'prompt' | 'completion' | 'total'}_cost`
+  | `${'prompt' | 'completion'}_${'token' | 'cost'}_details`
+type UsageRow = Keys &
+  Pick<RunFigures, UsageField> &
+  Record<EachField, Pair> & {
+    streaming_rate?: number | null
+    first_token?: Pair
+  }
+
+/** Figures of TraceRuns, computed in ClickHouse. */
+export function readingStats(clickhouse: ClickHouse) {
+  return {
+    runStats: (workspace_id: string, query: StatsQuery) => readStats(clickhouse, workspace_id, query),
+  } satisfies Partial<StatsStore>
+}
+
+/**
+ * Tokens and costs count each call once (rule N6, D-17). For roots they are those of whole traces. With groups (so that
+ * groups add up), for types that have usage themselves (llm, embedding) and for all TraceRuns they are those of the
+ * TraceRuns alone; otherwise those of the TraceRuns and their descendants.
+ */
+async function readStats(
+  clickhouse: ClickHouse,
+  workspace_id: string,
+  query: StatsQuery,
+): Promise<StatsAnswer> {
+  const all = selectionOf(query)
+  const paramsOf = ({ params }: StatsSelection) => ({ ...params, workspace_id })
+  const group = query.group_by
+  const [[counted], groups] = await Promise.all([
+    clickhouse.rows<{ found: number }>(countSql(all), { params: paramsOf(all) }),
+    group && clickhouse.rows<{ grp: string }>(groupsSql(all, group), { params: paramsOf(all) }),
+  ])
+  const found = counted?.found ?? 0
+  const is_exact = found <= EXACT_RUNS
+  const names = groups?.map(({ grp }) => grp)
+  const isBucketed = query.interval !== undefined
+  const none = { is_exact, figures: group || isBucketed ? [] : [noFigures()] }
+  if (found === 0 || names?.length === 0) return none
+  const near = await narrowed(clickhouse, workspace_id, all, found)
+  const selection = names ? { ...near, params: { ...near.params, groups: names } } : near
+  const form = { selection, group, interval: query.interval, is_exact }
+  const [figures, usage] = await readRows(clickhouse, form, paramsOf(selection))
+  // What was counted may be deleted by now.
+  return figures.length === 0 ? none : { is_exact, figures: joined(figures, usage, names, isBucketed) }
+}
+
+/** Mostly usage has a plain shape: the figures are computed for it while the shape is looked at, and again for another. */
+async function readRows(
+  clickhouse: ClickHouse,
+  form: Omit<StatsForm, 'shape'>,
+  params: SqlParams,
+): Promise<[FiguresRow[], UsageRow[]]> {
+  const shapeOfAll = usageShape(clickhouse, form.selection.scope, params)
+  const inShape = async <R>(of: (shape: UsageShape) => Promise<R>): Promise<R> => {
+    const [plain, shape] = await Promise.all([of(PLAIN_SHAPE), shapeOfAll])
+    return shape.doubles || shape.nested ? of(shape) : plain
+  }
+  if (form.selection.link === 'own') {
+    const rows = await inShape((shape) =>
+      clickhouse.rows<FiguresRow & UsageRow>(ownSql({ ...form, shape }), { params }),
+    )
+    return [rows, rows]
+  }
+  return Promise.all([
+    clickhouse.rows<FiguresRow>(figuresSql(form), { params }),
+    inShape((shape) => clickhouse.rows<UsageRow>(usageSql({ ...form, shape }), { params })),
+  ])
+}
+
+/** Few TraceRuns may have usage at any time: then it is looked for in their traces only. */
+async function narrowed(
+  clickhouse: ClickHouse,
+  workspace_id: string,
+  selection: StatsSelection,
+  found: number,
+): Promise<StatsSelection> {
+  if (selection.link === 'own' || found > FEW_TRACES) return selection
+  const traces = await clickhouse.rows<{ trace_id: string }>(tracesSql(selection, FEW_TRACES + 1), {
+    params: { ...selection.params, workspace_id },
+  })
+  if (traces.length > FEW_TRACES) return selection
+  return amongTraces(
+    selection,
+    traces.map(({ trace_id }) => trace_id),
+  )
+}
+
+function joined(
+  figures: readonly FiguresRow[],
+  usage: readonly UsageRow[],
+  groups: readonly string[] | undefined,
+  isBucketed: boolean,
+): RunFigures[] {
+  const usages = new Map(usage.map((row) => [keyOf(row), row]))
+  const places = new Map(groups?.map((name, place) => [name, place]))
+  return figures
+    .toSorted((a, b) => a.bucket - b.bucket || (places.get(a.grp) ?? 0) - (places.get(b.grp) ?? 0))
+    .map((row) => {
+      const of = usages.get(keyOf(row))
+      const { grp, bucket, latency, first_token, ...counts } = row
+      return {
+        ...noFigures(),
+        ...counts,
+        ...(of && usageOf(of)),
+        group: groups === undefined ? null : grp,
+        bucket: isBucketed ? bucket : null,
+        streaming_rate: of?.streaming_rate === undefined ? row.streaming_rate : of.streaming_rate,
+        latency: known(latency),
+        first_token: known(of?.first_token ?? first_token),
+      }
+    })
+}
+
+function usageOf(row: UsageRow): Pick<RunFigures, UsageField | EachField> {
+  const { grp: _group, bucket: _bucket, streaming_rate: _rate, first_token: _first, ...usage } = row
+  return {
+    ...usage,
+    prompt_tokens_each: known(row.prompt_tokens_each),
+    completion_tokens_each: known(row.completion_tokens_each),
+    total_tokens_each: known(row.total_tokens_each),
+    total_cost_each: known(row.total_cost_each),
+  }
+}
+
+const keyOf = ({ grp, bucket }: Keys): string => `${bucket} ${grp}`
+const known = ([median, high]: Pair): [number | null, number | null] => [median ?? null, high ?? null]
+
+/** Of no TraceRuns. */
+function noFigures(): RunFigures {
+  return {
+    group: null,
+    bucket: null,
+    run_count: 0,
+    last_start: null,
+    error_rate: null,
+    streaming_rate: null,
+    latency: [null, null],
+    first_token: [null, null],
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    prompt_cost: null,
+    completion_cost: null,
+    total_cost: null,
+    prompt_tokens_each: [null, null],
+    completion_tokens_each: [null, null],
+    total_tokens_each: [null, null],
+    total_cost_each: [null, null],
+    prompt_token_details: {},
+    completion_token_details: {},
+    prompt_cost_details: {},
+    completion_cost_details: {},
+  }
+}

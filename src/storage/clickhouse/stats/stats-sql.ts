@@ -1,0 +1,247 @@
+import type { StatsGrouping, StatsQuery } from '../../../ingest/store/stats-store.ts'
+import { namesTypeWithCounts } from '../filter-sql.ts'
+import { listConditions } from '../list-sql.ts'
+import { PROVIDER } from '../provider-sql.ts'
+import { countedSql, HAS_USAGE, LINE, type UsageShape } from '../usage/counted-sql.ts'
+
+/**
+ * Whose usage is added up: of the TraceRuns themselves, of the whole traces of roots, or of the TraceRuns and what is
+ * below them, each call once.
+ */
+export type UsageLink = 'own' | 'trace' | 'below'
+
+/** Which TraceRuns are looked at, as SQL. */
+export interface StatsSelection {
+  /** Condition on rows of table `runs`, read FINAL. */
+  matched: string
+  /** Condition for the rows among which their usage is. */
+  scope: string
+  link: UsageLink
+  params: Record<string, unknown>
+}
+
+/** What a statement of figures depends on besides. */
+export interface StatsForm {
+  selection: StatsSelection
+  group: StatsGrouping | undefined
+  /** Length of a bucket in microseconds. */
+  interval: number | undefined
+  /** False: percentiles from sketches. */
+  is_exact: boolean
+  shape: UsageShape
+}
+
+const DAY = 86_400_000_000
+/** A child that starts this much before its parent, or after the window of its parent, is still counted to it. */
+const EARLY = DAY
+const LATE = 7 * DAY
+
+/** What of the query becomes SQL; the statements have the parameter `workspace_id` besides. */
+export function selectionOf(query: StatsQuery): StatsSelection {
+  const { keys, rest, scope, params } = listConditions({ ...query, order: 'desc', limit: 1 })
+  const around = [...scope]
+  if (query.start_time !== undefined) {
+    params['around_from'] = Math.max(0, query.start_time - EARLY)
+    around.push('sort_time >= fromUnixTimestamp64Micro({around_from:Int64})')
+  }
+  if (query.end_time !== undefined) {
+    params['around_to'] = query.end_time + LATE
+    around.push('sort_time < fromUnixTimestamp64Micro({around_to:Int64})')
+  }
+  if (query.group_by?.by === 'metadata') params['group_key'] = query.group_by.key
+  return {
+    matched: [...keys, ...rest].join(' AND '),
+    scope: around.join(' AND '),
+    link: linkOf(query),
+    params,
+  }
+}
+
+function linkOf(query: StatsQuery): UsageLink {
+  const { group_by, run_type, filter, is_root } = query
+  const bearsUsage =
+    run_type === 'llm' || run_type === 'embedding' || (filter !== undefined && namesTypeWithCounts(filter))
+  if (bearsUsage) return 'own'
+  if (is_root === true) return 'trace'
+  const { parent_run_id, run_ids, error } = query
+  const isNarrow = [run_type, filter, is_root, parent_run_id, run_ids, error].some(
+    (said) => said !== undefined,
+  )
+  return isNarrow && group_by === undefined ? 'below' : 'own'
+}
+
+/** The same with usage looked for only in the traces that are parameter `usage_traces`. */
+export function amongTraces(selection: StatsSelection, traces: readonly string[]): StatsSelection {
+  const scope = `workspace_id = {workspace_id:UUID} AND (project_id, sort_time, run_id) IN (
+    SELECT project_id, sort_time, run_id FROM trace_runs FINAL
+    WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {usage_traces:Array(UUID)})
+    AND trace_id IN {usage_traces:Array(UUID)}`
+  return { ...selection, scope, params: { ...selection.params, usage_traces: traces } }
+}
+
+/** At least as many as are looked at: replaced rows are included, which is cheaper. */
+export const countSql = ({ matched }: StatsSelection): string =>
+  `SELECT count() AS found FROM runs WHERE ${matched}`
+
+/** Up to `limit` ids of their traces. */
+export const tracesSql = ({ matched }: StatsSelection, limit: number): string =>
+  `SELECT DISTINCT trace_id FROM runs FINAL WHERE ${matched} LIMIT ${limit}`
+
+/** The largest groups, largest first. */
+export const groupsSql = ({ matched }: StatsSelection, group: StatsGrouping): string =>
+  `SELECT grp, count() AS found FROM (SELECT ${groupSql(group)} AS grp FROM runs FINAL WHERE ${matched})
+   WHERE grp != '' GROUP BY grp ORDER BY found DESC, grp LIMIT ${group.max_groups}`
+
+const FIGURE_COLUMNS = ['status', 'run_type', 'sort_time', 'start_time', 'end_time', 'first_token_time']
+
+/** Counts, times and shares of each group and bucket. */
+export function figuresSql(form: Omit<StatsForm, 'shape'>): string {
+  return `SELECT grp, bucket, ${figures(form)} FROM (${matchedSql(form, FIGURE_COLUMNS)}) GROUP BY grp, bucket`
+}
+
+/** What figuresSql and usageSql answer, in one pass over the TraceRuns: where their own usage is added up. */
+export function ownSql(form: StatsForm): string {
+  const { scope } = form.selection
+  const columns = ['workspace_id', 'project_id', 'run_id', ...FIGURE_COLUMNS, ...USAGE_COLUMNS]
+  return `SELECT grp, bucket, ${figures(form)}, ${usage(form, 'bears')}
+    FROM (SELECT *, ${countedSql(scope, form.shape)} AS bears, ${renamed((column) => column)}
+          FROM (${matchedSql(form, columns)}))
+    GROUP BY grp, bucket`
+}
+
+function figures(form: Omit<StatsForm, 'shape'>): string {
+  const ended = "status != 'pending'"
+  const streams = `run_type = 'llm' AND ${ended}`
+  return `toUInt64(count()) AS run_count, toUnixTimestamp64Micro(max(sort_time)) AS last_start,
+      ${share("status = 'error'", ended)} AS error_rate,
+      ${share('isNotNull(first_token_time)', streams)} AS streaming_rate,
+      ${percentiles(form, secondsTo('end_time', 'start_time'), 'isNotNull(end_time)')} AS latency,
+      ${percentiles(form, secondsTo('first_token_time', 'start_time'), 'isNotNull(first_token_time)')} AS first_token`
+}
+
+/** Sums of usage of each group and bucket, and percentiles over its TraceRuns; own usage is in ownSql. */
+export function usageSql(form: StatsForm): string {
+  const first = form.selection.link === 'trace'
+  return `SELECT grp, bucket, ${usage(form, '1')} ${first ? `, ${firstTokens(form)}` : ''}
+    FROM (${eachSql(form)})
+    GROUP BY grp, bucket`
+}
+
+/** Of the rows that satisfy `condition`. */
+function usage(form: StatsForm, condition: string): string {
+  const summed = (column: string): string => `sumIf(${column}, ${condition})`
+  const parts = (column: string): string => `sumMapIf(${column}, ${condition})`
+  return `${summed('prompt')} AS prompt_tokens, ${summed('completion')} AS completion_tokens,
+      toString(${summed('prompt_usd')}) AS prompt_cost, toString(${summed('completion_usd')}) AS completion_cost,
+      toString(${summed('total_usd')}) AS total_cost,
+      ${percentiles(form, 'prompt', 'bears')} AS prompt_tokens_each,
+      ${percentiles(form, 'completion', 'bears')} AS completion_tokens_each,
+      ${percentiles(form, 'prompt + completion', 'bears')} AS total_tokens_each,
+      ${percentiles(form, 'toFloat64(assumeNotNull(total_usd))', `isNotNull(total_usd) AND ${condition}`)} AS total_cost_each,
+      ${parts('prompt_parts')} AS prompt_token_details, ${parts('completion_parts')} AS completion_token_details,
+      mapApply((k, v) -> (k, toString(v)), ${parts('prompt_usd_parts')}) AS prompt_cost_details,
+      mapApply((k, v) -> (k, toString(v)), ${parts('completion_usd_parts')}) AS completion_cost_details`
+}
+
+/** Of whole traces; a trace streams when one of its llm TraceRuns does. */
+function firstTokens(form: StatsForm): string {
+  return `${share('isNotNull(first_at)', 'ended AND calls > 0')} AS streaming_rate,
+    ${percentiles(form, secondsTo('first_at', 'root_start'), 'isNotNull(first_at)')} AS first_token`
+}
+
+/** One row for each TraceRun that is looked at and has usage below it, or for its trace. */
+function eachSql(form: StatsForm): string {
+  const { link, scope } = form.selection
+  const counted = countedSql(scope, form.shape)
+  switch (link) {
+    case 'trace':
+      return `SELECT grp, bucket, trace_id, root_start, ended, max(counts) AS bears, min(first_token_time) AS first_at,
+          countIf(run_type = 'llm') AS calls, ${renamed(summedIf)}
+        FROM (SELECT trace_id, run_type, first_token_time, ${USAGE_COLUMNS.join(', ')}, ${counted} AS counts
+              FROM runs FINAL WHERE ${scope} AND (${HAS_USAGE} OR run_type = 'llm')) AS usage
+        INNER JOIN (SELECT trace_id, grp, min(bucket) AS bucket, min(start_time) AS root_start,
+                      max(status != 'pending') AS ended
+                    FROM (${matchedSql(form, ['trace_id', 'start_time', 'status'])}) GROUP BY trace_id, grp) AS roots
+        USING (trace_id)
+        GROUP BY grp, bucket, trace_id, root_start, ended`
+    default:
+      return `SELECT grp, bucket, top, 1 AS bears, ${renamed((column) => SUMMED(column))} FROM (
+          SELECT grp, usage_id, argMin(bucket, place) AS bucket, argMin(above, place) AS top,
+            ${USAGE_COLUMNS.map((column) => `any(${column}) AS ${column}`).join(', ')}
+          FROM (SELECT run_id AS usage_id, ${USAGE_COLUMNS.join(', ')}, ${LINE} AS line,
+                  arrayJoin(arrayEnumerate(line)) AS place, line[place] AS above
+                FROM runs FINAL WHERE ${scope} AND ${counted}) AS usage
+          INNER JOIN (SELECT run_id AS above, grp, bucket FROM (${matchedSql(form, ['run_id'])})) AS tops USING (above)
+          GROUP BY grp, usage_id)
+        GROUP BY grp, bucket, top`
+  }
+}
+
+const USAGE_COLUMNS = [
+  'input_tokens',
+  'output_tokens',
+  'input_cost',
+  'output_cost',
+  'total_cost',
+  'input_token_details',
+  'output_token_details',
+  'input_cost_details',
+  'output_cost_details',
+] as const
+
+/** Sums of a column over some rows: costs that clients sent may be too large together for Decimal(38, 18). */
+const SUMMED = (column: string): string =>
+  column.endsWith('_details') ? `sumMap(${column})` : `sum(${column})`
+const summedIf = (column: string): string =>
+  column.endsWith('_details') ? `sumMapIf(${column}, counts)` : `sumIf(${column}, counts)`
+
+function renamed(of: (column: string) => string): string {
+  const tokens = (column: string): string => `toFloat64(ifNull(${of(column)}, 0))`
+  const cost = (column: string): string => of(column)
+  return `${tokens('input_tokens')} AS prompt, ${tokens('output_tokens')} AS completion,
+    ${cost('input_cost')} AS prompt_usd, ${cost('output_cost')} AS completion_usd, ${cost('total_cost')} AS total_usd,
+    ${of('input_token_details')} AS prompt_parts, ${of('output_token_details')} AS completion_parts,
+    ${of('input_cost_details')} AS prompt_usd_parts, ${of('output_cost_details')} AS completion_usd_parts`
+}
+
+/** The TraceRuns that are looked at with group and bucket; one with several tags is in several groups. */
+function matchedSql(
+  { selection, group, interval }: Omit<StatsForm, 'shape'>,
+  columns: readonly string[],
+): string {
+  const grp = group === undefined ? "''" : groupSql(group)
+  const bucket =
+    interval === undefined ? '0' : `intDiv(toUnixTimestamp64Micro(sort_time), ${interval}) * ${interval}`
+  const rows = `SELECT ${[...columns, `${grp} AS grp`, `toInt64(${bucket}) AS bucket`].join(', ')}
+    FROM runs FINAL WHERE ${selection.matched}`
+  return group === undefined ? rows : `SELECT * FROM (${rows}) WHERE grp IN {groups:Array(String)}`
+}
+
+function groupSql(group: StatsGrouping): string {
+  switch (group.by) {
+    case 'tag':
+      return 'arrayJoin(tags)'
+    case 'metadata':
+      return 'metadata[{group_key:String}]'
+    case 'thread':
+      return 'thread_id'
+    case 'provider':
+      return PROVIDER
+    default:
+      return `toString(${group.by})`
+  }
+}
+
+/** Null where there are none to be a share of. */
+function share(part: string, whole: string): string {
+  return `if(countIf(${whole}) = 0, NULL, countIf(${whole} AND ${part}) / countIf(${whole}))`
+}
+
+function percentiles({ is_exact }: Pick<StatsForm, 'is_exact'>, value: string, condition: string): string {
+  const sketch = is_exact ? 'quantilesExactInclusiveIf' : 'quantilesTDigestIf'
+  return `${sketch}(0.5, 0.99)(${value}, ${condition})`
+}
+
+function secondsTo(end: string, start: string): string {
+  return `greatest(0, toUnixTimestamp64Micro(assumeNotNull(${end})) - toUnixTimestamp64Micro(${start})) / 1000000`
+}

@@ -1,0 +1,112 @@
+import type {
+  ThreadPlace,
+  ThreadQuery,
+  ThreadSelection,
+  ThreadStore,
+  ThreadTurn,
+  TurnQuery,
+} from '../../../ingest/store/thread-store.ts'
+import type { ClickHouse } from '../connect.ts'
+import { THREAD_TIMES, threadConditions, turnCondition } from '../list-sql.ts'
+import { turnsSql } from './turns-sql.ts'
+
+const HOUR = 3_600_000_000
+/**
+ * Share of the window that the first read covers. Each further read covers GROWTH times as much, including what was
+ * read.
+ */
+const FIRST_PART = 1 / 720
+const GROWTH = 8
+/** Rows that were written longer ago can be read. */
+const SETTLED = 'INTERVAL 10 SECOND'
+
+/** Lists of threads and of the traces of one. */
+export function readingThreads(clickhouse: ClickHouse) {
+  const pageFrom = (workspace_id: string, query: ThreadQuery, threads_from: number) => {
+    const { sql, params } = pageSql(query)
+    return clickhouse.rows<ThreadPlace>(sql, { params: { ...params, workspace_id, threads_from } })
+  }
+  return {
+    threadMark: async (workspace_id: string, project_id: string) => {
+      const [row] = await clickhouse.rows<{ mark: number }>(
+        `SELECT toUnixTimestamp64Micro(max(at)) AS mark FROM (
+           SELECT written_at AS at FROM thread_runs
+           WHERE workspace_id = {workspace_id:UUID} AND project_id = {project:UUID} AND written_at > now64(6) - ${SETTLED}
+           UNION ALL SELECT now64(6) - ${SETTLED})`,
+        { params: { workspace_id, project: project_id } },
+      )
+      return row!.mark
+    },
+
+    // The latest threads have a trace in the last part of the window: it is read first, then more of it.
+    threads: async (workspace_id: string, query: ThreadQuery) => {
+      const { from, to, after, limit } = query
+      const isFiltered = threadConditions(query).having.length > 0
+      const latest = Math.min(to, after?.last_start ?? to)
+      let part = Math.max(HOUR, Math.ceil((to - from) * FIRST_PART))
+      while (!isFiltered && latest - part > from) {
+        const found = await pageFrom(workspace_id, query, latest - part)
+        if (found.length === limit) return found
+        part *= GROWTH
+      }
+      return pageFrom(workspace_id, query, from)
+    },
+
+    countThreads: async (workspace_id: string, query: ThreadSelection) => {
+      const { having, params } = threadConditions(query)
+      const [row] = await clickhouse.rows<{ threads: number; traces: number }>(
+        `SELECT count() AS threads, sum(turns) AS traces FROM (
+           SELECT thread, count() AS turns FROM (${turnsSql({ times: THREAD_TIMES, named: false })})
+           GROUP BY thread ${having.length > 0 ? `HAVING ${having.join(' AND ')}` : ''})`,
+        { params: { ...params, workspace_id } },
+      )
+      return row!
+    },
+
+    turns: (workspace_id: string, query: TurnQuery) => {
+      const { sql, params } = turnListSql(query)
+      return clickhouse.rows<ThreadTurn>(sql, {
+        params: { ...params, workspace_id },
+      })
+    },
+  } satisfies Partial<ThreadStore>
+}
+
+function pageSql(query: ThreadQuery): { sql: string; params: Record<string, unknown> } {
+  const { having, params } = threadConditions(query)
+  const { after, written, limit } = query
+  if (after) {
+    having.push('place < (fromUnixTimestamp64Micro({after_time:Int64}), {after_id:UUID})')
+    Object.assign(params, { after_time: after.last_start, after_id: after.last_trace_id })
+  }
+  const isSeen = 'written <= fromUnixTimestamp64Micro({written:Int64})'
+  const sql = `SELECT thread AS thread_id, toUnixTimestamp64Micro(place.1) AS last_start, place.2 AS last_trace_id FROM (
+      SELECT thread, maxIf((root_time, trace_id), ${isSeen}) AS place
+      FROM (${turnsSql({ times: THREAD_TIMES, named: false })})
+      GROUP BY thread HAVING ${[`countIf(${isSeen}) > 0`, ...having].join(' AND ')})
+    ORDER BY place DESC LIMIT {limit:UInt32}`
+  return { sql, params: { ...params, written, limit } }
+}
+
+/** Numbers are given before anything is left out. */
+function turnListSql(query: TurnQuery): { sql: string; params: Record<string, unknown> } {
+  const { project_id, thread_id, after, limit, ...filters } = query
+  const wanted = turnCondition({ project_id, thread_ids: [thread_id], ...filters })
+  const conditions = wanted === undefined ? [] : [wanted.sql]
+  const params: Record<string, unknown> = {
+    ...wanted?.params,
+    project: project_id,
+    threads: [thread_id],
+    limit,
+  }
+  const turns = turnsSql({ named: true })
+  if (after) {
+    conditions.push('(root_time, trace_id) > (fromUnixTimestamp64Micro({after_time:Int64}), {after_id:UUID})')
+    Object.assign(params, { after_time: after.sort_time, after_id: after.trace_id })
+  }
+  const sql = `SELECT trace_id, run_id, toUnixTimestamp64Micro(root_time) AS sort_time, turn FROM (
+      SELECT trace_id, run_id, root_time, row_number() OVER (ORDER BY root_time, trace_id) AS turn FROM (${turns}))
+    ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+    ORDER BY root_time, trace_id LIMIT {limit:UInt32}`
+  return { sql, params }
+}

@@ -1,0 +1,64 @@
+const PROJECT = 'workspace_id = {workspace_id:UUID} AND project_id = {project:UUID}'
+
+/** Which traces are looked at. */
+export interface TurnsScope {
+  /** Condition on `root_time`, the time of a trace in lists; without it all traces of the project. */
+  times?: string
+  /** True: only traces of the threads that are parameter `threads`. */
+  named: boolean
+}
+
+/**
+ * The traces of a project's threads: `thread`, `trace_id`, `run_id` (of the root), `root_time` and `written` (when the
+ * trace became part of the thread). The statement has the parameters `workspace_id` and `project`.
+ *
+ * The thread is the one that the root names, else that of the earliest TraceRun that names one, as in
+ * trace/derive/roll-up.ts. Of several versions of a TraceRun the newest counts, and of equal versions the one that is not
+ * deleted: the other was left behind at an earlier time. Of several roots the one with the trace's id counts.
+ */
+export function turnsSql({ times, named }: TurnsScope): string {
+  const places = ` AND (root_time, trace_id) IN (${namedRootsSql} UNION ALL ${namedBelowSql})`
+  const roots = `${PROJECT} AND filed = 'root_by_time'${times === undefined ? '' : ` AND ${times}`}${named ? places : ''}`
+  return `SELECT if(root.1 != '', root.1, below.1) AS thread, trace_id, root.2 AS run_id, root.3 AS root_time,
+      if(root.1 != '', root.4, greatest(root.4, below.2)) AS written
+    FROM (
+      SELECT trace_id, argMax((thread_id, run_id, root_time, written_at, is_deleted),
+        (run_id = trace_id, version, 1 - is_deleted)) AS root
+      FROM thread_runs FINAL WHERE ${roots} GROUP BY trace_id HAVING root.5 = 0) AS roots
+    LEFT JOIN (${belowSql(roots)}) AS named_below USING (trace_id)
+    WHERE thread ${named ? 'IN {threads:Array(String)}' : "!= ''"}`
+}
+
+const OF_THREADS = `root_time = toDateTime64(0, 6, 'UTC') AND thread IN {threads:Array(String)}`
+const NAMED_ROOTS = `FROM thread_runs WHERE ${PROJECT} AND filed = 'root_by_thread' AND ${OF_THREADS}`
+const NAMED_BELOW = `FROM thread_runs WHERE ${PROJECT} AND filed = 'below_by_thread' AND ${OF_THREADS}`
+
+/** Where roots are that name one of the threads. */
+const namedRootsSql = `SELECT sort_time, trace_id ${NAMED_ROOTS}`
+
+/** Where the TraceRuns of traces are in which only others than the root name one of the threads. */
+const namedBelowSql = `SELECT sort_time, trace_id FROM trace_runs
+  WHERE workspace_id = {workspace_id:UUID}
+    AND trace_id IN (SELECT trace_id ${NAMED_BELOW} AND trace_id NOT IN (SELECT trace_id ${NAMED_ROOTS}))`
+
+/**
+ * Ids of traces that may be in one of the threads and start at parameter `threads_from` or later: a TraceRun below a root
+ * starts at most a day before it. Besides the parameters of turnsSql.
+ */
+export const CANDIDATES = `SELECT DISTINCT trace_id FROM thread_runs
+  WHERE ${PROJECT} AND filed IN ('root_by_thread', 'below_by_thread') AND ${OF_THREADS}
+    AND sort_time >= fromUnixTimestamp64Micro({below_from:Int64})
+    AND (filed = 'below_by_thread' OR (sort_time >= fromUnixTimestamp64Micro({threads_from:Int64})
+      AND sort_time < fromUnixTimestamp64Micro({threads_to:Int64})))`
+
+/** The threads of traces whose root names none. */
+function belowSql(roots: string): string {
+  return `SELECT trace_id, argMin((run.1, run.2), (run.3, toString(run_id))) AS below FROM (
+      SELECT trace_id, run_id,
+        argMax((thread_id, written_at, start_time, is_deleted), (version, 1 - is_deleted)) AS run
+      FROM thread_runs FINAL
+      WHERE ${PROJECT} AND filed = 'below_by_trace' AND root_time = toDateTime64(0, 6, 'UTC') AND thread = ''
+        AND trace_id IN (SELECT trace_id FROM thread_runs WHERE ${roots} AND thread_id = '')
+      GROUP BY trace_id, run_id HAVING run.4 = 0)
+    GROUP BY trace_id`
+}

@@ -1,0 +1,51 @@
+import type { ClickHouse, SqlParams } from '../connect.ts'
+
+/**
+ * From so many rows on, those of a trace are read as a range of time: ClickHouse takes longer to find them one by one
+ * than to pass over the rows between them.
+ */
+const LARGE = 5_000
+
+/** Where the rows of a trace are. */
+export interface TraceScope {
+  /** Condition on rows of table `runs`, read FINAL. */
+  condition: string
+  params: SqlParams
+  isLarge: boolean
+}
+
+/** Looks where the rows of a trace are. */
+export async function scopeOfTrace(
+  clickhouse: ClickHouse,
+  workspace_id: string,
+  trace_id: string,
+): Promise<TraceScope> {
+  const params = { workspace_id, trace_id }
+  const [place] = await clickhouse.rows<Place>(
+    `SELECT count() AS found, toString(any(project_id)) AS project, min(project_id) = max(project_id) AS is_one,
+       toUnixTimestamp64Micro(min(sort_time)) AS scope_from, toUnixTimestamp64Micro(max(sort_time)) AS scope_to
+     FROM trace_runs WHERE ${OF_TRACE}`,
+    { params },
+  )
+  if (place === undefined || place.found < LARGE || place.is_one !== 1)
+    return { condition: BY_PLACE, params, isLarge: false }
+  const { project, scope_from, scope_to } = place
+  return { condition: BY_TIME, params: { ...params, project, scope_from, scope_to }, isLarge: true }
+}
+
+interface Place {
+  found: number
+  project: string
+  is_one: number
+  scope_from: number
+  scope_to: number
+}
+
+/** Condition on rows of `runs` and `trace_runs`. */
+export const OF_TRACE = 'workspace_id = {workspace_id:UUID} AND trace_id = {trace_id:UUID}'
+
+const BY_PLACE = `${OF_TRACE} AND (project_id, sort_time, run_id) IN (
+  SELECT project_id, sort_time, run_id FROM trace_runs FINAL WHERE ${OF_TRACE})`
+const BY_TIME = `${OF_TRACE} AND project_id = {project:UUID}
+  AND sort_time >= fromUnixTimestamp64Micro({scope_from:Int64})
+  AND sort_time <= fromUnixTimestamp64Micro({scope_to:Int64})`

@@ -1,0 +1,43 @@
+import { NIL_UUID } from '../../../base/ids.ts'
+import type { TraceSums } from '../../../ingest/store/outline-store.ts'
+import { NO_CALL, REQUEST } from '../../../trace/derive/same-call.ts'
+import type { ClickHouse } from '../connect.ts'
+import type { TraceScope } from './scope.ts'
+import { HAS_USAGE } from '../usage/counted-sql.ts'
+import { ESTIMATED_COLUMNS, USAGE_SUMS } from '../usage/sums-sql.ts'
+
+/**
+ * The sums of a trace, from ClickHouse; undefined where they are more than sums, which trace/derive/roll-up.ts decides:
+ * several TraceRuns may show one call, one with usage has others below it, or not all are below the one root.
+ */
+export async function readTraceSums(
+  clickhouse: ClickHouse,
+  { condition, params }: TraceScope,
+): Promise<TraceSums | undefined> {
+  const [row] = await clickhouse.rows<TraceSums & { is_plain: number }>(sumsSql(condition), { params })
+  if (row?.is_plain !== 1) return undefined
+  const { is_plain: _plain, ...sums } = row
+  return sums
+}
+
+const IS_ROOT = `parent_run_id = toUUID('${NIL_UUID}')`
+/** Bytes of one part of a dotted_order, with the dot before it. */
+const PART = 59
+
+/**
+ * `place` and `parent_place` are an id with the length of its dotted_order. Where the latter is one of the former for
+ * every TraceRun but the root, each is below the root, and none in a circle, since the lengths grow.
+ */
+function sumsSql(condition: string): string {
+  return `SELECT ${USAGE_SUMS}, argMinIf(thread_id, (start_time, toString(run_id)), thread_id != '') AS thread_id,
+      countIf(is_root) = 1 AND countIf(is_root AND run_id = trace_id) = 1
+        AND uniqExactArray(if(is_root, [place], [place, parent_place])) = count()
+        AND uniqExactArray(arrayConcat(if(counted, [place], []), if(is_root, [], [parent_place])))
+          = countIf(counted) + uniqExactIf(parent_place, NOT is_root)
+        AND uniqExactIf(call_id, call_id > ${NO_CALL}) = countIf(call_id > ${NO_CALL})
+        AND countIf(call_id = ${REQUEST}) = 0 AS is_plain
+    FROM (
+      SELECT *, ${ESTIMATED_COLUMNS}, ${HAS_USAGE} AS counted, ${IS_ROOT} AS is_root,
+        cityHash64(run_id, dotted_order.size) AS place, cityHash64(parent_run_id, dotted_order.size - ${PART}) AS parent_place
+      FROM runs FINAL WHERE ${condition})`
+}

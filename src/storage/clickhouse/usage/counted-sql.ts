@@ -1,0 +1,165 @@
+import { FACTS, NO_CALL, REQUEST, UNANSWERED } from '../../../trace/derive/same-call.ts'
+import type { ClickHouse, SqlParams } from '../connect.ts'
+
+/** The ids of the TraceRuns from the root down to the row's own. */
+export const LINE = `arrayMap(part -> toUUIDOrZero(right(part, 36)), splitByChar('.', dotted_order))`
+
+/** True of a row with tokens or a cost; tokens are on llm and embedding only. */
+export const HAS_USAGE = '(isNotNull(input_tokens) OR isNotNull(output_tokens) OR isNotNull(total_cost))'
+
+/** The ids of the TraceRuns above the row's own. */
+const ABOVE = `arrayJoin(arrayPopBack(${LINE}))`
+const CALL = 'workspace_id, trace_id, call_id'
+
+/** Calls that several TraceRuns may show, among the rows of `scope`. Outdated rows are included, which is cheaper. */
+function severalSql(columns: string, scope: string): string {
+  return `SELECT ${columns} FROM runs WHERE ${scope} AND call_id > ${NO_CALL}
+    GROUP BY ${CALL}
+    HAVING call_id = ${REQUEST} OR (min(run_id) != max(run_id)
+      AND (call_id < ${UNANSWERED} OR (min(call_facts) < ${FACTS.known_side} AND max(call_facts) >= ${FACTS.known_side})))`
+}
+
+/** SQL condition: some run below this one has usage, and it is of another call than this one's. */
+function holdsOthersSql(scope: string): string {
+  const below = `SELECT workspace_id, project_id, ${ABOVE} AS ancestor, call_id FROM runs FINAL
+    WHERE ${scope} AND ${HAS_USAGE} AND (workspace_id, trace_id) IN (${severalSql('workspace_id, trace_id', scope)})`
+  return `((workspace_id, project_id, run_id) IN (SELECT workspace_id, project_id, ancestor FROM (${below}))
+    AND (workspace_id, project_id, run_id, call_id) NOT IN (
+      SELECT workspace_id, project_id, ancestor, min(call_id) AS only FROM (${below})
+      GROUP BY workspace_id, project_id, ancestor HAVING only = max(call_id)))`
+}
+
+const STARTS = 'toUnixTimestamp64Micro(start_time)'
+const ENDS = `greatest(toUnixTimestamp64Micro(ifNull(end_time, start_time)), ${STARTS} + 1)`
+
+/** Of the rows of `scope` that show the same answer, workspace_id and run_id of those that add nothing. */
+function answersSql(scope: string): string {
+  const inOrder = `PARTITION BY ${CALL} ORDER BY start_time, toString(run_id)`
+  const differs = (side: string): string => `ifNull(min(${side}) OVER whole != max(${side}) OVER whole, 0)`
+  return `SELECT workspace_id, run_id FROM (
+    SELECT workspace_id, run_id, row_number() OVER (PARTITION BY ${CALL}, island
+      ORDER BY holds_others, distrust, call_facts DESC, start_time, toString(run_id)) AS place
+    FROM (
+      SELECT *, if(${differs('input_tokens')} OR ${differs('output_tokens')},
+        1 - bitAnd(call_facts, ${FACTS.vendors_count}), 0) AS distrust
+      FROM (
+        SELECT *, sum(begins) OVER (${inOrder}) AS island FROM (
+          SELECT ${CALL}, run_id, start_time, call_facts, input_tokens, output_tokens,
+            ${holdsOthersSql(scope)} AS holds_others,
+            ${STARTS} >= max(${ENDS}) OVER (${inOrder} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS begins
+          FROM runs FINAL
+          WHERE ${scope} AND call_id BETWEEN ${REQUEST + 1} AND ${UNANSWERED - 1} AND (${CALL}) IN (${severalSql(CALL, scope)})))
+      WINDOW whole AS (PARTITION BY ${CALL}, island)))
+    WHERE place > 1`
+}
+
+/** Rows below a request whose answer is another span. */
+function belowRequestsSql(scope: string): string {
+  return `SELECT workspace_id, run_id FROM (
+      SELECT workspace_id, project_id, run_id, ${ABOVE} AS ancestor FROM runs FINAL
+      WHERE ${scope} AND run_type = 'llm'
+        AND (workspace_id, trace_id) IN (SELECT workspace_id, trace_id FROM runs WHERE ${scope} AND call_id = ${REQUEST}))
+    WHERE (workspace_id, project_id, ancestor) IN (
+      SELECT workspace_id, project_id, run_id FROM runs FINAL WHERE ${scope} AND call_id = ${REQUEST})`
+}
+
+/** Rows of failed calls without messages, within the time of one with messages. */
+function unansweredSql(scope: string): string {
+  const isTold = `call_facts >= ${FACTS.known_side}`
+  return `SELECT workspace_id, run_id FROM (
+      SELECT workspace_id, run_id, ${isTold} AS is_told, ${ENDS} AS until,
+        max(if(${isTold}, ${ENDS}, ${STARTS})) OVER (PARTITION BY ${CALL}
+          ORDER BY start_time, is_told DESC, toString(run_id) ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS reached
+      FROM runs FINAL WHERE ${scope} AND call_id >= ${UNANSWERED})
+    WHERE NOT is_told AND until <= reached`
+}
+
+/**
+ * The rules of findDoubles in trace/derive/same-call.ts, among the rows of `scope`: workspace_id and run_id of those
+ * that add nothing.
+ */
+function doublesSql(scope: string): string {
+  return [answersSql(scope), belowRequestsSql(scope), unansweredSql(scope)].join(' UNION ALL ')
+}
+
+/** What the rows of a scope may have that makes sums more than sums; mostly they have neither. */
+export interface UsageShape {
+  /** Several TraceRuns may show one call. */
+  doubles: boolean
+  /** TraceRuns with usage may have descendants with usage. */
+  nested: boolean
+}
+
+/** Of rows whose usage is only added up. */
+export const PLAIN_SHAPE: UsageShape = { doubles: false, nested: false }
+
+/** Of any rows. */
+const ANY_SHAPE: UsageShape = { doubles: true, nested: true }
+
+/** Looks whether the rows of `scope` may have doubles and nested usage; sums are much cheaper where they have none. */
+export async function usageShape(
+  clickhouse: ClickHouse,
+  scope: string,
+  params: SqlParams,
+): Promise<UsageShape> {
+  const [doubles, nested] = await Promise.all([
+    hasDoubles(clickhouse, scope, params),
+    isNested(clickhouse, scope, params),
+  ])
+  return { doubles, nested }
+}
+
+/** True if several TraceRuns among the rows of `scope` may show one call. What needs no groups is looked at first. */
+export async function hasDoubles(clickhouse: ClickHouse, scope: string, params: SqlParams): Promise<boolean> {
+  const [calls] = await clickhouse.rows<{ repeats: number }>(
+    `SELECT count() != uniqExact(call_id) OR countIf(call_id = ${REQUEST}) > 0 AS repeats
+     FROM runs FINAL WHERE ${scope} AND call_id > ${NO_CALL}`,
+    { params },
+  )
+  if (calls?.repeats !== 1) return false
+  const found = await clickhouse.rows(`${severalSql('1', scope)} LIMIT 1`, { params })
+  return found.length > 0
+}
+
+/**
+ * True where a row of `scope` with usage may be the parent of another: equal hashes of different ids, and replaced rows,
+ * only make sums slower. One below which there is a gap in the links has no descendants, as in trace/derive/roll-up.ts.
+ */
+async function isNested(clickhouse: ClickHouse, scope: string, params: SqlParams): Promise<boolean> {
+  const found = await clickhouse.rows(
+    `SELECT 1 FROM runs WHERE ${scope} AND ${HAS_USAGE}
+       AND cityHash64(run_id) IN (SELECT cityHash64(parent_run_id) FROM runs WHERE ${scope}) LIMIT 1`,
+    { params },
+  )
+  return found.length > 0
+}
+
+/** SQL condition: no other run shows the same call with more detail. */
+function isOwnSql(scope: string): string {
+  return `(workspace_id, run_id) NOT IN (${doublesSql(scope)})`
+}
+
+/**
+ * The condition under which a row of table `runs` adds to sums, as in trace/derive/roll-up.ts (rule N6, D-17): it has
+ * usage, no other row shows its call in more detail, and it has no descendant of which both are true and whose usage it
+ * would repeat. Other rows are searched in its workspace, descendants in its project too, among the rows of `scope`, a
+ * condition itself; an id alone may exist in another workspace as well.
+ */
+export function countedSql(scope: string, shape = ANY_SHAPE): string {
+  return addsSql(HAS_USAGE, scope, shape)
+}
+
+/** The condition under which a row counts as a model call, as in trace/derive/roll-up.ts. */
+export function isCallSql(scope: string, doubles = true): string {
+  return addsSql(`run_type = 'llm' AND call_id NOT IN (${NO_CALL}, ${REQUEST})`, scope, {
+    doubles,
+    nested: true,
+  })
+}
+
+function addsSql(bears: string, scope: string, { doubles, nested }: UsageShape): string {
+  const own = doubles ? `${bears} AND ${isOwnSql(scope)}` : bears
+  if (!nested) return `(${own})`
+  return `(${own} AND (workspace_id, project_id, run_id) NOT IN (
+    SELECT workspace_id, project_id, ${ABOVE} FROM runs FINAL WHERE ${scope} AND ${own}))`
+}

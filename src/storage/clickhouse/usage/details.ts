@@ -1,0 +1,170 @@
+import { NIL_UUID } from '../../../base/ids.ts'
+import type {
+  DetailGrouping,
+  UsageDetail,
+  UsageDetailsQuery,
+  UsageDetailsSource,
+  UsageSums,
+} from '../../../usage/report/details-source.ts'
+import type { ClickHouse } from '../connect.ts'
+import { countedSql, hasDoubles, isCallSql } from './counted-sql.ts'
+import { ESTIMATED_COLUMNS, USAGE_SUMS } from './sums-sql.ts'
+import { PROVIDER } from '../provider-sql.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+/** How long before and after a TraceRun its descendants are searched: for wrong clocks and for long calls. */
+const EARLY = DAY
+const LATE = 7 * DAY
+/** The first time that a DateTime64 can hold. */
+const EARLIEST = Date.UTC(1900, 0, 1)
+
+const NONE = `toUUID('${NIL_UUID}')`
+
+/** Expressions of workspace_id and dimension_id for each grouping, as in UsageCount. */
+const GROUPS: Record<DetailGrouping, { workspace: string; dimension: string }> = {
+  workspace: { workspace: 'workspace_id', dimension: 'workspace_id' },
+  project: { workspace: 'workspace_id', dimension: 'project_id' },
+  user: { workspace: NONE, dimension: 'user_id' },
+  api_key: { workspace: NONE, dimension: 'api_key_id' },
+  model: { workspace: NONE, dimension: NONE },
+}
+
+function scope(from: string, to: string): string {
+  return `workspace_id IN {workspace_ids:Array(UUID)}
+    AND sort_time >= fromUnixTimestamp64Milli({${from}:Int64}) AND sort_time < fromUnixTimestamp64Milli({${to}:Int64})`
+}
+
+function detailsSql(group_by: DetailGrouping, doubles: boolean): string {
+  const { workspace, dimension } = GROUPS[group_by]
+  const byModel = group_by === 'model'
+  return `SELECT
+    intDiv(toUnixTimestamp64Micro(sort_time) - {origin:Int64} * 1000, {size:Int64} * 1000) AS slot,
+    ${workspace} AS group_workspace,
+    ${dimension} AS group_dimension,
+    ${byModel ? PROVIDER : "''"} AS group_provider,
+    ${byModel ? 'model' : "''"} AS group_model,
+    countIf(is_call) AS llm_runs,
+    ${USAGE_SUMS}
+  FROM (
+    SELECT *, ${countedSql(scope('near_start', 'near_end'), { doubles, nested: true })} AS counted,
+      ${isCallSql(scope('near_start', 'near_end'), doubles)} AS is_call, ${ESTIMATED_COLUMNS}
+    FROM runs FINAL WHERE ${scope('start', 'end')})
+  WHERE counted OR is_call
+  GROUP BY slot, group_workspace, group_dimension, group_provider, group_model`
+}
+
+interface DetailRow extends UsageSums {
+  slot: number
+  group_workspace: string
+  group_dimension: string
+  group_provider: string
+  group_model: string
+  llm_runs: number
+}
+
+/** Most rows that one statement adds up, unless a single day has more: they must fit into memory. */
+const MAX_ROWS = 3_000_000
+
+/** The range cut at days, so that each piece has at most MAX_ROWS rows. */
+async function slices(
+  clickhouse: ClickHouse,
+  { workspace_ids, start, end }: UsageDetailsQuery,
+  maxRows: number,
+): Promise<{ start: number; end: number }[]> {
+  const days = await clickhouse.rows<{ day: number; rows: number }>(
+    `SELECT intDiv(toUnixTimestamp64Milli(sort_time), ${DAY}) AS day, count() AS rows
+     FROM runs WHERE ${scope('start', 'end')} GROUP BY day ORDER BY day`,
+    { params: { workspace_ids, start, end } },
+  )
+  const found: { start: number; end: number }[] = []
+  let from = start
+  let held = 0
+  for (const { day, rows } of days) {
+    if (held > 0 && held + rows > maxRows) {
+      found.push({ start: from, end: day * DAY })
+      from = day * DAY
+      held = 0
+    }
+    held += rows
+  }
+  if (held > 0) found.push({ start: from, end })
+  return found
+}
+
+function nearOf({ start, end }: { start: number; end: number }): { near_start: number; near_end: number } {
+  return { near_start: Math.max(start - EARLY, EARLIEST), near_end: end + LATE }
+}
+
+function toDetail(row: DetailRow, bucket: number): UsageDetail {
+  const { slot: _slot, group_workspace, group_dimension, group_provider, group_model, ...sums } = row
+  return {
+    bucket,
+    workspace_id: group_workspace,
+    dimension_id: group_dimension,
+    provider: group_provider,
+    model: group_model,
+    ...sums,
+  }
+}
+
+/** The sum of two decimals with at most 18 places, exactly. */
+function sumOf(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b
+  const units = (text: string): bigint => {
+    const [whole = '', fraction = ''] = text.split('.')
+    return BigInt(whole + fraction.padEnd(18, '0'))
+  }
+  const sum = units(a) + units(b)
+  const digits = String(sum < 0n ? -sum : sum).padStart(19, '0')
+  const text = `${digits.slice(0, -18)}.${digits.slice(-18)}`.replace(/\.?0+$/, '')
+  return sum < 0n ? `-${text}` : text
+}
+
+function merged(known: UsageDetail, more: UsageDetail): UsageDetail {
+  return {
+    ...known,
+    llm_runs: known.llm_runs + more.llm_runs,
+    prompt_tokens: known.prompt_tokens + more.prompt_tokens,
+    completion_tokens: known.completion_tokens + more.completion_tokens,
+    prompt_cost: sumOf(known.prompt_cost, more.prompt_cost),
+    completion_cost: sumOf(known.completion_cost, more.completion_cost),
+    total_cost: sumOf(known.total_cost, more.total_cost),
+    estimated_prompt_tokens: known.estimated_prompt_tokens + more.estimated_prompt_tokens,
+    estimated_completion_tokens: known.estimated_completion_tokens + more.estimated_completion_tokens,
+    estimated_cost: sumOf(known.estimated_cost, more.estimated_cost),
+  }
+}
+
+/**
+ * Sums over the lean rows. A TraceRun counts at its time in lists: its start, or its receive time if the start is not
+ * plausible. A TraceRun that repeats the usage of a descendant is left out, if the descendant started at most a week
+ * later. More than `maxRows` rows are added up one piece of the range after the other.
+ */
+export function createUsageDetailsSource(clickhouse: ClickHouse, maxRows = MAX_ROWS): UsageDetailsSource {
+  return {
+    async details(query) {
+      const { workspace_ids, origin, stride, group_by } = query
+      const size = stride.days * DAY + stride.hours * HOUR
+      const groups = new Map<string, UsageDetail>()
+      const doubles = await hasDoubles(clickhouse, scope('near_start', 'near_end'), {
+        workspace_ids,
+        ...nearOf(query),
+      })
+      for (const { start, end } of await slices(clickhouse, query, maxRows)) {
+        const near = nearOf({ start, end })
+        const rows = await clickhouse.rows<DetailRow>(detailsSql(group_by, doubles), {
+          params: { workspace_ids, start, end, ...near, origin, size },
+        })
+        for (const row of rows) {
+          const { slot, group_workspace, group_dimension, group_provider, group_model } = row
+          const key = JSON.stringify([slot, group_workspace, group_dimension, group_provider, group_model])
+          const known = groups.get(key)
+          const detail = toDetail(row, origin + slot * size)
+          groups.set(key, known === undefined ? detail : merged(known, detail))
+        }
+      }
+      return [...groups.values()]
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import { SENT } from '../../../trace/price/complete-costs.ts'
+
+const ofInput = "input_source = 'estimate'"
+const ofOutput = "output_source = 'estimate'"
+const isSent = (cost: keyof typeof SENT): string => `bitAnd(sent_costs, ${SENT[cost]}) != 0`
+
+/** Costs in Decimal256: clients may send costs whose sum exceeds Decimal(38, 18). */
+const wide = (column: string): string => `toDecimal256(${column}, 18)`
+const known = (column: string): string => `ifNull(${wide(column)}, ${wide('0')})`
+
+/**
+ * The columns that USAGE_SUMS needs beside those of table `runs`: the estimated part of a row, as in
+ * trace/tokens/estimated-part.ts.
+ */
+export const ESTIMATED_COLUMNS = `
+  if(${ofInput}, input_tokens, 0) AS estimated_input,
+  if(${ofOutput}, output_tokens, 0) AS estimated_output,
+  multiIf(isNull(total_cost), NULL, ${isSent('total_cost')}, ${wide('0')},
+    if(${ofInput} AND NOT ${isSent('input_cost')}, ${known('input_cost')}, ${wide('0')})
+    + if(${ofOutput} AND NOT ${isSent('output_cost')}, ${known('output_cost')}, ${wide('0')})) AS estimated_part`
+
+/** Counts beyond 2^53 are not exact as JSON numbers anyway, but must not overflow to 0. */
+function tokens(column: string): string {
+  return `sumIf(toFloat64(ifNull(${column}, 0)), counted)`
+}
+
+function cost(column: string): string {
+  return `toString(sumIf(${wide(column)}, counted))`
+}
+
+/** The columns of UsageSums, over the rows that are `counted`; they need ESTIMATED_COLUMNS. */
+export const USAGE_SUMS = `
+  ${tokens('input_tokens')} AS prompt_tokens,
+  ${tokens('output_tokens')} AS completion_tokens,
+  ${cost('input_cost')} AS prompt_cost,
+  ${cost('output_cost')} AS completion_cost,
+  ${cost('total_cost')} AS total_cost,
+  ${tokens('estimated_input')} AS estimated_prompt_tokens,
+  ${tokens('estimated_output')} AS estimated_completion_tokens,
+  ${cost('estimated_part')} AS estimated_cost`

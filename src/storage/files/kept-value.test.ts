@@ -1,0 +1,39 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { keptValue } from './kept-value.ts'
+
+let dir: string
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'weir-kept-value-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+})
+
+describe('keptValue', () => {
+  it('creates a value once, in a file for its owner only, and leaves no other file', async () => {
+    expect(await keptValue(join(dir, 'new'), 'id', () => 'first')).toBe('first')
+    expect(await keptValue(join(dir, 'new'), 'id', () => 'second')).toBe('first')
+    expect(await readdir(join(dir, 'new'))).toEqual(['id'])
+    expect((await stat(join(dir, 'new', 'id'))).mode & 0o077).toBe(0)
+  })
+
+  it('creates a value when a killed start left the file empty', async () => {
+    await writeFile(join(dir, 'id'), '')
+    expect(await keptValue(dir, 'id', () => 'made')).toBe('made')
+  })
+
+  it('creates none when the file exists and cannot be read', async () => {
+    await mkdir(join(dir, 'id'))
+    const make = (): string => expect.unreachable('a value was made')
+    await expect(keptValue(dir, 'id', make)).rejects.toMatchObject({ code: 'EISDIR' })
+  })
+
+  it('writes beside the file and renames: a failed write changes nothing', async () => {
+    await writeFile(join(dir, 'id'), '\n')
+    await mkdir(join(dir, 'id.part'))
+    await expect(keptValue(dir, 'id', () => 'made')).rejects.toThrow()
+    expect(await readFile(join(dir, 'id'), 'utf8')).toBe('\n')
+  })
+})

@@ -1,0 +1,42 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncDirectory } from '../../base/files/sync-directory.ts'
+
+/**
+ * A persistent value of this data directory, in a file that only its owner may read: made by `make` the first time, and
+ * on disk before it is returned. Rejects if the file exists and cannot be read, so that it is never replaced.
+ */
+export async function keptValue(dataDir: string, name: string, make: () => string): Promise<string> {
+  const path = join(dataDir, name)
+  const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  if (kept.trim() !== '') return kept.trim()
+  await mkdir(dataDir, { recursive: true })
+  const value = make()
+  await replaceFile(path, `${value}\n`)
+  await syncDirectory(dataDir)
+  return value
+}
+
+/**
+ * Even if the process is killed or the disk becomes full, the file holds either the whole new text or its previous
+ * content.
+ */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const part = `${path}.part`
+  try {
+    const file = await open(part, 'w', 0o600)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(part, path)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
+}

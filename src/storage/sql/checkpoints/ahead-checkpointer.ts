@@ -1,0 +1,71 @@
+import type { RunnableConfig } from '@langchain/core/runnables'
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+  CheckpointTuple,
+} from '@langchain/langgraph-checkpoint'
+import type { Tenant } from '../../../runs/model.ts'
+import type { Lease } from '../../../runs/run-store.ts'
+import { checkpointIdOf, checkpointNamespace } from './config.ts'
+import type { CheckpointRows } from './queue.ts'
+import { toTuple } from './reader.ts'
+import type { CheckpointRow } from './rows.ts'
+import { type Shared, SqlCheckpointer } from './sql-checkpointer.ts'
+
+/** A checkpointer that is ahead of what is stored; see `Checkpointers.openAhead`. */
+export class AheadCheckpointer extends SqlCheckpointer {
+  readonly #shared: Shared
+  readonly #thread_id: string
+  /** The newest checkpoint of the graph itself (not of a subgraph), as LangGraph passed it. */
+  #newest: { row: CheckpointRow; values: Record<string, unknown> } | undefined
+  #lastRow: CheckpointRow | undefined
+  /** The checkpoint that a task has written to last. */
+  #writtenTo: string | undefined
+  #failure: { error: unknown } | undefined
+
+  constructor(shared: Shared, tenant: Tenant, lease: Lease) {
+    super(shared, tenant, lease)
+    this.#shared = shared
+    this.#thread_id = lease.thread_id
+  }
+
+  /** The newest checkpoint from memory, unless tasks have written to it: only the database can combine their writes. */
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const newest = this.#newest
+    if (newest === undefined || checkpointIdOf(config) !== undefined) return super.getTuple(config)
+    const { row, values } = newest
+    const { thread_id, checkpoint_ns } = checkpointNamespace(config)
+    const isOther = thread_id !== row.thread_id || checkpoint_ns !== row.checkpoint_ns
+    if (isOther || row.checkpoint_id === this.#writtenTo) return super.getTuple(config)
+    const channels = Object.keys(JSON.parse(row.refs) as object)
+    const stored = Object.fromEntries(channels.map((channel) => [channel, values[channel]]))
+    return toTuple(this.source, row, stored, [])
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const put = await super.put(config, checkpoint, metadata, newVersions)
+    const row = this.#lastRow
+    if (row?.checkpoint_id === checkpoint.id) this.#newest = { row, values: checkpoint.channel_values }
+    return put
+  }
+
+  override async stored(): Promise<void> {
+    await this.#shared.queue.settled(this.#thread_id)
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  protected override async write(thread_id: string, rows: Partial<CheckpointRows>): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.error
+    this.enqueue(thread_id, rows, false).catch((error: unknown) => {
+      this.#failure ??= { error }
+    })
+    for (const row of rows.checkpoints ?? []) if (row.checkpoint_ns === '') this.#lastRow = row
+    for (const row of rows.writes ?? []) if (row.checkpoint_ns === '') this.#writtenTo = row.checkpoint_id
+  }
+}

@@ -1,0 +1,49 @@
+import { RecentMap } from '../../../base/recent-map.ts'
+import type { Tenant } from '../../../runs/model.ts'
+import type { Lease } from '../../../runs/run-store.ts'
+import { AheadCheckpointer } from './ahead-checkpointer.ts'
+import { type CheckpointMark, readMarks } from './marks.ts'
+import { createCheckpointQueue } from './queue.ts'
+import type { Database } from '../driver/database.ts'
+import { type Shared, SqlCheckpointer } from './sql-checkpointer.ts'
+
+/** Makes checkpointers on one database; they share a write queue, so that runs of a process commit together. */
+export interface Checkpointers {
+  /**
+   * A checkpointer for one run or one call. With a lease, its rows carry the run's id, and writes reject with AppError
+   * conflict once the lease is lost (D-44); without one, writes reject with thread_busy while the thread has an active
+   * run and with not_found when the thread does not exist. The config's metadata is added to that of each checkpoint,
+   * which takes precedence.
+   */
+  open(tenant: Tenant, lease: Lease | null): SqlCheckpointer
+  /**
+   * The same for a run whose steps do not wait until their checkpoints are stored: a write resolves before it is
+   * durable, and the error of a failed one rejects the next one and `stored`. The newest checkpoint is read from
+   * memory.
+   */
+  openAhead(tenant: Tenant, lease: Lease): SqlCheckpointer
+  /** As `readMarks`, after all pending writes of this process to the thread. */
+  marks(tenant: Tenant, scan: Parameters<typeof readMarks>[2]): Promise<CheckpointMark[]>
+}
+
+/** Cached parents: more than the number of runs at a time. */
+const MAX_LINEAGES = 500
+
+/** Makes checkpointers on a run database that has been migrated. */
+export function createCheckpointers(database: Database): Checkpointers {
+  let last = 0
+  const shared: Shared = {
+    database,
+    queue: createCheckpointQueue(database),
+    lineages: new RecentMap(MAX_LINEAGES),
+    nextTime: () => (last = Math.max(last + 1, Date.now() * 1_000)),
+  }
+  return {
+    open: (tenant, lease) => new SqlCheckpointer(shared, tenant, lease),
+    openAhead: (tenant, lease) => new AheadCheckpointer(shared, tenant, lease),
+    async marks(tenant, scan) {
+      await shared.queue.settled(scan.thread_id)
+      return readMarks(database, tenant, scan)
+    },
+  }
+}

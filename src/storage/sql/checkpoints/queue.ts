@@ -1,0 +1,181 @@
+import type { AppError } from '../../../base/errors.ts'
+import {
+  type BlobRow,
+  type CheckpointRow,
+  insertBlobs,
+  insertCheckpoints,
+  insertWrites,
+  type WriteRow,
+  type Written,
+} from './rows.ts'
+import { type Fence, holdFence } from './fence.ts'
+import type { Database, SqlSession } from '../driver/database.ts'
+
+/** Rows that must be stored together. */
+export interface CheckpointRows {
+  checkpoints: CheckpointRow[]
+  blobs: BlobRow[]
+  writes: WriteRow[]
+}
+
+/** Writes rows of checkpoints; rows added in one turn of the event loop are stored in one transaction. */
+export interface CheckpointQueue {
+  /**
+   * Resolves when the rows are durable. Rows that are not `urgent` wait a few milliseconds for more, unless a caller
+   * waits for them. @throws AppError those of `holdFence`, store_unavailable; then none of the rows is stored
+   */
+  add(fence: Fence, rows: Partial<CheckpointRows>, urgent: boolean): Promise<void>
+  /** Resolves when the rows added for the thread are stored or refused. */
+  settled(thread_id: string): Promise<void>
+}
+
+interface Entry {
+  fence: Fence
+  rows: Partial<CheckpointRows>
+  done: () => void
+  failed: (error: unknown) => void
+}
+
+function fenceKey({ tenant, thread_id, lease }: Fence): string {
+  return [tenant.workspace_id, tenant.deployment_id, thread_id, lease?.token ?? ''].join(' ')
+}
+
+/** Entries by fence, in order of arrival. */
+function byFence(entries: readonly Entry[]): Entry[][] {
+  const groups = new Map<string, Entry[]>()
+  for (const entry of entries) {
+    const key = fenceKey(entry.fence)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [entry])
+    else group.push(entry)
+  }
+  return [...groups.values()]
+}
+
+function rowKey(tenant: string, row: CheckpointRow | BlobRow | WriteRow): string {
+  const { thread_id, checkpoint_ns, checkpoint_id } = row
+  const rest = 'idx' in row ? [row.task_id, row.idx] : 'channel' in row ? [row.channel] : []
+  return JSON.stringify([tenant, thread_id, checkpoint_ns, checkpoint_id, ...rest])
+}
+
+/** Rows of one kind, one for each key: the first of a task's ordinary writes, the last of all other rows. */
+function collect<Row extends CheckpointRow | BlobRow | WriteRow>(
+  entries: readonly Entry[],
+  rowsOf: (rows: Partial<CheckpointRows>) => readonly Row[] | undefined,
+): Written<Row>[] {
+  const found = new Map<string, Written<Row>>()
+  for (const { fence, rows } of entries) {
+    const { tenant, lease } = fence
+    for (const row of rowsOf(rows) ?? []) {
+      const key = rowKey(`${tenant.workspace_id} ${tenant.deployment_id} ${lease?.run_id ?? ''}`, row)
+      if ('idx' in row && row.idx >= 0 && found.has(key)) continue
+      found.set(key, { tenant, run_id: lease?.run_id ?? '', row })
+    }
+  }
+  return [...found.values()]
+}
+
+async function insertEntries(session: SqlSession, entries: readonly Entry[]): Promise<void> {
+  await insertBlobs(
+    session,
+    collect(entries, (rows) => rows.blobs),
+  )
+  await insertCheckpoints(
+    session,
+    collect(entries, (rows) => rows.checkpoints),
+  )
+  await insertWrites(
+    session,
+    collect(entries, (rows) => rows.writes),
+  )
+}
+
+/** Stores the entries that may be stored and rejects the others with the reason; rejects when the database fails. */
+async function store(database: Database, line: string, entries: readonly Entry[]): Promise<void> {
+  const refused = new Map<Entry, AppError>()
+  await database.tx(`checkpoints:${line}`, async (session) => {
+    refused.clear()
+    for (const group of byFence(entries)) {
+      const [first] = group
+      const refusal = first && (await holdFence(session, database.dialect, first.fence))
+      if (refusal !== undefined) for (const entry of group) refused.set(entry, refusal)
+    }
+    await insertEntries(
+      session,
+      entries.filter((entry) => !refused.has(entry)),
+    )
+  })
+  for (const entry of entries) {
+    const refusal = refused.get(entry)
+    if (refusal === undefined) entry.done()
+    else entry.failed(refusal)
+  }
+}
+
+/** If entries fail together, each is tried alone, so that one bad entry does not affect the others. */
+async function storeApart(database: Database, line: string, entries: readonly Entry[]): Promise<void> {
+  try {
+    await store(database, line, entries)
+  } catch (error) {
+    const groups = byFence(entries)
+    if (groups.length === 1) for (const entry of entries) entry.failed(error)
+    else for (const group of groups) await storeApart(database, line, group)
+  }
+}
+
+/** Entries that are stored in successive transactions. */
+interface Line {
+  waiting: Entry[]
+  /** Runs while no entry is urgent. */
+  hold: NodeJS.Timeout | undefined
+  flushing: Promise<void> | undefined
+}
+
+/** How long rows wait for more. A step of a graph without a model takes less than one millisecond. */
+const HOLD_MS = 3
+
+/** Opens the queue: one line for all threads on SQLite, which has one writer, and one for each thread on Postgres. */
+export function createCheckpointQueue(database: Database): CheckpointQueue {
+  const lines = new Map<string, Line>()
+  /** Number of pending entries of each thread. */
+  const unsettled = new Map<string, number>()
+  const count = (thread_id: string, change: 1 | -1): void => {
+    const left = (unsettled.get(thread_id) ?? 0) + change
+    if (left === 0) unsettled.delete(thread_id)
+    else unsettled.set(thread_id, left)
+  }
+  const keyOf = (thread_id: string): string => (database.dialect === 'sqlite' ? '' : thread_id)
+
+  const flush = async (key: string, line: Line): Promise<void> => {
+    await new Promise((turn) => setImmediate(turn))
+    while (line.waiting.length > 0) {
+      clearTimeout(line.hold)
+      line.hold = undefined
+      const entries = line.waiting
+      line.waiting = []
+      await storeApart(database, key, entries)
+    }
+    line.flushing = undefined
+    lines.delete(key)
+  }
+
+  const hurry = (key: string, line: Line): Promise<void> => (line.flushing ??= flush(key, line))
+
+  return {
+    add(fence, rows, urgent) {
+      const key = keyOf(fence.thread_id)
+      const line = lines.get(key) ?? { waiting: [], hold: undefined, flushing: undefined }
+      lines.set(key, line)
+      count(fence.thread_id, 1)
+      const added = new Promise<void>((done, failed) => line.waiting.push({ fence, rows, done, failed }))
+      if (urgent) void hurry(key, line)
+      else if (line.flushing === undefined) line.hold ??= setTimeout(() => void hurry(key, line), HOLD_MS)
+      return added.finally(() => count(fence.thread_id, -1))
+    },
+    async settled(thread_id) {
+      const key = keyOf(thread_id)
+      const line = lines.get(key)
+      if (line !== undefined && unsettled.has(thread_id)) await hurry(key, line)
+    },
+  }
+}

@@ -1,0 +1,221 @@
+import { DeltaSnapshot, type SerializerProtocol } from '@langchain/langgraph-checkpoint'
+import * as messages from '@langchain/core/messages'
+import { isObject } from '../../../schema/json.ts'
+
+/** A value as stored: LangChain's JSON format as text, or bytes as base64. */
+export interface StoredValue {
+  type: 'json' | 'bytes'
+  value: string
+}
+
+type JsonRecord = Record<string, unknown>
+type MessageClass = new (fields: JsonRecord) => object
+
+/** Thrown inside `revive` for values that only LangChain's own loader can read. */
+class UnusualValue extends Error {}
+
+function constructorRecord(name: string, args: unknown[], method: string | null = null): JsonRecord {
+  return { lc: 2, type: 'constructor', id: [name], method, args, kwargs: {} }
+}
+
+/** The text that LangChain's serializer writes for values that JSON lacks. */
+function replaceValue(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) {
+    return value === undefined ? { lc: 2, type: 'undefined' } : value
+  }
+  if (value instanceof DeltaSnapshot) return { lc: 2, type: 'delta_snapshot', value: value.value }
+  if (value instanceof Set || value instanceof Map) {
+    return constructorRecord(value.constructor.name, [Array.from(value)])
+  }
+  if (value instanceof RegExp) return constructorRecord('RegExp', [value.source, value.flags])
+  if (value instanceof Error) return constructorRecord('Error', [value.message])
+  if (value instanceof Uint8Array) return constructorRecord('Uint8Array', [Array.from(value)], 'from')
+  if ((value as { lg_name?: unknown }).lg_name === 'Send') {
+    const { node, args, timeout } = value as { node?: unknown; args?: unknown; timeout?: unknown }
+    return timeout === undefined ? { node, args } : { node, args, timeout }
+  }
+  return value
+}
+
+/**
+ * A value in the format of LangChain's `JsonPlusSerializer`. `serde` encodes values with cycles, and everything else
+ * that `JSON.stringify` refuses.
+ */
+export async function encodeValue(serde: SerializerProtocol, value: unknown): Promise<StoredValue> {
+  return encodePlain(value) ?? (await encodeWith(serde, value))
+}
+
+/** As `encodeValue`, synchronously; undefined for the values that need `encodeWith`. */
+export function encodePlain(value: unknown): StoredValue | undefined {
+  if (value instanceof Uint8Array) return { type: 'bytes', value: Buffer.from(value).toString('base64') }
+  try {
+    const text: string | undefined = JSON.stringify(value, replaceValue)
+    return text === undefined ? undefined : { type: 'json', value: text }
+  } catch {
+    return undefined
+  }
+}
+
+async function encodeWith(serde: SerializerProtocol, value: unknown): Promise<StoredValue> {
+  const [, bytes] = await serde.dumpsTyped(value)
+  // A function has no JSON text: it is stored like `undefined`.
+  const text = new TextDecoder().decode(bytes)
+  return { type: 'json', value: text === '' ? '{"lc":2,"type":"undefined"}' : text }
+}
+
+/** Per class, the names of constructor arguments by their names in stored records, as in LangChain's loader. */
+const ALIASES = new WeakMap<MessageClass, Map<string, string>>()
+
+function argumentName(builder: MessageClass, key: string): string {
+  let names = ALIASES.get(builder)
+  if (names === undefined) {
+    names = new Map()
+    const chain: object[] = []
+    for (let at: object | null = builder.prototype; at !== null; at = Object.getPrototypeOf(at))
+      chain.push(at)
+    for (const prototype of chain) {
+      const aliases: unknown = Reflect.get(prototype, 'lc_aliases')
+      if (isObject(aliases))
+        for (const [name, alias] of Object.entries(aliases)) names.set(String(alias), name)
+    }
+    ALIASES.set(builder, names)
+  }
+  let name = names.get(key)
+  if (name === undefined) {
+    name = camelCase(key)
+    names.set(key, name)
+  }
+  return name
+}
+
+function camelCase(key: string): string {
+  const trimmed = key.trim()
+  if (!/[-_\s]/.test(trimmed)) return trimmed
+  const words = trimmed.replace(/[-_\s]+/g, '_').toLowerCase()
+  return words.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function messageClass(id: readonly unknown[]): MessageClass | undefined {
+  if (id.length !== 3 || id[0] !== 'langchain_core' || id[1] !== 'messages') return undefined
+  const name = id[2]
+  if (typeof name !== 'string' || !/Message(Chunk)?$/.test(name) || !Object.hasOwn(messages, name))
+    return undefined
+  return (messages as unknown as Record<string, MessageClass>)[name]
+}
+
+/** @throws UnusualValue unless the record is a plain message */
+function reviveMessage(record: JsonRecord): object {
+  const builder = messageClass(record['id'] as unknown[])
+  const kwargs = record['kwargs']
+  if (builder === undefined || !isObject(kwargs)) throw new UnusualValue()
+  const fields: JsonRecord = {}
+  for (const key in kwargs) {
+    const value = reviveArgument(kwargs[key])
+    if (value !== undefined) fields[argumentName(builder, key)] = value
+  }
+  return new builder(fields)
+}
+
+/** LangChain's loader converts arguments to JSON once more, which removes `undefined`. */
+function reviveArgument(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = reviveArgument(value[i]) ?? null
+    return value
+  }
+  const record = value as JsonRecord
+  if ('lc' in record) {
+    if (record['lc'] === 2 && record['type'] === 'undefined') return undefined
+    if (record['lc'] === 1 && record['type'] === 'constructor' && Array.isArray(record['id'])) {
+      return reviveMessage(record)
+    }
+    throw new UnusualValue()
+  }
+  for (const key in record) {
+    const before = record[key]
+    const after = reviveArgument(before)
+    if (after === undefined) delete record[key]
+    else if (after !== before) record[key] = after
+  }
+  return record
+}
+
+function isByteArray(list: readonly unknown[]): list is number[] {
+  return list.every((item) => typeof item === 'number' && Number.isInteger(item) && item >= 0 && item <= 255)
+}
+
+/** The value of a `constructor` record, for the classes that are written; undefined leaves the record unchanged. */
+function reviveConstructor(record: JsonRecord): unknown {
+  const { id, args } = record
+  const method = record['method'] ?? null
+  if (!Array.isArray(id) || id.length !== 1 || !Array.isArray(args)) return undefined
+  const [first, second] = args as unknown[]
+  if (id[0] === 'Uint8Array') {
+    const isBytes = args.length === 1 && Array.isArray(first) && isByteArray(first)
+    return isBytes && (method === null || method === 'from') ? new Uint8Array(first) : undefined
+  }
+  if (method !== null) return undefined
+  if (id[0] === 'RegExp') {
+    if (args.length !== 2 || typeof first !== 'string' || typeof second !== 'string') return undefined
+    try {
+      return new RegExp(first, second)
+    } catch {
+      return undefined
+    }
+  }
+  if (args.length !== 1) return undefined
+  if (id[0] === 'Error') return typeof first === 'string' ? new Error(first) : undefined
+  if (!Array.isArray(first)) return undefined
+  if (id[0] === 'Set') return new Set(first)
+  const isEntries = first.every(
+    (entry): entry is [unknown, unknown] => Array.isArray(entry) && entry.length === 2,
+  )
+  return id[0] === 'Map' && isEntries ? new Map(first) : undefined
+}
+
+/** Replaces records within `value` by their values, in place, the innermost first. @throws UnusualValue */
+function revive(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = revive(value[i])
+    return value
+  }
+  const record = value as JsonRecord
+  if (record['lc'] === 1 && record['type'] === 'constructor' && Array.isArray(record['id'])) {
+    return reviveMessage(record)
+  }
+  for (const key in record) {
+    const before = record[key]
+    const after = revive(before)
+    if (after !== before) record[key] = after
+  }
+  if (record['lc'] !== 2) return record
+  if (record['type'] === 'undefined') return undefined
+  if (record['type'] === 'delta_snapshot' && Object.hasOwn(record, 'value')) {
+    return new DeltaSnapshot(record['value'])
+  }
+  return record['type'] === 'constructor' ? (reviveConstructor(record) ?? record) : record
+}
+
+/**
+ * Decodes a stored value synchronously, with the same result as LangChain's serializer, which makes a promise for every
+ * inner value. Undefined if only `serde` can decode it: see `decodeValue`.
+ */
+function decodePlain({ type, value }: StoredValue): { value: unknown } | undefined {
+  if (type === 'bytes') return { value: new Uint8Array(Buffer.from(value, 'base64')) }
+  // Without this key no record is to be revived. It is found as text, since Weir writes JSON without spaces.
+  if (!value.includes('"lc":')) return { value: JSON.parse(value) }
+  if (value.includes('"__lc_escaped__":')) return undefined
+  try {
+    return { value: revive(JSON.parse(value)) }
+  } catch (error) {
+    if (error instanceof UnusualValue) return undefined
+    throw error
+  }
+}
+
+/** Decodes a stored value. `serde` decodes objects that are neither messages nor built into JavaScript. */
+export function decodeValue(serde: SerializerProtocol, stored: StoredValue): unknown | Promise<unknown> {
+  const plain = decodePlain(stored)
+  return plain === undefined ? serde.loadsTyped('json', stored.value) : plain.value
+}

@@ -1,0 +1,232 @@
+import type { RunnableConfig } from '@langchain/core/runnables'
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  EXCLUDED_METADATA_KEYS,
+  type PendingWrite,
+  WRITES_IDX_MAP,
+} from '@langchain/langgraph-checkpoint'
+import type { Tenant } from '../../../runs/model.ts'
+import type { Lease } from '../../../runs/run-store.ts'
+import { configOf, checkpointIdOf, checkpointNamespace } from './config.ts'
+import type { CheckpointQueue, CheckpointRows } from './queue.ts'
+import { type CheckpointSource, readCheckpointHistory, readNewest } from './reader.ts'
+import {
+  type BlobRow,
+  type CheckpointNamespace,
+  readCheckpoints,
+  readKnownChannels,
+  type WriteRow,
+} from './rows.ts'
+import { encodeValue } from './serde.ts'
+import { deleteCheckpoints } from './threads.ts'
+import type { Database } from '../driver/database.ts'
+
+/** The values of a checkpoint: their writers and versions. */
+interface Lineage {
+  refs: Record<string, string>
+  versions: ChannelVersions
+}
+
+/** What the checkpointers of a process share. */
+export interface Shared {
+  database: Database
+  queue: CheckpointQueue
+  /** Of checkpoints that will probably be parents soon. */
+  lineages: Map<string, Lineage>
+  /** Microseconds, strictly increasing. */
+  nextTime(): number
+}
+
+const WITHOUT_BOUNDS = { before: undefined, limit: undefined }
+
+function lineageKey(tenant: Tenant, place: CheckpointNamespace, checkpoint_id: string): string {
+  return `${tenant.deployment_id} ${tenant.workspace_id} ${place.thread_id} ${place.checkpoint_ns} ${checkpoint_id}`
+}
+
+/** A checkpointer of one tenant; see `Checkpointers`. */
+export class SqlCheckpointer extends BaseCheckpointSaver {
+  readonly #shared: Shared
+  readonly #tenant: Tenant
+  readonly #lease: Lease | null
+  protected readonly source: CheckpointSource
+
+  constructor(shared: Shared, tenant: Tenant, lease: Lease | null) {
+    super()
+    this.#shared = shared
+    this.#tenant = tenant
+    this.#lease = lease
+    this.source = { database: shared.database, serde: this.serde, tenant }
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    if (config.configurable?.['thread_id'] === undefined) return undefined
+    const place = checkpointNamespace(config)
+    await this.#shared.queue.settled(place.thread_id)
+    const read = await readNewest(this.source, {
+      ...place,
+      ...WITHOUT_BOUNDS,
+      checkpoint_id: checkpointIdOf(config),
+    })
+    if (read === undefined) return undefined
+    const { refs, tuple } = read
+    this.#remember(place, tuple.checkpoint.id, { refs, versions: { ...tuple.checkpoint.channel_versions } })
+    return tuple
+  }
+
+  override async *list(
+    config: RunnableConfig,
+    options: CheckpointListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    const { limit, before, filter = {} } = options
+    const { thread_id, checkpoint_ns } = config.configurable ?? {}
+    if (limit !== undefined && limit <= 0) return
+    if (typeof thread_id === 'string') await this.#shared.queue.settled(thread_id)
+    const scan = {
+      thread_id,
+      checkpoint_ns,
+      checkpoint_id: checkpointIdOf(config),
+      before: checkpointIdOf(before),
+      limit,
+    }
+    yield* readCheckpointHistory(this.source, scan, filter)
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const place = checkpointNamespace(config)
+    const parent_id = checkpointIdOf(config) ?? null
+    const { id: checkpoint_id, channel_values: values, channel_versions: versions } = checkpoint
+    // Before the first await: the graph continues and may change the values.
+    const head = JSON.stringify({
+      v: checkpoint.v,
+      ts: checkpoint.ts,
+      channel_versions: versions,
+      versions_seen: checkpoint.versions_seen,
+    })
+    const changed = Object.keys(values).filter((channel) => channel in newVersions)
+    const [stamped, blobs] = await Promise.all([
+      encodeValue(this.serde, this.#stamped(config, metadata)),
+      Promise.all(changed.map((channel) => this.#blob(place, checkpoint, channel))),
+    ])
+    const refs: Record<string, string> = {}
+    for (const channel of changed) refs[channel] = checkpoint_id
+    const kept = Object.keys(values).filter((channel) => !(channel in newVersions))
+    if (kept.length > 0) blobs.push(...(await this.#inherit(place, checkpoint, parent_id, kept, refs)))
+    const row = {
+      ...place,
+      checkpoint_id,
+      parent_id,
+      checkpoint: head,
+      refs: JSON.stringify(refs),
+      metadata: stamped.value,
+    }
+    this.#remember(place, checkpoint_id, { refs, versions: { ...versions } })
+    // A parent has one child: a second one would be a fork, which reads the parent again.
+    if (parent_id !== null) this.#shared.lineages.delete(lineageKey(this.#tenant, place, parent_id))
+    await this.write(place.thread_id, { checkpoints: [row], blobs })
+    return configOf(place, checkpoint_id)
+  }
+
+  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    const place = checkpointNamespace(config)
+    const checkpoint_id = checkpointIdOf(config)
+    if (checkpoint_id === undefined) throw new TypeError('writes need `checkpoint_id` in configurable')
+    const written_at = this.#shared.nextTime()
+    const rows = await Promise.all(
+      writes.map(async ([channel, value], i): Promise<WriteRow> => {
+        const stored = await encodeValue(this.serde, value)
+        const idx = WRITES_IDX_MAP[channel] ?? i
+        return { ...place, checkpoint_id, task_id: taskId, idx, written_at, channel, ...stored }
+      }),
+    )
+    if (rows.length > 0) await this.write(place.thread_id, { writes: rows })
+  }
+
+  override async deleteThread(threadId: string): Promise<void> {
+    const { database, queue } = this.#shared
+    await queue.settled(threadId)
+    await database.tx(`checkpoints:${threadId}`, (session) =>
+      deleteCheckpoints(session, this.#tenant, threadId),
+    )
+  }
+
+  /** The config's fields about the run, without LangGraph's own bookkeeping, and the checkpoint's metadata. */
+  #stamped(config: RunnableConfig, metadata: CheckpointMetadata): Record<string, unknown> {
+    const of = Object.entries(config.metadata ?? {})
+    const own = of.filter(([key]) => !key.startsWith('__') && !EXCLUDED_METADATA_KEYS.has(key))
+    const run = this.#lease === null ? {} : { run_id: this.#lease.run_id }
+    return { ...Object.fromEntries(own), ...run, ...metadata }
+  }
+
+  /** Resolves when all writes are durable, which is already true when each write has resolved. */
+  async stored(): Promise<void> {
+    // No write is pending.
+  }
+
+  protected write(thread_id: string, rows: Partial<CheckpointRows>): Promise<void> {
+    return this.enqueue(thread_id, rows, true)
+  }
+
+  protected enqueue(thread_id: string, rows: Partial<CheckpointRows>, urgent: boolean): Promise<void> {
+    return this.#shared.queue.add({ tenant: this.#tenant, thread_id, lease: this.#lease }, rows, urgent)
+  }
+
+  async #blob(place: CheckpointNamespace, checkpoint: Checkpoint, channel: string): Promise<BlobRow> {
+    const stored = await encodeValue(this.serde, checkpoint.channel_values[channel])
+    const version = String(checkpoint.channel_versions[channel] ?? '')
+    return { ...place, checkpoint_id: checkpoint.id, channel, version, ...stored }
+  }
+
+  /**
+   * Fills `refs` for channels that have not changed since the parent. Values that are not in the parent, but in another
+   * checkpoint of the thread (a copied state is put beside the parent, not under it), are stored once more; a channel
+   * whose version was never stored gets no entry.
+   */
+  async #inherit(
+    place: CheckpointNamespace,
+    checkpoint: Checkpoint,
+    parent_id: string | null,
+    channels: readonly string[],
+    refs: Record<string, string>,
+  ): Promise<BlobRow[]> {
+    const lineage = parent_id === null ? undefined : await this.#lineage(place, parent_id)
+    const missing: { channel: string; version: string }[] = []
+    for (const channel of channels) {
+      const version = checkpoint.channel_versions[channel]
+      // A channel that was never written to makes its first value itself.
+      if (version === undefined) continue
+      const ref = lineage?.versions[channel] === version ? lineage?.refs[channel] : undefined
+      if (ref === undefined) missing.push({ channel, version: String(version) })
+      else refs[channel] = ref
+    }
+    if (missing.length === 0) return []
+    await this.#shared.queue.settled(place.thread_id)
+    const known = await readKnownChannels(this.#shared.database, this.#tenant, place, missing)
+    for (const channel of known) refs[channel] = checkpoint.id
+    return await Promise.all([...known].map((channel) => this.#blob(place, checkpoint, channel)))
+  }
+
+  async #lineage(place: CheckpointNamespace, checkpoint_id: string): Promise<Lineage | undefined> {
+    const known = this.#shared.lineages.get(lineageKey(this.#tenant, place, checkpoint_id))
+    if (known !== undefined) return known
+    await this.#shared.queue.settled(place.thread_id)
+    const scan = { ...place, ...WITHOUT_BOUNDS, checkpoint_id }
+    const [row] = await readCheckpoints(this.#shared.database, this.#tenant, scan)
+    if (row === undefined) return undefined
+    const { channel_versions: versions } = JSON.parse(row.checkpoint) as Checkpoint
+    return { refs: JSON.parse(row.refs) as Record<string, string>, versions }
+  }
+
+  #remember(place: CheckpointNamespace, checkpoint_id: string, lineage: Lineage): void {
+    this.#shared.lineages.set(lineageKey(this.#tenant, place, checkpoint_id), lineage)
+  }
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '../../../base/clock.ts'
+import { LINE_LEVELS, MAX_MESSAGE_BYTES } from '../../../deploy/stores/log-lines.ts'
+import type { DeploymentLogStore, LogLine, LogQuery, NewLogLine } from '../../../deploy/stores/log-lines.ts'
+import { type Database, type SqlSession, type SqlValue, storableText } from '../driver/database.ts'
+
+const US_PER_MS = 1000
+/** Lines of one statement. */
+const SLICE = 100
+/** Columns besides the message, and the index. */
+const ROW_BYTES = 200
+
+/** Logs of deployments in a SQL database that has been migrated. */
+export function createDeploymentLogStore(database: Database, clock: Clock): DeploymentLogStore {
+  return {
+    append: (deployment_id, lines) =>
+      database.tx(`deployment-logs:${deployment_id}`, async (session) => {
+        const [newest] = await session.query<{ at_us: number | null }>(
+          'SELECT max(at_us) AS at_us FROM deployment_logs WHERE deployment_id = ?',
+          [deployment_id],
+        )
+        const start = Math.max(clock.now() * US_PER_MS, (newest?.at_us ?? 0) + 1)
+        for (let at = 0; at < lines.length; at += SLICE)
+          await insert(session, deployment_id, lines.slice(at, at + SLICE), start + at)
+      }),
+    read: (deployment_id, query) => read(database, deployment_id, query),
+    async trim({ before_us, max_bytes }) {
+      await database.query('DELETE FROM deployment_logs WHERE at_us < ?', [before_us])
+      const full = await database.query<{ deployment_id: string; bytes: number }>(
+        `SELECT deployment_id, CAST(sum(bytes) AS BIGINT) AS bytes FROM deployment_logs
+         GROUP BY deployment_id HAVING sum(bytes) > ?`,
+        [max_bytes],
+      )
+      for (const { deployment_id } of full) await trimToSize(database, deployment_id, max_bytes)
+    },
+  }
+}
+
+async function insert(
+  session: SqlSession,
+  deployment_id: string,
+  lines: readonly NewLogLine[],
+  start: number,
+): Promise<void> {
+  const values = lines.flatMap(({ revision_id, kind, level, message }, i): SqlValue[] => {
+    const text = cut(storableText(message))
+    return [deployment_id, start + i, revision_id, kind, level, text, ROW_BYTES + Buffer.byteLength(text)]
+  })
+  const places = lines.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')
+  await session.query(
+    `INSERT INTO deployment_logs (deployment_id, at_us, revision_id, kind, level, message, bytes)
+     VALUES ${places}`,
+    values,
+  )
+}
+
+function cut(message: string): string {
+  const bytes = Buffer.from(message)
+  if (bytes.length <= MAX_MESSAGE_BYTES) return message
+  return `${bytes.toString('utf8', 0, MAX_MESSAGE_BYTES).replace(/\ufffd$/, '')}…`
+}
+
+function read(database: Database, deployment_id: string, query: LogQuery): Promise<LogLine[]> {
+  const { kinds, order, limit, revision_id, level, text, from_us, to_us, after_us } = query
+  const levels = LINE_LEVELS.slice(level === undefined ? 0 : LINE_LEVELS.indexOf(level))
+  const conditions: [string, readonly SqlValue[]][] = [
+    ['deployment_id = ?', [deployment_id]],
+    [`kind IN (${places(kinds)})`, kinds],
+    [`level IN (${places(levels)})`, levels],
+    ...optional('revision_id = ?', revision_id),
+    // LIKE would read % and _ of the text as patterns.
+    ...optional(`replace(lower(message), ?, '') <> lower(message)`, asciiLower(text)),
+    ...optional('at_us >= ?', from_us),
+    ...optional('at_us <= ?', to_us),
+    ...optional(order === 'asc' ? 'at_us > ?' : 'at_us < ?', after_us),
+  ]
+  return database.query<LogLine>(
+    `SELECT at_us, revision_id, kind, level, message FROM deployment_logs
+     WHERE ${conditions.map(([sql]) => sql).join(' AND ')}
+     ORDER BY at_us ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?`,
+    [...conditions.flatMap(([, values]) => values), limit],
+  )
+}
+
+function asciiLower(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text?.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
+function optional(sql: string, value: SqlValue | undefined): [string, SqlValue[]][] {
+  return value === undefined ? [] : [[sql, [value]]]
+}
+
+function places(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ')
+}
+
+/** Deletes the oldest lines down to three quarters of `max_bytes`, so that not every new line causes a deletion. */
+async function trimToSize(database: Database, deployment_id: string, max_bytes: number): Promise<void> {
+  await database.query(
+    `DELETE FROM deployment_logs WHERE deployment_id = ? AND at_us <= (
+       SELECT max(at_us) FROM (
+         SELECT at_us, sum(bytes) OVER (ORDER BY at_us DESC) AS newer FROM deployment_logs WHERE deployment_id = ?
+       ) AS lines WHERE newer > ?)`,
+    [deployment_id, deployment_id, Math.floor((max_bytes * 3) / 4)],
+  )
+}

@@ -1,0 +1,42 @@
+import type { StoredDeployment, Revision, RevisionError, SealedSecret } from '../../../deploy/model.ts'
+
+/** Columns of a deployment. */
+export const DEPLOYMENT =
+  'id, organization_id, workspace_id, name, hosted_name, type, secrets, latest_revision_id, latest_number, ' +
+  'active_revision_id, created_at, updated_at'
+
+/** A row of `deployments`. */
+export interface DeploymentRow extends Omit<StoredDeployment, 'name' | 'secrets'> {
+  name: string | null
+  hosted_name: string
+  secrets: string
+  latest_number: number
+}
+
+/** Columns of a revision. */
+export const REVISION =
+  'id, deployment_id, number, status, source_path, config_path, source_sha256, artifact_sha256, error, ' +
+  'created_by, graphs, rolled_back_from, timings, builds, created_at, updated_at'
+
+/** A row of `revisions`. */
+export interface RevisionRow extends Omit<Revision, 'error' | 'graphs' | 'timings'> {
+  error: string | null
+  graphs: string | null
+  timings: string
+}
+
+/** A deployment of its row; its name also while it is deleted. */
+export function toDeployment(row: DeploymentRow): StoredDeployment {
+  const { hosted_name: name, secrets, latest_number: _, ...rest } = row
+  return { ...rest, name, secrets: JSON.parse(secrets) as SealedSecret[] }
+}
+
+/** A revision of its row. */
+export function toRevision(row: RevisionRow): Revision {
+  return {
+    ...row,
+    error: row.error === null ? null : (JSON.parse(row.error) as RevisionError),
+    graphs: row.graphs === null ? null : (JSON.parse(row.graphs) as string[]),
+    timings: JSON.parse(row.timings) as Record<string, number>,
+  }
+}

@@ -1,0 +1,16 @@
+import { basename } from 'node:path'
+
+/**
+ * A SQLite file that cannot be read. The message contains the path: it is for the log and the start, not for clients.
+ */
+export class DamagedFile extends Error {
+  constructor(file: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : 'it cannot be read'
+    const name = basename(file)
+    super(
+      `${file} is damaged (${reason}). Stop the server, move the file and those named ${name}-wal and ${name}-shm away, and restore the file from a backup; .recover of sqlite3 may restore the readable part of it.`,
+      { cause },
+    )
+    this.name = 'DamagedFile'
+  }
+}

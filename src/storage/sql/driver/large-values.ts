@@ -1,0 +1,84 @@
+import { newUuid } from '../../../base/ids.ts'
+import type { Database, SqlSession, SqlValue } from './database.ts'
+
+/** Statements with values of more bytes than this are run outside of the main thread on SQLite. */
+export const LARGE_BYTES = 1 << 20
+
+/** Runs statements in a thread with its own connection, one task after the other. */
+export interface StatementThread {
+  /** @throws AppError the error of the task in the thread, worker_failed when the thread ends */
+  run<T>(task: StatementTask): Promise<T>
+}
+
+/** One task of a thread of statements. A transaction is `begin`, `query` with its id, then `commit` or `rollback`. */
+export type StatementTask =
+  | { kind: 'query'; tx: string | null; sql: string; params: readonly SqlValue[] }
+  | { kind: 'begin' | 'commit' | 'rollback'; tx: string }
+
+/** The threads for large values: reads do not wait for a long write. */
+export interface LargeValues {
+  reads: StatementThread
+  writes: StatementThread
+}
+
+/**
+ * Runs tasks one after the other, each in a turn of the event loop after the answer to the one before has been used: taking
+ * over a large answer is work for the main thread.
+ */
+export function oneByOne(): <T>(thread: StatementThread, task: StatementTask) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(thread: StatementThread, task: StatementTask) => {
+    const mine = last.then(() => thread.run<T>(task))
+    last = mine.then(nextTurn, nextTurn)
+    return mine
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((turn) => setImmediate(() => setImmediate(turn)))
+}
+
+/** A transaction in the writing thread. */
+export async function txInThread<T>(
+  thread: StatementThread,
+  work: (session: SqlSession) => Promise<T>,
+): Promise<T> {
+  const tx = newUuid()
+  await thread.run({ kind: 'begin', tx })
+  try {
+    const result = await work({
+      query: <Row>(sql: string, params: readonly SqlValue[] = []) =>
+        thread.run<Row[]>({ kind: 'query', tx, sql, params }),
+    })
+    await thread.run({ kind: 'commit', tx })
+    return result
+  } catch (error) {
+    // The end of the thread has rolled the transaction back.
+    await thread.run({ kind: 'rollback', tx }).catch(() => undefined)
+    throw error
+  }
+}
+
+/**
+ * Rows of `sql`, which may have large values: on SQLite `bytesSql`, with the same parameters, first returns their size
+ * (`bytes`). On Postgres no thread is needed.
+ */
+export async function readSized<Row>(
+  database: Pick<Database, 'query' | 'dialect'>,
+  bytesSql: string,
+  sql: string,
+  params: readonly SqlValue[],
+): Promise<Row[]> {
+  return await database.query<Row>(sql, params, await storedBytes(database, bytesSql, params))
+}
+
+/** The result of `bytesSql`; 0 on Postgres, and without rows. */
+export async function storedBytes(
+  database: Pick<Database, 'query' | 'dialect'>,
+  bytesSql: string,
+  params: readonly SqlValue[],
+): Promise<number> {
+  if (database.dialect === 'postgres') return 0
+  const [row] = await database.query<{ bytes: number | null }>(bytesSql, params)
+  return row?.bytes ?? 0
+}

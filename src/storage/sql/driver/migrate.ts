@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { AppError } from '../../../base/errors.ts'
+import type { Database, SqlSession } from './database.ts'
+
+interface Migration {
+  version: number
+  name: string
+  checksum: string
+  statements: string[]
+}
+
+const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
+const MIGRATIONS_DIR = new URL('../migrations/', import.meta.url)
+
+async function readMigrations(dir: URL): Promise<Migration[]> {
+  const files = (await readdir(dir)).filter((file) => file.endsWith('.sql')).sort()
+  const migrations = files.map(async (file, index) => {
+    const [, digits, name] = FILE_NAME.exec(file) ?? []
+    if (name === undefined || Number(digits) !== index + 1) {
+      throw new TypeError(`migration ${file}: expected the number ${index + 1} as four digits`)
+    }
+    const text = await readFile(new URL(file, dir), 'utf8')
+    const statements = text
+      .split(/;\s*\n/)
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+    const checksum = createHash('sha256').update(text).digest('hex')
+    return { version: index + 1, name, checksum, statements }
+  })
+  return await Promise.all(migrations)
+}
+
+/** @throws AppError config_invalid when the database has run migrations other than those of this program */
+function checkDone(
+  done: readonly { version: number; checksum: string }[],
+  known: readonly Migration[],
+): void {
+  for (const { version, checksum } of done) {
+    const migration = known[version - 1]
+    if (migration === undefined) {
+      throw new AppError('config_invalid', {
+        message: `The SQL database is at version ${version}, newer than this program.`,
+      })
+    }
+    if (migration.checksum !== checksum) {
+      throw new AppError('config_invalid', {
+        message: `SQL migration ${version} (${migration.name}) was changed after it ran.`,
+      })
+    }
+  }
+}
+
+/** Runs the first migration that has not run yet; false when there is none. */
+async function runNext(session: SqlSession, migrations: readonly Migration[]): Promise<boolean> {
+  await session.query(
+    'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)',
+  )
+  const done = await session.query<{ version: number; checksum: string }>(
+    'SELECT version, checksum FROM schema_migrations ORDER BY version',
+  )
+  checkDone(done, migrations)
+  const next = migrations[done.length]
+  if (next === undefined) return false
+  for (const statement of next.statements) await session.query(statement)
+  await session.query('INSERT INTO schema_migrations (version, name, checksum) VALUES (?, ?, ?)', [
+    next.version,
+    next.name,
+    next.checksum,
+  ])
+  return true
+}
+
+/**
+ * Brings the database to the newest version: runs every missing migration, each in a transaction of its own, also when
+ * several processes start at once. Returns how many this call ran. @throws AppError config_invalid when a migration
+ * that ran was changed since, or the database is newer than this program
+ */
+export async function migrate(database: Database, dir: URL = MIGRATIONS_DIR): Promise<number> {
+  const migrations = await readMigrations(dir)
+  let count = 0
+  while (await database.tx('migrations', (session) => runNext(session, migrations))) count++
+  return count
+}

@@ -1,0 +1,97 @@
+import { AppError } from '../../../base/errors.ts'
+import type { Database } from './database.ts'
+import type { LargeValues } from './large-values.ts'
+import { migrate } from './migrate.ts'
+import type { SqlPlace } from './open.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+
+/** The migrations of a run database. */
+export const RUN_MIGRATIONS = new URL('../run-migrations/', import.meta.url)
+/** Run state is apart from identity, because user code runs next to it (D-43). */
+const SCHEMA = 'weir_runs'
+/** A migration may have to wait for that of another process, or to rewrite a large table; a count may have to read one. */
+const LONG_TIMEOUT_MS = 60 * 60_000
+
+/**
+ * The hosts write most and have no requests waiting, so they copy the log into the database; the server does so itself
+ * only when it alone has written much (80 MB).
+ */
+const SERVER_CHECKPOINT_PAGES = 20_000
+
+/** `url` with options for every connection: the search path, and read-only transactions if `readOnly` is set. */
+export function inSchema(url: string, schema: string, readOnly = false): string {
+  const [base = url, query = ''] = url.split(/\?(.*)/s)
+  const params = new URLSearchParams(query)
+  const options = [params.get('options') ?? '', `-c search_path=${schema}`]
+  if (readOnly) options.push('-c default_transaction_read_only=on')
+  params.set('options', options.join(' ').trim())
+  return `${base}?${params.toString().replaceAll('+', '%20')}`
+}
+
+/**
+ * Opens the run database without migrating it, for graph hosts and threads: their server has migrated it. `place.file`
+ * is the SQLite file; with `place.url` it is the schema `weir_runs` of that Postgres database.
+ */
+export function connectRunDatabase(
+  { url, file, connections, statementTimeoutMs, ...options }: SqlPlace,
+  large?: LargeValues,
+): Database {
+  if (url === undefined) return openSqlite(file, options, large)
+  return openPostgres(inSchema(url, SCHEMA, options.readOnly), {
+    ...(connections && { connections }),
+    ...(statementTimeoutMs && { statementTimeoutMs }),
+  })
+}
+
+/** Work with long statements: on Postgres over a connection without the usual time limit. */
+export async function withPatience<T>(
+  place: SqlPlace,
+  database: Database,
+  work: (patient: Database) => Promise<T>,
+): Promise<T> {
+  if (place.url === undefined) return await work(database)
+  const patient = connectRunDatabase({ ...place, connections: 1, statementTimeoutMs: LONG_TIMEOUT_MS })
+  try {
+    return await work(patient)
+  } finally {
+    await patient.close()
+  }
+}
+
+async function migratePostgres(url: string): Promise<void> {
+  const patient = { statementTimeoutMs: LONG_TIMEOUT_MS }
+  const outside = openPostgres(url, patient)
+  const inside = openPostgres(inSchema(url, SCHEMA), patient)
+  try {
+    await outside.tx('migrations', (session) => session.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`))
+    await migrate(inside, RUN_MIGRATIONS)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error
+    throw new AppError('store_unavailable', {
+      message: 'The database of DATABASE_URL cannot be used for runs.',
+      cause: error.cause,
+    })
+  } finally {
+    await Promise.all([outside.close(), inside.close()])
+  }
+}
+
+/**
+ * Opens the database of runs and brings it to the newest version. Large values of SQLite go through the threads of `large`.
+ * @throws AppError store_unavailable when Postgres cannot be reached or refuses, config_invalid as `migrate` says
+ */
+export async function openRunDatabase(place: SqlPlace, large?: LargeValues): Promise<Database> {
+  if (place.url !== undefined) {
+    await migratePostgres(place.url)
+    return connectRunDatabase(place)
+  }
+  const database = connectRunDatabase({ ...place, checkpointPages: SERVER_CHECKPOINT_PAGES }, large)
+  try {
+    await migrate(database, RUN_MIGRATIONS)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return database
+}

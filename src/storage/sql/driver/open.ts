@@ -1,0 +1,55 @@
+import { AppError } from '../../../base/errors.ts'
+import type { Database } from './database.ts'
+import { migrate } from './migrate.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite, type SqliteOptions } from './sqlite.ts'
+
+/** The location of the SQL store. */
+export interface SqlPlace extends SqliteOptions {
+  /** A Postgres URL; undefined for the SQLite file. */
+  url: string | undefined
+  file: string
+  /** Maximum number of Postgres connections; default 10. */
+  connections?: number
+  /** Time limit of a statement of Postgres in milliseconds; default 30,000. */
+  statementTimeoutMs?: number
+}
+
+/** A migration may have to wait for that of another process, or to rewrite a large table. */
+const MIGRATION_TIMEOUT_MS = 60 * 60_000
+
+async function migratePostgres(url: string): Promise<void> {
+  const patient = openPostgres(url, { statementTimeoutMs: MIGRATION_TIMEOUT_MS })
+  try {
+    await migrate(patient)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error
+    const reason =
+      error.cause instanceof Error ? error.cause.message || error.cause.name : 'it does not answer'
+    throw new AppError('store_unavailable', {
+      message: `The database of DATABASE_URL cannot be used: ${reason}`,
+      cause: error.cause,
+    })
+  } finally {
+    await patient.close()
+  }
+}
+
+/**
+ * Opens the SQL store and brings it to the newest version. @throws AppError store_unavailable when Postgres cannot be
+ * reached or refuses the connection, config_invalid as in `migrate`
+ */
+export async function openSql({ url, file, ...options }: SqlPlace): Promise<Database> {
+  if (url !== undefined) {
+    await migratePostgres(url)
+    return openPostgres(url)
+  }
+  const database = openSqlite(file, options)
+  try {
+    await migrate(database)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return database
+}

@@ -1,0 +1,28 @@
+import { AppError } from '../../../base/errors.ts'
+import type { StatementTask } from './large-values.ts'
+import { openSqlite, type SqliteOptions } from './sqlite.ts'
+
+/** The thread's side: runs tasks over one connection to `file`, which waits while other connections write. */
+export function serveStatements(
+  file: string,
+  options: SqliteOptions,
+): { run(task: StatementTask): Promise<unknown>; close(): Promise<void> } {
+  const database = openSqlite(file, { ...options, waitMs: 5_000 })
+  let open: string | undefined
+  return {
+    async run(task) {
+      if (task.kind === 'begin') {
+        await database.query('BEGIN IMMEDIATE')
+        open = task.tx
+        return undefined
+      }
+      // The thread that began the transaction has ended, which rolled the transaction back.
+      if (task.tx !== null && task.tx !== open) throw new AppError('store_unavailable')
+      if (task.kind === 'query') return await database.query(task.sql, task.params)
+      await database.query(task.kind === 'commit' ? 'COMMIT' : 'ROLLBACK')
+      open = undefined
+      return undefined
+    },
+    close: () => database.close(),
+  }
+}

@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '../../../base/clock.ts'
+import { newUuid } from '../../../base/ids.ts'
+import type { Logger } from '../../../base/log.ts'
+import { retry } from '../../../base/retry.ts'
+import type { EventDraft, ThreadRef } from '../../../events/event-log.ts'
+import type { Database } from '../driver/database.ts'
+import type { RunEvents } from './run-events.ts'
+
+export interface EventOutboxParts {
+  database: Database
+  clock: Clock
+  logger: Logger
+  /** Appends to the log, once for each id however often it is called. */
+  deliver(id: string, thread: ThreadRef, items: readonly EventDraft[]): Promise<void>
+  retire(thread: ThreadRef): Promise<void>
+}
+
+/** Delivers the ends of runs to a log that is not in their database. */
+export interface EventOutbox extends RunEvents {
+  /** Resolves when no delivery is running. */
+  close(): Promise<void>
+}
+
+interface OutboxRow extends ThreadRef {
+  outbox_id: string
+  items: string
+}
+
+const RETRY_MS = 250
+/** Age after which events stored by another process are delivered by this one. */
+const OTHERS_MS = 10_000
+const AT_ONCE = 200
+
+/**
+ * Stores events together with the change of runs that they report, and delivers them afterwards; if the process dies
+ * before, its next start or another process delivers them.
+ */
+export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
+  const { database, clock, logger, deliver, retire } = parts
+  const closing = new AbortController()
+  let last: Promise<void> = Promise.resolve()
+
+  /** One after the other, so that the events of a thread keep their order. */
+  function enqueue(work: () => Promise<void>): void {
+    const onRetry = (error: unknown): void =>
+      logger.warn({ err: error }, 'the end of a run waits for the log of events')
+    last = last.then(() => retry(work, { pauses: [RETRY_MS], signal: closing.signal, onRetry }))
+  }
+
+  async function send(id: string, thread: ThreadRef, items: readonly EventDraft[]): Promise<void> {
+    await deliver(id, thread, items)
+    await database.query('DELETE FROM event_outbox WHERE outbox_id = ?', [id])
+  }
+
+  async function sendLeftBehind(before: number): Promise<void> {
+    const rows = await database.query<OutboxRow>(
+      `SELECT outbox_id, thread_id, deployment_id, workspace_id, items FROM event_outbox WHERE created_at <= ?
+        ORDER BY created_at LIMIT ${AT_ONCE}`,
+      [before],
+    )
+    for (const { outbox_id, items, ...thread } of rows)
+      await send(outbox_id, thread, JSON.parse(items) as EventDraft[])
+    if (rows.length === AT_ONCE) await sendLeftBehind(before)
+  }
+
+  enqueue(() => sendLeftBehind(clock.now()))
+  const timer = setInterval(() => enqueue(() => sendLeftBehind(clock.now() - OTHERS_MS)), OTHERS_MS).unref()
+
+  return {
+    async write(session, thread, items) {
+      const id = newUuid()
+      const { thread_id, deployment_id, workspace_id } = thread
+      await session.query(
+        `INSERT INTO event_outbox (outbox_id, thread_id, deployment_id, workspace_id, created_at, items)
+          VALUES (?, ?, ?, ?, ?, ?)`,
+        [id, thread_id, deployment_id, workspace_id, clock.now(), JSON.stringify(items)],
+      )
+      return () => enqueue(() => send(id, { thread_id, deployment_id, workspace_id }, items))
+    },
+    async retire(_session, thread) {
+      return () => enqueue(() => retire(thread))
+    },
+    async close() {
+      clearInterval(timer)
+      const sent = last
+      await Promise.race([sent, delay(OTHERS_MS, undefined, { ref: false })])
+      closing.abort()
+    },
+  }
+}

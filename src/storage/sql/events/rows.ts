@@ -1,0 +1,200 @@
+import type { EventDraft, ThreadRef } from '../../../events/event-log.ts'
+import type { EventChunk, Page } from '../../../events/event-store.ts'
+import { joinData, splitData } from '../../event-text.ts'
+import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
+import { storedBytes } from '../driver/large-values.ts'
+import { KEY, keyValues } from '../runs/rows.ts'
+
+/** Events of one thread to be stored together. */
+export interface DraftChunk {
+  thread: ThreadRef
+  items: readonly EventDraft[]
+}
+
+/** Size of a page, approximately; a chunk is never split. */
+const PAGE_ROWS = 200
+const PAGE_EVENTS = 500
+const PAGE_CHARS = 1 << 18
+
+const LOG_ROW = '(?, ?, ?, ?, ?, ?, ?, 0, -1)'
+const CHUNK_ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
+/** Numbers of rows in a statement: only a few, so that there are few statements, and they stay prepared. */
+const SIZES = [32, 8, 1]
+
+/** If the clock has not moved on, ids continue from the last one. Locks the rows of the logs. */
+const ADVANCE = `ON CONFLICT (thread_id, deployment_id, workspace_id) DO UPDATE SET
+  total = event_logs.total + excluded.total, chars = event_logs.chars + excluded.chars,
+  last_seq = CASE WHEN excluded.last_ms > event_logs.last_ms THEN excluded.last_seq
+    ELSE event_logs.last_seq + 1 + excluded.last_seq END,
+  last_ms = CASE WHEN excluded.last_ms > event_logs.last_ms THEN excluded.last_ms ELSE event_logs.last_ms END
+  RETURNING thread_id, deployment_id, total, chars, last_ms, last_seq`
+
+/** Portions of `rows` in the sizes of statements. */
+function* portions<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < rows.length; ) {
+    const size = SIZES.find((one) => one <= rows.length - at) ?? 1
+    yield rows.slice(at, at + size)
+    at += size
+  }
+}
+
+interface LogEnd {
+  thread_id: string
+  deployment_id: string
+  total: number
+  chars: number
+  last_ms: number
+  last_seq: number
+}
+
+function keyOf({ thread_id, deployment_id }: Pick<ThreadRef, 'thread_id' | 'deployment_id'>): string {
+  return `${thread_id} ${deployment_id}`
+}
+
+/** Characters of the data of events. */
+export function charsOf(items: readonly EventDraft[]): number {
+  return items.reduce((sum, { data }) => sum + data.length, 0)
+}
+
+/** What is added to each log, always in the same order of logs, which prevents deadlocks. */
+function additions(drafts: readonly DraftChunk[]) {
+  const byKey = new Map<string, { thread: ThreadRef; events: number; chars: number }>()
+  for (const { thread, items } of drafts) {
+    const key = keyOf(thread)
+    const known = byKey.get(key) ?? { thread, events: 0, chars: 0 }
+    known.events += items.length
+    known.chars += charsOf(items)
+    byKey.set(key, known)
+  }
+  return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, added]) => added)
+}
+
+/** Extends the logs and returns where each one's new part begins. */
+async function advance(
+  session: SqlSession,
+  drafts: readonly DraftChunk[],
+  now: number,
+): Promise<Map<string, { position: number; offset: number; ms: number; seq: number }>> {
+  const starts = new Map<string, { position: number; offset: number; ms: number; seq: number }>()
+  const added = additions(drafts)
+  const sums = new Map(added.map((one) => [keyOf(one.thread), one]))
+  for (const some of portions(added)) {
+    const rows = await session.query<LogEnd>(
+      `INSERT INTO event_logs (thread_id, deployment_id, workspace_id, total, chars, last_ms, last_seq, forgotten_ms,
+        forgotten_seq) VALUES ${some.map(() => LOG_ROW).join(', ')} ${ADVANCE}`,
+      some.flatMap(({ thread, events, chars }): SqlValue[] => [
+        ...keyValues(thread),
+        events,
+        chars,
+        now,
+        events - 1,
+      ]),
+    )
+    for (const row of rows) {
+      const { events, chars } = sums.get(keyOf(row)) ?? { events: 0, chars: 0 }
+      starts.set(keyOf(row), {
+        position: row.total - events,
+        offset: row.chars - chars,
+        ms: row.last_ms,
+        seq: row.last_seq - events + 1,
+      })
+    }
+  }
+  return starts
+}
+
+/**
+ * Stores events in a transaction, in order, and returns them with their places. No other transaction can append to the
+ * same threads until this one ends.
+ */
+export async function appendEvents(
+  session: SqlSession,
+  drafts: readonly DraftChunk[],
+  now: number,
+): Promise<EventChunk[]> {
+  const ends = await advance(session, drafts, now)
+  const chunks = drafts.map(({ thread, items }): EventChunk => {
+    const end = ends.get(keyOf(thread)) ?? { position: 0, offset: 0, ms: now, seq: 0 }
+    const chunk = { ...end, items }
+    end.position += items.length
+    end.offset += charsOf(items)
+    end.seq += items.length
+    return chunk
+  })
+  for (const some of portions(chunks.map((chunk, index) => ({ chunk, thread: drafts[index]?.thread })))) {
+    await session.query(
+      `INSERT INTO event_chunks (thread_id, deployment_id, workspace_id, ms, last_seq, events, chars, position,
+        start_chars, heads, data) VALUES ${some.map(() => CHUNK_ROW).join(', ')}`,
+      some.flatMap(({ chunk, thread }): SqlValue[] =>
+        thread ? [...keyValues(thread), ...toRow(chunk)] : [],
+      ),
+    )
+  }
+  return chunks
+}
+
+function toRow({ ms, seq, items, position, offset }: EventChunk): SqlValue[] {
+  const { heads, data } = joinData(items)
+  return [ms, seq + items.length - 1, items.length, data.length, position, offset, heads, data]
+}
+
+interface PageRow {
+  total: number
+  end_ms: number
+  end_seq: number
+  forgotten_ms: number
+  forgotten_seq: number
+  /** Null in the one row of a page without chunks. */
+  ms: number | null
+  last_seq: number
+  events: number
+  position: number
+  start_chars: number
+  heads: string
+  data: string
+}
+
+const IN_PAGE = `s.events_before < ${PAGE_EVENTS} AND s.chars_before < ${PAGE_CHARS}`
+/** Places and sizes of chunks. */
+const SUMMED = `WITH found AS (
+    SELECT ms, last_seq, events, chars FROM event_chunks
+    WHERE ${KEY} AND (ms, last_seq) > (?, ?) ORDER BY ms, last_seq LIMIT ${PAGE_ROWS}
+  ), summed AS (
+    SELECT ms, last_seq, chars, sum(events) OVER (ORDER BY ms, last_seq) - events AS events_before,
+      sum(chars) OVER (ORDER BY ms, last_seq) - chars AS chars_before FROM found
+  )`
+
+const PAGE_SIZE = `${SUMMED} SELECT sum(s.chars) AS bytes FROM summed s WHERE ${IN_PAGE}`
+
+/** The log and the chunks of a page in one statement, so that both are from the same moment. */
+const PAGE = `${SUMMED}
+  SELECT l.total, l.last_ms AS end_ms, l.last_seq AS end_seq, l.forgotten_ms, l.forgotten_seq,
+    c.ms, c.last_seq, c.events, c.position, c.start_chars, c.heads, c.data
+  FROM event_logs l
+  LEFT JOIN summed s ON ${IN_PAGE}
+  LEFT JOIN event_chunks c ON c.thread_id = l.thread_id AND c.deployment_id = l.deployment_id
+    AND c.workspace_id = l.workspace_id AND c.ms = s.ms AND c.last_seq = s.last_seq
+  WHERE l.thread_id = ? AND l.deployment_id = ? AND l.workspace_id = ? ORDER BY c.ms, c.last_seq`
+
+/** The part of a thread's log after an event; undefined when there is no log. */
+export async function readPage(
+  database: Pick<Database, 'query' | 'dialect'>,
+  thread: ThreadRef,
+  after: readonly [ms: number, seq: number],
+): Promise<Page | undefined> {
+  const key = keyValues(thread)
+  const bytes = await storedBytes(database, PAGE_SIZE, [...key, ...after])
+  const rows = await database.query<PageRow>(PAGE, [...key, ...after, ...key], bytes)
+  const [log] = rows
+  if (log === undefined) return undefined
+  return {
+    chunks: rows.flatMap((row) => (row.ms === null ? [] : [toChunk(row, row.ms)])),
+    total: log.total,
+    last: [log.end_ms, log.end_seq],
+    forgotten: [log.forgotten_ms, log.forgotten_seq],
+  }
+}
+
+function toChunk({ last_seq, events, position, start_chars, heads, data }: PageRow, ms: number): EventChunk {
+  return { position, offset: start_chars, ms, seq: last_seq - events + 1, items: splitData(heads, data) }
+}

@@ -1,0 +1,63 @@
+import { newUuid } from '../../../base/ids.ts'
+import type { Logger } from '../../../base/log.ts'
+import type { LogChange } from '../../../events/event-store.ts'
+import type { EventWire } from './event-store.ts'
+import { listenAlways } from '../driver/listen.ts'
+
+const CHANNEL = 'weir_events'
+/** Postgres allows payloads below 8000 bytes; the ids of a thread take at most 120. */
+const MAX_THREADS = 60
+
+/** A notification: the sender's id, what happened, and to which threads (thread, deployment, workspace). */
+interface Payload {
+  from: string
+  kind: 'appended' | 'dropped'
+  threads: [string, string, string][]
+}
+
+/**
+ * Notifies the processes of one Postgres database of changed logs, with LISTEN and NOTIFY: inside the transaction, so
+ * that a process cannot die between its commit and its notification.
+ */
+export function createEventWire({ url, logger }: { url: string; logger: Logger }): EventWire {
+  const me = newUuid()
+  const closed = new AbortController()
+  let hear: (change: LogChange) => void = () => undefined
+  const receive = (text: string): void => {
+    const { from, kind, threads } = JSON.parse(text) as Payload
+    if (from === me) return
+    for (const [thread_id, deployment_id, workspace_id] of threads)
+      hear({ kind, thread: { thread_id, deployment_id, workspace_id } })
+  }
+  const listening = listenAlways({
+    url,
+    channel: CHANNEL,
+    application_name: 'weir-events',
+    receive,
+    missed: () => hear({ kind: 'missed' }),
+    closed: closed.signal,
+    logger,
+  })
+  return {
+    async notify(session, kind, threads) {
+      const named = new Map(
+        threads.map(({ thread_id, deployment_id, workspace_id }) => [
+          `${thread_id} ${deployment_id}`,
+          [thread_id, deployment_id, workspace_id] satisfies Payload['threads'][number],
+        ]),
+      )
+      const all = [...named.values()]
+      for (let at = 0; at < all.length; at += MAX_THREADS) {
+        const payload: Payload = { from: me, kind, threads: all.slice(at, at + MAX_THREADS) }
+        await session.query(`SELECT pg_notify('${CHANNEL}', ?)`, [JSON.stringify(payload)])
+      }
+    },
+    listen(listener) {
+      hear = listener
+    },
+    async close() {
+      closed.abort()
+      await listening
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import type { Actor, AuditEntry, AuditQuery } from '../../../identity/identity-store.ts'
+import { newUuid } from '../../../base/ids.ts'
+import type { Database, SqlSession } from '../driver/database.ts'
+
+interface AuditRow extends Omit<AuditEntry, 'details'> {
+  details: string
+}
+
+const COLUMNS =
+  'id, organization_id, at, actor_api_key_id, actor_short_key, actor_user_id, action, subject_id, details'
+
+/** The lock of every transaction that changes an organization's workspaces, members or keys. */
+export function organizationLock(organization_id: string): string {
+  return `organization:${organization_id}`
+}
+
+/** Writes one entry of the audit; the transaction must hold the organization's lock. */
+export async function recordChange(
+  session: SqlSession,
+  actor: Actor,
+  change: Pick<AuditEntry, 'organization_id' | 'action' | 'subject_id' | 'details'>,
+): Promise<void> {
+  const { organization_id, action, subject_id, details } = change
+  const [last] = await session.query<{ seq: number }>(
+    'SELECT seq FROM audit_log WHERE organization_id = ? ORDER BY seq DESC LIMIT 1',
+    [organization_id],
+  )
+  await session.query(`INSERT INTO audit_log (seq, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    (last?.seq ?? 0) + 1,
+    newUuid(),
+    organization_id,
+    actor.at,
+    actor.api_key_id,
+    actor.short_key,
+    actor.user_id,
+    action,
+    subject_id,
+    JSON.stringify(details),
+  ])
+}
+
+/** Newest first; none when no entry has the id `before`. */
+export async function readAudit(
+  database: Database,
+  organization_id: string,
+  { limit, before, action, actor, subject_id, from, to }: AuditQuery,
+): Promise<AuditEntry[]> {
+  const conditions = ['organization_id = ?']
+  const values: (string | number)[] = [organization_id]
+  const where = (condition: string, ...of: (string | number | undefined)[]): void => {
+    const said = of.filter((value) => value !== undefined)
+    if (said.length === 0) return
+    conditions.push(condition)
+    values.push(...said)
+  }
+  if (before !== undefined)
+    where('seq < (SELECT seq FROM audit_log WHERE organization_id = ? AND id = ?)', organization_id, before)
+  const group = action === undefined ? undefined : `${action}.`
+  where('(action = ? OR substr(action, 1, ?) = ?)', action, group?.length, group)
+  where('(actor_user_id = ? OR actor_api_key_id = ?)', actor, actor)
+  where('subject_id = ?', subject_id)
+  where('at >= ?', from)
+  where('at < ?', to)
+  const rows = await database.query<AuditRow>(
+    `SELECT ${COLUMNS} FROM audit_log WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ?`,
+    [...values, limit],
+  )
+  return rows.map((row) => ({ ...row, details: JSON.parse(row.details) as Record<string, unknown> }))
+}

@@ -1,0 +1,128 @@
+import {
+  type BrowserSession,
+  type BrowserSessionStore,
+  sessionEnd,
+  MAX_OF_KEY,
+  SESSION_MAX_MS,
+  TICKET_MS,
+} from '../../../identity/browser-sessions.ts'
+import type { KeyGrant } from '../../../identity/principal.ts'
+import type { Database, SqlSession } from '../driver/database.ts'
+import { findGrant } from './api-key-store.ts'
+import { organizationLock, recordChange } from './audit-log.ts'
+
+const COLUMNS = 'id, api_key_id, created_at, last_used_at, expires_at'
+/** Precision of `last_used_at`. */
+const TOUCH_MS = 60_000
+
+/** Removes what has expired, and the oldest beyond the limit of a key less one. */
+async function makeRoom(
+  session: SqlSession,
+  table: 'browser_sessions' | 'sign_in_tickets',
+  { api_key_id, now }: { api_key_id: string; now: number },
+): Promise<void> {
+  const age = table === 'browser_sessions' ? 'last_used_at' : 'created_at'
+  await session.query(`DELETE FROM ${table} WHERE expires_at <= ?`, [now])
+  await session.query(
+    `DELETE FROM ${table} WHERE secret_hash IN
+       (SELECT secret_hash FROM ${table} WHERE api_key_id = ? ORDER BY ${age} DESC LIMIT 1000 OFFSET ?)`,
+    [api_key_id, MAX_OF_KEY - 1],
+  )
+}
+
+/** Runs `act` for a valid key, in a transaction that no deletion of the key can interleave with. */
+async function forKey<T>(
+  database: Database,
+  { api_key_id, now }: { api_key_id: string; now: number },
+  act: (session: SqlSession, grant: KeyGrant) => Promise<T>,
+): Promise<T | undefined> {
+  const known = await findGrant(database, api_key_id)
+  if (known === undefined) return undefined
+  return await database.tx(organizationLock(known.organization_id), async (session) => {
+    const grant = await findGrant(session, api_key_id)
+    if (grant === undefined || (grant.expires_at ?? Infinity) <= now) return undefined
+    return await act(session, grant)
+  })
+}
+
+async function record(
+  session: SqlSession,
+  grant: KeyGrant,
+  { at, ...change }: { action: string; subject_id: string; at: number },
+): Promise<void> {
+  const { organization_id, api_key_id, short_key, user_id } = grant
+  const actor = { api_key_id, short_key, user_id, at }
+  await recordChange(session, actor, { organization_id, ...change, details: { short_key } })
+}
+
+function ticketStore(database: Database): Pick<BrowserSessionStore, 'addTicket' | 'takeTicket'> {
+  return {
+    async addTicket(secret_hash, api_key_id, now) {
+      const added = await forKey(database, { api_key_id, now }, async (session, grant) => {
+        await makeRoom(session, 'sign_in_tickets', { api_key_id, now })
+        await session.query(
+          'INSERT INTO sign_in_tickets (secret_hash, api_key_id, created_at, expires_at) VALUES (?, ?, ?, ?)',
+          [secret_hash, api_key_id, now, now + TICKET_MS],
+        )
+        await record(session, grant, { action: 'ticket.create', subject_id: api_key_id, at: now })
+        return true
+      })
+      return added === true
+    },
+    async takeTicket(secret_hash, now) {
+      const [taken] = await database.query<{ api_key_id: string; expires_at: number }>(
+        'DELETE FROM sign_in_tickets WHERE secret_hash = ? RETURNING api_key_id, expires_at',
+        [secret_hash],
+      )
+      return taken !== undefined && taken.expires_at > now ? taken.api_key_id : undefined
+    },
+  }
+}
+
+/** Browser sessions and tickets in a SQL database that has been migrated. */
+export function createBrowserSessionStore(database: Database): BrowserSessionStore {
+  return {
+    ...ticketStore(database),
+    start: ({ id, secret_hash, api_key_id }, now) =>
+      forKey(database, { api_key_id, now }, async (session, grant) => {
+        await makeRoom(session, 'browser_sessions', { api_key_id, now })
+        const expires_at = Math.min(now + SESSION_MAX_MS, grant.expires_at ?? Infinity)
+        await session.query(
+          `INSERT INTO browser_sessions (${COLUMNS}, secret_hash) VALUES (?, ?, ?, ?, ?, ?)`,
+          [id, api_key_id, now, now, expires_at, secret_hash],
+        )
+        await record(session, grant, { action: 'session.create', subject_id: id, at: now })
+        return { id, api_key_id, created_at: now, last_used_at: now, expires_at }
+      }),
+    async find(secret_hash, now) {
+      const [session] = await database.query<BrowserSession>(
+        `SELECT ${COLUMNS} FROM browser_sessions WHERE secret_hash = ?`,
+        [secret_hash],
+      )
+      const grant = session && (await findGrant(database, session.api_key_id))
+      if (session === undefined || grant === undefined) return undefined
+      return sessionEnd(session, grant.expires_at) > now ? { session, grant } : undefined
+    },
+    async touch(id, now) {
+      // A session that began while the clock was ahead would end too late: it ends SESSION_MAX_MS from now at the latest.
+      const latest = now + SESSION_MAX_MS
+      await database.query(
+        `UPDATE browser_sessions SET last_used_at = ?, expires_at = CASE WHEN expires_at > ? THEN ? ELSE expires_at END
+          WHERE id = ? AND (last_used_at <= ? OR last_used_at > ?)`,
+        [now, latest, latest, id, now - TOUCH_MS, now + TOUCH_MS],
+      )
+    },
+    async end(secret_hash, now) {
+      const [ended] = await database.query<{ id: string; api_key_id: string }>(
+        'DELETE FROM browser_sessions WHERE secret_hash = ? RETURNING id, api_key_id',
+        [secret_hash],
+      )
+      if (ended === undefined) return undefined
+      const { id, api_key_id } = ended
+      await forKey(database, { api_key_id, now }, (session, grant) =>
+        record(session, grant, { action: 'session.delete', subject_id: id, at: now }),
+      )
+      return id
+    },
+  }
+}

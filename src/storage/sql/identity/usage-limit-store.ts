@@ -1,0 +1,84 @@
+import { type Clock, steadyTime } from '../../../base/clock.ts'
+import { newUuid } from '../../../base/ids.ts'
+import type { UsageLimit, UsageLimitFields, UsageLimitStore } from '../../../usage/limits.ts'
+import { organizationLock } from './audit-log.ts'
+import type { Database, SqlSession } from '../driver/database.ts'
+
+const COLUMNS =
+  'id, organization_id, workspace_id, api_key_id, limit_type, limit_value, mode, created_at, updated_at'
+/** Longest delay until a limit set by another process is used. */
+const MAX_AGE_MS = 5_000
+
+/** Changes or creates the one limit of that workspace or key. */
+async function set(session: SqlSession, fields: UsageLimitFields, now: number): Promise<UsageLimit> {
+  const { organization_id, workspace_id, api_key_id, limit_type, limit_value, mode } = fields
+  const [known] = await session.query<Pick<UsageLimit, 'id' | 'created_at'>>(
+    'SELECT id, created_at FROM usage_limits WHERE workspace_id = ? OR api_key_id = ?',
+    [workspace_id, api_key_id],
+  )
+  if (known !== undefined) {
+    await session.query(
+      'UPDATE usage_limits SET limit_type = ?, limit_value = ?, mode = ?, updated_at = ? WHERE id = ?',
+      [limit_type, limit_value, mode, now, known.id],
+    )
+    return { ...fields, ...known, updated_at: now }
+  }
+  const id = newUuid()
+  await session.query(`INSERT INTO usage_limits (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    id,
+    organization_id,
+    workspace_id,
+    api_key_id,
+    limit_type,
+    limit_value,
+    mode,
+    now,
+    now,
+  ])
+  return { ...fields, id, created_at: now, updated_at: now }
+}
+
+/** Monthly limits in a SQL database that has been migrated. */
+export function createUsageLimitStore(database: Database, clock: Clock): UsageLimitStore {
+  let held: { limits: readonly UsageLimit[]; until: number } | undefined
+  let changes = 0
+
+  /** Also after a failed change, since it may have been stored. */
+  const changed = (): void => {
+    changes++
+    if (held !== undefined) held.until = 0
+  }
+
+  const read = async (): Promise<readonly UsageLimit[]> => {
+    const before = changes
+    const until = steadyTime(clock) + MAX_AGE_MS
+    try {
+      const limits = await database.query<UsageLimit>(`SELECT ${COLUMNS} FROM usage_limits ORDER BY id`)
+      // A result read before a change must not be cached after it.
+      if (before === changes) held = { limits, until }
+      return limits
+    } catch (error) {
+      if (held === undefined) throw error
+      if (before === changes) held.until = until // the cached limits stay in use while the database cannot be read
+      return held.limits
+    }
+  }
+
+  return {
+    list: (organization_id) =>
+      database.query<UsageLimit>(
+        `SELECT ${COLUMNS} FROM usage_limits WHERE organization_id = ? ORDER BY created_at, id`,
+        [organization_id],
+      ),
+    async put(fields) {
+      const lock = organizationLock(fields.organization_id)
+      return await database.tx(lock, (session) => set(session, fields, clock.now())).finally(changed)
+    },
+    async remove(organization_id, id) {
+      const sql = 'DELETE FROM usage_limits WHERE organization_id = ? AND id = ? RETURNING id'
+      const rows = await database.query(sql, [organization_id, id]).finally(changed)
+      return rows.length > 0
+    },
+    snapshot: () => (held !== undefined && steadyTime(clock) < held.until ? held.limits : read()),
+  }
+}

@@ -1,0 +1,111 @@
+import { type Clock, steadyTime } from '../../../base/clock.ts'
+import { AppError } from '../../../base/errors.ts'
+import { newUuid } from '../../../base/ids.ts'
+import type { ProjectStore } from '../../../ingest/project-store.ts'
+import type { Database } from '../driver/database.ts'
+import { DEFAULT_NAME, emptyProject, findProject, insertProject } from './rows.ts'
+
+/** Number of cached names. */
+const MAX_KNOWN = 50_000
+/** Longest delay until a project renamed by another process is seen. */
+const MAX_AGE_MS = 5_000
+
+/** Project ids by workspace and name, and the ids that exist (none is ever deleted), for the hot path. */
+function createMemory(clock: Clock) {
+  const ids = new Map<string, Map<string, { id: string; until: number }>>()
+  const existing = new Map<string, number>()
+  let size = 0
+  const clear = (): void => {
+    ids.clear()
+    existing.clear()
+    size = 0
+  }
+  return {
+    idOf(workspace_id: string, name: string): string | undefined {
+      const known = ids.get(workspace_id)?.get(name)
+      return known !== undefined && steadyTime(clock) < known.until ? known.id : undefined
+    },
+    /** However old the cached id is. */
+    lastIdOf: (workspace_id: string, name: string): string | undefined =>
+      ids.get(workspace_id)?.get(name)?.id,
+    exists: (workspace_id: string, id: string): boolean =>
+      steadyTime(clock) < (existing.get(workspace_id + id) ?? 0),
+    /** At whatever time it was learnt. */
+    hasExisted: (workspace_id: string, id: string): boolean => existing.has(workspace_id + id),
+    remember(workspace_id: string, name: string, id: string): void {
+      const isNew = ids.get(workspace_id)?.has(name) !== true
+      if (isNew && ++size > MAX_KNOWN) clear()
+      const names = ids.get(workspace_id) ?? new Map<string, { id: string; until: number }>()
+      ids.set(workspace_id, names.set(name, { id, until: steadyTime(clock) + MAX_AGE_MS }))
+      existing.set(workspace_id + id, steadyTime(clock) + MAX_AGE_MS)
+    },
+    rememberId(workspace_id: string, id: string): void {
+      if (existing.size > MAX_KNOWN) clear()
+      existing.set(workspace_id + id, steadyTime(clock) + MAX_AGE_MS)
+    },
+    forgetProjects(workspace_id: string): void {
+      ids.delete(workspace_id)
+      for (const key of existing.keys()) if (key.startsWith(workspace_id)) existing.delete(key)
+    },
+  }
+}
+
+/** Finds or creates the project that a TraceRun names; recent results are cached. */
+export function createProjectResolver(
+  database: Database,
+  clock: Clock,
+): Pick<ProjectStore, 'resolve' | 'known'> & { forgetProjects(workspace_id: string): void } {
+  const memory = createMemory(clock)
+
+  const findOrMake = async (workspace_id: string, name: string): Promise<string> => {
+    const fresh = emptyProject(workspace_id, newUuid(), name, clock.now())
+    let id = (await findProject(database, workspace_id, 'name', fresh.name))?.id
+    // If another process inserts it between the two statements, its row is used.
+    if (id === undefined && (await insertProject(database, fresh))) id = fresh.id
+    id ??= (await findProject(database, workspace_id, 'name', fresh.name))?.id
+    if (id === undefined)
+      throw new AppError('internal', { message: 'A project could neither be found nor made.' })
+    return id
+  }
+
+  const resolveName = async (workspace_id: string, name: string): Promise<string> => {
+    const known = memory.idOf(workspace_id, name)
+    if (known !== undefined) return known
+    try {
+      const id = await findOrMake(workspace_id, name)
+      memory.remember(workspace_id, name, id)
+      return id
+    } catch (error) {
+      // Without the database, ingest continues with the names that it has cached.
+      const last = memory.lastIdOf(workspace_id, name)
+      if (last === undefined) throw error
+      return last
+    }
+  }
+
+  const findOrMakeId = async (workspace_id: string, id: string, name: string | null): Promise<void> => {
+    if ((await findProject(database, workspace_id, 'id', id)) !== undefined) return
+    const named = emptyProject(workspace_id, id, name ?? id, clock.now())
+    if (!(await insertProject(database, named))) await insertProject(database, { ...named, name: id })
+  }
+
+  const resolveId = async (workspace_id: string, id: string, name: string | null): Promise<string> => {
+    if (memory.exists(workspace_id, id)) return id
+    try {
+      await findOrMakeId(workspace_id, id, name)
+      memory.rememberId(workspace_id, id)
+    } catch (error) {
+      if (!memory.hasExisted(workspace_id, id)) throw error
+    }
+    return id
+  }
+
+  return {
+    async resolve(workspace_id, { session_name, session_id }) {
+      if (session_id !== null) return await resolveId(workspace_id, session_id, session_name)
+      return await resolveName(workspace_id, session_name ?? DEFAULT_NAME)
+    },
+    known: (workspace_id, name) => memory.idOf(workspace_id, name),
+    forgetProjects: memory.forgetProjects,
+  }
+}

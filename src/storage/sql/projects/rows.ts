@@ -1,0 +1,71 @@
+import type { Project } from '../../../ingest/project-store.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+import { type SqlSession, storableText } from '../driver/database.ts'
+
+/** A project as stored. */
+export interface ProjectRow extends Omit<Project, 'extra'> {
+  extra: string
+}
+
+/** In the order of a project's fields. */
+export const PROJECT_COLUMNS =
+  'workspace_id, id, name, description, extra, reference_dataset_id, start_time, end_time, retention_days, trace_tier, type, default_dataset_id'
+/** The project of traces that name none. */
+export const DEFAULT_NAME = 'default'
+
+/** The project of a row. */
+export function toProject(row: ProjectRow): Project {
+  return { ...row, extra: JSON.parse(row.extra) as JsonObject }
+}
+
+/** The project of that id or name in the workspace; undefined when there is none. */
+export async function findProject(
+  session: SqlSession,
+  workspace_id: string,
+  column: 'id' | 'name',
+  value: string,
+): Promise<Project | undefined> {
+  const sql = `SELECT ${PROJECT_COLUMNS} FROM projects WHERE workspace_id = ? AND ${column} = ?`
+  const [row] = await session.query<ProjectRow>(sql, [workspace_id, value])
+  return row === undefined ? undefined : toProject(row)
+}
+
+/** Inserts the project unless its id or its name is taken; true if it was inserted. */
+export async function insertProject(session: SqlSession, project: Project): Promise<boolean> {
+  const rows = await session.query(
+    `INSERT INTO projects (${PROJECT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+    [
+      project.workspace_id,
+      project.id,
+      project.name,
+      project.description,
+      JSON.stringify(project.extra),
+      project.reference_dataset_id,
+      project.start_time,
+      project.end_time,
+      project.retention_days,
+      project.trace_tier,
+      project.type,
+      project.default_dataset_id,
+    ],
+  )
+  return rows.length > 0
+}
+
+/** A project that has only a name. */
+export function emptyProject(workspace_id: string, id: string, name: string, now: number): Project {
+  return {
+    workspace_id,
+    id,
+    name: storableText(name),
+    description: null,
+    extra: {},
+    reference_dataset_id: null,
+    start_time: now,
+    end_time: null,
+    retention_days: null,
+    trace_tier: null,
+    type: null,
+    default_dataset_id: null,
+  }
+}

@@ -1,0 +1,189 @@
+import type { Clock } from '../../../base/clock.ts'
+import { AppError, toAppError } from '../../../base/errors.ts'
+import { newUuid } from '../../../base/ids.ts'
+import { fitting, portionsOf, type Sized } from '../../../base/portions.ts'
+import type {
+  Project,
+  ProjectFields,
+  ProjectKey,
+  ProjectQuery,
+  ProjectStore,
+} from '../../../ingest/project-store.ts'
+import {
+  type Database,
+  type SqlSession,
+  type SqlValue,
+  storableText,
+  WHOLE_TABLE,
+} from '../driver/database.ts'
+import { createProjectResolver } from './resolver.ts'
+import {
+  DEFAULT_NAME,
+  emptyProject,
+  findProject,
+  insertProject,
+  PROJECT_COLUMNS,
+  type ProjectRow,
+  toProject,
+} from './rows.ts'
+
+const MAX_KEYS = 100_000
+const TYPE = `coalesce(type, CASE WHEN reference_dataset_id IS NULL THEN 'PROJECT' ELSE 'EXPERIMENT' END)`
+
+/** The fields that were given, without the undefined ones. */
+function said(fields: ProjectFields): Partial<Project> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
+  )
+}
+
+async function change(session: SqlSession, before: Project, fields: Partial<Project>): Promise<Project> {
+  const after: Project = { ...before, ...fields, id: before.id, workspace_id: before.workspace_id }
+  after.name = storableText(after.name)
+  const namesake = await findProject(session, before.workspace_id, 'name', after.name)
+  if (namesake !== undefined && namesake.id !== before.id) throw nameTaken()
+  const write = session.query(
+    `UPDATE projects SET name = ?, description = ?, extra = ?, reference_dataset_id = ?, start_time = ?, end_time = ?,
+       retention_days = ?, trace_tier = ?, type = ?, default_dataset_id = ?
+     WHERE workspace_id = ? AND id = ?`,
+    [
+      after.name,
+      after.description,
+      JSON.stringify(after.extra),
+      after.reference_dataset_id,
+      after.start_time,
+      after.end_time,
+      after.retention_days,
+      after.trace_tier,
+      after.type,
+      after.default_dataset_id,
+      after.workspace_id,
+      after.id,
+    ],
+  )
+  // If ingest has created a project with that name in the meantime, the constraint refuses the update.
+  await write.catch((error: unknown) => {
+    throw toAppError(error).code === 'conflict' ? nameTaken() : error
+  })
+  return after
+}
+
+function nameTaken(): AppError {
+  return new AppError('conflict', { message: 'Session already exists.' })
+}
+
+function conditionsOf(
+  workspace_id: string,
+  query: Omit<ProjectQuery, 'limit' | 'offset' | 'max_bytes'>,
+): { where: string; params: SqlValue[] } {
+  const conditions = ['workspace_id = ?']
+  const params: SqlValue[] = [workspace_id]
+  const among = (column: string, values: readonly string[] | undefined): void => {
+    if (values === undefined) return
+    conditions.push(values.length === 0 ? '1 = 0' : `${column} IN (${values.map(() => '?').join(', ')})`)
+    params.push(...values)
+  }
+  among('id', query.ids)
+  among('reference_dataset_id', query.reference_dataset_ids)
+  among(TYPE, query.types)
+  if (query.name !== undefined) {
+    conditions.push('name = ?')
+    params.push(query.name)
+  }
+  if (query.name_contains !== undefined) {
+    conditions.push(`lower(name) LIKE lower(?) ESCAPE '!'`)
+    params.push(`%${query.name_contains.replace(/[!%_]/g, '!$&')}%`)
+  }
+  return { where: conditions.join(' AND '), params }
+}
+
+function listStatement(workspace_id: string, query: ProjectQuery): { sql: string; params: SqlValue[] } {
+  const { where, params } = conditionsOf(workspace_id, query)
+  // One row more than requested shows whether there are others.
+  const sql = `SELECT id, octet_length(extra) AS bytes FROM projects WHERE ${where}
+    ORDER BY start_time DESC, id LIMIT ? OFFSET ?`
+  return { sql, params: [...params, query.limit + 1, query.offset] }
+}
+
+async function remove(session: SqlSession, workspace_id: string, id: string): Promise<Project | undefined> {
+  const found = await findProject(session, workspace_id, 'id', id)
+  if (found) await session.query('DELETE FROM projects WHERE workspace_id = ? AND id = ?', [workspace_id, id])
+  return found
+}
+
+function changing(
+  database: Database,
+  { forgetProjects }: Pick<ReturnType<typeof createProjectResolver>, 'forgetProjects'>,
+): Pick<ProjectStore, 'update' | 'revise' | 'delete'> {
+  const revise: ProjectStore['revise'] = async (workspace_id, id, revised) => {
+    const changed = await database.tx(`projects:${workspace_id}`, async (session) => {
+      const before = await findProject(session, workspace_id, 'id', id)
+      return before && (await change(session, before, revised(before)))
+    })
+    forgetProjects(workspace_id)
+    return changed
+  }
+  return {
+    update: (workspace_id, id, fields) => revise(workspace_id, id, () => said(fields)),
+    revise,
+    async delete(workspace_id, id) {
+      const gone = await database.tx(`projects:${workspace_id}`, (session) =>
+        remove(session, workspace_id, id),
+      )
+      forgetProjects(workspace_id)
+      return gone
+    },
+  }
+}
+
+/** Projects in a SQL database that has been migrated. */
+export function createProjectStore(database: Database, clock: Clock): ProjectStore {
+  const resolver = createProjectResolver(database, clock)
+  return {
+    resolve: resolver.resolve,
+    known: resolver.known,
+    get: (workspace_id, id) => findProject(database, workspace_id, 'id', id),
+    async list(workspace_id, query) {
+      if (query.ids?.length === 0) return { projects: [], more: false }
+      const { sql, params } = listStatement(workspace_id, query)
+      const places = await database.query<Sized & { id: string }>(sql, params)
+      const shown = fitting(places.slice(0, query.limit), query.max_bytes)
+      const projects: Project[] = []
+      for await (const portion of portionsOf(shown)) {
+        const marks = portion.map(() => '?').join(', ')
+        const rows = await database.query<ProjectRow>(
+          `SELECT ${PROJECT_COLUMNS} FROM projects WHERE workspace_id = ? AND id IN (${marks})`,
+          [workspace_id, ...portion.map(({ id }) => id)],
+        )
+        const byId = new Map(rows.map((row) => [row.id, row]))
+        for (const { id } of portion) projects.push(...[byId.get(id) ?? []].flat().map(toProject))
+      }
+      return { projects, more: shown.length < places.length }
+    },
+    async create(workspace_id, { id, ...fields }, { upsert }) {
+      const base = emptyProject(workspace_id, id ?? newUuid(), fields.name ?? DEFAULT_NAME, clock.now())
+      const fresh = { ...base, ...said(fields), name: base.name }
+      return await database.tx(`projects:${workspace_id}`, async (session) => {
+        if (await insertProject(session, fresh)) return fresh
+        const namesake = await findProject(session, workspace_id, 'name', fresh.name)
+        if (!upsert || namesake === undefined) throw nameTaken()
+        return await change(session, namesake, said(fields))
+      })
+    },
+    ...changing(database, resolver),
+    keys(workspace_id, query) {
+      const { where, params } = conditionsOf(workspace_id, query)
+      const sql = `SELECT id, name, start_time FROM projects WHERE ${where} LIMIT ?`
+      return database.query<ProjectKey>(sql, [...params, MAX_KEYS], WHOLE_TABLE)
+    },
+    async names(workspace_ids) {
+      if (workspace_ids.length === 0) return new Map()
+      const places = workspace_ids.map(() => '?').join(', ')
+      const rows = await database.query<Pick<Project, 'workspace_id' | 'id' | 'name'>>(
+        `SELECT workspace_id, id, name FROM projects WHERE workspace_id IN (${places})`,
+        workspace_ids,
+      )
+      return new Map(rows.map(({ workspace_id, id, name }) => [`${workspace_id}/${id}`, name]))
+    },
+  }
+}

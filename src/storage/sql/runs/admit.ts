@@ -1,0 +1,280 @@
+import type { Clock } from '../../../base/clock.ts'
+import { AppError } from '../../../base/errors.ts'
+import { decideMultitask } from '../../../runs/multitask.ts'
+import type { Run, RunKwargs, Tenant } from '../../../runs/model.ts'
+import type { Quotas } from '../../../base/quotas.ts'
+import type { Admitted, Claim, RefusalReason, RunAdmission, RunStore } from '../../../runs/run-store.ts'
+import { withoutOwnKeys } from '../../../schema/config-keys.ts'
+import { isObject, type JsonObject } from '../../../schema/json.ts'
+import { bounded } from '../../../schema/merge-bounded.ts'
+import { rawLength } from '../../../schema/raw-json.ts'
+import type { SqlValue } from '../driver/database.ts'
+import { activeRuns, cancelRuns } from './cancel.ts'
+import { takenUp } from './claims.ts'
+import {
+  FIND_RUN,
+  INSERT_RUN,
+  leaseOf,
+  type RunRow,
+  runValues,
+  type ThreadKey,
+  toRun,
+  optionalText,
+} from './rows.ts'
+import { isVisible, type LockedThread, type RunDatabase, type RunSession } from './session.ts'
+import { insertThread } from './threads.ts'
+import { insertWebhook } from './webhooks.ts'
+import { takeDate } from './cron-dates.ts'
+import { countUse } from '../workspace-use.ts'
+
+/** Later keys win; `configurable` is merged key by key. */
+function mergeConfig(under: JsonObject, over: JsonObject): JsonObject {
+  const merged = { ...under, ...over }
+  if (isObject(under['configurable']) && isObject(over['configurable'])) {
+    merged['configurable'] = { ...under['configurable'], ...over['configurable'] }
+  }
+  return merged
+}
+
+async function findRun(session: RunSession, key: ThreadKey, run_id: string): Promise<RunRow | undefined> {
+  return (await session.query<RunRow>(FIND_RUN, [run_id, key.deployment_id, key.workspace_id]))[0]
+}
+
+interface Composed {
+  metadata: JsonObject
+  kwargs: RunKwargs
+  /** Columns of the thread that change. */
+  columns: Record<string, SqlValue>
+}
+
+function compose(admission: RunAdmission, thread: LockedThread): Composed {
+  const { run, thread_metadata, thread_config } = admission
+  const metadata = JSON.parse(thread.metadata) as JsonObject
+  const config = withoutOwnKeys(JSON.parse(thread.config) as JsonObject)
+  const columns = {
+    metadata: JSON.stringify({ ...metadata, ...thread_metadata }),
+    config: JSON.stringify(bounded(config, mergeConfig(config, thread_config), 'config of the thread')),
+  }
+  return { ...(admission.compose?.({ metadata, config }) ?? run), columns }
+}
+
+function rowOf(admission: RunAdmission, thread: LockedThread, composed: Composed, now: number): RunRow {
+  const { input, command, ...kwargs } = composed.kwargs
+  const { run, multitask_strategy, delay_ms } = admission
+  return {
+    run_id: run.run_id,
+    thread_id: thread.thread_id,
+    deployment_id: thread.deployment_id,
+    workspace_id: thread.workspace_id,
+    seq: thread.last_seq + 1,
+    status: 'pending',
+    assistant_id: run.assistant_id,
+    graph_id: run.graph_id,
+    multitask_strategy,
+    attempt: 1,
+    created_at: now,
+    updated_at: now,
+    due_at: now + delay_ms,
+    started_at: null,
+    ended_at: null,
+    trace_id: null,
+    revision_id: null,
+    cancel_action: null,
+    lease_owner: null,
+    lease_token: null,
+    lease_until: null,
+    caller: JSON.stringify(run.caller),
+    error: null,
+    metadata: JSON.stringify(composed.metadata),
+    kwargs: JSON.stringify(kwargs),
+    input: optionalText(input),
+    command: optionalText(command),
+    partial_messages: null,
+    interrupted: 0,
+  }
+}
+
+/** The stored row as a run, without parsing the JSON that was just written. */
+function admittedRun(row: RunRow, admission: RunAdmission, composed: Composed): Run {
+  const { metadata, kwargs } = composed
+  const plain = { ...row, metadata: 'null', kwargs: 'null', caller: 'null', input: null, command: null }
+  return { ...toRun(plain), metadata, kwargs, caller: admission.run.caller }
+}
+
+async function insert(
+  session: RunSession,
+  thread: LockedThread,
+  admission: RunAdmission,
+  clock: Clock,
+): Promise<Admitted> {
+  // Not before the thread's last run, even if a process whose clock is ahead created that one.
+  const now = Math.max(clock.now(), thread.last_run_at)
+  const active = thread.status === 'busy' ? await activeRuns(session, thread) : []
+  const decision = decideMultitask(admission.multitask_strategy, active, now)
+  if (decision.kind === 'refused') return { kind: 'refused', reason: 'thread_busy' }
+
+  const { action } = decision
+  const cancelled = action === null ? undefined : await cancelRuns(session, thread, active, action, now)
+  const composed = compose(admission, thread)
+  const pending = rowOf(admission, thread, composed, now)
+  const claimer = admission.delay_ms === 0 && decision.free ? admission.claim : null
+  const row: RunRow =
+    claimer === null
+      ? pending
+      : { ...pending, status: 'running', started_at: now, ...takenUp(claimer, pending, clock.now()) }
+  await session.query(INSERT_RUN, runValues(row))
+  await insertWebhook(session, thread, row.run_id, composed.kwargs)
+  await session.settle(thread, clock.now(), {
+    ...composed.columns,
+    ...cancelled?.columns,
+    last_seq: row.seq,
+    last_run_at: now,
+  })
+
+  const run = admittedRun(row, admission, composed)
+  const { lease_token } = row
+  const claim: Claim | null = lease_token === null ? null : { ...leaseOf({ ...row, lease_token }), run }
+  return { kind: 'created', run, claim, cancelling: cancelled?.orders ?? [], ended: cancelled?.ended ?? [] }
+}
+
+/** Decides about a new run and stores it; does not count its thread. */
+async function admitInto(
+  session: RunSession,
+  key: ThreadKey,
+  admission: RunAdmission,
+  clock: Clock,
+): Promise<{ admitted: Admitted; madeThread: boolean }> {
+  let thread = await session.lockThread(key)
+  const madeThread = thread === undefined
+  const refused = (reason: RefusalReason): { admitted: Admitted; madeThread: false } => ({
+    admitted: { kind: 'refused', reason },
+    madeThread: false,
+  })
+  if (thread !== undefined && !isVisible(thread, admission)) return refused('thread_not_found')
+  const known = await findRun(session, key, admission.run.run_id)
+  if (known?.thread_id === key.thread_id)
+    return { admitted: { kind: 'known', run: toRun(known) }, madeThread: false }
+  if (known !== undefined) return refused('run_id_taken')
+  if (thread === undefined) {
+    if (admission.if_not_exists === 'reject') return refused('thread_not_found')
+    const metadata = admission.new_thread_metadata ?? {}
+    const { new_thread_ttl: ttl = null } = admission
+    await insertThread(session, key, { thread_id: key.thread_id, metadata, config: {}, ttl }, clock.now())
+    thread = await session.lockThread(key)
+  }
+  if (thread === undefined) throw new AppError('internal', { message: 'The thread was not created.' })
+  const admitted = await insert(session, thread, admission, clock)
+  if (admission.cron !== undefined && admitted.kind === 'created') {
+    if (!(await takeDate(session, key, admission.cron))) throw new Refused(0, 'date_taken')
+  }
+  return { admitted, madeThread }
+}
+
+/** Size of the values that may be large. */
+function largeBytes({ run: { kwargs } }: RunAdmission): number {
+  return rawLength(kwargs.input) + rawLength(kwargs.command)
+}
+
+/** Rolls back the transaction of a run that is refused after a write, or of a batch with a refused run. */
+class Refused extends Error {
+  readonly index: number
+  readonly reason: RefusalReason
+  constructor(index: number, reason: RefusalReason) {
+    super(reason)
+    this.index = index
+    this.reason = reason
+  }
+}
+
+/** Runs of a batch that are stored in one turn of the event loop: some milliseconds. */
+const BATCH_STEP = 16
+
+/** Runs `attempt` once more when another transaction has created the same thread or run: the second try sees it. */
+async function twice<T>(attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'conflict') throw error
+    return await attempt()
+  }
+}
+
+interface AdmitDeps {
+  database: RunDatabase
+  clock: Clock
+  quotas: Quotas
+}
+
+function keyOf(tenant: Tenant, { run }: RunAdmission): ThreadKey {
+  return { ...tenant, thread_id: run.thread_id }
+}
+
+function admitOne(
+  { database, clock, quotas }: AdmitDeps,
+  tenant: Tenant,
+  admission: RunAdmission,
+): Promise<Admitted> {
+  const key = keyOf(tenant, admission)
+  const work = async (session: RunSession): Promise<Admitted> => {
+    const { admitted, madeThread } = await admitInto(session, key, admission, clock)
+    if (madeThread) await countUse(session, key, 'threads', 1, quotas)
+    return admitted
+  }
+  return database.txOfThread(key, work, largeBytes(admission))
+}
+
+function admitSeveral(
+  { database, clock, quotas }: AdmitDeps,
+  tenant: Tenant,
+  admissions: readonly RunAdmission[],
+): Promise<Run[]> {
+  const work = async (session: RunSession): Promise<Run[]> => {
+    const runs: Run[] = []
+    let threads = 0
+    for (const [index, admission] of admissions.entries()) {
+      if (index % BATCH_STEP === BATCH_STEP - 1) await new Promise((resume) => setImmediate(resume))
+      const { admitted, madeThread } = await admitInto(session, keyOf(tenant, admission), admission, clock)
+      if (admitted.kind === 'refused') throw new Refused(index, admitted.reason)
+      runs.push(admitted.run)
+      if (madeThread) threads++
+    }
+    await countUse(session, tenant, 'threads', threads, quotas)
+    return runs
+  }
+  const bytes = admissions.reduce((sum, admission) => sum + largeBytes(admission), 0)
+  return database.txOfMany(work, bytes)
+}
+
+/** The result of `attempt`, or the refusal that rolled it back. */
+async function orRefused<T>(
+  attempt: () => Promise<T>,
+): Promise<T | { kind: 'refused'; index: number; reason: RefusalReason }> {
+  try {
+    return await twice(attempt)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    return { kind: 'refused', index: error.index, reason: error.reason }
+  }
+}
+
+/** The transactions that decide about new runs and store them; see `RunStore`. */
+export function createAdmits(
+  database: RunDatabase,
+  clock: Clock,
+  quotas: Quotas,
+): Pick<RunStore, 'admit' | 'admitAll'> {
+  const deps = { database, clock, quotas }
+  return {
+    async admit(tenant, admission) {
+      const admitted = await orRefused(() => admitOne(deps, tenant, admission))
+      return admitted.kind === 'refused' ? { kind: 'refused', reason: admitted.reason } : admitted
+    },
+    admitAll(tenant, admissions) {
+      const unclaimed = admissions.map((admission) => ({ ...admission, claim: null }))
+      return orRefused(async () => ({
+        kind: 'created',
+        runs: await admitSeveral(deps, tenant, unclaimed),
+      }))
+    },
+  }
+}

@@ -1,0 +1,156 @@
+import type { Clock } from '../../../base/clock.ts'
+import { newUuid } from '../../../base/ids.ts'
+import type { CancelOrder, Claim, Claimer, Lease, RunStore } from '../../../runs/run-store.ts'
+import { LARGE_BYTES, storedBytes } from '../driver/large-values.ts'
+import { inList, KEY, keyValues, leaseOf, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
+import { inChunks, type RunDatabase, type RunSession } from './session.ts'
+
+/** The lease and trace of a run that is being claimed. */
+export function takenUp(claimer: Claimer, run: { run_id: string; attempt: number }, now: number) {
+  const traceOfAttempt = run.attempt === 1 ? run.run_id : newUuid()
+  return {
+    lease_owner: claimer.owner,
+    lease_token: newUuid(),
+    lease_until: now + claimer.lease_ms,
+    trace_id: claimer.traced ? traceOfAttempt : null,
+    revision_id: claimer.revision_id ?? null,
+  }
+}
+
+/** Claims the thread's next due run for the claimer. */
+async function claimNext(
+  session: RunSession,
+  key: ThreadKey,
+  claimer: Claimer,
+  now: number,
+): Promise<Claim | undefined> {
+  const [next] = await session.query<{ run_id: string; attempt: number }>(
+    `SELECT run_id, attempt FROM runs WHERE ${KEY} AND status = 'pending' AND (due_at <= ? OR due_at <= created_at)
+      ORDER BY due_at, seq LIMIT 1`,
+    [...keyValues(key), now],
+  )
+  if (next === undefined) return undefined
+  const { lease_owner, lease_token, lease_until, trace_id, revision_id } = takenUp(claimer, next, now)
+  const [row] = await session.query<RunRow>(
+    `UPDATE runs SET status = 'running', started_at = COALESCE(started_at, ?), updated_at = ?, lease_owner = ?,
+      lease_token = ?, lease_until = ?, trace_id = ?, revision_id = ? WHERE run_id = ? AND ${KEY} RETURNING ${RUN_FIELDS}`,
+    [
+      ...[now, now, lease_owner, lease_token, lease_until, trace_id, revision_id],
+      ...[next.run_id, ...keyValues(key)],
+    ],
+  )
+  await session.query(`UPDATE threads SET next_due = NULL WHERE ${KEY}`, keyValues(key))
+  return row && { ...leaseOf({ ...row, lease_token }), run: toRun(row) }
+}
+
+/**
+ * SQL for the size of a large value among the due runs of the deployments at `places`. Its first two parameters are both
+ * the present time.
+ */
+function largeDueSql(places: string): string {
+  const bytes = 'coalesce(octet_length(r.input), 0) + coalesce(octet_length(r.command), 0)'
+  return `SELECT ${bytes} AS bytes FROM threads t JOIN runs r ON r.thread_id = t.thread_id
+      AND r.deployment_id = t.deployment_id AND r.workspace_id = t.workspace_id AND r.status = 'pending'
+    WHERE t.next_due <= ? AND r.due_at <= ? AND t.deployment_id || '' IN ${places} AND ${bytes} > ${LARGE_BYTES} LIMIT 1`
+}
+
+/** For a clock that was set back: a run without a delay that is due in the future is made due now. */
+async function makeDue(database: RunDatabase, now: number): Promise<void> {
+  await database.query(
+    `UPDATE threads SET next_due = ? WHERE next_due > ? AND EXISTS (SELECT 1 FROM runs r
+      WHERE r.thread_id = threads.thread_id AND r.deployment_id = threads.deployment_id
+      AND r.workspace_id = threads.workspace_id AND r.status = 'pending' AND r.due_at <= r.created_at)`,
+    [now, now],
+  )
+}
+
+type RenewedRun = Pick<RunRow, 'run_id' | 'thread_id' | 'cancel_action'> & { token: string }
+
+async function renewed(
+  database: RunDatabase,
+  leases: readonly Lease[],
+  until: number,
+): Promise<RenewedRun[]> {
+  const ids = inList(leases.map(({ run_id }) => run_id))
+  const tokens = inList(leases.map(({ token }) => token))
+  return await database.query<RenewedRun>(
+    `UPDATE runs SET lease_until = ? WHERE run_id IN ${ids.places} AND lease_token IN ${tokens.places}
+      AND status = 'running' RETURNING run_id, thread_id, cancel_action, lease_token AS token`,
+    [until, ...ids.values, ...tokens.values],
+  )
+}
+
+/** Claims the next run of each free thread that has a due one. */
+async function claimFree(
+  { database, clock }: { database: RunDatabase; clock: Clock },
+  claimer: Claimer,
+  deployments: readonly string[],
+  limit: number,
+): Promise<Claim[]> {
+  // Waits for locked rows: skipping them could leave a run for which no worker is woken again.
+  const forUpdate = database.dialect === 'postgres' ? 'FOR UPDATE' : ''
+  const { places, values } = inList(deployments)
+  const at = clock.now()
+  const bytes = await storedBytes(database, largeDueSql(places), [at, at, ...values])
+  return await database.txOfMany(async (session) => {
+    const now = clock.now()
+    // `|| ''` makes the engine use the index of due threads, which are few, not the index of a deployment's threads.
+    const free = await session.query<ThreadKey>(
+      `SELECT thread_id, deployment_id, workspace_id FROM threads WHERE next_due <= ? AND deployment_id || '' IN ${places}
+        ORDER BY next_due, thread_id LIMIT ? ${forUpdate}`,
+      [now, ...values, limit],
+    )
+    const claims: Claim[] = []
+    for (const key of free) {
+      const claim = await claimNext(session, key, claimer, now)
+      if (claim !== undefined) claims.push(claim)
+    }
+    return claims
+  }, bytes)
+}
+
+/** Counting stops at this number, because on SQLite it blocks the requests of the server. */
+const MAX_COUNTED = 100_000
+
+type Verbs = 'claim' | 'nextDue' | 'waiting' | 'renew'
+
+/** The part of the run store for workers that claim runs; see `RunStore`. */
+export function createRunClaims(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
+  // Times that an earlier process stored may come from a clock that was ahead.
+  let last = Number.POSITIVE_INFINITY
+
+  return {
+    async claim(claimer, deployments, limit) {
+      if (limit <= 0 || deployments.length === 0) return []
+      const now = clock.now()
+      if (now < last) await makeDue(database, now)
+      last = now
+      return await claimFree({ database, clock }, claimer, deployments, limit)
+    },
+    async nextDue() {
+      const [row] = await database.query<{ due: number | null }>(
+        'SELECT min(next_due) AS due FROM threads WHERE next_due > ?',
+        [clock.now()],
+      )
+      return row?.due ?? undefined
+    },
+    async waiting(deployments) {
+      const { places, values } = inList(deployments)
+      const [row] = await database.query<{ count: number; oldest: number | null }>(
+        `SELECT count(*) AS count, min(due_at) AS oldest FROM (SELECT due_at FROM runs
+          WHERE status = 'pending' AND due_at <= ? AND deployment_id IN ${places} LIMIT ${MAX_COUNTED}) AS due`,
+        [clock.now(), ...values],
+      )
+      return { count: row?.count ?? 0, oldest_due_at: row?.oldest ?? undefined }
+    },
+    async renew(leases, lease_ms) {
+      const until = clock.now() + lease_ms
+      const held = await inChunks(leases, (chunk) => renewed(database, chunk, until))
+      const kept = new Set(held.map(({ token }) => token))
+      const cancel = held.flatMap(({ run_id, thread_id, cancel_action }): CancelOrder[] =>
+        cancel_action === null ? [] : [{ run_id, thread_id, action: cancel_action }],
+      )
+      return { lost: leases.filter(({ token }) => !kept.has(token)).map(({ run_id }) => run_id), cancel }
+    },
+  }
+}

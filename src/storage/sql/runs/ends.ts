@@ -1,0 +1,201 @@
+import type { Clock } from '../../../base/clock.ts'
+import type { Run } from '../../../runs/model.ts'
+import { runDone } from '../../../runs/execute/end-event.ts'
+import type { AttemptEnd, Closing, Lease, Recovered, RunEnd, RunStore } from '../../../runs/run-store.ts'
+import { isInterrupted, type RunEvent, restingStatus, TRANSITIONS } from '../../../runs/state.ts'
+import type { SqlValue } from '../driver/database.ts'
+import { KEY, keyValues, optionalJson, type RunRow } from './rows.ts'
+import { inChunks, type LockedThread, type RunDatabase, type RunSession, writeState } from './session.ts'
+import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
+
+/** A running run with its lease, and the columns that decide how it ends. */
+type HeldRun = Lease &
+  Pick<RunRow, 'cancel_action' | 'attempt' | 'started_at' | 'lease_owner' | 'lease_until'> & {
+    has_webhook: number
+  }
+
+const HELD = `run_id, thread_id, deployment_id, workspace_id, lease_token AS token, cancel_action, attempt, started_at,
+  lease_owner, lease_until, ${HAS_WEBHOOK}`
+
+const FIND_HELD = `SELECT ${HELD} FROM runs WHERE run_id = ? AND ${KEY} AND lease_token = ? AND status = 'running'`
+
+async function findHeld(session: RunSession, lease: Lease): Promise<HeldRun | undefined> {
+  return (await session.query<HeldRun>(FIND_HELD, [lease.run_id, ...keyValues(lease), lease.token]))[0]
+}
+
+/** The event that ends a run: an accepted cancel takes precedence over everything else. */
+function eventOf(run: HeldRun, otherwise: RunEvent): RunEvent {
+  return otherwise === 'rollback' ? otherwise : (run.cancel_action ?? otherwise)
+}
+
+const END_EVENTS: Record<RunEnd['status'], RunEvent> = {
+  success: 'succeed',
+  error: 'fail',
+  timeout: 'time_out',
+  interrupted: 'interrupt',
+}
+
+type EndedStatus = RunEnd['status']
+
+const END_RUN = `UPDATE runs SET status = ?, updated_at = ?, ended_at = ?, error = ?, partial_messages = ?,
+  interrupted = ?,  cancel_action = NULL, lease_owner = NULL, lease_token = NULL, lease_until = NULL WHERE run_id = ? AND ${KEY}`
+
+async function writeEnd(
+  session: RunSession,
+  run: HeldRun,
+  status: EndedStatus,
+  end: Omit<RunEnd, 'status'>,
+  now: number,
+): Promise<void> {
+  const failed = status === 'error' || status === 'timeout'
+  await session.query(END_RUN, [
+    status,
+    now,
+    now,
+    failed ? optionalJson(end.error) : null,
+    optionalJson(end.partial_messages),
+    isInterrupted(status, end.state?.next) ? 1 : 0,
+    run.run_id,
+    ...keyValues(run),
+  ])
+  if (run.has_webhook === 1) {
+    await webhookDue(session, run, run.run_id, end.state?.values_json ?? null, now)
+  }
+}
+
+async function writeThreadEnd(
+  session: RunSession,
+  thread: LockedThread,
+  status: EndedStatus,
+  end: Omit<RunEnd, 'status'>,
+  now: number,
+): Promise<{ more: boolean }> {
+  const columns: Record<string, SqlValue> =
+    end.state === undefined ? {} : await writeState(session, thread, end.state, now)
+  const hasNext = (columns['has_next'] ?? thread.has_next) === 1
+  const rest = restingStatus(status, hasNext)
+  return await session.settle(thread, now, {
+    ...columns,
+    rest_status: rest,
+    error: rest === 'error' ? optionalJson(end.error) : null,
+  })
+}
+
+/** Applies the end of a held run of a locked thread. */
+async function endHeldRun(
+  session: RunSession,
+  thread: LockedThread,
+  run: HeldRun,
+  event: RunEvent,
+  end: Omit<RunEnd, 'status'>,
+  now: number,
+  closing: Closing = (ended) => [runDone(run.run_id, ended)],
+): Promise<AttemptEnd> {
+  const status = TRANSITIONS.running[event]
+  if (status === 'deleted') {
+    await session.deleteRuns(thread, [run])
+    await session.publish(thread, closing(status))
+    return { kind: 'ended', status, ...(await session.settle(thread, now)) }
+  }
+  if (status === 'pending') {
+    await session.query(
+      `UPDATE runs SET status = 'pending', attempt = attempt + 1, updated_at = ?, lease_owner = NULL,
+        lease_token = NULL, lease_until = NULL WHERE run_id = ? AND ${KEY}`,
+      [now, run.run_id, ...keyValues(run)],
+    )
+    await session.settle(thread, now)
+    return { kind: 'retried' }
+  }
+  if (status === 'running' || status === 'refused') throw new TypeError(`a running run cannot ${event}`)
+  await writeEnd(session, run, status, end, now)
+  await session.publish(thread, closing(status))
+  return { kind: 'ended', status, ...(await writeThreadEnd(session, thread, status, end, now)) }
+}
+
+const NOTHING: Omit<RunEnd, 'status'> = { error: null, partial_messages: null, state: undefined }
+
+function givenBack(run: HeldRun, why: NonNullable<Run['error']>, maxAttempts: number) {
+  const event = eventOf(run, run.attempt >= maxAttempts ? 'fail' : 'retry')
+  return { event, end: { ...NOTHING, error: why } }
+}
+
+/** Later than any clock. */
+const MAX_TIME = Number.MAX_SAFE_INTEGER
+const OWNER_GONE = { error: 'WorkerLost', message: 'The process that executed the run is gone.' }
+
+type Verbs = 'finish' | 'rollback' | 'release' | 'recover'
+
+type EndLeased = (
+  lease: Lease,
+  closing: Closing | undefined,
+  fate: (run: HeldRun) => { event: RunEvent; end: Omit<RunEnd, 'status'> },
+  /** Size of the thread's new values. */
+  bytes?: number,
+) => Promise<AttemptEnd>
+
+/** Ends the run of a lease. */
+function createEndLeased(database: RunDatabase, clock: Clock): EndLeased {
+  return (lease, closing, fate, bytes) => {
+    const end = async (session: RunSession): Promise<AttemptEnd> => {
+      const thread = await session.lockThread(lease)
+      const run = await findHeld(session, lease)
+      if (thread === undefined || run === undefined) return { kind: 'lost' }
+      const fated = fate(run)
+      return await endHeldRun(session, thread, run, fated.event, fated.end, clock.now(), closing)
+    }
+    return database.txOfThread(lease, end, bytes)
+  }
+}
+
+/** The part of the run store that ends a worker's run; see `RunStore`. */
+export function createRunEnds(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
+  const endLeased = createEndLeased(database, clock)
+  const recoverOf = (
+    lost: readonly HeldRun[],
+    isGone: (run: HeldRun) => boolean,
+    maxAttempts: number,
+  ): Promise<Recovered[]> =>
+    database.txOfMany(async (session) => {
+      const recovered: Recovered[] = []
+      for (const { run_id, thread_id, deployment_id, workspace_id, token } of lost) {
+        const lease = { run_id, thread_id, deployment_id, workspace_id, token }
+        const thread = await session.lockThread(lease)
+        const run = await findHeld(session, lease)
+        if (thread === undefined || run === undefined || !isGone(run)) continue
+        const { event, end } = givenBack(run, OWNER_GONE, maxAttempts)
+        const attemptEnd = await endHeldRun(session, thread, run, event, end, clock.now())
+        const status = attemptEnd.kind === 'ended' ? attemptEnd.status : 'pending'
+        if (status === 'success' || status === 'timeout') throw new TypeError('a lost run cannot have ended')
+        recovered.push({ run_id, thread_id, deployment_id, workspace_id, status })
+      }
+      return recovered
+    })
+
+  return {
+    finish: (lease, end, closing) =>
+      endLeased(
+        lease,
+        closing,
+        (run) => ({ event: eventOf(run, END_EVENTS[end.status]), end }),
+        end.state?.values_json?.length,
+      ),
+    rollback: (lease, closing) => endLeased(lease, closing, () => ({ event: 'rollback', end: NOTHING })),
+    release: (lease, why, maxAttempts, closing) =>
+      endLeased(lease, closing, (run) => givenBack(run, why, maxAttempts)),
+    async recover(owner, maxAttempts, watch) {
+      const now = clock.now()
+      const found = await database.query<HeldRun>(
+        `SELECT ${HELD} FROM runs WHERE status = 'running' AND (lease_owner = ? OR lease_until <= ?) ORDER BY thread_id`,
+        [owner, watch === undefined ? now : MAX_TIME],
+      )
+      const dead = watch?.look(found)
+      const held = new Map(found.map(({ token, lease_until }) => [token, lease_until]))
+      const isGone = (run: HeldRun): boolean => {
+        if (run.lease_owner === owner) return true
+        if (dead === undefined) return (run.lease_until ?? 0) <= now
+        return dead.has(run.token) && held.get(run.token) === run.lease_until
+      }
+      return await inChunks(found.filter(isGone), (chunk) => recoverOf(chunk, isGone, maxAttempts))
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import type { Clock } from '../../../base/clock.ts'
+import { newUuid } from '../../../base/ids.ts'
+import type { Run, Tenant } from '../../../runs/model.ts'
+import { type Quotas, UNLIMITED } from '../../../base/quotas.ts'
+import type { RunStore } from '../../../runs/run-store.ts'
+import { TRANSITIONS } from '../../../runs/state.ts'
+import type { Database, SqlSession } from '../driver/database.ts'
+import { readSized } from '../driver/large-values.ts'
+import { fitting, portionsOf } from '../../../base/portions.ts'
+import { createAdmits } from './admit.ts'
+import { createRequestCancel } from './cancel.ts'
+import type { RunEvents } from '../events/run-events.ts'
+import { createRunClaims } from './claims.ts'
+import { createRunEnds } from './ends.ts'
+import { FIND_RUN, inList, KEY, keyValues, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
+import { CHECKPOINT_TABLES } from './rollback.ts'
+import { openRunSessions, type RunDatabase } from './session.ts'
+import { createThreadSearch } from './search.ts'
+import { createThreadStore } from './threads.ts'
+
+type Reads = Pick<RunStore, 'getRun' | 'listRuns' | 'activeRunIds' | 'deleteRun'>
+
+function createRunReads(database: RunDatabase): Reads {
+  return {
+    async getRun({ deployment_id, workspace_id }, thread_id, run_id) {
+      const rows = await readSized<RunRow>(database, RUN_SIZE, FIND_RUN, [
+        run_id,
+        deployment_id,
+        workspace_id,
+      ])
+      return rows.filter((row) => thread_id === null || row.thread_id === thread_id).map(toRun)[0]
+    },
+    async listRuns(tenant, thread_id, { limit, offset, status, max_bytes }) {
+      const key = keyValues({ ...tenant, thread_id })
+      const byStatus = status === undefined ? '' : 'AND status = ?'
+      const found = await database.query<{ run_id: string; bytes: number }>(
+        `SELECT run_id, ${RUN_BYTES} AS bytes FROM runs WHERE ${KEY} ${byStatus} ORDER BY seq DESC LIMIT ? OFFSET ?`,
+        [...key, ...(status === undefined ? [] : [status]), limit + 1, offset],
+      )
+      if (found.length === 0) {
+        const threads = await database.query(`SELECT thread_id FROM threads WHERE ${KEY}`, key)
+        return threads.length > 0 ? { runs: [], more: false } : undefined
+      }
+      const shown = fitting(found.slice(0, limit), max_bytes)
+      return { runs: await readRuns(database, tenant, shown), more: shown.length < found.length }
+    },
+    async activeRunIds(tenant, thread_id) {
+      const rows = await database.query<{ run_id: string }>(
+        `SELECT run_id FROM runs WHERE ${KEY} AND status IN ('pending', 'running')`,
+        keyValues({ ...tenant, thread_id }),
+      )
+      return rows.map(({ run_id }) => run_id)
+    },
+    deleteRun(tenant, thread_id, run_id) {
+      const key = { ...tenant, thread_id }
+      return database.txOfThread(key, async (session) => {
+        await session.lockThread(key)
+        const where = `run_id = ? AND ${KEY}`
+        const params = [run_id, ...keyValues(key)]
+        const [run] = await session.query<RunRow>(`SELECT status FROM runs WHERE ${where}`, params)
+        if (run === undefined) return 'not_found'
+        if (TRANSITIONS[run.status].delete === 'refused') return 'active'
+        await session.query(`DELETE FROM runs WHERE ${where}`, params)
+        await keepCheckpoints(session, key, run_id)
+        return 'deleted'
+      })
+    },
+  }
+}
+
+/** Bytes of a run in a response. */
+const RUN_BYTES = `octet_length(metadata) + octet_length(kwargs) + octet_length(caller)
+  + coalesce(octet_length(input), 0) + coalesce(octet_length(command), 0)
+  + coalesce(octet_length(error), 0) + coalesce(octet_length(partial_messages), 0)`
+
+const RUN_SIZE = `SELECT ${RUN_BYTES} AS bytes FROM runs WHERE run_id = ? AND deployment_id = ? AND workspace_id = ?`
+
+/** Complete runs in the order of `found`; deleted ones are left out. */
+async function readRuns(
+  database: RunDatabase,
+  { deployment_id, workspace_id }: Tenant,
+  found: readonly { run_id: string; bytes: number }[],
+): Promise<Run[]> {
+  const runs = new Map<string, Run>()
+  for await (const portion of portionsOf(found)) {
+    const { places, values } = inList(portion.map(({ run_id }) => run_id))
+    const rows = await database.query<RunRow>(
+      `SELECT ${RUN_FIELDS} FROM runs WHERE run_id IN ${places} AND deployment_id = ? AND workspace_id = ?`,
+      [...values, deployment_id, workspace_id],
+    )
+    for (const row of rows) runs.set(row.run_id, toRun(row))
+  }
+  return found.flatMap(({ run_id }) => runs.get(run_id) ?? [])
+}
+
+/** The checkpoints of a deleted run stay in the thread: a later run with the same id must not roll them back. */
+async function keepCheckpoints(session: SqlSession, key: ThreadKey, run_id: string): Promise<void> {
+  const nobody = `deleted:${newUuid()}`
+  for (const table of CHECKPOINT_TABLES) {
+    const sql = `UPDATE ${table} SET run_id = ? WHERE run_id = ? AND ${KEY}`
+    await session.query(sql, [nobody, run_id, ...keyValues(key)])
+  }
+}
+
+/**
+ * Threads and runs in a database that `openRunDatabase` has opened. The ends of runs are written to the event log in
+ * the transactions that end them; without `events` they are not.
+ */
+export function createRunStore(
+  database: Database,
+  clock: Clock,
+  events?: RunEvents,
+  quotas: Quotas = UNLIMITED,
+): RunStore {
+  const sessions = openRunSessions(database, events)
+  return {
+    ...createThreadStore(sessions, clock, quotas),
+    searchThreads: createThreadSearch(sessions),
+    ...createAdmits(sessions, clock, quotas),
+    ...createRunClaims(sessions, clock),
+    ...createRunEnds(sessions, clock),
+    requestCancel: createRequestCancel(sessions, clock),
+    ...createRunReads(sessions),
+  }
+}

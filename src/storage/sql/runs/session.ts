@@ -1,0 +1,189 @@
+import type { EventDraft } from '../../../events/event-log.ts'
+import type { Tenant } from '../../../runs/model.ts'
+import type { StateSummary, Visible } from '../../../runs/run-store.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
+import type { RunEvents } from '../events/run-events.ts'
+import { deleteRuns } from './rollback.ts'
+import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
+
+/** The columns of a thread that decisions about its runs need. */
+export interface LockedThread extends ThreadKey {
+  status: 'idle' | 'busy' | 'interrupted' | 'error'
+  rest_status: 'idle' | 'interrupted' | 'error'
+  has_next: number
+  last_seq: number
+  last_run_at: number
+  ttl_ms: number | null
+  metadata: string
+  config: string
+}
+
+const LOCKED =
+  'thread_id, deployment_id, workspace_id, status, rest_status, has_next, last_seq, last_run_at, ttl_ms, metadata, config'
+/** Number of threads that one transaction changes: a few milliseconds. */
+const CHUNK = 50
+
+/**
+ * Rows of threads and their runs in one transaction. A transaction locks the thread before it changes one of its runs.
+ */
+export interface RunSession extends SqlSession {
+  /** The thread, locked to the end of the transaction. */
+  lockThread(key: ThreadKey): Promise<LockedThread | undefined>
+  /** The existing ones, by id, locked. */
+  lockThreads(tenant: Tenant, thread_ids: readonly string[]): Promise<LockedThread[]>
+  /** Writes `columns` to the thread; its status and next due time are computed from its runs as they are now. */
+  settle(
+    key: ThreadKey,
+    now: number,
+    columns?: Readonly<Record<string, SqlValue>>,
+  ): Promise<{ more: boolean }>
+  /** Appends events about this transaction to the thread's log; readers receive them after the commit. */
+  publish(key: ThreadKey, items: readonly EventDraft[]): Promise<void>
+  /** The thread is deleted: its log is deleted later, after clients have had time to read it. */
+  retireLog(key: ThreadKey): Promise<void>
+  /** Deletes runs with the checkpoints that they have written; a run that has not started has none. */
+  deleteRuns(key: ThreadKey, runs: readonly { run_id: string; started_at: number | null }[]): Promise<void>
+}
+
+/** Transactions of the run store. */
+export interface RunDatabase extends Pick<Database, 'query' | 'dialect'> {
+  /** A transaction that begins with locking this thread; `bytes` as of `Database.tx`. */
+  txOfThread<T>(key: ThreadKey, work: (session: RunSession) => Promise<T>, bytes?: number): Promise<T>
+  /** A transaction over many threads, which `work` locks itself. */
+  txOfMany<T>(work: (session: RunSession) => Promise<T>, bytes?: number): Promise<T>
+}
+
+/** True if the caller may see the thread: the condition holds for its metadata, or there is none. */
+export function isVisible(
+  { metadata }: Pick<LockedThread, 'metadata'>,
+  { visible }: { visible?: Visible | undefined },
+): boolean {
+  return visible === undefined || visible(JSON.parse(metadata) as JsonObject)
+}
+
+const RUNS_OF = (status: 'running' | 'pending'): string =>
+  `FROM runs r WHERE r.thread_id = threads.thread_id AND r.deployment_id = threads.deployment_id
+    AND r.workspace_id = threads.workspace_id AND r.status = '${status}'`
+const RUNNING = `EXISTS (SELECT 1 ${RUNS_OF('running')})`
+const PENDING = `EXISTS (SELECT 1 ${RUNS_OF('pending')})`
+
+/** A run without a delay is due at once, even if the clock that set its time was ahead. Takes the time twice. */
+const DUE = `CASE WHEN r.due_at <= r.created_at AND r.due_at > CAST(? AS BIGINT) THEN CAST(? AS BIGINT) ELSE r.due_at END`
+
+/** The statement that writes `columns` and updates the status; `resting` when the status at rest is among them. */
+function writeThreadSql(columns: readonly string[], resting: boolean): string {
+  return `UPDATE threads SET ${columns.map((column) => `${column} = ?, `).join('')}
+    updated_at = ?, expires_at = CAST(? AS BIGINT) + ttl_ms,
+    status = CASE WHEN ${RUNNING} OR ${PENDING} THEN 'busy' ELSE ${resting ? 'CAST(? AS TEXT)' : 'rest_status'} END,
+    next_due = CASE WHEN ${RUNNING} THEN NULL ELSE (SELECT min(${DUE}) ${RUNS_OF('pending')}) END
+    WHERE ${KEY} RETURNING next_due`
+}
+
+function createThreadWrite() {
+  const texts = new Map<string, string>()
+  return async (
+    session: SqlSession,
+    key: ThreadKey,
+    now: number,
+    columns: Readonly<Record<string, SqlValue>>,
+  ): Promise<{ more: boolean }> => {
+    const names = Object.keys(columns)
+    const resting = columns['rest_status']
+    const text = texts.get(names.join()) ?? writeThreadSql(names, resting !== undefined)
+    texts.set(names.join(), text)
+    const rest = resting === undefined ? [] : [resting]
+    const rows = await session.query<{ next_due: number | null }>(text, [
+      ...Object.values(columns),
+      now,
+      now,
+      ...rest,
+      now,
+      now,
+      ...keyValues(key),
+    ])
+    return { more: typeof rows[0]?.next_due === 'number' }
+  }
+}
+
+/** The transactions of the run store on a database that has been migrated. */
+export function openRunSessions(database: Database, events?: RunEvents): RunDatabase {
+  const forUpdate = database.dialect === 'postgres' ? ' FOR UPDATE' : ''
+  const lockOne = `SELECT ${LOCKED} FROM threads WHERE ${KEY}${forUpdate}`
+  const writeThread = createThreadWrite()
+  const toRunSession = (session: SqlSession, afterCommit: (() => void)[]): RunSession => ({
+    query: session.query,
+    async lockThread(key) {
+      return (await session.query<LockedThread>(lockOne, keyValues(key)))[0]
+    },
+    async lockThreads(tenant, thread_ids) {
+      const { places, values } = inList(thread_ids)
+      // Always in the same order, which prevents deadlocks.
+      return await session.query<LockedThread>(
+        `SELECT ${LOCKED} FROM threads WHERE thread_id IN ${places} AND deployment_id = ? AND workspace_id = ?
+          ORDER BY thread_id${forUpdate}`,
+        [...values, tenant.deployment_id, tenant.workspace_id],
+      )
+    },
+    settle: (key, now, columns = {}) => writeThread(session, key, now, columns),
+    async publish(key, items) {
+      if (events !== undefined) afterCommit.push(await events.write(session, key, items))
+    },
+    async retireLog(key) {
+      if (events !== undefined) afterCommit.push(await events.retire(session, key))
+    },
+    deleteRuns: (key, runs) => deleteRuns(session, key, runs),
+  })
+  const tx = async <T>(
+    lock: string,
+    work: (session: RunSession) => Promise<T>,
+    bytes?: number,
+  ): Promise<T> => {
+    let afterCommit: (() => void)[] = []
+    const begin = (session: SqlSession): Promise<T> => {
+      afterCommit = []
+      return work(toRunSession(session, afterCommit))
+    }
+    const result = await database.tx(lock, begin, bytes)
+    for (const deliver of afterCommit) deliver()
+    return result
+  }
+  return {
+    dialect: database.dialect,
+    query: database.query,
+    txOfThread: (key, work, bytes) => tx(`thread:${keyValues(key).join('/')}`, work, bytes),
+    txOfMany: (work, bytes) => tx('threads', work, bytes),
+  }
+}
+
+/** Works on many threads, some in each transaction; other work of this process runs in between. */
+export async function inChunks<T, R>(
+  items: readonly T[],
+  work: (chunk: readonly T[]) => Promise<R[]>,
+): Promise<R[]> {
+  const results: R[] = []
+  for (const [index, chunk] of chunksOf(items, CHUNK).entries()) {
+    if (index > 0) await new Promise((resume) => setImmediate(resume))
+    results.push(...(await work(chunk)))
+  }
+  return results
+}
+
+/** Stores a thread's values; `writeThread` stores the rest of its state. */
+export async function writeState(
+  session: SqlSession,
+  key: ThreadKey,
+  state: StateSummary,
+  now: number,
+): Promise<Record<string, SqlValue>> {
+  await session.query(
+    `INSERT INTO thread_states (thread_id, deployment_id, workspace_id, state_values) VALUES (?, ?, ?, ?)
+      ON CONFLICT (thread_id, deployment_id, workspace_id) DO UPDATE SET state_values = excluded.state_values`,
+    [...keyValues(key), state.values_json],
+  )
+  return {
+    has_next: state.next.length > 0 ? 1 : 0,
+    interrupts: JSON.stringify(state.interrupts),
+    state_updated_at: now,
+  }
+}

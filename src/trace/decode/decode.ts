@@ -1,0 +1,111 @@
+import { AppError } from '../../base/errors.ts'
+import { NIL_UUID } from '../../base/ids.ts'
+import { decodeBody } from './body-encoding.ts'
+import { gatherJson } from './batch.ts'
+import { gatherMultipart } from './gather-multipart.ts'
+import { gatherOperations } from './operations.ts'
+import { headOf, type Operation } from './record.ts'
+import type { Decoded, ProjectReference, RequestHead } from './decoded.ts'
+import { type FeedbackRow, FEEDBACK_ROWS } from '../rows/feedback.ts'
+import { BIG_FIELDS, RANK, writeFragment } from '../rows/fragment.ts'
+import { decodeOtlp } from '../otel/wire/decode.ts'
+import { RowWriter } from '../rows/row-binary.ts'
+
+/** The project of a create that names none (contract §1.4). */
+const DEFAULT_PROJECT = 'default'
+/** Bytes of a fragment before its first String: keys, rank, hash, time, three ids. */
+const FRAGMENT_KEYS = 105
+
+/**
+ * Turns the body of an ingest request into fragments. Pure and synchronous. A bad item does not affect the others: it
+ * is listed in `rejected`, and the rest is kept. Throws AppError only if nothing in the body can be read
+ * (invalid_encoding, unsupported_encoding, unsupported_media_type, invalid_multipart, invalid_json, invalid_otlp,
+ * invalid_request) or if it exceeds `limits` (body_too_large, too_many_parts). The result has buffers of its own and
+ * shares none with the body.
+ */
+export function decodeRequest(head: RequestHead, body: Uint8Array): Decoded {
+  const { bytes, truncated } = decodeBody(body, head.content_encoding, head.limits.max_body_bytes)
+  if (head.kind === 'otlp-traces' || head.kind === 'otlp-logs') {
+    // No part of a truncated message is known to be complete, and its sender will send it again.
+    if (truncated || head.truncated === true) throw new AppError('invalid_encoding')
+    return decodeOtlp(head, bytes)
+  }
+  const operations = gatherOperations()
+  let cut = truncated || head.truncated === true
+  if (head.kind === 'multipart') cut = !gatherMultipart(head, bytes, operations).closed || cut
+  else gatherJson(head, bytes, cut, operations)
+  const { stored, feedback, blobs, rejected } = operations.finish()
+  return {
+    ...writeOperations(head, stored),
+    ...writeFeedbackRows(feedback),
+    blobs,
+    rejected,
+    truncated: cut,
+  }
+}
+
+function writeOperations(
+  head: RequestHead,
+  operations: readonly Operation[],
+): Pick<Decoded, 'rows' | 'count' | 'projects'> {
+  const heads = operations.map(headOf)
+  const size = operations.reduce((sum, operation, i) => sum + sizeOf(operation, heads[i]!), 0)
+  const writer = new RowWriter(size)
+  const projects = new Map<string, ProjectReference>()
+  for (const [i, operation] of operations.entries()) {
+    const offset = writeFragment(writer, {
+      workspace_id: head.workspace_id,
+      run_id: operation.run_id,
+      rank: rankOf(operation),
+      received_at: head.received_at,
+      project_id: NIL_UUID,
+      user_id: head.user_id,
+      api_key_id: head.api_key_id,
+      head: heads[i]!,
+      ...operation.fields,
+      attachments: operation.attachments,
+    })
+    noteProject(projects, operation, offset)
+  }
+  return { rows: writer.finish(), count: operations.length, projects: [...projects.values()] }
+}
+
+/** The exact size of the fragment, so that the rows need not be copied into a buffer that fits. */
+function sizeOf({ fields, attachments }: Operation, head: Buffer): number {
+  let size = FRAGMENT_KEYS + stringSize(head.length) + stringSize(attachments.length)
+  for (const field of BIG_FIELDS) size += stringSize(fields[field].length)
+  return size
+}
+
+/** Bytes of a String of `length` bytes: its length in base 128, then its content. */
+function stringSize(length: number): number {
+  let size = length + 1
+  for (let rest = length; rest > 127; rest = Math.floor(rest / 128)) size++
+  return size
+}
+
+function rankOf({ op, ended }: Operation): number {
+  if (op === 'post') return RANK.create
+  return ended ? RANK.update_with_end : RANK.update
+}
+
+/** A create without a project is filed in the default one; an update without a project does not change it. */
+function noteProject(projects: Map<string, ProjectReference>, operation: Operation, offset: number): void {
+  const { session_id, session_name } = operation
+  const isNamed = session_id !== null || session_name !== null
+  if (!isNamed && (operation.op === 'patch' || operation.heads.length === 0)) return
+  const name = isNamed ? session_name : DEFAULT_PROJECT
+  const key = `${session_id ?? ''}/${name ?? ''}`
+  const reference = projects.get(key)
+  if (reference === undefined) projects.set(key, { session_id, session_name: name, offsets: [offset] })
+  else reference.offsets.push(offset)
+}
+
+function writeFeedbackRows(
+  feedback: readonly FeedbackRow[],
+): Pick<Decoded, 'feedback_rows' | 'feedback_count'> {
+  if (feedback.length === 0) return { feedback_rows: new Uint8Array(0), feedback_count: 0 }
+  const writer = new RowWriter()
+  for (const row of feedback) FEEDBACK_ROWS.write(writer, row)
+  return { feedback_rows: writer.finish(), feedback_count: feedback.length }
+}

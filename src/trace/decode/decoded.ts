@@ -1,0 +1,80 @@
+import type { ErrorCode } from '../../base/errors.ts'
+
+/** Who sent a request, when, and how its body is encoded: all that decoding needs besides the bytes. */
+export interface RequestHead {
+  /** The ingest route that received it. */
+  kind: 'multipart' | 'batch' | 'create' | 'update' | 'otlp-traces' | 'otlp-logs'
+  /** Header `Content-Type` as sent; '' when absent. */
+  content_type: string
+  /** Header `Content-Encoding` as sent; '' when absent. */
+  content_encoding: string
+  /** The id in the path of `PATCH /runs/{id}`, as sent. */
+  path_run_id?: string
+  /** Header `Langsmith-Project`: the project of spans that name none. */
+  project?: string
+  workspace_id: string
+  /** NIL_UUID for a key without a user. */
+  user_id: string
+  api_key_id: string
+  /** Receive time, epoch milliseconds. */
+  received_at: number
+  limits: DecodeLimits
+  /** The body stopped before its announced end (the connection broke): decode the part that arrived. */
+  truncated?: boolean
+}
+
+/** Upper limits of a request; documented in `/info`. */
+export interface DecodeLimits {
+  /** Bytes after decompression. */
+  max_body_bytes: number
+  /** Parts of a multipart body, operations of a batch. */
+  max_parts: number
+  /** Bytes of one part or field. */
+  max_part_bytes: number
+}
+
+/** Why one submitted item was not stored (D-6). */
+export interface Rejected {
+  /** The id as the client sent it (lower case with dashes if it is a uuid); null if it sent none. */
+  run_id: string | null
+  code: ErrorCode
+  field: string | null
+  reason: string
+  /**
+   * LangSmith's wording and status for the same fault, which users search for when nothing of a request could be
+   * stored.
+   */
+  error: string
+  status: 400 | 409 | 422 | 413
+}
+
+/** A project named by fragments of a request, to be resolved to an id before they are stored. */
+export interface ProjectReference {
+  session_name: string | null
+  session_id: string | null
+  /** Positions in `rows` at which the id must be written. */
+  offsets: number[]
+}
+
+/** Attachment bytes, content-addressed. */
+export interface Blob {
+  /** SHA-256 of the bytes, hex. */
+  sha256: string
+  bytes: Uint8Array
+}
+
+/** The result of decoding a request body. */
+export interface Decoded {
+  /** Fragments as RowBinary rows; project ids still NIL_UUID. */
+  rows: Uint8Array
+  /** Fragments in `rows`. */
+  count: number
+  projects: ProjectReference[]
+  /** Feedback records as RowBinary rows of table `feedback`. */
+  feedback_rows: Uint8Array
+  feedback_count: number
+  blobs: Blob[]
+  rejected: Rejected[]
+  /** The multipart body had no closing boundary, or stopped inside a part. */
+  truncated: boolean
+}

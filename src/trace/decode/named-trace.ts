@@ -1,0 +1,44 @@
+import { parseUuid } from '../../base/ids.ts'
+import { type JsonObject, isObject, text } from '../../schema/json.ts'
+import { parseDottedOrder } from '../derive/lineage/dotted-order.ts'
+import { RANK, type StoredFragment, readFragments } from '../rows/fragment.ts'
+
+/** The trace that an operation itself names, as `trace_id` or as the beginning of its `dotted_order`. */
+export function namedTrace(head: JsonObject | undefined): string | undefined {
+  const named = parseUuid(head?.['trace_id'])
+  if (named !== undefined) return named
+  const order = text(head?.['dotted_order'])
+  const parsed = order === undefined ? undefined : parseDottedOrder(order)
+  return parsed?.ok ? parsed.segments[0]?.id : undefined
+}
+
+/** Traces that operations (fragments as RowBinary rows) may begin: those that they name, and roots that they create. */
+export function tracesOf(rows: Uint8Array): Set<string> {
+  const traces = new Set<string>()
+  for (const fragment of readFragments(rows)) {
+    const trace = traceOf(fragment)
+    if (trace !== undefined) traces.add(trace)
+  }
+  return traces
+}
+
+/** The operations (as in `tracesOf`) that belong to none of the traces, as rows, and their number. */
+export function withoutTraces(
+  rows: Uint8Array,
+  traces: ReadonlySet<string>,
+): { rows: Uint8Array; count: number } {
+  const kept: Uint8Array[] = []
+  for (const fragment of readFragments(rows)) {
+    const trace = traceOf(fragment)
+    if (trace === undefined || !traces.has(trace)) kept.push(fragment.row)
+  }
+  return { rows: Buffer.concat(kept), count: kept.length }
+}
+
+/** Undefined for an operation that does not name its trace or only changes an existing TraceRun. */
+function traceOf({ head, rank, run_id }: StoredFragment): string | undefined {
+  const fields: unknown = head.length === 0 ? {} : JSON.parse(Buffer.from(head).toString())
+  if (!isObject(fields)) return undefined
+  const isRoot = rank === RANK.create && parseUuid(fields['parent_run_id']) === undefined
+  return namedTrace(fields) ?? (isRoot ? run_id : undefined)
+}

@@ -1,0 +1,172 @@
+import { isObject, type JsonValue } from '../../schema/json.ts'
+import { type Fault, jsonFault, type Op, tooLargeFault, unprocessable } from './faults.ts'
+import { BIG_FIELDS, type BigField } from '../rows/fragment.ts'
+import {
+  endJson,
+  type JsonCursor,
+  JsonScanError,
+  objectMembers,
+  startJson,
+  takeValue,
+} from '../json/json-members.ts'
+import { type ParsedJson, parseJson } from '../json/json-text.ts'
+import { isEmptyJson } from '../json/loose-json.ts'
+import { checkHead } from '../rows/trace-run-head.ts'
+
+const EMPTY = Buffer.alloc(0)
+const EMPTY_HEAD = Buffer.from('{}')
+/** Members of a record that are not kept: copies of other TraceRuns, and the client's own bookkeeping. */
+const IGNORED: ReadonlySet<string> = new Set(['child_runs', 'replicas'])
+const BIG: ReadonlySet<string> = new Set(BIG_FIELDS)
+
+/** One create or update of one TraceRun, gathered from its pieces. Byte fields are views of the body. */
+export interface Operation {
+  op: Op
+  run_id: string
+  /** The id as the client wrote it. */
+  sent_id: string
+  /** The JSON texts of the record without its big fields: one for each time that it was sent. */
+  heads: Buffer[]
+  /** True if it has an end_time. */
+  ended: boolean
+  session_id: string | null
+  session_name: string | null
+  fields: Record<BigField, Buffer>
+  /** JSON of its attachments. */
+  attachments: Buffer
+  /** Why it cannot be stored: the first reason found. */
+  fault: Fault | undefined
+}
+
+/** An operation without any content yet. */
+export function newOperation(op: Op, runId: string, sentId: string): Operation {
+  return {
+    op,
+    run_id: runId,
+    sent_id: sentId,
+    heads: [],
+    ended: false,
+    session_id: null,
+    session_name: null,
+    fields: { inputs: EMPTY, outputs: EMPTY, events: EMPTY, extra: EMPTY, error: EMPTY, serialized: EMPTY },
+    attachments: EMPTY,
+    fault: undefined,
+  }
+}
+
+/**
+ * Adds a big field that was sent as a part of its own. A later one replaces an earlier one, `null` replaces nothing.
+ */
+export function addField(operation: Operation, field: BigField, bytes: Buffer): void {
+  if (bytes.length === 0 || isNull(bytes)) return
+  if (operation.fields[field].length > 0 && isEmptyJson(bytes)) return
+  operation.fields[field] = bytes
+}
+
+/**
+ * Adds a record that was sent as a part of its own: `bytes` is its JSON text, kept as sent. Big fields inside it are
+ * split off unparsed; one that was sent as a part wins over them.
+ */
+export function addRecord(operation: Operation, bytes: Buffer, maxFieldBytes: number): void {
+  const parsed = parseJson(bytes.toString('utf8'))
+  if (parsed !== undefined && !holdsMore(parsed.value)) {
+    operation.fault ??= takeHead(operation, bytes, parsed)
+    return
+  }
+  try {
+    const cursor = startJson(bytes)
+    const record = splitRecord(cursor)
+    endJson(cursor)
+    addSplitRecord(operation, record, maxFieldBytes)
+  } catch (error) {
+    if (!(error instanceof JsonScanError)) throw error
+    operation.fault ??= jsonFault('The run')
+  }
+}
+
+/** True when a parsed record has members that must not be in a head. */
+function holdsMore(value: JsonValue): boolean {
+  if (!isObject(value)) return false
+  for (const field of BIG_FIELDS) if (value[field] !== undefined) return true
+  for (const name of IGNORED) {
+    const ignored = value[name]
+    if (ignored !== undefined && !(Array.isArray(ignored) && ignored.length === 0)) return true
+  }
+  return false
+}
+
+/** A record cut into its big fields and the rest. */
+export interface SplitRecord {
+  head: Buffer
+  /** The head parsed; undefined when it is no JSON. */
+  parsed: ParsedJson | undefined
+  fields: [BigField, Buffer][]
+}
+
+/** Walks over a record and splits it byte for byte; the big fields are not parsed. Throws JsonScanError. */
+export function splitRecord(cursor: JsonCursor): SplitRecord {
+  const { buffer } = cursor
+  const fields: [BigField, Buffer][] = []
+  const kept: [from: number, to: number][] = []
+  let adjoining = false
+  for (const { key, start } of objectMembers(cursor)) {
+    const value = takeValue(cursor)
+    const isBig = BIG.has(key)
+    if (isBig) fields.push([key as BigField, value])
+    const keep = !isBig && !IGNORED.has(key)
+    if (keep && adjoining) kept[kept.length - 1]![1] = cursor.at
+    else if (keep) kept.push([start, cursor.at])
+    adjoining = keep
+  }
+  const pieces = kept.map(([from, to]) => buffer.toString('latin1', from, to))
+  const head = Buffer.from(`{${pieces.join(',')}}`, 'latin1')
+  return { head, parsed: parseJson(head.toString('utf8')), fields }
+}
+
+/** Adds a split record. The members of a second record replace those of the first where they are not null. */
+export function addSplitRecord(operation: Operation, record: SplitRecord, maxFieldBytes: number): void {
+  for (const [field, value] of record.fields) {
+    if (value.length > maxFieldBytes) operation.fault ??= tooLargeFault(field, value.length, maxFieldBytes)
+    else if (operation.heads.length > 0 || operation.fields[field].length === 0)
+      addField(operation, field, value)
+  }
+  const size = record.head.length
+  if (size > maxFieldBytes) operation.fault ??= tooLargeFault(null, size, maxFieldBytes)
+  operation.fault ??= takeHead(operation, record.head, record.parsed)
+}
+
+function takeHead(operation: Operation, bytes: Buffer, parsed: ParsedJson | undefined): Fault | undefined {
+  if (parsed === undefined) return jsonFault('The run')
+  if (!isObject(parsed.value)) return unprocessable('invalid_field', null, 'The run must be a JSON object.')
+  const checked = checkHead(parsed.value, operation.op, operation.run_id, operation.sent_id)
+  if ('code' in checked) return checked
+  operation.heads.push(parsed.repaired ? Buffer.from(parsed.text) : bytes)
+  operation.ended ||= checked.ended
+  operation.session_id = checked.session_id ?? operation.session_id
+  operation.session_name = checked.session_name ?? operation.session_name
+  return undefined
+}
+
+/** The record: `{}` if none was sent; of several, the members of a later one win where they are not null. */
+export function headOf({ heads }: Operation): Buffer {
+  if (heads.length < 2) return heads[0] ?? EMPTY_HEAD
+  const merged = new Map<string, Buffer>()
+  for (const head of heads) {
+    const cursor = startJson(head)
+    for (const { key } of objectMembers(cursor)) {
+      const value = takeValue(cursor)
+      if (!isNull(value) || !merged.has(key)) merged.set(key, value)
+    }
+  }
+  const pieces = [...merged].flatMap(([key, value], i) => [
+    Buffer.from(`${i === 0 ? '{' : ','}${JSON.stringify(key)}:`),
+    value,
+  ])
+  return Buffer.concat([...(merged.size === 0 ? [Buffer.from('{')] : pieces), Buffer.from('}')])
+}
+
+function isNull(bytes: Buffer): boolean {
+  return (
+    bytes.length === 4 && bytes[0] === 0x6e && bytes[1] === 0x75 && bytes[2] === 0x6c && bytes[3] === 0x6c
+  )
+}

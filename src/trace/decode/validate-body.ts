@@ -1,0 +1,155 @@
+import { AppError } from '../../base/errors.ts'
+import type { ValidationReport } from '../../schema/types.gen.ts'
+import { decodeBody } from './body-encoding.ts'
+import { decodeRequest } from './decode.ts'
+import type { Rejected, RequestHead } from './decoded.ts'
+import { type ParsedJson, parseJson } from '../json/json-text.ts'
+import type { LlmContext } from '../derive/llm.ts'
+import { otlpFormat } from '../otel/wire/answer.ts'
+import { createReport } from '../derive/report.ts'
+
+/** Field 1, length-delimited, of an OTLP request; as text it is a line feed. */
+const FIRST_FIELD = 10
+
+/** The content of a body: fragments as RowBinary rows, and the items that ingest would refuse. */
+export interface ReadBody {
+  rows: Uint8Array
+  rejected: Rejected[]
+}
+
+/**
+ * The validation report for any body that ingest accepts, and for NDJSON and lists of runs, in a buffer of its own (it
+ * moves between threads); stores nothing.
+ */
+export function validateBody(head: RequestHead, body: Uint8Array, context: LlmContext): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(reportBody(head, body, context)))
+}
+
+/** @throws AppError if nothing in the body can be read */
+export function reportBody(head: RequestHead, body: Uint8Array, context: LlmContext): ValidationReport {
+  const { rows, rejected } = readBody(head, body)
+  return createReport(rows, rejected, context)
+}
+
+/**
+ * Decodes a body of which only the content type, or nothing at all, is known: multipart, a batch, one run, a list of
+ * runs, OTLP traces or logs in either encoding, or NDJSON with one of these on each line; `head.kind` is ignored.
+ * @throws AppError if nothing in the body can be read
+ */
+export function readBody(head: RequestHead, body: Uint8Array): ReadBody {
+  const { bytes, truncated } = decodeBody(body, head.content_encoding, head.limits.max_body_bytes)
+  const plain: RequestHead = {
+    ...head,
+    content_encoding: '',
+    truncated: truncated || head.truncated === true,
+  }
+  const spans = readProto(plain, bytes)
+  if (spans !== undefined) return spans
+  const boundary = multipartBoundary(head.content_type, bytes)
+  if (boundary === undefined) return readJson({ ...plain, content_type: 'application/json' }, bytes)
+  const content_type = `multipart/form-data; boundary="${boundary}"`
+  return decodeRequest({ ...plain, kind: 'multipart', content_type }, bytes)
+}
+
+/**
+ * A body whose type is protobuf, or that begins like an OTLP message and is one; fields with the same number differ in
+ * traces and logs. Undefined for other bodies.
+ */
+function readProto(head: RequestHead, bytes: Buffer): ReadBody | undefined {
+  const isProto = otlpFormat(head.content_type) === 'protobuf'
+  const mayBe = !/json|multipart/i.test(head.content_type) && bytes[0] === FIRST_FIELD
+  if (!isProto && !mayBe) return undefined
+  const plain: RequestHead = { ...head, content_type: 'application/x-protobuf' }
+  const traces = attempt({ ...plain, kind: 'otlp-traces' }, bytes)
+  const read = traces instanceof AppError ? attempt({ ...plain, kind: 'otlp-logs' }, bytes) : traces
+  if (!(read instanceof AppError)) return isProto || hasContent(read) ? read : undefined
+  if (isProto && traces instanceof AppError) throw traces
+  return undefined
+}
+
+function attempt(head: RequestHead, bytes: Buffer): ReadBody | AppError {
+  try {
+    return decodeRequest(head, bytes)
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}
+
+function hasContent({ rows, rejected }: ReadBody): boolean {
+  return rows.length > 0 || rejected.length > 0
+}
+
+/** The boundary of a multipart body: from its type, or, for a captured body alone, from its first line. */
+function multipartBoundary(contentType: string, body: Buffer): string | undefined {
+  if (contentType.startsWith('multipart/')) return /boundary="?([^";]+)"?/i.exec(contentType)?.[1] ?? ''
+  return /^--([^\r\n]{1,200})\r\nContent-/i.exec(body.toString('latin1', 0, 300))?.[1]
+}
+
+function readJson(head: RequestHead, bytes: Buffer): ReadBody {
+  const text = bytes.toString('utf8').trim()
+  if (!/^[[{]/.test(text)) throw new AppError('invalid_json')
+  const whole = parseJson(text)
+  const otlp = otlpKind(whole?.value)
+  if (otlp !== undefined) return decodeRequest({ ...head, kind: otlp }, Buffer.from(text))
+  if (whole === undefined && isLines(text)) return readLines(head, text)
+  if (text.startsWith('[')) {
+    return decodeRequest({ ...head, kind: 'batch' }, Buffer.from(`{"post":${whole?.text ?? text}}`))
+  }
+  // A batch that is truncated JSON still contains complete runs.
+  const batch = whole === undefined ? /^\{\s*"(post|patch)"/.test(text) : isBatch(whole.value)
+  return decodeRequest({ ...head, kind: batch ? 'batch' : 'create' }, Buffer.from(text))
+}
+
+/** The kind of export that a JSON value is. */
+function otlpKind(value: unknown): 'otlp-traces' | 'otlp-logs' | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if ('resourceSpans' in value || 'resource_spans' in value) return 'otlp-traces'
+  return 'resourceLogs' in value || 'resource_logs' in value ? 'otlp-logs' : undefined
+}
+
+function isBatch(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && ('post' in value || 'patch' in value)
+}
+
+/** True for NDJSON, also with damaged lines; false for a single document over several lines. */
+function isLines(text: string): boolean {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const objects = lines.filter((line) => line.startsWith('{') && line.trim().length > 1)
+  return lines.length > 1 && objects.length * 2 >= lines.length
+}
+
+/** One run, one batch, or one export on each line, as the OpenTelemetry collector writes files. */
+function readLines(head: RequestHead, text: string): ReadBody {
+  const posts: string[] = []
+  const patches: string[] = []
+  const exports: ReadBody[] = []
+  const unreadable: Rejected[] = []
+  for (const [i, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue
+    const parsed = parseJson(line)
+    const otlp = otlpKind(parsed?.value)
+    if (otlp !== undefined) exports.push(decodeRequest({ ...head, kind: otlp }, Buffer.from(line)))
+    else if (parsed === undefined) {
+      const reason = `Line ${i + 1} is not JSON.`
+      unreadable.push({ run_id: null, code: 'invalid_json', field: null, reason, error: reason, status: 400 })
+    } else addLine(parsed, posts, patches)
+  }
+  if (posts.length + patches.length + exports.length === 0) throw new AppError('invalid_json')
+  const batch = `{"post":[${posts.join(',')}],"patch":[${patches.join(',')}]}`
+  const read = [decodeRequest({ ...head, kind: 'batch' }, Buffer.from(batch)), ...exports]
+  return {
+    rows: Buffer.concat(read.map(({ rows }) => rows)),
+    rejected: [...read.flatMap(({ rejected }) => rejected), ...unreadable],
+  }
+}
+
+function addLine({ value, text }: ParsedJson, posts: string[], patches: string[]): void {
+  if (!isBatch(value)) {
+    posts.push(text)
+    return
+  }
+  const { post, patch } = value as { post?: unknown; patch?: unknown }
+  for (const run of Array.isArray(post) ? post : []) posts.push(JSON.stringify(run))
+  for (const run of Array.isArray(patch) ? patch : []) patches.push(JSON.stringify(run))
+}

@@ -1,0 +1,103 @@
+import type { Issue } from '../../schema/issue.ts'
+import { joinPath } from '../../schema/issue.ts'
+import { type JsonValue, isObject } from '../../schema/json.ts'
+import type { Hints, Normalized, Processor, Side } from '../messages/processor.ts'
+
+/** A side in canonical form, and the processor that made it. */
+export interface ChosenFormat extends Normalized {
+  /** Name of the processor. */
+  format: string
+  /** The value that the processor read: the side itself, or the content of the clients' wrapping. */
+  value: JsonValue
+}
+
+/** Keys under which clients wrap a single value (contract §1.4). */
+const WRAPPERS: Record<Side, readonly string[]> = {
+  inputs: ['args', 'input', 'inputs'],
+  outputs: ['output', 'outputs'],
+}
+
+/** The side as sent, followed by the contents of the clients' wrapping, outermost first. */
+export function unwrap(side: Side, value: JsonValue): { value: JsonValue; path: string }[] {
+  const found = [{ value, path: '' }]
+  for (let depth = 0; depth < 3; depth++) {
+    const last = found.at(-1)!
+    if (!isObject(last.value)) break
+    const outer = last.value
+    const key = WRAPPERS[side].find((name) => outer[name] !== undefined)
+    if (key === undefined) break
+    const inner = outer[key]!
+    if (key === 'args') {
+      if (!Array.isArray(inner) || inner.length === 0) break
+      found.push({ value: inner[0]!, path: `${joinPath(last.path, 'args')}[0]` })
+    } else found.push({ value: inner, path: joinPath(last.path, key) })
+  }
+  return found
+}
+
+/** The content of the clients' wrapping, if the wrapping holds nothing else. */
+export function unwrappedValue(side: Side, value: JsonValue): JsonValue {
+  let unwrapped = value
+  for (const { value: inner } of unwrap(side, value).slice(1)) {
+    if (!isObject(unwrapped) || Object.keys(unwrapped).length > 1) break
+    if (Array.isArray(unwrapped['args']) && unwrapped['args'].length > 1) break
+    unwrapped = inner
+  }
+  return unwrapped
+}
+
+/** The text of outputs that consist of text only, or of a list of streamed pieces of text. */
+export function plainText(outputs: JsonValue | undefined): string | undefined {
+  const unwrapped = outputs === undefined ? undefined : unwrappedValue('outputs', outputs)
+  const pieces = Array.isArray(unwrapped) ? unwrapped : [unwrapped]
+  if (pieces.length === 0 || !pieces.every((piece) => typeof piece === 'string')) return undefined
+  return pieces.join('') || undefined
+}
+
+/**
+ * The processor that fits a side best: the highest match wins, ties go to the outer value, then to list order.
+ * Undefined when none recognises it. A processor that throws (only a user's own may) counts as no match, and its name
+ * is reported.
+ */
+export function chooseFormat(
+  side: Side,
+  value: JsonValue,
+  hints: Hints,
+  processors: readonly Processor[],
+  issues: Issue[],
+): ChosenFormat | undefined {
+  let best: { processor: Processor; value: JsonValue; path: string; match: number } | undefined
+  search: for (const candidate of unwrap(side, value)) {
+    for (const processor of processors) {
+      const match = guard(processor, side, issues, () => processor.match(side, candidate.value, hints)) ?? 0
+      if (match > (best?.match ?? 0)) best = { processor, ...candidate, match }
+      if (match === 2) break search
+    }
+  }
+  if (!best) return undefined
+  const { processor, path } = best
+  const normalized = guard(processor, side, issues, () => processor.normalize(side, best.value, hints))
+  if (!normalized) return undefined
+  const base = joinPath(side, path)
+  return {
+    ...normalized,
+    issues: normalized.issues.map((issue) => ({ ...issue, path: joinPath(base, issue.path) })),
+    format: processor.name,
+    value: best.value,
+  }
+}
+
+function guard<T>(processor: Processor, side: Side, issues: Issue[], call: () => T): T | undefined {
+  try {
+    return call()
+  } catch (error) {
+    issues.push({
+      code: 'processor_failed',
+      severity: 'warning',
+      path: side,
+      message: `Processor ${processor.name} threw: ${error instanceof Error ? error.message.slice(0, 200) : 'unknown error'}.`,
+      fix: 'Processors must not throw; return 0 from match for what they do not know.',
+    })
+    return undefined
+  }
+}

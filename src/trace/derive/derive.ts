@@ -1,0 +1,264 @@
+import type { Issue } from '../../schema/issue.ts'
+import { isObject, type JsonObject, type JsonValue, text } from '../../schema/json.ts'
+import type { StoredFragment } from '../rows/fragment.ts'
+import { firstTokenTime } from './first-token.ts'
+import { isEmptyJson, parseLooseJson } from '../json/loose-json.ts'
+import { type ParentLineage, deriveLineage } from './lineage/lineage.ts'
+import { type LlmContext, deriveLlm } from './llm.ts'
+import type { TraceRun } from './trace-run.ts'
+import { mergeFragments, metadataOf } from './merge.ts'
+import type { MergedTraceRun } from './merged-trace-run.ts'
+import { mapMerged, withSpan } from '../otel/span/apply.ts'
+import { priceTraceRun } from '../price/price-trace-run.ts'
+import { parseTime, SUB_MILLISECOND } from './time.ts'
+import { type Usage, reportedUsage } from '../tokens/usage.ts'
+
+export interface DeriveContext extends LlmContext {
+  /** Finds another TraceRun of the workspace, for children that were sent without their place in the trace. */
+  parentOf(id: string): ParentLineage | undefined
+}
+
+/** An earlier time comes from a wrong clock: 2015-01-01. */
+const EARLIEST = Date.UTC(2015, 0, 1) * 1000
+const DAY = 86_400_000_000
+
+/** TraceRun types that carry counts of their own (rule N6). */
+export function carriesUsage(runType: string): boolean {
+  return runType === 'llm' || runType === 'embedding'
+}
+
+/**
+ * Derives a TraceRun from its fragments. Pure: the same fragments in any order give the same result, at ingest and at
+ * read.
+ */
+export function deriveTraceRun(fragments: readonly StoredFragment[], context: DeriveContext): TraceRun {
+  return deriveMerged(mergeFragments(fragments), context)
+}
+
+/** As deriveTraceRun, for fragments that have been merged already. */
+export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): TraceRun {
+  const mapped = mapMerged(sent)
+  const merged = mapped ? withSpan(sent, mapped) : sent
+  const { head } = merged
+  const issues: Issue[] = [...merged.issues, ...(mapped?.issues ?? [])]
+  const times = readTimes(merged, issues)
+  const lineage = deriveLineage(merged, times.start_time, context.parentOf, issues)
+  const run_type = readRunType(head, issues)
+  const error = readError(merged) ?? mapped?.error
+  const metadata = metadataOf(merged)
+  const outputs =
+    mapped?.outputs?.value ??
+    (usesOutputs(merged, run_type) ? readSide(merged, 'outputs', issues) : undefined)
+  const traceRun: TraceRun = {
+    ...lineage,
+    ...times,
+    merged,
+    mapped,
+    id: merged.id,
+    name: text(head['name']) ?? 'unnamed',
+    run_type,
+    status: error !== undefined ? 'error' : times.end_time !== undefined ? 'success' : 'pending',
+    first_token_time: mapped?.first_token_time,
+    error,
+    tags: readTags(head['tags'], issues),
+    metadata,
+    thread_id: readThread(metadata),
+    usage: emptyUsage(),
+    llm: undefined,
+    issues,
+  }
+  if (carriesUsage(run_type)) {
+    const inputs = mapped?.inputs?.value ?? readSide(merged, 'inputs', issues)
+    deriveLlm(traceRun, inputs, outputs, context)
+    if (context.prices) priceTraceRun(traceRun, context.prices(merged.workspace_id))
+  } else traceRun.usage = costsOnly(reportedUsage(ownUsage(outputs), metadata, undefined, [], mapped?.usage))
+  if (run_type === 'llm' && merged.raw.events) {
+    traceRun.first_token_time = firstTokenTime(
+      parseLooseJson(merged.raw.events).value,
+      sentStart(merged),
+      times.end_time,
+      issues,
+    )
+  }
+  return traceRun
+}
+
+/** Derives a TraceRun from its main fields alone: payloads are not read, and tokens and costs stay unknown. */
+export function deriveHead(heads: MergedTraceRun, parentOf: DeriveContext['parentOf']): TraceRun {
+  const none = { tokens: 0, encoding: '', sampled: false }
+  const startEstimate = () => ({ input: () => none, output: () => none })
+  return { ...deriveMerged(heads, { processors: [], startEstimate, parentOf }), usage: emptyUsage() }
+}
+
+function sentStart(merged: MergedTraceRun): number | undefined {
+  return parseTime(merged.head['start_time'])
+}
+
+/** When a TraceRun started: as sent, else when its first fragment was received. Epoch microseconds. */
+export function startTimeOf(merged: MergedTraceRun): number {
+  return sentStart(merged) ?? merged.received_at * 1000
+}
+
+/** True for a start that lists can be ordered by (contract §6.8: bad clocks). */
+export function isPlausible(start: number | undefined, receivedAt: number): start is number {
+  return start !== undefined && start >= EARLIEST && start <= receivedAt * 1000 + DAY
+}
+
+function readTimes(
+  merged: MergedTraceRun,
+  issues: Issue[],
+): { start_time: number; end_time: number | undefined; sort_time: number } {
+  const received = merged.received_at * 1000
+  const start = sentStart(merged)
+  const end = parseTime(merged.head['end_time'])
+  if (start === undefined) {
+    issues.push({
+      code: 'start_time_missing',
+      severity: 'warning',
+      path: 'start_time',
+      message: 'No start_time was sent; the receive time stands for it.',
+      fix: 'Send start_time as an ISO 8601 time.',
+    })
+  } else if (!isPlausible(start, merged.received_at)) {
+    issues.push({
+      code: 'implausible_time',
+      severity: 'warning',
+      path: 'start_time',
+      message: 'start_time is far from the time of receipt; lists order this by the receive time.',
+      fix: "Set the sender's clock.",
+    })
+  }
+  if (start !== undefined && end !== undefined && end + SUB_MILLISECOND < start) {
+    issues.push({
+      code: 'end_before_start',
+      severity: 'warning',
+      path: 'end_time',
+      message: 'end_time lies before start_time.',
+      fix: 'Use one clock for both.',
+    })
+  }
+  return {
+    start_time: start ?? received,
+    end_time: end,
+    sort_time: isPlausible(start, merged.received_at) ? start : received,
+  }
+}
+
+/** Known types; others are kept as sent. */
+export const RUN_TYPES: ReadonlySet<string> = new Set([
+  'tool',
+  'chain',
+  'llm',
+  'retriever',
+  'embedding',
+  'prompt',
+  'parser',
+])
+
+function readRunType(head: JsonObject, issues: Issue[]): string {
+  const raw = text(head['run_type'])
+  if (raw === undefined) return 'chain'
+  if (RUN_TYPES.has(raw)) return raw
+  const lower = raw.trim().toLowerCase()
+  if (RUN_TYPES.has(lower)) return lower
+  issues.push({
+    code: 'unknown_run_type',
+    severity: 'warning',
+    path: 'run_type',
+    message: `"${raw.slice(0, 64)}" is not a known run type; it is kept as sent.`,
+    fix: `Use one of ${[...RUN_TYPES].join(', ')}.`,
+  })
+  return raw.slice(0, 64)
+}
+
+/** `error` travels as a JSON string, or as bare text; an object is kept as its JSON. */
+function readError(merged: MergedTraceRun): string | undefined {
+  const bytes = merged.raw.error
+  if (!bytes) return undefined
+  const { value } = parseLooseJson(bytes)
+  if (value === null || value === '' || value === false) return undefined
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function readTags(value: JsonValue | undefined, issues: Issue[]): string[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value) || value.some((tag) => typeof tag !== 'string')) {
+    issues.push({
+      code: 'invalid_tags',
+      severity: 'warning',
+      path: 'tags',
+      message: 'tags is not a list of strings; what is no string was dropped.',
+      fix: 'Send tags as a list of strings.',
+    })
+  }
+  return Array.isArray(value) ? value.filter((tag): tag is string => typeof tag === 'string') : []
+}
+
+/**
+ * The thread that the TraceRun itself names (D-54); the thread of a trace is that of its earliest TraceRun that names
+ * one.
+ */
+function readThread(metadata: JsonObject): string | undefined {
+  return text(metadata['thread_id']) ?? text(metadata['session_id']) ?? text(metadata['conversation_id'])
+}
+
+/** On other types outputs are read only if they may contain a cost. */
+function usesOutputs(merged: MergedTraceRun, runType: string): boolean {
+  const bytes = merged.raw.outputs
+  return (
+    bytes !== undefined &&
+    (carriesUsage(runType) ||
+      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('usage_metadata'))
+  )
+}
+
+/** A side as JSON; one that is not JSON is kept as text and flagged (contract §0 fact 3). */
+function readSide(
+  merged: MergedTraceRun,
+  side: 'inputs' | 'outputs',
+  issues: Issue[],
+): JsonValue | undefined {
+  const bytes = merged.raw[side]
+  // Creates of the Python client contain `{}` for outputs that are sent later.
+  if (!bytes || isEmptyJson(bytes)) return undefined
+  const parsed = parseLooseJson(bytes)
+  if (!parsed.ok)
+    issues.push({
+      code: 'side_not_json',
+      severity: 'error',
+      path: side,
+      message: `${side} is not JSON and is kept as text.`,
+      fix: 'Log values that can be serialised; see what the client printed.',
+    })
+  else if (parsed.repaired)
+    issues.push({
+      code: 'side_repaired',
+      severity: 'warning',
+      path: side,
+      message: `${side} holds bare NaN or Infinity, which is not JSON; they read as null.`,
+      fix: 'Replace NaN and Infinity before logging.',
+    })
+  return parsed.value
+}
+
+/** On other types only costs count, never tokens: parents repeat their children's sums (rule N6). */
+function costsOnly(usage: Usage): Usage {
+  return usage.total_cost === undefined ? emptyUsage() : { ...emptyUsage(), total_cost: usage.total_cost }
+}
+
+/** Only what the TraceRun reports about itself: messages inside its outputs carry the usage of its children. */
+function ownUsage(outputs: JsonValue | undefined): JsonValue | undefined {
+  return isObject(outputs) && outputs['usage_metadata'] !== undefined
+    ? { usage_metadata: outputs['usage_metadata'] }
+    : undefined
+}
+
+function emptyUsage(): Usage {
+  return {
+    input_token_details: {},
+    output_token_details: {},
+    input_cost_details: {},
+    output_cost_details: {},
+    source: { input: null, output: null },
+  }
+}

@@ -1,0 +1,157 @@
+import type { Issue } from '../../../schema/issue.ts'
+import { text } from '../../../schema/json.ts'
+import { deriveDottedOrder, dottedSegment, parseDottedOrder } from './dotted-order.ts'
+import { headUuid } from '../merge.ts'
+import type { MergedTraceRun } from '../merged-trace-run.ts'
+import { spanIdOf } from '../../otel/span/ids.ts'
+
+/** The place of a TraceRun in its trace. */
+export interface Lineage {
+  trace_id: string
+  parent_run_id: string | undefined
+  dotted_order: string
+  /** The parent that must arrive before trace_id and dotted_order are final. */
+  awaits: string | undefined
+  /** Its nearest ancestor that is unknown. */
+  missing: string | undefined
+  placed_by: PlacedBy
+  /**
+   * Number of other roots of the trace that were known when it was placed. A row with a higher number replaces one with a
+   * lower number.
+   */
+  other_roots: number
+}
+
+/**
+ * The source of trace_id. `statement`: it was sent for this TraceRun or one above it. `itself`: the topmost known
+ * TraceRun has no parent. `unknown_parent`: it is the id of a parent that is unknown.
+ */
+export type PlacedBy = 'statement' | 'itself' | 'unknown_parent'
+
+/** What a child needs of its parent. */
+export interface ParentLineage {
+  trace_id: string
+  dotted_order: string
+  /** Its id, if it may differ from the requested one. */
+  id?: string
+  /** Its span id, if it came as a span. */
+  span_id?: string | undefined
+  /** Its own parent is unknown, so the dotted_order may change. */
+  provisional?: boolean
+  /** As in Lineage. */
+  missing?: string | undefined
+  placed_by?: PlacedBy
+  /** As in Lineage. */
+  other_roots?: number
+}
+
+/** Finds a parent's place; undefined while the parent is unknown. */
+export type ParentOf = (id: string) => ParentLineage | undefined
+
+/**
+ * The ids of TraceRuns, one of which may be the parent that `merged` needs to find its place; empty if its place was
+ * sent (REST, contract §1.5). A span has its parent's span id, under which a TraceRun is filed unless it is the root of
+ * the trace: so the id of the root is included (contract §2.10).
+ */
+export function neededParents(merged: MergedTraceRun): string[] {
+  if (text(merged.head['dotted_order']) !== undefined) return []
+  const parent = headUuid(merged, 'parent_run_id')
+  if (parent === undefined) return []
+  const trace = headUuid(merged, 'trace_id')
+  return spanIdOf(parent) === undefined || trace === undefined ? [parent] : [parent, trace]
+}
+
+/** A position that later fragments cannot change. */
+const SETTLED = { awaits: undefined, missing: undefined, other_roots: 0 } as const
+
+/**
+ * trace_id, parent and dotted_order as sent, else derived: from the dotted_order, from the parent, or, for a root, from
+ * the TraceRun itself. A child whose parent is unknown is placed under its parent's id until the parent arrives.
+ */
+export function deriveLineage(
+  merged: MergedTraceRun,
+  start: number,
+  parentOf: ParentOf,
+  issues: Issue[],
+): Lineage {
+  const sent = text(merged.head['dotted_order'])
+  const order = sent === undefined ? undefined : parseDottedOrder(sent)
+  const segments = order?.ok ? order.segments : undefined
+  const parent_run_id = headUuid(merged, 'parent_run_id') ?? segments?.at(-2)?.id
+  const trace = headUuid(merged, 'trace_id')
+  if (segments) {
+    const trace_id = trace ?? segments[0]!.id
+    return { trace_id, parent_run_id, dotted_order: sent!, ...SETTLED, placed_by: 'statement' }
+  }
+  const stated = trace === undefined ? undefined : ('statement' as const)
+  if (parent_run_id === undefined) {
+    const dotted_order = dottedSegment(start, merged.id)
+    const placed_by = stated ?? 'itself'
+    return { trace_id: trace ?? merged.id, parent_run_id, dotted_order, ...SETTLED, placed_by }
+  }
+  const parent = findParent(merged, parent_run_id, trace, parentOf)
+  if (parent === undefined) {
+    issues.push(parentUnknown())
+    return {
+      trace_id: trace ?? parent_run_id,
+      parent_run_id,
+      dotted_order: provisionalOrder(merged, start, parent_run_id, trace),
+      awaits: parent_run_id,
+      missing: parent_run_id,
+      placed_by: stated ?? 'unknown_parent',
+      other_roots: 0,
+    }
+  }
+  const id = parent.id ?? parent_run_id
+  return {
+    trace_id: trace ?? parent.trace_id,
+    parent_run_id: id,
+    dotted_order: deriveDottedOrder({
+      parent_dotted_order: parent.dotted_order,
+      start_time: start,
+      id: merged.id,
+    }),
+    awaits: parent.provisional ? id : undefined,
+    missing: parent.missing,
+    placed_by: stated ?? parent.placed_by ?? 'statement',
+    other_roots: parent.other_roots ?? 0,
+  }
+}
+
+/** The parent by its id, or the trace's root if the root came from the parent's span. */
+function findParent(
+  merged: MergedTraceRun,
+  parentId: string,
+  trace: string | undefined,
+  parentOf: ParentOf,
+): ParentLineage | undefined {
+  const direct = parentOf(parentId)
+  const spanId = spanIdOf(parentId)
+  if (direct || spanId === undefined || trace === undefined || trace === merged.id) return direct
+  const root = parentOf(trace)
+  return root?.span_id === spanId ? root : undefined
+}
+
+/**
+ * A span has its trace id from the start: its provisional order contains trace, parent and itself, all with its own
+ * start time.
+ */
+function provisionalOrder(
+  merged: MergedTraceRun,
+  start: number,
+  parent: string,
+  trace: string | undefined,
+): string {
+  const above = spanIdOf(parent) === undefined || trace === undefined ? [] : [trace, parent]
+  return [...above, merged.id].map((id) => dottedSegment(start, id)).join('.')
+}
+
+function parentUnknown(): Issue {
+  return {
+    code: 'parent_unknown',
+    severity: 'info',
+    path: 'parent_run_id',
+    message: 'The parent has not been received, so the place in the trace is provisional.',
+    fix: 'Send trace_id and dotted_order with every TraceRun, or send the parent as well.',
+  }
+}

@@ -1,0 +1,27 @@
+import { startTimeOf } from '../derive.ts'
+import { type ParentLineage, type ParentOf, deriveLineage } from './lineage.ts'
+import type { MergedTraceRun } from '../merged-trace-run.ts'
+
+/**
+ * In a trace that is deeper than this and was sent without any dotted_order, the places below stay provisional: the
+ * length of an order grows with the depth.
+ */
+export const MAX_DEPTH = 256
+
+/** The place of a TraceRun as its children need it; undefined until it has been created. */
+export function parentLineage(merged: MergedTraceRun, parentOf: ParentOf): ParentLineage | undefined {
+  if (!merged.created) return undefined
+  const lineage = deriveLineage(merged, startTimeOf(merged), parentOf, [])
+  const { trace_id, dotted_order, awaits, missing, placed_by } = lineage
+  if (dotted_order.length >= MAX_DEPTH * 60) return undefined
+  const span_id = merged.head['span_id']
+  return {
+    id: merged.id,
+    trace_id,
+    dotted_order,
+    provisional: awaits !== undefined,
+    missing,
+    placed_by,
+    span_id: typeof span_id === 'string' ? span_id : undefined,
+  }
+}

@@ -1,0 +1,21 @@
+import { flag, rowFormat, uuid } from '../../rows/row-format.ts'
+
+/**
+ * A TraceRun sent without its place in the trace, whose parent had not been received; `resolved` once it has been
+ * derived with the parent. Of two rows for one pair the later counts; the store adds the time, and deletes rows after a
+ * week.
+ */
+export interface WaitingChild {
+  workspace_id: string
+  parent_run_id: string
+  run_id: string
+  resolved: boolean
+}
+
+/** Rows of table `waiting_children`. */
+export const WAITING_CHILD_ROWS = rowFormat<WaitingChild>({
+  workspace_id: uuid,
+  parent_run_id: uuid,
+  run_id: uuid,
+  resolved: flag,
+})

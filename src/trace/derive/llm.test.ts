@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import { builtInProcessors } from '../../../processors/index.ts'
+import { requestHead } from '../../../test/support/traces/wire-body.ts'
+import type { JsonValue } from '../../schema/json.ts'
+import { decodeRequest } from '../decode/decode.ts'
+import { deriveTraceRun } from './derive.ts'
+import { createEstimates } from '../tokens/estimator.ts'
+import { readFragments } from '../rows/fragment.ts'
+import type { LlmFacts, TraceRun } from './trace-run.ts'
+import { createTokenizer } from '../tokens/tokenizer.ts'
+
+const context = {
+  processors: builtInProcessors,
+  startEstimate: createEstimates(createTokenizer()),
+  parentOf: () => undefined,
+}
+
+/** Derives the facts of an ended llm TraceRun with these fields. */
+function llmOf(fields: object): LlmFacts {
+  return traceRunOf(fields).llm!
+}
+
+function traceRunOf(fields: object): TraceRun {
+  const record = {
+    id: '01a1f83d-5201-7000-8000-00000000000a',
+    name: 'call',
+    run_type: 'llm',
+    start_time: '2026-11-20T09:00:00Z',
+    end_time: '2026-11-20T09:00:01Z',
+    ...fields,
+  }
+  const { rows } = decodeRequest(requestHead({ kind: 'create' }), Buffer.from(JSON.stringify(record)))
+  return deriveTraceRun([...readFragments(rows)], context)
+}
+
+describe('outputs that are bare text', () => {
+  it.each<[string, JsonValue, string]>([
+    ['alone', 'Four.', 'Four.'],
+    ['as Python wraps it', { output: 'Four.' }, 'Four.'],
+    ['as JavaScript wraps it', { outputs: 'Four.' }, 'Four.'],
+    ['in pieces of a stream', { outputs: ['Fo', 'ur', '.'] }, 'Four.'],
+  ])('LLM-2: are shown as an assistant message, %s, and do not meet the format', (_, outputs, said) => {
+    const { output_messages, output_format, checks } = llmOf({ outputs })
+    expect(output_messages).toEqual([{ role: 'assistant', content: [{ type: 'text', text: said }] }])
+    expect(output_format).toBeUndefined()
+    expect(checks.format).toMatchObject({ ok: false, reason: expect.stringContaining('"role": "assistant"') })
+  })
+
+  it.each<[string, JsonValue]>([
+    ['no text', { output: 4 }],
+    ['text beside other things', { output: 'Four.', score: 1 }],
+    ['nothing', { output: '' }],
+  ])('LLM-2: are not %s', (_, outputs) => {
+    const { output_messages, checks } = llmOf({ outputs })
+    expect(output_messages).toEqual([])
+    expect(checks.format.reason).toBe('outputs are in no recognised format')
+  })
+})
+
+describe('a model name that is a path', () => {
+  it('LLM-3: gives the last segment as the model, and the provider in the path', () => {
+    const path = 'projects/p/locations/l/publishers/google/models/gemini-2.5-flash'
+    const { model, model_source, provider, checks } = llmOf({ extra: { metadata: { ls_model_name: path } } })
+    expect({ model, model_source, provider }).toEqual({
+      model: 'gemini-2.5-flash',
+      model_source: 'metadata.ls_model_name',
+      provider: 'google',
+    })
+    expect(checks.model).toMatchObject({ ok: false, reason: 'metadata has no ls_provider' })
+  })
+
+  it.each([
+    ['meta-llama/Llama-3.3-70B-Instruct', 'meta-llama/Llama-3.3-70B-Instruct', undefined],
+    ['models/my-tune', 'my-tune', undefined],
+    ['arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc', undefined, undefined],
+  ])('LLM-3: %s is %s', (sent, model, provider) => {
+    expect(llmOf({ inputs: { model: sent } })).toMatchObject({ model: model ?? sent, provider })
+  })
+})
+
+describe('the requested service tier', () => {
+  const usage = { input_tokens: 9, output_tokens: 2, total_tokens: 11 }
+  const outputs = { role: 'assistant', content: 'Four.', usage_metadata: usage }
+  const inputs = { messages: [{ role: 'user', content: 'Two and two?' }] }
+  const invocation = { service_tier: 'flex' }
+
+  it.each<[string, object]>([
+    ['the parameters of the call', { invocation_params: invocation }],
+    ['parameters that clients put into the metadata', { metadata: { ls_invocation_params: invocation } }],
+  ])('is read from %s', (_, extra) => {
+    expect(traceRunOf({ inputs, outputs, extra }).usage.input_token_details).toEqual({ flex: 9 })
+  })
+
+  it('is not read from other metadata, such as a tier that LangGraph copies from configurable', () => {
+    for (const extra of [{ metadata: invocation }, invocation]) {
+      const { usage: counted } = traceRunOf({ inputs, outputs, extra })
+      expect(counted.input_token_details).toEqual({})
+    }
+  })
+})
+
+describe('a call that failed', () => {
+  const refusal = 'RateLimitError("Error code: 429 - slow down")Traceback'
+  const inputs = { messages: [{ role: 'user', content: 'Two and two?' }] }
+  const nothing = { input: null, output: null }
+  const estimated = { input: 'estimate', output: 'estimate' }
+  const emptyMessage = {
+    lc: 1,
+    type: 'constructor',
+    id: ['langchain', 'schema', 'messages', 'AIMessage'],
+    kwargs: { content: '', type: 'ai', tool_calls: [] },
+  }
+  const emptyGeneration = { generations: [[{ text: '', message: emptyMessage }]], llm_output: null }
+  const newToken = { name: 'new_token', time: '2026-11-20T09:00:00.200Z', kwargs: { token: 'Fo' } }
+
+  it.each<[string, JsonValue | undefined]>([
+    ['no outputs', undefined],
+    ['null as Python wraps it', { output: null }],
+    ['an empty list as Python wraps a stream', { output: [] }],
+    ['an empty message of LangChain', emptyGeneration],
+    ['no message of LangChain', { generations: [[]], llm_output: null }],
+  ])('LLM-5: gets no estimate if the vendor refused it, with %s', (_, outputs) => {
+    expect(traceRunOf({ inputs, outputs, error: refusal }).usage.source).toEqual(nothing)
+  })
+
+  it.each<[string, JsonValue | undefined]>([
+    ['null as Python wraps it', { output: null }],
+    ['an empty message of LangChain', emptyGeneration],
+  ])('LLM-5: has 0 output tokens if it failed in another way, with %s', (_, outputs) => {
+    const { usage } = traceRunOf({ inputs, outputs, error: 'ValueError: boom' })
+    expect(usage).toMatchObject({ output_tokens: 0, source: estimated })
+  })
+
+  it.each<[string, object]>([
+    ['text came', { outputs: { output: 'Fo' } }],
+    ['a message came', { outputs: { role: 'assistant', content: 'Fo' } }],
+    [
+      'a call of a tool came',
+      {
+        outputs: {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'add', arguments: '{}' } }],
+        },
+      },
+    ],
+    ['its first token came', { events: [newToken] }],
+    ['its first token came at an unknown time', { events: [{ ...newToken, time: undefined }] }],
+    ['its first token came, with empty outputs', { events: [newToken], outputs: emptyGeneration }],
+  ])('LLM-5: keeps its estimates if %s before the vendor broke it off', (_, fields) => {
+    expect(traceRunOf({ inputs, error: refusal, ...fields }).usage.source).toEqual(estimated)
+  })
+})

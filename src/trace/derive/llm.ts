@@ -1,0 +1,291 @@
+import type { Issue } from '../../schema/issue.ts'
+import { type JsonValue, isObject, text } from '../../schema/json.ts'
+import type { Message } from '../../schema/types.gen.ts'
+import { plainText, unwrappedValue, type ChosenFormat, chooseFormat, unwrap } from './choose.ts'
+import type { LlmFacts, TraceRun } from './trace-run.ts'
+import { hasNewToken } from './first-token.ts'
+import { message, textBlock } from '../messages/messages.ts'
+import { billsThoughts, findModel, providerInPath, withoutProvider } from '../price/model-name.ts'
+import { isFramework, normalizeProvider } from '../price/provider-name.ts'
+import type { MappedSide } from '../otel/map/side-source.ts'
+import type { PriceSource } from '../price/price.ts'
+import type { Hints, Processor, Side } from '../messages/processor.ts'
+import { parseLooseJson } from '../json/loose-json.ts'
+import { isEmptyAnswer, isRefusal } from './refused-call.ts'
+import { addTier, serviceTierOf } from '../price/service-tier.ts'
+import { reportedUsage } from '../tokens/usage.ts'
+import { judge } from './verdicts.ts'
+
+/** The input of an estimate. */
+export interface Countable {
+  messages: readonly Message[]
+  /** The side as sent, for sides that no processor recognised. */
+  raw: JsonValue | undefined
+  recognised: boolean
+  tools: JsonValue | undefined
+  model: string | undefined
+  provider: string | undefined
+}
+
+export interface TokenEstimate {
+  tokens: number
+  /** E.g. `o200k_base`; shown in the reason of the usage verdict. */
+  encoding: string
+  /** Too much text to count whole: a sample was counted and scaled. */
+  sampled: boolean
+}
+
+/** Counts tokens of one TraceRun where none were reported; both sides share one bound on the work. */
+export interface Estimator {
+  input(side: Countable): TokenEstimate
+  output(side: Countable): TokenEstimate
+}
+
+export interface LlmContext {
+  processors: readonly Processor[]
+  /** A fresh estimator for one TraceRun. At read it returns the stored estimate. */
+  startEstimate: () => Estimator
+  /** Prices by workspace; without them, costs are those that were sent. */
+  prices?: (workspace_id: string) => PriceSource
+}
+
+/** Completes `traceRun` with formats, model, usage and verdicts. `inputs` and `outputs` are the parsed sides. */
+export function deriveLlm(
+  traceRun: TraceRun,
+  inputs: JsonValue | undefined,
+  outputs: JsonValue | undefined,
+  context: LlmContext,
+): void {
+  const { metadata, issues } = traceRun
+  const rawInputs = inputs === undefined ? undefined : unwrap('inputs', inputs)
+  const early = findModel(metadata, withModel(rawInputs), traceRun.merged.extra, undefined, undefined)
+  const named = text(metadata['ls_provider'])
+  const sentProvider = named === undefined || isFramework(named) ? undefined : named
+  const hints: Hints = {
+    run_type: traceRun.run_type,
+    provider: sentProvider,
+    model: early?.model,
+    metadata,
+    inputs_format: undefined,
+  }
+  const { mapped } = traceRun
+  const input = choose('inputs', inputs, withDialect(hints, mapped?.inputs), context.processors, issues)
+  hints.inputs_format = input?.format
+  const output = choose('outputs', outputs, withDialect(hints, mapped?.outputs), context.processors, issues)
+  const answered = output?.value ?? outputs
+  const found =
+    early ?? findModel(metadata, undefined, traceRun.merged.extra, answered, output?.model ?? input?.model)
+  const said = sentProvider ?? output?.provider ?? input?.provider ?? providerInPath(found?.path)
+  const provider = said === undefined ? undefined : normalizeProvider(said)
+  const llm: LlmFacts = {
+    provider,
+    model: found && withoutProvider(found.model, provider),
+    model_source: found?.source,
+    part: 'call',
+    response_id: mapped?.response_id ?? answerId(output),
+    input_format: input?.format,
+    output_format: output?.format,
+    input_messages: input?.messages ?? [],
+    output_messages: output?.messages ?? spoken(outputs, issues),
+    checks: { run_type: { ok: true }, format: { ok: true }, model: { ok: true }, usage: { ok: true } },
+  }
+  traceRun.llm = llm
+  traceRun.usage = reportedUsage(
+    outputs,
+    metadata,
+    output?.usage,
+    issues,
+    mapped?.usage,
+    billsThoughts(llm.provider, llm.model),
+  )
+  const isEmpty = traceRun.status === 'error' && isEmptyAnswer(outputs, output, llm.output_messages)
+  const sides = { inputs, outputs: isEmpty ? undefined : outputs, input, output }
+  llm.part = partOf(traceRun, sides)
+  const encoding = estimateMissing(traceRun, llm, sides, context.startEstimate)
+  addTier(traceRun.usage, mapped?.service_tier ?? serviceTierOf(outputs, requestsOf(traceRun, rawInputs)))
+  llm.checks = judge(traceRun, llm, { inputs, outputs, encoding })
+}
+
+/** Formats of vendors' own answers, and the path of the id in each. */
+const ANSWER_IDS: Readonly<Record<string, string>> = {
+  'openai-chat': 'id',
+  'openai-responses': 'id',
+  'openai-completions': 'id',
+  'anthropic-messages': 'id',
+  gemini: 'responseId',
+}
+
+function answerId(output: ChosenFormat | undefined): string | undefined {
+  const place = output === undefined ? undefined : ANSWER_IDS[output.format]
+  return place !== undefined && isObject(output?.value) ? text(output.value[place]) : undefined
+}
+
+/** Outputs that consist of text only, as an assistant message; empty for other outputs. */
+function spoken(outputs: JsonValue | undefined, issues: Issue[]): Message[] {
+  const said = plainText(outputs)
+  const isJson = !issues.some(({ code, path }) => code === 'side_not_json' && path === 'outputs')
+  return said === undefined || !isJson ? [] : [message('assistant', [textBlock(said)])]
+}
+
+/** The innermost unwrapped value that names a model, else the innermost of all. */
+function withModel(candidates: { value: JsonValue }[] | undefined): JsonValue | undefined {
+  const named = candidates?.find(
+    ({ value }) => isObject(value) && (text(value['model']) ?? text(value['model_name'])) !== undefined,
+  )
+  return named?.value
+}
+
+/** The hints for one side of a span, with the telemetry that it was built from. */
+function withDialect(hints: Hints, side: MappedSide | undefined): Hints {
+  return side?.dialect === undefined ? hints : { ...hints, dialect: side.dialect }
+}
+
+function choose(
+  side: Side,
+  value: JsonValue | undefined,
+  hints: Hints,
+  processors: readonly Processor[],
+  issues: Issue[],
+): ChosenFormat | undefined {
+  if (value === undefined) return undefined
+  const chosen = chooseFormat(side, value, hints, processors, issues)
+  if (chosen) issues.push(...chosen.issues)
+  return chosen
+}
+
+/** The part of the inputs that an embedding model reads: the text or texts, if they can be identified. */
+function embeddedText(inputs: JsonValue): JsonValue {
+  const value = isObject(inputs)
+    ? (inputs['input'] ?? inputs['texts'] ?? inputs['documents'] ?? inputs)
+    : inputs
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.join('\n') : value
+}
+
+interface Sides {
+  inputs: JsonValue | undefined
+  /** Undefined also if the call failed and its outputs are empty. */
+  outputs: JsonValue | undefined
+  input: ChosenFormat | undefined
+  output: ChosenFormat | undefined
+}
+
+/**
+ * Fills in the side for which no count was reported, once the TraceRun has ended: before that, counts may still arrive.
+ * Returns the encoding that was used.
+ */
+function estimateMissing(
+  traceRun: TraceRun,
+  llm: LlmFacts,
+  sides: Sides,
+  startEstimate: () => Estimator,
+): string | undefined {
+  const { usage, issues } = traceRun
+  if (traceRun.status === 'pending' && sides.outputs === undefined) return undefined
+  if (isUncounted(traceRun, sides)) return undefined
+  // If the content of a span was not captured, its amount is unknown.
+  const isSilent = traceRun.mapped !== undefined && sides.outputs === undefined && traceRun.status !== 'error'
+  const needsOutput = usage.source.output === null && traceRun.run_type === 'llm' && !isSilent
+  if (usage.source.input !== null && !needsOutput) return undefined
+  const estimator = startEstimate()
+  const names = {
+    model: llm.model,
+    provider: llm.provider,
+    tools: sides.input?.tools ?? paramsTools(traceRun),
+  }
+  let encoding: string | undefined
+  if (usage.source.input === null && sides.inputs !== undefined && !isOnlySystem(traceRun, llm)) {
+    const estimate = estimator.input({
+      ...names,
+      messages: llm.input_messages,
+      raw:
+        traceRun.run_type === 'embedding'
+          ? embeddedText(sides.inputs)
+          : (sides.input?.value ?? unwrappedValue('inputs', sides.inputs)),
+      recognised: sides.input !== undefined,
+    })
+    usage.input_tokens = estimate.tokens
+    usage.source.input = 'estimate'
+    encoding = estimate.encoding
+    if (estimate.sampled) issues.push(sampled('inputs'))
+  }
+  if (needsOutput) {
+    usage.source.output = 'estimate'
+    usage.output_tokens = 0
+    if (sides.outputs !== undefined) {
+      const estimate = estimator.output({
+        ...names,
+        messages: llm.output_messages,
+        raw: sides.output?.value ?? unwrappedValue('outputs', sides.outputs),
+        recognised: sides.output !== undefined,
+      })
+      usage.output_tokens = estimate.tokens
+      encoding = estimate.encoding
+      if (estimate.sampled) issues.push(sampled('outputs'))
+    }
+  }
+  return encoding
+}
+
+/** True for a span that has instructions of the system without any message: the prompt was not captured. */
+function isOnlySystem({ mapped }: TraceRun, { input_messages }: LlmFacts): boolean {
+  return (
+    mapped !== undefined && input_messages.length > 0 && input_messages.every(({ role }) => role === 'system')
+  )
+}
+
+/** Spans without messages on either side are steps: frameworks also mark these as model calls. */
+function partOf({ status, mapped, usage }: TraceRun, sides: Sides): LlmFacts['part'] {
+  if (usage.source.input !== null || usage.source.output !== null || mapped?.run_type !== 'llm') return 'call'
+  if (mapped.is_answered_elsewhere) return 'request'
+  const isSilent = sides.inputs === undefined && sides.outputs === undefined
+  const isTold = isSilent || sides.input !== undefined || sides.output !== undefined
+  return status === 'error' || isTold ? 'call' : 'step'
+}
+
+/**
+ * True for a TraceRun without billed tokens: a call that the vendor refused before its first token, a call without
+ * messages, or a step.
+ */
+function isUncounted({ status, error, merged, mapped, usage, llm }: TraceRun, sides: Sides): boolean {
+  if (llm !== undefined && llm.part !== 'call') return true
+  if (usage.source.input !== null || usage.source.output !== null) return false
+  if (status === 'error' && sides.outputs === undefined)
+    return (mapped?.refused ?? isRefusal(error)) && !hasBegun(merged)
+  return mapped?.run_type === 'llm' && sides.input === undefined && sides.output === undefined
+}
+
+/** True when events show that the vendor's answer had begun. */
+function hasBegun({ raw: { events } }: TraceRun['merged']): boolean {
+  return events !== undefined && hasNewToken(parseLooseJson(events).value)
+}
+
+/**
+ * The parameters of a call: its inputs, unwrapped, and the parameters that clients put into the metadata. The user's
+ * own metadata is not read.
+ */
+function requestsOf(
+  { merged: { extra }, metadata }: TraceRun,
+  inputs: { value: JsonValue }[] | undefined,
+): (JsonValue | undefined)[] {
+  return [
+    ...(inputs ?? []).map(({ value }) => value),
+    extra['invocation_params'],
+    metadata['ls_invocation_params'],
+  ]
+}
+
+/** LangChain sends tools in these parameters, not in the inputs. */
+function paramsTools(traceRun: TraceRun): JsonValue | undefined {
+  const params = traceRun.merged.extra['invocation_params']
+  return isObject(params) ? params['tools'] : undefined
+}
+
+function sampled(side: Side): Issue {
+  return {
+    code: 'estimate_sampled',
+    severity: 'info',
+    path: side,
+    message: `${side} are too large to count whole: a sample was counted and scaled.`,
+    fix: 'Send usage_metadata with the counts of the vendor.',
+  }
+}

@@ -1,0 +1,214 @@
+import { NIL_UUID, parseUuid } from '../../base/ids.ts'
+import type { Issue } from '../../schema/issue.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
+import { BIG_FIELDS, RANK, type StoredFragment } from '../rows/fragment.ts'
+import { isEmptyJson, parseLooseJson } from '../json/loose-json.ts'
+import { splitRoots } from '../otel/span/roots.ts'
+import { laterSpan, SPAN_KEY } from '../otel/span/span.ts'
+import { isPartHead } from '../otel/span/parts.ts'
+import type { MergedTraceRun } from './merged-trace-run.ts'
+import { readStoredSpan } from '../otel/wire/stored-span.ts'
+
+/**
+ * Merges the fragments of one TraceRun (at least one, duplicates allowed) in the order create < update < update with an
+ * end, then content hash; a later value overrides unless it is null or empty (contract §1.3, D-11).
+ */
+export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
+  const fragments = inMergeOrder(all)
+  const first = fragments[0]!
+  const merged: MergedTraceRun = {
+    workspace_id: first.workspace_id,
+    id: first.run_id,
+    project_id: NIL_UUID,
+    user_id: NIL_UUID,
+    api_key_id: NIL_UUID,
+    received_at: all.reduce((least, fragment) => Math.min(least, fragment.received_at), first.received_at),
+    fragments: fragments.length,
+    created: false,
+    head: {},
+    raw: {},
+    extra: {},
+    attachments: {},
+    keys: [],
+    issues: [],
+  }
+  const roots = splitRoots(fragments)
+  const own = roots?.own ?? fragments
+  for (const fragment of own) addFragment(merged, fragment)
+  if (own.length > 1) merged.project_id = firstProject(own) ?? merged.project_id
+  // The receive time is that of its own fragments, not of parts that belong to it.
+  if (merged.keys.length > 0) merged.received_at = Math.min(...merged.keys.map((key) => key.received_at))
+  // Another root may have had this id before the first one arrived; usage counts that fragment under this id.
+  for (const fragment of [...(roots?.others.values() ?? [])].flat())
+    addFacts(merged, fragment, headOf(fragment))
+  merged.created ||= typeof merged.head['name'] === 'string' && merged.head['start_time'] !== undefined
+  if (isOtherRoot(merged)) merged.issues.push(severalRoots())
+  return merged
+}
+
+/** True for a span without a parent that is not the first of its trace; its head holds the id of the trace. */
+function isOtherRoot({ id, head, created }: MergedTraceRun): boolean {
+  return created && head['span_id'] !== undefined && head['id'] !== undefined && parseUuid(head['id']) !== id
+}
+
+function severalRoots(): Issue {
+  return {
+    code: 'several_roots',
+    severity: 'warning',
+    path: 'parent_run_id',
+    message:
+      'An earlier span of this trace has no parent either: that one has the id of the trace, this one an id of its own.',
+    fix: 'Start one root span per trace.',
+  }
+}
+
+/** Distinct fragments in merge order; of equal ones the earliest received is kept. */
+export function inMergeOrder(all: readonly StoredFragment[]): readonly StoredFragment[] {
+  if (all.length === 1) return all
+  const distinct = new Map<string, StoredFragment>()
+  for (const fragment of all) {
+    const key = fragment.rank + fragment.hash
+    const known = distinct.get(key)
+    if (!known || fragment.received_at < known.received_at) distinct.set(key, fragment)
+  }
+  if (distinct.size === 1) return [...distinct.values()]
+  const placed = [...distinct.values()].map((fragment) => ({ fragment, sent: spanSentAt(fragment) }))
+  placed.sort(
+    (a, b) =>
+      a.fragment.rank - b.fragment.rank || a.sent - b.sent || (a.fragment.hash < b.fragment.hash ? -1 : 1),
+  )
+  return placed.map(({ fragment }) => fragment)
+}
+
+/**
+ * Receive time of a span. A span is sent once; if another arrives under the same ids, the two contradict each other and
+ * the one received last counts. 0 for updates of the native wire, which complement each other whatever their times.
+ */
+function spanSentAt({ head, received_at }: StoredFragment): number {
+  return Buffer.from(head.buffer, head.byteOffset, head.byteLength).includes('"span_id"') ? received_at : 0
+}
+
+/**
+ * The project of a span that was sent under several, for example by a collector with two exporters: the one with the
+ * smallest id, which was created first. So all spans of a trace are in one project, whatever their order. Undefined for
+ * everything else.
+ */
+function firstProject(fragments: readonly StoredFragment[]): string | undefined {
+  const spans = fragments.flatMap((fragment) => {
+    const head = spanSentAt(fragment) > 0 ? headOf(fragment) : undefined
+    return head === undefined || isPartHead(head) ? [] : [{ project_id: fragment.project_id, head }]
+  })
+  const last = spans.at(-1)
+  if (last === undefined || spans.length < 2) return undefined
+  const says = withoutProject(last.head)
+  const same = spans.filter(
+    ({ head, project_id }) => project_id !== NIL_UUID && withoutProject(head) === says,
+  )
+  return same.map(({ project_id }) => project_id).toSorted()[0]
+}
+
+function withoutProject({ session_name: _project, ...head }: JsonObject): string {
+  return JSON.stringify(head)
+}
+
+function addFragment(merged: MergedTraceRun, fragment: StoredFragment): void {
+  if (fragment.rank === RANK.create) merged.created = true
+  if (fragment.project_id !== NIL_UUID) merged.project_id = fragment.project_id
+  if (merged.api_key_id === NIL_UUID) {
+    merged.api_key_id = fragment.api_key_id
+    merged.user_id = fragment.user_id
+  }
+  const head = headOf(fragment)
+  if (head !== undefined) mergeHead(merged, head)
+  if (head === undefined || !isPartHead(head)) addFacts(merged, fragment, head)
+  for (const field of BIG_FIELDS) {
+    const bytes = fragment[field]
+    if (bytes.length === 0) continue
+    if (field === 'extra') mergeExtra(merged, bytes)
+    else if (merged.raw[field] === undefined || !isEmptyJson(bytes)) merged.raw[field] = bytes
+  }
+  if (fragment.attachments.length > 0) mergeAttachments(merged, fragment.attachments)
+}
+
+function addFacts(merged: MergedTraceRun, fragment: StoredFragment, head: JsonObject | undefined): void {
+  const { rank, received_at, project_id, user_id, api_key_id } = fragment
+  const start_time = head?.['start_time']
+  merged.keys.push({ rank, received_at, project_id, user_id, api_key_id, start_time, head })
+}
+
+function headOf({ head }: StoredFragment): JsonObject | undefined {
+  const value = head.length > 2 ? parseLooseJson(head).value : undefined
+  return isObject(value) ? value : undefined
+}
+
+function mergeHead(merged: MergedTraceRun, head: JsonObject): void {
+  for (const key of Object.keys(head)) {
+    const value = head[key]
+    if (value === null || value === undefined || key === '__proto__') continue
+    if (Array.isArray(value) && value.length === 0 && merged.head[key] !== undefined) continue
+    merged.head[key] = value
+  }
+}
+
+/**
+ * `extra` and its metadata are merged key by key: both SDKs send all of it again, REST users send only what changed.
+ */
+function mergeExtra(merged: MergedTraceRun, bytes: Uint8Array): void {
+  const span = readStoredSpan(bytes)
+  const value = span === undefined ? parseLooseJson(bytes).value : { [SPAN_KEY]: span }
+  if (!isObject(value)) {
+    if (value !== null)
+      merged.issues.push({
+        code: 'invalid_extra',
+        severity: 'warning',
+        path: 'extra',
+        message: 'extra is not a JSON object and was ignored.',
+        fix: 'Send extra as an object with a metadata object inside.',
+      })
+    return
+  }
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__') continue
+    const before = merged.extra[key]
+    const now = value[key]
+    if (!isObject(before) || !isObject(now)) merged.extra[key] = now as JsonValue
+    else if (key === SPAN_KEY) addSpan(merged, before, now)
+    else merged.extra[key] = key === 'metadata' ? { ...before, ...now } : now
+  }
+}
+
+/** Of several spans with the same id the last one counts; the others are kept, with an issue. */
+function addSpan(merged: MergedTraceRun, before: JsonObject, now: JsonObject): void {
+  if (before['span_id'] === now['span_id']) {
+    merged.extra[SPAN_KEY] = laterSpan(before, now)
+    return
+  }
+  merged.extra[SPAN_KEY] = now
+  merged.extra[`${SPAN_KEY}:${String(before['span_id'])}`] = before
+  merged.issues.push({
+    code: 'several_spans',
+    severity: 'warning',
+    path: 'extra',
+    message: 'Several spans were sent with this id; the others are kept under extra, by their span ids.',
+    fix: 'Give every span a langsmith.span.id of its own, or none.',
+  })
+}
+
+function mergeAttachments(merged: MergedTraceRun, bytes: Uint8Array): void {
+  const { value } = parseLooseJson(bytes)
+  if (!isObject(value)) return
+  const later = Object.entries(value).filter(([, entry]) => isObject(entry))
+  // Object.fromEntries, since an assignment to `__proto__` would lose the entry.
+  merged.attachments = Object.fromEntries([...Object.entries(merged.attachments), ...later])
+}
+
+/** The metadata object of a merged TraceRun, never undefined. */
+export function metadataOf(merged: MergedTraceRun): JsonObject {
+  const metadata = merged.extra['metadata']
+  return isObject(metadata) ? metadata : {}
+}
+
+/** A uuid field of the head in canonical spelling. */
+export function headUuid(merged: MergedTraceRun, field: string): string | undefined {
+  return parseUuid(merged.head[field])
+}

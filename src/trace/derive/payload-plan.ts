@@ -1,0 +1,155 @@
+import type { Issue } from '../../schema/issue.ts'
+import { type SizedColumn, SIZED_COLUMNS, type StoredFragment, sizeOf } from '../rows/fragment.ts'
+import { LONGEST_EMPTY_JSON } from '../json/loose-json.ts'
+import { inMergeOrder, mergeFragments } from './merge.ts'
+import type { MergedTraceRun } from './merged-trace-run.ts'
+import { ownFragments } from '../otel/span/roots.ts'
+
+/** Most bytes of payload that are loaded to derive or read one TraceRun; the rest stays in the store. */
+export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024
+
+/** A column that the TraceRun is derived from and that is not loaded. */
+export interface PayloadWant {
+  fragment: StoredFragment
+  column: SizedColumn
+  bytes: number
+}
+
+/** The columns that a TraceRun is derived from. */
+export interface PayloadPlan {
+  /** What must be fetched. */
+  wants: PayloadWant[]
+  /** Bytes of all of them, loaded or not. */
+  bytes: number
+  /**
+   * What is left out because it is too large; `fragment` is undefined for a column that is left out of all fragments.
+   */
+  omitted: { column: SizedColumn; bytes: number; fragment: StoredFragment | undefined }[]
+}
+
+/**
+ * Columns that are merged from all fragments; of the others one value counts. All of them are read again with every
+ * update, so each may take a quarter of the whole.
+ */
+const FOLDED: ReadonlySet<SizedColumn> = new Set(['head', 'attachments', 'extra'])
+/** What is left out last comes first. */
+const PRIORITY: readonly SizedColumn[] = [
+  'head',
+  'error',
+  'attachments',
+  'extra',
+  'inputs',
+  'outputs',
+  'events',
+  'serialized',
+]
+const NONE = new Uint8Array(0)
+
+/** Code of the issue on a TraceRun that was derived from its head alone. */
+export const NOT_DERIVED = 'not_derived'
+
+/**
+ * The payload that `mergeFragments` will read, computed from sizes: for an overridden field the last value that is surely
+ * not empty and those after it, for a folded field all values. The plan does not depend on loaded payloads or on the order
+ * of the fragments. When it needs more than `maxBytes`, or a quarter of that for a folded column, the columns of least
+ * priority, and of a folded one the earliest fragments, are omitted.
+ */
+export function planPayload(all: readonly StoredFragment[], maxBytes = MAX_PAYLOAD_BYTES): PayloadPlan {
+  const plan: PayloadPlan = { wants: [], bytes: 0, omitted: [] }
+  const fragments = ownFragments(all)
+  if (isAtHand(fragments, maxBytes)) return plan
+  const latestFirst = inMergeOrder(fragments).toReversed()
+  for (const column of PRIORITY) {
+    const isFolded = FOLDED.has(column)
+    const needed = isFolded
+      ? latestFirst.filter((fragment) => sizeOf(fragment, column) > 0)
+      : deciding(latestFirst, column)
+    const most = isFolded ? Math.min(maxBytes, plan.bytes + maxBytes / 4) : maxBytes
+    for (const fragment of needed) {
+      const bytes = sizeOf(fragment, column)
+      if (plan.bytes + bytes > most) {
+        plan.omitted.push({ column, bytes, fragment: isFolded ? fragment : undefined })
+        continue
+      }
+      plan.bytes += bytes
+      if (fragment.left_out[column] !== undefined) plan.wants.push({ fragment, column, bytes })
+    }
+  }
+  return plan
+}
+
+/** The common case: nothing must be fetched or left out. */
+function isAtHand(fragments: readonly StoredFragment[], maxBytes: number): boolean {
+  let bytes = 0
+  for (const fragment of fragments) {
+    for (const column of SIZED_COLUMNS) {
+      if (fragment.left_out[column] !== undefined) return false
+      bytes += fragment[column].length
+    }
+  }
+  return bytes <= maxBytes / 4
+}
+
+/** The latest value that is too long to be an empty one, and those after it. */
+function deciding(latestFirst: readonly StoredFragment[], column: SizedColumn): StoredFragment[] {
+  const found: StoredFragment[] = []
+  for (const fragment of latestFirst) {
+    const size = sizeOf(fragment, column)
+    if (size > 0) found.push(fragment)
+    if (size > LONGEST_EMPTY_JSON) break
+  }
+  return found
+}
+
+/** `mergeFragments` for fragments whose plan has been fetched: adds an issue about omitted columns. */
+export function mergePlanned(
+  fragments: readonly StoredFragment[],
+  maxBytes = MAX_PAYLOAD_BYTES,
+): MergedTraceRun {
+  const { omitted, wants } = planPayload(fragments, maxBytes)
+  if (wants.length > 0) throw new Error('the payload of a TraceRun is not at hand')
+  if (omitted.length === 0) return mergeFragments(fragments)
+  const kept = fragments.map((fragment) => {
+    const without = { ...fragment }
+    for (const { column, fragment: only } of omitted)
+      if (only === undefined || only === fragment) without[column] = NONE
+    return without
+  })
+  const merged = mergeFragments(kept)
+  merged.issues.push(...omissions(omitted))
+  return merged
+}
+
+function omissions(omitted: PayloadPlan['omitted']): Issue[] {
+  return PRIORITY.flatMap((column): Issue[] => {
+    const bytes = omitted.reduce((sum, each) => (each.column === column ? sum + each.bytes : sum), 0)
+    if (bytes === 0) return []
+    return [
+      {
+        code: 'payload_too_large',
+        severity: column === 'inputs' || column === 'outputs' ? 'error' : 'warning',
+        path: column === 'head' ? '' : column,
+        message: `The run is too large to be shown whole: ${bytes} bytes of ${column} are stored and left out.`,
+        fix: 'Send large data as attachments, and each field once.',
+      },
+    ]
+  })
+}
+
+/** `mergeFragments` without payloads, for a TraceRun that cannot be derived from all its fragments. */
+export function mergeHeads(fragments: readonly StoredFragment[]): MergedTraceRun {
+  const merged = mergeFragments(
+    fragments.map((fragment) => {
+      const headOnly = { ...fragment }
+      for (const column of SIZED_COLUMNS) if (column !== 'head') headOnly[column] = NONE
+      return headOnly
+    }),
+  )
+  merged.issues.push({
+    code: 'not_derived',
+    severity: 'error',
+    path: '',
+    message: 'Reading the payload of this run failed: nothing is known from it. It is stored as it was sent.',
+  })
+  return merged
+}

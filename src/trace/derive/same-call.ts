@@ -1,0 +1,197 @@
+import { hash } from 'node:crypto'
+import type { LlmFacts } from './trace-run.ts'
+import { modelStem } from '../price/default-price-match.ts'
+import type { Usage } from '../tokens/usage.ts'
+
+/** The call_id of an llm TraceRun that is a step of a call, not a call: it never counts as one. */
+export const NO_CALL = 1
+/** The call_id of a request whose answer is another span: llm TraceRuns below it show the call of that answer. */
+export const REQUEST = 2
+/** The smallest call_id of calls that failed without an answer; those with an answer are between REQUEST and this. */
+export const UNANSWERED = 2 ** 48
+
+/** Shorter response ids are not unique: Ollama counts `chatcmpl-0` to `chatcmpl-998`. In characters. */
+const SHORTEST_ID = 16
+
+type CallNames = Pick<LlmFacts, 'response_id' | 'model' | 'part'>
+
+/**
+ * The number of the model call that an llm TraceRun shows. It is equal for equal response ids and models, with any
+ * version of the model's name; for calls without an answer (`isUnanswered`) for equal models. 0 if the model is unknown,
+ * or the id is unknown or too short; NO_CALL and REQUEST for TraceRuns that show no call.
+ */
+export function callIdOf({ response_id, model, part }: CallNames, isUnanswered: boolean): number {
+  if (part !== 'call') return part === 'step' ? NO_CALL : REQUEST
+  if (model === undefined) return 0
+  if (isUnanswered) return UNANSWERED + numberOf(modelStem(model))
+  if (response_id === undefined || response_id.length < SHORTEST_ID) return 0
+  return numberOf(`${response_id} ${modelStem(model)}`)
+}
+
+function numberOf(text: string): number {
+  return Number.parseInt(hash('sha1', text, 'hex').slice(0, 12), 16)
+}
+
+/**
+ * Weights of the details that a TraceRun has of its call, the greatest first. Their sum is below 256. `vendors_count`
+ * is the last bit: the counts are those that the vendor's own SDK read in the answer.
+ */
+export const FACTS = {
+  reported_side: 64,
+  known_side: 16,
+  details: 8,
+  sent_cost: 4,
+  first_token: 2,
+  vendors_count: 1,
+} as const
+
+/**
+ * How much detail a TraceRun has about its call: of several that show one call, the one with the highest value is
+ * counted. `isVendors`: the vendor's own SDK made the span.
+ */
+export function callFactsOf(
+  llm: LlmFacts,
+  usage: Usage,
+  first_token_time: number | undefined,
+  isVendors: boolean,
+): number {
+  const { input, output } = usage.source
+  const reported = [input, output].filter((source) => source === 'client' || source === 'vendor').length
+  const known = [llm.input_messages, llm.output_messages].filter((side) => side.length > 0).length
+  const details = [usage.input_token_details, usage.output_token_details]
+  const hasDetails = details.some((counts) => Object.values(counts).some((count) => count > 0))
+  return (
+    reported * FACTS.reported_side +
+    known * FACTS.known_side +
+    (hasDetails ? FACTS.details : 0) +
+    (usage.sent_costs ? FACTS.sent_cost : 0) +
+    (first_token_time === undefined ? 0 : FACTS.first_token) +
+    (isVendors && reported === 2 ? FACTS.vendors_count : 0)
+  )
+}
+
+/** The fields of a TraceRunRow that are compared to find the same call. Times are epoch microseconds. */
+export interface CallRow {
+  run_id: string
+  parent_run_id: string
+  run_type: string
+  start_time: number
+  end_time: number | null
+  input_tokens: number | null
+  output_tokens: number | null
+  call_id: number
+  call_facts: number
+}
+
+/**
+ * The TraceRuns of one trace that show a call which another of them shows in more detail, each with that other one.
+ * Depends on the rows alone, not on their order; storage/clickhouse/usage/counted-sql.ts has the same rules in SQL.
+ *
+ * - Of those with the same response id and model that overlap in time, one counts: if their counts differ, one with the
+ *   vendor's own, else the one with the most detail. A TraceRun with other calls below it (`holdsOthers`) is preferred
+ *   only if all of the group have calls below them: its counts are sums.
+ * - What is below a request whose answer is another span shows the call of that answer.
+ * - Of the failed calls of a model, one without messages shows a call with messages whose time it lies within.
+ */
+export function findDoubles<Row extends CallRow>(
+  rows: readonly Row[],
+  holdsOthers: (row: Row) => boolean,
+): Map<string, string> {
+  const calls = new Map<number, Row[]>()
+  for (const row of rows) {
+    if (row.call_id <= NO_CALL) continue
+    const known = calls.get(row.call_id)
+    if (known) known.push(row)
+    else calls.set(row.call_id, [row])
+  }
+  const doubles = new Map<string, string>()
+  for (const [call_id, views] of calls) {
+    if (call_id === REQUEST || views.length === 1) continue
+    if (call_id >= UNANSWERED) addUnanswered(doubles, views)
+    else for (const island of overlapping(views)) addOthers(doubles, island, holdsOthers)
+  }
+  const requests = calls.get(REQUEST)
+  if (requests) addBelow(doubles, rows, requests)
+  return doubles
+}
+
+function addOthers<Row extends CallRow>(
+  doubles: Map<string, string>,
+  views: Row[],
+  holdsOthers: (row: Row) => boolean,
+): void {
+  const differ = differs(views, 'input_tokens') || differs(views, 'output_tokens')
+  const distrust = ({ call_facts }: Row): number => (differ ? 1 - (call_facts & FACTS.vendors_count) : 0)
+  const [best, ...others] = views.sort(
+    (a, b) =>
+      Number(holdsOthers(a)) - Number(holdsOthers(b)) ||
+      distrust(a) - distrust(b) ||
+      b.call_facts - a.call_facts ||
+      compareStart(a, b),
+  )
+  for (const { run_id } of others) doubles.set(run_id, best!.run_id)
+}
+
+function differs(views: readonly CallRow[], side: 'input_tokens' | 'output_tokens'): boolean {
+  const known = views.map((row) => row[side]).filter((count) => count !== null)
+  return known.some((count) => count !== known[0])
+}
+
+function addUnanswered(doubles: Map<string, string>, views: CallRow[]): void {
+  const isTold = ({ call_facts }: CallRow): boolean => call_facts >= FACTS.known_side
+  let last: CallRow | undefined
+  const inOrder = views.sort(
+    (a, b) =>
+      a.start_time - b.start_time || Number(isTold(b)) - Number(isTold(a)) || (a.run_id < b.run_id ? -1 : 1),
+  )
+  for (const row of inOrder) {
+    if (!isTold(row)) {
+      if (last && endOf(row) <= endOf(last)) doubles.set(row.run_id, last.run_id)
+    } else if (last === undefined || endOf(row) > endOf(last)) last = row
+  }
+}
+
+/** Records for each llm TraceRun below a request the nearest request. */
+function addBelow(
+  doubles: Map<string, string>,
+  rows: readonly CallRow[],
+  requests: readonly CallRow[],
+): void {
+  const children = new Map<string, CallRow[]>()
+  for (const row of rows) {
+    const known = children.get(row.parent_run_id)
+    if (known) known.push(row)
+    else children.set(row.parent_run_id, [row])
+  }
+  const ids = new Set(requests.map(({ run_id }) => run_id))
+  for (const id of ids) {
+    const seen = new Set([id])
+    for (const above of seen) {
+      for (const { run_id, run_type } of children.get(above) ?? []) {
+        if (run_type === 'llm') doubles.set(run_id, id)
+        if (!ids.has(run_id)) seen.add(run_id)
+      }
+    }
+  }
+}
+
+/** Groups of rows, each of which overlaps with another of its group. */
+function overlapping<Row extends CallRow>(rows: Row[]): Row[][] {
+  const islands: Row[][] = []
+  let end = Number.NEGATIVE_INFINITY
+  for (const row of rows.sort(compareStart)) {
+    if (row.start_time >= end) islands.push([])
+    islands.at(-1)!.push(row)
+    end = Math.max(end, endOf(row))
+  }
+  return islands
+}
+
+/** A row without duration counts as one microsecond long. */
+function endOf({ start_time, end_time }: CallRow): number {
+  return Math.max(end_time ?? start_time, start_time + 1)
+}
+
+function compareStart(a: CallRow, b: CallRow): number {
+  return a.start_time - b.start_time || (a.run_id < b.run_id ? -1 : 1)
+}

@@ -1,0 +1,64 @@
+import type { Issue } from '../../schema/issue.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { Message } from '../../schema/types.gen.ts'
+import type { Usage } from '../tokens/usage.ts'
+import type { MappedSpan } from '../otel/map/span.ts'
+import type { Lineage } from './lineage/lineage.ts'
+import type { MergedTraceRun } from './merged-trace-run.ts'
+
+/** A TraceRun with everything that follows from its fragments. Times are epoch microseconds. */
+export interface TraceRun extends Lineage {
+  merged: MergedTraceRun
+  /** The result of mapping its span; undefined if it was not an OpenTelemetry span. */
+  mapped: MappedSpan | undefined
+  id: string
+  name: string
+  run_type: string
+  status: 'pending' | 'success' | 'error'
+  /** As sent, else the receive time. */
+  start_time: number
+  end_time: number | undefined
+  first_token_time: number | undefined
+  error: string | undefined
+  tags: string[]
+  metadata: JsonObject
+  thread_id: string | undefined
+  /** The key of the order of lists: the start, or the receive time where the start is not plausible. */
+  sort_time: number
+  /** Its own reported tokens and costs; estimates included on llm TraceRuns that have ended. */
+  usage: Usage
+  /** Present on TraceRuns of type llm and embedding. */
+  llm: LlmFacts | undefined
+  issues: Issue[]
+}
+
+/** Additional facts of an llm or embedding TraceRun. */
+export interface LlmFacts {
+  provider: string | undefined
+  model: string | undefined
+  /** Where the model name was found, e.g. `metadata.ls_model_name`. */
+  model_source: string | undefined
+  /** A framework's step is not a call, and neither is a request whose answer is another span. */
+  part: 'call' | 'step' | 'request'
+  /** The vendor's id of its answer. */
+  response_id: string | undefined
+  input_format: string | undefined
+  output_format: string | undefined
+  input_messages: Message[]
+  output_messages: Message[]
+  checks: Checks
+}
+
+/** One of the four requirements of the interface: fulfilled, or the reason why not. */
+export interface Verdict {
+  ok: boolean
+  reason?: string
+}
+
+/** The four requirements, judged independently (D-13). */
+export interface Checks {
+  run_type: Verdict
+  format: Verdict
+  model: Verdict
+  usage: Verdict
+}

@@ -1,0 +1,68 @@
+import type { JsonValue } from '../../schema/json.ts'
+import { text } from '../../schema/json.ts'
+import { plainText } from './choose.ts'
+import type { Checks, LlmFacts, TraceRun, Verdict } from './trace-run.ts'
+
+/** The four requirements, in the order of their bits in stored rows. */
+export const CHECKS = ['run_type', 'format', 'model', 'usage'] as const satisfies (keyof Checks)[]
+
+const OK: Verdict = { ok: true }
+
+interface Evidence {
+  inputs: JsonValue | undefined
+  outputs: JsonValue | undefined
+  /** Encoding of an estimate, if one was made. */
+  encoding: string | undefined
+}
+
+/** Judges an llm TraceRun whose facts, usage and issues are complete. */
+export function judge(traceRun: TraceRun, llm: LlmFacts, evidence: Evidence): Checks {
+  return {
+    run_type: traceRun.run_type === 'llm' ? OK : fail(`run_type is ${traceRun.run_type}, not llm`),
+    format: judgeFormat(traceRun, llm, evidence),
+    model: judgeModel(traceRun, llm),
+    usage: judgeUsage(traceRun, evidence.encoding),
+  }
+}
+
+function judgeFormat(traceRun: TraceRun, llm: LlmFacts, { inputs, outputs }: Evidence): Verdict {
+  if (inputs === undefined && outputs === undefined) return fail('neither inputs nor outputs were sent')
+  if (inputs !== undefined && llm.input_format === undefined)
+    return fail('inputs are in no recognised format')
+  if (outputs !== undefined && llm.output_format === undefined) return fail(unknownOutputs(outputs))
+  const fault = traceRun.issues.find(
+    (issue) => issue.severity === 'error' && /^(inputs|outputs)\b/.test(issue.path),
+  )
+  return fault ? fail(`${fault.path}: ${fault.message}`) : OK
+}
+
+function unknownOutputs(outputs: JsonValue): string {
+  if (plainText(outputs) === undefined) return 'outputs are in no recognised format'
+  return 'outputs are bare text, which is no message: return {"role": "assistant", "content": "…"} instead'
+}
+
+function judgeModel({ metadata }: TraceRun, llm: LlmFacts): Verdict {
+  const missing = ['ls_provider', 'ls_model_name'].filter((key) => text(metadata[key]) === undefined)
+  if (missing.length === 0) return OK
+  const found =
+    missing.includes('ls_model_name') && llm.model !== undefined
+      ? `; the model ${llm.model} was found in ${llm.model_source}`
+      : ''
+  return fail(`metadata has no ${missing.join(' and no ')}${found}`)
+}
+
+function judgeUsage({ usage, status, run_type }: TraceRun, encoding: string | undefined): Verdict {
+  const { input } = usage.source
+  const output = run_type === 'embedding' ? (usage.source.output ?? input) : usage.source.output
+  const reported = (source: string | null) => source === 'client' || source === 'vendor'
+  if (reported(input) && reported(output)) return OK
+  const estimated = encoding === undefined ? '' : `; estimated with ${encoding}`
+  if (input === null && output === null)
+    return fail(status === 'pending' ? 'no usage_metadata yet' : 'no usage_metadata')
+  if (!reported(input) && !reported(output)) return fail(`no usage_metadata${estimated}`)
+  return fail(`no count of ${reported(input) ? 'output' : 'input'} tokens${estimated}`)
+}
+
+function fail(reason: string): Verdict {
+  return { ok: false, reason }
+}

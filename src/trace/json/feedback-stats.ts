@@ -1,0 +1,28 @@
+/** Feedback of one key. */
+export interface FeedbackFigures {
+  /** Records. */
+  n: number
+  /** Of the scores; null where there are none. */
+  avg: number | null
+  min: number | null
+  max: number | null
+  stdev: number | null
+  /** Records of failed evaluations. */
+  errors: number
+  /** How often each text value was given; the 50 most frequent. */
+  values: Record<string, number>
+  /** Some of the comments, the newest first. */
+  comments: string[]
+  /** Types of the sources. */
+  sources: string[]
+}
+
+/** By feedback key. */
+export type FeedbackStats = Record<string, FeedbackFigures>
+
+/** The same as read. */
+export function feedbackStatsJson(stats: FeedbackStats) {
+  return Object.fromEntries(
+    Object.entries(stats).map(([key, one]) => [key, { ...one, contains_thread_feedback: false }]),
+  )
+}

@@ -1,0 +1,116 @@
+import { NIL_UUID } from '../../base/ids.ts'
+import { carriesUsage } from '../derive/derive.ts'
+import { rollUp } from '../derive/roll-up.ts'
+import { formatTime } from '../derive/time.ts'
+import { formatDecimal } from '../price/decimal.ts'
+import { MAX_OUTLINE_RUNS, type OutlineColumns } from '../rows/trace-run-row.ts'
+import { ownCounts, totalsJson } from './trace-run.ts'
+
+/** Instead of the place of a parent: of a root, and of one whose parent is not there. */
+const ROOT = -1
+const UNKNOWN = -2
+
+/** What an outline is made of. */
+export interface OutlineInput {
+  trace_id: string
+  /** Of the trace as it was read, for the next question. */
+  version: string
+  /** In any order, 200,000 at most. */
+  rows: readonly OutlineColumns[]
+  /** Ids of the TraceRuns that are answered, with all above them; undefined for all. */
+  changed: ReadonlySet<string> | undefined
+}
+
+/** Each different value once, and the place of each in order of appearance. */
+class Dictionary {
+  readonly places = new Map<string, number>()
+
+  placeOf(value: string): number {
+    const known = this.places.get(value)
+    if (known !== undefined) return known
+    this.places.set(value, this.places.size)
+    return this.places.size - 1
+  }
+
+  toJSON(): string[] {
+    return [...this.places.keys()]
+  }
+}
+
+/**
+ * A whole trace as columns, in order of start: one array for each field, with an element for each TraceRun. Tokens and
+ * costs are those that a read of the TraceRun has.
+ */
+export function outlineJson({ trace_id, version, rows, changed }: OutlineInput): string {
+  const roll = rollUp(rows)
+  const shown = inOrder(changed ? withAncestors(rows, changed) : rows)
+  const start = shown.reduce((first, row) => Math.min(first, row.start_time), Number.POSITIVE_INFINITY)
+  const places = new Map<string, number>()
+  for (const [place, row] of shown.entries()) places.set(row.run_id, place)
+  const [names, types, statuses, models] = [
+    new Dictionary(),
+    new Dictionary(),
+    new Dictionary(),
+    new Dictionary(),
+  ]
+  const counts = shown.map((row) => (carriesUsage(row.run_type) ? ownCounts(row) : roll.of(row.run_id)))
+  const columns = {
+    id: shown.map((row) => row.run_id),
+    parent: shown.map((row) => parentPlace(row, places)),
+    name: shown.map((row) => names.placeOf(row.name)),
+    run_type: shown.map((row) => types.placeOf(row.run_type)),
+    status: shown.map((row) => statuses.placeOf(row.status)),
+    model: shown.map((row) => (row.model === '' ? null : models.placeOf(row.model))),
+    start: shown.map((row) => row.start_time - start),
+    duration: shown.map((row) => since(row.start_time, row.end_time)),
+    first_token: shown.map((row) => since(row.start_time, row.first_token_time)),
+    tokens: counts.map((of) => of.prompt_tokens + of.completion_tokens),
+    checks: shown.map((row) => (row.run_type === 'llm' ? row.checks : null)),
+  }
+  const costs = counts.map((of) => (of.total_cost === null ? 'null' : formatDecimal(of.total_cost)))
+  const head = {
+    trace_id,
+    version,
+    is_whole: changed === undefined,
+    run_count: rows.length,
+    is_truncated: rows.length >= MAX_OUTLINE_RUNS,
+    start_time: shown.length === 0 ? null : formatTime(start),
+    totals: totalsJson(roll.trace),
+    names,
+    run_types: types,
+    statuses,
+    models,
+    columns,
+  }
+  // Costs keep all of their digits, which numbers would not.
+  return `${JSON.stringify(head).slice(0, -2)},"cost":[${costs.join(',')}]}}`
+}
+
+/** The answer where nothing has changed: no columns, and no totals, which are those of the answer before. */
+export function unchangedOutlineJson(trace_id: string, version: string, run_count: number): string {
+  const { totals: _totals, ...empty } = JSON.parse(
+    outlineJson({ trace_id, version, rows: [], changed: new Set() }),
+  ) as Record<string, unknown>
+  return JSON.stringify({ ...empty, run_count, totals: null })
+}
+
+function parentPlace({ parent_run_id }: OutlineColumns, places: ReadonlyMap<string, number>): number {
+  return parent_run_id === NIL_UUID ? ROOT : (places.get(parent_run_id) ?? UNKNOWN)
+}
+
+function since(start: number, time: number | null): number | null {
+  return time === null ? null : Math.max(0, time - start)
+}
+
+function inOrder(rows: readonly OutlineColumns[]): OutlineColumns[] {
+  return rows.toSorted((a, b) => a.start_time - b.start_time || (a.run_id < b.run_id ? -1 : 1))
+}
+
+/** A TraceRun that changed changes the sums of all above it, and their places are what `parent` refers to. */
+function withAncestors(rows: readonly OutlineColumns[], changed: ReadonlySet<string>): OutlineColumns[] {
+  const byId = new Map(rows.map((row) => [row.run_id, row]))
+  const found = new Set<OutlineColumns>()
+  for (const id of changed)
+    for (let row = byId.get(id); row && !found.has(row); row = byId.get(row.parent_run_id)) found.add(row)
+  return [...found]
+}

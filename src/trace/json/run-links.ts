@@ -1,0 +1,54 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** What links to a TraceRun and its attachments are made of. */
+export interface RunLinks {
+  /** URL of the server, without a trailing slash. */
+  address: string
+  workspace_id: string
+  /** Tokens of the traces that are shared. */
+  share_tokens: ReadonlyMap<string, string>
+  /** Key of the signatures of attachment links. */
+  key: string
+  /** When attachment links expire, epoch milliseconds. */
+  expires: number
+}
+
+/** An attachment that can be read without a key until `expires`, epoch milliseconds. */
+export interface LinkedAttachment {
+  workspace_id: string
+  run_id: string
+  name: string
+  expires: number
+}
+
+const HOUR_MS = 3_600_000
+
+/** When links made at `now` expire: one to two hours later, the same for an hour so that browsers can cache. */
+export function linkExpiry(now: number): number {
+  return (Math.floor(now / HOUR_MS) + 2) * HOUR_MS
+}
+
+/** Where people look at a shared trace, as the clients build it; null for one that is not shared. */
+export function shareUrl({ address, share_tokens }: RunLinks, trace_id: string): string | null {
+  const token = share_tokens.get(trace_id)
+  return token === undefined ? null : `${address}/public/${token}/r`
+}
+
+/** Link to an attachment that needs no key. */
+export function attachmentUrl(links: RunLinks, run_id: string, name: string): string {
+  const { address, workspace_id, expires, key } = links
+  const signature = sign({ workspace_id, run_id, name, expires }, key)
+  const query = new URLSearchParams({ workspace_id, expires: String(expires), signature })
+  return `${address}/api/v1/public/attachments/${run_id}/${encodeURIComponent(name.toWellFormed())}?${String(query)}`
+}
+
+function sign({ workspace_id, run_id, name, expires }: LinkedAttachment, key: string): string {
+  const signed = JSON.stringify([workspace_id, run_id, name.toWellFormed(), expires])
+  return createHmac('sha256', key).update(signed).digest('hex')
+}
+
+/** True if the link has been signed with the key; its expiry is not checked. */
+export function isSigned(link: LinkedAttachment, signature: string, key: string): boolean {
+  const [sent, expected] = [Buffer.from(signature), Buffer.from(sign(link, key))]
+  return sent.length === expected.length && timingSafeEqual(sent, expected)
+}

@@ -1,0 +1,257 @@
+import { type FeedbackStats, feedbackStatsJson } from './feedback-stats.ts'
+import type { TraceRunPublicSelect, TraceRunSelect } from '../../schema/types.gen.ts'
+import type { TraceRun } from '../derive/trace-run.ts'
+import { headUuid } from '../derive/merge.ts'
+import type { CostDetails } from '../price/cost-details.ts'
+import { NIL_UUID } from '../../base/ids.ts'
+import type { TraceRunRow } from '../rows/trace-run-row.ts'
+import { attachmentUrl, type RunLinks, shareUrl } from './run-links.ts'
+import { costNumber, eventList, parentIds, sentJson, time, type TopCounts } from './trace-run.ts'
+
+/** Tokens, costs and first token of a response: a TraceRun's own, or with those of all below it. */
+export type ShownCounts = TopCounts & { first_token_time: number | null }
+
+/** The parts of a response of API v2. */
+export interface RunParts {
+  /** Has the columns of the selected fields. */
+  row: TraceRunRow
+  counts: ShownCounts
+  /** Its own; for a root without one, that of its trace. */
+  thread_id: string | null
+  /** Present if a selected field needs the payloads. */
+  traceRun: TraceRun | undefined
+  /** Figures of its feedback; undefined where there is none. */
+  feedback: FeedbackStats | undefined
+  links: RunLinks
+}
+
+/** A field of a TraceRun in API v2, of its own reads or of public ones. */
+export type RunSelect = TraceRunSelect | TraceRunPublicSelect
+
+type Column = keyof TraceRunRow
+
+/** One field of a TraceRun in API v2. */
+interface RunField {
+  /** The columns of the lean row that it needs. */
+  columns: readonly Column[]
+  /** True if the value is in the payloads only: for this row, or for all. */
+  whole?: boolean | ((row: TraceRunRow) => boolean)
+  /** The part of the trace that it shows, if requested: sums over the subtree, or the thread. */
+  of_trace?: 'sums' | 'thread'
+  value(parts: RunParts): unknown
+}
+
+/** A field of the lean row. */
+function lean<K extends Column>(
+  columns: readonly K[],
+  value: (row: Pick<TraceRunRow, K>) => unknown,
+): RunField {
+  return { columns, value: ({ row }) => value(row) }
+}
+
+/** A field that is only in the payloads; null without them. */
+function payload(value: (traceRun: TraceRun) => unknown): RunField {
+  return { columns: [], whole: true, value: ({ traceRun }) => (traceRun ? value(traceRun) : null) }
+}
+
+/** A field that the lean row usually has completely; if it is cut, the payloads have it. */
+function mostlyLean<K extends Column>(
+  column: K,
+  isCut: (value: TraceRunRow[K]) => boolean,
+  value: (known: TraceRunRow[K] | undefined, traceRun: TraceRun | undefined) => unknown,
+): RunField {
+  return {
+    columns: [column],
+    whole: (row) => isCut(row[column]),
+    value: ({ row, traceRun }) => value(row[column], traceRun),
+  }
+}
+
+function counted(columns: readonly Column[], value: (counts: ShownCounts) => unknown): RunField {
+  return { columns, of_trace: 'sums', value: ({ counts }) => value(counts) }
+}
+
+/** A value that Weir does not have. */
+const unknown = (value: null | false = null): RunField => ({ columns: [], value: () => value })
+
+const OWN_TOKENS: readonly Column[] = ['run_type', 'input_tokens', 'output_tokens']
+const OWN_COSTS: readonly Column[] = ['run_type', 'input_cost', 'output_cost', 'total_cost']
+const MAX_ERROR = 500
+const MAX_TAGS = 50
+const MAX_TAG = 200
+
+const seconds = (micros: number): number => micros / 1e6
+const isCutAt = (size: number, text: string): boolean => text.length === size && text.endsWith('…')
+
+/** Tokens or costs by category, as numbers under `raw` (S-19). */
+export function rawDetails(details: CostDetails | Record<string, number>) {
+  const entries = Object.entries(details).map(([category, value]): [string, number | null] => [
+    category,
+    typeof value === 'bigint' ? costNumber(value) : value,
+  ])
+  return { raw: Object.fromEntries(entries) }
+}
+
+/** Every field of a TraceRun in API v2 (contract S-17 to S-21), and its source. */
+const RUN_FIELDS: Readonly<Record<RunSelect, RunField>> = {
+  ID: lean(['run_id'], (row) => row.run_id),
+  NAME: lean(['name'], (row) => row.name),
+  RUN_TYPE: lean(['run_type'], (row) => row.run_type.toUpperCase()),
+  STATUS: lean(['status'], (row) => row.status.toUpperCase()),
+  START_TIME: lean(['start_time'], (row) => time(row.start_time)),
+  END_TIME: lean(['end_time'], (row) => time(row.end_time)),
+  LATENCY_SECONDS: lean(['start_time', 'end_time'], ({ start_time, end_time }) =>
+    end_time === null ? null : seconds(end_time - start_time),
+  ),
+  FIRST_TOKEN_TIME: counted(['first_token_time'], (counts) => time(counts.first_token_time)),
+  ERROR: mostlyLean(
+    'error',
+    (error) => isCutAt(MAX_ERROR, error),
+    (error, traceRun) => (traceRun ? (traceRun.error ?? null) : error || null),
+  ),
+  ERROR_PREVIEW: lean(['error'], (row) => row.error || null),
+  EXTRA: payload(({ merged, metadata }) => ({ ...merged.extra, metadata })),
+  METADATA: payload(({ metadata }) => metadata),
+  EVENTS: payload(({ merged }) => eventList(sentJson(merged.raw, 'events'))),
+  INPUTS: payload(({ mapped, merged }) => mapped?.inputs?.value ?? sentJson(merged.raw, 'inputs') ?? {}),
+  INPUTS_PREVIEW: lean(['inputs_preview'], (row) => row.inputs_preview),
+  OUTPUTS: payload(({ mapped, merged }) => mapped?.outputs?.value ?? sentJson(merged.raw, 'outputs') ?? null),
+  OUTPUTS_PREVIEW: lean(['outputs_preview'], (row) => row.outputs_preview),
+  MANIFEST: payload(({ merged }) => sentJson(merged.raw, 'serialized') ?? null),
+  PARENT_RUN_IDS: lean(['dotted_order'], (row) => parentIds(row.dotted_order)),
+  PARENT_RUN_ID: lean(['parent_run_id'], (row) =>
+    row.parent_run_id === NIL_UUID ? null : row.parent_run_id,
+  ),
+  PROJECT_ID: lean(['project_id'], (row) => row.project_id),
+  TRACE_ID: lean(['trace_id'], (row) => row.trace_id),
+  THREAD_ID: {
+    columns: ['thread_id', 'trace_id', 'parent_run_id'],
+    of_trace: 'thread',
+    value: ({ thread_id }) => thread_id,
+  },
+  DOTTED_ORDER: lean(['dotted_order'], (row) => row.dotted_order),
+  IS_ROOT: lean(['parent_run_id'], (row) => row.parent_run_id === NIL_UUID),
+  REFERENCE_EXAMPLE_ID: payload(({ merged }) => headUuid(merged, 'reference_example_id') ?? null),
+  REFERENCE_DATASET_ID: unknown(),
+  TOTAL_TOKENS: counted(OWN_TOKENS, (counts) => counts.prompt_tokens + counts.completion_tokens),
+  PROMPT_TOKENS: counted(OWN_TOKENS, (counts) => counts.prompt_tokens),
+  COMPLETION_TOKENS: counted(OWN_TOKENS, (counts) => counts.completion_tokens),
+  TOTAL_COST: counted(OWN_COSTS, (counts) => costNumber(counts.total_cost)),
+  PROMPT_COST: counted(OWN_COSTS, (counts) => costNumber(counts.prompt_cost)),
+  COMPLETION_COST: counted(OWN_COSTS, (counts) => costNumber(counts.completion_cost)),
+  PROMPT_TOKEN_DETAILS: lean(['input_token_details'], (row) => rawDetails(row.input_token_details)),
+  COMPLETION_TOKEN_DETAILS: lean(['output_token_details'], (row) => rawDetails(row.output_token_details)),
+  PROMPT_COST_DETAILS: lean(['input_cost_details'], (row) => rawDetails(row.input_cost_details)),
+  COMPLETION_COST_DETAILS: lean(['output_cost_details'], (row) => rawDetails(row.output_cost_details)),
+  PRICE_MODEL_ID: lean(['price_model_id'], (row) => row.price_model_id || null),
+  TAGS: mostlyLean(
+    'tags',
+    (tags) => tags.length === MAX_TAGS || tags.some((tag) => isCutAt(MAX_TAG, tag)),
+    (tags, traceRun) => traceRun?.tags ?? tags,
+  ),
+  APP_PATH: lean(['trace_id', 'run_id'], (row) => appPath(row.trace_id, row.run_id)),
+  ATTACHMENTS: {
+    columns: [],
+    whole: true,
+    value: ({ traceRun, links }) => attachmentsJson(traceRun, links),
+  },
+  THREAD_EVALUATION_TIME: unknown(),
+  IS_IN_DATASET: unknown(false),
+  LAST_QUEUED_AT: unknown(),
+  SHARE_URL: {
+    columns: ['trace_id'],
+    value: ({ row, links }) => shareUrl(links, row.trace_id),
+  },
+  FEEDBACK_STATS: {
+    columns: ['run_id'],
+    value: ({ feedback }) => (feedback ? feedbackStatsJson(feedback) : null),
+  },
+  LS_USER_ID: unknown(),
+}
+
+/** Fields that only public reads have. */
+const ONLY_PUBLIC: ReadonlySet<string> = new Set<TraceRunPublicSelect>(['PARENT_RUN_ID'])
+/** Fields that public reads do not have. */
+const NOT_PUBLIC: ReadonlySet<string> = new Set<TraceRunSelect>([
+  'EVENTS',
+  'INPUTS',
+  'OUTPUTS',
+  'MANIFEST',
+  'ATTACHMENTS',
+  'SHARE_URL',
+  'APP_PATH',
+  'REFERENCE_EXAMPLE_ID',
+  'IS_IN_DATASET',
+  'LAST_QUEUED_AT',
+  'LS_USER_ID',
+])
+const ALL_SELECTS = Object.keys(RUN_FIELDS)
+
+/** Names of all fields, as in `selects`. */
+export const RUN_SELECTS = ALL_SELECTS.filter((select) => !ONLY_PUBLIC.has(select)) as [
+  TraceRunSelect,
+  ...TraceRunSelect[],
+]
+
+/** Names of the fields of public reads. */
+export const PUBLIC_RUN_SELECTS = ALL_SELECTS.filter((select) => !NOT_PUBLIC.has(select)) as [
+  TraceRunPublicSelect,
+  ...TraceRunPublicSelect[],
+]
+
+function attachmentsJson(traceRun: TraceRun | undefined, links: RunLinks): Record<string, string> {
+  const { id, attachments } = traceRun?.merged ?? { id: '', attachments: {} }
+  return Object.fromEntries(Object.keys(attachments).map((name) => [name, attachmentUrl(links, id, name)]))
+}
+
+/** Path of a TraceRun's page, after the address of the server. */
+export function appPath(trace_id: string, run_id: string): string {
+  return `/app/traces/${trace_id}?run=${run_id}`
+}
+
+/** Columns that every response needs: the row's place in the order and in its trace. */
+const ALWAYS: readonly Column[] = ['sort_time', 'run_id', 'trace_id']
+/** Columns that deriving a TraceRun again needs. */
+const DERIVE: readonly Column[] = [
+  'version',
+  'parent_run_id',
+  'dotted_order',
+  'provider',
+  'model',
+  'input_tokens',
+  'output_tokens',
+  'input_source',
+  'output_source',
+  'issues',
+]
+
+/** The columns of table `runs` that the selected fields need. */
+export function columnsOf(selects: readonly RunSelect[]): Column[] {
+  const derive = mayNeedPayload(selects) ? DERIVE : []
+  return [...new Set([...ALWAYS, ...derive, ...selects.flatMap((select) => RUN_FIELDS[select].columns)])]
+}
+
+/** True if the payloads of some rows may be needed. */
+export function mayNeedPayload(selects: readonly RunSelect[]): boolean {
+  return selects.some((select) => RUN_FIELDS[select].whole !== undefined)
+}
+
+/** True if the payloads of this row are needed. */
+export function needsPayload(selects: readonly RunSelect[], row: TraceRunRow): boolean {
+  return selects.some((select) => {
+    const { whole = false } = RUN_FIELDS[select]
+    return typeof whole === 'boolean' ? whole : whole(row)
+  })
+}
+
+/** True if one of the fields shows this part of the trace. */
+export function showsOfTrace(selects: readonly RunSelect[], what: 'sums' | 'thread'): boolean {
+  return selects.some((select) => RUN_FIELDS[select].of_trace === what)
+}
+
+/** Name and value of each selected field, in the order of the table. */
+export function selectedFields(selects: ReadonlySet<RunSelect>, parts: RunParts): [string, unknown][] {
+  return (ALL_SELECTS as RunSelect[])
+    .filter((select) => selects.has(select))
+    .map((select) => [select.toLowerCase(), RUN_FIELDS[select].value(parts)])
+}

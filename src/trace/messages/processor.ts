@@ -1,0 +1,53 @@
+import type { Issue } from '../../schema/issue.ts'
+import type { JsonObject, JsonValue } from '../../schema/json.ts'
+import type { Message } from '../../schema/types.gen.ts'
+import type { ReportedUsage } from '../tokens/usage-sources.ts'
+
+/** The half of a TraceRun that a processor looks at. */
+export type Side = 'inputs' | 'outputs'
+
+/** What is known about a TraceRun besides the side itself; it distinguishes formats with the same shape. */
+export interface Hints {
+  run_type: string
+  /** `metadata.ls_provider` as sent. */
+  provider: string | undefined
+  /** Model by the precedence of the interface, as far as metadata and inputs tell. */
+  model: string | undefined
+  /** `extra.metadata`, never undefined. */
+  metadata: JsonObject
+  /** Name of the processor chosen for the inputs; undefined while the inputs themselves are read. */
+  inputs_format: string | undefined
+  /**
+   * Set when the side was built from a span: the name of the built-in processor for the telemetry that the span came
+   * from.
+   */
+  dialect?: string
+}
+
+/** One side in canonical form. Paths in `issues` are relative to the value that was given. */
+export interface Normalized {
+  /** Messages in the interface's LangChain-style format, in their order. */
+  messages: Message[]
+  /** Tool definitions offered to the model, as sent; counted when input tokens are estimated. */
+  tools?: JsonValue
+  /** Model name that this format carries, used when metadata and inputs name none. */
+  model?: string
+  provider?: string
+  /** Counts that this format carries; used when the TraceRun sends no usage_metadata. */
+  usage?: ReportedUsage
+  issues: Issue[]
+}
+
+/**
+ * Knows one message format and turns one side of an llm TraceRun into canonical messages.
+ * The built-in ones live in `processors/`; a user's own are loaded from `PROCESSORS=./my.js`.
+ *
+ * Both functions are pure, never throw and never change what they are given.
+ */
+export interface Processor {
+  /** Stable kebab-case name: stored as `input_format` / `output_format` and shown in reports. */
+  readonly name: string
+  /** 0 = another format, 1 = the shape fits, 2 = certain. Cheap: looks at a few keys only. */
+  match(side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2
+  normalize(side: Side, value: JsonValue, hints: Hints): Normalized
+}

@@ -1,0 +1,118 @@
+import type { Issue } from '../../../schema/issue.ts'
+import { parseTime, SUB_MILLISECOND } from '../../derive/time.ts'
+import { type SpanView, asNumber, readJson } from '../span/view.ts'
+
+/** Events that mark the first piece of an answer. */
+const FIRST_EVENTS = new Set([
+  'new_token',
+  'gen_ai.first_token',
+  'ai.stream.firstChunk',
+  'First Token Stream Event',
+  'llm.content.completion.chunk',
+  // OpenLLMetry, for each piece, and MLflow.
+  'gen_ai.content.completion.chunk',
+  'mlflow.chunk.item.0',
+])
+
+/**
+ * When the first token arrived, epoch microseconds, by the sources of contract §2.8 in their order: the convention's
+ * seconds (as attribute of the answer, or as AI SDK 7 spells it), Vercel's milliseconds, events. A time before the
+ * start or after the end is reported as an issue and ignored.
+ */
+export function firstTokenOfSpan(
+  view: SpanView,
+  start: number | undefined,
+  end: number | undefined,
+  issues: Issue[],
+): number | undefined {
+  let outside: string | undefined
+  for (const [time, path] of candidates(view, start, end)) {
+    const early = start !== undefined && time + SUB_MILLISECOND < start
+    const late = end !== undefined && time > end + (isLateEvent(view, path) ? LATE : SUB_MILLISECOND)
+    if (!early && !late) return time
+    outside ??= path
+  }
+  if (outside !== undefined) {
+    issues.push({
+      code: 'new_token_outside_run',
+      severity: 'warning',
+      path: `extra.otel_span.${outside}`,
+      message: 'The time of the first token lies before the start or after the end and was ignored.',
+      fix: 'Use the same clock for the span and its events.',
+    })
+  }
+  return undefined
+}
+
+/** True when an event of the span shows that an answer has begun, at whatever time. */
+export function hasTokenEvent({ span }: SpanView): boolean {
+  return span.events.some(({ name }) => FIRST_EVENTS.has(name))
+}
+
+/**
+ * The time of Haystack's first token, in the sender's local time: in an output that OpenInference has printed, or in the
+ * JSON of Haystack's own tracer.
+ */
+const PRINTED = /['"]completion_start_time['"]: ?['"](\d{4}-\d\d-\d\dT[\d:.]{8,15})['"]/
+const PRINTED_IN = ['output.value', 'haystack.component.output'] as const
+/** Offsets of time zones are multiples of this. In microseconds. */
+const QUARTER = 900_000_000
+
+/** The printed time, in the time zone in which it is closest after the start. */
+function printedTime(view: SpanView, start: number): number | undefined {
+  if (!/haystack/i.test(view.span.scope.name ?? '')) return undefined
+  const local = PRINTED.exec(view.text(...PRINTED_IN) ?? '')?.[1]
+  const time = local === undefined ? undefined : parseTime(`${local}Z`)
+  return time === undefined ? undefined : start + ((((time - start) % QUARTER) + QUARTER) % QUARTER)
+}
+
+/** LlamaIndex ends the span of a stream when it returns the stream, before its first piece. In microseconds. */
+const LATE = 10_000_000
+
+function isLateEvent({ span }: SpanView, path: string): boolean {
+  return path === 'events' && /llama_?index/i.test(span.scope.name ?? '')
+}
+
+/** A delay is measured with another clock than the span's times, and may seem a little longer. In microseconds. */
+const CLOCKS_APART = 50_000
+
+function after(start: number, delay: number, end: number | undefined): number {
+  const time = start + Math.round(delay)
+  return end !== undefined && time > end && time <= end + CLOCKS_APART ? end : time
+}
+
+function* candidates(
+  view: SpanView,
+  start: number | undefined,
+  end: number | undefined,
+): Generator<[time: number, path: string]> {
+  if (start !== undefined) {
+    for (const [key, micros] of [
+      ['gen_ai.response.time_to_first_chunk', 1e6],
+      // The name of the metric, which AI SDK 7 puts on its spans.
+      ['gen_ai.client.operation.time_to_first_chunk', 1e6],
+      ['ai.response.msToFirstChunk', 1e3],
+      ['ai.stream.msToFirstChunk', 1e3],
+    ] as const) {
+      const delay = asNumber(view.get(key))
+      if (delay !== undefined) yield [after(start, delay * micros, end), `attributes.${key}`]
+    }
+    const server = 'gen_ai.server.time_to_first_token'
+    const wait = asNumber(view.get(server))
+    // Seconds by the conventions, milliseconds of Strands.
+    const unit = view.span.scope.name?.startsWith('strands') ? 1e3 : 1e6
+    if (wait !== undefined) yield [after(start, wait * unit, end), `attributes.${server}`]
+    const printed = printedTime(view, start)
+    if (printed !== undefined) yield [printed, 'attributes.output.value']
+  }
+  let first: number | undefined
+  for (const event of view.span.events) {
+    const time = FIRST_EVENTS.has(event.name) ? parseTime(event.time) : undefined
+    if (time !== undefined && (first === undefined || time < first)) first = time
+  }
+  if (first !== undefined) yield [first, 'events']
+  for (const key of ['langfuse.observation.completion_start_time', 'mastra.completion_start_time']) {
+    const said = parseTime(readJson(view.get(key) ?? ''))
+    if (said !== undefined) yield [said, `attributes.${key}`]
+  }
+}

@@ -1,0 +1,104 @@
+import { isObject } from '../../../schema/json.ts'
+import type { SpanView } from '../span/view.ts'
+import { haystackType } from './frameworks/haystack.ts'
+import { mlflowText } from './frameworks/mlflow.ts'
+
+const RUN_TYPES = new Set(['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser'])
+
+/** Run types by the values of the attributes in KIND_KEYS. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ...[...RUN_TYPES].map((type) => [type, type] as const),
+  ['chat', 'llm'],
+  ['completion', 'llm'],
+  ['text_completion', 'llm'],
+  ['generate_content', 'llm'],
+  ['generation', 'llm'],
+  ['chat_model', 'llm'],
+  ['responses', 'llm'],
+  ['anthropic_messages', 'llm'],
+  ['call_llm', 'llm'],
+  // Semantic Kernel's.
+  ['chat.completions', 'llm'],
+  ['chat.streaming_completions', 'llm'],
+  ['text.completions', 'llm'],
+  ['text.streaming_completions', 'llm'],
+  ['embeddings', 'embedding'],
+  ['execute_tool', 'tool'],
+  ['tool_call', 'tool'],
+  ['retrieval', 'retriever'],
+  ['retrieve', 'retriever'],
+  ['reranker', 'retriever'],
+  ['rerank', 'retriever'],
+  ['invoke_agent', 'chain'],
+  ['create_agent', 'chain'],
+  ['invoke_workflow', 'chain'],
+  ['agent_step', 'chain'],
+  ['agent', 'chain'],
+  ['workflow', 'chain'],
+  ['task', 'chain'],
+  ['guardrail', 'chain'],
+  ['evaluator', 'chain'],
+])
+const KIND_KEYS = [
+  'gen_ai.operation.name',
+  'llm.request.type',
+  'openinference.span.kind',
+  'traceloop.span.kind',
+  'langfuse.observation.type',
+  'spring.ai.kind',
+]
+
+/**
+ * The run type of a span (contract §2.10). Parents that have their children's sums are chains, whatever else they
+ * contain (rule N6): `ai.generateText`, invoke_agent, workflows.
+ */
+export function runTypeOf(view: SpanView): string {
+  const sent = view.text('langsmith.span.kind')?.toLowerCase()
+  if (sent !== undefined && RUN_TYPES.has(sent)) return sent
+  const vercel = view.text('ai.operationId')
+  if (vercel !== undefined) return vercelType(vercel)
+  for (const key of KIND_KEYS) {
+    const known = kindOf(view.text(key)?.toLowerCase() ?? '')
+    if (known !== undefined) return known
+  }
+  const mlflow = kindOf(mlflowText(view, 'mlflow.spanType')?.toLowerCase() ?? '')
+  if (mlflow !== undefined) return mlflow
+  if (view.text('gen_ai.tool.name') !== undefined) return 'tool'
+  if (view.get('llm.prompt_template.variables') !== undefined) return 'prompt'
+  return haystackType(view) ?? unnamedType(view)
+}
+
+/** LiteLLM puts an `a` before the names of calls that were awaited. */
+function kindOf(word: string): string | undefined {
+  return KINDS.get(word) ?? (word.startsWith('a') ? KINDS.get(word.slice(1)) : undefined)
+}
+
+function vercelType(operation: string): string {
+  const last = operation.slice(operation.lastIndexOf('.') + 1)
+  if (last === 'doGenerate' || last === 'doStream') return 'llm'
+  if (last === 'doEmbed') return 'embedding'
+  if (last === 'doRerank') return 'retriever'
+  return last === 'toolCall' ? 'tool' : 'chain'
+}
+
+/** For frameworks that name no kind: a call of a model has a model and messages. */
+function unnamedType(view: SpanView): string {
+  const genkit = view.text('genkit:metadata:subtype', 'genkit:type')
+  if (genkit === 'model') return 'llm'
+  if (genkit === 'tool' || genkit === 'embedder' || genkit === 'retriever')
+    return genkit === 'embedder' ? 'embedding' : genkit
+  if (view.get('gcp.vertex.agent.llm_request') !== undefined) return 'llm'
+  if (view.text('gen_ai.agent.name', 'agent_name') !== undefined) return 'chain'
+  const hasModel = view.text('gen_ai.request.model', 'gen_ai.response.model') !== undefined
+  return hasModel && speaksToModel(view) ? 'llm' : 'chain'
+}
+
+function speaksToModel(view: SpanView): boolean {
+  const request = view.json('request_data')
+  return (
+    view.get('gen_ai.input.messages') !== undefined ||
+    view.group('gen_ai.prompt').length > 0 ||
+    (isObject(request) && (Array.isArray(request['messages']) || request['input'] !== undefined)) ||
+    view.span.events.some(({ name }) => name === 'gen_ai.choice' || name === 'gen_ai.content.prompt')
+  )
+}

@@ -1,0 +1,164 @@
+import type { Issue } from '../../../schema/issue.ts'
+import { type JsonObject, type JsonValue, isObject, text } from '../../../schema/json.ts'
+import { parseUuid } from '../../../base/ids.ts'
+import { parseJson } from '../../json/json-text.ts'
+import { isRefusal } from '../../derive/refused-call.ts'
+import type { FoundUsage } from '../../tokens/usage-sources.ts'
+import { firstTokenOfSpan, hasTokenEvent } from './first-token.ts'
+import { runTypeOf } from './kind.ts'
+import { invocationParamsOf, metadataOfSpan, tagsOfSpan } from './metadata.ts'
+import { mapSides } from './sides.ts'
+import { serviceTierOfSpan } from './service-tier.ts'
+import { usageOfSpan } from './usage.ts'
+import type { MappedSide } from './side-source.ts'
+import type { OtelSpan } from '../span/span.ts'
+import { type SpanView, viewSpan } from '../span/view.ts'
+
+/** The content of a span in the terms of a TraceRun (contract §2.10). */
+export interface MappedSpan {
+  name: string
+  run_type: string
+  /** Merged under `extra.metadata`; metadata that was sent there wins. */
+  metadata: JsonObject
+  tags: string[]
+  error: string | undefined
+  /** True when the error shows that the vendor refused the call, and nothing shows a first token. */
+  refused: boolean
+  /** Settings of the call; the tools offered are under `tools`. */
+  invocation_params: JsonObject | undefined
+  /** Sources of counts, the best first; searched before those in the outputs. */
+  usage: FoundUsage[]
+  /** As `readTier` returns it; undefined when no attribute has one. */
+  service_tier: string | undefined
+  /** True for the request of a call whose answer is another span: nothing is estimated for it. */
+  is_answered_elsewhere: boolean
+  /** The vendor's own SDK made it, so that its counts are those of the answer. */
+  is_vendors: boolean
+  /** The vendor's id of its answer; on spans of type llm only. */
+  response_id: string | undefined
+  /** Epoch microseconds; on spans of type llm only. */
+  first_token_time: number | undefined
+  inputs: MappedSide | undefined
+  outputs: MappedSide | undefined
+  reference_example_id: string | undefined
+  issues: Issue[]
+}
+
+/** When the span started and ended, epoch microseconds, if known. */
+export interface SpanTimes {
+  start: number | undefined
+  end: number | undefined
+}
+
+/** Maps a span. Pure, and linear in the number of its attributes. */
+export function mapSpan(span: OtelSpan, times: SpanTimes): MappedSpan {
+  const view = viewSpan(span)
+  const issues: Issue[] = []
+  const run_type = runTypeOf(view)
+  const { inputs, outputs } = mapSides(view, run_type)
+  if (run_type === 'llm' && inputs === undefined && outputs === undefined) issues.push(unknownDialect(span))
+  const first_token_time =
+    run_type === 'llm' ? firstTokenOfSpan(view, times.start, times.end, issues) : undefined
+  const error = errorOf(view)
+  return {
+    name: nameOf(view, run_type),
+    run_type,
+    metadata: metadataOfSpan(view, run_type),
+    tags: tagsOfSpan(view),
+    error,
+    refused:
+      error !== undefined && first_token_time === undefined && !hasTokenEvent(view) && isRefused(view, error),
+    invocation_params: invocationParamsOf(view),
+    usage: usageOfSpan(view, run_type, issues),
+    service_tier: serviceTierOfSpan(view),
+    is_answered_elsewhere: run_type === 'llm' && isStreamRequest(view, outputs),
+    is_vendors: VENDORS_OWN.test(span.scope.name ?? ''),
+    response_id: run_type === 'llm' ? responseIdOf(view) : undefined,
+    first_token_time,
+    inputs,
+    outputs,
+    reference_example_id: parseUuid(view.get('langsmith.reference_example_id')),
+    issues,
+  }
+}
+
+/** Scopes of vendors' SDKs that trace themselves: `com.anthropic.sdk.python`. */
+const VENDORS_OWN = /^com\.(?:anthropic|openai)\.sdk\b/
+
+/** Logfire reports the content of a stream in a log of its own, which follows the span of the request. */
+function isStreamRequest(view: SpanView, outputs: MappedSide | undefined): boolean {
+  const { status, scope } = view.span
+  const isLogfire = /^logfire\.(?:openai|anthropic)/.test(scope.name ?? '')
+  return isLogfire && view.text('logfire.span_type') === 'span' && outputs === undefined && status.code !== 2
+}
+
+/** The start of a vendor's answer as JSON; JSON that a model wrote itself may start in the same way. */
+const ANSWER_START = /^\s{0,8}\{\s{0,8}"id"\s{0,8}:\s{0,8}"[^"\\]{1,256}"/
+/** Fields of vendors' answers with the model's messages; always lists. */
+const ANSWER_LISTS = ['choices', 'content', 'output', 'candidates'] as const
+
+/** Senders without an attribute for the id record the whole answer. */
+function responseIdOf(view: SpanView): string | undefined {
+  const named = view.text('gen_ai.response.id', 'ai.response.id', 'llm.response.id')
+  if (named !== undefined) return named
+  const answer = view.text('output.value', 'mlflow.spanOutputs')
+  if (answer === undefined || !ANSWER_START.test(answer)) return undefined
+  const value = parseJson(answer)?.value
+  return isObject(value) && ANSWER_LISTS.some((key) => Array.isArray(value[key]))
+    ? text(value['id'])
+    : undefined
+}
+
+const TOOL_NAMES = [
+  'tool.name',
+  'gen_ai.tool.name',
+  'ai.toolCall.name',
+  'spring.ai.tool.definition.name',
+] as const
+
+function nameOf(view: SpanView, runType: string): string {
+  const tool = runType === 'tool' ? view.text(...TOOL_NAMES) : undefined
+  const named = view.text('langsmith.trace.name', 'traceloop.entity.name')
+  // Logfire names its spans after templates.
+  return named ?? tool ?? view.text('logfire.msg') ?? text(view.span.name) ?? 'unnamed'
+}
+
+/** The recorded exception, else the status, else the type of error in the attribute of the conventions. */
+function errorOf(view: SpanView): string | undefined {
+  const { events, status } = view.span
+  for (let i = events.length - 1; i >= 0; i--) {
+    const event = events[i]!
+    if (event.name === 'exception') return exceptionText(event.attributes)
+  }
+  if (view.text('langfuse.observation.level') === 'ERROR')
+    return view.text('langfuse.observation.status_message') ?? text(status.message) ?? 'error'
+  const type = view.text('error.type')
+  if (status.code === 2) return text(status.message) ?? view.text('error.message') ?? type ?? 'error'
+  return type === undefined ? undefined : (view.text('error.message') ?? type)
+}
+
+/** Decides by the exception, the type of the error or an HTTP status. */
+function isRefused(view: SpanView, error: string): boolean {
+  const status = view.number('http.response.status_code', 'http.status_code')
+  const types = view.span.events.map(({ attributes }) => text(attributes['exception.type']))
+  return isRefusal(status?.toString(), error, view.text('error.type'), ...types)
+}
+
+function exceptionText(attributes: JsonObject): string {
+  const say = (value: JsonValue | undefined): string | undefined => text(value)
+  const message = say(attributes['exception.message']) ?? say(attributes['exception.type']) ?? 'exception'
+  const stack = say(attributes['exception.stacktrace'])
+  if (stack === undefined) return message
+  return stack.includes(message) ? stack : `${message}\n\n${stack}`
+}
+
+function unknownDialect(span: OtelSpan): Issue {
+  const scope = span.scope.name === undefined ? 'no scope name' : `the scope ${span.scope.name.slice(0, 100)}`
+  return {
+    code: 'dialect_unknown',
+    severity: 'warning',
+    path: 'extra.otel_span',
+    message: `The span (with ${scope}) holds no messages in a known form; all of it is kept here.`,
+    fix: 'Switch on the capture of message content in the instrumentation, or send gen_ai.input.messages.',
+  }
+}

@@ -1,0 +1,204 @@
+import type { Issue } from '../../../schema/issue.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
+import { restCounted } from '../../tokens/usage.ts'
+import { type FoundUsage, vendorUsage } from '../../tokens/usage-sources.ts'
+import { genkitUsage } from './frameworks/genkit.ts'
+import { langfuseUsage } from './frameworks/langfuse-usage.ts'
+import { haystackUsage } from './frameworks/haystack.ts'
+import { mlflowUsage } from './frameworks/mlflow.ts'
+import {
+  chooseInputCount,
+  chooseOutputCount,
+  type SentCounts,
+  countConflict,
+  countsInOne,
+} from './choose-counts.ts'
+import { type SpanView, asNumber } from '../span/view.ts'
+import { isCountedBeside, readUsageDetails } from './usage-details.ts'
+
+const ATTRIBUTES = 'extra.otel_span.attributes'
+
+/** Counts under the names of each convention; within one, the first name that is present (contract §2.10). */
+const CONVENTIONS = [
+  {
+    input: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],
+    output: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'],
+    total: ['gen_ai.usage.total_tokens', 'llm.usage.total_tokens'],
+  },
+  {
+    input: ['llm.token_count.prompt', 'llm.usage.prompt_tokens'],
+    output: ['llm.token_count.completion', 'llm.usage.completion_tokens'],
+    total: ['llm.token_count.total'],
+  },
+  {
+    input: ['ai.usage.inputTokens', 'ai.usage.promptTokens', 'ai.usage.tokens'],
+    output: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
+    total: ['ai.usage.totalTokens'],
+  },
+  {
+    input: ['gen_ai.response.prompt_tokens'],
+    output: ['gen_ai.response.completion_tokens'],
+    total: ['gen_ai.response.total_tokens'],
+  },
+] as const
+
+const COSTS = [
+  ['input_cost', ['llm.cost.prompt', 'gen_ai.usage.input_cost', 'gen_ai.cost.input_cost']],
+  ['output_cost', ['llm.cost.completion', 'gen_ai.usage.output_cost', 'gen_ai.cost.output_cost']],
+  [
+    'total_cost',
+    [
+      'llm.cost.total',
+      'operation.cost',
+      'gen_ai.usage.cost',
+      'gen_ai.usage.total_cost',
+      'gen_ai.cost.total_cost',
+    ],
+  ],
+] as const
+
+/**
+ * The counts and costs of a span, best source first, in the shape of usage_metadata. Sources that disagree are
+ * completed by rule N5, and N4 adds cache tokens that the input excludes; `issues` reports both. A chain has none: its
+ * attributes repeat its children's (N6).
+ */
+export function usageOfSpan(view: SpanView, runType: string, issues: Issue[]): FoundUsage[] {
+  if (runType === 'chain') return []
+  const found: FoundUsage[] = []
+  const sent = ['langsmith.usage_metadata', 'langsmith.metadata.usage_metadata'].flatMap((key) => {
+    const value = view.json(key)
+    return isObject(value) ? [{ key, value }] : []
+  })
+  const claims: SentCounts[] = sent.map(({ key, value }) => ({
+    path: `${ATTRIBUTES}.${key}`,
+    input: value['input_tokens'],
+    output: value['output_tokens'],
+    total: value['total_tokens'],
+  }))
+  for (const names of CONVENTIONS) claims.push(...claimOf(view, names))
+  const value = combineClaims(view, claims, sent[0]?.value, issues)
+  for (const [key, names] of COSTS) {
+    const cost = names.map((name) => view.get(name)).find((it) => it !== undefined)
+    if (cost !== undefined && value[key] === undefined) value[key] = cost
+  }
+  if (Object.keys(value).length > 0) found.push({ value, path: 'usage_metadata', source: 'client' })
+  // The vendor's answer is searched only if needed, since answers are large.
+  if (value['input_tokens'] === undefined || value['output_tokens'] === undefined)
+    found.push(...answerUsage(view))
+  else completeFromAnswer(view, value, issues)
+  const mlflow = mlflowUsage(view)
+  if (mlflow !== undefined) found.unshift(mlflow)
+  const genkit = genkitUsage(view)
+  if (genkit !== undefined) found.unshift(genkit)
+  const haystack = haystackUsage(view)
+  if (haystack !== undefined) found.push(haystack)
+  const langfuse = langfuseUsage(view)
+  if (langfuse !== undefined) found.push(langfuse)
+  return found
+}
+
+function claimOf(view: SpanView, names: (typeof CONVENTIONS)[number]): SentCounts[] {
+  const first = (keys: readonly string[]) => keys.find((key) => view.get(key) !== undefined)
+  const [input, output, total] = [first(names.input), first(names.output), first(names.total)]
+  if (input === undefined && output === undefined && total === undefined) return []
+  const get = (key: string | undefined) => (key === undefined ? undefined : view.get(key))
+  const path = `${ATTRIBUTES}.${input ?? output ?? total}`
+  return [{ path, input: get(input), output: get(output), total: get(total) }]
+}
+
+/** One usage from all that a span says: counts from those that agree with each other, details from each. */
+function combineClaims(
+  view: SpanView,
+  claims: readonly SentCounts[],
+  sent: JsonObject | undefined,
+  issues: Issue[],
+): JsonObject {
+  const details = readUsageDetails(view, sent)
+  const value: JsonObject = { ...sent }
+  if (Object.keys(details.input).length > 0) value['input_token_details'] = details.input
+  if (Object.keys(details.output).length > 0) value['output_token_details'] = details.output
+  const input = chooseInputCount(claims, details)
+  const output = chooseOutputCount(claims)
+  const total = claims.find(({ total: it }) => it !== undefined)?.total
+  for (const winner of [input, output]) if (winner?.rival) issues.push(countConflict(winner))
+  const whole = wholeInput(view, input?.value, details.cached, details.uncached)
+  if (input !== undefined) value['input_tokens'] = whole ?? input.value
+  if (output !== undefined) value['output_tokens'] = output.value
+  if (whole !== undefined) {
+    issues.push(cacheAdded(details.cached, input!.value, input!.path))
+    delete value['total_tokens']
+  } else if (input?.rival || output?.rival) {
+    const agreed = claims.find((claim) => countsInOne(claim, value))
+    if (agreed?.total === undefined) delete value['total_tokens']
+    else value['total_tokens'] = agreed.total
+  } else if (total !== undefined) value['total_tokens'] = total
+  else if (details.total !== undefined) value['total_tokens'] = details.total
+  return value
+}
+
+/** Input with its cache tokens, if the sent count is known to exclude them; undefined if it needs no change. */
+function wholeInput(
+  view: SpanView,
+  sent: JsonValue | undefined,
+  cached: number,
+  uncached: number | undefined,
+): number | undefined {
+  const count = asNumber(sent)
+  if (count === undefined || cached === 0) return undefined
+  const beside = uncached === undefined ? isCountedBeside(view) : count === uncached
+  return beside ? count + cached : undefined
+}
+
+function cacheAdded(cached: number, input: JsonValue | undefined, path: string): Issue {
+  return {
+    code: 'cache_added',
+    severity: 'info',
+    path,
+    message: `This sender counts ${cached} cache tokens beside the ${String(input)} input tokens, so they have been added.`,
+    fix: 'Send input_tokens with cache tokens included.',
+  }
+}
+
+/** Attributes that may hold a vendor's complete response. */
+const ANSWERS = [
+  'gcp.vertex.agent.llm_response',
+  'response_data',
+  'output.value',
+  'traceloop.entity.output',
+  'langfuse.observation.output',
+  'mlflow.spanOutputs',
+] as const
+
+/** Raw usage of a vendor inside an attribute, for spans with missing or incomplete counts. */
+function answerUsage(view: SpanView): FoundUsage[] {
+  return ANSWERS.flatMap((key) => {
+    if (key === 'output.value' && view.text('output.mime_type') === 'text/plain') return []
+    const answer = view.json(key)
+    return answer === undefined ? [] : [...vendorUsage(answer, `${ATTRIBUTES}.${key}`)]
+  })
+}
+
+/** Tokens of the total beyond input and output. */
+function restOf(value: JsonObject): number {
+  const count = (key: string): number => asNumber(value[key]) ?? 0
+  return count('total_tokens') - count('input_tokens') - count('output_tokens')
+}
+
+/** Adds tokens of the total that the count attributes leave out, if the vendor's response shows their kind. */
+function completeFromAnswer(view: SpanView, value: JsonObject, issues: Issue[]): void {
+  const rest = restOf(value)
+  const { output_token_details: details } = value
+  // Reasoning tokens that have a count of their own are added by rule N3.
+  if (rest <= 0 || (isObject(details) && asNumber(details['reasoning']) === rest)) return
+  for (const answer of answerUsage(view)) {
+    if (asNumber(answer.value['total_tokens']) !== asNumber(value['total_tokens'])) continue
+    if (restOf(answer.value) !== 0) continue
+    for (const key of ['input_tokens', 'output_tokens'] as const) value[key] = answer.value[key]
+    for (const key of ['input_token_details', 'output_token_details'] as const) {
+      const [theirs, ours] = [answer.value[key], value[key]]
+      value[key] = { ...(isObject(theirs) ? theirs : {}), ...(isObject(ours) ? ours : {}) }
+    }
+    issues.push(restCounted(rest, 'as in the response next to the counts', answer.path))
+    return
+  }
+}

@@ -1,0 +1,54 @@
+import { type JsonObject, isObject } from '../../../schema/json.ts'
+import { fromVendor } from '../../tokens/vendor-usage.ts'
+import { parseLiteral } from './python-literal.ts'
+import { type SpanView, asNumber } from './view.ts'
+
+/** Printed counts are never longer. In characters. */
+const MOST_TEXT = 4096
+/** Marks before the counts in a printed Python answer: a field of an object, or an entry of a dict. */
+const MARKS = ['usage=', "'usage': "] as const
+
+/**
+ * The counts in the answer that a span of OpenInference holds as Python prints objects, as
+ * `ChatCompletion(…, usage=CompletionUsage(prompt_tokens=3, …))` or `ChatMessage(…, _meta={'usage': {…}})`: they have
+ * details that the span's attributes leave out. Undefined where they are not those of the attributes, since the text
+ * may be the model's own.
+ */
+export function printedUsage(view: SpanView): JsonObject | undefined {
+  const [input, output] = [view.number('llm.token_count.prompt'), view.number('llm.token_count.completion')]
+  const answer = view.text('output.value')
+  if (input === undefined || output === undefined || answer === undefined) return undefined
+  const printed = readPrinted(answer)
+  const usage = isObject(printed) ? fromVendor(printed) : undefined
+  const isSame = asNumber(usage?.['input_tokens']) === input && asNumber(usage?.['output_tokens']) === output
+  return isSame ? usage : undefined
+}
+
+function readPrinted(answer: string) {
+  // The counts come after the model's text.
+  const [place, mark] = MARKS.map((text) => [answer.lastIndexOf(text), text] as const).reduce((a, b) =>
+    b[0] > a[0] ? b : a,
+  )
+  if (place < 0) return undefined
+  const start = place + mark.length
+  const whole = balanced(answer.slice(start, start + MOST_TEXT))
+  if (whole === undefined) return undefined
+  return parseLiteral(
+    whole
+      .replace(/[A-Za-z_]\w{0,99}\(/g, '{')
+      .replaceAll(')', '}')
+      .replace(/([A-Za-z_]\w{0,99})=/g, "'$1': "),
+  )
+}
+
+/** The text up to the bracket that closes its first one. */
+function balanced(text: string): string | undefined {
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const letter = text[i]!
+    if (letter === '(' || letter === '{') depth++
+    else if ((letter === ')' || letter === '}') && --depth === 0) return text.slice(0, i + 1)
+    else if (depth < 0) return undefined
+  }
+  return undefined
+}

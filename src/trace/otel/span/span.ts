@@ -1,0 +1,115 @@
+import { type JsonObject, type JsonValue, isObject, text } from '../../../schema/json.ts'
+import type { MergedTraceRun } from '../../derive/merged-trace-run.ts'
+
+/** An event of a span. */
+export interface SpanEvent {
+  name: string
+  /** ISO 8601. */
+  time: string
+  attributes: JsonObject
+}
+
+/** A span as it is stored, unmapped, under `extra.otel_span`: it is mapped whenever its TraceRun is derived (D-11). */
+export interface SpanRecord {
+  /** 32 hex digits, lower case. */
+  trace_id: string
+  /** 16 hex digits, lower case. */
+  span_id: string
+  parent_span_id?: string
+  name: string
+  /** OTLP's SpanKind: 1 internal, 2 server, 3 client, 4 producer, 5 consumer, 0 unspecified. */
+  kind: number
+  scope: { name?: string; version?: string }
+  /** Attributes of the resource. */
+  resource: JsonObject
+  /** Values by flat key; lists and objects as sent, bytes as base64. */
+  attributes: JsonObject
+  events: SpanEvent[]
+  /** 0 unset, 1 ok, 2 error. */
+  status: { code: number; message?: string }
+}
+
+/** A log record that belongs to a span: a GenAI content event of the logs signal. */
+export interface SpanLog {
+  name: string
+  /** ISO 8601. */
+  time: string
+  attributes: JsonObject
+  body: JsonValue
+}
+
+/** A span with the log records that were sent for it, in no particular order. */
+export interface OtelSpan extends SpanRecord {
+  logs: SpanLog[]
+}
+
+/** The key of `extra` that holds the span. */
+export const SPAN_KEY = 'otel_span'
+/** Prefix of the keys of `extra` that hold its log records; a content hash follows. */
+export const LOG_PREFIX = 'otel_log:'
+
+/** The span that a TraceRun was sent as, with its log records; undefined for TraceRuns of the native wire. */
+export function spanOf(merged: MergedTraceRun): OtelSpan | undefined {
+  const span = merged.extra[SPAN_KEY]
+  if (!isObject(span)) return undefined
+  const logs: SpanLog[] = []
+  for (const [key, value] of Object.entries(merged.extra)) {
+    if (key.startsWith(LOG_PREFIX) && isObject(value)) logs.push(readLog(value))
+  }
+  return { ...readSpan(span), logs }
+}
+
+/** Of two records of one span the later one, unless it is an empty version of the same. */
+export function laterSpan(before: JsonObject, now: JsonObject): JsonObject {
+  return isEmpty(now) && now['name'] === before['name'] ? before : now
+}
+
+function isEmpty({ attributes, events }: JsonObject): boolean {
+  const hasAttributes = isObject(attributes) && Object.keys(attributes).length > 0
+  return !hasAttributes && !(Array.isArray(events) && events.length > 0)
+}
+
+/** Makes a valid record of any stored value: a native sender may have put anything under the key. */
+function readSpan(span: JsonObject): SpanRecord {
+  const scope = object(span['scope'])
+  const status = object(span['status'])
+  const parent = text(span['parent_span_id'])
+  const scopeName = text(scope['name'])
+  const version = text(scope['version'])
+  const message = text(status['message'])
+  return {
+    trace_id: text(span['trace_id']) ?? '',
+    span_id: text(span['span_id']) ?? '',
+    ...(parent === undefined ? {} : { parent_span_id: parent }),
+    name: text(span['name']) ?? '',
+    kind: number(span['kind']),
+    scope: {
+      ...(scopeName === undefined ? {} : { name: scopeName }),
+      ...(version === undefined ? {} : { version }),
+    },
+    resource: object(span['resource']),
+    attributes: object(span['attributes']),
+    events: (Array.isArray(span['events']) ? span['events'] : []).filter(isObject).map(readEvent),
+    status: { code: number(status['code']), ...(message === undefined ? {} : { message }) },
+  }
+}
+
+function readEvent(event: JsonObject): SpanEvent {
+  return {
+    name: text(event['name']) ?? '',
+    time: text(event['time']) ?? '',
+    attributes: object(event['attributes']),
+  }
+}
+
+function readLog(log: JsonObject): SpanLog {
+  return { ...readEvent(log), body: log['body'] ?? null }
+}
+
+function object(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function number(value: JsonValue | undefined): number {
+  return typeof value === 'number' ? value : 0
+}

@@ -1,0 +1,279 @@
+import type { JsonObject } from '../../../schema/json.ts'
+import { readScopeName, readStatus, readValue } from './proto/decode.ts'
+import {
+  type IncomingSource,
+  type IncomingSpan,
+  MARK_PREFIX,
+  type OtlpFault,
+  RecordBudget,
+  type TakeSpan,
+} from './record.ts'
+import {
+  ANY_VALUE,
+  ANY_VALUE_FIELDS,
+  ARRAY_VALUE,
+  ARRAY_VALUE_FIELDS,
+  EVENT,
+  EVENT_FIELDS,
+  KEY_VALUE,
+  KEY_VALUE_FIELDS,
+  KEY_VALUE_LIST,
+  KEY_VALUE_LIST_FIELDS,
+  knownFields,
+  LINK,
+  LINK_FIELDS,
+  RECORDS_ONLY,
+  REQUEST,
+  REQUEST_FIELDS,
+  RESOURCE_GROUP,
+  SCOPE_GROUP,
+  SCOPE_GROUPS_ONLY,
+  SPAN,
+  SPAN_FIELDS,
+} from './proto/fields.ts'
+import { ProtoReader } from './proto/reader.ts'
+import type { ProtoWriter } from './proto/writer.ts'
+
+/**
+ * The spans of an ExportTraceServiceRequest as they are to be stored: every field is checked, but the bytes are not
+ * changed. Throws AppError invalid_otlp.
+ */
+export function scanSpans(body: Buffer, take: TakeSpan, group: () => void): void {
+  const reader = new ProtoReader(body)
+  const scan: Scan = { reader, budget: new RecordBudget(), take, group }
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === REQUEST.resource_group) scanResource(scan)
+    else reader.skip(tag, REQUEST_FIELDS)
+  }
+}
+
+interface Scan {
+  reader: ProtoReader
+  budget: RecordBudget
+  take: TakeSpan
+  group: () => void
+}
+
+/** The resource may come after its spans, so its message is scanned twice. */
+function scanResource(scan: Scan): void {
+  const { reader, budget } = scan
+  scan.group()
+  const outer = reader.open()
+  const start = reader.at
+  const marks: JsonObject = {}
+  budget.reset()
+  const resource = onlyFields(reader, RESOURCE_GROUP.resource, () => scanAttributes(reader, budget, 0, marks))
+  reader.at = start
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === RESOURCE_GROUP.scope_group) scanScope(scan, resource, marks)
+    else reader.skip(tag, SCOPE_GROUPS_ONLY)
+  }
+  reader.close(outer)
+}
+
+/** Each field of the open message with the tag `wanted`, including the tag; the other fields are skipped. */
+function onlyFields(reader: ProtoReader, wanted: number, read: () => void): Uint8Array {
+  const known = knownFields({ wanted })
+  const found: Uint8Array[] = []
+  for (let from = reader.at, tag = reader.tag(); tag !== 0; from = reader.at, tag = reader.tag()) {
+    if (tag === wanted) {
+      read()
+      found.push(reader.buffer.subarray(from, reader.at))
+    } else reader.skip(tag, known)
+  }
+  return found.length === 1 ? found[0]! : Buffer.concat(found)
+}
+
+function scanScope(scan: Scan, resource: Uint8Array, marks: JsonObject): void {
+  const { reader, budget } = scan
+  scan.group()
+  const outer = reader.open()
+  const start = reader.at
+  const source: IncomingSource = {
+    resource,
+    scope: onlyFields(reader, SCOPE_GROUP.scope, () => readScopeName(reader, {})),
+    marks,
+  }
+  reader.at = start
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === SCOPE_GROUP.record) {
+      budget.reset()
+      scan.take(new ScannedSpan(reader, budget), source)
+    } else reader.skip(tag, RECORDS_ONLY)
+  }
+  reader.close(outer)
+}
+
+/** A span as a range of the body. */
+class ScannedSpan implements IncomingSpan {
+  trace_id = ''
+  span_id = ''
+  parent_span_id = ''
+  name = ''
+  start = 0
+  end = 0
+  readonly marks: JsonObject = {}
+  readonly fault: OtlpFault | undefined
+  readonly #body: Buffer
+  readonly #from: number
+  readonly #to: number
+  /** Where the attributes in `marks` are. */
+  readonly #marked: { key: string; from: number; to: number }[] = []
+
+  /** Scans the next span. */
+  constructor(reader: ProtoReader, budget: RecordBudget) {
+    const outer = reader.open()
+    this.#body = reader.buffer
+    this.#from = reader.at
+    for (let from = reader.at, tag = reader.tag(); tag !== 0; from = reader.at, tag = reader.tag())
+      this.#scanField(reader, tag, from, budget)
+    this.#to = reader.at
+    reader.close(outer)
+    this.fault = budget.fault
+  }
+
+  #scanField(reader: ProtoReader, tag: number, from: number, budget: RecordBudget): void {
+    switch (tag) {
+      case SPAN.trace_id:
+        this.trace_id = reader.hex()
+        break
+      case SPAN.span_id:
+        this.span_id = reader.hex()
+        break
+      case SPAN.parent_span_id:
+        this.parent_span_id = reader.hex()
+        break
+      case SPAN.name:
+        this.name = reader.string()
+        break
+      case SPAN.start_time:
+        this.start = reader.micros()
+        break
+      case SPAN.end_time:
+        this.end = reader.micros()
+        break
+      case SPAN.attribute: {
+        const key = scanAttribute(reader, budget, 0, this.marks)
+        if (key !== undefined) this.#marked.push({ key, from, to: reader.at })
+        break
+      }
+      case SPAN.event:
+        scanMessage(reader, budget, EVENT.attribute, EVENT.time, EVENT.name, EVENT_FIELDS)
+        break
+      case SPAN.link:
+        scanMessage(reader, budget, LINK.attribute, LINK.trace_id, LINK.span_id, LINK_FIELDS)
+        break
+      case SPAN.status:
+        readStatus(reader, { code: 0 })
+        break
+      case SPAN.trace_state:
+        reader.skipBytes()
+        break
+      case SPAN.kind:
+        reader.int64()
+        break
+      default:
+        reader.skip(tag, SPAN_FIELDS)
+    }
+  }
+
+  write(out: ProtoWriter, without: string | undefined): void {
+    let at = this.#from
+    for (const { key, from, to } of this.#marked) {
+      if (key !== without) continue
+      out.raw(this.#body.subarray(at, from))
+      at = to
+    }
+    out.raw(this.#body.subarray(at, this.#to))
+  }
+}
+
+/** An event or a link: the tags of its attributes and of its two other fields, and the numbers of all three. */
+function scanMessage(
+  reader: ProtoReader,
+  budget: RecordBudget,
+  attribute: number,
+  first: number,
+  second: number,
+  known: number,
+): void {
+  const outer = reader.open()
+  if (budget.take(0)) {
+    for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+      if (tag === attribute) scanAttribute(reader, budget, 0)
+      else reader.skip(tag, tag === first || tag === second ? 0 : known)
+    }
+  }
+  reader.close(outer)
+}
+
+/** A message whose field 1 is a list of attributes: a resource, or a kvlist. */
+function scanAttributes(reader: ProtoReader, budget: RecordBudget, depth: number, marks?: JsonObject): void {
+  const outer = reader.open()
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === KEY_VALUE_LIST.key_value) scanAttribute(reader, budget, depth, marks)
+    else reader.skip(tag, KEY_VALUE_LIST_FIELDS)
+  }
+  reader.close(outer)
+}
+
+/** Puts the attribute into `marks` and returns its name, if the name begins with MARK_PREFIX. */
+function scanAttribute(
+  reader: ProtoReader,
+  budget: RecordBudget,
+  depth: number,
+  marks?: JsonObject,
+): string | undefined {
+  const outer = reader.open()
+  let key: string | undefined
+  let value = -1
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === KEY_VALUE.key) key = markOf(reader)
+    else if (tag === KEY_VALUE.value) {
+      value = reader.at
+      scanValue(reader, budget, depth)
+    } else reader.skip(tag, KEY_VALUE_FIELDS)
+  }
+  const mark = marks === undefined ? undefined : key
+  if (mark !== undefined && value >= 0) {
+    reader.at = value
+    marks![mark] = readValue(reader, new RecordBudget(), depth)
+  }
+  reader.close(outer)
+  return mark
+}
+
+const FIRST = MARK_PREFIX.charCodeAt(0)
+
+/** The next string, if it begins with MARK_PREFIX. */
+function markOf(reader: ProtoReader): string | undefined {
+  const from = reader.skipBytes()
+  if (reader.buffer[from] !== FIRST || reader.at - from < MARK_PREFIX.length) return undefined
+  const key = reader.buffer.toString('utf8', from, reader.at)
+  return key.startsWith(MARK_PREFIX) ? key : undefined
+}
+
+/** Counts values as readValue does, so that everything stored can be read. */
+function scanValue(reader: ProtoReader, budget: RecordBudget, depth: number): void {
+  const outer = reader.open()
+  if (budget.take(depth)) {
+    for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+      if (tag === ANY_VALUE.string || tag === ANY_VALUE.bytes) reader.skipBytes()
+      else if (tag === ANY_VALUE.array) scanList(reader, budget, depth + 1)
+      else if (tag === ANY_VALUE.key_value_list) scanAttributes(reader, budget, depth + 1)
+      else if (tag === ANY_VALUE.bool || tag === ANY_VALUE.int || tag === ANY_VALUE.double)
+        reader.skip(tag, 0)
+      else reader.skip(tag, ANY_VALUE_FIELDS)
+    }
+  }
+  reader.close(outer)
+}
+
+function scanList(reader: ProtoReader, budget: RecordBudget, depth: number): void {
+  const outer = reader.open()
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === ARRAY_VALUE.value && budget.fault === undefined) scanValue(reader, budget, depth)
+    else reader.skip(tag, tag === ARRAY_VALUE.value ? 0 : ARRAY_VALUE_FIELDS)
+  }
+  reader.close(outer)
+}

@@ -1,0 +1,158 @@
+import { type Decimal, parseDecimal } from './decimal.ts'
+import { withoutProvider } from './model-name.ts'
+import { isFramework, normalizeProvider, spellingsOf } from './provider-name.ts'
+import { priceProvider } from './default-price-match.ts'
+import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
+import { type PricePattern, compilePricePattern } from './pattern.ts'
+
+/** An own price of a workspace. Costs are dollars per token as decimal strings. */
+export interface PriceEntry {
+  id: string
+  workspace_id: string
+  name: string
+  /** Pattern that must occur in the model name; see compilePricePattern. */
+  match_pattern: string
+  /** Only stored for LangSmith's clients; Weir finds the model name by the rules of the interface. */
+  match_path: string[]
+  /** Null matches every provider. */
+  provider: string | null
+  /** The entry is valid from this time on, in epoch microseconds; null = without a first day. */
+  start_time: number | null
+  /** The entry is for prompts with more tokens than this and then prices the whole request. Null for all prompts. */
+  prompt_token_threshold: number | null
+  prompt_cost: string
+  completion_cost: string
+  prompt_cost_details: Record<string, string>
+  completion_cost_details: Record<string, string>
+}
+
+interface OwnPrice {
+  price: Price
+  pattern: PricePattern
+  /** The pattern may be about names with a provider's prefix, such as `^openai/my-model$`. */
+  has_slash: boolean
+  /** Null matches every provider. */
+  provider: string | null
+  start_time: number
+  threshold: number
+}
+
+/** Number of models whose matching entries are cached; names come from clients. */
+const MAX_KNOWN = 2_000
+
+/**
+ * The prices of one workspace: own entries before the defaults. Of several that fit, one that names the provider comes
+ * first, then the one with the highest threshold that the prompt exceeds, then the one that began last.
+ */
+export function createPriceBook(entries: readonly PriceEntry[], defaults: PriceSource): PriceSource {
+  const own = entries.flatMap((entry) => toOwnPrice(entry) ?? []).sort(bySpecificity)
+  if (own.length === 0) return defaults
+  const known = new Map<string, OwnPrice[]>()
+  const fitting = (model: string, provider: string | undefined): OwnPrice[] => {
+    const key = `${provider ?? ''}\n${model}`
+    let found = known.get(key)
+    if (!found) {
+      if (known.size >= MAX_KNOWN) known.clear()
+      const names = namesOf(model, provider)
+      found = own.filter((it) => isOf(it.provider, provider) && isNamed(it, names))
+      known.set(key, found)
+    }
+    return found
+  }
+  return {
+    find(query: PriceQuery): Price | undefined {
+      if (query.model === undefined) return undefined
+      const tokens = query.input_tokens ?? 0
+      const first = fitting(query.model, query.provider).find(
+        (it) => it.start_time <= query.at && tokens > it.threshold,
+      )
+      return first?.price ?? defaults.find(query)
+    },
+  }
+}
+
+/** The price books of all workspaces that have own entries. */
+export function createPriceBooks(
+  entries: readonly PriceEntry[],
+  defaults: PriceSource,
+): (workspace_id: string) => PriceSource {
+  const groups = new Map<string, PriceEntry[]>()
+  for (const entry of entries) {
+    const group = groups.get(entry.workspace_id)
+    if (group) group.push(entry)
+    else groups.set(entry.workspace_id, [entry])
+  }
+  const books = new Map([...groups].map(([id, group]) => [id, createPriceBook(group, defaults)]))
+  return (workspace_id) => books.get(workspace_id) ?? defaults
+}
+
+/** Undefined for an entry whose pattern does not compile: another release stored it. */
+function toOwnPrice(entry: PriceEntry): OwnPrice | undefined {
+  const pattern = compilePricePattern(entry.match_pattern)
+  if ('error' in pattern) return undefined
+  return {
+    pattern,
+    has_slash: entry.match_pattern.includes('/'),
+    // A framework is never the provider of a call.
+    provider: entry.provider !== null && isFramework(entry.provider) ? null : entry.provider,
+    start_time: entry.start_time ?? Number.NEGATIVE_INFINITY,
+    threshold: entry.prompt_token_threshold ?? -1,
+    price: {
+      price_model_id: entry.id,
+      input: toRates(entry.prompt_cost, entry.prompt_cost_details),
+      output: toRates(entry.completion_cost, entry.completion_cost_details),
+      request: 0n,
+    },
+  }
+}
+
+function toRates(base: string, sent: Readonly<Record<string, string>>): Rates {
+  const details: Record<string, Decimal> = {}
+  for (const [key, amount] of Object.entries(sent)) {
+    const rate = parseDecimal(amount)
+    if (rate !== undefined) details[key] = rate
+  }
+  return { base: parseDecimal(base), details }
+}
+
+function bySpecificity(a: OwnPrice, b: OwnPrice): number {
+  return (
+    Number(b.provider !== null) - Number(a.provider !== null) ||
+    b.threshold - a.threshold ||
+    b.start_time - a.start_time ||
+    (a.price.price_model_id < b.price.price_model_id ? 1 : -1)
+  )
+}
+
+interface Names {
+  /** As stored, and without the provider's prefix, which rows of earlier releases have. */
+  plain: string[]
+  /** With the provider's prefix, as clients send it. */
+  prefixed: string[]
+}
+
+function namesOf(model: string, provider: string | undefined): Names {
+  const shown = provider === undefined ? undefined : normalizeProvider(provider)
+  const bare = withoutProvider(model, shown)
+  return {
+    plain: bare === model ? [model] : [model, bare],
+    prefixed: shown === undefined ? [] : spellingsOf(shown).map((name) => `${name}/${bare}`),
+  }
+}
+
+/**
+ * Only a pattern with a slash is tested on prefixed names: `mistral` is about models, not about all models of a
+ * provider.
+ */
+function isNamed({ pattern, has_slash }: OwnPrice, { plain, prefixed }: Names): boolean {
+  return (has_slash ? [...plain, ...prefixed] : plain).some((name) => pattern.test(name))
+}
+
+/** True for all names of one provider. */
+function isOf(wanted: string | null, provider: string | undefined): boolean {
+  if (wanted === null) return true
+  if (provider === undefined) return false
+  const [a, b] = [normalizeProvider(wanted), normalizeProvider(provider)]
+  const known = priceProvider(a)
+  return a === b || (known !== undefined && known !== 'local' && known === priceProvider(b))
+}

@@ -1,0 +1,66 @@
+import type { Issue } from '../../schema/issue.ts'
+
+/** The facts of a TraceRun that issues about prices depend on. */
+export interface PricedCall {
+  provider: string | undefined
+  model: string | undefined
+  /** Service tier in the counts; undefined for the standard one. */
+  tier: string | undefined
+}
+
+/** Issues that depend on prices. They are found when costs are computed; the lean row stores their codes. */
+export const PRICE_ISSUES = ['no_price', 'tier_not_priced'] as const
+export type PriceIssue = (typeof PRICE_ISSUES)[number]
+
+/** The issue for a code, the same at ingest, at read and after repricing. */
+export function priceIssue(code: PriceIssue, call: PricedCall): Issue {
+  return code === 'no_price' ? noPrice(call) : tierNotPriced(call)
+}
+
+function noPrice({ provider, model }: PricedCall): Issue {
+  const named = model === undefined ? 'the model is missing' : `no price matches ${nameOf(provider, model)}`
+  return {
+    code: 'no_price',
+    severity: 'info',
+    path: 'total_cost',
+    message: `The cost is unknown: ${named}.`,
+    fix:
+      model === undefined
+        ? 'Put ls_provider and ls_model_name into extra.metadata.'
+        : addPrice(provider, model),
+  }
+}
+
+function tierNotPriced({ provider, model, tier }: PricedCall): Issue {
+  return {
+    code: 'tier_not_priced',
+    severity: 'warning',
+    path: 'total_cost',
+    message: `The call had the service tier ${tier ?? '?'}, which the price of ${nameOf(provider, model)} does not have: the standard price was used.`,
+    fix: `Add a price whose prompt_cost_details and completion_cost_details name ${tier ?? 'the tier'} (docs/prices.md).`,
+  }
+}
+
+function nameOf(provider: string | undefined, model: string | undefined): string {
+  return `model ${model ?? '?'} of ${provider === undefined ? 'an unknown provider' : `provider ${provider}`}`
+}
+
+/** A command for a shell with the variables of `weir env`; the user replaces the amounts. */
+function addPrice(provider: string | undefined, model: string): string {
+  const body = priceRequest(provider, model).replaceAll("'", String.raw`'\''`)
+  const headers = '-H "x-api-key: $LANGSMITH_API_KEY" -H "content-type: application/json"'
+  const request = `curl -s "$LANGSMITH_ENDPOINT/api/v1/model-price-map" ${headers} -d '${body}'`
+  return `Add a price, in dollars per token (weir env sets both variables): ${request} Then POST /api/v1/runs/reprice with a start_time and an end_time gives the stored runs between them their costs (docs/prices.md).`
+}
+
+/** Body of the request that adds a price for the model, with placeholders as amounts. */
+function priceRequest(provider: string | undefined, model: string): string {
+  const match_pattern = `^${model.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)}$`
+  return JSON.stringify({
+    name: model,
+    match_pattern,
+    ...(provider === undefined ? {} : { provider }),
+    prompt_cost: '0.000001',
+    completion_cost: '0.000002',
+  })
+}

@@ -1,0 +1,91 @@
+import { type JsonObject, type JsonValue, isObject, text } from '../../schema/json.ts'
+import { normalizeProvider } from './provider-name.ts'
+
+/** A model name and where it was found. */
+export interface ModelName {
+  model: string
+  source: string
+  /** The name as sent, if it is a path that ends with the model's name. */
+  path?: string
+}
+
+/**
+ * The model by the precedence of the interface (metadata.ls_model_name, inputs.model, inputs.model_name), then the
+ * fallbacks of contract §2.6. `inputs` is the unwrapped side, so that `{args: [{model}]}` counts as inputs.model.
+ */
+export function findModel(
+  metadata: JsonObject,
+  inputs: JsonValue | undefined,
+  extra: JsonObject,
+  outputs: JsonValue | undefined,
+  format: string | undefined,
+): ModelName | undefined {
+  const params = object(extra['invocation_params'])
+  const lsParams = object(metadata['ls_invocation_params'])
+  const ins = object(inputs)
+  const outs = object(outputs)
+  const places: readonly (readonly [JsonValue | undefined, string])[] = [
+    [metadata['ls_model_name'], 'metadata.ls_model_name'],
+    [ins['model'], 'inputs.model'],
+    [ins['model_name'], 'inputs.model_name'],
+    [params['model'], 'extra.invocation_params.model'],
+    [params['model_name'], 'extra.invocation_params.model_name'],
+    [lsParams['model'], 'metadata.ls_invocation_params.model'],
+    [outs['model'], 'outputs.model'],
+    [outs['model_name'], 'outputs.model_name'],
+    [format, 'outputs'],
+  ]
+  for (const [value, source] of places) {
+    const model = text(value)?.trim()
+    if (!model) continue
+    const name = nameInPath(model)
+    return name === undefined ? { model: model.slice(0, 256), source } : { model: name, source, path: model }
+  }
+  return undefined
+}
+
+/** The model's name without a prefix that names its provider: `openai/gpt-4o` of openai is `gpt-4o`. */
+export function withoutProvider(model: string, provider: string | undefined): string {
+  const slash = model.indexOf('/')
+  if (slash <= 0 || provider === undefined) return model
+  return normalizeProvider(model.slice(0, slash)) === provider ? model.slice(slash + 1) || model : model
+}
+
+/**
+ * Paths that end with the name of a model: `projects/…/publishers/google/models/…`, `models/…`,
+ * `accounts/fireworks/models/…`, and Bedrock's ARNs of models and of profiles that are named after them.
+ */
+const MODEL_PATHS = [
+  /^(?:[^\s]*\/)?models\/([^/\s]+)$/,
+  /^arn:[^/\s]*:(?:foundation-model|inference-profile)\/([^/\s]+)$/,
+]
+
+function nameInPath(path: string): string | undefined {
+  if (path.length > 1024) return undefined
+  const name = MODEL_PATHS.map((pattern) => pattern.exec(path)?.[1]).find((it) => it !== undefined)
+  return name?.slice(0, 256)
+}
+
+/** The provider in the path of a model; undefined without one. */
+export function providerInPath(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined
+  if (path.startsWith('arn:')) return 'aws.bedrock'
+  const named = /(?:^|\/)publishers\/([^/\s]+)\//.exec(path)?.[1] ?? /^accounts\/([^/\s]+)\//.exec(path)?.[1]
+  if (named !== undefined) return named
+  return /\bmodels\/(?:gemini|gemma|learnlm|imagen|text-embedding-0)/.test(path) ? 'google' : undefined
+}
+
+/** The provider in the name of a model, if the name is a path (see `nameInPath`). */
+export function providerOfModel(model: string | undefined): string | undefined {
+  return model !== undefined && nameInPath(model) !== undefined ? providerInPath(model) : undefined
+}
+
+/** True for vendors that bill reasoning tokens which are in the total but may be missing in input and output. */
+export function billsThoughts(provider: string | undefined, model: string | undefined): boolean {
+  if (provider === 'google' || /^(?:x[-_]?ai|grok)$/.test(provider ?? '')) return true
+  return /(?:^|[/.])(?:gemini|grok)-/.test(model ?? '')
+}
+
+function object(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}

@@ -1,0 +1,41 @@
+import { rowFormat, string, ticks, uuid } from './row-format.ts'
+
+/** A feedback record as stored: the client's JSON and the ids by which it is found. */
+export interface FeedbackRow {
+  workspace_id: string
+  /** The TraceRun that it is about; NIL_UUID for feedback on a whole session. */
+  run_id: string
+  feedback_id: string
+  /** NIL_UUID when not sent. */
+  trace_id: string
+  /** Epoch milliseconds. Of two records with one id the one received later is kept. */
+  received_at: number
+  /** JSON text of the record as sent. */
+  body: string
+}
+
+/** Rows of table `feedback`. */
+export const FEEDBACK_ROWS = rowFormat<FeedbackRow>({
+  workspace_id: uuid,
+  run_id: uuid,
+  feedback_id: uuid,
+  trace_id: uuid,
+  received_at: ticks,
+  body: string,
+})
+
+const NULLABLE = ['run_id', 'trace_id', 'score', 'value', 'comment', 'correction'] as const
+
+/** Fields that clients expect in an answer, sent or not: the Python client refuses a record without `trace_id`. */
+export const FEEDBACK_FIELDS = ['id', 'created_at', 'modified_at', ...NULLABLE] as const
+
+/** The values of those FEEDBACK_FIELDS that a record was sent without. */
+export function unsaidFeedback(
+  said: readonly string[],
+  { feedback_id, received_at }: Pick<FeedbackRow, 'feedback_id' | 'received_at'>,
+): Record<string, string | null> {
+  const received = new Date(received_at).toISOString()
+  const known: Record<string, string> = { id: feedback_id, created_at: received, modified_at: received }
+  const unsaid = FEEDBACK_FIELDS.filter((field) => !said.includes(field))
+  return Object.fromEntries(unsaid.map((field) => [field, known[field] ?? null]))
+}

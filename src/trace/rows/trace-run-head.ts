@@ -1,0 +1,102 @@
+import { parseUuid } from '../../base/ids.ts'
+import type { JsonObject, JsonValue } from '../../schema/json.ts'
+import { dottedOrderFault, type Fault, idFault, type Op, timeFault, unprocessable } from '../decode/faults.ts'
+import { parseDottedOrder } from '../derive/lineage/dotted-order.ts'
+import { parseTime } from '../derive/time.ts'
+
+/** Longest project name, in UTF-16 units; the rest is cut off. */
+const MAX_SESSION_NAME = 512
+
+/** The facts that decoding needs from a record. */
+export interface HeadFacts {
+  /** It has an end_time. */
+  ended: boolean
+  /** Project as named, normalised; null when not named. */
+  session_id: string | null
+  session_name: string | null
+}
+
+/**
+ * Checks the record of TraceRun `runId` (a normal uuid; `sentId` as the client wrote it) and returns the facts that
+ * decoding needs. A fault is only what makes the record impossible to store or place (ids, times, a contradictory
+ * dotted_order: schemas/trace-run.schema.json); the rest is stored as sent and judged when the TraceRun is derived.
+ */
+export function checkHead(head: JsonObject, op: Op, runId: string, sentId: string): HeadFacts | Fault {
+  const id = head['id'] === runId ? runId : optionalUuid(head['id'])
+  if (id === undefined) return idFault(op, sentId, 'id')
+  if (id !== null && id !== runId) {
+    return unprocessable('invalid_run_id', 'id', `The record has the id ${id}, it was sent as ${runId}.`)
+  }
+  const traceId = optionalUuid(head['trace_id'])
+  if (traceId === undefined) return idFault(op, sentId, 'trace_id')
+  const parentId = optionalUuid(head['parent_run_id'])
+  if (parentId === undefined) return idFault(op, sentId, 'parent_run_id')
+  const sessionId = optionalUuid(head['session_id'])
+  if (sessionId === undefined) return idFault(op, sentId, 'session_id')
+  if (isBadTime(head['start_time'])) return timeFault('start_time')
+  if (isBadTime(head['end_time'])) return timeFault('end_time')
+  const order = checkDottedOrder(head['dotted_order'], op, { runId, traceId, parentId })
+  if (order !== undefined) return order
+  return {
+    ended: isPresent(head['end_time']),
+    session_id: sessionId,
+    session_name: sessionName(head['session_name']),
+  }
+}
+
+/** A uuid in normal form; null when it is absent, null or ''; undefined when it is anything else. */
+function optionalUuid(value: JsonValue | undefined): string | null | undefined {
+  return isPresent(value) && value !== '' ? parseUuid(value) : null
+}
+
+function isPresent(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null
+}
+
+function isBadTime(value: JsonValue | undefined): boolean {
+  return isPresent(value) && parseTime(value) === undefined
+}
+
+/** A project's name as it is stored: trimmed and cut to the limit; null when there is none. */
+export function sessionName(value: JsonValue | undefined): string | null {
+  if (typeof value !== 'string') return null
+  const name = value.trim().slice(0, MAX_SESSION_NAME)
+  return name === '' ? null : name
+}
+
+interface Ids {
+  runId: string
+  traceId: string | null
+  parentId: string | null
+}
+
+/** The invariants of contract §1.5; an update may leave out the parent, a create may not. */
+function checkDottedOrder(value: JsonValue | undefined, op: Op, ids: Ids): Fault | undefined {
+  if (!isPresent(value) || value === '') return undefined
+  const reason = typeof value === 'string' ? contradiction(value, op, ids) : 'dotted_order must be a string'
+  if (reason === undefined) return undefined
+  return dottedOrderFault(reason, {
+    run_id: ids.runId,
+    trace_id: ids.traceId ?? '',
+    dotted_order: typeof value === 'string' ? value : `(${typeof value})`,
+    parent_run_id: ids.parentId ?? '',
+  })
+}
+
+function contradiction(text: string, op: Op, { runId, traceId, parentId }: Ids): string | undefined {
+  const parsed = parseDottedOrder(text)
+  if (!parsed.ok) return `dotted_order has an invalid format: ${parsed.reason}`
+  const { segments } = parsed
+  const count = segments.length
+  if (parentId !== null && count < 2) return 'dotted_order must contain at least two parts for child runs'
+  if (parentId === null && count > 1 && op === 'post') {
+    return 'dotted_order must contain a single part for root runs'
+  }
+  if (segments[count - 1]!.id !== runId) return 'run_id does not match last part of dotted_order'
+  if (traceId !== null && segments[0]!.id !== traceId)
+    return 'trace_id does not match first part of dotted_order'
+  if (parentId !== null && segments[count - 2]!.id !== parentId) {
+    return 'parent_run_id does not match second to last part of dotted_order'
+  }
+  return undefined
+}

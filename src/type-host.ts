@@ -1,4 +1,0 @@
-import { serveTypeSchemas } from './graph/type-schemas-child.ts'
-
-// The composition root of the process that reads schemas from the TypeScript types of a deployment's graphs.
-serveTypeSchemas()

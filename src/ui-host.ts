@@ -1,4 +1,0 @@
-import { serveUiBundles } from './graph/ui-bundles-child.ts'
-
-// The composition root of the process that bundles a deployment's UI components.
-serveUiBundles()

@@ -1,0 +1,38 @@
+/** The number of traces that a workspace or a key may send in a calendar month (UTC). */
+export interface UsageLimit {
+  id: string
+  organization_id: string
+  /** Exactly one of the two is set. */
+  workspace_id: string | null
+  api_key_id: string | null
+  limit_type: 'monthly_traces'
+  limit_value: number
+  /** `soft` warns, `hard` refuses. */
+  mode: 'soft' | 'hard'
+  /** Epoch milliseconds. */
+  created_at: number
+  updated_at: number
+}
+
+/** The fields of a limit that callers set. */
+export type UsageLimitFields = Omit<UsageLimit, 'id' | 'created_at' | 'updated_at'>
+
+/** Monthly limits as set by their organization. */
+export interface UsageLimitStore {
+  /** Oldest first. */
+  list(organization_id: string): Promise<UsageLimit[]>
+  /** Sets the limit of that workspace or key: it has one at most. */
+  put(fields: UsageLimitFields): Promise<UsageLimit>
+  /** False when the organization has none with that id. */
+  remove(organization_id: string, id: string): Promise<boolean>
+  /** Every limit; changes of another process are included within seconds. Synchronous when nothing must be read. */
+  snapshot(): readonly UsageLimit[] | Promise<readonly UsageLimit[]>
+}
+
+/** Counts in the store. */
+export interface TraceTally {
+  /** Traces counted for the limited workspace or key in `[start, end)`, epoch milliseconds. */
+  count(limit: UsageLimit, start: number, end: number): Promise<number>
+  /** Those of the traces that are already counted. */
+  known(workspace_id: string, trace_ids: readonly string[]): Promise<ReadonlySet<string>>
+}

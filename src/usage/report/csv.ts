@@ -1,0 +1,80 @@
+import type { GranularUsage, UsageDetails, UsageStride } from '../../schema/types.gen.ts'
+import { strideMillis } from './stride.ts'
+import { formatUsageTime } from './time.ts'
+
+/** A cost is text, but is written as a number. */
+type Sum = string | number | null
+
+/** Column titles by the key in `dimensions`. */
+const DIMENSIONS = {
+  workspace_id: 'Workspace ID',
+  workspace_name: 'Workspace Name',
+  project_id: 'Project ID',
+  project_name: 'Project Name',
+  user_id: 'User ID',
+  user_email: 'User Email',
+  api_key_short_key: 'API Key Short Key',
+} as const
+
+const MODEL_DIMENSIONS = { ...DIMENSIONS, provider: 'Provider', model: 'Model' } as const
+
+/** Column titles by the name of the sum. */
+const SUMS = {
+  llm_runs: 'LLM Runs',
+  prompt_tokens: 'Prompt Tokens',
+  completion_tokens: 'Completion Tokens',
+  total_tokens: 'Total Tokens',
+  prompt_cost: 'Prompt Cost',
+  completion_cost: 'Completion Cost',
+  total_cost: 'Total Cost',
+  estimated_prompt_tokens: 'Estimated Prompt Tokens',
+  estimated_completion_tokens: 'Estimated Completion Tokens',
+  estimated_cost: 'Estimated Cost',
+} as const
+
+interface Line {
+  time_bucket: string
+  dimensions: object
+}
+
+/**
+ * The usage report as CSV (RFC 4180, CRLF after every line): always the ten columns, of which those are filled by which
+ * the report is grouped. A cell that a spreadsheet would read as a formula begins with a tab.
+ */
+export function usageCsv(report: GranularUsage): string {
+  return csv(report.stride, report.usage, DIMENSIONS, { traces: 'Traces' })
+}
+
+/** Tokens and costs as CSV, like `usageCsv`: further columns for provider, model and each sum. */
+export function usageDetailsCsv(report: UsageDetails): string {
+  return csv(report.stride, report.usage, MODEL_DIMENSIONS, SUMS)
+}
+
+function csv<S extends string>(
+  stride: UsageStride,
+  lines: readonly (Line & Record<NoInfer<S>, Sum>)[],
+  dimensions: Readonly<Record<string, string>>,
+  sums: Readonly<Record<S, string>>,
+): string {
+  const keys = Object.keys(dimensions)
+  const fields = Object.keys(sums) as S[]
+  const header = [
+    'Time Bucket Start',
+    'Time Bucket End',
+    ...Object.values(dimensions),
+    ...fields.map((field) => sums[field]),
+  ]
+  const rows = lines.map((line) => {
+    const end = formatUsageTime(Date.parse(line.time_bucket) + strideMillis(stride))
+    const known: Readonly<Record<string, string | null>> = { ...line.dimensions }
+    const group = keys.map((key) => textCell(known[key] ?? ''))
+    return [line.time_bucket, end, ...group, ...fields.map((field) => line[field] ?? '')]
+  })
+  return [header, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
+}
+
+/** Text that begins with one of `= + - @`, tab or CR gets a tab before it (trace-ingest §5). */
+function textCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `\t${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

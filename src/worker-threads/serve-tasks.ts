@@ -1,0 +1,87 @@
+import { parentPort } from 'node:worker_threads'
+import { AppError, type ErrorCode } from '../base/errors.ts'
+
+/** The result of a handler: the value, and its buffers that may be transferred instead of copied. */
+export interface TaskReply {
+  value: unknown
+  transfer?: readonly ArrayBuffer[]
+}
+
+/** One task of a lane, run in a worker thread; an AppError that it throws reaches the caller unchanged. */
+export type TaskHandler = (input: unknown) => TaskReply | Promise<TaskReply>
+
+/** From the pool to a thread. */
+export interface TaskRequest {
+  id: number
+  name: string
+  input: unknown
+}
+
+/** An error as a message between threads; `code` is null for anything that was not an AppError. */
+export interface TaskFailure {
+  code: ErrorCode | null
+  message: string
+  details: unknown
+  stack: string | undefined
+}
+
+/** From a thread to the pool. */
+export type TaskMessage =
+  | { kind: 'ready' }
+  | { kind: 'done'; id: number; value: unknown }
+  | { kind: 'failed'; id: number; failure: TaskFailure }
+
+/**
+ * The worker's side of a WorkerPool: runs tasks one after the other, in order of arrival. Call it once, at the end of
+ * the lane's entry module; from then on the thread counts as started.
+ */
+export function serveTasks(handlers: Readonly<Record<string, TaskHandler>>): void {
+  const port = parentPort
+  if (port === null) throw new Error('serveTasks runs in a worker thread only')
+  const send = (message: TaskMessage, transfer: readonly ArrayBuffer[] = []): void =>
+    port.postMessage(message, [...transfer])
+
+  const answer = async ({ id, name, input }: TaskRequest): Promise<void> => {
+    try {
+      const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined
+      if (handler === undefined) throw new Error(`No task is named ${name}`)
+      const reply = await handler(input)
+      send({ kind: 'done', id, value: reply.value }, reply.transfer)
+    } catch (thrown) {
+      const failure = describeFailure(thrown)
+      try {
+        send({ kind: 'failed', id, failure })
+      } catch {
+        // details that cannot be cloned must not prevent the response
+        send({ kind: 'failed', id, failure: { ...failure, details: undefined } })
+      }
+    }
+  }
+
+  let last: Promise<void> = Promise.resolve()
+  port.on('message', (request: TaskRequest) => {
+    last = last.then(() => answer(request))
+  })
+  send({ kind: 'ready' })
+}
+
+function describeFailure(thrown: unknown): TaskFailure {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const known = error instanceof AppError ? error : null
+  return {
+    code: known?.code ?? null,
+    message: error.message,
+    details: known?.details,
+    stack: error.stack,
+  }
+}
+
+/** The error that a handler threw, rebuilt: the same AppError, or `internal` with the original as cause. */
+export function reviveFailure(failure: TaskFailure): AppError {
+  const { code, message, details, stack } = failure
+  const original = new Error(message)
+  if (stack !== undefined) original.stack = stack
+  return code === null
+    ? new AppError('internal', { cause: original })
+    : new AppError(code, { message, details, cause: original })
+}

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
+import { greeter, type Project } from '../../support/deploy-project.ts'
+import { eventually } from '../../support/eventually.ts'
+import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+const SECRET = 'a-secret-of-the-project'
+
+let dir: string
+let folder: string
+let weir: WeirProcess
+const children = new Set<ChildProcess>()
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'weir-deploy-command-'))
+  folder = join(dir, 'Support_Bot')
+  weir = await startWeir(join(dir, 'data'), { DEPLOY_MAX_SOURCE_BYTES: '64KiB' })
+})
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  expect(await weir.stop()).toBe(0)
+  await rm(dir, { recursive: true, force: true })
+})
+
+async function write(project: Project): Promise<void> {
+  for (const [path, text] of Object.entries(project)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+}
+
+function start(args: readonly string[], cwd = folder, env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [MAIN, 'deploy', ...args], {
+    cwd,
+    env: {
+      ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE, DATA_DIR: join(dir, 'none') },
+      ...{ LANGSMITH_ENDPOINT: weir.url, ...env },
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  children.add(child)
+  child.once('close', () => children.delete(child))
+  return child
+}
+
+/** Runs `weir deploy` in the folder of the project and returns its result. */
+async function weirDeploy(args: readonly string[], cwd?: string, env?: Record<string, string>) {
+  const child = start(args, cwd, env)
+  const [stdout, stderr, code] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    new Promise<number | null>((resolve) => child.on('close', resolve)),
+  ])
+  return { code, stdout, stderr }
+}
+
+describe('weir deploy', () => {
+  it('deploys a project, shows what fails, rolls back, shows logs and deletes', async () => {
+    // The key is read from the project's .env, and is no secret of the deployment.
+    await write({ ...greeter('one'), '.env': `GREETING=${SECRET}\nLANGSMITH_API_KEY=${KEY}\n` })
+    const first = await weirDeploy([])
+    expect(first).toMatchObject({ code: 0, stdout: `${weir.url}/deployments/support-bot\n` })
+    expect(first.stderr).toMatch(
+      /✓ langgraph\.json +1 graph: agent\n.*✓ source +2 files.*✓ revision 1 .*✓ switched/s,
+    )
+    // The web interface has no page of that deployment yet: no link to it is printed.
+    expect(first.stderr).not.toContain('/studio')
+    const run = { assistant_id: 'agent', input: {} }
+    const answer = await weir.fetch('/deployments/support-bot/runs/wait', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(run),
+    })
+    expect(await answer.json()).toEqual({ said: `one ${SECRET}` })
+    const shown = await weir.json<{ resources: { secrets: { name: string }[] }[] }>('/v2/deployments')
+    expect(shown.resources[0]?.secrets.map(({ name }) => name)).toEqual(['GREETING'])
+
+    await write({ 'src/agent.ts': greeter('two')['src/agent.ts'] ?? '' })
+    const second = await weirDeploy(['--name', 'Support Bot', '--json'])
+    expect(second.code).toBe(0)
+    const events = second.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event: string })
+    expect(events[0]).toMatchObject({ event: 'warn', message: 'The name is used as "support-bot".' })
+    expect(events.at(-1)).toMatchObject({ event: 'result', status: 'succeeded' })
+
+    await write({ 'src/agent.ts': "import 'no-such-package'\n" })
+    const failed = await weirDeploy([])
+    expect(failed).toMatchObject({ code: 1, stdout: '' })
+    expect(failed.stderr).toMatch(
+      /✗ started +src\/agent\.ts:1 .*no-such-package.*revision 3 failed; revision 2 goes on/s,
+    )
+
+    const back = await weirDeploy(['rollback', 'support-bot'])
+    expect(back).toMatchObject({ code: 0, stdout: first.stdout })
+    const revisions = await weirDeploy(['revisions', 'support-bot'])
+    expect(revisions.stdout).toMatch(
+      /4 +SERVING.*as revision 1\n3 +DEPLOY_FAILED.*\n2 +REPLACED.*\n1 +REPLACED/,
+    )
+    const list = await weirDeploy(['list'])
+    expect(list.stdout).toMatch(/support-bot +dev +READY +4 +process, not isolated/)
+
+    const tail = start(['logs', 'support-bot', '--type', 'server', '--follow', '--limit', '1'])
+    let lines = ''
+    tail.stdout.on('data', (text: Buffer) => (lines += text.toString()))
+    await eventually(async () => {
+      await weir.json('/deployments/support-bot/runs/wait', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(run),
+      })
+      expect(lines).toMatch(/INFO +saying one \*\*\*/)
+    })
+    const ended = new Promise((resolve) => tail.once('close', resolve))
+    tail.kill('SIGINT')
+    expect(await ended).toBe(130)
+
+    const unsure = await weirDeploy(['delete', 'support-bot'])
+    expect(unsure).toMatchObject({ code: 2, stderr: expect.stringContaining('Add --force') })
+    expect(await weirDeploy(['delete', 'support-bot', '--force'])).toMatchObject({ code: 0, stdout: '' })
+    expect((await weir.fetch('/deployments/support-bot/info')).status).toBe(404)
+  })
+
+  it('P-43: says what is wrong with a call, and ends with 2 when it could not ask, else 1', async () => {
+    await write({ ...greeter('one'), '.env': '' })
+    const key = { WEIR_API_KEY: KEY }
+    const unknown = '01990000-0000-7000-8000-000000000000'
+    const wrong: [args: string[], code: number, says: string, cwd?: string, env?: Record<string, string>][] =
+      [
+        [[], 2, 'There is no langgraph.json in this folder', dir],
+        [['--deployment-type', 'test'], 2, 'must be dev or prod'],
+        [['list'], 2, 'There is no API key: pass --api-key, or set WEIR_API_KEY'],
+        [['list'], 2, '(401)', folder, { WEIR_API_KEY: 'wrong' }],
+        [['list', '--url', 'https://api.smith.langchain.com'], 2, 'is LangSmith', folder, key],
+        [
+          ['delete', unknown, '--force'],
+          1,
+          `There is no deployment ${unknown}; weir deploy list`,
+          folder,
+          key,
+        ],
+        [['rollback'], 2, 'rollback takes one name or id', folder, key],
+      ]
+    for (const [args, code, says, cwd, env] of wrong)
+      expect([args, await weirDeploy(args, cwd, env)]).toMatchObject([
+        args,
+        { code, stderr: expect.stringContaining(says) },
+      ])
+    const noise = Array.from({ length: 20_000 }, () => Math.random().toString(36)).join('')
+    await write({ 'data/large.txt': noise })
+    const large = await weirDeploy([], folder, key)
+    expect(large).toMatchObject({ code: 2, stderr: expect.stringContaining('data/large.txt (0.') })
+    expect(large.stderr).toContain('add them to .dockerignore')
+  })
+})

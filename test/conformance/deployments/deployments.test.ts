@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@langchain/langgraph-sdk'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLogger } from '../../../src/base/log.ts'
+import { readConfig } from '../../../src/config.ts'
+import type { DeploymentHosting, HostedDeployment, HostedRevision } from '../../../src/deploy/hosting.ts'
+import { startServer, type WeirServer } from '../../../src/start/server.ts'
+import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
+import { eventually } from '../../support/eventually.ts'
+
+const DIR = fileURLToPath(new URL('../../fixtures/deployments/', import.meta.url))
+const KEY = 'deployments_key_0123456789'
+
+let server: WeirServer
+let hosting: DeploymentHosting
+let folder: string
+let lines: string[]
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-deployments-'))
+  const config = readConfig({
+    ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', DEPLOYMENT_PORT: '0' },
+    ...{ OTLP_GRPC_PORT: 'off', DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY },
+    ...{ GRAPHS: join(DIR, 'langgraph.json'), DEPLOYMENT_NAME: 'own', DEPLOY_DRAIN_SECONDS: '2' },
+  })
+  server = await startServer(config, { logger: createLogger({ level: 'silent' }) })
+  if (server.hosting === undefined) throw new Error('nothing can be hosted')
+  hosting = server.hosting
+})
+
+afterAll(async () => {
+  await server.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+function deployment(name: string): HostedDeployment {
+  const limits = { hosts: 2, warm: 1, memory_bytes: 1 << 30 }
+  return { id: randomUUID(), name, workspace_id: server.identity.workspace.id, type: 'dev', limits }
+}
+
+function revision(number: number, config_path = 'langgraph.json'): HostedRevision {
+  return { id: randomUUID(), number, dir: DIR, config_path, env: { MARK: `r${number}` } }
+}
+
+function activate(to: HostedDeployment, wanted: HostedRevision) {
+  lines = []
+  return hosting.activate(to, wanted, {
+    log: (line) => void lines.push(line),
+    signal: new AbortController().signal,
+  })
+}
+
+function clientOf(name: string): Client {
+  return new Client({ apiUrl: `${server.url}/deployments/${name}`, apiKey: KEY })
+}
+
+function get(path: string): Promise<Response> {
+  return fetch(`${server.url}${path}`, { headers: { 'x-api-key': KEY } })
+}
+
+/** The state after a whole run. */
+async function stepsOf(name: string): Promise<unknown> {
+  const values = await clientOf(name).runs.wait(null, 'agent', { input: {} })
+  return (values as { steps: unknown }).steps
+}
+
+describe('several deployments in one server', () => {
+  it('have their own paths, graphs and rows', async () => {
+    const [one, two] = [deployment('one'), deployment('two')]
+    hosting.announce(one, 'It is being built.')
+    const early = await get('/deployments/one/info')
+    expect([early.status, await early.json()]).toMatchObject([503, { code: 'deployment_not_ready' }])
+    expect(early.headers.get('retry-after')).not.toBeNull()
+    await activate(one, revision(1))
+    expect(lines).toHaveLength(3)
+    await activate(two, revision(2))
+    expect([await stepsOf('one'), await stepsOf('two')]).toEqual([
+      ['begin r1', 'end r1'],
+      ['begin r2', 'end r2'],
+    ])
+    const { thread_id } = await clientOf('one').threads.create()
+    await clientOf('one').crons.create('agent', { schedule: '0 0 1 1 *' })
+    expect(await clientOf('one').crons.search()).toHaveLength(1)
+    for (const other of ['two', 'own']) {
+      await expect(clientOf(other).threads.get(thread_id)).rejects.toMatchObject({ status: 404 })
+      expect(await clientOf(other).crons.search()).toEqual([])
+    }
+    const report = await hosting.remove(one)
+    expect(report).toMatchObject({ erased: { crons: 1 } })
+    expect((await get('/deployments/one/info')).status).toBe(404)
+    expect(await stepsOf('two')).toEqual(['begin r2', 'end r2'])
+    // Under a new id the name is free, and nothing of the earlier one is left.
+    await activate(deployment('one'), revision(3))
+    await expect(clientOf('one').threads.get(thread_id)).rejects.toMatchObject({ status: 404 })
+    expect(await hosting.remove(one)).toMatchObject({ cancelled_runs: 0, erased: { crons: 0, threads: 0 } })
+  })
+
+  it('P-33: end runs on the revision that began them, and go on on the new one after the time limit', async () => {
+    const it = deployment('switched')
+    const [first, second] = [revision(1), revision(2)]
+    await activate(it, first)
+    const client = clientOf('switched')
+    const ends = join(folder, 'ends')
+    const stays = join(folder, 'stays')
+    const quick = await client.threads.create()
+    const slow = await client.threads.create()
+    const [a, b] = await Promise.all([
+      client.runs.create(quick.thread_id, 'agent', { input: { file: ends } }),
+      client.runs.create(slow.thread_id, 'agent', { input: { file: stays } }),
+    ])
+    const joined = client.runs.join(slow.thread_id, b.run_id)
+    await eventually(async () => expect(hosting.status(it.id)?.active?.runs).toBe(2))
+    await eventually(async () =>
+      expect((await client.threads.getState(slow.thread_id)).values).toMatchObject({ steps: ['begin r1'] }),
+    )
+    expect(await activate(it, second)).toMatchObject({ draining_runs: 2 })
+    expect(hosting.status(it.id)).toMatchObject({
+      active: { revision_id: second.id, runs: 0 },
+      draining: [{ revision_id: first.id, runs: 2 }],
+    })
+    expect(await stepsOf('switched')).toEqual(['begin r2', 'end r2'])
+    await writeFile(ends, '')
+    expect(await client.runs.join(quick.thread_id, a.run_id)).toMatchObject({ steps: ['begin r1', 'end r1'] })
+    await eventually(async () => expect(hosting.status(it.id)?.active?.runs).toBe(1))
+    await writeFile(stays, '')
+    expect(await joined).toMatchObject({ steps: ['begin r1', 'end r2'] })
+    const revisionOf = async (thread: string, run: string) =>
+      ((await client.runs.get(thread, run)) as unknown as { weir: object }).weir
+    expect(await revisionOf(quick.thread_id, a.run_id)).toMatchObject({ revision_id: first.id, attempt: 1 })
+    expect(await revisionOf(slow.thread_id, b.run_id)).toMatchObject({ revision_id: second.id, attempt: 2 })
+  })
+
+  it('P-34: a revision that cannot be started changes nothing', async () => {
+    const it = deployment('steady')
+    await expect(activate(it, revision(1, 'broken.json'))).rejects.toMatchObject({
+      code: 'deployment_failed',
+      details: { graph: 'agent', file: join(DIR, 'broken.mjs'), line: 1 },
+    })
+    const refused = await get('/deployments/steady/info')
+    expect([refused.status, await refused.text()]).toEqual([503, expect.stringContaining('no-such-package')])
+    const good = revision(2)
+    await activate(it, good)
+    await expect(activate(it, revision(3, 'broken.json'))).rejects.toMatchObject({
+      code: 'deployment_failed',
+    })
+    expect(hosting.status(it.id)).toMatchObject({ active: { revision_id: good.id }, draining: [] })
+    expect(await stepsOf('steady')).toEqual(['begin r2', 'end r2'])
+  })
+})

@@ -1,0 +1,203 @@
+import { context } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { dashed } from '../../../../src/base/ids.ts'
+import { eventually, PATIENCE_MS } from '../../../support/eventually.ts'
+import { FIRST_PIECE_MS, WEATHER_CALL, WEATHER_REPLY } from '../../../support/servers/fake-vendor.ts'
+import { type ClientSetup, useClientSetup } from '../../langsmith/js/client-setup.ts'
+import type { ReadTrace, ReadTraceRun } from '../../traces/corpus-facts.ts'
+
+/** An application with tracing, set up as in OpenTelemetry's documentation. */
+export interface InstrumentedApp {
+  /** Exports to the server, as protobuf. */
+  provider: TracerProvider
+  /** Base of the fake OpenAI. */
+  vendorUrl: string
+  /** A client of it. */
+  openai: OpenAI
+  /**
+   * Runs `work` below a span of the application's own, sends all spans, and returns the trace once it has that many
+   * TraceRuns, including the application's, and all have ended.
+   */
+  trace(count: number, work: () => Promise<unknown>): Promise<ReadTrace>
+}
+
+/** One for the tests of a file; every response to it is compared with the server's OpenAPI document. */
+export function useInstrumentedApp(): () => InstrumentedApp {
+  const setup = useClientSetup()
+  let provider: TracerProvider
+
+  beforeAll(() => {
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+    const exporter = new OTLPTraceExporter({
+      url: `${setup().proxy.url}/otel/v1/traces`,
+      headers: { 'x-api-key': setup().weir.key, 'Langsmith-Project': 'instrumented' },
+      timeoutMillis: PATIENCE_MS,
+    })
+    const resource = resourceFromAttributes({ 'service.name': 'instrumented-app' })
+    const processor = new BatchSpanProcessor({ exporter, exportTimeoutMillis: PATIENCE_MS })
+    provider = new TracerProvider({ resource, spanProcessors: [processor] })
+  })
+  afterAll(async () => {
+    await provider.shutdown()
+    context.disable()
+  })
+
+  async function trace(count: number, work: () => Promise<unknown>): Promise<ReadTrace> {
+    const traceId = await provider.getTracer('app').startActiveSpan('app', async (span) => {
+      await work().finally(() => span.end())
+      return span.spanContext().traceId
+    })
+    await provider.forceFlush({ timeoutMillis: PATIENCE_MS })
+    return await readEndedTrace(setup(), traceId, count)
+  }
+
+  return () => {
+    const vendorUrl = `${setup().vendor.url}/v1`
+    return {
+      provider,
+      vendorUrl,
+      openai: new OpenAI({ apiKey: 'none', baseURL: vendorUrl, maxRetries: 0 }),
+      trace,
+    }
+  }
+}
+
+/** The trace of OpenTelemetry's id once it has that many TraceRuns and all have ended, read through the proxy. */
+export async function readEndedTrace(
+  { weir, proxy }: ClientSetup,
+  traceId: string,
+  count: number,
+): Promise<ReadTrace> {
+  return await eventually(async () => {
+    const answer = await weir.request(`${proxy.url}/api/v1/traces/${dashed(traceId)}`)
+    expect(answer.status).toBe(200)
+    const read = (await answer.json()) as ReadTrace
+    expect(read.runs.map(({ name }) => name)).toHaveLength(count)
+    expect(read.runs.filter(({ end_time }) => end_time === null)).toEqual([])
+    expect(read.root).not.toBeNull()
+    return read
+  })
+}
+
+/** All four requirements of an llm TraceRun are fulfilled. */
+export const ALL_OK = {
+  run_type: { ok: true },
+  format: { ok: true },
+  model: { ok: true },
+  usage: { ok: true },
+}
+/** The same, except for counts, which the instrumentation does not send. */
+export const ALL_BUT_USAGE = { ...ALL_OK, usage: { ok: false } }
+
+/** A text block in a list, as canonical messages hold it. */
+export const text = (said: string) => [{ type: 'text', text: said }]
+
+/** The llm TraceRuns of a trace, in the order of their start. */
+export function llmsOf({ runs }: ReadTrace): ReadTraceRun[] {
+  return runs.filter(({ run_type }) => run_type === 'llm')
+}
+
+/** The totals are the sum of the model calls and of nothing else; each call has a cost. */
+export function expectOnlyLlmsCounted(trace: ReadTrace): void {
+  const llms = llmsOf(trace)
+  expect(llms.length).toBeGreaterThan(0)
+  const sum = (key: 'prompt_tokens' | 'completion_tokens' | 'total_tokens') =>
+    llms.reduce((all, llm) => all + llm[key], 0)
+  expect(trace.totals).toMatchObject({
+    llm_runs: llms.length,
+    prompt_tokens: sum('prompt_tokens'),
+    completion_tokens: sum('completion_tokens'),
+    total_tokens: sum('total_tokens'),
+  })
+  for (const { total_cost } of llms) expect(Number(total_cost)).toBeGreaterThan(0)
+  const costs = llms.reduce((all, { total_cost }) => all + Number(total_cost), 0)
+  expect(Number(trace.totals.total_cost)).toBeCloseTo(costs, 12)
+}
+
+/** Between the vendor's own delay and the whole call. */
+export function expectFirstToken(traceRun: ReadTraceRun): void {
+  const first = traceRun.llm!.time_to_first_token_ms
+  const whole = Date.parse(String(traceRun.end_time)) - Date.parse(traceRun.start_time)
+  expect(first).toBeGreaterThanOrEqual(FIRST_PIECE_MS - 2)
+  expect(first).toBeLessThanOrEqual(whole + 1)
+}
+
+export const HELLO: OpenAI.ChatCompletionMessageParam[] = [
+  { role: 'system', content: 'You are a helpful assistant.' },
+  { role: 'user', content: 'Hi there' },
+]
+
+export const WEATHER_TOOLS: OpenAI.ChatCompletionFunctionTool[] = [
+  {
+    type: 'function',
+    function: {
+      name: WEATHER_CALL.name,
+      parameters: { type: 'object', properties: { city: { type: 'string' } } },
+    },
+  },
+]
+/** The vendor's tool call as a canonical block. */
+export const WEATHER_BLOCK = { type: 'tool_call', ...WEATHER_CALL }
+
+const ASKED: OpenAI.ChatCompletionMessageParam = { role: 'user', content: 'Weather in Paris?' }
+const CALLED: OpenAI.ChatCompletionMessageFunctionToolCall = {
+  id: WEATHER_CALL.id,
+  type: 'function',
+  function: { name: WEATHER_CALL.name, arguments: JSON.stringify(WEATHER_CALL.args) },
+}
+/** The requests of an agent: the question, then the question with the tool's result. */
+export const WEATHER_ROUNDS: OpenAI.ChatCompletionMessageParam[][] = [
+  [ASKED],
+  [
+    ASKED,
+    { role: 'assistant', content: null, tool_calls: [CALLED] },
+    { role: 'tool', tool_call_id: WEATHER_CALL.id, content: '18 degrees, sunny' },
+  ],
+]
+
+/** Sends a greeting and reads the answer as a stream with counts. */
+export async function greetInStream({ openai }: InstrumentedApp): Promise<void> {
+  const stream = await openai.chat.completions.create({
+    model: 'gpt-4.1-mini',
+    messages: HELLO,
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+  for await (const _ of stream);
+}
+
+/** Sends the requests of an agent that calls the weather tool. */
+export async function askWeather({ openai }: InstrumentedApp, stream: boolean): Promise<void> {
+  for (const messages of WEATHER_ROUNDS) {
+    const answer = await openai.chat.completions.create({
+      model: 'gpt-4.1',
+      tools: WEATHER_TOOLS,
+      messages,
+      stream,
+    })
+    if (Symbol.asyncIterator in answer) for await (const _ of answer);
+  }
+}
+
+/** The expected model calls of these requests, with `checks`. */
+export function weatherCalls(checks: object): object[] {
+  return [
+    { messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] }, checks },
+    {
+      messages: {
+        input: [
+          { role: 'user', content: text('Weather in Paris?') },
+          { role: 'assistant', content: [WEATHER_BLOCK] },
+          { role: 'tool', tool_call_id: WEATHER_CALL.id, content: text('18 degrees, sunny') },
+        ],
+        output: [{ role: 'assistant', content: text(WEATHER_REPLY) }],
+      },
+      checks,
+    },
+  ]
+}

@@ -1,0 +1,400 @@
+import { newUuid } from '../../../src/base/ids.ts'
+import { multipartBody } from '../../support/traces/wire-body.ts'
+import {
+  addDeployment,
+  addFeedback,
+  addFeedbackConfig,
+  addMember,
+  bodyOf,
+  MULTIPART,
+  putLimit,
+  type Objects,
+  PRICE,
+  RANGE,
+  sendRun,
+  type Tenant,
+} from './tenant-world.ts'
+import type { ApiCall, CheckedApi } from '../openapi/checked-api.ts'
+import { DEPLOYMENT_SAMPLES } from './deployment-samples.ts'
+import { THREAD_SAMPLES } from './thread-samples.ts'
+
+/** A kind of caller. */
+export interface Caller {
+  name: string
+  organization: string
+  key: string | undefined
+  /** False: unknown, expired, deleted. */
+  isKey: boolean
+  role: 'admin' | 'operator' | 'user' | 'viewer'
+  /** Role of the owner of a personal token; null for a service key. */
+  member_role: 'admin' | 'operator' | 'user' | 'viewer' | null
+  read_only: boolean
+  /** Those that it may use. */
+  workspace_ids: readonly string[]
+  all_workspaces: boolean
+  /** The workspace of its requests without X-Tenant-Id. */
+  default_workspace_id: string | null
+  user_id: string | null
+}
+
+/** The ids of a tenant that a request names. */
+export type Target = Pick<Tenant, 'organization' | 'workspace_id'> & { objects: Objects }
+
+/** A call of a route that succeeds if the caller has the permission. */
+export interface Sample {
+  /**
+   * Decides whether the target exists for the caller: the workspace of the request (404), or those of the caller (404,
+   * or 403 if the route grants something in the target). Absent: the route names nothing of another tenant, or responds
+   * as if there were nothing.
+   */
+  reach?: 'request' | 'caller' | 'grant'
+  /** The call does not depend on the target. */
+  isFixed?: boolean
+  /** The call, without key and workspace. */
+  call(target: Target, caller: Caller): Omit<ApiCall, 'key' | 'method'>
+  /** Statuses of success; default: that of the route. */
+  status?(caller: Caller): number[]
+}
+
+const at = (path: string, body?: unknown, headers?: Record<string, string>) => ({
+  path,
+  ...(body !== undefined && { body }),
+  ...(headers !== undefined && { headers }),
+})
+const fixed = (path: string, body?: unknown, headers?: Record<string, string>): Sample => ({
+  isFixed: true,
+  call: () => at(path, body, headers),
+})
+/** A public route with a token that was never given out, the same for everybody. */
+const unknownToken = (path: string, body?: unknown, prefix = ''): Sample => ({
+  ...fixed(`${prefix}/public/${newUuid()}${path}`, body),
+  status: () => [404],
+})
+const traceRun = () => ({ id: newUuid(), name: 'r', run_type: 'chain', start_time: Date.now(), inputs: {} })
+const usage = (name: string): Sample => ({
+  call: ({ workspace_id }) => {
+    const query = new URLSearchParams({ ...RANGE, workspace_ids: workspace_id, group_by: 'project' })
+    return at(`/orgs/current/billing/${name}?${String(query)}`)
+  },
+})
+/** True when the caller holds an admin's permissions. */
+export const mayManage = ({ role, member_role, read_only }: Caller): boolean =>
+  role === 'admin' && (member_role ?? 'admin') === 'admin' && !read_only
+
+const SERVICE = '/orgs/current/service-keys'
+const PERSONAL = '/orgs/current/personal-access-tokens'
+const MEMBERS = '/orgs/current/members'
+const INGEST_OTLP = { 'content-type': 'application/json' }
+
+/** A sample for every route of the platform API: the test fails for a route without one. */
+export const SAMPLES: Readonly<Record<string, Sample>> = {
+  'POST /runs/multipart': fixed('/runs/multipart', multipartBody([]), MULTIPART),
+  'POST /runs/batch': { call: () => at('/runs/batch', { post: [traceRun()] }) },
+  'POST /runs': { call: () => at('/runs', traceRun()) },
+  'PATCH /runs/{id}': {
+    call: ({ objects }) => at(`/runs/${objects.updated_run_id}`, { outputs: { stray: true } }),
+  },
+  'POST /otel/v1/traces': fixed('/otel/v1/traces', { resourceSpans: [] }, INGEST_OTLP),
+  'POST /v1/traces': fixed('/v1/traces', { resourceSpans: [] }, INGEST_OTLP),
+  'POST /public/otel/v1/traces': fixed('/public/otel/v1/traces', { resourceSpans: [] }, INGEST_OTLP),
+  'POST /otel/v1/metrics': fixed('/otel/v1/metrics', { resourceMetrics: [] }, INGEST_OTLP),
+  'POST /v1/metrics': fixed('/v1/metrics', { resourceMetrics: [] }, INGEST_OTLP),
+  'POST /otel/v1/logs': fixed('/otel/v1/logs', { resourceLogs: [] }, INGEST_OTLP),
+  'POST /v1/logs': fixed('/v1/logs', { resourceLogs: [] }, INGEST_OTLP),
+  'POST /feedback': {
+    call: ({ objects }) => at('/feedback', { run_id: objects.updated_run_id, key: 'stray' }),
+  },
+  'GET /runs/{id}': { reach: 'request', call: ({ objects }) => at(`/runs/${objects.run_id}`) },
+  'GET /runs/{id}/media': {
+    reach: 'request',
+    call: ({ objects }) => at(`/runs/${objects.run_id}/media?path=/inputs/file`),
+  },
+  'POST /runs/query': {
+    call: ({ objects }) => at('/runs/query', { session: [objects.session_id], id: [objects.run_id] }),
+  },
+  'POST /runs/stats': {
+    call: ({ objects }) =>
+      at('/runs/stats', { session: [objects.session_id], group_by: { attribute: 'name' } }),
+  },
+  'POST /runs/facets': {
+    call: ({ objects }) => at('/runs/facets', { session: [objects.session_id], field: 'name' }),
+  },
+  // Without a topic, since an accepted stream does not end.
+  'GET /live': { ...fixed('/live'), status: () => [422] },
+  'GET /traces/{trace_id}': { reach: 'request', call: ({ objects }) => at(`/traces/${objects.run_id}`) },
+  'GET /runs/{id}/attachments/{name}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/runs/${objects.run_id}/attachments/note`),
+  },
+  'POST /runs/validate': fixed('/runs/validate', { post: [] }),
+  'GET /feedback/{id}': { reach: 'request', call: ({ objects }) => at(`/feedback/${objects.feedback_id}`) },
+  'PATCH /feedback/{id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/feedback/${objects.feedback_id}`, { score: 1 }),
+  },
+  'DELETE /feedback/{id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/feedback/${objects.feedback_id}`),
+  },
+  'POST /feedback/tokens': {
+    call: ({ objects }) => at('/feedback/tokens', { run_id: objects.updated_run_id, feedback_key: 'stray' }),
+  },
+  'GET /feedback/tokens': { call: ({ objects }) => at(`/feedback/tokens?run_id=${objects.run_id}`) },
+  // A token that was never given out, the same for everybody.
+  'POST /feedback/tokens/{token}': {
+    ...fixed(`/feedback/tokens/${newUuid()}`, { score: 1 }),
+    status: () => [404],
+  },
+  'GET /feedback-configs': fixed('/feedback-configs'),
+  'POST /feedback-configs': {
+    call: () => at('/feedback-configs', { feedback_key: newUuid(), feedback_config: { type: 'freeform' } }),
+  },
+  'PATCH /feedback-configs': {
+    reach: 'request',
+    call: ({ objects }) =>
+      at('/feedback-configs', { feedback_key: objects.feedback_key, is_lower_score_better: true }),
+  },
+  'DELETE /feedback-configs': {
+    reach: 'request',
+    call: ({ objects }) => at(`/feedback-configs?feedback_key=${objects.feedback_key}`),
+  },
+  'GET /feedback': { call: ({ objects }) => at(`/feedback?run=${objects.run_id}`) },
+  'POST /v2/runs/query': {
+    reach: 'request',
+    call: ({ objects }) => at('/v2/runs/query', { project_ids: [objects.session_id] }),
+  },
+  'GET /v2/runs/{id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/v2/runs/${objects.run_id}?project_id=${objects.session_id}`),
+  },
+  'GET /v2/runs/{id}/url': {
+    reach: 'request',
+    call: ({ objects: { run_id, session_id } }) =>
+      at(`/v2/runs/${run_id}/url?project_id=${session_id}&trace_id=${run_id}`),
+  },
+  'POST /v2/traces/query': {
+    reach: 'request',
+    call: ({ objects }) => at('/v2/traces/query', { project_id: objects.session_id }),
+  },
+  'GET /v2/traces/{id}/runs': {
+    reach: 'request',
+    call: ({ objects }) => at(`/v2/traces/${objects.run_id}/runs?project_id=${objects.session_id}`),
+  },
+  'PUT /runs/{id}/share': {
+    reach: 'request',
+    call: ({ objects }) => at(`/runs/${objects.run_id}/share`, {}),
+  },
+  'GET /runs/{id}/share': { reach: 'request', call: ({ objects }) => at(`/runs/${objects.run_id}/share`) },
+  'DELETE /runs/{id}/share': { reach: 'request', call: ({ objects }) => at(`/runs/${objects.run_id}/share`) },
+  'POST /v2/runs/{id}/share': {
+    reach: 'request',
+    call: ({ objects: { run_id, session_id } }) =>
+      at(`/v2/runs/${run_id}/share`, { session_id, trace_id: run_id }),
+  },
+  'DELETE /v2/runs/{id}/share': {
+    reach: 'request',
+    call: ({ objects: { run_id, session_id } }) => at(`/v2/runs/${run_id}/share`, { session_id }),
+  },
+  'GET /public/{token}/run': unknownToken('/run'),
+  'GET /public/{token}/run/{id}': unknownToken(`/run/${newUuid()}`),
+  'POST /public/{token}/runs/query': unknownToken('/runs/query', {}),
+  'POST /v2/public/{token}/runs/query': unknownToken('/runs/query', {}, '/v2'),
+  'GET /v2/public/{token}/run/{id}': unknownToken(`/run/${newUuid()}`, undefined, '/v2'),
+  'GET /public/attachments/{id}/{name}': {
+    ...fixed(`/public/attachments/${newUuid()}/note?workspace_id=${newUuid()}&expires=1&signature=0`),
+    status: () => [404],
+  },
+  ...THREAD_SAMPLES,
+  'DELETE /sessions/{id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}`),
+  },
+  'DELETE /traces/{trace_id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/traces/${objects.run_id}`),
+  },
+  'POST /runs/delete': {
+    reach: 'request',
+    call: ({ objects }) => at('/runs/delete', { session: objects.session_id, filter: 'eq(name, "nothing")' }),
+  },
+  'GET /runs/delete/{job_id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/runs/delete/${objects.deletion_id}`),
+  },
+  'GET /sessions': { call: ({ objects }) => at(`/sessions?id=${objects.session_id}`) },
+  'POST /sessions': { call: () => at('/sessions', { name: newUuid() }) },
+  'GET /sessions/{id}': { reach: 'request', call: ({ objects }) => at(`/sessions/${objects.session_id}`) },
+  'PATCH /sessions/{id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}`, { description: 'changed' }),
+  },
+  'GET /sessions/resolutions': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/resolutions?kind=EXPERIMENT&id=${objects.experiment_id}`),
+  },
+  'POST /sessions/{id}/dashboard': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}/dashboard`, {}),
+    status: () => [501],
+  },
+  'GET /v2/sessions': { call: ({ objects }) => at(`/v2/sessions?id=${objects.session_id}`) },
+  'POST /v2/sessions': { call: () => at('/v2/sessions', { type: 'PROJECT', name: newUuid() }) },
+  'GET /v2/sessions/{id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/v2/sessions/${objects.session_id}`),
+  },
+  'PATCH /v2/sessions/{id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/v2/sessions/${objects.session_id}`, { description: 'changed' }),
+  },
+  'GET /model-price-map': fixed('/model-price-map'),
+  'GET /model-price-map/lookup': fixed('/model-price-map/lookup?model=zebra'),
+  'POST /model-price-map': {
+    call: () => at('/model-price-map', { ...PRICE, name: newUuid(), match_pattern: `^${newUuid()}$` }),
+  },
+  'PUT /model-price-map/{id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/model-price-map/${objects.price_id}`, { ...PRICE, name: 'changed' }),
+  },
+  'DELETE /model-price-map/{id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/model-price-map/${objects.price_id}`),
+  },
+  // Each call waits for the previous one.
+  'POST /runs/reprice': { ...fixed('/runs/reprice', RANGE), status: () => [202, 409] },
+  'GET /runs/reprice/{job_id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/runs/reprice/${objects.job_id}`),
+  },
+  // Without a key in the body, which every caller could send.
+  'POST /auth/session': { ...fixed('/auth/session', {}), status: () => [422] },
+  'GET /auth/session': fixed('/auth/session'),
+  'DELETE /auth/session': fixed('/auth/session'),
+  'POST /auth/tickets': fixed('/auth/tickets'),
+  'GET /workspaces': fixed('/workspaces'),
+  'POST /workspaces': fixed('/workspaces', { display_name: 'made' }),
+  'PATCH /workspaces/{id}': {
+    reach: 'caller',
+    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`, { display_name: 'renamed' }),
+  },
+  'DELETE /workspaces/{id}': {
+    reach: 'caller',
+    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`),
+  },
+  'GET /settings': fixed('/settings'),
+  'GET /orgs/current': fixed('/orgs/current'),
+  'GET /orgs/current/roles': fixed('/orgs/current/roles'),
+  [`GET ${MEMBERS}`]: fixed(MEMBERS),
+  [`POST ${MEMBERS}`]: {
+    reach: 'grant',
+    call: ({ workspace_id }) => {
+      const email = `${newUuid()}@example.com`
+      return at(MEMBERS, { email, role: 'viewer', workspace_ids: [workspace_id] })
+    },
+  },
+  [`PATCH ${MEMBERS}/{user_id}`]: {
+    reach: 'caller',
+    call: ({ objects }) => at(`${MEMBERS}/${objects.member_id}`, { full_name: 'changed' }),
+  },
+  [`DELETE ${MEMBERS}/{user_id}`]: {
+    reach: 'caller',
+    call: ({ objects }) => at(`${MEMBERS}/${objects.member_id}`),
+  },
+  [`GET ${SERVICE}`]: fixed(SERVICE),
+  [`POST ${SERVICE}`]: {
+    reach: 'grant',
+    call: ({ workspace_id }) => at(SERVICE, { description: 'k', workspaces: [workspace_id] }),
+  },
+  [`DELETE ${SERVICE}/{id}`]: {
+    reach: 'caller',
+    call: ({ objects }) => at(`${SERVICE}/${objects.service_key_id}`),
+  },
+  [`GET ${PERSONAL}`]: fixed(PERSONAL),
+  [`POST ${PERSONAL}`]: {
+    reach: 'grant',
+    call: ({ workspace_id }) => at(PERSONAL, { description: 'k', workspaces: [workspace_id] }),
+    // A service key has no user, so it cannot create a personal one.
+    status: ({ user_id }) => [user_id === null ? 422 : 200],
+  },
+  [`DELETE ${PERSONAL}/{id}`]: {
+    reach: 'caller',
+    call: ({ objects }) => at(`${PERSONAL}/${objects.token_id}`),
+    // Only an admin can revoke those of others.
+    status: (caller) => [mayManage(caller) ? 204 : 404],
+  },
+  'GET /orgs/current/audit-logs': fixed('/orgs/current/audit-logs'),
+  'GET /orgs/current/billing/granular-usage': usage('granular-usage'),
+  'GET /orgs/current/billing/granular-usage/export': usage('granular-usage/export'),
+  'GET /orgs/current/billing/usage-traces': {
+    call: ({ workspace_id }) => {
+      const query = new URLSearchParams({ ...RANGE, workspace_ids: workspace_id })
+      return at(`/orgs/current/billing/usage-traces?${String(query)}`)
+    },
+  },
+  'GET /orgs/current/billing/usage-details': usage('usage-details'),
+  'GET /orgs/current/billing/usage-details/export': usage('usage-details/export'),
+  'POST /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
+  'GET /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
+  'GET /usage-limits': fixed('/usage-limits'),
+  'PUT /usage-limits': {
+    reach: 'caller',
+    call: ({ objects }) =>
+      at('/usage-limits', { api_key_id: objects.service_key_id, limit_value: 1_000_000, mode: 'soft' }),
+  },
+  'DELETE /usage-limits/{id}': {
+    reach: 'caller',
+    call: ({ objects }) => at(`/usage-limits/${objects.limit_id}`),
+  },
+  ...DEPLOYMENT_SAMPLES,
+  'GET /ingest/health': fixed('/ingest/health'),
+  'GET /metrics': fixed('/metrics'),
+  'GET /ok': fixed('/ok'),
+  'GET /info': fixed('/info'),
+  'GET /docs': fixed('/docs'),
+  'GET /docs/{file}': fixed('/docs/page.js'),
+  'GET /openapi.json': fixed('/openapi.json'),
+  'GET /': fixed('/'),
+}
+
+/** A target that may be destroyed: the tenant's, with new records where the route deletes one. */
+export async function disposable(api: CheckedApi, name: string, tenant: Tenant): Promise<Target> {
+  if (!name.startsWith('DELETE ') || name === 'DELETE /auth/session')
+    return { ...tenant, objects: tenant.own }
+  const { admin: key, workspace_id, own: objects } = tenant
+  const headers = { 'x-tenant-id': workspace_id }
+  const post = async (path: string, body: object): Promise<string> =>
+    (bodyOf(await api({ key, headers, method: 'POST', path, body })) as { id: string }).id
+  const marked = { description: 'disposable', workspaces: [workspace_id] }
+  if (name === 'DELETE /sessions/{id}')
+    return { ...tenant, objects: { ...objects, session_id: await post('/sessions', { name: newUuid() }) } }
+  if (name === 'DELETE /traces/{trace_id}')
+    return { ...tenant, objects: { ...objects, run_id: await sendRun(api, tenant, objects.session_id) } }
+  // Ending a share that is not there succeeds.
+  if (name.endsWith('/share')) return { ...tenant, objects }
+  if (name === 'DELETE /feedback/{id}')
+    return { ...tenant, objects: { ...objects, feedback_id: await addFeedback(api, tenant, objects.run_id) } }
+  if (name === 'DELETE /feedback-configs')
+    return { ...tenant, objects: { ...objects, feedback_key: await addFeedbackConfig(api, tenant) } }
+  if (name.includes('price-map')) {
+    const price_id = await post('/model-price-map', { ...PRICE, name: newUuid() })
+    return { ...tenant, objects: { ...objects, price_id } }
+  }
+  if (name.includes(SERVICE))
+    return { ...tenant, objects: { ...objects, service_key_id: await post(SERVICE, marked) } }
+  if (name.includes(PERSONAL)) {
+    const token_id = await post(PERSONAL, { ...marked, user_id: objects.member_id })
+    return { ...tenant, objects: { ...objects, token_id } }
+  }
+  if (name.includes(MEMBERS))
+    return { ...tenant, objects: { ...objects, member_id: await addMember(api, tenant, 'user') } }
+  if (name.includes('usage-limits'))
+    return {
+      ...tenant,
+      objects: { ...objects, limit_id: await putLimit(api, tenant, objects.service_key_id) },
+    }
+  if (name === 'DELETE /v2/deployments/{id}')
+    return { ...tenant, objects: { ...objects, deployment_id: await addDeployment(api, tenant) } }
+  if (name === 'DELETE /workspaces/{id}')
+    return { ...tenant, objects, workspace_id: await post('/workspaces', { display_name: 'disposable' }) }
+  throw new Error(`no disposable target for ${name}`)
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest'
+import { newUuid } from '../../../src/base/ids.ts'
+import { formatDecimal, parseDecimal } from '../../../src/trace/price/decimal.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useClientSetup } from '../langsmith/js/client-setup.ts'
+
+const setup = useClientSetup()
+
+/** Through the proxy, so that every answer is compared with the OpenAPI document. */
+async function ask<T>(
+  path: string,
+  body?: unknown,
+  method = body === undefined ? 'GET' : 'POST',
+): Promise<T> {
+  const json = body === undefined ? {} : { body: JSON.stringify(body) }
+  const headers = { 'content-type': 'application/json' }
+  const answer = await setup().weir.request(`${setup().proxy.url}/api/v1${path}`, {
+    method,
+    headers,
+    ...json,
+  })
+  expect(answer.status, path).toBeLessThan(300)
+  return (await answer.json()) as T
+}
+
+interface Read {
+  prompt_cost: string | null
+  completion_cost: string | null
+  total_cost: string | null
+  price_model_id: string | null
+  prompt_cost_details: Record<string, string> | null
+  completion_cost_details: Record<string, string> | null
+}
+
+const START = '2026-11-20T09:00:00.000Z'
+const RANGE = { start_time: '2026-11-20', end_time: '2026-11-21' }
+
+async function log(
+  model: string,
+  usage_metadata: object,
+  start_time = START,
+  more: object = {},
+): Promise<string> {
+  const id = newUuid()
+  await ask('/runs', {
+    id,
+    name: 'call',
+    run_type: 'llm',
+    start_time,
+    end_time: Date.parse(start_time) + 100,
+    inputs: { messages: [{ role: 'user', content: 'hi' }] },
+    outputs: { role: 'assistant', content: 'ho', usage_metadata },
+    extra: { metadata: { ls_provider: 'openai', ls_model_name: model } },
+    ...more,
+  })
+  return id
+}
+
+const costs = async (id: string): Promise<(string | null)[]> => {
+  const run = await ask<Read>(`/runs/${id}`)
+  return [run.prompt_cost, run.completion_cost, run.total_cost, run.price_model_id]
+}
+
+/** Codes of the issues of a TraceRun. */
+async function issues(id: string): Promise<string[]> {
+  const run = await ask<{ issues: { code: string }[] }>(`/runs/${id}`)
+  return run.issues.map(({ code }) => code)
+}
+
+/** Costs in a read of the TraceRun, and in the list once it has the TraceRun. */
+const parts = (id: string): Promise<unknown[]> =>
+  eventually(async () => {
+    const { runs } = await ask<{ runs: Read[] }>('/runs/query', { id: [id], limit: 1 })
+    const whole = await ask<Read>(`/runs/${id}`)
+    const both = [whole, runs[0]].map((run) => [run?.prompt_cost_details, run?.completion_cost_details])
+    expect(both[1]).toEqual(both[0])
+    return both[0]!
+  })
+
+async function reprice(): Promise<{ examined: number; changed: number }> {
+  const { job_id } = await ask<{ job_id: string }>('/runs/reprice', RANGE)
+  return await eventually(async () => {
+    const job = await ask<{ status: string; examined: number; changed: number }>(`/runs/reprice/${job_id}`)
+    expect(job.status).toBe('done')
+    return job
+  })
+}
+
+describe('costs', () => {
+  it('come from the default prices, then from own ones, and change afterwards by repricing only', async () => {
+    const usage = { input_tokens: 1000, output_tokens: 100, input_token_details: { cache_read: 500 } }
+    const first = await log('gpt-4.1-mini', usage)
+    const byDefault = ['0.00025', '0.00016', '0.00041', 'genai-prices:openai/gpt-4.1-mini']
+    await eventually(async () => expect(await costs(first)).toEqual(byDefault))
+    expect(await parts(first)).toEqual([{ cache_read: '0.00005', base: '0.0002' }, { base: '0.00016' }])
+    const unknown = await log('my-model', usage)
+    const sent = await log('gpt-4.1-mini', { ...usage, input_cost: 1.1e-6, output_cost: 5e-6 })
+    const bySender = ['0.0000011', '0.000005', '0.0000061', null]
+    await eventually(async () => expect(await costs(sent)).toEqual(bySender))
+    expect(await costs(unknown)).toEqual([null, null, null, null])
+    expect(await parts(unknown)).toEqual([null, null])
+    expect(await issues(unknown)).toEqual(['no_price'])
+    expect(await issues(first)).toEqual([])
+    // The parts of a cost that was sent as a whole are unknown.
+    expect(await parts(sent)).toEqual([null, null])
+
+    const entry = { name: 'mine', prompt_cost: '0.000001', completion_cost: '0.000002' }
+    const { id } = await ask<{ id: string }>('/model-price-map', {
+      ...entry,
+      match_pattern: '^(gpt-4\\.1-mini|my-model)$',
+      start_time: '2026-11-01T00:00:00Z',
+    })
+    const second = await log('gpt-4.1-mini', usage)
+    const byOwn = ['0.001', '0.0002', '0.0012', id]
+    await eventually(async () => expect(await costs(second)).toEqual(byOwn))
+    const early = await log('gpt-4.1-mini', usage, '2026-10-01T00:00:00.000Z')
+    await eventually(async () => expect(await costs(early)).toEqual(byDefault))
+    expect(await costs(first)).toEqual(byDefault)
+    expect(await ask('/model-price-map/lookup?model=my-model')).toMatchObject({
+      price: { price_model_id: id, source: 'own' },
+      default_prices: { package: '@pydantic/genai-prices' },
+    })
+
+    expect(await reprice()).toMatchObject({ changed: 2 })
+    expect(await costs(first)).toEqual(byOwn)
+    expect(await parts(first)).toEqual([{ base: '0.001' }, { base: '0.0002' }])
+    expect(await costs(unknown)).toEqual(byOwn)
+    expect(await issues(unknown)).toEqual([])
+    expect(await costs(sent)).toEqual(bySender)
+    expect(await reprice()).toMatchObject({ changed: 0 })
+    const trace = await ask<{ totals: Read }>(`/traces/${first}`)
+    expect(trace.totals.total_cost).toBe('0.0012')
+
+    await ask(`/model-price-map/${id}`, undefined, 'DELETE')
+    expect(await reprice()).toMatchObject({ changed: 3 })
+    expect(await costs(second)).toEqual(byDefault)
+    expect(await costs(unknown)).toEqual([null, null, null, null])
+    expect(await issues(unknown)).toEqual(['no_price'])
+  })
+
+  it('of a project are the exact sum of its runs', async () => {
+    const session_name = 'sums'
+    const counts = (input_tokens: number) => ({
+      input_tokens,
+      output_tokens: 7,
+      total_tokens: input_tokens + 7,
+    })
+    await log('gpt-4.1-mini', counts(333), START, { session_name })
+    await log('gpt-4.1-nano', { ...counts(1), input_cost: '0.000000000000000001', output_cost: 0.1 }, START, {
+      session_name,
+    })
+    const parent = await log('gpt-4.1', counts(1000), START, { session_name })
+    // Costs that a parent repeats count once.
+    await log('gpt-4.1', counts(1000), START, { session_name, parent_run_id: parent })
+    await log('my-model', counts(5), START, { session_name })
+    await ask('/runs', {
+      id: newUuid(),
+      name: 'search',
+      run_type: 'tool',
+      start_time: START,
+      end_time: START,
+      outputs: { usage_metadata: { total_cost: '0.005' } },
+      session_name,
+    })
+    await eventually(async () => {
+      const [project] = await ask<(Read & { id: string; run_count: number })[]>(
+        `/sessions?name=${session_name}&include_stats=true`,
+      )
+      expect(project?.run_count).toBe(6)
+      const { runs } = await ask<{ runs: (Read & { id: string })[] }>('/runs/query', {
+        session: [project!.id],
+        limit: 100,
+      })
+      const counted = runs.filter(({ id }) => id !== parent)
+      for (const field of ['prompt_cost', 'completion_cost', 'total_cost'] as const)
+        expect(project![field]).toBe(formatDecimal(sumOf(counted.map((run) => run[field]))))
+      expect(await ask(`/sessions/${project!.id}?include_stats=true`)).toMatchObject({
+        total_cost: project!.total_cost,
+      })
+    })
+  })
+})
+
+const sumOf = (amounts: readonly (string | null)[]): bigint =>
+  amounts.reduce((sum, amount) => sum + (amount === null ? 0n : parseDecimal(amount)!), 0n)

@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest'
+import type { SentForPages } from './trace.ts'
+import type { UsedInterface } from '../../support/servers/web-interface.ts'
+
+/** How a page is shown: its theme, and the width of the window in pixels. */
+type Look = readonly [theme: 'light' | 'dark', width: number]
+
+/** Every page in every look, or in one of them, in turn. */
+type Extent = 'every look' | 'a look in turn'
+
+const LOOKS: readonly Look[] = [
+  ['dark', 1440],
+  ['light', 320],
+  ['dark', 1024],
+  ['light', 1440],
+  ['dark', 320],
+  ['light', 1024],
+]
+
+interface Used {
+  used: { current(): UsedInterface }
+  sent(): Promise<SentForPages>
+  extent: Extent
+}
+
+/** The page of the traces that the whole usage report counts. */
+async function countedPath({ page, open }: UsedInterface): Promise<string> {
+  await open('/usage')
+  const link = page.getByRole('region', { name: 'Report' }).getByRole('link').first()
+  return ((await link.getAttribute('href')) ?? '').replace('/app', '')
+}
+
+/** Checks every page with axe. The browser is signed in. */
+export function accessibilityTests({ used, sent, extent }: Used): void {
+  it(`has no accessibility faults according to axe: every page in ${extent}`, async () => {
+    const { project, trace, call, shared, thread } = await sent()
+    const { page, open, broken } = used.current()
+    const pages = [
+      ['/projects', 'trips'],
+      [`/projects/${project}`, 'agent'],
+      [`/projects/${project}?view=threads`, 'No thread yet'],
+      [`/projects/${project}?view=overview&t=1d`, 'Time to first token'],
+      [`/projects/${project}?view=overview&t=1d&by=model`, 'gpt-4.1-mini'],
+      [thread, '18 °C'],
+      [`/public/${shared}/r`, 'agent'],
+      [`/traces/${trace}?run=${call}`, '18 °C'],
+      [`/traces/${trace}?view=messages`, '18 °C'],
+      [`/compare?a=${call}&b=${trace}`, 'Parameters and metadata'],
+      ['/usage', 'Every number of the chart'],
+      [await countedPath(used.current()), 'Counted at'],
+      ['/prices?model=gpt-4.1-mini', 'Shipped price'],
+      ['/ingest', 'Refused records'],
+      ['/validate', 'Open a file'],
+      ['/settings', 'Service keys'],
+      ['/settings?view=workspaces', 'Nothing of one workspace'],
+      ['/settings?view=members', 'People of the organization'],
+      ['/settings?view=roles', 'organization:manage'],
+      ['/settings?view=retention', 'trips'],
+      ['/settings?view=audit', 'key.create'],
+      ['/settings?view=server', 'Ingest body'],
+    ] as const
+    for (const [turn, [path, sign]] of pages.entries()) {
+      await open(path)
+      await page.getByText(sign).first().waitFor()
+      const looks = LOOKS.filter((_, i) => extent === 'every look' || i === turn % LOOKS.length)
+      for (const [theme, width] of looks) {
+        await page.emulateMedia({ colorScheme: theme })
+        await page.setViewportSize({ width, height: 900 })
+        expect([path, theme, width, await broken()]).toEqual([path, theme, width, []])
+      }
+    }
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.setViewportSize({ width: 1440, height: 900 })
+  })
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { sendSamples, SAMPLE_PROJECT } from '../../support/servers/sample-project.ts'
+import type { UsedWeir } from '../../support/servers/use-weir.ts'
+import type { UsedInterface } from '../../support/servers/web-interface.ts'
+
+interface Used {
+  server: { current(): UsedWeir }
+  used: { current(): UsedInterface }
+}
+
+const TRACES = 24
+
+/** The overview of a project. The browser is signed in. */
+export function overviewTests({ server, used }: Used): void {
+  describe('the overview', () => {
+    let path: string | undefined
+
+    /** Sends samples once; returns the path of their overview. */
+    async function sent(): Promise<string> {
+      if (path !== undefined) return path
+      const weir = server.current()
+      await sendSamples(weir, Date.now(), TRACES)
+      const [project] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${SAMPLE_PROJECT}`)
+      path = `/projects/${project?.id}?view=overview`
+      return path
+    }
+
+    /** Follows a figure; the list that opens has as many rows as it says. */
+    async function opensItsRows(address: string, panel: string, count: number): Promise<void> {
+      const { page, open } = used.current()
+      await open(address)
+      const section = page.getByRole('region', { name: panel, exact: true })
+      await section.getByText('Every figure of the chart').click()
+      const cells = section.getByRole('cell').getByRole('link')
+      await cells.first().waitFor()
+      const figures = await cells.allInnerTexts()
+      const place = figures.findIndex((text) => Number(text) > 0)
+      await cells.nth(place).click()
+      const rows = page.locator('[data-run]')
+      await rows.first().waitFor()
+      expect([panel, await rows.count()]).toEqual([panel, Number(figures[place])])
+      expect(figures.reduce((sum, text) => sum + Number(text), 0)).toBe(count)
+    }
+
+    it('has the figures of the API, each of which opens exactly its rows', async () => {
+      const address = await sent()
+      const project = /projects\/([^?]+)/.exec(address)?.[1]
+      const answer = await server.current().request('/api/v1/runs/stats', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ session: [project], is_root: true }),
+      })
+      const { run_count } = (await answer.json()) as { run_count: number }
+      expect(run_count).toBeGreaterThan(1)
+      await opensItsRows(address, 'Traces', run_count)
+      await opensItsRows(`${address}&by=name`, 'Traces', run_count)
+    })
+
+    it('opens the runs that took as long as a percentile or longer', async () => {
+      const { page, open } = used.current()
+      await open(`${await sent()}&of=llm&by=model`)
+      const table = page.getByRole('region', { name: 'Figures of the groups' })
+      const row = table.getByRole('row').nth(1)
+      const count = Number(await row.getByRole('link').first().innerText())
+      await row.getByRole('link').nth(2).click()
+      const rows = page.locator('[data-run]')
+      await rows.first().waitFor()
+      await page.getByText(/^latency ≥/).waitFor()
+      await eventually(async () => expect(await rows.count()).toBeLessThan(count))
+      expect(await rows.count()).toBeGreaterThanOrEqual(Math.ceil(count / 2))
+    })
+
+    it('can be read by keyboard: arrows go through time, Enter opens the rows of a bucket', async () => {
+      const { page, open } = used.current()
+      await open(await sent())
+      const section = page.getByRole('region', { name: 'Traces', exact: true })
+      await section.locator('figure').focus()
+      await page.keyboard.press('Home')
+      await section.getByRole('listitem').getByRole('link').first().waitFor()
+      await page.keyboard.press('Enter')
+      await page.locator('[data-run]').first().waitFor()
+      expect(new URL(page.url()).searchParams.get('from')).not.toBeNull()
+    })
+
+    it('shows a range between two times', async () => {
+      const { page, open } = used.current()
+      await open(await sent())
+      await page.getByLabel('Range', { exact: true }).selectOption('custom')
+      await page.getByLabel('From', { exact: true }).fill('2020-01-01T00:00:00')
+      await page.getByLabel('To', { exact: true }).fill('2020-01-02T00:00:00')
+      await page.getByRole('button', { name: 'Show', exact: true }).click()
+      await page.getByText('Nothing fits the filter in this range').waitFor()
+      expect(new URL(page.url()).searchParams.get('from')).toMatch(/^2019-12-31|^2020-01-01/)
+    })
+  })
+}

@@ -1,0 +1,364 @@
+import { Client, RunTree } from 'langsmith'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { drained } from '../../support/servers/server.ts'
+import { useWeir } from '../../support/servers/use-weir.ts'
+import { HAS_BROWSER, NO_BROWSER, useInterface } from '../../support/servers/web-interface.ts'
+import { accessibilityTests } from './accessibility.ts'
+import { ingestTests } from './ingest.ts'
+import { mediaTests } from './media.ts'
+import { overviewTests } from './overview.ts'
+import { priceTests } from './prices.ts'
+import { sendAgentTrace, sendForPages } from './trace.ts'
+import { usageTests } from './usage.ts'
+import { settingsTests } from './settings.ts'
+import { docsTests } from './docs.ts'
+
+describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () => {
+  const server = useWeir()
+  const used = useInterface(server)
+
+  const sendTrace = (question?: string) => sendAgentTrace(server.current(), question)
+
+  it('signs in with a key, shows the snippet of an empty server, then the first trace, and opens it', async () => {
+    const { url, key } = server.current()
+    const { page, broken } = used.current()
+    await page.goto(`${url}/`)
+    await page.getByLabel('API key').fill('wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await broken()).toEqual([])
+    await page.getByLabel('API key').fill(key)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('No trace has arrived yet').waitFor()
+    expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))).toBe('[{},{}]')
+    await page.getByText('LANGSMITH_ENDPOINT').waitFor()
+    expect(await broken()).toEqual([])
+    await sendTrace()
+    await page.getByRole('link', { name: 'trips' }).click()
+    await page.getByRole('row', { name: 'agent' }).click()
+    await page.getByRole('treegrid').waitFor()
+    expect(new URL(page.url()).pathname).toMatch(/^\/app\/traces\//)
+  })
+
+  it('signs in once with the ticket of a link, and removes it from the address', async () => {
+    const { url, request } = server.current()
+    const headers = { 'content-type': 'application/json' }
+    const answer = await request('/api/v1/auth/tickets', { method: 'POST', headers, body: '{}' })
+    const { ticket } = (await answer.json()) as { ticket: string }
+    for (const text of ['Projects', 'API key']) {
+      const other = await used.current().browser.newContext()
+      const tab = await other.newPage()
+      await tab.goto(`${url}/app/#ticket=${ticket}`)
+      await tab.getByText(text).first().waitFor()
+      expect(tab.url()).not.toContain('ticket')
+      await other.close()
+    }
+  })
+
+  it('opens the app_path of a run: messages, the result with its call, and a cost that adds up', async () => {
+    const call = await sendTrace()
+    const { url, json } = server.current()
+    const { page } = used.current()
+    const path = `/api/v1/runs/${call.id}`
+    const found = await json<{ app_path: string; total_cost: string }>(path)
+    await page.goto(url + found.app_path)
+    const panel = page.locator('#run')
+    await panel.getByText('18 °C').waitFor()
+    const text = await panel.innerText()
+    for (const part of ['日本語 مرحبا', 'weather', 'eighteen', '<img src=x onerror=alert(1)>', 'spy.example'])
+      expect(text).toContain(part)
+    expect(text).toContain(`$${found.total_cost}`)
+    expect(text).toContain('The amounts add up to the total exactly.')
+    expect(await panel.locator('img').count()).toBe(0)
+  })
+
+  it('can be used with the keyboard alone in the tree, and keeps the selected run in the address', async () => {
+    const call = await sendTrace()
+    const { page, open } = used.current()
+    await open(`/traces/${call.trace_id}`)
+    await page.locator('#run').getByText('agent').first().waitFor()
+    await page.keyboard.press('j')
+    await page.locator('#run').getByText('18 °C').waitFor()
+    expect(new URL(page.url()).searchParams.get('run')).toBe(call.id)
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowLeft')
+    const rows = page.getByRole('treegrid').getByRole('row')
+    await eventually(async () => expect(await rows.count()).toBe(1))
+  })
+
+  it('finds runs of a trace by what they contain', async () => {
+    const call = await sendTrace()
+    const { page, open } = used.current()
+    await open(`/traces/${call.trace_id}`)
+    await page.getByRole('searchbox', { name: 'Find in the trace' }).fill('日本語')
+    await page.locator('[data-dim="true"]').getByText('agent').waitFor()
+    await page.locator('[data-dim="false"]').getByText('chat').waitFor()
+    await page.getByRole('searchbox', { name: 'Find in the trace' }).fill('nowhere')
+    await page.getByText('No run has “nowhere”').waitFor()
+  })
+
+  it('finds a run by its id from any page, by keyboard', async () => {
+    const call = await sendTrace()
+    const { page, open } = used.current()
+    await open('/projects')
+    await page.getByRole('heading', { name: 'Projects' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(call.id)
+    await page.keyboard.press('Enter')
+    await page.locator('#run').getByRole('heading', { name: 'chat' }).waitFor()
+  })
+
+  /** The project that traces of the tests are in. */
+  async function projectOf(run: RunTree): Promise<string> {
+    return (await server.current().json<{ session_id: string }>(`/api/v1/runs/${run.id}`)).session_id
+  }
+
+  it('N8: offers the values of a field with their counts, and other values for a chip', async () => {
+    const id = await projectOf(await sendTrace())
+    const { page, open } = used.current()
+    await open(`/projects/${id}?view=runs`)
+    const field = page.getByRole('combobox', { name: 'Search or filter' })
+    await field.fill('na')
+    await page.getByRole('option', { name: 'name:' }).click()
+    const chat = page.getByRole('option', { name: 'name = chat' })
+    await chat.waitFor()
+    const count = Number(/\d+$/.exec(await chat.innerText())?.[0])
+    await chat.click()
+    const rows = page.locator('[data-run]')
+    await eventually(async () => expect(await rows.count()).toBe(count))
+    await page.getByRole('button', { name: 'Change name = chat' }).click()
+    await page.getByRole('option', { name: 'name = agent' }).click()
+    await page.getByRole('button', { name: 'Change name = agent' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('q')).toBe('eq(name, "agent")')
+  })
+
+  it('shows a run that is sent while the list is open, and how it ends, without a reload', async () => {
+    const id = await projectOf(await sendTrace())
+    const { page, open } = used.current()
+    await open(`/projects/${id}`)
+    await page.getByText('Live', { exact: true }).waitFor()
+    const client = new Client({ apiUrl: server.current().url, apiKey: server.current().key })
+    const run = new RunTree({
+      name: 'newcomer',
+      run_type: 'chain',
+      client,
+      project_name: 'trips',
+      inputs: {},
+    })
+    await run.postRun()
+    const row = page.getByRole('row', { name: 'newcomer' })
+    await row.getByRole('img', { name: 'running' }).waitFor()
+    await run.end({ done: true })
+    await run.patchRun()
+    await row.getByRole('img', { name: 'success' }).waitFor()
+    await client.awaitPendingTraceBatches()
+  })
+
+  it('moves no row under the pointer: new runs wait until the reader wants them', async () => {
+    const id = await projectOf(await sendTrace())
+    const { page, open } = used.current()
+    await open(`/projects/${id}?view=runs`)
+    await page.getByText('Live', { exact: true }).waitFor()
+    const second = page.locator('[data-run]').nth(1)
+    await second.hover()
+    const before = await second.getAttribute('data-run')
+    await sendTrace()
+    await page.getByRole('button', { name: 'new ↑' }).waitFor()
+    expect(await second.getAttribute('data-run')).toBe(before)
+    await page.getByRole('button', { name: '2 new ↑' }).click()
+    await eventually(async () => expect(await second.getAttribute('data-run')).not.toBe(before))
+  })
+
+  it('shows the columns that were chosen, in their order, and keeps them in the address', async () => {
+    const id = await projectOf(await sendTrace())
+    const { page, open, broken } = used.current()
+    await open(`/projects/${id}?cols=name,cost`)
+    const heads = async (): Promise<string[]> => await page.getByRole('columnheader').allInnerTexts()
+    await page.getByRole('columnheader', { name: 'Cost' }).waitFor()
+    expect(await heads()).toEqual(['Ticked', 'Name', 'Cost'])
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('button', { name: 'Cost further left' }).click()
+    await page.getByLabel('Key of the metadata').fill('ls_provider')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    expect(await broken()).toEqual([])
+    await page.keyboard.press('Escape')
+    await eventually(async () => expect(await heads()).toEqual(['Ticked', 'Cost', 'Name', 'ls_provider']))
+    await page.reload()
+    await page.getByRole('columnheader', { name: 'ls_provider' }).waitFor()
+    await open(`/projects/${id}`)
+    await page.getByRole('columnheader', { name: 'ls_provider' }).waitFor()
+    const cols = () => new URL(page.url()).searchParams.get('cols')
+    await eventually(async () => expect(cols()).toBe('cost,name,metadata.ls_provider'))
+    await page.evaluate(() => localStorage.clear())
+  })
+
+  it('shows the messages of a trace once each, with the call of a tool beside its result', async () => {
+    const call = await sendTrace()
+    const { page, open } = used.current()
+    await open(`/traces/${call.trace_id}`)
+    await page.getByRole('link', { name: 'Messages' }).click()
+    const view = page.getByRole('region', { name: 'Messages of the trace' })
+    await view.getByText('18 °C').waitFor()
+    await view.getByText('How warm is it?').waitFor()
+    expect(await view.getByText('How warm is it?').count()).toBe(1)
+    expect(await view.locator('article', { hasText: 'Paris' }).first().innerText()).toContain('eighteen')
+    await view.getByRole('button', { name: 'chat' }).click()
+    await eventually(async () => expect(new URL(page.url()).searchParams.get('run')).toBe(call.id))
+  })
+
+  it('gives, changes and deletes feedback of a run', async () => {
+    const call = await sendTrace()
+    const { page, open } = used.current()
+    await open(`/traces/${call.trace_id}`)
+    await page.getByRole('button', { name: 'Add feedback' }).click()
+    const form = page.getByRole('form', { name: 'New feedback' })
+    await form.getByLabel('Key').fill('correctness')
+    await form.getByLabel('Score').fill('much')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('The score is a number').waitFor()
+    await form.getByLabel('Score').fill('0.5')
+    await form.getByLabel('Correction').fill('{"degrees": 19}')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Edit correctness' }).click()
+    const read = async () =>
+      await server.current().json<Record<string, unknown>[]>(`/api/v1/feedback?run=${call.trace_id}`)
+    const first = { key: 'correctness', score: 0.5, correction: { degrees: 19 } }
+    await eventually(async () => expect(await read()).toMatchObject([first]))
+    const edited = page.getByRole('form', { name: 'Feedback correctness' })
+    await edited.getByLabel('Score').fill('')
+    await edited.getByLabel('Comment').fill('checked again')
+    await edited.getByRole('button', { name: 'Save' }).click()
+    await page.locator('#run').getByText('checked again').waitFor()
+    const changed = { score: null, comment: 'checked again' }
+    await eventually(async () => expect(await read()).toMatchObject([changed]))
+    await page.getByRole('button', { name: 'Delete correctness' }).click()
+    await eventually(async () => expect(await read()).toEqual([]))
+  })
+
+  it('lists the threads of a project, and shows one as a conversation of its turns', async () => {
+    const client = new Client({ apiUrl: server.current().url, apiKey: server.current().key })
+    const asked: { role: string; content: string }[] = []
+    for (const [question, answer] of [
+      ['How warm is it?', 'It is 18 °C.'],
+      ['And tomorrow?', 'Rain.'],
+    ] as const) {
+      asked.push({ role: 'user', content: question })
+      const inputs = { messages: [...asked] }
+      const metadata = { thread_id: 'a thread/1' }
+      const turn = new RunTree({
+        name: 'turn',
+        run_type: 'llm',
+        client,
+        project_name: 'chats',
+        inputs,
+        metadata,
+      })
+      await turn.postRun()
+      asked.push({ role: 'assistant', content: answer })
+      await turn.end({ choices: [{ message: asked.at(-1) }] })
+      await turn.patchRun()
+    }
+    await client.awaitPendingTraceBatches()
+    await drained(server.current())
+    const [project] = await server.current().json<{ id: string }[]>('/api/v1/sessions?name=chats')
+    const { page, open } = used.current()
+    await open(`/projects/${project?.id}?view=threads`)
+    await page.getByRole('link', { name: 'a thread/1' }).click()
+    await page.getByText('Rain.').waitFor()
+    const turns = page.getByRole('link', { name: /^Turn \d/ })
+    await eventually(async () =>
+      expect(await turns.allInnerTexts()).toEqual(['Turn 1 · turn', 'Turn 2 · turn']),
+    )
+    await page.getByText('How warm is it?').first().waitFor()
+    expect(await page.getByText('How warm is it?').count()).toBe(1)
+  })
+
+  it('compares two ticked runs: their figures, and the words that differ', async () => {
+    const first = await sendTrace('How warm is it in Paris today?')
+    const id = await projectOf(first)
+    await sendTrace('How warm is it in Lyon today?')
+    const { page, open } = used.current()
+    await open(`/projects/${id}?view=runs`)
+    await page.getByLabel('Tick chat').first().check()
+    await page.getByLabel('Tick chat').nth(1).check()
+    await page.getByRole('button', { name: 'Compare the two' }).click()
+    const panel = page.getByRole('region', { name: 'The compared runs' })
+    await panel.getByText('Parameters and metadata').waitFor()
+    const words = async () => (await panel.locator('del, ins').allInnerTexts()).toSorted()
+    await eventually(async () => expect(await words()).toEqual(['Lyon', 'Paris']))
+    await panel
+      .getByRole('button', { name: /^Show \d equal messages$/ })
+      .first()
+      .click()
+    await panel.getByText('eighteen').first().waitFor()
+  })
+
+  it('shares a trace with a reader who has no key, until the share ends', async () => {
+    const call = await sendTrace()
+    const { page, open, browser } = used.current()
+    await open(`/traces/${call.trace_id}`)
+    await page.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('button', { name: 'Make a link' }).click()
+    const link = await page.getByLabel('Link').inputValue()
+    const other = await browser.newContext()
+    const reader = await other.newPage()
+    await reader.goto(link)
+    await reader.getByRole('treegrid').getByText('chat').click()
+    await reader.locator('#run').getByText('18 °C').waitFor()
+    expect(await reader.getByRole('button', { name: 'Add feedback' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Stop sharing' }).click()
+    await page.getByRole('button', { name: 'Make a link' }).waitFor()
+    await reader.goto(link)
+    await reader.getByText('Not found').waitFor()
+    await other.close()
+  })
+
+  const sent = async () => {
+    const call = await sendTrace()
+    return { project: await projectOf(call), trace: call.trace_id, call: call.id }
+  }
+  usageTests({ server, used, sent })
+  priceTests({ server, used })
+  ingestTests({ server, used })
+  mediaTests({ server, used })
+  settingsTests({ server, used })
+  docsTests({ server, used })
+  overviewTests({ server, used })
+  accessibilityTests({ used, sent: () => sendForPages(server.current()), extent: 'a look in turn' })
+
+  it('shows what a role lacks as disabled, with the permission that it needs', async () => {
+    const call = await sendTrace()
+    const { page, open, browser } = used.current()
+    const { url, json } = server.current()
+    const [workspace] = await json<{ id: string }[]>('/api/v1/workspaces')
+    const { key } = await json<{ key: string }>('/api/v1/orgs/current/service-keys', {
+      description: 'viewer',
+      role: 'viewer',
+      workspaces: [workspace?.id],
+    })
+    await open('/projects')
+    const context = await browser.newContext()
+    const viewer = await context.newPage()
+    await viewer.goto(`${url}/app/traces/${call.trace_id}`)
+    await viewer.getByLabel('API key').fill(key)
+    await viewer.getByRole('button', { name: 'Sign in' }).click()
+    const add = viewer.getByRole('button', { name: 'Add feedback' })
+    await add.waitFor()
+    expect([await add.isDisabled(), await add.getAttribute('title')]).toEqual([
+      true,
+      'This needs the permission runs:create',
+    ])
+    await viewer.getByRole('button', { name: 'Share' }).click()
+    expect(await viewer.getByRole('button', { name: 'Make a link' }).isDisabled()).toBe(true)
+    await viewer.goto(`${url}/app/prices`)
+    const price = viewer.getByRole('button', { name: 'Add a price' })
+    await price.waitFor()
+    expect([await price.isDisabled(), await price.getAttribute('title')]).toEqual([
+      true,
+      'This needs the permission workspaces:manage',
+    ])
+    await context.close()
+    await page.bringToFront()
+  })
+})

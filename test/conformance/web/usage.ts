@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import type { UsedWeir } from '../../support/servers/use-weir.ts'
+import type { UsedInterface } from '../../support/servers/web-interface.ts'
+
+interface Used {
+  server: { current(): UsedWeir }
+  used: { current(): UsedInterface }
+  /** Sends a trace with a model call to the project `trips`; returns their ids. */
+  sent(): Promise<{ project: string; trace: string }>
+}
+
+/** The usage page. The browser is signed in as an admin. */
+export function usageTests({ server, used, sent }: Used): void {
+  describe('usage', () => {
+    it('counts on the usage page what the API counts, and opens the very traces of a number', async () => {
+      const { project, trace } = await sent()
+      const { page, open } = used.current()
+      await open('/usage')
+      const row = page.getByRole('row', { name: 'trips' }).first()
+      await row.waitFor()
+      const csv = (await page.getByRole('link', { name: 'CSV' }).getAttribute('href')) ?? ''
+      const report = csv.replace('/export', '')
+      const counted = await server.current().json<{
+        usage: { dimensions: { project_id: string }; traces: number }[]
+      }>(report)
+      const mine = counted.usage.filter(({ dimensions }) => dimensions.project_id === project)
+      const traces = mine.reduce((sum, one) => sum + one.traces, 0)
+      await eventually(async () => expect(await row.getByRole('link').innerText()).toBe(String(traces)))
+      const parts = page.getByRole('region', { name: 'Report' }).locator('figure rect')
+      await eventually(async () => expect(await parts.count()).toBe(counted.usage.length))
+      await row.getByRole('link').click()
+      const list = page.getByRole('region', { name: 'Counted traces' })
+      await list.getByRole('link', { name: trace }).waitFor()
+      await eventually(async () => expect(await list.getByRole('rowheader').count()).toBe(traces))
+      await page.goBack()
+      await parts.first().click()
+      await list.waitFor()
+      expect(new URL(page.url()).searchParams.get('time_bucket')).not.toBeNull()
+      await open('/usage?by=model')
+      await page.getByRole('row', { name: 'openai · gpt-4.1-mini' }).first().waitFor()
+    })
+
+    it('sets a monthly limit, shows how much of it is used, and removes it', async () => {
+      const { page, open } = used.current()
+      await open('/usage')
+      const form = page.getByRole('form', { name: 'Set a limit' })
+      await form.getByLabel('Traces a month').fill('1000000')
+      await form.getByRole('button', { name: 'Set the limit' }).click()
+      const limits = page.getByRole('region', { name: 'Monthly limits' })
+      await limits.getByText('of 1,000,000').waitFor()
+      const read = async () => await server.current().json<unknown[]>('/api/v1/usage-limits')
+      expect(await read()).toMatchObject([{ limit_value: 1_000_000, mode: 'soft' }])
+      await limits.getByRole('button', { name: 'Remove the limit' }).click()
+      await page.getByText('No workspace and no key has a limit').waitFor()
+      expect(await read()).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,88 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createLogger } from '../../../src/base/log.ts'
+import { type ClickHouse, connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
+import type { EmbeddedClickHouse } from '../../../src/storage/clickhouse/embedded/start.ts'
+import { migrate } from '../../../src/storage/clickhouse/migrate.ts'
+import { startTestClickHouse, temporaryDir } from '../../support/stores/embedded-clickhouse.ts'
+
+const logger = createLogger({ level: 'silent' })
+const FIRST = `-- one
+CREATE TABLE IF NOT EXISTS a (n UInt32 COMMENT 'x; y') ENGINE = MergeTree ORDER BY n;
+
+CREATE TABLE IF NOT EXISTS b (n UInt32) ENGINE = MergeTree ORDER BY n;
+-- the end
+`
+const SECOND = 'ALTER TABLE a ADD COLUMN IF NOT EXISTS m String;\n'
+
+let folder: Awaited<ReturnType<typeof temporaryDir>>
+let engine: EmbeddedClickHouse
+let db: ClickHouse
+let dir: string
+let tests = 0
+
+beforeAll(async () => {
+  folder = await temporaryDir()
+  engine = await startTestClickHouse(join(folder.dir, 'data'))
+})
+
+beforeEach(async () => {
+  tests += 1
+  await db?.close()
+  db = connectClickHouse({ ...engine, database: `m${tests}` })
+  dir = join(folder.dir, `m${tests}`)
+  await mkdir(dir)
+  await writeFile(join(dir, '0001_first.sql'), FIRST)
+})
+
+afterAll(async () => {
+  await db?.close()
+  await engine?.stop()
+  await folder?.remove()
+})
+
+describe('ClickHouse migrations', () => {
+  it('are applied once, in order, each file unchanged', async () => {
+    expect(await migrate(db, { dir, logger })).toEqual([1])
+    expect(await migrate(db, { dir, logger })).toEqual([])
+    await writeFile(join(dir, '0002_second.sql'), SECOND)
+    expect(await migrate(db, { dir, logger })).toEqual([2])
+    expect(await db.rows('SELECT n, m FROM a')).toEqual([])
+    expect(await db.rows('SELECT version, name FROM schema_migrations FINAL ORDER BY version')).toEqual([
+      { version: 1, name: 'first' },
+      { version: 2, name: 'second' },
+    ])
+  })
+
+  it('continue after a failure in the middle of a file', async () => {
+    await writeFile(join(dir, '0002_second.sql'), `${SECOND}CREATE TABLE IF NOT EXISTS c (oops;\n`)
+    await expect(migrate(db, { dir, logger })).rejects.toMatchObject({ code: 'internal' })
+    await writeFile(join(dir, '0002_second.sql'), SECOND)
+    expect(await migrate(db, { dir, logger })).toEqual([2])
+  })
+
+  it('refuse an applied file that has changed, a newer database, and a file with a lower number', async () => {
+    await writeFile(join(dir, '0003_third.sql'), SECOND)
+    await migrate(db, { dir, logger })
+    const refused = (words: string) => ({ code: 'config_invalid', message: expect.stringContaining(words) })
+    await writeFile(join(dir, '0002_second.sql'), SECOND)
+    await expect(migrate(db, { dir, logger })).rejects.toMatchObject(refused('renumber'))
+    await writeFile(join(dir, '0001_first.sql'), `${FIRST}\n`)
+    await expect(migrate(db, { dir, logger })).rejects.toMatchObject(refused('0001_first has changed'))
+    const empty = join(dir, 'empty')
+    await mkdir(empty)
+    await expect(migrate(db, { dir: empty, logger })).rejects.toMatchObject(refused('does not know'))
+    await writeFile(join(empty, 'first.sql'), FIRST)
+    await expect(migrate(db, { dir: empty, logger })).rejects.toMatchObject(refused('NNNN_name.sql'))
+  })
+
+  it('those of Weir can be applied to an empty database, twice', async () => {
+    const applied = await migrate(db, { logger })
+    expect(applied.length).toBeGreaterThan(0)
+    expect(await migrate(db, { logger })).toEqual([])
+    // As after a crash before the migrations of a new database were recorded.
+    await db.command('TRUNCATE TABLE schema_migrations')
+    expect(await migrate(db, { logger })).toEqual(applied)
+  })
+})

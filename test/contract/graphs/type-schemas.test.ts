@@ -1,0 +1,96 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLogger } from '../../../src/base/log.ts'
+import { createTypeSchemas, type TypeSchemas } from '../../../src/graph/type-schemas/type-schemas.ts'
+
+const PLACE = `export interface Place { city: string; kind: 'home' | 'work' }`
+const GRAPH = `
+import { Annotation, START, StateGraph } from '@langchain/langgraph'
+import type { Place } from './place.ts'
+
+const State = Annotation.Root({
+  /** A place to search. */
+  place: Annotation<Place>(),
+  tags: Annotation<string[]>({ reducer: (left, right) => left.concat(right), default: () => [] }),
+})
+const Config = Annotation.Root({ model: Annotation<'small' | 'large'>() })
+const Inner = Annotation.Root({ ...State.spec, own: Annotation<number>() })
+const inner = new StateGraph(Inner).addNode('work', () => ({ own: 1 })).addEdge(START, 'work').compile()
+
+export const agent = async () => new StateGraph(State, Config).addNode('nested', inner).addEdge(START, 'nested')
+`
+
+/** A project without packages of its own, which uses those of Weir. */
+let project: string
+let kept: string
+let starts = 0
+
+function reader(timeoutMs?: number): TypeSchemas {
+  return createTypeSchemas({
+    folder: kept,
+    environment: process.env,
+    logger: createLogger({ level: 'silent' }),
+    async record() {
+      starts++
+      return async () => undefined
+    },
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  })
+}
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'weir-types-'))
+  kept = join(project, 'kept')
+  await writeFile(join(project, 'place.ts'), PLACE)
+  await writeFile(join(project, 'agent.ts'), GRAPH)
+})
+afterAll(() => rm(project, { recursive: true, force: true }))
+
+describe('schemas from TypeScript types', () => {
+  const entry = () => ({ file: join(project, 'agent.ts'), export: 'agent' })
+
+  it('are read for a graph and its subgraphs, once for the same files', { timeout: 120_000 }, async () => {
+    const types = reader(100_000)
+    const [text, again] = await Promise.all([types.read(entry()), types.read(entry())])
+    expect(again).toBe(text)
+    const read = JSON.parse(text) as Record<string, Record<string, object>>
+    expect(Object.keys(read)).toEqual(['agent', 'agent|nested'])
+    const place = { description: 'A place to search.' }
+    const tags = { type: 'array', items: { type: 'string' } }
+    expect(read['agent']).toMatchObject({
+      input: { properties: { place, tags } },
+      output: { properties: { place, tags } },
+      state: { properties: { place, tags } },
+      config: { properties: { model: { enum: ['large', 'small'] } } },
+    })
+    expect(text).toContain('"enum":["home","work"]')
+    expect(read['agent|nested']).toMatchObject({ state: { properties: { own: { type: 'number' } } } })
+    await types.stop()
+
+    expect(starts).toBe(1)
+    const later = reader()
+    expect(await later.read(entry())).toBe(text)
+    expect(starts).toBe(1)
+    await later.stop()
+  })
+
+  it('are read again when a source file has changed, with a time limit', async () => {
+    await writeFile(join(project, 'place.ts'), PLACE.replace('city', 'town'))
+    const before = starts
+    const types = reader(1)
+    expect(await types.read(entry())).toBe('null')
+    expect(starts).toBe(before + 1)
+    // A failed file is not read again at once.
+    expect(await types.read(entry())).toBe('null')
+    expect(starts).toBe(before + 1)
+    await types.stop()
+  })
+
+  it('are empty for JavaScript', async () => {
+    const types = reader()
+    expect(await types.read({ file: join(project, 'agent.mjs'), export: 'agent' })).toBe('null')
+    await types.stop()
+  })
+})

@@ -1,0 +1,22 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { createLogger } from '../../../src/base/log.ts'
+import { startUiBundles } from '../../../src/graph/ui-bundles/ui-bundles.ts'
+
+it('bundling UI components leaves no folder behind', async () => {
+  const scratch = await mkdtemp(join(tmpdir(), 'weir-ui-test-'))
+  const folder = resolve('test/fixtures/projects/portal')
+  const bundles = startUiBundles({
+    file: { folder, env: {}, ui: { components: { agent: './src/ui.tsx' }, shared: [] } },
+    environment: { ...process.env, TMPDIR: scratch },
+    logger: createLogger({ level: 'silent' }),
+    record: async () => async () => undefined,
+    watch: false,
+  })
+  expect([...((await bundles.bundle('agent'))?.keys() ?? [])]).toContain('entrypoint.js')
+  await bundles.stop()
+  expect((await readdir(scratch)).filter((name) => name.startsWith('weir-'))).toEqual([])
+  await rm(scratch, { recursive: true })
+})

@@ -1,0 +1,164 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createLogger } from '../../../src/base/log.ts'
+import { readDeploymentFile } from '../../../src/graph/project/deployment-file.ts'
+import { parsedJson, rawJson, rawLength } from '../../../src/schema/raw-json.ts'
+import { createUserAuth, type UserAuth } from '../../../src/graph/user-auth/user-auth.ts'
+import { eventually } from '../../support/eventually.ts'
+
+const FILE = fileURLToPath(new URL('../../fixtures/auth-graphs/langgraph.json', import.meta.url))
+const ALICE: [string, string][] = [['authorization', 'Bearer user-alice']]
+
+interface OpenAuth {
+  path?: string
+  timeoutMs?: number
+  log?: { write(line: string): void }
+  startMs?: number
+  env?: Record<string, string>
+}
+
+/** The auth file of the fixtures, or another export of it. */
+async function openAuth({ path, timeoutMs = 60_000, startMs = 60_000, log, env = {} }: OpenAuth = {}) {
+  const { auth, ...file } = await readDeploymentFile(FILE, {})
+  if (auth === null) throw new Error('the fixture has no auth file')
+  const userAuth = createUserAuth({
+    file: { ...file, env: { ...file.env, ...env }, auth: { ...auth, path: path ?? auth.path } },
+    environment: process.env,
+    logger: createLogger(log === undefined ? { level: 'silent' } : { level: 'info', destination: log }),
+    record: async () => async () => undefined,
+    timeoutMs,
+    startMs,
+  })
+  onTestFinished(() => userAuth.stop())
+  return userAuth
+}
+
+function containing(text: string): string {
+  return expect.stringContaining(text) as string
+}
+
+function doing(userAuth: UserAuth, what: string) {
+  const headers: [string, string][] = [...ALICE, ['x-auth-do', what]]
+  return userAuth.authenticate({ url: 'http://localhost/threads', method: 'GET', headers })
+}
+
+async function expectAnswers(userAuth: UserAuth): Promise<void> {
+  await eventually(async () => expect((await doing(userAuth, 'nothing'))?.identity).toBe('alice'))
+}
+
+describe('the process of an auth file', () => {
+  it("distinguishes its own errors from the caller's", async () => {
+    const userAuth = await openAuth()
+    await expect(doing(userAuth, 'throw')).rejects.toMatchObject({ code: 'auth_failed' })
+    for (const garbage of ['nonsense', 'circular', 'bigint', 'getter', 'huge'])
+      await expect(doing(userAuth, garbage), garbage).rejects.toMatchObject({ code: 'auth_failed' })
+    await expect(doing(userAuth, 'teapot')).rejects.toMatchObject({
+      code: 'forbidden',
+      message: 'I am a teapot',
+    })
+    const nobody = userAuth.authenticate({ url: 'http://localhost/', method: 'GET', headers: [] })
+    await expect(nobody).rejects.toMatchObject({ code: 'unauthorized', message: 'Who are you?' })
+  })
+
+  it('is restarted when it has ended, by itself or because it was blocked', async () => {
+    const userAuth = await openAuth({ timeoutMs: 2_000 })
+    await expectAnswers(userAuth)
+    await expect(doing(userAuth, 'exit')).rejects.toMatchObject({ code: 'auth_unavailable' })
+    await expectAnswers(userAuth)
+    await expect(doing(userAuth, 'block')).rejects.toMatchObject({ code: 'auth_unavailable' })
+    await expectAnswers(userAuth)
+  })
+
+  it('handles other requests while one waits for ever, and ends that one', async () => {
+    const userAuth = await openAuth({ timeoutMs: 2_000 })
+    await expectAnswers(userAuth)
+    const hanging = expect(doing(userAuth, 'hang')).rejects.toMatchObject({
+      code: 'auth_unavailable',
+      message: 'The auth handler took longer than 2 s.',
+    })
+    expect((await doing(userAuth, 'nothing'))?.identity).toBe('alice')
+    await hanging
+  })
+
+  it('is restarted when its heap is full, and after an uncaught exception', async () => {
+    const userAuth = await openAuth({ env: { NODE_OPTIONS: '--max-old-space-size=48' } })
+    await expect(doing(userAuth, 'leak')).rejects.toMatchObject({ code: 'auth_unavailable' })
+    await expectAnswers(userAuth)
+    expect((await doing(userAuth, 'later'))?.identity).toBe('alice')
+    await expect(doing(userAuth, 'hang')).rejects.toMatchObject({ code: 'auth_unavailable' })
+    await expectAnswers(userAuth)
+  })
+
+  it.each([
+    ['throws', 'no database'],
+    ['exits', 'The process of the auth file has ended.'],
+    ['hangs', 'The auth file took longer than 1 s to load.'],
+    ['blocks', 'The auth file took longer than 1 s to load.'],
+    ['garbage', 'is no Auth of'],
+  ])('reports in time the error of a file that %s while it is loaded', async (how, message) => {
+    const path = `${FILE.replace('langgraph.json', 'bad-auth.mjs')}:auth`
+    const startMs = how === 'hangs' || how === 'blocks' ? 1_000 : 60_000
+    const userAuth = await openAuth({ path, startMs, env: { BAD_AUTH: how } })
+    const code = 'auth_unavailable'
+    await expect(doing(userAuth, 'nothing')).rejects.toMatchObject({ code, message: containing(message) })
+  })
+
+  it('logs what its handlers log with getLogger of the SDK', async () => {
+    const lines: string[] = []
+    const userAuth = await openAuth({ log: { write: (line) => void lines.push(line) } })
+    await doing(userAuth, 'log')
+    expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+      expect.objectContaining({
+        level: 'info',
+        text: 'who is it?',
+        fields: { n: 1 },
+        msg: 'auth file logged',
+      }),
+    )
+  })
+
+  it('reports the error of a file that cannot be used', async () => {
+    for (const path of [
+      `${FILE}:auth`,
+      `${FILE.replace('langgraph.json', 'auth.ts')}:missing`,
+      '/nowhere/auth.ts:auth',
+    ]) {
+      const userAuth = await openAuth({ path })
+      await expect(doing(userAuth, 'nothing')).rejects.toMatchObject({ code: 'auth_unavailable' })
+    }
+  })
+
+  it('is not called for events without a handler, and returns large values as text', async () => {
+    const userAuth = await openAuth({ path: `${FILE.replace('langgraph.json', 'auth.ts')}:few` })
+    const user = { identity: 'alice', display_name: 'alice', is_authenticated: true, permissions: [] }
+    const bigint = { metadata: { a: 1n } } as never
+    expect(await userAuth.ask(user, 'threads:create', bigint)).toEqual({ filter: null, value: {} })
+    const { value } = await userAuth.ask(user, 'store:put', { namespace: ['a'], key: 'k', value: { n: 1 } })
+    expect(Object.keys(value)).toEqual(['value'])
+    expect(rawLength(value['value'] ?? null)).toBeGreaterThan(1 << 20)
+    expect(parsedJson(value['value'] ?? null)).toMatchObject({ n: 1 })
+  })
+
+  it('returns a filter, changes to the value, or a refusal', async () => {
+    const userAuth = await openAuth()
+    const user = { identity: 'alice', display_name: 'alice', is_authenticated: true, permissions: [] }
+    expect(await userAuth.ask(user, 'threads:create', { metadata: { a: 1 } })).toEqual({
+      filter: { owner: 'alice' },
+      value: { metadata: { a: 1, owner: 'alice' } },
+    })
+    expect(await userAuth.ask(user, 'store:get', { namespace: ['alice'], key: 'k' })).toMatchObject({
+      filter: null,
+    })
+    const kwargs = { input: rawJson(JSON.stringify('x'.repeat(2 << 20))) }
+    const asked = { assistant_id: 'a', metadata: { a: 1 }, kwargs }
+    expect(await userAuth.ask(user, 'threads:create_run', asked)).toEqual({
+      filter: { owner: 'alice' },
+      value: { metadata: { a: 1, owner: 'alice' } },
+    })
+    const item = { namespace: ['alice'], key: 'k', value: { text: 'x' } }
+    expect(await userAuth.ask(user, 'store:put', item)).toMatchObject({ value: {} })
+    await expect(userAuth.ask(user, 'store:get', { namespace: ['bob'], key: 'k' })).rejects.toMatchObject({
+      code: 'forbidden',
+    })
+  })
+})

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createLogger } from '../../../src/base/log.ts'
+import { type Deleter, startDeleter } from '../../../src/ingest/deletion/deleter.ts'
+import type { Project } from '../../../src/ingest/project-store.ts'
+import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
+import { createTraceDeletion } from '../../../src/storage/clickhouse/deletion.ts'
+import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
+import { createDeletionStore } from '../../../src/storage/sql/deletion/deletion-store.ts'
+import type { Database } from '../../../src/storage/sql/driver/database.ts'
+import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
+import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
+import { createShareStore } from '../../../src/storage/sql/shares/share-store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { temporaryDir } from '../../support/stores/embedded-clickhouse.ts'
+import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import {
+  idOf,
+  START,
+  startTestTraceStore,
+  type TestTraceStore,
+  traceRunRow,
+  WORKSPACE,
+} from '../../support/stores/trace-store.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+/** When the rows with an odd number were received, epoch milliseconds; the others a day later. */
+const RECEIVED = START / 1000
+const TABLES = ['runs', 'thread_runs', 'run_fragments', 'feedback', 'usage_traces'] as const
+const BYTES = Buffer.from('attachment')
+const SHA256 = createHash('sha256').update(BYTES).digest('hex')
+
+let traces: TestTraceStore
+let dir: Awaited<ReturnType<typeof temporaryDir>>
+beforeAll(async () => {
+  traces = await startTestTraceStore()
+  dir = await temporaryDir()
+})
+afterAll(async () => {
+  await traces?.stop()
+  await dir?.remove()
+})
+
+describeOnSql('retention', (engine) => {
+  const clock = { time: RECEIVED + DAY, now: () => clock.time }
+  const projects = new Map<string, Project['id']>()
+
+  async function open(): Promise<Database> {
+    clock.time = RECEIVED + DAY
+    const database = await engine.open()
+    await migrate(database)
+    const store = createProjectStore(database, clock)
+    for (const [name, days] of [
+      ['days', 3],
+      ['longer', 14],
+      ['kept', null],
+    ] as const) {
+      const id = await store.resolve(WORKSPACE, { session_name: name, session_id: null })
+      projects.set(name, id)
+      await store.update(WORKSPACE, id, { retention_days: days })
+    }
+    return database
+  }
+
+  /** Two roots of the project, each with a fragment that has an attachment, feedback, a thread and a counted trace. */
+  async function fill(name: string, first: number): Promise<void> {
+    const { clickhouse } = traces
+    const project_id = projects.get(name)!
+    const rows = [first, first + 1].map((n, late) => ({ n, received_at: RECEIVED + late * DAY }))
+    await traces.insert(
+      rows.map(({ n, received_at }) =>
+        traceRunRow(n, { project_id, trace_id: idOf(n), received_at, thread_id: `thread ${n}` }),
+      ),
+    )
+    for (const { n, received_at } of rows) {
+      const params = { workspace: WORKSPACE, run: idOf(n), project: project_id, received_at, SHA256 }
+      const at = 'fromUnixTimestamp64Milli({received_at:Int64})'
+      await clickhouse.command(
+        `INSERT INTO run_fragments (workspace_id, run_id, project_id, received_at, attachments)
+         SELECT {workspace:UUID}, {run:UUID}, {project:UUID}, ${at}, concat('[{"sha256":"', {SHA256:String}, '"}]')`,
+        { params },
+      )
+      await clickhouse.command(
+        `INSERT INTO feedback (workspace_id, run_id, feedback_id, trace_id, received_at, body)
+         SELECT {workspace:UUID}, {run:UUID}, {run:UUID}, {run:UUID}, ${at}, '{}'`,
+        { params },
+      )
+      await clickhouse.command(
+        `INSERT INTO usage_traces (workspace_id, hour, trace_id, version, project_id)
+         SELECT {workspace:UUID}, 0, {run:UUID}, 1, {project:UUID}`,
+        { params },
+      )
+    }
+  }
+
+  /** The numbers of the rows that each table has of these. */
+  async function left(numbers: readonly number[]): Promise<Record<string, number[]>> {
+    const found: Record<string, number[]> = {}
+    for (const table of TABLES) {
+      const id = table === 'usage_traces' ? 'trace_id' : 'run_id'
+      const rows = await traces.clickhouse.rows<{ id: string }>(
+        `SELECT DISTINCT toString(${id}) AS id FROM ${table} FINAL WHERE ${id} IN {ids:Array(UUID)} ORDER BY id`,
+        { params: { ids: numbers.map(idOf) } },
+      )
+      found[table] = rows.map(({ id: found }) => numbers.find((n) => idOf(n) === found)!)
+    }
+    return found
+  }
+
+  function sweep(database: Database): Deleter {
+    return startDeleter({
+      traces: createTraceDeletion(traces.clickhouse, STORED_COLUMNS.runs),
+      deletions: createDeletionStore(database, clock),
+      shares: createShareStore(database, clock),
+      blobs: createFileBlobStore(dir.dir, clock),
+      ingester: { settled: async () => undefined },
+      ready: Promise.resolve(),
+      clock,
+      logger: createLogger({ level: 'silent' }),
+    })
+  }
+
+  const first = engine.name === 'SQLite' ? 100 : 200
+
+  it('removes what was received longer ago than its project keeps traces, with all that belongs to it', async () => {
+    const database = await open()
+    const blobs = createFileBlobStore(dir.dir, clock)
+    await blobs.put([{ sha256: SHA256, bytes: BYTES }])
+    const hasBytes = async (): Promise<boolean> => {
+      const found = await blobs.read(SHA256)
+      found?.bytes.destroy()
+      return found !== undefined
+    }
+    for (const [i, name] of ['days', 'longer', 'kept'].entries()) await fill(name, first + i * 10)
+    const [days, longer, kept] = [0, 10, 20].map((n) => [first + n, first + n + 1]) as [
+      number[],
+      number[],
+      number[],
+    ]
+    const all = (numbers: number[]) => Object.fromEntries(TABLES.map((table) => [table, numbers]))
+    const gone = (numbers: number[], rest: number[]) => ({ ...all(rest), usage_traces: numbers })
+
+    clock.time = RECEIVED + 3 * DAY + HOUR
+    let deleter = sweep(database)
+    await eventually(async () => expect(await left(days)).toEqual(gone(days, days.slice(1))))
+    await deleter.stop()
+    expect([await left(longer), await left(kept)]).toEqual([all(longer), all(kept)])
+
+    clock.time = RECEIVED + 400 * DAY
+    deleter = sweep(database)
+    await eventually(async () => expect(await left(longer)).toEqual(gone(longer, [])))
+    await eventually(async () => expect(await left(days)).toEqual(gone(days, [])))
+    await deleter.stop()
+    expect(await left(kept)).toEqual(all(kept))
+    // Rows of a project that keeps its traces have it.
+    expect(await hasBytes()).toBe(true)
+
+    const store = createProjectStore(database, clock)
+    await store.update(WORKSPACE, projects.get('kept')!, { retention_days: 1 })
+    deleter = sweep(database)
+    await eventually(async () => expect(await left(kept)).toEqual(gone(kept, [])))
+    await deleter.stop()
+    clock.time += HOUR
+    deleter = sweep(database)
+    await eventually(async () => expect(await hasBytes()).toBe(false))
+    await deleter.stop()
+  })
+})

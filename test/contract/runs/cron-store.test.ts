@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, it } from 'vitest'
+import type { Cron, CronSearch, CronStore } from '../../../src/runs/crons/store.ts'
+import { createCronStore } from '../../../src/storage/sql/runs/cron-store.ts'
+import type { Database } from '../../../src/storage/sql/driver/database.ts'
+import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
+import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
+import { TENANT } from '../../support/runs/run-store.ts'
+import { describeOnSql } from '../../support/stores/sql-databases.ts'
+
+const NOW = 1_700_000_000_000
+const ALL: CronSearch = { sort_by: 'created_at', sort_order: 'desc', limit: 10, offset: 0 }
+const DEPLOYMENTS = [TENANT.deployment_id]
+
+function cronOf(change: Partial<Cron> = {}): Cron {
+  return {
+    cron_id: randomUUID(),
+    assistant_id: 'assistant',
+    thread_id: null,
+    on_run_completed: 'delete',
+    schedule: '* * * * *',
+    timezone: null,
+    end_time: null,
+    next_run_date: NOW,
+    enabled: true,
+    caller: { user_id: 'user', api_key_id: 'key' },
+    payload: { input: { a: [1, null] } },
+    metadata: {},
+    created_at: NOW,
+    updated_at: NOW,
+    ...change,
+  }
+}
+
+describeOnSql('crons', (engine) => {
+  let database: Database
+  let store: CronStore
+  beforeEach(async () => {
+    database = await engine.open()
+    await migrate(database, RUN_MIGRATIONS)
+    store = createCronStore(database, { now: () => NOW + 7 })
+  })
+  const make = async (change: Partial<Cron> = {}, tenant = TENANT): Promise<Cron> => {
+    const cron = cronOf(change)
+    await store.create(tenant, cron)
+    return cron
+  }
+
+  it('are stored as given, changed and removed', async () => {
+    const cron = await make({
+      timezone: 'Europe/Berlin',
+      end_time: NOW + 5,
+      enabled: false,
+      next_run_date: null,
+    })
+    expect(await store.get(TENANT, cron.cron_id)).toEqual(cron)
+    const other = { ...TENANT, workspace_id: 'other' }
+    expect(await store.get(other, cron.cron_id)).toBeUndefined()
+    const change = (known: Cron): Cron => ({
+      ...known,
+      enabled: true,
+      schedule: '@daily',
+      next_run_date: NOW + 9,
+      created_at: 1,
+    })
+    const changed = {
+      ...cron,
+      enabled: true,
+      schedule: '@daily',
+      next_run_date: NOW + 9,
+      updated_at: NOW + 7,
+    }
+    expect(await store.update(TENANT, cron.cron_id, change)).toEqual(changed)
+    expect(await store.get(TENANT, cron.cron_id)).toEqual(changed)
+    expect(await store.update(other, cron.cron_id, change)).toBeUndefined()
+    expect([await store.remove(other, cron.cron_id), await store.remove(TENANT, cron.cron_id)]).toEqual([
+      false,
+      true,
+    ])
+    expect(await store.remove(TENANT, cron.cron_id)).toBe(false)
+  })
+
+  it('are found by assistant, thread, state and metadata, sorted, in pages', async () => {
+    const made = [
+      await make({ assistant_id: 'b', thread_id: 't', created_at: NOW + 1 }),
+      await make({ metadata: { team: { a: 1, b: 2 } }, created_at: NOW + 2, next_run_date: NOW + 50 }),
+      await make({ enabled: false, next_run_date: null, created_at: NOW + 3 }),
+    ]
+    const found = async (search: Partial<CronSearch>): Promise<number[]> => {
+      const { crons } = await store.search(TENANT, { ...ALL, ...search })
+      return crons.map(({ cron_id }) => made.findIndex((cron) => cron.cron_id === cron_id))
+    }
+    expect(await found({})).toEqual([2, 1, 0])
+    expect(await found({ sort_by: 'next_run_date', sort_order: 'asc' })).toEqual([2, 0, 1])
+    expect(await found({ assistant_id: 'b' })).toEqual([0])
+    expect(await found({ thread_id: 't' })).toEqual([0])
+    expect(await found({ enabled: false })).toEqual([2])
+    expect(await found({ metadata: { team: { a: 1 } } })).toEqual([1])
+    expect(await found({ limit: 1, offset: 1 })).toEqual([1])
+    expect(await store.search(TENANT, { ...ALL, limit: 0 })).toEqual({ crons: [], total: 3 })
+    expect(await store.search({ ...TENANT, deployment_id: 'other' }, ALL)).toEqual({ crons: [], total: 0 })
+  })
+
+  it('are returned when they are due, the longest overdue first, of the requested deployments', async () => {
+    const late = await make({ next_run_date: NOW - 100 })
+    const due = await make({ next_run_date: NOW })
+    await make({ next_run_date: NOW + 1 })
+    await make({ enabled: false, next_run_date: null })
+    await make({ next_run_date: NOW - 200 }, { ...TENANT, deployment_id: 'other' })
+    expect(await store.due(DEPLOYMENTS, NOW, 10)).toEqual([
+      { ...TENANT, cron: late },
+      { ...TENANT, cron: due },
+    ])
+    expect(await store.due(DEPLOYMENTS, NOW, 1)).toEqual([{ ...TENANT, cron: late }])
+    expect(await store.due([], NOW, 1)).toEqual([])
+    expect(await store.nextDue(DEPLOYMENTS)).toBe(NOW - 100)
+    expect(await store.nextDue(['other'])).toBe(NOW - 200)
+    expect(await store.nextDue(['none'])).toBeUndefined()
+    expect(await store.nextDue([])).toBeUndefined()
+  })
+
+  it('are advanced by one process only', async () => {
+    await make()
+    const [first] = await store.due(DEPLOYMENTS, NOW, 1)
+    if (first === undefined) throw new Error('nothing is due')
+    const elsewhere = createCronStore(await engine.openAgain(), { now: () => NOW })
+    const won = await Promise.all(
+      [store, elsewhere, store, elsewhere].map((one) => one.advance(first, NOW + 60_000)),
+    )
+    expect(won.filter((mine) => mine)).toHaveLength(1)
+    expect(await store.due(DEPLOYMENTS, NOW, 1)).toEqual([])
+    const [again] = await store.due(DEPLOYMENTS, NOW + 60_000, 1)
+    expect(again && (await store.advance(again, null))).toBe(true)
+    expect(await store.nextDue(DEPLOYMENTS)).toBeUndefined()
+  })
+})

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { FeedbackQuery } from '../../../src/ingest/store/trace-store.ts'
+import { readFeedbackPage } from '../../../src/query/feedback-page.ts'
+import { FEEDBACK_ROWS } from '../../../src/trace/rows/feedback.ts'
+import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
+import {
+  type TestTraceStore,
+  START,
+  WORKSPACE,
+  idOf,
+  startTestTraceStore,
+} from '../../support/stores/trace-store.ts'
+
+const COUNT = 1_200
+const ALL: FeedbackQuery = { run_ids: [idOf(1)], keys: [], sources: [], limit: 100, offset: 0 }
+
+let test: TestTraceStore
+beforeAll(async () => {
+  test = await startTestTraceStore()
+  const writer = new RowWriter()
+  for (let n = 0; n < COUNT; n++) {
+    const body = {
+      n,
+      key: n % 2 === 0 ? 'even' : "o'dd",
+      // Only the oldest has a source of its own.
+      feedback_source: { type: n === 0 ? 'model' : 'api' },
+      created_at: new Date(1_780_000_000_000 + n * 1000).toISOString(),
+    }
+    FEEDBACK_ROWS.write(writer, {
+      workspace_id: WORKSPACE,
+      run_id: idOf(1),
+      feedback_id: idOf(n + 10),
+      trace_id: idOf(1),
+      received_at: START / 1000,
+      body: JSON.stringify(body),
+    })
+  }
+  await test.store.insert('feedback', [writer.finish()])
+})
+afterAll(() => test?.stop())
+
+async function read(query: Partial<FeedbackQuery>) {
+  const page = await readFeedbackPage(test.store, WORKSPACE, { ...ALL, ...query })
+  const records = JSON.parse(page.body.toString()) as { n: number }[]
+  return { numbers: records.map(({ n }) => n), more: page.more }
+}
+
+it('reads every record of a run, however many there are, newest first', async () => {
+  const seen: number[] = []
+  for (let more = true; more && seen.length <= COUNT; ) {
+    const page = await read({ offset: seen.length })
+    seen.push(...page.numbers)
+    more = page.more
+  }
+  expect(seen).toEqual(Array.from({ length: COUNT }, (_, n) => COUNT - 1 - n))
+})
+
+it('finds keys and sources among all records', async () => {
+  expect(await read({ sources: ['model'] })).toEqual({ numbers: [0], more: false })
+  expect(await read({ keys: ["o'dd"], limit: 2 })).toEqual({ numbers: [1199, 1197], more: true })
+  expect(await read({ keys: ['even', "o'dd"], limit: 1, offset: 1199 })).toEqual({
+    numbers: [0],
+    more: false,
+  })
+  expect(await read({ keys: ['none'] })).toEqual({ numbers: [], more: false })
+})

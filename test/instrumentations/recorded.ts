@@ -1,0 +1,16 @@
+import { readFile } from 'node:fs/promises'
+import type { VendorCall } from './vendor/call.ts'
+
+/** What a client sent once, with what the fake vendor billed: for clients that take long to build. */
+export interface Recording {
+  /** The packages of the client. */
+  versions: string
+  calls: VendorCall[]
+  /** The bodies of its OTLP requests for traces, base64, with their content types. */
+  requests: { type: string; body: string }[]
+}
+
+/** The recording of the client in folder `name`. */
+export async function readRecording(name: string): Promise<Recording> {
+  return JSON.parse(await readFile(new URL(`${name}/recorded.json`, import.meta.url), 'utf8')) as Recording
+}

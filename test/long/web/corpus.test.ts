@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Message } from '../../../src/schema/types.gen.ts'
+import { sendCorpus } from '../../support/traces/corpus-requests.ts'
+import { drained } from '../../support/servers/server.ts'
+import { useWeir } from '../../support/servers/use-weir.ts'
+import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+
+interface CorpusRun {
+  id: string
+  trace_id: string
+  name: string
+  run_type: string
+  error: string | null
+  llm?: {
+    messages?: { input: Message[] | null; output: Message[] | null }
+    checks: Record<string, { ok: boolean }>
+  }
+}
+
+/** So that the test fails when the corpus is not read. */
+const LEAST_RUNS = 150
+const LEAST_CALLS = 60
+/** Longer texts are shown to this length until they are opened. */
+const SHOWN_CHARS = 2000
+
+const flat = (text: string): string => text.replace(/\s+/g, ' ').trim()
+
+/** Every text that a message should show. */
+function textsOf({ content }: Message): string[] {
+  return content.flatMap((block) => {
+    if (block.type === 'text' || block.type === 'reasoning') return [block.text ?? '']
+    return block.type === 'tool_call' || block.type === 'server_tool_call' ? [block.name ?? ''] : []
+  })
+}
+
+describe.skipIf(!HAS_BROWSER)(`requests of real clients in the browser${NO_BROWSER}`, () => {
+  const server = useWeir()
+  const used = useInterface(server)
+  const runs: CorpusRun[] = []
+
+  beforeAll(async () => {
+    const weir = server.current()
+    await sendCorpus(weir)
+    await drained(weir)
+    const session = (await weir.json<{ id: string }[]>('/api/v1/sessions')).map(({ id }) => id)
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page: { runs: CorpusRun[]; cursors: { next: string | null } } = await weir.json(
+        '/api/v1/runs/query',
+        { session, limit: 100, ...(cursor !== undefined && { cursor }) },
+      )
+      for (const { id } of page.runs) runs.push(await weir.json(`/api/v1/runs/${id}`))
+      cursor = page.cursors.next
+    }
+    await signIn(used.current().page, weir)
+    await used.current().page.evaluate(() => localStorage.setItem('weir:text', 'plain'))
+  })
+
+  it('every text of every message is found, and no side with messages falls back to JSON', async () => {
+    const { page, open } = used.current()
+    const calls = runs.filter(({ llm }) => llm?.messages !== undefined)
+    expect([runs.length >= LEAST_RUNS, calls.length >= LEAST_CALLS]).toEqual([true, true])
+    const missing: string[] = []
+    for (const { id, trace_id, name, llm } of calls) {
+      await open(`/traces/${trace_id}?run=${id}`)
+      const panel = page.locator('#run')
+      await panel.getByRole('heading', { name, exact: true }).first().waitFor()
+      const more = panel.getByRole('button', { name: /earlier messages$/ })
+      while ((await more.count()) > 0) await more.first().click()
+      const shown = flat((await panel.textContent()) ?? '')
+      for (const side of ['input', 'output'] as const) {
+        const messages = llm?.messages?.[side] ?? []
+        for (const text of messages.flatMap(textsOf))
+          if (!shown.includes(flat(text.slice(0, SHOWN_CHARS))))
+            missing.push(`${name} ${id} ${side}: ${text.slice(0, 80)}`)
+        const title = side === 'input' ? 'Input' : 'Output'
+        const section = panel.locator('details', { has: page.locator(`summary:text-is("${title}")`) })
+        const isChat = (await panel.locator('details', { hasText: title }).locator('[data-role]').count()) > 0
+        if (messages.length > 0 && (!isChat || (await section.count()) > 1))
+          missing.push(`${name} ${id}: ${side} is JSON`)
+      }
+    }
+    expect(missing).toEqual([])
+  })
+
+  it('runs without messages show their errors and open without a fault', async () => {
+    const { page, open } = used.current()
+    for (const { id, trace_id, name, error } of runs.filter(({ llm }) => llm?.messages === undefined)) {
+      await open(`/traces/${trace_id}?run=${id}`)
+      const panel = page.locator('#run')
+      await panel.getByRole('heading', { name, exact: true }).first().waitFor()
+      expect([id, await panel.getByText('This part of the page failed').count()]).toEqual([id, 0])
+      if (error !== null) expect(flat((await panel.textContent()) ?? '')).toContain(flat(error.slice(0, 200)))
+    }
+  })
+})

@@ -1,0 +1,28 @@
+import { beforeAll, describe, expect } from 'vitest'
+import { useWeir } from '../../support/servers/use-weir.ts'
+import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+import { accessibilityTests } from '../../conformance/web/accessibility.ts'
+import { complaintTests } from './complaints.ts'
+import { keyboardTests } from './keyboard.ts'
+import { sendForPages } from '../../conformance/web/trace.ts'
+
+describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSER}`, () => {
+  const server = useWeir()
+  const used = useInterface(server)
+  beforeAll(async () => {
+    const weir = server.current()
+    await signIn(used.current().page, weir)
+    // The page Ingest shows a table once something was refused.
+    const refused = await weir.request('/api/v1/runs/batch', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ post: [{ id: 'none', name: 'r', run_type: 'chain', start_time: Date.now() }] }),
+    })
+    expect(refused.status).toBe(422)
+  })
+
+  const sent = () => sendForPages(server.current())
+  accessibilityTests({ used, sent, extent: 'every look' })
+  complaintTests({ server, used })
+  keyboardTests({ used, sent })
+})

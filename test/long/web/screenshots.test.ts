@@ -1,0 +1,125 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sendSamples, SAMPLE_PROJECT, type Samples } from '../../support/servers/sample-project.ts'
+import { useWeir } from '../../support/servers/use-weir.ts'
+import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+
+/** Where pictures are written; without it they are only checked. */
+const { SCREENSHOTS } = process.env
+const WIDTHS = [1440, 1024, 320] as const
+const THEMES = ['light', 'dark'] as const
+/** Fewer colours than these are an empty page with its head. */
+const LEAST_COLOURS = 24
+
+/** A screen: its name, its address, and a text that is there when it is drawn. */
+type Screen = readonly [name: string, path: string, sign: string]
+
+function screens(project: string, { trace, call, thread }: Samples): Screen[] {
+  const of = `/projects/${project}`
+  return [
+    ['projects', '/projects', SAMPLE_PROJECT],
+    ['traces', of, 'travel_agent'],
+    ['filtered', `${of}?view=runs&q=${encodeURIComponent('eq(run_type, "llm")')}`, 'answer'],
+    ['overview', `${of}?view=overview&t=7d`, 'Time to first token'],
+    ['overview-models', `${of}?view=overview&t=7d&by=model&of=llm`, 'claude-sonnet-4-5'],
+    ['threads', `${of}?view=threads`, thread],
+    ['thread', `/threads/${thread}?project=${project}`, 'rain'],
+    ['trace', `/traces/${trace}?run=${call}`, 'a light jacket'],
+    ['messages', `/traces/${trace}?view=messages`, 'a light jacket'],
+    ['compare', `/compare?a=${call}&b=${trace}`, 'Parameters and metadata'],
+    ['usage', '/usage?t=7d', 'Every number of the chart'],
+    ['prices', '/prices?model=gpt-4.1-mini', 'Shipped price'],
+    ['ingest', '/ingest', 'Refused records'],
+    ['validate', '/validate', 'Open a file'],
+    ['settings-keys', '/settings', 'Service keys'],
+    ['settings-workspaces', '/settings?view=workspaces', 'Nothing of one workspace'],
+    ['settings-members', '/settings?view=members', 'People of the organization'],
+    ['settings-roles', '/settings?view=roles', 'organization:manage'],
+    ['settings-retention', '/settings?view=retention', SAMPLE_PROJECT],
+    ['settings-audit', '/settings?view=audit', 'Changes of workspaces'],
+    ['settings-server', '/settings?view=server', 'Ingest body'],
+  ]
+}
+
+/** Number of different colours in a picture, counted by the browser. */
+async function coloursOf(page: Page, png: Buffer): Promise<number> {
+  return await page.evaluate<number>(`(async () => {
+    const bytes = Uint8Array.from(atob('${png.toString('base64')}'), (letter) => letter.charCodeAt(0))
+    const picture = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+    const canvas = new OffscreenCanvas(picture.width, picture.height).getContext('2d')
+    canvas.drawImage(picture, 0, 0)
+    return new Set(new Uint32Array(canvas.getImageData(0, 0, picture.width, picture.height).data.buffer)).size
+  })()`)
+}
+
+/** What reaches out of the window: the page itself, or parts of its head. */
+async function clipped(page: Page): Promise<string[]> {
+  return await page.evaluate<string[]>(`(() => {
+    const { scrollWidth } = document.documentElement
+    const main = document.querySelector('#main')
+    const outside = [...document.querySelectorAll('nav[aria-label="Pages"] a, header button')].filter((one) => {
+      const { left, right, top, bottom } = one.getBoundingClientRect()
+      const around = (one.closest('nav') ?? document.documentElement).getBoundingClientRect()
+      return left < 0 || right > innerWidth || top < around.top - 1 || bottom > around.bottom + 1
+    })
+    const isWide = scrollWidth > innerWidth || main.scrollWidth > main.clientWidth
+    return [...outside.map((one) => one.textContent), ...(isWide ? ['scrolls sideways'] : [])]
+  })()`)
+}
+
+describe.skipIf(!HAS_BROWSER)(`pictures of the web interface${NO_BROWSER}`, () => {
+  const server = useWeir()
+  const used = useInterface(server)
+  let shown: Screen[] = []
+
+  beforeAll(async () => {
+    const weir = server.current()
+    const samples = await sendSamples(weir, Date.now())
+    const [project] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${SAMPLE_PROJECT}`)
+    shown = screens(project?.id ?? '', samples)
+    used.current().page.setDefaultTimeout(30_000)
+    await signIn(used.current().page, weir)
+    if (SCREENSHOTS !== undefined) await mkdir(SCREENSHOTS, { recursive: true })
+  })
+
+  it('of every screen in both themes at three widths: none is empty, scrolls sideways or clips the navigation', async () => {
+    const { page, open } = used.current()
+    const faults: unknown[] = []
+    for (const [name, path, sign] of shown) {
+      await open(path)
+      await page.getByText(sign).filter({ visible: true }).first().waitFor()
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: width === 320 ? 720 : 900 })
+        for (const theme of THEMES) {
+          await page.emulateMedia({ colorScheme: theme })
+          const png = await page.screenshot()
+          if (SCREENSHOTS !== undefined)
+            await writeFile(join(SCREENSHOTS, `${name}-${width}-${theme}.png`), png)
+          const colours = await coloursOf(page, png)
+          if (colours < LEAST_COLOURS) faults.push([name, width, theme, `${colours} colours`])
+        }
+        const outside = await clipped(page)
+        if (outside.length > 0) faults.push([name, width, outside])
+      }
+    }
+    expect(faults).toEqual([])
+  })
+
+  it('with text of twice the size: nothing is cut off, and axe finds no fault', async () => {
+    const { page, open, broken } = used.current()
+    const faults: unknown[] = []
+    await page.setViewportSize({ width: 1024, height: 900 })
+    for (const [name, path, sign] of shown) {
+      await open(path)
+      await page.evaluate(`document.documentElement.style.setProperty('font-size', '200%')`)
+      await page.getByText(sign).filter({ visible: true }).first().waitFor()
+      const found = [...(await clipped(page)), ...(await broken())]
+      if (SCREENSHOTS !== undefined)
+        await page.screenshot({ path: join(SCREENSHOTS, `${name}-large-text.png`) })
+      if (found.length > 0) faults.push([name, found])
+    }
+    expect(faults).toEqual([])
+  })
+})

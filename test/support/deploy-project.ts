@@ -1,0 +1,99 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { packSource } from '../../src/cli/deploy/pack-source.ts'
+import type { SchemaTypes } from '../../src/schema/types.gen.ts'
+import { eventually } from './eventually.ts'
+import { jsonBody, type WeirProcess } from './servers/weir-process.ts'
+
+/** Texts of a project's files, by path. */
+export type Project = Readonly<Record<string, string>>
+
+type Deployment = SchemaTypes['deployment']
+/** A revision as clients see it. */
+export type ShownRevision = SchemaTypes['deployment-revision']
+type Server = Pick<WeirProcess, 'fetch' | 'json'>
+
+const TERMINAL = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED']
+const BUILD_MS = 60_000
+
+/** A project in TypeScript whose one graph, `agent`, answers with `text` and the variable GREETING, and prints both. */
+export function greeter(text: string): Project {
+  return {
+    'langgraph.json': JSON.stringify({ graphs: { agent: './src/agent.ts:graph' }, node_version: '24' }),
+    'src/agent.ts': `
+      import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
+      const State = Annotation.Root({ said: Annotation<string>() })
+      const said: string = '${text} ' + (process.env.GREETING ?? 'nothing')
+      export const graph = new StateGraph(State)
+        .addNode('say', () => {
+          console.log('saying ' + said)
+          return { said }
+        })
+        .addEdge(START, 'say')
+        .addEdge('say', END)
+        .compile()
+    `,
+  }
+}
+
+/** The project as the archive that clients upload. */
+export async function archiveOf(project: Project): Promise<Uint8Array<ArrayBuffer>> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-project-'))
+  try {
+    for (const [path, text] of Object.entries(project)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+    const packed = await packSource(folder)
+    const bytes = new Uint8Array(await readFile(packed.file))
+    await packed.remove()
+    return bytes
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** Creates a deployment without a revision. */
+export function createDeployment(weir: Server, name: string): Promise<Deployment> {
+  return weir.json('/api-host/v2/deployments', jsonBody('POST', { name, source: 'internal_source' }))
+}
+
+/** Uploads the archive, and makes a revision of it; resolves with the revision while it is worked on. */
+export async function addRevision(
+  weir: Server,
+  id: string,
+  archive: Uint8Array<ArrayBuffer>,
+  secrets: { name: string; value: string }[] = [],
+): Promise<ShownRevision> {
+  const at = `/api-host/v2/deployments/${id}`
+  const upload = await weir.json<SchemaTypes['deployment-upload']>(`${at}/upload-url`, { method: 'POST' })
+  const put = await fetch(upload.upload_url, { method: 'PUT', body: archive })
+  if (!put.ok) throw new Error(`upload: ${put.status} ${await put.text()}`)
+  const source_revision_config = { source_tarball_path: upload.object_path }
+  await weir.json(
+    at,
+    jsonBody('PATCH', { revision_source: 'internal_source', source_revision_config, secrets }),
+  )
+  return await latestRevision(weir, id)
+}
+
+/** The newest revision. */
+export async function latestRevision(weir: Server, id: string): Promise<ShownRevision> {
+  const page = await weir.json<SchemaTypes['deployment-revision-page']>(
+    `/api-host/v2/deployments/${id}/revisions?limit=1`,
+  )
+  const [latest] = page.resources
+  if (latest === undefined) throw new Error('there is no revision')
+  return latest
+}
+
+/** The revision when it has ended. */
+export function endedRevision(weir: Server, id: string, revision_id: string): Promise<ShownRevision> {
+  return eventually(async () => {
+    const at = `/api-host/v2/deployments/${id}/revisions/${revision_id}`
+    const revision = await weir.json<ShownRevision>(at)
+    if (!TERMINAL.includes(revision.status)) throw new Error(`it is ${revision.status}`)
+    return revision
+  }, BUILD_MS)
+}

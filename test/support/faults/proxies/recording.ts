@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+
+/** One recorded request, with its response. */
+export interface Recorded {
+  method: string
+  /** As sent, with the query. */
+  url: string
+  headers: IncomingHttpHeaders
+  body: Buffer
+  status: number
+  answer_type: string
+  answer_headers: IncomingHttpHeaders
+  /** As sent. */
+  sent: Buffer
+  /** Decompressed. */
+  answer: Buffer
+}
+
+/** An HTTP proxy that forwards requests unchanged and records them. */
+export interface RecordingProxy {
+  readonly url: string
+  readonly requests: Recorded[]
+  stop(): Promise<void>
+}
+
+function decoded(sent: Buffer, encoding: string | undefined): Buffer {
+  if (encoding === 'zstd') return zstdDecompressSync(sent)
+  return encoding === 'gzip' ? gunzipSync(sent) : sent
+}
+
+/** Headers are forwarded unchanged, so that the body keeps the client's own framing and encoding. */
+async function passOn(req: IncomingMessage, target: string): Promise<Recorded> {
+  const { method = 'GET', url = '/', headers } = req
+  const onward = request(new URL(url, target), { method, headers, agent: false })
+  const answering = once(onward, 'response') as Promise<[IncomingMessage]>
+  // A client that disconnects fails the pipeline first.
+  answering.catch(() => undefined)
+  const body = new PassThrough()
+  const recording = buffer(body)
+  await pipeline(
+    req,
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        body.write(chunk)
+        yield chunk
+      }
+      body.end()
+    },
+    onward,
+  )
+  const [answer] = await answering
+  const sent = await buffer(answer)
+  return {
+    method,
+    url,
+    headers,
+    body: await recording,
+    status: answer.statusCode ?? 0,
+    answer_type: answer.headers['content-type'] ?? '',
+    answer_headers: answer.headers,
+    sent,
+    answer: decoded(sent, answer.headers['content-encoding']),
+  }
+}
+
+/** Starts one in front of `target`, e.g. `http://127.0.0.1:1984`. */
+export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
+  const requests: Recorded[] = []
+  const server = createServer((req, res) => {
+    passOn(req, target).then(
+      (recorded) => {
+        requests.push(recorded)
+        const { 'transfer-encoding': _chunked, connection: _own, ...headers } = recorded.answer_headers
+        const length = { 'content-length': recorded.sent.length }
+        res.writeHead(recorded.status, { ...headers, ...length }).end(recorded.sent)
+      },
+      () => res.destroy(),
+    )
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

@@ -1,0 +1,28 @@
+import { addRevision, archiveOf, createDeployment, endedRevision, greeter } from '../deploy-project.ts'
+import type { KnownRecords } from '../servers/known-records.ts'
+import type { WeirProcess } from '../servers/weir-process.ts'
+
+const UPLOADS = 20
+
+/**
+ * Deploys a project, and adds to `records` what finds its deployment, its revision, and addresses of uploads. Resolves
+ * with the ids that must stay.
+ */
+export async function addDeployments(
+  weir: Pick<WeirProcess, 'fetch' | 'json'>,
+  records: Pick<KnownRecords, 'add'>,
+): Promise<readonly string[]> {
+  const { id } = await createDeployment(weir, 'deployed')
+  const { id: revision_id } = await addRevision(weir, id, await archiveOf(greeter('fuzzed')))
+  await endedRevision(weir, id, revision_id)
+  for (const path of ['/api/v2/deployments', '/api/v1/v1/projects', '/api/v1/deployments'])
+    records.add(path, { id, revision_id })
+  for (let i = 0; i < UPLOADS; i++) {
+    const upload = await weir.json<{ upload_url: string }>(`/api/v2/deployments/${id}/upload-url`, {
+      method: 'POST',
+    })
+    records.add('/api/v2/uploads', { token: upload.upload_url.slice(upload.upload_url.lastIndexOf('/') + 1) })
+  }
+  records.add('/api/v2/deployments', { source: 'internal_source', revision_source: 'internal_source' })
+  return [id]
+}

@@ -1,0 +1,189 @@
+import { Agent, request } from 'node:http'
+import { answersAsDocumented, type OpenApiDocument } from '../../conformance/openapi/answers.ts'
+import { type FuzzedDocument, type FuzzedRequest, requestSource } from './requests.ts'
+import type { KnownRecords } from '../servers/known-records.ts'
+import { seededRandom } from '../seeded-random.ts'
+import { KEY, type WeirProcess } from '../servers/weir-process.ts'
+
+/** Results of a campaign against one listener. */
+export interface FuzzFindings {
+  /** Number of responses by status. */
+  statuses: Record<string, number>
+  /** Operations that never succeeded, or never failed; with many of them the campaign covers little. */
+  oneSided: string[]
+  /** Responses that the document does not allow, with their requests, one of each kind. */
+  faults: string[]
+  /** Requests that took over a second in the campaign and in three repetitions without load. */
+  slow: string[]
+}
+
+interface Answer {
+  status: number
+  type: string
+  body: Uint8Array
+  /** Milliseconds until the head of the response. */
+  ms: number
+}
+
+interface Campaign {
+  weir: Pick<WeirProcess, 'json' | 'url'>
+  /** Path prefix: '' for the platform API, or that of a deployment. */
+  prefix: string
+  requests: number
+  seed: number
+  /** Records that requests use; those in responses are added. */
+  records: KnownRecords
+  /** Ids that no request may change. */
+  kept: readonly string[]
+}
+
+const CONNECTIONS = 8
+const SLOW_MS = 1_000
+const TURNS_ALONE = 3
+const MAX_LEARNED_BYTES = 100_000
+const MAX_FAULTS = 20
+/** Time after which requests that wait for a run are aborted. */
+const FOLLOW_MS = 50
+const HANG_MS = 30_000
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+/** Operations that take as long as a run. */
+const WAITS = /\/(?:wait|join|stream|cancel|live)(?:\?|$)/
+
+/** Sends random requests from the listener's OpenAPI document, and checks every response against it. */
+export async function fuzzListener(campaign: Campaign): Promise<FuzzFindings> {
+  const { weir, prefix, seed, records } = campaign
+  const url = weir.url + prefix
+  const document = await weir.json<FuzzedDocument & OpenApiDocument>(`${prefix}/openapi.json`)
+  const check = answersAsDocumented(document)
+  const own = JSON.stringify(await ownRecords(weir)).match(UUID) ?? []
+  const kept = new Set([...own, ...campaign.kept])
+  const source = requestSource(document, { random: seededRandom(seed), records, key: KEY, kept })
+  const found = new Map<string, string>()
+  const statuses: Record<string, number> = {}
+  const seen = source.operations.map(() => ({ good: 0, bad: 0 }))
+  const slow: FuzzedRequest[] = []
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  let sent = 0
+
+  const one = async (): Promise<void> => {
+    const index = sent++ % source.operations.length
+    const drawn = source.draw(index)
+    const answer = await send(url, drawn, agent).catch((error: Error) => error)
+    if (answer instanceof Error)
+      return void found.set(`${source.operations[index]}: ${answer.message}`, shown(drawn))
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
+    seen[index]![answer.status < 400 ? 'good' : 'bad']++
+    for (const fault of faultsOf(drawn, answer))
+      if (!found.has(fault)) found.set(fault, `${shown(drawn)}\n    ${startOf(answer.body)}`)
+    if (answer.ms > SLOW_MS && !WAITS.test(drawn.path)) slow.push(drawn)
+    learn(source.operations[index]!, answer)
+  }
+  const faultsOf = ({ method, path }: FuzzedRequest, { status, type, body }: Answer): string[] => {
+    const isFollowed = type.startsWith('text/event-stream') || WAITS.test(path)
+    const answer = isFollowed && status < 300 ? new Uint8Array(0) : body
+    if (isFollowed && status < 300) return []
+    const faults = check.faults({ method, url: path, status, answer_type: type, answer })
+    return status === 500 ? [`${method} ${path.split('?')[0]}: 500`, ...faults] : faults
+  }
+  const learn = (operation: string, { status, type, body }: Answer): void => {
+    if (status >= 300 || body.length > MAX_LEARNED_BYTES || !type.startsWith('application/json')) return
+    const path = operation.slice(operation.indexOf(' ') + 1)
+    records.learn(path, JSON.parse(Buffer.from(body).toString('utf8') || 'null'))
+  }
+  const lane = async (): Promise<void> => {
+    while (sent < campaign.requests) await one()
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, lane))
+  const stillSlow = await slowAlone(url, slow, agent)
+  agent.destroy()
+  return {
+    statuses,
+    oneSided: source.operations.flatMap((operation, i) => {
+      const { good, bad } = seen[i]!
+      return good === 0 || (bad === 0 && source.canFail(i))
+        ? [`${operation}: ${good} succeeded, ${bad} failed`]
+        : []
+    }),
+    faults: [...found].slice(0, MAX_FAULTS).map(([fault, drawn]) => `${fault}\n    ${drawn}`),
+    slow: stillSlow.map(shown),
+  }
+}
+
+/** Records that the campaign must not change: its key, workspace and organization. */
+async function ownRecords(weir: Pick<WeirProcess, 'json'>): Promise<unknown[]> {
+  const paths = [
+    'orgs/current',
+    'workspaces',
+    'orgs/current/members',
+    'orgs/current/service-keys',
+    'orgs/current/personal-access-tokens',
+  ]
+  return Promise.all(paths.map((path) => weir.json(`/api/v1/${path}`)))
+}
+
+async function slowAlone(
+  url: string,
+  requests: readonly FuzzedRequest[],
+  agent: Agent,
+): Promise<FuzzedRequest[]> {
+  const still: FuzzedRequest[] = []
+  for (const drawn of requests.slice(0, MAX_FAULTS)) {
+    let fastest = Infinity
+    for (let turn = 0; turn < TURNS_ALONE; turn++)
+      fastest = Math.min(fastest, (await send(url, drawn, agent)).ms)
+    if (fastest > SLOW_MS) still.push(drawn)
+  }
+  return still
+}
+
+function send(url: string, { method, path, headers, body }: FuzzedRequest, agent: Agent): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const started = performance.now()
+    const { hostname, port, pathname } = new URL(url)
+    const prefix = pathname === '/' ? '' : pathname
+    const length = body === undefined ? {} : { 'content-length': String(body.length) }
+    const asked = request({
+      agent,
+      hostname,
+      port,
+      method,
+      path: prefix + path,
+      headers: { ...headers, ...length },
+    })
+    const waits = WAITS.test(path)
+    const timer = setTimeout(
+      () => asked.destroy(new Error(`no answer within ${waits ? FOLLOW_MS : HANG_MS} ms`)),
+      waits ? FOLLOW_MS : HANG_MS,
+    )
+    asked.on('error', (error) => {
+      clearTimeout(timer)
+      // Such an operation may take as long as its run.
+      if (waits && error.message.startsWith('no answer'))
+        resolve({ status: 200, type: '', body: Buffer.alloc(0), ms: 0 })
+      else reject(error)
+    })
+    asked.on('response', (response) => {
+      const ms = performance.now() - started
+      const chunks: Buffer[] = []
+      const done = (): void => {
+        clearTimeout(timer)
+        const type = response.headers['content-type'] ?? ''
+        resolve({ status: response.statusCode ?? 0, type, body: Buffer.concat(chunks), ms })
+      }
+      response
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', done)
+        .on('error', done)
+    })
+    asked.end(body)
+  })
+}
+
+function shown({ method, path, headers, body }: FuzzedRequest): string {
+  const { 'x-api-key': _key, ...rest } = headers
+  return `${method} ${path.slice(0, 400)} ${JSON.stringify(rest)} ${body === undefined ? '' : startOf(body)}`
+}
+
+function startOf(body: Uint8Array): string {
+  return JSON.stringify(Buffer.from(body.subarray(0, 400)).toString('latin1'))
+}

@@ -1,0 +1,241 @@
+import { gzipSync } from 'node:zlib'
+import { anyValue, type Draw, hostileText, type Schema, valueOf } from './values.ts'
+import type { KnownRecord, KnownRecords } from '../servers/known-records.ts'
+import { between, chance, pick, type Random } from '../seeded-random.ts'
+import { BOUNDARY, multipartBody } from '../traces/wire-body.ts'
+
+interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required?: boolean
+  schema: Schema
+}
+
+interface Operation {
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+}
+
+/** The part of an OpenAPI document that requests are generated from. */
+export interface FuzzedDocument {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+/** A request to send. */
+export interface FuzzedRequest {
+  method: string
+  /** Encoded, with its query. */
+  path: string
+  headers: Record<string, string>
+  body: Uint8Array | undefined
+}
+
+/** Generates requests for every operation of one listener. */
+export interface RequestSource {
+  /** `METHOD path` of each operation, as documented. */
+  operations: readonly string[]
+  /** False for an operation without parameters and body, which has nothing that can be wrong but the key. */
+  canFail(index: number): boolean
+  /** A random request for the operation with this index. */
+  draw(index: number): FuzzedRequest
+}
+
+const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
+/** Shares of requests with a given fault. */
+const SHARE = { sound: 0.5, broken: 0.08, key: 0.04, header: 0.1, body: 0.1, path: 0.05 }
+const MAX_TEXT = 1_000
+const ODD_HEADERS: readonly [string, readonly string[]][] = [
+  ['content-type', ['text/plain', 'application/json; charset=utf-16', 'multipart/form-data', 'x', '']],
+  ['content-encoding', ['gzip', 'zstd', 'br', 'deflate', 'gzip, gzip', 'x']],
+  ['x-tenant-id', ['', 'x', '00000000-0000-0000-0000-000000000000', "'"]],
+  ['accept', ['text/event-stream', 'text/html', '*/*;q=x', '']],
+  ['last-event-id', ['-', '-1', '0', '1', '99999999999999999999', '1-1-1', 'x']],
+  ['prefer', ['return=minimal', 'return=x', 'respond-async']],
+  ['if-none-match', ['*', '"x"']],
+  ['range', ['bytes=0-0', 'bytes=-9999999999']],
+  ['origin', ['http://evil.example', 'null']],
+  ['user-agent', ['langsmith-py/0.0.0', 'langsmith-js/99.0.0', '']],
+  ['x-http-method-override', ['DELETE']],
+]
+
+/** Inputs of a request source. */
+export interface SourceParts {
+  random: Random
+  /** Records of earlier responses. */
+  records: Pick<KnownRecords, 'find' | 'value'>
+  /** API key of nearly every request. */
+  key: string
+  /** Ids that no request may change or delete, so that the key stays valid. */
+  kept: ReadonlySet<string>
+}
+
+/** Requests for every operation of the document. */
+export function requestSource(
+  document: FuzzedDocument,
+  { random, records, key, kept }: SourceParts,
+): RequestSource {
+  const schemas = document.components.schemas
+  const resolve = (ref: string): Schema => {
+    const steps = ref.replace('#/components/schemas/', '').split('/')
+    return steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], schemas) as Schema
+  }
+  const table = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => METHODS.has(method))
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+  return {
+    operations: table.map(({ method, path }) => `${method} ${path}`),
+    canFail(index) {
+      const { parameters = [], requestBody } = table[index]!.operation
+      return parameters.length > 0 || requestBody !== undefined
+    },
+    draw(index) {
+      const { method, path, operation } = table[index]!
+      const broken = chance(random, SHARE.sound) ? 0 : SHARE.broken
+      const mayChange = method === 'GET' || (method === 'POST' && !path.endsWith('/latest'))
+      const known = (name: string): string | undefined => records.value(random, name)
+      const drawing = { random, known, broken, resolve }
+      const parameters = operation.parameters ?? []
+      const body = bodyOf(operation, drawing)
+      const headers: Record<string, string> = { 'x-api-key': key, ...body?.headers }
+      if (chance(random, SHARE.key)) headers['x-api-key'] = pick(random, ['', 'x', key.slice(1)])
+      if (broken > 0 && chance(random, SHARE.header)) {
+        const [name, values] = pick(random, ODD_HEADERS)
+        headers[name] = pick(random, values)
+      }
+      const found = records.find(random, path, namesIn(path)) ?? {}
+      const isKept = !mayChange && namesIn(path).some((name) => kept.has(found[name] ?? ''))
+      const target = pathOf(path, parameters, drawing, isKept ? {} : found) + queryOf(parameters, drawing)
+      return { method, path: target, headers, body: body?.bytes }
+    },
+  }
+}
+
+const PLACEHOLDER = /\{(\w+)\}/g
+
+function namesIn(path: string): string[] {
+  return [...path.matchAll(PLACEHOLDER)].map(([, name = '']) => name)
+}
+
+function pathOf(path: string, parameters: readonly Parameter[], draw: Draw, found: KnownRecord): string {
+  const { random, broken } = draw
+  return path.replaceAll(PLACEHOLDER, (_, name: string) => {
+    if (broken > 0 && chance(random, SHARE.path)) return encoded(hostileText(random)) || 'x'
+    if (found[name] !== undefined && chance(random, 0.9)) return encoded(found[name])
+    const schema =
+      parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema ?? {}
+    return encoded(text(valueOf(schema, { ...draw, broken: 0 }))) || 'x'
+  })
+}
+
+function queryOf(parameters: readonly Parameter[], draw: Draw): string {
+  const pairs: string[] = []
+  for (const { name, required, schema } of parameters.filter((parameter) => parameter.in === 'query')) {
+    if (!chance(draw.random, required === true ? 0.97 : 0.4)) continue
+    const known = chance(draw.random, 0.8)
+      ? (draw.known(name) ?? draw.known(name.replace(/s$/, '')))
+      : undefined
+    const value = known ?? valueOf(schema, draw)
+    for (const one of Array.isArray(value) ? value : [value])
+      pairs.push(`${encoded(name)}=${encoded(text(one))}`)
+  }
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+/** Replaces lone surrogates, which URLs cannot encode, and shortens heads that Node would refuse (16 KiB). */
+function encoded(value: string): string {
+  return encodeURIComponent(value.slice(0, MAX_TEXT).toWellFormed())
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+interface DrawnBody {
+  bytes: Uint8Array
+  headers: Record<string, string>
+}
+
+function bodyOf({ requestBody }: Operation, draw: Draw): DrawnBody | undefined {
+  const { random, broken } = draw
+  if (requestBody === undefined) return undefined
+  const type = pick(random, Object.keys(requestBody.content))
+  const sound =
+    type === 'multipart/form-data'
+      ? multipart(draw)
+      : jsonOf(type, requestBody.content[type]?.schema ?? {}, draw)
+  const drawn =
+    broken > 0 && chance(random, SHARE.body) ? { ...sound, bytes: damaged(sound.bytes, random) } : sound
+  if (!chance(random, 0.05)) return drawn
+  return { bytes: gzipSync(drawn.bytes), headers: { ...drawn.headers, 'content-encoding': 'gzip' } }
+}
+
+function jsonOf(type: string, schema: Schema, draw: Draw): DrawnBody {
+  // JSON is never a valid message of the protocol.
+  const value = Object.keys(schema).length === 0 ? traceRun(draw) : valueOf(schema, draw)
+  return { bytes: Buffer.from(JSON.stringify(value) ?? ''), headers: { 'content-type': type } }
+}
+
+/** A body for the ingest routes, which have no body schema in the document. */
+function traceRun({ random, known, broken }: Draw): object {
+  const id = (chance(random, 0.5) ? known('id') : undefined) ?? crypto.randomUUID()
+  const start_time = new Date(Date.now() - between(random, 0, 86_400_000)).toISOString()
+  const run: Record<string, unknown> = {
+    id,
+    name: 'fuzzed',
+    run_type: pick(random, ['llm', 'chain', 'tool']),
+    start_time,
+  }
+  for (const field of [
+    'inputs',
+    'outputs',
+    'extra',
+    'events',
+    'error',
+    'tags',
+    'end_time',
+    'dotted_order',
+    'trace_id',
+  ]) {
+    if (chance(random, 0.2 + broken)) run[field] = anyValue(random)
+  }
+  const spans = [
+    {
+      traceId: id.replaceAll('-', ''),
+      spanId: 'eee19b7ec3c1b174',
+      name: 'span',
+      attributes: anyValue(random),
+    },
+  ]
+  return pick(random, [run, { post: [run], patch: [run] }, { resourceSpans: [{ scopeSpans: [{ spans }] }] }])
+}
+
+function multipart(draw: Draw): DrawnBody {
+  const { random } = draw
+  const parts = Array.from({ length: between(random, 0, 4) }, () => {
+    const run = traceRun(draw) as { id?: string }
+    const field = pick(random, ['', '', '.inputs', '.outputs', '.events', '.extra', '.x'])
+    const kind = pick(random, ['post', 'patch', 'feedback', 'attachment', 'x'])
+    return {
+      name: `${kind}.${run.id ?? 'x'}${field}`,
+      data: JSON.stringify(field === '' ? run : anyValue(random)),
+    }
+  })
+  return {
+    bytes: multipartBody(parts),
+    headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+  }
+}
+
+/** The bytes truncated, with some bytes changed, or replaced by others. */
+function damaged(bytes: Uint8Array, random: Random): Uint8Array {
+  const kind = between(random, 0, 2)
+  if (kind === 0) return bytes.subarray(0, between(random, 0, bytes.length))
+  if (kind === 1) return Buffer.from(hostileText(random))
+  const copy = Uint8Array.from(bytes)
+  for (let i = 0; i < 8 && copy.length > 0; i++)
+    copy[between(random, 0, copy.length - 1)] = between(random, 0, 255)
+  return copy
+}

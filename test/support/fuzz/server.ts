@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { temporaryDir } from '../stores/embedded-clickhouse.ts'
+import { fuzzListener } from './openapi.ts'
+import { addDeployments } from './deployments.ts'
+import { addTraces } from './traces.ts'
+import { createKnownRecords, type KnownRecords } from '../servers/known-records.ts'
+import { startWeir, type WeirProcess } from '../servers/weir-process.ts'
+
+/** Length and checks of a campaign. */
+export interface FuzzOptions {
+  requests: number
+  seed: number
+  /** True when every operation must have both succeeded and failed. */
+  isExhaustive: boolean
+}
+
+const NAME = 'fuzzed'
+/** Allowed growth of memory, for caches, pools and stored records; a leak over 100,000 requests is larger. */
+const GROWTH = { times: 2, bytes: 300 << 20 }
+const WARM_UP = 1_000
+/** Allowed number of operations that random requests never fail, or never succeed. */
+const MAX_ONE_SIDED = 16
+
+/** Registers the tests of a file that fuzzes both listeners of a server of its own. */
+export function fuzzBothListeners({ requests, seed, isExhaustive }: FuzzOptions): void {
+  let weir: WeirProcess
+  let dir: Awaited<ReturnType<typeof temporaryDir>>
+  beforeAll(async () => {
+    dir = await temporaryDir()
+    weir = await startWeir(dir.dir, { GRAPHS: 'examples/graphs/langgraph.json', DEPLOYMENT_NAME: NAME })
+  })
+  afterAll(async () => {
+    expect(await weir.stop()).toBe(0)
+    await dir.remove()
+  })
+
+  it.each([
+    ['the platform API', ''],
+    ['the deployment API', `/deployments/${NAME}`],
+  ])(
+    `%s answers as documented, without 500${isExhaustive ? ', within a second' : ''} (seed ${seed})`,
+    async (_title, prefix) => {
+      const records = createKnownRecords({ assistant_id: 'agent', graph_id: 'agent' })
+      const kept = prefix === '' ? await addRecords(weir, records, isExhaustive) : []
+      const campaign = { weir, prefix, records, kept }
+      if (isExhaustive) await fuzzListener({ ...campaign, requests: WARM_UP, seed: seed + 1 })
+      const before = await residentBytes(weir)
+      const { faults, slow, oneSided, statuses } = await fuzzListener({ ...campaign, requests, seed })
+      console.log(
+        `${prefix || '/'}: ${JSON.stringify(statuses)}, ${before >> 20} MiB before, ${(await residentBytes(weir)) >> 20} after`,
+      )
+      expect(faults).toEqual([])
+      expect(weir.isAlive()).toBe(true)
+      expect(weir.log.filter(({ level, msg }) => level === 'fatal' || msg === 'request failed')).toEqual([])
+      if (!isExhaustive) return
+      // Not in `npm test`, where other tests run at the same time: on a busy machine a second means nothing.
+      expect(slow).toEqual([])
+      expect(oneSided.length, oneSided.join('\n')).toBeLessThanOrEqual(MAX_ONE_SIDED)
+      expect(await residentBytes(weir)).toBeLessThan(before * GROWTH.times + GROWTH.bytes)
+    },
+  )
+}
+
+/** Resolves with the ids that must stay. */
+async function addRecords(
+  weir: WeirProcess,
+  records: KnownRecords,
+  isExhaustive: boolean,
+): Promise<readonly string[]> {
+  const traces = await addTraces(weir, records)
+  return isExhaustive ? [...traces, ...(await addDeployments(weir, records))] : traces
+}
+
+async function residentBytes(weir: WeirProcess): Promise<number> {
+  const text = await (await weir.fetch('/metrics')).text()
+  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1])
+}

@@ -1,0 +1,78 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createLogger } from '../../../src/base/log.ts'
+import { createMetrics } from '../../../src/base/metrics.ts'
+import { toAppError } from '../../../src/base/errors.ts'
+import { readConfig } from '../../../src/config.ts'
+import type { Call } from '../../../src/runs/runs.ts'
+import { startDeployment } from '../../../src/start/own-deployment.ts'
+
+// A deployment in a process of its own, without traces and without its API: calls are sent as
+// `{"on":"runs","do":"create","with":[…]}`. Prints its port when it listens.
+
+const config = readConfig()
+if (config.hosted === undefined) throw new Error('GRAPHS is not set')
+const stops: (() => Promise<unknown> | void)[] = []
+const noIngest = () => Promise.reject(new Error('there is no ingest'))
+const deployment = await startDeployment({
+  config,
+  hosted: config.hosted,
+  logger: createLogger({ level: 'warn' }),
+  metrics: createMetrics(),
+  workspace_id: '6f1c39c5-6e5b-4b52-a1c5-6a5f0a1b2c3d',
+  ingester: { ingest: noIngest, settled: async () => undefined, health: () => ({}) as never },
+  limits: { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 },
+  reads: { query: noIngest },
+  disk: { assertRoom: async () => undefined },
+  installation: { claim: async () => async () => undefined },
+  stops,
+})
+const call: Call = { tenant: deployment.tenant, caller: { user_id: null, api_key_id: '' }, headers: {} }
+
+interface Asked {
+  on: 'runs' | 'threads' | 'host'
+  do: string
+  with: unknown[]
+}
+
+async function answerTo(asked: Asked): Promise<unknown> {
+  if (asked.on === 'host') return deployment.host.pids()
+  if (asked.do === 'join') {
+    const [thread_id, run_id] = asked.with as [string, string]
+    const gone = new AbortController().signal
+    const { result } = await deployment.runs.join(call, thread_id, run_id, {
+      gone,
+      cancel_on_disconnect: false,
+    })
+    return result
+  }
+  const verbs = deployment[asked.on] as unknown as Record<string, Verb>
+  return verbs[asked.do]?.(call, ...asked.with)
+}
+
+type Verb = (call: Call, ...rest: unknown[]) => Promise<unknown>
+
+const server = createServer((req, res) => {
+  void (async () => {
+    let body = ''
+    for await (const chunk of req.setEncoding('utf8')) body += chunk
+    const asked = JSON.parse(body) as Asked
+    try {
+      const answer = await answerTo(asked)
+      res.end(JSON.stringify({ answer: answer ?? null }))
+    } catch (error) {
+      res.end(JSON.stringify({ code: toAppError(error).code }))
+    }
+  })()
+})
+// Longer than any pause between calls: a call must not be sent on a connection that is being closed.
+server.keepAliveTimeout = 3_600_000
+server.listen(0, '127.0.0.1', () => process.stdout.write(`port ${(server.address() as AddressInfo).port}\n`))
+
+process.once('SIGTERM', () => {
+  void (async () => {
+    server.close()
+    for (let stop = stops.pop(); stop; stop = stops.pop()) await stop()
+    process.exit(0)
+  })()
+})

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { AppError, type ErrorCode } from '../../../src/base/errors.ts'
+import { NODE_COMPILE_CACHE } from '../compile-cache.ts'
+
+const CHILD = fileURLToPath(new URL('server-child.ts', import.meta.url))
+const GRAPHS = fileURLToPath(new URL('../../fixtures/run-graphs/langgraph.json', import.meta.url))
+
+/** A deployment in a process of its own, which tests kill. */
+export interface RunServer {
+  readonly pid: number
+  /** Pids of its graph hosts. */
+  hosts(): Promise<number[]>
+  /** Calls a use case: `ask('runs', 'create', thread_id, request)`. Rejects with the AppError that it throws. */
+  ask<T>(on: 'runs' | 'threads', verb: string, ...args: unknown[]): Promise<T>
+  /** kill -9; resolves when the process is gone. */
+  kill(): Promise<void>
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>
+}
+
+export async function startRunServer(dataDir: string, env: Record<string, string> = {}): Promise<RunServer> {
+  const child = spawn(process.execPath, [CHILD], {
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE,
+      DATA_DIR: dataDir,
+      GRAPHS,
+      RUN_TRACING: 'off',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const port = await new Promise<number>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.startsWith('port ')) resolve(Number(line.slice(5)))
+    })
+    child.once('exit', (code) => reject(new Error(`the run server ended with ${code}`)))
+  })
+  const send = async (asked: object): Promise<unknown> => {
+    const response = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: JSON.stringify(asked) })
+    const { code, answer } = (await response.json()) as { code?: ErrorCode; answer: unknown }
+    if (code !== undefined) throw new AppError(code)
+    return answer
+  }
+  return {
+    pid: child.pid ?? 0,
+    hosts: async () => (await send({ on: 'host', do: 'pids', with: [] })) as number[],
+    ask: async <T>(on: string, verb: string, ...args: unknown[]) =>
+      (await send({ on, do: verb, with: args })) as T,
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+      return child.exitCode
+    },
+  }
+}

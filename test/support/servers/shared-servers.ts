@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestProject } from 'vitest/node'
+import { startTestClickHouse, temporaryDir } from '../stores/embedded-clickhouse.ts'
+import { startPostgres } from '../stores/postgres.ts'
+import { makeFirstClickHouse } from '../stores/first-clickhouse.ts'
+import { type LentWeir, startWeirPool } from './weir-pool.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** URL at which test files request the use of shared servers; see `shared`. */
+    sharedServers: string
+  }
+}
+
+/** Responses by path. */
+export interface Shared {
+  /** URL of an empty database. */
+  '/postgres': { url: string }
+  /** An engine; each user creates a database with a unique name. */
+  '/clickhouse': { url: string; username: string; password: string }
+  /** A data folder with the empty tables of an embedded ClickHouse. */
+  '/first-clickhouse': { dir: string }
+  /** A server for exclusive use until it is given back, with an empty organization. */
+  '/weir': LentWeir
+  /** Like `/weir`, with the organization of the deployment, in which other files have created runs. */
+  '/weir/deployment': LentWeir
+  /** Gives the server with the id back; fails when it has logged an error. */
+  '/weir/give-back': null
+}
+
+/** Starts a server on first use; `stop` ends it if it was started. */
+function onDemand<T>(start: () => Promise<T>, stop: (started: T) => Promise<unknown>) {
+  let started: Promise<T> | undefined
+  return {
+    get: () => (started ??= start()),
+    async stop() {
+      const one = await started?.catch(() => undefined)
+      if (one !== undefined) await stop(one)
+    },
+  }
+}
+
+async function startClickHouse() {
+  const folder = await temporaryDir()
+  const engine = await startTestClickHouse(folder.dir)
+  return {
+    engine,
+    async stop() {
+      await engine.stop()
+      await folder.remove()
+    },
+  }
+}
+
+/** Global setup: starts shared servers on first use by a test file. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const postgres = onDemand(startPostgres, (cluster) => cluster.stop())
+  const clickhouse = onDemand(startClickHouse, (one) => one.stop())
+  const firstClickHouse = onDemand(makeFirstClickHouse, (one) => one.stop())
+  const weirs = startWeirPool()
+  const answers: { [Path in keyof Shared]: (id: string) => Promise<Shared[Path]> } = {
+    '/postgres': async () => ({ url: await (await postgres.get()).createDatabase() }),
+    '/clickhouse': async () => {
+      const { url, username, password } = (await clickhouse.get()).engine
+      return { url, username, password }
+    },
+    '/first-clickhouse': async () => ({ dir: (await firstClickHouse.get()).dir }),
+    '/weir': () => weirs.lend('new organization'),
+    '/weir/deployment': () => weirs.lend('deployment'),
+    '/weir/give-back': async (id) => (await weirs.takeBack(id), null),
+  }
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1')
+    answers[pathname as keyof Shared](searchParams.get('id') ?? '').then(
+      (answer) => response.end(JSON.stringify(answer)),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    )
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  project.provide('sharedServers', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return async () => {
+    server.close()
+    await Promise.all([postgres.stop(), clickhouse.stop(), firstClickHouse.stop(), weirs.stop()])
+  }
+}

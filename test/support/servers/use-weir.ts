@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect } from 'vitest'
+import { clientOf, startWeir, type WeirProcess } from './server.ts'
+import { shared } from './shared.ts'
+
+/** A shared server. */
+export type UsedWeir = Pick<
+  WeirProcess,
+  'url' | 'deploymentUrl' | 'otlpGrpcUrl' | 'key' | 'request' | 'json' | 'stop'
+>
+
+/**
+ * A server for exclusive use until `stop`, with an empty organization. It hosts the graphs of test/fixtures/graphs. `stop`
+ * gives it back and resolves with 0, or rejects when the server has logged an error.
+ */
+export async function borrowWeir(path: '/weir' | '/weir/deployment' = '/weir'): Promise<UsedWeir> {
+  const { id, url, deploymentUrl, otlpGrpcUrl, key } = await shared(path)
+  return {
+    ...clientOf(url, key),
+    deploymentUrl,
+    otlpGrpcUrl,
+    async stop() {
+      await shared('/weir/give-back', id)
+      return 0
+    },
+  }
+}
+
+/**
+ * One server for the tests of a describe block or a file; the tests fail when its log has an error. With `env` it is a new
+ * server, else a shared one. Call `current()` inside tests and hooks only.
+ */
+export function useWeir(env?: Record<string, string>): { current: () => UsedWeir } {
+  let weir: UsedWeir | undefined
+  beforeAll(async () => {
+    weir = await (env === undefined ? borrowWeir() : startWeir(env))
+  })
+  afterAll(async () => {
+    expect(await weir?.stop()).toBe(0)
+  })
+  return {
+    current() {
+      if (weir === undefined) throw new Error('the server has not started')
+      return weir
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { uiHash } from '../../../scripts/ui/hash.mjs'
+import { PATIENCE_MS } from '../eventually.ts'
+import type { UsedWeir } from './use-weir.ts'
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+const BUILT = fileURLToPath(new URL('../../../ui/dist/sources', import.meta.url))
+const BUILD = fileURLToPath(new URL('../../../scripts/ui/build.ts', import.meta.url))
+
+/** Required in CI, unless `.ci/run` has reported that it cannot be installed. */
+const { CI, WITHOUT_CHROMIUM } = process.env
+
+/** Whether tests with a browser run here. */
+export const HAS_BROWSER = CHROMIUM !== undefined || (CI === '1' && WITHOUT_CHROMIUM !== '1')
+/** Why they do not, for titles. */
+export const NO_BROWSER = HAS_BROWSER ? '' : ' (Chromium is not installed)'
+
+/** The web interface in a browser. */
+export interface UsedInterface {
+  browser: Browser
+  page: Page
+  /** What pages have done that they must not; the tests fail at the end when it is not empty. */
+  faults: string[]
+  /** Opens a path below `/app`. */
+  open(path: string): Promise<void>
+  /** Rules of axe that the page breaks, each with the element that breaks it. */
+  broken(): Promise<string[]>
+}
+
+/** Notes what a page must never do: errors, violations of its policy, requests of another origin. */
+export function watchPage(page: Page, origin: string, faults: string[]): void {
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('console', (message) => {
+    if (/Content Security Policy|TrustedHTML/i.test(message.text())) faults.push(message.text())
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin) && !request.url().startsWith('blob:'))
+      faults.push(`foreign request: ${request.url()}`)
+  })
+}
+
+/** Signs the browser of a page in, with a ticket. */
+export async function signIn(page: Page, { url, request }: UsedWeir): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await request('/api/v1/auth/tickets', { method: 'POST', headers, body: '{}' })
+  const { ticket } = (await answer.json()) as { ticket: string }
+  await page.goto(`${url}/app/#ticket=${ticket}`)
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+}
+
+/** Builds the interface unless its sources are those of the last build. */
+function buildInterface(): void {
+  if (existsSync(BUILT) && readFileSync(BUILT, 'utf8') === uiHash()) return
+  expect(spawnSync(process.execPath, [BUILD], { encoding: 'utf8' }).stderr).toBe('')
+}
+
+/** Builds the interface and opens a browser for the tests of a file; they fail when a page has done what it must not. */
+export function useInterface(
+  server: { current(): UsedWeir },
+  browserArgs: readonly string[] = [],
+): { current(): UsedInterface } {
+  let used: UsedInterface | undefined
+  const faults: string[] = []
+  beforeAll(async () => {
+    buildInterface()
+    const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...browserArgs]
+    const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args })
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      colorScheme: 'dark',
+      // axe would find the contrast of a colour in the middle of a transition.
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    const page = await context.newPage()
+    page.setDefaultTimeout(PATIENCE_MS)
+    watchPage(page, server.current().url, faults)
+    used = {
+      browser,
+      page,
+      faults,
+      open: async (path) => void (await page.goto(`${server.current().url}/app${path}`)),
+      async broken() {
+        if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
+        return await page.evaluate(async () => {
+          const { axe: checker } = globalThis as unknown as { axe: typeof axe }
+          return (await checker.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`)
+        })
+      },
+    }
+  })
+  afterAll(async () => {
+    await used?.browser.close()
+    expect(faults).toEqual([])
+  })
+  return {
+    current() {
+      if (used === undefined) throw new Error('the browser has not started')
+      return used
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { generateApiKey, hashApiKey, shortKey } from '../../../src/identity/api-keys.ts'
+import { newUuid } from '../../../src/base/ids.ts'
+import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
+import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
+import { startWeir, type WeirProcess } from './server.ts'
+
+export const DEPLOYMENT_NAME = 'fixtures'
+
+/** A server on loan, and its organization. */
+export interface LentWeir {
+  id: string
+  url: string
+  deploymentUrl: string
+  otlpGrpcUrl: string
+  /** Key of the organization's admin, with its only workspace as the default. */
+  key: string
+}
+
+/** Servers that test files use in turn. */
+export interface WeirPool {
+  lend(whose: 'new organization' | 'deployment'): Promise<LentWeir>
+  /** Rejects when the server has logged errors; it is then not lent again. */
+  takeBack(id: string): Promise<void>
+  /** Stops all servers; rejects when one exits with an error. */
+  stop(): Promise<void>
+}
+
+/** Creates a second organization with one workspace, for which there is no API. Returns the key of its admin. */
+async function makeOrganization(file: string): Promise<string> {
+  const database = openSqlite(file)
+  try {
+    const identity = createIdentityStore(database)
+    const [organization_id, workspace_id] = [newUuid(), newUuid()]
+    const created_at = Date.now()
+    const key = generateApiKey('service')
+    const actor = { api_key_id: newUuid(), short_key: 'test', user_id: null, at: created_at }
+    await database.query('INSERT INTO organizations (id, display_name, created_at) VALUES (?, ?, ?)', [
+      organization_id,
+      'Default organization',
+      created_at,
+    ])
+    await identity.createWorkspace(
+      { id: workspace_id, organization_id, display_name: 'Default', created_at },
+      actor,
+    )
+    const stored = {
+      id: actor.api_key_id,
+      organization_id,
+      key_hash: hashApiKey(key),
+      short_key: shortKey(key),
+      description: 'test',
+      user_id: null,
+      role: 'admin',
+      read_only: false,
+      workspace_ids: null,
+      default_workspace_id: workspace_id,
+      created_at,
+      expires_at: null,
+      last_used_at: null,
+    } as const
+    if (!(await identity.createKey(stored, actor))) throw new Error('the short key is taken')
+    return key
+  } finally {
+    await database.close()
+  }
+}
+
+/** Creates a pool; a server starts when none is free. */
+export function startWeirPool(): WeirPool {
+  const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
+  const all: WeirProcess[] = []
+  const free: WeirProcess[] = []
+  const lent = new Map<string, WeirProcess>()
+
+  async function start(): Promise<WeirProcess> {
+    const weir = await startWeir({ GRAPHS, DEPLOYMENT_NAME, OTLP_GRPC_PORT: '0' })
+    all.push(weir)
+    return weir
+  }
+
+  return {
+    async lend(whose) {
+      const weir = free.pop() ?? (await start())
+      const id = newUuid()
+      lent.set(id, weir)
+      const key = whose === 'deployment' ? weir.key : await makeOrganization(join(weir.dataDir, 'weir.db'))
+      const { url, deploymentUrl, otlpGrpcUrl } = weir
+      return { id, url, deploymentUrl, otlpGrpcUrl, key }
+    },
+    async takeBack(id) {
+      const weir = lent.get(id)
+      if (weir === undefined) throw new Error(`no server of id ${id} is lent`)
+      lent.delete(id)
+      const errors = weir.errors()
+      if (errors.length > 0) throw new Error(`weir logged errors:\n${errors.join('\n')}`)
+      free.push(weir)
+    },
+    async stop() {
+      const codes = await Promise.all(all.map((weir) => weir.stop()))
+      if (codes.some((code) => code !== 0)) throw new Error(`servers ended with ${codes.join(', ')}`)
+    },
+  }
+}

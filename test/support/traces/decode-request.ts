@@ -1,0 +1,30 @@
+import { AppError } from '../../../src/base/errors.ts'
+import { decodeRequest } from '../../../src/trace/decode/decode.ts'
+import type { Decoded, RequestHead } from '../../../src/trace/decode/decoded.ts'
+import { multipartBody, requestHead, type WirePart } from './wire-body.ts'
+
+/** Decodes a multipart body of these parts; `end` replaces what follows the last. */
+export function decodeParts(parts: readonly WirePart[], end?: string): Decoded {
+  return decodeRequest(requestHead(), multipartBody(parts, end))
+}
+
+/** Decodes a JSON body, given as text or as a value. */
+export function decodeJson(
+  kind: RequestHead['kind'],
+  body: unknown,
+  changes: Partial<RequestHead> = {},
+): Decoded {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return decodeRequest(requestHead({ kind, ...changes }), Buffer.from(text))
+}
+
+/** Code of the AppError that `run` throws; `none` if it throws nothing. */
+export function codeOf(run: () => unknown): string {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof AppError) return error.code
+    throw error
+  }
+  return 'none'
+}

@@ -1,0 +1,78 @@
+import { parseExact } from './exact-json.ts'
+import type { Operations } from './platform.gen.ts'
+import { problemOf, unreachable } from './problem.ts'
+
+/** An operation of the platform API by method and path, as `GET /api/v1/sessions`. */
+export type OperationName = keyof Operations
+
+/** The JSON of an operation's answer. */
+export type Reply<N extends OperationName> = Operations[N] extends { reply: infer R } ? R : undefined
+
+type QueryValue = string | number | boolean | readonly string[] | null | undefined
+
+/** What a call sends. */
+export interface Sent<N extends OperationName> {
+  /** Values of `{name}` in the path. */
+  params?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, QueryValue>>
+  body?: Operations[N] extends { body: infer B } ? B : never
+  signal?: AbortSignal
+  /** Id of another workspace than that of the address. */
+  workspace?: string
+}
+
+/** The workspace that the address names, if it is not the default one. */
+function workspaceHeader(): Record<string, string> {
+  const workspace = new URLSearchParams(location.search).get('ws')
+  return workspace === null ? {} : { 'x-tenant-id': workspace }
+}
+
+function queryText(query: Readonly<Record<string, QueryValue>> = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue
+    for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one))
+  }
+  const text = search.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+function pathOf(template: string, params: Readonly<Record<string, string>> = {}): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+}
+
+/** Sends a request of this origin. @throws ApiError without a response, or when its status is an error */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { ...workspaceHeader(), ...(init.headers as Record<string, string> | undefined) }
+  let response: Response
+  try {
+    response = await fetch(path, { ...init, headers })
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error
+    throw unreachable(error)
+  }
+  if (!response.ok) throw await problemOf(response)
+  return response
+}
+
+/** The response to an operation, unread. @throws ApiError */
+export async function callRaw<N extends OperationName>(name: N, sent: Sent<N> = {}): Promise<Response> {
+  const [method = 'GET', template = ''] = name.split(' ')
+  const { params, query, body, signal, workspace } = sent
+  return await send(pathOf(template, params) + queryText(query), {
+    method,
+    ...(signal !== undefined && { signal }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(workspace !== undefined && { 'x-tenant-id': workspace }),
+    },
+  })
+}
+
+/** The JSON answer of an operation; numbers are kept as sent (exact-json.ts). @throws ApiError */
+export async function call<N extends OperationName>(name: N, sent: Sent<N> = {}): Promise<Reply<N>> {
+  const response = await callRaw(name, sent)
+  const text = await response.text()
+  return (text === '' ? undefined : parseExact(text)) as Reply<N>
+}

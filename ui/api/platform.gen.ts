@@ -1,0 +1,4722 @@
+/* Generated from docs/api/openapi.json by `npm run generate`. Do not edit. */
+
+/**
+ * Figures of all runs asked for; with group_by, those of each group under its value, the largest first; with interval, those of each bucket that has runs.
+ */
+export type TraceRunStats = TraceRunFiguresRead | TraceRunStatsByGroup | TraceRunStatsByTime
+/**
+ * A trace in the view asked for.
+ */
+export type TraceView = TraceRead | TraceOutline
+/**
+ * A field of a run in API v2; in answers its name is in lower case.
+ */
+export type TraceRunSelect =
+  | 'ID'
+  | 'NAME'
+  | 'RUN_TYPE'
+  | 'STATUS'
+  | 'START_TIME'
+  | 'END_TIME'
+  | 'LATENCY_SECONDS'
+  | 'FIRST_TOKEN_TIME'
+  | 'ERROR'
+  | 'ERROR_PREVIEW'
+  | 'EXTRA'
+  | 'METADATA'
+  | 'EVENTS'
+  | 'INPUTS'
+  | 'INPUTS_PREVIEW'
+  | 'OUTPUTS'
+  | 'OUTPUTS_PREVIEW'
+  | 'MANIFEST'
+  | 'PARENT_RUN_IDS'
+  | 'PROJECT_ID'
+  | 'TRACE_ID'
+  | 'THREAD_ID'
+  | 'DOTTED_ORDER'
+  | 'IS_ROOT'
+  | 'REFERENCE_EXAMPLE_ID'
+  | 'REFERENCE_DATASET_ID'
+  | 'TOTAL_TOKENS'
+  | 'PROMPT_TOKENS'
+  | 'COMPLETION_TOKENS'
+  | 'TOTAL_COST'
+  | 'PROMPT_COST'
+  | 'COMPLETION_COST'
+  | 'PROMPT_TOKEN_DETAILS'
+  | 'COMPLETION_TOKEN_DETAILS'
+  | 'PROMPT_COST_DETAILS'
+  | 'COMPLETION_COST_DETAILS'
+  | 'PRICE_MODEL_ID'
+  | 'TAGS'
+  | 'APP_PATH'
+  | 'ATTACHMENTS'
+  | 'THREAD_EVALUATION_TIME'
+  | 'IS_IN_DATASET'
+  | 'LAST_QUEUED_AT'
+  | 'SHARE_URL'
+  | 'FEEDBACK_STATS'
+  | 'LS_USER_ID'
+/**
+ * Feedback records, newest first.
+ */
+export type FeedbackList = FeedbackRead[]
+/**
+ * Feedback configs by key.
+ */
+export type FeedbackConfigList = FeedbackConfig[]
+/**
+ * For which run and key a token is, or an array of such.
+ */
+export type FeedbackTokenCreate = FeedbackTokenRequest | FeedbackTokenRequest[]
+/**
+ * The token, or an array for an array.
+ */
+export type FeedbackTokenCreated = FeedbackToken | FeedbackTokenList
+/**
+ * Tokens of a run.
+ */
+export type FeedbackTokenList = FeedbackToken[]
+/**
+ * Null for a run whose trace is not shared.
+ */
+export type ShareOfRun = {
+  /**
+   * The root of the trace, which is shared as a whole.
+   */
+  run_id?: string
+  /**
+   * Opens the trace, or the thread, without a key.
+   */
+  share_token: string
+  [k: string]: unknown | undefined
+} | null
+/**
+ * A field of a shared run in API v2; in answers its name is in lower case.
+ */
+export type TraceRunPublicSelect =
+  | 'ID'
+  | 'NAME'
+  | 'RUN_TYPE'
+  | 'STATUS'
+  | 'START_TIME'
+  | 'END_TIME'
+  | 'LATENCY_SECONDS'
+  | 'FIRST_TOKEN_TIME'
+  | 'ERROR'
+  | 'ERROR_PREVIEW'
+  | 'EXTRA'
+  | 'METADATA'
+  | 'INPUTS_PREVIEW'
+  | 'OUTPUTS_PREVIEW'
+  | 'PARENT_RUN_IDS'
+  | 'PARENT_RUN_ID'
+  | 'PROJECT_ID'
+  | 'TRACE_ID'
+  | 'THREAD_ID'
+  | 'DOTTED_ORDER'
+  | 'IS_ROOT'
+  | 'REFERENCE_DATASET_ID'
+  | 'TOTAL_TOKENS'
+  | 'PROMPT_TOKENS'
+  | 'COMPLETION_TOKENS'
+  | 'TOTAL_COST'
+  | 'PROMPT_COST'
+  | 'COMPLETION_COST'
+  | 'PROMPT_TOKEN_DETAILS'
+  | 'COMPLETION_TOKEN_DETAILS'
+  | 'PROMPT_COST_DETAILS'
+  | 'COMPLETION_COST_DETAILS'
+  | 'PRICE_MODEL_ID'
+  | 'TAGS'
+  | 'THREAD_EVALUATION_TIME'
+  | 'FEEDBACK_STATS'
+/**
+ * Projects, newest first.
+ */
+export type SessionList = Session[]
+/**
+ * Own prices by name.
+ */
+export type ModelPriceList = ModelPrice[]
+/**
+ * The roles and what they may do, most able first.
+ */
+export type RoleList = {
+  name: 'admin' | 'operator' | 'user' | 'viewer'
+  description: string
+  permissions: string[]
+  [k: string]: unknown | undefined
+}[]
+/**
+ * Workspaces that the key may use, oldest first.
+ */
+export type WorkspaceList = WorkspaceRead[]
+/**
+ * Members of the workspaces that the key may use, oldest first.
+ */
+export type MemberList = MemberRead[]
+/**
+ * Keys of the workspaces that the caller may use, newest first.
+ */
+export type ApiKeyList = ApiKeyRead[]
+/**
+ * What a group stands for: the keys of the chosen group_by and no others.
+ */
+export type UsageDimensions = WorkspaceDimensions | ProjectDimensions | UserDimensions | ApiKeyDimensions
+/**
+ * The limits of the organization's workspaces that the caller may use, and of keys.
+ */
+export type UsageLimitList = UsageLimit[]
+/**
+ * What deployed graphs can run in.
+ */
+export type DeploymentRuntimes = {
+  runtime: 'process' | 'container' | 'kubernetes'
+  /**
+   * DEPLOY_RUNTIME names it.
+   */
+  in_use: boolean
+  usable: boolean
+  isolation: string | null
+  /**
+   * Why it cannot be used.
+   */
+  reason: string | null
+}[]
+
+export interface Operations {
+  'POST /api/v1/runs/multipart': {
+    query: {}
+    body: unknown
+    reply: IngestAnswer
+  }
+  'POST /api/v1/runs/batch': {
+    query: {}
+    body: unknown
+    reply: IngestAnswer
+  }
+  'POST /api/v1/runs': {
+    query: {}
+    body: unknown
+    reply: IngestAnswer
+  }
+  'PATCH /api/v1/runs/{id}': {
+    query: {}
+    body: unknown
+    reply: IngestAnswer
+  }
+  'GET /api/v1/runs/{id}': {
+    query: {
+      media?: 'inline' | 'refs'
+    }
+    reply: TraceRunRead
+  }
+  'GET /api/v1/ingest/health': {
+    query: {}
+    reply: IngestHealthRead
+  }
+  'POST /otel/v1/traces': {
+    query: {}
+    body: unknown
+    reply: unknown
+  }
+  'POST /v1/traces': {
+    query: {}
+    body: unknown
+    reply: unknown
+  }
+  'POST /otel/v1/logs': {
+    query: {}
+    body: unknown
+    reply: unknown
+  }
+  'POST /v1/logs': {
+    query: {}
+    body: unknown
+    reply: unknown
+  }
+  'POST /otel/v1/metrics': {
+    query: {}
+    body: unknown
+    reply: unknown
+  }
+  'POST /v1/metrics': {
+    query: {}
+    body: unknown
+    reply: unknown
+  }
+  'POST /api/v1/public/otel/v1/traces': {
+    query: {}
+    body: unknown
+    reply: unknown
+  }
+  'POST /api/v1/runs/stats': {
+    query: {}
+    body: TraceRunStatsQueryBody
+    reply: TraceRunStats
+  }
+  'POST /api/v1/runs/facets': {
+    query: {}
+    body: TraceRunFacetQueryBody
+    reply: TraceRunFacets
+  }
+  'POST /api/v1/runs/query': {
+    query: {}
+    body: TraceRunQueryBody
+    reply: TraceRunPage
+  }
+  'POST /api/v1/runs/validate': {
+    query: {}
+    body: unknown
+    reply: ValidationReport
+  }
+  'GET /api/v1/runs/{id}/media': {
+    query: {
+      path: string
+    }
+  }
+  'GET /api/v1/runs/{id}/attachments/{name}': {
+    query: {}
+  }
+  'GET /api/v1/traces/{trace_id}': {
+    query: {
+      view?: 'full' | 'lean' | 'outline'
+      cursor?: string
+      after?: string
+    }
+    reply: TraceView
+  }
+  'DELETE /api/v1/traces/{trace_id}': {
+    query: {}
+    reply: DeletionJob
+  }
+  'GET /api/v1/live': {
+    query: {
+      topic?: string[]
+    }
+  }
+  'POST /api/v2/runs/query': {
+    query: {}
+    body: TraceRunQueryV2
+    reply: TraceRunPageV2
+  }
+  'GET /api/v2/runs/{id}': {
+    query: {
+      project_id: string
+      selects?: (
+        | 'ID'
+        | 'NAME'
+        | 'RUN_TYPE'
+        | 'STATUS'
+        | 'START_TIME'
+        | 'END_TIME'
+        | 'LATENCY_SECONDS'
+        | 'FIRST_TOKEN_TIME'
+        | 'ERROR'
+        | 'ERROR_PREVIEW'
+        | 'EXTRA'
+        | 'METADATA'
+        | 'EVENTS'
+        | 'INPUTS'
+        | 'INPUTS_PREVIEW'
+        | 'OUTPUTS'
+        | 'OUTPUTS_PREVIEW'
+        | 'MANIFEST'
+        | 'PARENT_RUN_IDS'
+        | 'PROJECT_ID'
+        | 'TRACE_ID'
+        | 'THREAD_ID'
+        | 'DOTTED_ORDER'
+        | 'IS_ROOT'
+        | 'REFERENCE_EXAMPLE_ID'
+        | 'REFERENCE_DATASET_ID'
+        | 'TOTAL_TOKENS'
+        | 'PROMPT_TOKENS'
+        | 'COMPLETION_TOKENS'
+        | 'TOTAL_COST'
+        | 'PROMPT_COST'
+        | 'COMPLETION_COST'
+        | 'PROMPT_TOKEN_DETAILS'
+        | 'COMPLETION_TOKEN_DETAILS'
+        | 'PROMPT_COST_DETAILS'
+        | 'COMPLETION_COST_DETAILS'
+        | 'PRICE_MODEL_ID'
+        | 'TAGS'
+        | 'APP_PATH'
+        | 'ATTACHMENTS'
+        | 'THREAD_EVALUATION_TIME'
+        | 'IS_IN_DATASET'
+        | 'LAST_QUEUED_AT'
+        | 'SHARE_URL'
+        | 'FEEDBACK_STATS'
+        | 'LS_USER_ID'
+      )[]
+      start_time?: string
+    }
+    reply: TraceRunV2
+  }
+  'GET /api/v2/runs/{id}/url': {
+    query: {
+      project_id: string
+      trace_id: string
+      start_time?: string
+    }
+    reply: RunUrl
+  }
+  'POST /api/v2/traces/query': {
+    query: {}
+    body: TraceQueryV2
+    reply: TracePageV2
+  }
+  'GET /api/v2/traces/{id}/runs': {
+    query: {
+      project_id: string
+      filter?: string
+      min_start_time?: string
+      max_start_time?: string
+      selects?: (
+        | 'ID'
+        | 'NAME'
+        | 'RUN_TYPE'
+        | 'STATUS'
+        | 'START_TIME'
+        | 'END_TIME'
+        | 'LATENCY_SECONDS'
+        | 'FIRST_TOKEN_TIME'
+        | 'ERROR'
+        | 'ERROR_PREVIEW'
+        | 'EXTRA'
+        | 'METADATA'
+        | 'EVENTS'
+        | 'INPUTS'
+        | 'INPUTS_PREVIEW'
+        | 'OUTPUTS'
+        | 'OUTPUTS_PREVIEW'
+        | 'MANIFEST'
+        | 'PARENT_RUN_IDS'
+        | 'PROJECT_ID'
+        | 'TRACE_ID'
+        | 'THREAD_ID'
+        | 'DOTTED_ORDER'
+        | 'IS_ROOT'
+        | 'REFERENCE_EXAMPLE_ID'
+        | 'REFERENCE_DATASET_ID'
+        | 'TOTAL_TOKENS'
+        | 'PROMPT_TOKENS'
+        | 'COMPLETION_TOKENS'
+        | 'TOTAL_COST'
+        | 'PROMPT_COST'
+        | 'COMPLETION_COST'
+        | 'PROMPT_TOKEN_DETAILS'
+        | 'COMPLETION_TOKEN_DETAILS'
+        | 'PROMPT_COST_DETAILS'
+        | 'COMPLETION_COST_DETAILS'
+        | 'PRICE_MODEL_ID'
+        | 'TAGS'
+        | 'APP_PATH'
+        | 'ATTACHMENTS'
+        | 'THREAD_EVALUATION_TIME'
+        | 'IS_IN_DATASET'
+        | 'LAST_QUEUED_AT'
+        | 'SHARE_URL'
+        | 'FEEDBACK_STATS'
+        | 'LS_USER_ID'
+      )[]
+    }
+    reply: TraceRunListV2
+  }
+  'POST /api/v2/threads/query': {
+    query: {}
+    body: TraceThreadQuery
+    reply: TraceThreadPage
+  }
+  'POST /api/v2/threads/stats': {
+    query: {}
+    body: TraceThreadFiguresQuery
+    reply: TraceThreadFigures
+  }
+  'GET /api/v2/threads/{id}/traces': {
+    query: {
+      project_id: string
+      filter?: string
+      trace_filter?: string
+      tree_filter?: string
+      selects?: (
+        | 'TRACE_ID'
+        | 'THREAD_ID'
+        | 'OP'
+        | 'TURN_NUMBER'
+        | 'LATENCY'
+        | 'FIRST_TOKEN_TIME'
+        | 'PROMPT_TOKENS'
+        | 'COMPLETION_TOKENS'
+        | 'TOTAL_TOKENS'
+        | 'PROMPT_COST'
+        | 'COMPLETION_COST'
+        | 'TOTAL_COST'
+        | 'PROMPT_TOKEN_DETAILS'
+        | 'COMPLETION_TOKEN_DETAILS'
+        | 'PROMPT_COST_DETAILS'
+        | 'COMPLETION_COST_DETAILS'
+        | 'NAME'
+        | 'START_TIME'
+        | 'END_TIME'
+        | 'ERROR'
+        | 'ERROR_PREVIEW'
+        | 'INPUTS'
+        | 'OUTPUTS'
+        | 'INPUTS_PREVIEW'
+        | 'OUTPUTS_PREVIEW'
+      )[]
+      page_size?: number
+      cursor?: string
+    }
+    reply: TraceTurnPage
+  }
+  'GET /api/v2/threads/{id}/stats': {
+    query: {
+      session_id: string
+      selects?: (
+        | 'TURNS'
+        | 'FIRST_START_TIME'
+        | 'LAST_START_TIME'
+        | 'LAST_END_TIME'
+        | 'LATENCY_P50'
+        | 'LATENCY_P99'
+        | 'PROMPT_TOKENS'
+        | 'PROMPT_COST'
+        | 'COMPLETION_TOKENS'
+        | 'COMPLETION_COST'
+        | 'TOTAL_TOKENS'
+        | 'TOTAL_COST'
+        | 'PROMPT_TOKEN_DETAILS'
+        | 'COMPLETION_TOKEN_DETAILS'
+        | 'PROMPT_COST_DETAILS'
+        | 'COMPLETION_COST_DETAILS'
+        | 'FEEDBACK_STATS'
+      )[]
+      filter?: string
+    }
+    reply: TraceThreadStats
+  }
+  'POST /api/v1/runs/group': {
+    query: {}
+    body: TraceRunGroupQuery
+    reply: TraceRunGroups
+  }
+  'POST /api/v1/feedback': {
+    query: {}
+    body: FeedbackCreate
+    reply: FeedbackRead
+  }
+  'GET /api/v1/feedback': {
+    query: {
+      /**
+       * @minItems 1
+       */
+      run: string[]
+      key?: string[]
+      source?: string[]
+      limit?: number
+      offset?: number
+    }
+    reply: FeedbackList
+  }
+  'GET /api/v1/feedback/{id}': {
+    query: {}
+    reply: FeedbackRead
+  }
+  'PATCH /api/v1/feedback/{id}': {
+    query: {}
+    body: FeedbackUpdate
+    reply: FeedbackRead
+  }
+  'DELETE /api/v1/feedback/{id}': {
+    query: {}
+    reply: EmptyObject
+  }
+  'GET /api/v1/feedback-configs': {
+    query: {
+      key?: string[]
+      name_contains?: string
+      limit?: number
+      offset?: number
+    }
+    reply: FeedbackConfigList
+  }
+  'POST /api/v1/feedback-configs': {
+    query: {}
+    body: FeedbackConfigCreate
+    reply: FeedbackConfig
+  }
+  'PATCH /api/v1/feedback-configs': {
+    query: {}
+    body: FeedbackConfigUpdate
+    reply: FeedbackConfig
+  }
+  'DELETE /api/v1/feedback-configs': {
+    query: {
+      feedback_key: string
+    }
+    reply: EmptyObject
+  }
+  'POST /api/v1/feedback/tokens': {
+    query: {}
+    body: FeedbackTokenCreate
+    reply: FeedbackTokenCreated
+  }
+  'GET /api/v1/feedback/tokens': {
+    query: {
+      run_id: string
+      limit?: number
+      offset?: number
+    }
+    reply: FeedbackTokenList
+  }
+  'POST /api/v1/feedback/tokens/{token}': {
+    query: {}
+    body: FeedbackByToken
+    reply: EmptyObject
+  }
+  'PUT /api/v1/runs/{id}/share': {
+    query: {}
+    body: ShareWrite
+    reply: Share
+  }
+  'GET /api/v1/runs/{id}/share': {
+    query: {}
+    reply: ShareOfRun
+  }
+  'DELETE /api/v1/runs/{id}/share': {
+    query: {}
+    reply: EmptyObject
+  }
+  'POST /api/v2/runs/{id}/share': {
+    query: {}
+    body: RunShareWrite
+    reply: Share
+  }
+  'DELETE /api/v2/runs/{id}/share': {
+    query: {}
+    body: RunShareDelete
+  }
+  'POST /api/v2/threads/{id}/share': {
+    query: {}
+    body: ThreadShareWrite
+    reply: Share
+  }
+  'GET /api/v2/threads/{id}/share': {
+    query: {
+      project_id: string
+    }
+    reply: ShareOfThread
+  }
+  'DELETE /api/v2/threads/{id}/share': {
+    query: {
+      project_id: string
+    }
+  }
+  'GET /api/v1/public/{token}/run': {
+    query: {}
+    reply: TraceRunRead
+  }
+  'GET /api/v1/public/{token}/run/{id}': {
+    query: {}
+    reply: TraceRunRead
+  }
+  'POST /api/v1/public/{token}/runs/query': {
+    query: {}
+    body: TraceRunPublicQuery
+    reply: TraceRunPage
+  }
+  'POST /api/v2/public/{token}/runs/query': {
+    query: {}
+    body: TraceRunPublicQueryV2
+    reply: TraceRunListV2
+  }
+  'GET /api/v2/public/{token}/run/{id}': {
+    query: {
+      selects?: (
+        | 'ID'
+        | 'NAME'
+        | 'RUN_TYPE'
+        | 'STATUS'
+        | 'START_TIME'
+        | 'END_TIME'
+        | 'LATENCY_SECONDS'
+        | 'FIRST_TOKEN_TIME'
+        | 'ERROR'
+        | 'ERROR_PREVIEW'
+        | 'EXTRA'
+        | 'METADATA'
+        | 'INPUTS_PREVIEW'
+        | 'OUTPUTS_PREVIEW'
+        | 'PARENT_RUN_IDS'
+        | 'PARENT_RUN_ID'
+        | 'PROJECT_ID'
+        | 'TRACE_ID'
+        | 'THREAD_ID'
+        | 'DOTTED_ORDER'
+        | 'IS_ROOT'
+        | 'REFERENCE_DATASET_ID'
+        | 'TOTAL_TOKENS'
+        | 'PROMPT_TOKENS'
+        | 'COMPLETION_TOKENS'
+        | 'TOTAL_COST'
+        | 'PROMPT_COST'
+        | 'COMPLETION_COST'
+        | 'PROMPT_TOKEN_DETAILS'
+        | 'COMPLETION_TOKEN_DETAILS'
+        | 'PROMPT_COST_DETAILS'
+        | 'COMPLETION_COST_DETAILS'
+        | 'PRICE_MODEL_ID'
+        | 'TAGS'
+        | 'THREAD_EVALUATION_TIME'
+        | 'FEEDBACK_STATS'
+      )[]
+      start_time?: string
+    }
+    reply: TraceRunV2
+  }
+  'GET /api/v1/public/attachments/{id}/{name}': {
+    query: {
+      workspace_id: string
+      expires?: number
+      signature: string
+    }
+  }
+  'GET /api/v1/sessions': {
+    query: {
+      /**
+       * @minItems 0
+       */
+      id?: string[]
+      name?: string
+      name_contains?: string
+      include_stats?: boolean
+      limit?: number
+      offset?: number
+    }
+    reply: SessionList
+  }
+  'POST /api/v1/sessions': {
+    query: {
+      upsert?: boolean
+    }
+    body: SessionCreate
+    reply: Session
+  }
+  'GET /api/v1/sessions/resolutions': {
+    query: {
+      kind: 'AGENT' | 'EXPERIMENT' | 'EVALUATOR'
+      id?: string
+      environment?: string
+    }
+    reply: SessionAddress
+  }
+  'POST /api/v1/sessions/{id}/dashboard': {
+    query: {}
+    body: SessionDashboard
+    reply: unknown
+  }
+  'GET /api/v1/sessions/{id}': {
+    query: {
+      include_stats?: boolean
+    }
+    reply: Session
+  }
+  'PATCH /api/v1/sessions/{id}': {
+    query: {}
+    body: SessionUpdate
+    reply: Session
+  }
+  'DELETE /api/v1/sessions/{id}': {
+    query: {}
+    reply: DeletionJob
+  }
+  'GET /api/v2/sessions': {
+    query: {
+      /**
+       * @minItems 0
+       */
+      id?: string[]
+      name?: string
+      name_contains?: string
+      type?: ('PROJECT' | 'AGENT' | 'EXPERIMENT')[]
+      /**
+       * @minItems 0
+       */
+      reference_dataset_id?: string[]
+      metadata?: string
+      filter?: string
+      sort_by?:
+        | 'START_TIME'
+        | 'NAME'
+        | 'LAST_RUN_START_TIME'
+        | 'ERROR_RATE'
+        | 'LATENCY_P50'
+        | 'LATENCY_P99'
+        | 'FEEDBACK'
+      sort_order?: 'asc' | 'desc'
+      include_stats?: boolean
+      include_facets?: boolean
+      use_approx_stats?: boolean
+      stats_select?: string[]
+      stats_start_time?: string
+      stats_filter?: string
+      tag_value_id?: string[]
+      dataset_version?: string
+      sort_by_feedback_key?: string
+      sort_by_feedback_source?: string
+      page_size?: number
+      cursor?: string
+    }
+    reply: SessionPageV2
+  }
+  'POST /api/v2/sessions': {
+    query: {
+      upsert?: boolean
+    }
+    body: SessionCreateV2
+    reply: SessionV2
+  }
+  'GET /api/v2/sessions/{id}': {
+    query: {
+      include_stats?: boolean
+      stats_start_time?: string
+    }
+    reply: SessionV2
+  }
+  'PATCH /api/v2/sessions/{id}': {
+    query: {}
+    body: SessionUpdateV2
+    reply: SessionV2
+  }
+  'POST /api/v1/runs/delete': {
+    query: {}
+    body: RunDeletion
+    reply: DeletionJob
+  }
+  'GET /api/v1/runs/delete/{job_id}': {
+    query: {}
+    reply: DeletionJob
+  }
+  'GET /api/v1/model-price-map': {
+    query: {
+      offset?: number
+    }
+    reply: ModelPriceList
+  }
+  'POST /api/v1/model-price-map': {
+    query: {}
+    body: ModelPriceWrite
+    reply: ModelPrice
+  }
+  'GET /api/v1/model-price-map/lookup': {
+    query: {
+      model: string
+      provider?: string
+      at?: string
+      prompt_tokens?: number
+    }
+    reply: ModelPriceLookup
+  }
+  'PUT /api/v1/model-price-map/{id}': {
+    query: {}
+    body: ModelPriceWrite
+    reply: ModelPrice
+  }
+  'DELETE /api/v1/model-price-map/{id}': {
+    query: {}
+    reply: unknown
+  }
+  'POST /api/v1/runs/reprice': {
+    query: {}
+    body: RepriceRequest
+    reply: RepriceJob
+  }
+  'GET /api/v1/runs/reprice/{job_id}': {
+    query: {}
+    reply: RepriceJob
+  }
+  'POST /api/v1/auth/session': {
+    query: {}
+    body: AuthSignIn
+    reply: AuthSession
+  }
+  'GET /api/v1/auth/session': {
+    query: {}
+    reply: AuthSession
+  }
+  'DELETE /api/v1/auth/session': {
+    query: {}
+  }
+  'POST /api/v1/auth/tickets': {
+    query: {}
+    reply: AuthTicket
+  }
+  'GET /api/v1/orgs/current': {
+    query: {}
+    reply: OrganizationRead
+  }
+  'GET /api/v1/orgs/current/roles': {
+    query: {}
+    reply: RoleList
+  }
+  'GET /api/v1/settings': {
+    query: {}
+    reply: TenantSettings
+  }
+  'GET /api/v1/workspaces': {
+    query: {
+      offset?: number
+    }
+    reply: WorkspaceList
+  }
+  'POST /api/v1/workspaces': {
+    query: {}
+    body: WorkspaceCreate
+    reply: WorkspaceRead
+  }
+  'PATCH /api/v1/workspaces/{id}': {
+    query: {}
+    body: WorkspaceUpdate
+    reply: WorkspaceRead
+  }
+  'DELETE /api/v1/workspaces/{id}': {
+    query: {}
+  }
+  'GET /api/v1/orgs/current/members': {
+    query: {
+      offset?: number
+    }
+    reply: MemberList
+  }
+  'POST /api/v1/orgs/current/members': {
+    query: {}
+    body: MemberCreate
+    reply: MemberRead
+  }
+  'PATCH /api/v1/orgs/current/members/{user_id}': {
+    query: {}
+    body: MemberUpdate
+    reply: MemberRead
+  }
+  'DELETE /api/v1/orgs/current/members/{user_id}': {
+    query: {}
+  }
+  'GET /api/v1/orgs/current/service-keys': {
+    query: {
+      offset?: number
+    }
+    reply: ApiKeyList
+  }
+  'POST /api/v1/orgs/current/service-keys': {
+    query: {}
+    body: ServiceKeyCreate
+    reply: ApiKeyCreated
+  }
+  'DELETE /api/v1/orgs/current/service-keys/{id}': {
+    query: {}
+  }
+  'GET /api/v1/orgs/current/personal-access-tokens': {
+    query: {
+      user_id?: string
+      offset?: number
+    }
+    reply: ApiKeyList
+  }
+  'POST /api/v1/orgs/current/personal-access-tokens': {
+    query: {}
+    body: PersonalTokenCreate
+    reply: ApiKeyCreated
+  }
+  'DELETE /api/v1/orgs/current/personal-access-tokens/{id}': {
+    query: {}
+  }
+  'GET /api/v1/orgs/current/audit-logs': {
+    query: {
+      limit?: number
+      cursor?: string
+      action?: string
+      actor?: string
+      subject?: string
+      start_time?: string
+      end_time?: string
+    }
+    reply: AuditLogPage
+  }
+  'GET /api/v1/orgs/current/billing/granular-usage': {
+    query: {
+      start_time: string
+      end_time: string
+      /**
+       * @minItems 1
+       */
+      workspace_ids: string[]
+      group_by?: 'workspace' | 'project' | 'user' | 'api_key'
+    }
+    reply: GranularUsage
+  }
+  'GET /api/v1/orgs/current/billing/granular-usage/export': {
+    query: {
+      start_time: string
+      end_time: string
+      /**
+       * @minItems 1
+       */
+      workspace_ids: string[]
+      group_by?: 'workspace' | 'project' | 'user' | 'api_key'
+    }
+  }
+  'GET /api/v1/orgs/current/billing/usage-traces': {
+    query: {
+      start_time: string
+      end_time: string
+      /**
+       * @minItems 1
+       */
+      workspace_ids: string[]
+      time_bucket?: string
+      project_id?: string
+      user_id?: string
+      api_key?: string
+      cursor?: string
+      limit?: number
+    }
+    reply: UsageTraces
+  }
+  'GET /api/v1/orgs/current/billing/usage-details': {
+    query: {
+      start_time: string
+      end_time: string
+      /**
+       * @minItems 1
+       */
+      workspace_ids: string[]
+      group_by?: 'workspace' | 'project' | 'user' | 'api_key' | 'model'
+    }
+    reply: UsageDetails
+  }
+  'GET /api/v1/orgs/current/billing/usage-details/export': {
+    query: {
+      start_time: string
+      end_time: string
+      /**
+       * @minItems 1
+       */
+      workspace_ids: string[]
+      group_by?: 'workspace' | 'project' | 'user' | 'api_key' | 'model'
+    }
+  }
+  'POST /api/v1/orgs/current/billing/usage-rebuild': {
+    query: {}
+    reply: UsageRebuild
+  }
+  'GET /api/v1/orgs/current/billing/usage-rebuild': {
+    query: {}
+    reply: UsageRebuild
+  }
+  'GET /api/v1/usage-limits': {
+    query: {
+      offset?: number
+    }
+    reply: UsageLimitList
+  }
+  'PUT /api/v1/usage-limits': {
+    query: {}
+    body: UsageLimitWrite
+    reply: UsageLimit
+  }
+  'DELETE /api/v1/usage-limits/{id}': {
+    query: {}
+  }
+  'GET /api/v2/deployments': {
+    query: {
+      name?: string
+      name_contains?: string
+      agent_id?: string
+      limit?: number
+      offset?: number
+    }
+    reply: DeploymentPage
+  }
+  'POST /api/v2/deployments': {
+    query: {}
+    body: DeploymentCreate
+    reply: Deployment
+  }
+  'GET /api/v2/deployments/{id}': {
+    query: {}
+    reply: Deployment
+  }
+  'PATCH /api/v2/deployments/{id}': {
+    query: {}
+    body: DeploymentUpdate
+    reply: Deployment
+  }
+  'DELETE /api/v2/deployments/{id}': {
+    query: {}
+  }
+  'POST /api/v2/deployments/{id}/upload-url': {
+    query: {}
+    reply: DeploymentUpload
+  }
+  'PUT /api/v2/uploads/{token}': {
+    query: {}
+    reply: DeploymentUploaded
+  }
+  'POST /api/v2/deployments/{id}/push-token': {
+    query: {}
+    reply: unknown
+  }
+  'GET /api/v2/deployments/{id}/revisions': {
+    query: {
+      status?:
+        | 'CREATING'
+        | 'QUEUED'
+        | 'AWAITING_BUILD'
+        | 'BUILDING'
+        | 'AWAITING_DEPLOY'
+        | 'DEPLOYING'
+        | 'DEPLOYED'
+        | 'CREATE_FAILED'
+        | 'BUILD_FAILED'
+        | 'DEPLOY_FAILED'
+        | 'SKIPPED'
+        | 'INTERRUPTED'
+      limit?: number
+      offset?: number
+    }
+    reply: DeploymentRevisionPage
+  }
+  'GET /api/v2/deployments/{id}/revisions/{revision_id}': {
+    query: {}
+    reply: DeploymentRevision
+  }
+  'POST /api/v2/deployments/{id}/revisions/{revision_id}/redeploy': {
+    query: {}
+    reply: DeploymentRevision
+  }
+  'POST /api/v2/deployments/{id}/revisions/{revision_id}/interrupt': {
+    query: {}
+    reply: DeploymentRevision
+  }
+  'POST /v1/projects/{id}/deploy_logs': {
+    query: {}
+    body: DeploymentLogQuery
+    reply: DeploymentLogPage
+  }
+  'POST /v1/projects/{id}/revisions/{revision_id}/deploy_logs': {
+    query: {}
+    body: DeploymentLogQuery
+    reply: DeploymentLogPage
+  }
+  'POST /v1/projects/{id}/revisions/{revision_id}/build_logs': {
+    query: {}
+    body: DeploymentLogQuery
+    reply: DeploymentLogPage
+  }
+  'GET /api/v1/deployments/{id}/logs': {
+    query: {
+      kind?: ('build' | 'deploy' | 'server')[]
+      after?: string
+      level?: 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL'
+      query?: string
+      limit?: number
+    }
+    reply: DeploymentLogPage
+  }
+  'GET /api/v1/deployments/runtimes': {
+    query: {}
+    reply: DeploymentRuntimes
+  }
+  'GET /api/v2/listeners': {
+    query: {}
+    reply: DeploymentListeners
+  }
+  'GET /api/v1/o/{tenant}/host/deployments/{id}': {
+    query: {}
+  }
+  'GET /api/v1/host/deployments': {
+    query: {}
+  }
+  'GET /api/v1/ok': {
+    query: {
+      check_db?: boolean
+    }
+    reply: Liveness
+  }
+  'GET /api/v1/info': {
+    query: {}
+    reply: Info
+  }
+  'GET /api/v1/metrics': {
+    query: {}
+  }
+  'GET /api/v1/openapi.json': {
+    query: {}
+    reply: unknown
+  }
+  'GET /api/v1/docs': {
+    query: {}
+  }
+  'GET /api/v1/docs/{file}': {
+    query: {}
+  }
+  'GET /': {
+    query: {}
+  }
+}
+/**
+ * What became of one ingest request. Everything accepted is durable.
+ */
+export interface IngestAnswer {
+  message: string
+  /**
+   * Creates, updates and feedback records that were stored.
+   */
+  accepted: number
+  /**
+   * Items that were not stored, and why. The others were.
+   */
+  rejected: {
+    /**
+     * As sent; null when there was none.
+     */
+    run_id: string | null
+    /**
+     * Stable name of the fault; docs/errors.md has all.
+     */
+    code: string
+    field: string | null
+    reason: string
+    [k: string]: unknown | undefined
+  }[]
+  /**
+   * The body stopped early; what had arrived whole is stored.
+   */
+  truncated?: boolean
+  [k: string]: unknown | undefined
+}
+/**
+ * A logged run as read. Reads of one run or trace carry every field; lists carry the required fields and what `select` names, or, without `select`, all but the payloads, with previews of inputs and outputs.
+ */
+export interface TraceRunRead {
+  id: string
+  trace_id: string
+  parent_run_id?: string | null
+  /**
+   * One segment per level, joined by dots; sorts a trace depth first.
+   */
+  dotted_order?: string
+  /**
+   * The project.
+   */
+  session_id?: string
+  name: string
+  /**
+   * llm, chain, tool, retriever, embedding, prompt, parser, or the client's own.
+   */
+  run_type: string
+  status?: 'pending' | 'success' | 'error'
+  start_time: string | null
+  end_time?: string | null
+  first_token_time?: string | null
+  /**
+   * When the server first had it.
+   */
+  received_at?: string
+  /**
+   * As sent.
+   */
+  inputs?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * As sent.
+   */
+  outputs?: {
+    [k: string]: unknown | undefined
+  }
+  error?: string | null
+  /**
+   * metadata, runtime, invocation_params.
+   */
+  extra?: {
+    [k: string]: unknown | undefined
+  } | null
+  thread_id?: string | null
+  /**
+   * Another run that shows the same model call with more details; this run adds nothing to totals.
+   */
+  same_call_as?: string | null
+  tags?: string[] | null
+  events?: unknown[] | null
+  serialized?: unknown
+  /**
+   * Of a run that is not an llm or embedding run: the sum of its descendants, double counts excluded.
+   */
+  prompt_tokens?: number | null
+  completion_tokens?: number | null
+  total_tokens?: number | null
+  /**
+   * Decimal in US dollars; null when unknown, never 0 for unknown.
+   */
+  prompt_cost?: string | null
+  /**
+   * Decimal in US dollars; null when unknown, never 0 for unknown.
+   */
+  completion_cost?: string | null
+  /**
+   * Decimal in US dollars; null when unknown, never 0 for unknown.
+   */
+  total_cost?: string | null
+  /**
+   * How many of prompt_tokens are estimates, because nobody reported a count.
+   */
+  estimated_prompt_tokens?: number | null
+  /**
+   * The same of completion_tokens.
+   */
+  estimated_completion_tokens?: number | null
+  /**
+   * How much of total_cost was computed from estimates; null when total_cost is.
+   */
+  estimated_cost?: string | null
+  /**
+   * Parts of prompt_cost by token detail, with the rest as `base`; they add up to it exactly. Null where they are not known: of sums over other runs, and of a cost that was sent without them.
+   */
+  prompt_cost_details?: {
+    [k: string]: string | undefined
+  } | null
+  /**
+   * Parts of completion_cost, likewise.
+   */
+  completion_cost_details?: {
+    [k: string]: string | undefined
+  } | null
+  attachments?: {
+    [k: string]:
+      | {
+          mime_type: string
+          size: number
+          url: string
+          [k: string]: unknown | undefined
+        }
+      | undefined
+  } | null
+  /**
+   * Of llm and embedding runs: provider, model, messages in one format, usage with its sources, time to first token, speed, the four checks and every issue.
+   */
+  llm?: {
+    time_to_first_token_ms?: number | null
+    /**
+     * Output tokens over the seconds from the first token, or from the start where none is known, to the end (rule LLM-11).
+     */
+    tokens_per_second?: number | null
+    [k: string]: unknown | undefined
+  } | null
+  [k: string]: unknown | undefined
+}
+/**
+ * How ingestion does, for its users.
+ */
+export interface IngestHealthRead {
+  /**
+   * The first condition that is true: the disk of DATA_DIR is full or not writable (nothing is accepted), the store is unavailable (accepted data waits in the log), the oldest waiting data is older than 5 s (behind).
+   */
+  status: 'ok' | 'behind' | 'store_unavailable' | 'disk_full' | 'disk_unwritable'
+  /**
+   * Since the process started.
+   */
+  accepted: number
+  stored: number
+  derived: number
+  /**
+   * Items by error code.
+   */
+  rejected: {
+    [k: string]: number | undefined
+  }
+  truncated_requests: number
+  /**
+   * Acknowledged and not yet confirmed by the store.
+   */
+  waiting: number
+  oldest_waiting_at: string | null
+  /**
+   * The ingest log; `last_recovery` tells what the last start found in it.
+   */
+  log: {
+    bytes: number
+    max_bytes: number
+    segments: number
+    [k: string]: unknown | undefined
+  }
+  store: {
+    up: boolean
+    last_error: string | null
+    last_confirmed_at: string | null
+    [k: string]: unknown | undefined
+  }
+  /**
+   * The disk of DATA_DIR.
+   */
+  disk: {
+    free_bytes: number
+    size_bytes: number
+    /**
+     * DISK_MIN_FREE_BYTES: with less free space the disk counts as full.
+     */
+    min_free_bytes: number
+    /**
+     * Why the disk is not writable; null when it is.
+     */
+    problem: {
+      code: 'disk_full' | 'disk_unwritable'
+      detail: string
+      [k: string]: unknown | undefined
+    } | null
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Worker threads by what they do.
+   */
+  lanes: {
+    [k: string]:
+      | {
+          queued: number
+          [k: string]: unknown | undefined
+        }
+      | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * Which runs to make figures of, as for the list of runs, and how to group them. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceRunStatsQueryBody {
+  /**
+   * Projects.
+   *
+   * @maxItems 1000
+   */
+  session?: string[] | null
+  /**
+   * Runs.
+   *
+   * @maxItems 1000
+   */
+  id?: string[] | null
+  /**
+   * Runs of one trace.
+   */
+  trace?: string | null
+  /**
+   * Children of one run.
+   */
+  parent_run?: string | null
+  /**
+   * true: tokens, costs and first tokens are those of the whole traces.
+   */
+  is_root?: boolean | null
+  run_type?: string | null
+  /**
+   * Runs that started at or after it, ISO 8601. Required with interval.
+   */
+  start_time?: string | null
+  /**
+   * Runs that started before it, ISO 8601. With interval, now if it is absent.
+   */
+  end_time?: string | null
+  /**
+   * true: only runs with an error; false: only runs without.
+   */
+  error?: boolean | null
+  /**
+   * LangSmith filter expression, e.g. and(eq(run_type, "llm"), gt(total_tokens, 10)).
+   */
+  filter?: string | null
+  /**
+   * LangSmith filter expression on the root of the run's trace.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on any run of the trace.
+   */
+  tree_filter?: string | null
+  /**
+   * Text that the run contains, as search("text") in a filter.
+   */
+  query?: string | null
+  /**
+   * Makes figures of each group; those with most runs are answered.
+   */
+  group_by?: null | {
+    /**
+     * A run with several tags is in several groups; one without a value is in none.
+     */
+    attribute: 'model' | 'provider' | 'run_type' | 'status' | 'name' | 'tag' | 'metadata'
+    /**
+     * Key of the metadata; required with it.
+     */
+    path?: string | null
+    max_groups?: number | null
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Length of a time bucket, e.g. 30s, 5m, 1h, 1d; buckets begin at its multiples in UTC. At most 1,500 buckets.
+   */
+  interval?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Figures of some runs; null where no run has a value.
+ */
+export interface TraceRunFiguresRead {
+  run_count: number
+  /**
+   * Seconds, of the runs that have ended.
+   */
+  latency_p50: number | null
+  latency_p99: number | null
+  /**
+   * Seconds to the first token; with is_root, to the first one of the trace.
+   */
+  first_token_p50: number | null
+  first_token_p99: number | null
+  /**
+   * Each call of a model counts once. Of whole traces with is_root; of the runs alone with group_by; else of the runs and what is below them.
+   */
+  total_tokens: number | null
+  prompt_tokens: number | null
+  completion_tokens: number | null
+  /**
+   * Percentiles of tokens and costs are those of the runs that have any.
+   */
+  median_tokens: number | null
+  tokens_p99: number | null
+  prompt_tokens_p50: number | null
+  prompt_tokens_p99: number | null
+  completion_tokens_p50: number | null
+  completion_tokens_p99: number | null
+  /**
+   * Dollars; null where none is known.
+   */
+  total_cost: string | null
+  /**
+   * Dollars; null where none is known.
+   */
+  prompt_cost: string | null
+  /**
+   * Dollars; null where none is known.
+   */
+  completion_cost: string | null
+  cost_p50: string | null
+  cost_p99: string | null
+  prompt_token_details: {
+    [k: string]: number | undefined
+  } | null
+  completion_token_details: {
+    [k: string]: number | undefined
+  } | null
+  prompt_cost_details: {
+    [k: string]: string | undefined
+  } | null
+  completion_cost_details: {
+    [k: string]: string | undefined
+  } | null
+  /**
+   * Share of the runs that have ended, 0 to 1.
+   */
+  error_rate: number | null
+  /**
+   * Share of the llm runs that have ended, or of such traces, with a first token.
+   */
+  streaming_rate: number | null
+  last_run_start_time: string | null
+  /**
+   * Null with group_by or interval.
+   */
+  feedback_stats: null | FeedbackStatsRead
+  run_facets: null
+  /**
+   * Approximate ones are from sketches, beyond 2,000,000 runs.
+   */
+  percentiles: 'exact' | 'approximate'
+  [k: string]: unknown | undefined
+}
+/**
+ * Figures of feedback by key.
+ */
+export interface FeedbackStatsRead {
+  [k: string]: FeedbackFiguresRead | undefined
+}
+export interface FeedbackFiguresRead {
+  n: number
+  /**
+   * Of the scores; null where there are none.
+   */
+  avg: number | null
+  min: number | null
+  max: number | null
+  /**
+   * Of the scores as a whole population.
+   */
+  stdev: number | null
+  errors: number
+  /**
+   * How often each text value was given; the 50 most frequent.
+   */
+  values: {
+    [k: string]: number | undefined
+  }
+  /**
+   * The newest 5, cut off at 200 characters.
+   */
+  comments: string[]
+  /**
+   * Types of the sources.
+   */
+  sources: string[]
+  contains_thread_feedback: boolean
+  [k: string]: unknown | undefined
+}
+export interface TraceRunStatsByGroup {
+  [k: string]: TraceRunFiguresRead | undefined
+}
+export interface TraceRunStatsByTime {
+  interval_seconds: number
+  buckets: TraceRunStatsBucket[]
+  [k: string]: unknown | undefined
+}
+export interface TraceRunStatsBucket {
+  start_time: string
+  group: string | null
+  figures: TraceRunFiguresRead
+  [k: string]: unknown | undefined
+}
+/**
+ * A field whose values to list, and which runs to look at, as for the list of runs. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceRunFacetQueryBody {
+  /**
+   * What to list the values of. A run with several tags, issues or keys counts for each of them.
+   */
+  field:
+    | 'name'
+    | 'run_type'
+    | 'status'
+    | 'model'
+    | 'provider'
+    | 'tag'
+    | 'issue'
+    | 'metadata_key'
+    | 'metadata_value'
+    | 'input_source'
+    | 'output_source'
+    | 'price_model_id'
+    | 'user'
+    | 'api_key'
+  /**
+   * Key of the metadata; required with metadata_value.
+   */
+  key?: string | null
+  /**
+   * Only values that begin with it, in upper or lower case.
+   */
+  prefix?: string | null
+  limit?: number | null
+  /**
+   * Projects.
+   *
+   * @maxItems 1000
+   */
+  session?: string[] | null
+  /**
+   * Runs.
+   *
+   * @maxItems 1000
+   */
+  id?: string[] | null
+  /**
+   * Runs of one trace.
+   */
+  trace?: string | null
+  /**
+   * Children of one run.
+   */
+  parent_run?: string | null
+  is_root?: boolean | null
+  run_type?: string | null
+  /**
+   * Runs that started at or after it, ISO 8601.
+   */
+  start_time?: string | null
+  /**
+   * Runs that started before it, ISO 8601.
+   */
+  end_time?: string | null
+  /**
+   * true: only runs with an error; false: only runs without.
+   */
+  error?: boolean | null
+  /**
+   * LangSmith filter expression, e.g. and(eq(run_type, "llm"), gt(total_tokens, 10)).
+   */
+  filter?: string | null
+  /**
+   * LangSmith filter expression on the root of the run's trace.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on any run of the trace.
+   */
+  tree_filter?: string | null
+  /**
+   * Text that the run contains, as search("text") in a filter.
+   */
+  query?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Values of a field, those of most runs first.
+ */
+export interface TraceRunFacets {
+  /**
+   * @maxItems 100
+   */
+  values: TraceRunFacetValue[]
+  /**
+   * There are further values.
+   */
+  has_more: boolean
+  /**
+   * False: only the newest 200,000 runs were looked at, or there are more than 100,000 values.
+   */
+  is_whole: boolean
+  [k: string]: unknown | undefined
+}
+export interface TraceRunFacetValue {
+  value: string
+  /**
+   * Runs with the value.
+   */
+  count: number
+  [k: string]: unknown | undefined
+}
+/**
+ * Which runs to list. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceRunQueryBody {
+  /**
+   * Projects.
+   *
+   * @maxItems 1000
+   */
+  session?: string[] | null
+  /**
+   * Runs.
+   *
+   * @maxItems 1000
+   */
+  id?: string[] | null
+  /**
+   * Runs of one trace.
+   */
+  trace?: string | null
+  /**
+   * Children of one run.
+   */
+  parent_run?: string | null
+  is_root?: boolean | null
+  run_type?: string | null
+  /**
+   * Runs that started at or after it, ISO 8601.
+   */
+  start_time?: string | null
+  /**
+   * Runs that started before it, ISO 8601.
+   */
+  end_time?: string | null
+  /**
+   * true: only runs with an error; false: only runs without.
+   */
+  error?: boolean | null
+  /**
+   * LangSmith filter expression, e.g. and(eq(run_type, "llm"), gt(total_tokens, 10)).
+   */
+  filter?: string | null
+  /**
+   * Fields to return; absent: all that lists carry.
+   *
+   * @maxItems 200
+   */
+  select?: string[] | null
+  limit?: number | null
+  /**
+   * cursors.next of the page before.
+   */
+  cursor?: string | null
+  /**
+   * By start time.
+   */
+  order?: 'asc' | 'desc' | null
+  /**
+   * LangSmith filter expression on the root of the run's trace.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on any run of the trace.
+   */
+  tree_filter?: string | null
+  /**
+   * Text that the run contains, as search("text") in a filter.
+   */
+  query?: string | null
+  /**
+   * Not supported yet.
+   */
+  reference_example?: null | unknown[]
+  [k: string]: unknown | undefined
+}
+/**
+ * One page of runs, newest first unless asked otherwise.
+ */
+export interface TraceRunPage {
+  runs: TraceRunRead[]
+  cursors: {
+    /**
+     * Null on the last page.
+     */
+    next: string | null
+    prev?: string | null
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * What ingest would make of the submitted runs, judged against the four requirements.
+ */
+export interface ValidationReport {
+  /**
+   * False when a run would be rejected or an llm run fails a verdict.
+   */
+  valid: boolean
+  summary: {
+    runs: number
+    llm_runs: number
+    valid: number
+    invalid: number
+    rejected: number
+    /**
+     * How many llm runs fail each verdict.
+     */
+    failed_checks: {
+      run_type: number
+      format: number
+      model: number
+      usage: number
+    }
+    issues: {
+      error: number
+      warning: number
+      info: number
+    }
+  }
+  runs: {
+    run_id: string
+    name: string
+    run_type: string
+    valid: boolean
+    checks: ChecksRecord
+    provider: string | null
+    model: string | null
+    model_source: string | null
+    input_format: string | null
+    output_format: string | null
+    input_tokens: number | null
+    output_tokens: number | null
+    usage_source: {
+      input: 'client' | 'vendor' | 'estimate' | null
+      output: 'client' | 'vendor' | 'estimate' | null
+    }
+    issues: IssueRecord[]
+  }[]
+  rejected: {
+    run_id: string | null
+    code: string
+    field: string | null
+    reason: string
+  }[]
+}
+/**
+ * The four requirements for a fully functional llm run, judged independently.
+ */
+export interface ChecksRecord {
+  run_type: VerdictRecord
+  format: VerdictRecord
+  model: VerdictRecord
+  usage: VerdictRecord
+}
+export interface VerdictRecord {
+  ok: boolean
+  /**
+   * Why not, present when ok is false.
+   */
+  reason?: string
+}
+/**
+ * One thing that is wrong, doubtful or worth knowing about a run.
+ */
+export interface IssueRecord {
+  /**
+   * Stable snake_case code.
+   */
+  code: string
+  severity: 'error' | 'warning' | 'info'
+  /**
+   * JSON path from the run's top, e.g. outputs.choices[0].message.role.
+   */
+  path: string
+  message: string
+  /**
+   * How to mend it.
+   */
+  fix?: string
+}
+/**
+ * A whole trace; works also when its root never came.
+ */
+export interface TraceRead {
+  trace_id: string
+  /**
+   * The root run; null while it has not come.
+   */
+  root: TraceRunRead | null
+  /**
+   * In dotted order, up to 1,000.
+   */
+  runs: TraceRunRead[]
+  totals: {
+    prompt_tokens: number | null
+    completion_tokens: number | null
+    total_tokens: number | null
+    /**
+     * Decimal in US dollars; null when unknown, never 0 for unknown.
+     */
+    prompt_cost: string | null
+    /**
+     * Decimal in US dollars; null when unknown, never 0 for unknown.
+     */
+    completion_cost: string | null
+    /**
+     * Decimal in US dollars; null when unknown, never 0 for unknown.
+     */
+    total_cost: string | null
+    /**
+     * How many of prompt_tokens are estimates, because nobody reported a count.
+     */
+    estimated_prompt_tokens: number
+    /**
+     * The same of completion_tokens.
+     */
+    estimated_completion_tokens: number
+    /**
+     * How much of total_cost was computed from estimates; null when total_cost is.
+     */
+    estimated_cost: string | null
+    /**
+     * Model calls. A call that several runs show counts once.
+     */
+    llm_runs: number
+    error_runs: number
+    /**
+     * LLM and embedding calls with tokens but without a price (issue no_price); the costs do not include them.
+     */
+    unpriced_runs: number
+    [k: string]: unknown | undefined
+  }
+  duration_ms?: number | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A trace as columns in order of start: one array for each field, with an element for each run.
+ */
+export interface TraceOutline {
+  trace_id: string
+  /**
+   * For `after` of the next question.
+   */
+  version: string
+  /**
+   * false: the columns have only what has changed, with all above it; some of it may be as before.
+   */
+  is_whole: boolean
+  /**
+   * Of the whole trace. Where it is not that of the runs known, some have left the trace: ask without `after`.
+   */
+  run_count: number
+  /**
+   * The trace has more runs than an outline holds.
+   */
+  is_truncated: boolean
+  /**
+   * Of the first run in the columns; null without any.
+   */
+  start_time: string | null
+  /**
+   * Of the whole trace, as in its full view; null where nothing has changed.
+   */
+  totals: null | {
+    [k: string]: unknown | undefined
+  }
+  names: string[]
+  run_types: string[]
+  statuses: string[]
+  models: string[]
+  columns: TraceOutlineColumns
+  [k: string]: unknown | undefined
+}
+export interface TraceOutlineColumns {
+  id: string[]
+  /**
+   * Place of the parent in these columns; -1 of a root, -2 where the parent is not there.
+   */
+  parent: number[]
+  /**
+   * Place in names.
+   */
+  name: number[]
+  /**
+   * Place in run_types.
+   */
+  run_type: number[]
+  /**
+   * Place in statuses.
+   */
+  status: number[]
+  /**
+   * Place in models.
+   */
+  model: (number | null)[]
+  /**
+   * Microseconds from start_time.
+   */
+  start: number[]
+  /**
+   * Microseconds; null of a run that has not ended.
+   */
+  duration: (number | null)[]
+  /**
+   * Microseconds from the start of the run.
+   */
+  first_token: (number | null)[]
+  /**
+   * As total_tokens of the run.
+   */
+  tokens: number[]
+  /**
+   * Of llm runs, bits: run type 1, format 2, model 4, usage 8.
+   */
+  checks: (number | null)[]
+  /**
+   * Dollars, as total_cost of the run, with all digits.
+   */
+  cost: (number | null)[]
+  [k: string]: unknown | undefined
+}
+/**
+ * A deletion in the background.
+ */
+export interface DeletionJob {
+  job_id: string
+  /**
+   * What is deleted: a project, a trace, the traces of runs that match, or data of deleted traces that was stored late.
+   */
+  kind: 'project' | 'trace' | 'runs' | 'late'
+  status: 'queued' | 'running' | 'done' | 'failed'
+  /**
+   * Runs deleted so far.
+   */
+  deleted: number
+  error: string | null
+  created_at: string
+  finished_at: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Which runs to list. Either project_ids or reference_dataset_id is needed. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceRunQueryV2 {
+  /**
+   * @maxItems 1000
+   */
+  project_ids?: string[] | null
+  /**
+   * Runs of the projects that belong to this dataset.
+   */
+  reference_dataset_id?: string | null
+  /**
+   * Runs that started at or after it, ISO 8601. Default: 24 hours ago.
+   */
+  min_start_time?: string | null
+  /**
+   * Runs that started before it, ISO 8601. Default: now.
+   */
+  max_start_time?: string | null
+  /**
+   * Only these; within the times as all others.
+   *
+   * @maxItems 1000
+   */
+  ids?: string[] | null
+  /**
+   * Only the runs of this trace; within the times as all others.
+   */
+  trace_id?: string | null
+  has_error?: boolean | null
+  is_root?: boolean | null
+  run_type?: null | ('LLM' | 'CHAIN' | 'TOOL' | 'RETRIEVER' | 'EMBEDDING' | 'PROMPT' | 'PARSER')
+  /**
+   * LangSmith filter expression on each run.
+   */
+  filter?: string | null
+  /**
+   * The same on the root of the run's trace.
+   */
+  trace_filter?: string | null
+  /**
+   * The same on any run of the trace.
+   */
+  tree_filter?: string | null
+  /**
+   * Only runs of these examples.
+   *
+   * @maxItems 1000
+   */
+  reference_examples?: string[] | null
+  /**
+   * Conditions on feedback look at what was modified at or after it, ISO 8601.
+   */
+  min_feedback_modified_at?: string | null
+  /**
+   * Conditions on feedback look at what was modified before it, ISO 8601.
+   */
+  max_feedback_modified_at?: string | null
+  /**
+   * Tokens, costs and first token of each run with those of all runs below it.
+   */
+  include_subtree_usage?: boolean | null
+  /**
+   * Fields to answer; absent: the id only.
+   *
+   * @maxItems 100
+   */
+  selects?: TraceRunSelect[] | null
+  page_size?: number | null
+  /**
+   * next_cursor of the page before, with all other parameters as there.
+   */
+  cursor?: string | null
+  /**
+   * Not supported: 501.
+   */
+  ai_search?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Not supported: 501.
+   */
+  sem_filter?: {
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+export interface TraceRunPageV2 {
+  items: TraceRunV2[]
+  /**
+   * For the next page; null on the last one.
+   */
+  next_cursor: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A run in API v2: the selected fields, and no others.
+ */
+export interface TraceRunV2 {
+  id?: string
+  name?: string
+  /**
+   * LLM, CHAIN, TOOL, RETRIEVER, EMBEDDING, PROMPT or PARSER; another one as it was sent, in upper case.
+   */
+  run_type?: string
+  status?: 'SUCCESS' | 'ERROR' | 'PENDING'
+  start_time?: string
+  end_time?: string | null
+  /**
+   * From start to end.
+   */
+  latency_seconds?: number | null
+  first_token_time?: string | null
+  error?: string | null
+  /**
+   * Its first 500 characters.
+   */
+  error_preview?: string | null
+  extra?: {
+    [k: string]: unknown | undefined
+  } | null
+  metadata?: {
+    [k: string]: unknown | undefined
+  } | null
+  events?: unknown[]
+  /**
+   * As sent.
+   */
+  inputs?: {
+    [k: string]: unknown | undefined
+  }
+  inputs_preview?: string | null
+  /**
+   * As sent.
+   */
+  outputs?: {
+    [k: string]: unknown | undefined
+  }
+  outputs_preview?: string | null
+  /**
+   * The serialized object that ran.
+   */
+  manifest?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * From the root to the direct parent.
+   */
+  parent_run_ids?: string[]
+  /**
+   * In public reads only.
+   */
+  parent_run_id?: string | null
+  project_id?: string
+  trace_id?: string
+  thread_id?: string | null
+  dotted_order?: string
+  is_root?: boolean
+  reference_example_id?: string | null
+  reference_dataset_id?: string | null
+  total_tokens?: number | null
+  prompt_tokens?: number | null
+  completion_tokens?: number | null
+  /**
+   * Dollars; null while none is known.
+   */
+  total_cost?: number | null
+  /**
+   * Dollars.
+   */
+  prompt_cost?: number | null
+  /**
+   * Dollars.
+   */
+  completion_cost?: number | null
+  /**
+   * Tokens by category.
+   */
+  prompt_token_details?: {
+    raw: {
+      [k: string]: number | undefined
+    }
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * Tokens by category.
+   */
+  completion_token_details?: {
+    raw: {
+      [k: string]: number | undefined
+    }
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * Dollars by category.
+   */
+  prompt_cost_details?: {
+    raw: {
+      [k: string]: number | undefined
+    }
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * Dollars by category.
+   */
+  completion_cost_details?: {
+    raw: {
+      [k: string]: number | undefined
+    }
+    [k: string]: unknown | undefined
+  } | null
+  price_model_id?: string | null
+  tags?: string[]
+  app_path?: string | null
+  /**
+   * Links that need no key, by name; they expire within two hours.
+   */
+  attachments?: {
+    [k: string]: string | undefined
+  } | null
+  /**
+   * Not kept: null.
+   */
+  thread_evaluation_time?: string | null
+  /**
+   * There are no datasets: false.
+   */
+  is_in_dataset?: boolean | null
+  /**
+   * Not kept: null.
+   */
+  last_queued_at?: string | null
+  /**
+   * Where people look at the trace without a key; null unless it is shared.
+   */
+  share_url?: string | null
+  feedback_stats?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * Not kept: null.
+   */
+  ls_user_id?: string | null
+  /**
+   * In pages only.
+   */
+  query_metadata?: null
+  [k: string]: unknown | undefined
+}
+export interface RunUrl {
+  /**
+   * Where people look at the run.
+   */
+  url: string
+  [k: string]: unknown | undefined
+}
+/**
+ * Which traces to list. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceQueryV2 {
+  project_id: string
+  /**
+   * Only these; within the times as all others.
+   *
+   * @maxItems 1000
+   */
+  trace_ids?: string[] | null
+  /**
+   * Traces that started at or after it, ISO 8601. Default: 24 hours ago.
+   */
+  min_start_time?: string | null
+  /**
+   * Traces that started before it, ISO 8601. Default: now.
+   */
+  max_start_time?: string | null
+  /**
+   * LangSmith filter expression on the root of the trace.
+   */
+  filter?: string | null
+  /**
+   * The same.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on any run of the trace.
+   */
+  tree_filter?: string | null
+  /**
+   * Conditions on feedback look at what was modified at or after it, ISO 8601.
+   */
+  min_feedback_modified_at?: string | null
+  /**
+   * Conditions on feedback look at what was modified before it, ISO 8601.
+   */
+  max_feedback_modified_at?: string | null
+  /**
+   * Fields of the root to answer; absent: its id only. TOTAL_TOKENS, TOTAL_COST and FIRST_TOKEN_TIME are those of the whole trace.
+   *
+   * @maxItems 100
+   */
+  selects?: TraceRunSelect[] | null
+  page_size?: number | null
+  /**
+   * next_cursor of the page before, with all other parameters as there.
+   */
+  cursor?: string | null
+  /**
+   * Not supported: 501.
+   */
+  ai_search?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Not supported: 501.
+   */
+  sem_filter?: {
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+export interface TracePageV2 {
+  items: {
+    root_run: TraceRunV2
+    /**
+     * Over all runs of the trace, if one of them was selected.
+     */
+    trace_aggregates?: {
+      total_tokens?: number | null
+      /**
+       * Dollars; null while none is known.
+       */
+      total_cost?: number | null
+      first_token_time?: string | null
+      [k: string]: unknown | undefined
+    }
+    query_metadata: null
+    [k: string]: unknown | undefined
+  }[]
+  /**
+   * For the next page; null on the last one.
+   */
+  next_cursor: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * All that there are.
+ */
+export interface TraceRunListV2 {
+  items: TraceRunV2[]
+  [k: string]: unknown | undefined
+}
+/**
+ * Which threads of a project to list. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceThreadQuery {
+  project_id: string
+  /**
+   * Traces that started at or after it, ISO 8601. Default: 24 hours ago.
+   */
+  min_start_time?: string | null
+  /**
+   * Traces that started before it, ISO 8601. Default: now.
+   */
+  max_start_time?: string | null
+  /**
+   * LangSmith filter expression on the root of some trace of the thread.
+   */
+  filter?: string | null
+  /**
+   * The same; another trace may satisfy it.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on some run of some trace of the thread.
+   */
+  tree_filter?: string | null
+  /**
+   * Filter expression on the figures of the thread in the window: thread_id, count, num_errored_turns, min_start_time, max_start_time, start_time, first_inputs, last_outputs, last_error, latency_p50, latency_p99, total_tokens, total_cost.
+   */
+  thread_filter?: string | null
+  page_size?: number | null
+  /**
+   * next_cursor of the page before, with all other parameters as there.
+   */
+  cursor?: string | null
+  /**
+   * Not supported: 501.
+   */
+  ai_search?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Not supported: 501.
+   */
+  sem_filter?: {
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+export interface TraceThreadPage {
+  items: TraceThread[]
+  /**
+   * For the next page; null on the last one.
+   */
+  next_cursor: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A thread of traces, with figures of its traces in the window of the query. Each call of a model counts once.
+ */
+export interface TraceThread {
+  thread_id: string
+  /**
+   * Traces in the window.
+   */
+  count: number
+  /**
+   * The latest trace.
+   */
+  trace_id: string
+  first_trace_id: string
+  last_trace_id: string
+  /**
+   * Start of the latest trace, by which threads are in order.
+   */
+  start_time: string
+  min_start_time: string
+  max_start_time: string
+  /**
+   * Preview of the inputs of the first trace.
+   */
+  first_inputs: string
+  /**
+   * Preview of the outputs of the latest trace.
+   */
+  last_outputs: string
+  /**
+   * Of the latest trace that failed; left out when none did.
+   */
+  last_error?: string
+  num_errored_turns: number
+  latency_p50: number | null
+  /**
+   * Seconds, as latency_p50; null while no trace has ended.
+   */
+  latency_p99: number | null
+  total_tokens: number
+  /**
+   * Dollars; null while none is known.
+   */
+  total_cost: number | null
+  total_token_details: {
+    [k: string]: number | null | undefined
+  }
+  total_cost_details: {
+    [k: string]: number | null | undefined
+  }
+  feedback_stats: FeedbackStatsRead
+  query_metadata: null
+  [k: string]: unknown | undefined
+}
+/**
+ * Which threads of a project to make figures of, and which figures.
+ */
+export interface TraceThreadFiguresQuery {
+  project_id: string
+  /**
+   * @minItems 1
+   * @maxItems 100
+   */
+  select: (
+    | 'THREAD_COUNT'
+    | 'TRACE_COUNT'
+    | 'TOTAL_TOKENS'
+    | 'TOTAL_COST'
+    | 'ERROR_RATE'
+    | 'STREAMING_RATE'
+    | 'LATENCY_P50'
+    | 'LATENCY_P99'
+    | 'MEDIAN_TOKENS'
+    | 'FIRST_TOKEN_P50'
+    | 'FIRST_TOKEN_P99'
+    | 'PROMPT_TOKENS'
+    | 'COMPLETION_TOKENS'
+    | 'PROMPT_COST'
+    | 'COMPLETION_COST'
+    | 'PROMPT_TOKEN_DETAILS'
+    | 'COMPLETION_TOKEN_DETAILS'
+    | 'PROMPT_COST_DETAILS'
+    | 'COMPLETION_COST_DETAILS'
+    | 'THREAD_FEEDBACK_STATS'
+  )[]
+  /**
+   * Traces that started at or after it, ISO 8601. Default: 24 hours ago.
+   */
+  min_start_time?: string | null
+  /**
+   * Traces that started before it, ISO 8601. Default: now.
+   */
+  max_start_time?: string | null
+  /**
+   * LangSmith filter expression on the root of some trace of the thread.
+   */
+  filter?: string | null
+  /**
+   * The same; another trace may satisfy it.
+   */
+  trace_filter?: string | null
+  /**
+   * LangSmith filter expression on some run of some trace of the thread.
+   */
+  tree_filter?: string | null
+  /**
+   * Filter expression on the figures of the thread in the window: thread_id, count, num_errored_turns, min_start_time, max_start_time, start_time, first_inputs, last_outputs, last_error, latency_p50, latency_p99, total_tokens, total_cost.
+   */
+  thread_filter?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Figures of all traces of the threads in the window: the selected ones, and no others.
+ */
+export interface TraceThreadFigures {
+  thread_count?: number
+  trace_count?: number
+  /**
+   * Share of the ended traces that failed, 0 to 1.
+   */
+  error_rate?: number | null
+  /**
+   * Share of the traces with calls of models in which one streamed.
+   */
+  streaming_rate?: number | null
+  latency_p50_seconds?: number | null
+  latency_p99_seconds?: number | null
+  first_token_p50_seconds?: number | null
+  first_token_p99_seconds?: number | null
+  median_tokens?: number | null
+  prompt_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  prompt_cost?: number | null
+  completion_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  completion_cost?: number | null
+  total_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  total_cost?: number | null
+  prompt_token_details?: {
+    [k: string]: number | null | undefined
+  }
+  prompt_cost_details?: {
+    [k: string]: number | null | undefined
+  }
+  completion_token_details?: {
+    [k: string]: number | null | undefined
+  }
+  completion_cost_details?: {
+    [k: string]: number | null | undefined
+  }
+  thread_feedback_stats?: FeedbackStatsRead
+  [k: string]: unknown | undefined
+}
+export interface TraceTurnPage {
+  items: TraceTurn[]
+  /**
+   * For the next page; null on the last one.
+   */
+  next_cursor: string | null
+  [k: string]: unknown | undefined
+}
+export interface TraceTurn {
+  thread_id?: string
+  trace_id: string
+  /**
+   * The run type of the root: 1 llm, 2 chain, 3 tool, 4 retriever, 5 embedding, 6 prompt, 7 parser, 0 another.
+   */
+  op?: number
+  name?: string
+  /**
+   * Place in the whole thread, the first trace is 1.
+   */
+  turn_number?: number
+  start_time?: string
+  end_time?: string | null
+  /**
+   * Seconds.
+   */
+  latency?: number | null
+  first_token_time?: string | null
+  error?: string | null
+  error_preview?: string | null
+  /**
+   * As sent.
+   */
+  inputs?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * As sent.
+   */
+  outputs?: {
+    [k: string]: unknown | undefined
+  }
+  inputs_preview?: string
+  outputs_preview?: string
+  /**
+   * Of the whole trace.
+   */
+  prompt_tokens?: number
+  /**
+   * Dollars, of the whole trace; null while none is known.
+   */
+  prompt_cost?: number | null
+  /**
+   * Of the whole trace.
+   */
+  completion_tokens?: number
+  /**
+   * Dollars, of the whole trace; null while none is known.
+   */
+  completion_cost?: number | null
+  /**
+   * Of the whole trace.
+   */
+  total_tokens?: number
+  /**
+   * Dollars, of the whole trace; null while none is known.
+   */
+  total_cost?: number | null
+  prompt_token_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+    [k: string]: unknown | undefined
+  }
+  prompt_cost_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+    [k: string]: unknown | undefined
+  }
+  completion_token_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+    [k: string]: unknown | undefined
+  }
+  completion_cost_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * Figures of one thread: the selected ones, and no others.
+ */
+export interface TraceThreadStats {
+  turns?: number
+  first_start_time?: string | null
+  last_start_time?: string | null
+  last_end_time?: string | null
+  latency_p50_seconds?: number | null
+  latency_p99_seconds?: number | null
+  prompt_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  prompt_cost?: number | null
+  completion_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  completion_cost?: number | null
+  total_tokens?: number
+  /**
+   * Dollars; null while none is known.
+   */
+  total_cost?: number | null
+  prompt_token_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+    [k: string]: unknown | undefined
+  }
+  prompt_cost_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+    [k: string]: unknown | undefined
+  }
+  completion_token_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+    [k: string]: unknown | undefined
+  }
+  completion_cost_details?: {
+    raw: {
+      [k: string]: number | null | undefined
+    }
+    [k: string]: unknown | undefined
+  }
+  feedback_stats?: FeedbackStatsRead
+  [k: string]: unknown | undefined
+}
+/**
+ * Runs of a project in groups. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceRunGroupQuery {
+  session_id: string
+  /**
+   * By thread.
+   */
+  group_by: 'conversation'
+  /**
+   * LangSmith filter expression on the root of some trace of the thread.
+   */
+  filter?: string | null
+  /**
+   * Traces that started at or after it, ISO 8601. Default: all.
+   */
+  start_time?: string | null
+  /**
+   * Traces that started before it, ISO 8601. Default: now.
+   */
+  end_time?: string | null
+  limit?: number | null
+  offset?: number | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Groups of runs, latest activity first.
+ */
+export interface TraceRunGroups {
+  groups: TraceRunGroup[]
+  /**
+   * All groups.
+   */
+  total: number
+  [k: string]: unknown | undefined
+}
+export interface TraceRunGroup {
+  /**
+   * The same as thread_id.
+   */
+  group_key: string
+  thread_id: string
+  /**
+   * Filter expression for the runs of the thread.
+   */
+  filter: string
+  count: number
+  total_tokens: number
+  total_cost: number | null
+  min_start_time: string
+  max_start_time: string
+  latency_p50: number | null
+  latency_p99: number | null
+  feedback_stats: FeedbackStatsRead | null
+  first_inputs: string
+  last_outputs: string
+  last_error: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A judgement on a run. Further fields are kept as sent.
+ */
+export interface FeedbackCreate {
+  /**
+   * Of your choice; made if absent. Sending it again replaces the record.
+   */
+  id?: string | null
+  /**
+   * The run it speaks of; null for feedback on a whole session.
+   */
+  run_id?: string | null
+  trace_id?: string | null
+  session_id?: string | null
+  /**
+   * What was judged, e.g. correctness.
+   */
+  key: string
+  score?: number | boolean | null
+  value?:
+    | string
+    | number
+    | boolean
+    | {
+        [k: string]: unknown | undefined
+      }
+    | unknown[]
+    | null
+  correction?:
+    | string
+    | number
+    | boolean
+    | {
+        [k: string]: unknown | undefined
+      }
+    | unknown[]
+    | null
+  comment?: string | null
+  feedback_source?: {
+    [k: string]: unknown | undefined
+  } | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A feedback record as kept.
+ */
+export interface FeedbackRead {
+  id: string
+  /**
+   * The run it speaks of; null for feedback on a whole session.
+   */
+  run_id?: string | null
+  trace_id?: string | null
+  session_id?: string | null
+  /**
+   * What was judged, e.g. correctness.
+   */
+  key: string
+  score?: number | boolean | null
+  value?:
+    | string
+    | number
+    | boolean
+    | {
+        [k: string]: unknown | undefined
+      }
+    | unknown[]
+    | null
+  correction?:
+    | string
+    | number
+    | boolean
+    | {
+        [k: string]: unknown | undefined
+      }
+    | unknown[]
+    | null
+  comment?: string | null
+  feedback_source?: {
+    [k: string]: unknown | undefined
+  } | null
+  created_at?: string
+  modified_at?: string
+  [k: string]: unknown | undefined
+}
+/**
+ * What to change of a feedback record: absent keeps, null clears.
+ */
+export interface FeedbackUpdate {
+  score?: number | boolean | null
+  value?:
+    | string
+    | number
+    | boolean
+    | {
+        [k: string]: unknown | undefined
+      }
+    | unknown[]
+    | null
+  correction?:
+    | string
+    | number
+    | boolean
+    | {
+        [k: string]: unknown | undefined
+      }
+    | unknown[]
+    | null
+  comment?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * An object without fields.
+ */
+export interface EmptyObject {}
+/**
+ * How feedback of a key is meant.
+ */
+export interface FeedbackConfig {
+  feedback_key: string
+  /**
+   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   */
+  feedback_config: {
+    [k: string]: unknown | undefined
+  }
+  tenant_id: string
+  modified_at: string
+  /**
+   * Null: higher is better.
+   */
+  is_lower_score_better: boolean | null
+  /**
+   * Kept for clients: any score is taken.
+   */
+  is_enforced: boolean
+  [k: string]: unknown | undefined
+}
+/**
+ * How feedback of a key is meant.
+ */
+export interface FeedbackConfigCreate {
+  feedback_key: string
+  /**
+   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   */
+  feedback_config: {
+    [k: string]: unknown | undefined
+  }
+  is_lower_score_better?: boolean | null
+  is_enforced?: boolean | null
+  [k: string]: unknown | undefined
+}
+/**
+ * What to change of a feedback config; null and absent keep.
+ */
+export interface FeedbackConfigUpdate {
+  feedback_key: string
+  /**
+   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   */
+  feedback_config?: {
+    [k: string]: unknown | undefined
+  } | null
+  is_lower_score_better?: boolean | null
+  is_enforced?: boolean | null
+  /**
+   * @maxItems 1000
+   */
+  add_categories?: {
+    value: number
+    label?: string | null
+    [k: string]: unknown | undefined
+  }[]
+  /**
+   * Values, not labels.
+   *
+   * @maxItems 1000
+   */
+  remove_categories?: number[]
+  [k: string]: unknown | undefined
+}
+/**
+ * For which run and key a token is.
+ */
+export interface FeedbackTokenRequest {
+  /**
+   * Of your choice; made if absent.
+   */
+  id?: string | null
+  run_id: string
+  feedback_key: string
+  /**
+   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   */
+  feedback_config?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * 3 hours if neither this nor expires_at is given; a year at the most.
+   */
+  expires_in?: {
+    days?: number
+    hours?: number
+    minutes?: number
+    [k: string]: unknown | undefined
+  } | null
+  expires_at?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A URL that takes feedback of one key on one run without an API key.
+ */
+export interface FeedbackToken {
+  id: string
+  url: string
+  expires_at: string
+  feedback_key: string
+  [k: string]: unknown | undefined
+}
+/**
+ * A judgement sent with a token.
+ */
+export interface FeedbackByToken {
+  score?: number | boolean | null
+  value?:
+    | string
+    | number
+    | boolean
+    | {
+        [k: string]: unknown | undefined
+      }
+    | unknown[]
+    | null
+  correction?:
+    | string
+    | number
+    | boolean
+    | {
+        [k: string]: unknown | undefined
+      }
+    | unknown[]
+    | null
+  comment?: string | null
+  metadata?: {
+    [k: string]: unknown | undefined
+  } | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Unknown keys are ignored.
+ */
+export interface ShareWrite {
+  /**
+   * A token of your choice, taken unless the trace is shared already or the token is in use; choose one that cannot be guessed.
+   */
+  share_token?: string | null
+  [k: string]: unknown | undefined
+}
+export interface Share {
+  /**
+   * Opens the trace, or the thread, without a key.
+   */
+  share_token: string
+  [k: string]: unknown | undefined
+}
+export interface RunShareWrite {
+  /**
+   * The project of the run.
+   */
+  session_id: string
+  /**
+   * The trace of the run.
+   */
+  trace_id: string
+  [k: string]: unknown | undefined
+}
+export interface RunShareDelete {
+  /**
+   * The project of the trace.
+   */
+  session_id: string
+  [k: string]: unknown | undefined
+}
+export interface ThreadShareWrite {
+  /**
+   * The project of the thread.
+   */
+  project_id: string
+  [k: string]: unknown | undefined
+}
+/**
+ * Without a token for a thread that is not shared.
+ */
+export interface ShareOfThread {
+  /**
+   * Opens the trace, or the thread, without a key.
+   */
+  share_token?: string
+  [k: string]: unknown | undefined
+}
+/**
+ * Which of the shared runs to list. Unknown keys are ignored.
+ */
+export interface TraceRunPublicQuery {
+  /**
+   * Only these.
+   *
+   * @maxItems 1000
+   */
+  id?: string[] | null
+  limit?: number | null
+  /**
+   * cursors.next of the page before.
+   */
+  cursor?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Which fields of the shared runs to answer. Unknown keys are ignored.
+ */
+export interface TraceRunPublicQueryV2 {
+  /**
+   * Absent: the id only.
+   *
+   * @maxItems 100
+   */
+  selects?: TraceRunPublicSelect[] | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A project; LangSmith calls it a session. Figures that are not kept or were not asked for are null. Tokens and costs are sums over its runs without double counts: an llm run does not count when a run below it has usage.
+ */
+export interface Session {
+  id: string
+  /**
+   * The workspace.
+   */
+  tenant_id: string
+  name: string
+  description: string | null
+  start_time: string
+  end_time: string | null
+  extra: {
+    [k: string]: unknown | undefined
+  }
+  default_dataset_id: string | null
+  reference_dataset_id: string | null
+  trace_tier: 'longlived' | 'shortlived' | null
+  /**
+   * All runs, of every type.
+   */
+  run_count: number | null
+  /**
+   * Roots.
+   */
+  trace_count: number | null
+  /**
+   * Model calls. A call that several runs show counts once.
+   */
+  llm_runs: number | null
+  /**
+   * When the newest run started.
+   */
+  last_run_start_time: string | null
+  /**
+   * The same.
+   */
+  last_run_start_time_live: string | null
+  /**
+   * Median of the seconds that a trace took, from start to end of its root.
+   */
+  latency_p50: number | null
+  /**
+   * 99th percentile of the same.
+   */
+  latency_p99: number | null
+  /**
+   * Median of the seconds to the first token of an llm run that was streamed.
+   */
+  first_token_p50: number | null
+  /**
+   * 99th percentile of the same.
+   */
+  first_token_p99: number | null
+  /**
+   * prompt_tokens plus completion_tokens.
+   */
+  total_tokens: number | null
+  prompt_tokens: number | null
+  completion_tokens: number | null
+  /**
+   * Dollars as a decimal; null while no cost is known.
+   */
+  total_cost: string | null
+  /**
+   * Dollars as a decimal; null while no cost is known.
+   */
+  prompt_cost: string | null
+  /**
+   * Dollars as a decimal; null while no cost is known.
+   */
+  completion_cost: string | null
+  /**
+   * How many of prompt_tokens are estimates, because nobody reported a count.
+   */
+  estimated_prompt_tokens: number | null
+  /**
+   * The same of completion_tokens.
+   */
+  estimated_completion_tokens: number | null
+  /**
+   * How much of total_cost was computed from estimates; null when total_cost is.
+   */
+  estimated_cost: string | null
+  /**
+   * Share of the ended traces whose root failed, 0 to 1.
+   */
+  error_rate: number | null
+  /**
+   * Share of the ended llm runs with a first token, 0 to 1.
+   */
+  streaming_rate: number | null
+  feedback_stats: {
+    [k: string]: unknown | undefined
+  } | null
+  session_feedback_stats: {
+    [k: string]: unknown | undefined
+  } | null
+  run_facets:
+    | {
+        [k: string]: unknown | undefined
+      }[]
+    | null
+  test_run_number: number | null
+  /**
+   * Runs are deleted so many days after they were received; null: never.
+   */
+  retention_days: number | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A new project. Null counts as not said; unknown keys are ignored.
+ */
+export interface SessionCreate {
+  /**
+   * Of your choice; made if absent.
+   */
+  id?: string | null
+  /**
+   * Unique in the workspace.
+   */
+  name?: string | null
+  description?: string | null
+  extra?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * Kept, not used yet.
+   */
+  reference_dataset_id?: string | null
+  /**
+   * ISO 8601.
+   */
+  start_time?: string | null
+  /**
+   * ISO 8601.
+   */
+  end_time?: string | null
+  /**
+   * Runs are deleted so many days after they were received; 0 keeps them forever.
+   */
+  retention_days?: number | null
+  /**
+   * Sets retention_days where that is not said: 14 for short-lived, 400 for long-lived.
+   */
+  trace_tier?: 'longlived' | 'shortlived' | 'LONG_LIVED' | 'SHORT_LIVED' | null
+  [k: string]: unknown | undefined
+}
+export interface SessionAddress {
+  session_id: string
+  [k: string]: unknown | undefined
+}
+/**
+ * Not supported: 501.
+ */
+export interface SessionDashboard {
+  [k: string]: unknown | undefined
+}
+/**
+ * What to change of a project. Null counts as not said; unknown keys are ignored.
+ */
+export interface SessionUpdate {
+  /**
+   * Unique in the workspace.
+   */
+  name?: string | null
+  description?: string | null
+  extra?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * Kept, not used yet.
+   */
+  reference_dataset_id?: string | null
+  /**
+   * ISO 8601.
+   */
+  start_time?: string | null
+  /**
+   * ISO 8601.
+   */
+  end_time?: string | null
+  /**
+   * Runs are deleted so many days after they were received; 0 keeps them forever.
+   */
+  retention_days?: number | null
+  /**
+   * Sets retention_days where that is not said: 14 for short-lived, 400 for long-lived.
+   */
+  trace_tier?: 'longlived' | 'shortlived' | 'LONG_LIVED' | 'SHORT_LIVED' | null
+  [k: string]: unknown | undefined
+}
+export interface SessionPageV2 {
+  items: SessionV2[]
+  /**
+   * For the next page, with the same parameters; null on the last one.
+   */
+  next_cursor: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A project in API v2. Figures that are not kept or were not asked for are null.
+ */
+export interface SessionV2 {
+  id: string
+  /**
+   * The workspace.
+   */
+  tenant_id: string
+  name: string
+  /**
+   * A project that nobody gave a type is an EXPERIMENT if it has a reference dataset, else a PROJECT.
+   */
+  type: 'PROJECT' | 'AGENT' | 'EXPERIMENT'
+  description: string | null
+  start_time: string
+  end_time: string | null
+  extra: {
+    [k: string]: unknown | undefined
+  }
+  default_dataset_id: string | null
+  reference_dataset_id: string | null
+  trace_tier: 'LONG_LIVED' | 'SHORT_LIVED' | null
+  /**
+   * Days that runs are kept while the tier is LONG_LIVED.
+   */
+  longlived_ttl_days: number | null
+  /**
+   * All runs, of every type.
+   */
+  run_count: number | null
+  /**
+   * Roots.
+   */
+  trace_count: number | null
+  /**
+   * Model calls. A call that several runs show counts once.
+   */
+  llm_runs: number | null
+  /**
+   * When the newest run started.
+   */
+  last_run_start_time: string | null
+  /**
+   * The same.
+   */
+  last_run_start_time_live: string | null
+  /**
+   * Median of the seconds that a trace took, from start to end of its root.
+   */
+  latency_p50: number | null
+  /**
+   * 99th percentile of the same.
+   */
+  latency_p99: number | null
+  /**
+   * Median of the seconds to the first token of an llm run that was streamed.
+   */
+  first_token_p50: number | null
+  /**
+   * 99th percentile of the same.
+   */
+  first_token_p99: number | null
+  /**
+   * prompt_tokens plus completion_tokens.
+   */
+  total_tokens: number | null
+  prompt_tokens: number | null
+  completion_tokens: number | null
+  /**
+   * Dollars; null while no cost is known.
+   */
+  total_cost: number | null
+  /**
+   * Dollars; null while no cost is known.
+   */
+  prompt_cost: number | null
+  /**
+   * Dollars; null while no cost is known.
+   */
+  completion_cost: number | null
+  /**
+   * How many of prompt_tokens are estimates, because nobody reported a count.
+   */
+  estimated_prompt_tokens: number | null
+  /**
+   * The same of completion_tokens.
+   */
+  estimated_completion_tokens: number | null
+  /**
+   * How much of total_cost was computed from estimates; null when total_cost is.
+   */
+  estimated_cost: number | null
+  /**
+   * Share of the ended traces whose root failed, 0 to 1.
+   */
+  error_rate: number | null
+  /**
+   * Share of the ended llm runs with a first token, 0 to 1.
+   */
+  streaming_rate: number | null
+  feedback_stats: {
+    [k: string]: unknown | undefined
+  } | null
+  session_feedback_stats: {
+    [k: string]: unknown | undefined
+  } | null
+  run_facets:
+    | {
+        [k: string]: unknown | undefined
+      }[]
+    | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A new project. Null counts as not said; unknown keys are ignored.
+ */
+export interface SessionCreateV2 {
+  type: 'PROJECT' | 'AGENT' | 'EXPERIMENT'
+  /**
+   * Of your choice; made if absent.
+   */
+  id?: string | null
+  /**
+   * Unique in the workspace.
+   */
+  name?: string | null
+  description?: string | null
+  extra?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * ISO 8601.
+   */
+  end_time?: string | null
+  /**
+   * Kept, not used yet.
+   */
+  default_dataset_id?: string | null
+  /**
+   * SHORT_LIVED keeps runs for 14 days, LONG_LIVED for 400 or longlived_ttl_days.
+   */
+  trace_tier?: 'LONG_LIVED' | 'SHORT_LIVED' | null
+  /**
+   * Days that runs are kept while the tier is LONG_LIVED; null: 400.
+   */
+  longlived_ttl_days?: number | null
+  /**
+   * Kept, not used yet.
+   */
+  reference_dataset_id?: string | null
+  /**
+   * ISO 8601.
+   */
+  start_time?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * What to change of a project; absent keys keep what there is, unknown keys are ignored.
+ */
+export interface SessionUpdateV2 {
+  /**
+   * Unique in the workspace.
+   */
+  name?: string | null
+  /**
+   * Null clears it.
+   */
+  description?: string | null
+  /**
+   * Its keys replace those that there are; a key with null removes that one, null instead of the object removes all.
+   */
+  extra?: {
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * ISO 8601; null clears it.
+   */
+  end_time?: string | null
+  /**
+   * Null clears it.
+   */
+  default_dataset_id?: string | null
+  /**
+   * SHORT_LIVED keeps runs for 14 days, LONG_LIVED for 400 or longlived_ttl_days.
+   */
+  trace_tier?: 'LONG_LIVED' | 'SHORT_LIVED' | null
+  /**
+   * Days that runs are kept while the tier is LONG_LIVED; null: 400.
+   */
+  longlived_ttl_days?: number | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Which traces to delete: those that have a run which matches all that is given.
+ */
+export interface RunDeletion {
+  /**
+   * The project.
+   */
+  session: string
+  /**
+   * A filter as in POST /runs/query. Without one every run of the time matches.
+   */
+  filter?: string | null
+  /**
+   * Runs that start at this time or later, ISO 8601.
+   */
+  start_time?: string | null
+  /**
+   * Runs that start before this time, and before the request.
+   */
+  end_time?: string | null
+}
+/**
+ * A price of your own, in the shape of LangSmith. Costs are decimal strings of US dollars per token.
+ */
+export interface ModelPrice {
+  id: string
+  /**
+   * The workspace.
+   */
+  tenant_id: string
+  name: string
+  match_pattern: string
+  match_path: string[]
+  provider: string | null
+  start_time: string | null
+  prompt_token_threshold: number | null
+  /**
+   * US dollars per token.
+   */
+  prompt_cost: string
+  /**
+   * US dollars per token.
+   */
+  completion_cost: string
+  prompt_cost_details: {
+    [k: string]: string | undefined
+  }
+  completion_cost_details: {
+    [k: string]: string | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * A price of your own. Unknown keys are ignored; null counts as not said.
+ */
+export interface ModelPriceWrite {
+  name: string
+  /**
+   * Must occur in the model name. Literals, ., ^, $, \b, classes, groups, |, *, +, ?, {n,m} and a leading (?i); it never backtracks.
+   */
+  match_pattern: string
+  /**
+   * Kept for LangSmith's clients; the model name is that of the run's llm.model.
+   *
+   * @maxItems 20
+   */
+  match_path?: string[] | null
+  /**
+   * Only for runs of this provider, under any of its names.
+   */
+  provider?: string | null
+  /**
+   * Counts for runs that start then or later. ISO 8601.
+   */
+  start_time?: string | null
+  /**
+   * Counts for runs with more prompt tokens than this, for all of their tokens.
+   */
+  prompt_token_threshold?: number | null
+  /**
+   * US dollars per token, as a number or a decimal string.
+   */
+  prompt_cost: number | string
+  /**
+   * US dollars per token, as a number or a decimal string.
+   */
+  completion_cost: number | string
+  /**
+   * Prices of parts of the tokens by their key in usage_metadata: cache_read, cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, audio, reasoning, flex, flex_cache_read, priority, …
+   */
+  prompt_cost_details?: {
+    [k: string]: number | string | undefined
+  } | null
+  /**
+   * Prices of parts of the tokens by their key in usage_metadata: cache_read, cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, audio, reasoning, flex, flex_cache_read, priority, …
+   */
+  completion_cost_details?: {
+    [k: string]: number | string | undefined
+  } | null
+  [k: string]: unknown | undefined
+}
+/**
+ * The price that a run would be costed with, and where it comes from. Null when none is known.
+ */
+export interface ModelPriceLookup {
+  price: {
+    price_model_id: string
+    source: 'own' | 'default'
+    prompt_cost: string | null
+    completion_cost: string | null
+    prompt_cost_details: {
+      [k: string]: string | undefined
+    }
+    completion_cost_details: {
+      [k: string]: string | undefined
+    }
+    /**
+     * US dollars per call.
+     */
+    request_cost: string
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * The price data that this release holds.
+   */
+  default_prices: {
+    package: string
+    version: string
+    /**
+     * Date of its newest price.
+     */
+    newest_price: string
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * Which runs to compute the costs of again: those that start in [start_time, end_time).
+ */
+export interface RepriceRequest {
+  /**
+   * ISO 8601.
+   */
+  start_time: string
+  /**
+   * ISO 8601.
+   */
+  end_time: string
+  /**
+   * Project id, or several; all projects if absent.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  session?: string | string[] | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A job that computes stored costs again.
+ */
+export interface RepriceJob {
+  job_id: string
+  status: 'queued' | 'running' | 'done' | 'failed'
+  start_time: string
+  end_time: string
+  session: string[] | null
+  /**
+   * By projects and time.
+   */
+  progress: number
+  /**
+   * Runs looked at.
+   */
+  examined: number
+  /**
+   * Runs whose costs became others.
+   */
+  changed: number
+  error: string | null
+  created_at: string
+  finished_at: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * An API key, or a ticket of a sign-in link.
+ */
+export interface AuthSignIn {
+  /**
+   * An API key. It counts when both are sent.
+   */
+  key?: string
+  /**
+   * What follows `#ticket=` in the link. It can be used once.
+   */
+  ticket?: string
+  [k: string]: unknown | undefined
+}
+/**
+ * The caller, what it may do, and what this server offers.
+ */
+export interface AuthSession {
+  /**
+   * `off`: the server needs no sign-in.
+   */
+  auth: 'on' | 'off'
+  /**
+   * Null for a request with a key, and with `AUTH=off`.
+   */
+  session_id: string | null
+  /**
+   * When the session ends if it is not used again; for a key, when the key expires. Null = never.
+   */
+  expires_at: string | null
+  /**
+   * Null for a service key.
+   */
+  user: {
+    id: string
+    email: string
+    full_name: string | null
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * The key of the request or of the session.
+   */
+  api_key: {
+    id: string
+    short_key: string
+    /**
+     * Null = never.
+     */
+    expires_at: string | null
+    [k: string]: unknown | undefined
+  }
+  role: 'admin' | 'operator' | 'user' | 'viewer'
+  read_only: boolean
+  /**
+   * What the caller may do: names as in docs/permissions.md.
+   */
+  permissions: string[]
+  /**
+   * The caller may use every workspace of the organization, also later ones.
+   */
+  all_workspaces: boolean
+  organization: {
+    id: string
+    display_name: string
+    [k: string]: unknown | undefined
+  }
+  /**
+   * The workspaces that the caller may use, oldest first.
+   */
+  workspaces: {
+    id: string
+    display_name: string
+    [k: string]: unknown | undefined
+  }[]
+  /**
+   * The workspace of requests without X-Tenant-Id, or the one that this request named. Null: requests must name one.
+   */
+  default_workspace_id: string | null
+  features: {
+    /**
+     * Traces are counted and the usage API is available.
+     */
+    usage: boolean
+    /**
+     * Names of the hosted deployments; each is served under `/deployments/{name}`.
+     */
+    deployments: string[]
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Version of the server.
+   */
+  version: string
+  [k: string]: unknown | undefined
+}
+/**
+ * A link that signs a browser in, once.
+ */
+export interface AuthTicket {
+  /**
+   * Null with `AUTH=off`, where no sign-in is needed.
+   */
+  ticket: string | null
+  /**
+   * Address of the web interface, with the ticket in its fragment.
+   */
+  url: string
+  expires_at: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * The payer: owns the workspaces.
+ */
+export interface OrganizationRead {
+  id: string
+  display_name: string
+  plan: 'developer' | 'plus' | 'enterprise'
+  [k: string]: unknown | undefined
+}
+/**
+ * What LangSmith's SDKs read of the workspace.
+ */
+export interface TenantSettings {
+  /**
+   * The workspace.
+   */
+  id: string
+  display_name: string
+  created_at: string
+  /**
+   * Of a prompt hub, which there is none of.
+   */
+  tenant_handle: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A tenant: nothing of one workspace is seen from another.
+ */
+export interface WorkspaceRead {
+  id: string
+  organization_id: string
+  display_name: string
+  created_at: string
+  [k: string]: unknown | undefined
+}
+/**
+ * A new workspace. Unknown keys are ignored.
+ */
+export interface WorkspaceCreate {
+  display_name: string
+  /**
+   * Of your choice; made if absent.
+   */
+  id?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * What to change of a workspace. Unknown keys are ignored.
+ */
+export interface WorkspaceUpdate {
+  display_name: string
+  [k: string]: unknown | undefined
+}
+/**
+ * A user of the organization.
+ */
+export interface MemberRead {
+  user_id: string
+  email: string
+  full_name: string | null
+  role: 'admin' | 'operator' | 'user' | 'viewer'
+  /**
+   * Null = every workspace, also later ones. Those that the caller may not use are left out.
+   */
+  workspace_ids: string[] | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A new member. Unknown keys are ignored.
+ */
+export interface MemberCreate {
+  /**
+   * Taken in lower case.
+   */
+  email: string
+  full_name?: string | null
+  role: 'admin' | 'operator' | 'user' | 'viewer'
+  /**
+   * Absent or null = every workspace that the caller may use, and later ones if the caller may use those.
+   *
+   * @maxItems 1000
+   */
+  workspace_ids?: string[] | null
+  [k: string]: unknown | undefined
+}
+/**
+ * What to change of a member; what is absent stays. Unknown keys are ignored.
+ */
+export interface MemberUpdate {
+  /**
+   * May be sent, and cannot be changed.
+   */
+  email?: string
+  full_name?: string | null
+  role?: 'admin' | 'operator' | 'user' | 'viewer'
+  /**
+   * Null = every workspace that the caller may use, and later ones if the caller may use those.
+   *
+   * @maxItems 1000
+   */
+  workspace_ids?: string[] | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A service key or personal access token as listed: without the key itself.
+ */
+export interface ApiKeyRead {
+  id: string
+  /**
+   * First and last four characters; unique in the organization.
+   */
+  short_key: string
+  description: string
+  /**
+   * Whom a personal token acts for; null for a service key.
+   */
+  user_id: string | null
+  /**
+   * What the key may do at most; a personal token may do no more than its owner.
+   */
+  role: 'admin' | 'operator' | 'user' | 'viewer'
+  read_only: boolean
+  /**
+   * Null = every workspace, also later ones. Those that the caller may not use are left out.
+   */
+  workspaces: string[] | null
+  /**
+   * For requests without X-Tenant-Id.
+   */
+  default_workspace_id: string | null
+  created_at: string
+  /**
+   * Null = never.
+   */
+  expires_at: string | null
+  /**
+   * Exact to a minute; null = not yet.
+   */
+  last_used_at: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A new service key. Unknown keys are ignored.
+ */
+export interface ServiceKeyCreate {
+  description: string
+  /**
+   * Absent or null = every workspace that the caller may use, and later ones if the caller may use those.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  workspaces?: string[] | null
+  /**
+   * One of `workspaces`, for requests without X-Tenant-Id; the only one, if there is one.
+   */
+  default_workspace_id?: string | null
+  /**
+   * Absent or null = `user`.
+   */
+  role?: 'admin' | 'operator' | 'user' | 'viewer' | null
+  /**
+   * True = the key may only read.
+   */
+  read_only?: boolean | null
+  /**
+   * ISO 8601, in the future and no later than the key that asks; absent = as that key, null = never.
+   */
+  expires_at?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A new key. This is the only time that the key itself is told.
+ */
+export interface ApiKeyCreated {
+  /**
+   * Keep it: only its SHA-256 is stored.
+   */
+  key: string
+  id: string
+  /**
+   * First and last four characters; unique in the organization.
+   */
+  short_key: string
+  description: string
+  /**
+   * Whom a personal token acts for; null for a service key.
+   */
+  user_id: string | null
+  /**
+   * What the key may do at most; a personal token may do no more than its owner.
+   */
+  role: 'admin' | 'operator' | 'user' | 'viewer'
+  read_only: boolean
+  /**
+   * Null = every workspace, also later ones. Those that the caller may not use are left out.
+   */
+  workspaces: string[] | null
+  /**
+   * For requests without X-Tenant-Id.
+   */
+  default_workspace_id: string | null
+  created_at: string
+  /**
+   * Null = never.
+   */
+  expires_at: string | null
+  /**
+   * Exact to a minute; null = not yet.
+   */
+  last_used_at: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A new personal access token. Unknown keys are ignored.
+ */
+export interface PersonalTokenCreate {
+  description: string
+  /**
+   * Absent or null = every workspace that the caller may use, and later ones if the caller may use those.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  workspaces?: string[] | null
+  /**
+   * One of `workspaces`, for requests without X-Tenant-Id; the only one, if there is one.
+   */
+  default_workspace_id?: string | null
+  /**
+   * Absent or null = as the key that asks, or as the member that it is for.
+   */
+  role?: 'admin' | 'operator' | 'user' | 'viewer' | null
+  /**
+   * True = the key may only read.
+   */
+  read_only?: boolean | null
+  /**
+   * ISO 8601, in the future and no later than the key that asks; absent = as that key, null = never.
+   */
+  expires_at?: string | null
+  /**
+   * Whom it acts for, the caller unless said; others need `organization:manage`.
+   */
+  user_id?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Changes of workspaces, members and keys, newest first.
+ */
+export interface AuditLogPage {
+  audit_logs: {
+    id: string
+    time: string
+    /**
+     * E.g. `member.add`, `key.delete`, `workspace.rename`.
+     */
+    action: string
+    /**
+     * The workspace, member or key.
+     */
+    subject_id: string
+    actor: {
+      api_key_id: string
+      short_key: string
+      user_id: string | null
+      [k: string]: unknown | undefined
+    }
+    /**
+     * What was changed to what.
+     */
+    details: {
+      [k: string]: unknown | undefined
+    }
+    [k: string]: unknown | undefined
+  }[]
+  cursors: {
+    /**
+     * `cursor` of the next page; null on the last.
+     */
+    next: string | null
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * Traces per time bucket and group, in this order; groups without traces are left out.
+ */
+export interface GranularUsage {
+  stride: UsageStride
+  usage: {
+    /**
+     * Start of the bucket, UTC; it may lie before start_time by alignment.
+     */
+    time_bucket: string
+    dimensions: UsageDimensions
+    traces: number
+  }[]
+}
+/**
+ * Size of the buckets; one of the two is 0.
+ */
+export interface UsageStride {
+  /**
+   * 0, 1, 7, 30 or 365.
+   */
+  days: number
+  hours: number
+}
+export interface WorkspaceDimensions {
+  workspace_id: string
+  /**
+   * As it is now, or was when it was deleted.
+   */
+  workspace_name: string
+}
+export interface ProjectDimensions {
+  project_id: string
+  /**
+   * As it is now.
+   */
+  project_name: string
+}
+/**
+ * Both null for what service keys sent.
+ */
+export interface UserDimensions {
+  user_id: string | null
+  user_email: string | null
+}
+export interface ApiKeyDimensions {
+  /**
+   * Stays when the key is deleted.
+   */
+  api_key_short_key: string
+}
+/**
+ * Traces that a number of the usage report counts, newest first.
+ */
+export interface UsageTraces {
+  items: {
+    trace_id: string
+    workspace_id: string
+    workspace_name: string
+    project_id: string
+    /**
+     * Its id when the project is deleted.
+     */
+    project_name: string
+    /**
+     * Null when a service key sent it.
+     */
+    user_id: string | null
+    user_email: string | null
+    api_key_short_key: string
+    /**
+     * The time at which it counts; it lies in its bucket.
+     */
+    counted_at: string
+    /**
+     * What decided where it counts: an operation of its root, of another of its runs, of a run without a place of its own, or of one below a parent whose trace is not known.
+     */
+    counted_by: 'root' | 'child' | 'unplaced' | 'under_parent'
+    /**
+     * `counted_at` is the start that this operation named, or, without one or with one more than a day ahead, when it was received.
+     */
+    time_source: 'start_time' | 'received'
+    /**
+     * When this operation was received.
+     */
+    received_at: string
+    /**
+     * Its page in the web interface. The trace itself may have been deleted; it still counts.
+     */
+    app_path: string
+  }[]
+  /**
+   * For the next page; null after the last one.
+   */
+  next_cursor: string | null
+}
+/**
+ * Tokens and costs per time bucket and group, in this order, double counts left out; groups with neither llm runs nor usage are left out.
+ */
+export interface UsageDetails {
+  stride: UsageStride
+  usage: {
+    /**
+     * Start of the bucket, UTC; it may lie before start_time by alignment.
+     */
+    time_bucket: string
+    dimensions: UsageDimensions | ModelDimensions
+    /**
+     * Model calls, including those with unknown usage. A call that several runs show counts once.
+     */
+    llm_runs: number
+    prompt_tokens: number
+    completion_tokens: number
+    total_tokens: number
+    /**
+     * Decimal in US dollars; null when none is known.
+     */
+    prompt_cost: string | null
+    completion_cost: string | null
+    total_cost: string | null
+    /**
+     * How many of prompt_tokens are estimates, because nobody reported a count.
+     */
+    estimated_prompt_tokens: number
+    /**
+     * The same of completion_tokens.
+     */
+    estimated_completion_tokens: number
+    /**
+     * How much of total_cost was computed from estimates; null when total_cost is.
+     */
+    estimated_cost: string | null
+  }[]
+}
+/**
+ * Null where a run does not say it.
+ */
+export interface ModelDimensions {
+  provider: string | null
+  model: string | null
+}
+/**
+ * A rebuilding of the usage rollups from the counted traces. It changes no count.
+ */
+export interface UsageRebuild {
+  /**
+   * `none`: there was none since the server started.
+   */
+  status: 'none' | 'running' | 'done' | 'failed'
+  started_at: string | null
+  finished_at: string | null
+  error: string | null
+}
+/**
+ * How many traces a workspace or a key may send in a calendar month.
+ */
+export interface UsageLimit {
+  id: string
+  workspace_id: string | null
+  api_key_id: string | null
+  limit_type: 'monthly_traces'
+  limit_value: number
+  mode: 'soft' | 'hard'
+  created_at: string
+  updated_at: string
+}
+/**
+ * Sets the monthly limit of a workspace or of a key; of the request's workspace when neither is named.
+ */
+export interface UsageLimitWrite {
+  workspace_id?: string | null
+  api_key_id?: string | null
+  limit_type?: 'monthly_traces'
+  /**
+   * Traces per calendar month, UTC.
+   */
+  limit_value: number
+  /**
+   * `soft` warns in the header `Weir-Usage-Warning` and in the log; `hard` refuses new traces with 429 until the month ends.
+   */
+  mode?: 'soft' | 'hard'
+  [k: string]: unknown | undefined
+}
+/**
+ * Deployments, newest first.
+ */
+export interface DeploymentPage {
+  resources: Deployment[]
+  /**
+   * Offset of the next page.
+   */
+  offset: number
+}
+/**
+ * A deployment of the server.
+ */
+export interface Deployment {
+  id: string
+  /**
+   * Its workspace.
+   */
+  tenant_id: string
+  name: string
+  source: 'internal_source'
+  source_config: {
+    deployment_type: 'dev' | 'prod'
+    /**
+     * URL of its API.
+     */
+    custom_url: string
+  }
+  /**
+   * `READY` when a revision is active.
+   */
+  status: 'READY' | 'NOT_READY'
+  latest_revision_id: string | null
+  active_revision_id: string | null
+  /**
+   * Names only: values are never returned.
+   */
+  secrets: {
+    name: string
+    updated_at: string
+  }[]
+  created_at: string
+  updated_at: string
+  weir: {
+    runtime: 'process' | 'container' | 'kubernetes'
+    /**
+     * What its code is isolated from the server by.
+     */
+    isolation: 'none'
+    studio_url: string
+    /**
+     * `server`: it is the deployment of GRAPHS, and cannot be changed here.
+     */
+    managed_by: 'api' | 'server'
+    /**
+     * Number of the revision that serves now.
+     */
+    active_revision: number | null
+    /**
+     * Runs that the active revision executes now.
+     */
+    runs: number
+    /**
+     * Replaced revisions whose runs have not ended.
+     */
+    draining: {
+      number: number
+      runs: number
+    }[]
+  }
+}
+/**
+ * A deployment to be made.
+ */
+export interface DeploymentCreate {
+  /**
+   * 1 to 63 of a-z, 0-9 and `-`; unique on the server, because it is in the path of its API.
+   */
+  name?: string
+  /**
+   * `internal_source`: an uploaded archive.
+   */
+  source: string
+  source_config?: {
+    /**
+     * `dev` or `prod`, or a name of LangSmith's: `dev_zero`, `dev_free` and `serverless` are `dev`, `dedicated` is `prod`.
+     */
+    deployment_type?: string | null
+    /**
+     * Refused: dependencies are installed by what is in the project.
+     */
+    install_command?: string | null
+    /**
+     * Refused, as `install_command`.
+     */
+    build_command?: string | null
+    [k: string]: unknown | undefined
+  }
+  source_revision_config?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Environment variables of its processes.
+   *
+   * @maxItems 500
+   */
+  secrets?:
+    | {
+        name: string
+        value: string
+        [k: string]: unknown | undefined
+      }[]
+    | null
+  /**
+   * Refused: this server has no agents.
+   */
+  agent?: {
+    [k: string]: unknown | undefined
+  } | null
+  [k: string]: unknown | undefined
+}
+/**
+ * What a new revision of a deployment has.
+ */
+export interface DeploymentUpdate {
+  /**
+   * `internal_source`: an uploaded archive.
+   */
+  revision_source?: string | null
+  source_config?: {
+    /**
+     * `dev` or `prod`, or a name of LangSmith's: `dev_zero`, `dev_free` and `serverless` are `dev`, `dedicated` is `prod`.
+     */
+    deployment_type?: string | null
+    /**
+     * Refused: dependencies are installed by what is in the project.
+     */
+    install_command?: string | null
+    /**
+     * Refused, as `install_command`.
+     */
+    build_command?: string | null
+    [k: string]: unknown | undefined
+  } | null
+  source_revision_config?: {
+    /**
+     * `object_path` of an upload.
+     */
+    source_tarball_path?: string | null
+    /**
+     * Path of langgraph.json in the archive; default `langgraph.json`.
+     */
+    langgraph_config_path?: string | null
+    /**
+     * Refused: this server takes source.
+     */
+    image_uri?: string | null
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * Replaces all; an empty list, which `langgraph deploy` sends where there is no `.env`, keeps what is there.
+   *
+   * @maxItems 500
+   */
+  secrets?:
+    | {
+        name: string
+        value: string
+        [k: string]: unknown | undefined
+      }[]
+    | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Where an archive can be uploaded, once and within 15 minutes.
+ */
+export interface DeploymentUpload {
+  /**
+   * PUT the archive there; no key is needed.
+   */
+  upload_url: string
+  /**
+   * `source_tarball_path` of the update that uses the archive.
+   */
+  object_path: string
+  upload_headers: {
+    [k: string]: string | undefined
+  }
+}
+/**
+ * An archive that has arrived.
+ */
+export interface DeploymentUploaded {
+  sha256: string
+  bytes: number
+}
+/**
+ * Revisions, newest first.
+ */
+export interface DeploymentRevisionPage {
+  resources: DeploymentRevision[]
+  /**
+   * Offset of the next page.
+   */
+  offset: number
+}
+/**
+ * A revision of a deployment.
+ */
+export interface DeploymentRevision {
+  id: string
+  status:
+    | 'CREATING'
+    | 'QUEUED'
+    | 'AWAITING_BUILD'
+    | 'BUILDING'
+    | 'AWAITING_DEPLOY'
+    | 'DEPLOYING'
+    | 'DEPLOYED'
+    | 'CREATE_FAILED'
+    | 'BUILD_FAILED'
+    | 'DEPLOY_FAILED'
+    | 'SKIPPED'
+    | 'INTERRUPTED'
+  source: 'internal_source'
+  source_revision_config: {
+    source_tarball_path: string | null
+    langgraph_config_path: string
+  }
+  created_at: string
+  updated_at: string
+  weir: {
+    /**
+     * 1, 2, … within the deployment.
+     */
+    number: number
+    /**
+     * It serves.
+     */
+    is_active: boolean
+    source_sha256: string | null
+    artifact_sha256: string | null
+    /**
+     * Why it has failed.
+     */
+    error: {
+      code: string
+      message: string
+      file?: string
+      line?: number
+    } | null
+    /**
+     * Short form of the key that made it.
+     */
+    created_by: string
+    graphs: string[] | null
+    /**
+     * Number of the revision whose build it uses.
+     */
+    rolled_back_from: number | null
+    /**
+     * Milliseconds by step.
+     */
+    timings: {
+      [k: string]: number | undefined
+    }
+  }
+}
+/**
+ * Which lines of the log of a deployment.
+ */
+export interface DeploymentLogQuery {
+  limit?: number
+  order?: 'asc' | 'desc'
+  /**
+   * `next_offset` of the page before.
+   */
+  offset?: string | null
+  /**
+   * DEBUG, INFO, WARNING, ERROR or CRITICAL: this level and higher ones.
+   */
+  level?: string | null
+  /**
+   * Text that lines have.
+   */
+  query?: string | null
+  /**
+   * ISO 8601; lines of this time are included.
+   */
+  start_time?: string | null
+  /**
+   * As `start_time`.
+   */
+  end_time?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Lines of the log of a deployment.
+ */
+export interface DeploymentLogPage {
+  logs: {
+    id: string
+    /**
+     * Epoch milliseconds with microseconds as fraction, unique in a deployment.
+     */
+    timestamp: number
+    level: 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL'
+    message: string
+    /**
+     * The build; states and checks; or what processes print.
+     */
+    kind: 'build' | 'deploy' | 'server'
+    revision_id: string | null
+  }[]
+  /**
+   * `offset` of the next page; also when this one is empty.
+   */
+  next_offset: string
+}
+/**
+ * Always empty: this server has no listeners.
+ */
+export interface DeploymentListeners {
+  resources: {
+    [k: string]: unknown | undefined
+  }[]
+  offset: number
+}
+/**
+ * Whether the server, and its stores if asked, answer.
+ */
+export interface Liveness {
+  ok: boolean
+  /**
+   * With check_db=1: each store, and the disk of DATA_DIR.
+   */
+  checks?: {
+    [k: string]: 'up' | 'down' | undefined
+  }
+  /**
+   * Problems of the checks that failed, by the same names: a code of docs/errors.md and a message.
+   */
+  problems?: {
+    [k: string]:
+      | {
+          code: string
+          detail: string
+          [k: string]: unknown | undefined
+        }
+      | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * What clients ask before they send; static.
+ */
+export interface Info {
+  /**
+   * The LangSmith version whose behaviour clients may expect; ours is weir.version.
+   */
+  version: string
+  license_expiration_time: null
+  customer_info: null
+  batch_ingest_config: {
+    use_multipart_endpoint: boolean
+    scale_up_qsize_trigger: number
+    scale_up_nthreads_limit: number
+    scale_down_nempty_trigger: number
+    size_limit: number
+    size_limit_bytes: number
+    [k: string]: unknown | undefined
+  }
+  instance_flags: {
+    zstd_compression_enabled: boolean
+    gzip_body_enabled: boolean
+    dataset_examples_multipart_enabled: boolean
+    [k: string]: unknown | undefined
+  }
+  weir: {
+    version: string
+    limits: {
+      /**
+       * Body of an ingest request, after decompression. Larger: 413.
+       */
+      max_body_bytes: number
+      /**
+       * Parts of a multipart body, operations of a batch. More: 413.
+       */
+      max_parts: number
+      /**
+       * One part or field. Larger: that run is rejected, the others are stored.
+       */
+      max_part_bytes: number
+      /**
+       * Bodies in memory over all requests. More: 503 with Retry-After.
+       */
+      max_inflight_bytes: number
+      /**
+       * Interval in milliseconds in which a request body must arrive at `min_body_bytes_per_second` on average. Slower requests get 408.
+       */
+      body_window_ms: number
+      /**
+       * Minimum rate of a request body.
+       */
+      min_body_bytes_per_second: number
+      /**
+       * Body of every other request.
+       */
+      max_json_body_bytes: number
+      [k: string]: unknown | undefined
+    }
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}

@@ -1,0 +1,176 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { Suspense, useEffect, useMemo, useState } from 'react'
+import css from './app.module.css'
+import { createQueryClient } from './data/query-client.ts'
+import { ApiError } from './api/problem.ts'
+import { useSession, useSignOut } from './data/session.ts'
+import { noteKeys, useKeys } from './parts/keys.ts'
+import { Button, IconButton, Key } from './parts/controls.tsx'
+import { Empty, Failure, PanelBoundary, Skeleton } from './parts/states.tsx'
+import { readPreference, writePreference } from './parts/preferences.ts'
+import { navigate, setParams, useParam, usePath } from './router/location.ts'
+import { Link } from './router/link.tsx'
+import { matchPath } from './router/match.ts'
+import { findPage, PAGES, SHARED_PAGE } from './routes.tsx'
+import { Palette } from './parts/palette.tsx'
+import { KeyHelp } from './parts/key-help.tsx'
+import { Elsewhere, FIRST_PAGE, useChosenWorkspace, WORKSPACE, WorkspaceSwitch } from './workspace.tsx'
+import { SignIn } from './views/sign-in/sign-in.tsx'
+
+/** The interface. Every workspace has a cache of its own, and its pages start anew when another one is chosen. */
+export function App() {
+  return <InWorkspace key={useParam(WORKSPACE)} />
+}
+
+function InWorkspace() {
+  const [queries] = useState(createQueryClient)
+  return (
+    <QueryClientProvider client={queries}>
+      <Opened />
+    </QueryClientProvider>
+  )
+}
+
+/** A shared trace, the sign-in screen, or the shell with the page of the address. */
+function Opened() {
+  useEffect(noteKeys, [])
+  const shared = matchPath(SHARED_PAGE.path, usePath())
+  if (shared === undefined) return <Signed />
+  return (
+    <PanelBoundary>
+      <Suspense fallback={<Skeleton />}>
+        <SHARED_PAGE.view params={shared} />
+      </Suspense>
+    </PanelBoundary>
+  )
+}
+
+function Signed() {
+  const session = useSession()
+  if (session.data === undefined)
+    return session.error === null ? (
+      <Skeleton />
+    ) : (
+      <NoSession error={session.error} retry={() => void session.refetch()} />
+    )
+  return session.data === null || location.hash.startsWith('#ticket=') ? <SignIn /> : <Shell />
+}
+
+/** An error of the session; where the address names a workspace that this user may not use, the way out of it. */
+function NoSession({ error, retry }: { error: Error; retry(): void }) {
+  const isForeign = error instanceof ApiError && error.status === 403 && location.search.includes('ws=')
+  if (!isForeign) return <Failure error={error} retry={retry} />
+  return (
+    <Empty title="You may not use this workspace">
+      <p>The address names a workspace that does not exist, or that your key does not reach.</p>
+      <Button onClick={() => setParams({ ws: undefined })}>Open your own workspace</Button>
+    </Empty>
+  )
+}
+
+function Shell() {
+  useChosenWorkspace()
+  const path = usePath()
+  const [open, setOpen] = useState<'palette' | 'keys' | undefined>()
+  const keys = useMemo(() => {
+    const jumps = PAGES.flatMap((page) =>
+      page.key === undefined ? [] : [[`g ${page.key}`, () => navigate(page.path)] as const],
+    )
+    return {
+      ...Object.fromEntries(jumps),
+      'Mod+k': () => setOpen('palette'),
+      '?': () => setOpen('keys'),
+      y: () => void navigator.clipboard.writeText(location.href),
+    }
+  }, [])
+  useKeys(keys)
+  useEffect(() => {
+    if (path === '/') navigate(FIRST_PAGE, { replace: true })
+  }, [path])
+  return (
+    <div className={css['shell']}>
+      <a className={css['skip']} href="#main">
+        Skip to the content
+      </a>
+      <Top path={path} openPalette={() => setOpen('palette')} openKeys={() => setOpen('keys')} />
+      <main id="main" className={css['main']} tabIndex={0}>
+        <PanelBoundary key={path}>
+          <Elsewhere path={path} />
+          <Suspense fallback={<Skeleton />}>
+            <PageOf path={path} />
+          </Suspense>
+        </PanelBoundary>
+      </main>
+      {open === 'palette' && <Palette pages={PAGES} close={() => setOpen(undefined)} />}
+      {open === 'keys' && <KeyHelp pages={PAGES} close={() => setOpen(undefined)} />}
+    </div>
+  )
+}
+
+function PageOf({ path }: { path: string }) {
+  const found = findPage(path)
+  if (path === '/') return <Skeleton />
+  if (found === undefined) return <Failure error={new Error(`There is no page ${path}.`)} />
+  const { page, params } = found
+  return <page.view params={params} />
+}
+
+function Top({ path, openPalette, openKeys }: { path: string; openPalette(): void; openKeys(): void }) {
+  return (
+    <header className={css['top']}>
+      <Link to={FIRST_PAGE} className={css['brand']}>
+        <img src="/app/icon.svg" alt="" width="20" height="20" />
+        <span className={css['word']}>Weir</span>
+      </Link>
+      <nav className={css['nav']} aria-label="Pages">
+        {PAGES.map(
+          ({ name, path: to }) =>
+            name !== undefined && (
+              <Link key={to} to={to} aria-current={path.startsWith(to) ? 'page' : undefined}>
+                {name}
+              </Link>
+            ),
+        )}
+      </nav>
+      <div className={css['tools']}>
+        <WorkspaceSwitch path={path} />
+        <Button look="plain" icon="search" onClick={openPalette} title="Find a page or an id">
+          <span className={css['word']}>
+            Find <Key>⌘K</Key>
+          </span>
+        </Button>
+        <Button look="plain" onClick={openKeys} aria-label="Keys" title="Keys of this page">
+          ?
+        </Button>
+        <ThemeButton />
+        <SignOutButton />
+      </div>
+    </header>
+  )
+}
+
+/** Draws nothing with AUTH=off, since there is no session to end. */
+function SignOutButton() {
+  const { data } = useSession()
+  const signingOut = useSignOut()
+  if (data === undefined || data === null || data.auth === 'off') return null
+  const who = data.user?.email ?? data.api_key.short_key
+  return <IconButton icon="out" label={`Sign out ${who}`} onClick={() => signingOut.mutate()} />
+}
+
+const THEMES = [
+  ['system', 'system'],
+  ['light', 'sun'],
+  ['dark', 'moon'],
+] as const
+
+function ThemeButton() {
+  const [theme, setTheme] = useState(readPreference('theme'))
+  const place = THEMES.findIndex(([name]) => name === theme)
+  const [next] = THEMES[(place + 1) % THEMES.length] ?? THEMES[0]
+  const change = (): void => {
+    writePreference('theme', next)
+    setTheme(next)
+  }
+  return <IconButton icon={THEMES[place]?.[1] ?? 'system'} label={`Theme: ${theme}`} onClick={change} />
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../api/messages.ts'
+import { conversationsOf } from './conversation.ts'
+
+const says = (role: string, text: string): Message => ({ role, content: [{ type: 'text', text }] })
+const SYSTEM = says('system', 'Be brief.')
+const ASKS = says('user', 'How warm is it?')
+const CALLS: Message = {
+  role: 'assistant',
+  content: [
+    { type: 'reasoning', text: 'I need the weather.' },
+    { type: 'tool_call', id: 'c1', name: 'weather', args: { city: 'Paris' } },
+  ],
+}
+const RESULT: Message = { role: 'tool', tool_call_id: 'c1', content: [{ type: 'text', text: '18' }] }
+const ANSWER = says('assistant', 'It is 18 °C.')
+
+describe('the conversation of model calls', () => {
+  it('shows each message once, also where the client sends it again without its reasoning', () => {
+    const again: Message = { ...CALLS, content: CALLS.content.slice(1) }
+    const [only, ...others] = conversationsOf([
+      { id: 'a', input: [SYSTEM, ASKS], output: [CALLS] },
+      { id: 'b', input: [SYSTEM, ASKS, again, RESULT], output: [ANSWER] },
+    ])
+    expect(others).toEqual([])
+    expect(only?.steps).toEqual([
+      { id: 'a', messages: [SYSTEM, ASKS, CALLS], known: 0 },
+      { id: 'b', messages: [RESULT, ANSWER], known: 3 },
+    ])
+  })
+
+  it('is another one where only the instructions are the same, and goes on beside it', () => {
+    const other = says('user', 'Is that usual?')
+    const found = conversationsOf([
+      { id: 'a', input: [SYSTEM, ASKS], output: [CALLS] },
+      { id: 'x', input: [SYSTEM, other], output: [says('assistant', 'Yes.')] },
+      { id: 'b', input: [SYSTEM, ASKS, CALLS, RESULT], output: [ANSWER] },
+    ])
+    expect(found.map(({ steps }) => steps.map(({ id }) => id))).toEqual([['a', 'b'], ['x']])
+  })
+
+  it('shows what follows a history that was cut or changed', () => {
+    const found = conversationsOf([
+      { id: 'a', input: [ASKS], output: [ANSWER] },
+      { id: 'b', input: [ASKS, says('assistant', 'Edited.'), says('user', 'Thanks')], output: [] },
+    ])
+    expect(found[0]?.steps[1]?.messages.map(({ role }) => role)).toEqual(['assistant', 'user'])
+  })
+})

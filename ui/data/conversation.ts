@@ -1,0 +1,79 @@
+import type { Block, Message } from '../api/messages.ts'
+
+/** A model call with its canonical messages. */
+export interface ModelCall {
+  id: string
+  input: readonly Message[]
+  output: readonly Message[]
+}
+
+/** A model call in a conversation. */
+export interface Step {
+  id: string
+  /** Messages that the calls before it did not have. */
+  messages: readonly Message[]
+  /** Number of messages that the calls before it had already. */
+  known: number
+}
+
+/** Model calls of one conversation: each begins with the messages of the previous one. */
+export interface Conversation {
+  steps: Step[]
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function mark(block: Block): string {
+  if (block.type === 'text') return textOf(block['text'])
+  if (block.type === 'tool_call') return `${textOf(block['name'])}(${JSON.stringify(block['args'])})`
+  return block.type === 'reasoning' ? '' : block.type
+}
+
+/** The part of a message that is equal when it is sent again: clients omit reasoning and empty blocks. */
+function signature({ role, content }: Message): string {
+  return `${role}\n${content.map(mark).filter(Boolean).join('\n')}`
+}
+
+function commonLength(a: readonly string[], b: readonly string[]): number {
+  let length = 0
+  while (length < a.length && length < b.length && a[length] === b[length]) length += 1
+  return length
+}
+
+interface Open {
+  conversation: Conversation
+  signatures: readonly string[]
+}
+
+/** The conversation that a call continues: the one with the longest common beginning of more than instructions. */
+function findOpen(open: readonly Open[], input: readonly Message[], signatures: readonly string[]) {
+  let best: { place: number; known: number } | undefined
+  for (const [place, { signatures: before }] of open.entries()) {
+    const known = commonLength(before, signatures)
+    const isMore = input.slice(0, known).some(({ role }) => role !== 'system')
+    if (isMore && known > (best?.known ?? 0)) best = { place, known }
+  }
+  return best
+}
+
+/** Groups model calls, in the order of their start, into conversations. The result is in the order of their first calls. */
+export function conversationsOf(calls: readonly ModelCall[]): Conversation[] {
+  const open: Open[] = []
+  for (const { id, input, output } of calls) {
+    const signatures = input.map(signature)
+    const found = findOpen(open, input, signatures)
+    const known = found?.known ?? 0
+    const step = { id, messages: [...input.slice(known), ...output], known }
+    const all = [...signatures, ...output.map(signature)]
+    const before = found && open[found.place]
+    if (found === undefined || before === undefined)
+      open.push({ conversation: { steps: [step] }, signatures: all })
+    else {
+      before.conversation.steps.push(step)
+      open[found.place] = { ...before, signatures: all }
+    }
+  }
+  return open.map(({ conversation }) => conversation)
+}

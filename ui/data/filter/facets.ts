@@ -1,0 +1,65 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { call } from '../../api/call.ts'
+import { type AskedFacet, facetOf } from './facet-text.ts'
+import { joinFilter, searchFor, type Suggestion } from './filter.ts'
+import type { RunQuery } from '../runs.ts'
+
+const MOST = 12
+
+/**
+ * What a typed text that names a field can become, the values of most runs first; undefined for other texts. The runs
+ * are those that the query and the clauses select.
+ */
+export function useFacets(
+  typed: string,
+  query: Omit<RunQuery, 'filter'>,
+  clauses: readonly string[],
+): Suggestion[] | undefined {
+  const asked = facetOf(typed)
+  const body = asked && bodyOf(asked, query, joinFilter(clauses))
+  const { data } = useQuery({
+    queryKey: ['facets', asked?.field, asked?.key, body] as const,
+    queryFn: ({ signal }) =>
+      body === undefined ? undefined : call('POST /api/v1/runs/facets', { body, signal }),
+    enabled: body !== undefined,
+    // Values of the same field stay while more is typed.
+    placeholderData: (before, of) =>
+      of?.queryKey[1] === asked?.field && of?.queryKey[2] === asked?.key
+        ? keepPreviousData(before)
+        : undefined,
+  })
+  if (asked === undefined) return undefined
+  const atLeast = data?.is_whole === false ? '≥ ' : ''
+  const found = (data?.values ?? [])
+    .filter(({ value }) => asked.field !== 'metadata_key' || !value.includes(':'))
+    .map(({ value, count }) => ({ clause: asked.clauseOf(value), hint: `${atLeast}${count}` }))
+  return [...found, ...asTyped(asked, typed, found)]
+}
+
+function bodyOf(
+  { field, key, prefix }: AskedFacet,
+  { project, isRoot, since, until }: Omit<RunQuery, 'filter'>,
+  filter: string,
+) {
+  return {
+    ...{ field, prefix, limit: MOST, session: [project] },
+    ...(key !== undefined && { key }),
+    ...(filter !== '' && { filter }),
+    ...(isRoot && { is_root: true }),
+    ...(since !== '' && { start_time: since }),
+    ...(until !== '' && { end_time: until }),
+  }
+}
+
+/** A clause for the typed value if it is not among the found ones, and a search for the whole text. */
+function asTyped(
+  { field, prefix, clauseOf }: AskedFacet,
+  typed: string,
+  found: readonly Suggestion[],
+): Suggestion[] {
+  if (prefix === '') return []
+  const search = searchFor(typed.trim())
+  const clause = clauseOf(prefix)
+  const isKnown = field === 'metadata_key' || found.some((one) => one.clause === clause)
+  return isKnown ? [search] : [{ clause, hint: 'as typed' }, search]
+}

@@ -1,0 +1,128 @@
+/** Clauses that a filter joins with `and`, as texts; one clause for every other expression. */
+export function splitFilter(filter: string): string[] {
+  const text = filter.trim()
+  if (text === '') return []
+  const inner = /^and\s*\(([\s\S]*)\)$/.exec(text)?.[1]
+  const parts = inner === undefined ? undefined : splitArguments(inner)
+  return parts === undefined || parts.some((part) => part === '') ? [text] : parts
+}
+
+/** The filter that joins clauses. */
+export function joinFilter(clauses: readonly string[]): string {
+  return clauses.length < 2 ? (clauses[0] ?? '') : `and(${clauses.join(', ')})`
+}
+
+/** Splits at commas outside of brackets and quotes; undefined if one of these is not closed. */
+function splitArguments(text: string): string[] | undefined {
+  const parts: string[] = []
+  let [depth, start, quote] = [0, 0, '']
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text[at] ?? ''
+    if (quote !== '') {
+      if (sign === '\\') at += 1
+      else if (sign === quote) quote = ''
+    } else if (sign === '"' || sign === "'") quote = sign
+    else if ('([{'.includes(sign)) depth += 1
+    else if (')]}'.includes(sign)) depth -= 1
+    else if (sign === ',' && depth === 0) {
+      parts.push(text.slice(start, at).trim())
+      start = at + 1
+    }
+    if (depth < 0) return undefined
+  }
+  if (depth !== 0 || quote !== '') return undefined
+  return [...parts, text.slice(start).trim()]
+}
+
+const SIGNS: Readonly<Record<string, string>> = { eq: '=', neq: '≠', gt: '>', gte: '≥', lt: '<', lte: '≤' }
+
+function unquoted(value: string): string {
+  if (!/^(["']).*\1$/s.test(value)) return value
+  try {
+    return JSON.parse(value.startsWith("'") ? `"${value.slice(1, -1)}"` : value) as string
+  } catch {
+    return value.slice(1, -1)
+  }
+}
+
+/** Operator and first two arguments of a clause, the second without quotes; '' for what it does not have. */
+export function clauseParts(clause: string): {
+  operator: string
+  first: string
+  value: string
+  isPair: boolean
+} {
+  const [, operator = '', inner = ''] = /^(\w+)\s*\(([\s\S]*)\)$/.exec(clause) ?? []
+  const [first = '', second, ...more] = splitArguments(inner) ?? []
+  return { operator, first, value: unquoted(second ?? ''), isPair: second !== undefined && more.length === 0 }
+}
+
+/** The metadata that `has` compares, as `metadata.env = prod`. */
+function metadataText(json: string): string | undefined {
+  try {
+    const entries = Object.entries(JSON.parse(json) as Record<string, unknown>)
+    return entries.map(([key, value]) => `metadata.${key} = ${String(value)}`).join(', ')
+  } catch {
+    return undefined
+  }
+}
+
+/** A clause in readable form: `eq(run_type, "llm")` is `run_type = llm`. Other expressions are unchanged. */
+export function clauseText(clause: string): string {
+  const { operator, first, value, isPair } = clauseParts(clause)
+  if (operator === 'search' && !isPair && first !== '') return `text “${unquoted(first)}”`
+  if (operator === 'has' && isPair)
+    return (first === 'metadata' ? metadataText(value) : undefined) ?? `${first} has ${value}`
+  if (operator === 'like' && isPair) return `${first} like ${value}`
+  const sign = SIGNS[operator]
+  return sign === undefined || !isPair ? clause : `${first} ${sign} ${value}`
+}
+
+/** A text as the filter language writes it. */
+export function quoted(text: string): string {
+  return JSON.stringify(text)
+}
+
+/** True for a text that is an expression and not words to search for. */
+export function isExpression(text: string): boolean {
+  return /^(?:and|or|not|eq|neq|gt|gte|lt|lte|has|in|like|search|exists)\s*\(/.test(text.trim())
+}
+
+/** A clause that can be added, with its text in the list of suggestions. */
+export interface Suggestion {
+  clause: string
+  hint: string
+}
+
+const COMMON: readonly Suggestion[] = [
+  { clause: 'eq(status, "error")', hint: 'failed runs' },
+  { clause: 'eq(run_type, "llm")', hint: 'model calls' },
+  { clause: 'eq(run_type, "tool")', hint: 'tool calls' },
+  { clause: 'gt(latency, "5s")', hint: 'slow runs' },
+  { clause: 'gt(total_tokens, 10000)', hint: 'many tokens' },
+  { clause: 'gt(total_cost, 0.01)', hint: 'expensive runs' },
+  { clause: 'eq(check_usage, false)', hint: 'model calls without counted tokens' },
+  { clause: 'eq(issue, "no_price")', hint: 'model calls without a price' },
+]
+
+/** The suggestion to search for a text. */
+export function searchFor(text: string): Suggestion {
+  return { clause: `search(${quoted(text)})`, hint: 'in inputs, outputs and errors' }
+}
+
+/** Suggestions for typed text: an expression unchanged; else a search for it, and usual fields with it as value. */
+export function suggest(typed: string): Suggestion[] {
+  const text = typed.trim()
+  if (text === '') return [...COMMON]
+  if (isExpression(text)) return [{ clause: text, hint: 'filter expression' }]
+  const value = quoted(text)
+  return [
+    searchFor(text),
+    { clause: `eq(name, ${value})`, hint: 'name of the run' },
+    { clause: `eq(model, ${value})`, hint: 'model' },
+    { clause: `has(tags, ${value})`, hint: 'tag' },
+    { clause: `eq(thread_id, ${value})`, hint: 'thread' },
+    { clause: `eq(metadata_key, ${value})`, hint: 'key of the metadata' },
+    ...COMMON.filter(({ clause, hint }) => `${clause} ${hint}`.includes(text.toLowerCase())),
+  ]
+}

@@ -1,0 +1,174 @@
+import type { TraceOutline, TraceRunV2 } from '../api/platform.gen.ts'
+
+/** A trace in columns: the element at one place of every column belongs to one run; runs are in order of their start. */
+export interface Outline {
+  trace_id: string
+  version: string
+  /** Runs of the whole trace; more than `ids.length` when it has more than an outline holds. */
+  run_count: number
+  is_truncated: boolean
+  totals: Readonly<Record<string, unknown>>
+  /** Epoch microseconds of the first start. */
+  begin: number
+  /** Microseconds from `begin` to the last end. */
+  span: number
+  ids: readonly string[]
+  /** Place of the parent; negative for runs without one. */
+  parents: Int32Array
+  names: readonly string[]
+  types: readonly string[]
+  statuses: readonly string[]
+  models: readonly (string | undefined)[]
+  /** Microseconds from `begin`. */
+  starts: Float64Array
+  /** Microseconds; NaN for a run that has not ended. */
+  durations: Float64Array
+  /** Microseconds from the start of the run; NaN without one. */
+  firstTokens: Float64Array
+  tokens: Float64Array
+  /** Bits of the checks that hold (1 run type, 2 format, 4 model, 8 usage); -1 for other runs. */
+  checks: Int8Array
+  /** Dollars with all digits. */
+  costs: readonly (string | undefined)[]
+}
+
+/** One run of an outline, with its parent by id. */
+interface Row {
+  id: string
+  parent: string | undefined
+  name: string
+  type: string
+  status: string
+  model: string | undefined
+  /** Epoch microseconds. */
+  start: number
+  duration: number
+  firstToken: number
+  tokens: number
+  checks: number
+  cost: string | undefined
+}
+
+/** Texts of the numbers in the column `cost`, since JavaScript's numbers would lose digits. */
+function costTexts(json: string): (string | undefined)[] {
+  const start = json.indexOf('"cost":[')
+  if (start < 0) return []
+  const inner = json.slice(start + '"cost":['.length, json.indexOf(']', start)).trim()
+  if (inner === '') return []
+  return inner.split(',').map((text) => (text.trim() === 'null' ? undefined : text.trim()))
+}
+
+function microsOfStart(time: string | null | undefined): number {
+  if (time === null || time === undefined) return 0
+  const fraction = /\.(\d+)/.exec(time)?.[1] ?? ''
+  return Math.floor(Date.parse(time) / 1000) * 1e6 + Number(fraction.padEnd(6, '0').slice(0, 6))
+}
+
+function rowsOf(answer: TraceOutline, json: string): Row[] {
+  const { columns, names, run_types, statuses, models } = answer
+  const begin = microsOfStart(answer.start_time)
+  const costs = costTexts(json)
+  return columns.id.map((id, at) => ({
+    id,
+    parent: columns.id[columns.parent[at] ?? -1],
+    name: names[columns.name[at] ?? -1] ?? '',
+    type: run_types[columns.run_type[at] ?? -1] ?? '',
+    status: statuses[columns.status[at] ?? -1] ?? '',
+    model: models[columns.model[at] ?? -1],
+    start: begin + (columns.start[at] ?? 0),
+    duration: columns.duration[at] ?? Number.NaN,
+    firstToken: columns.first_token[at] ?? Number.NaN,
+    tokens: columns.tokens[at] ?? 0,
+    checks: columns.checks[at] ?? -1,
+    cost: costs[at],
+  }))
+}
+
+function rowsOfOutline(outline: Outline): Row[] {
+  return outline.ids.map((id, at) => ({
+    id,
+    parent: outline.ids[outline.parents[at] ?? -1],
+    name: outline.names[at] ?? '',
+    type: outline.types[at] ?? '',
+    status: outline.statuses[at] ?? '',
+    model: outline.models[at],
+    start: outline.begin + (outline.starts[at] ?? 0),
+    duration: outline.durations[at] ?? Number.NaN,
+    firstToken: outline.firstTokens[at] ?? Number.NaN,
+    tokens: outline.tokens[at] ?? 0,
+    checks: outline.checks[at] ?? -1,
+    cost: outline.costs[at],
+  }))
+}
+
+type Head = Pick<Outline, 'trace_id' | 'version' | 'run_count' | 'is_truncated'>
+
+function build(rows: readonly Row[], answer: Head, totals: Outline['totals']): Outline {
+  const places = new Map(rows.map(({ id }, at) => [id, at]))
+  const begin = rows.reduce((least, { start }) => Math.min(least, start), rows[0]?.start ?? 0)
+  const ends = rows.map(({ start, duration }) => start + (Number.isNaN(duration) ? 0 : duration))
+  return {
+    trace_id: answer.trace_id,
+    version: answer.version,
+    run_count: answer.run_count,
+    is_truncated: answer.is_truncated,
+    totals,
+    begin,
+    span: ends.reduce((most, end) => Math.max(most, end - begin), 1),
+    ids: rows.map(({ id }) => id),
+    parents: Int32Array.from(rows, ({ parent }) => (parent === undefined ? -1 : (places.get(parent) ?? -2))),
+    names: rows.map(({ name }) => name),
+    types: rows.map(({ type }) => type),
+    statuses: rows.map(({ status }) => status),
+    models: rows.map(({ model }) => model),
+    starts: Float64Array.from(rows, ({ start }) => start - begin),
+    durations: Float64Array.from(rows, ({ duration }) => duration),
+    firstTokens: Float64Array.from(rows, ({ firstToken }) => firstToken),
+    tokens: Float64Array.from(rows, ({ tokens }) => tokens),
+    checks: Int8Array.from(rows, ({ checks }) => checks),
+    costs: rows.map(({ cost }) => cost),
+  }
+}
+
+/**
+ * The outline of an answer's JSON. An answer with changes since `known` is merged into it; undefined when runs have
+ * left the trace, so that the whole outline must be requested.
+ */
+export function readOutline(json: string, known?: Outline): Outline | undefined {
+  const answer = JSON.parse(json) as TraceOutline
+  const changed = rowsOf(answer, json)
+  const totals = answer.totals ?? known?.totals ?? {}
+  if (answer.is_whole || known === undefined) return build(changed, answer, totals)
+  if (changed.length === 0 && answer.run_count === known.run_count)
+    return { ...known, version: answer.version, totals }
+  const rows = new Map(rowsOfOutline(known).map((row) => [row.id, row]))
+  for (const row of changed) rows.set(row.id, row)
+  if (rows.size !== answer.run_count && !answer.is_truncated) return undefined
+  const sorted = [...rows.values()].sort((a, b) => a.start - b.start)
+  return build(sorted, answer, totals)
+}
+
+/** The outline of all runs of a trace as API v2 lists them. */
+export function outlineOfRuns(runs: readonly TraceRunV2[], totals: Outline['totals']): Outline {
+  const rows = runs.map((run): Row => {
+    const start = microsOfStart(run.start_time)
+    const sinceStart = (time: string | null | undefined): number =>
+      time === null || time === undefined ? Number.NaN : microsOfStart(time) - start
+    return {
+      id: run.id ?? '',
+      parent: run.parent_run_id ?? undefined,
+      name: run.name ?? '',
+      type: (run.run_type ?? '').toLowerCase(),
+      status: (run.status ?? '').toLowerCase(),
+      model: undefined,
+      start,
+      duration: sinceStart(run.end_time),
+      firstToken: sinceStart(run.first_token_time),
+      tokens: run.total_tokens ?? 0,
+      checks: -1,
+      cost: run.total_cost === null || run.total_cost === undefined ? undefined : String(run.total_cost),
+    }
+  })
+  const head = { trace_id: runs[0]?.trace_id ?? '', version: '', run_count: runs.length, is_truncated: false }
+  return build(rows, head, totals)
+}

@@ -1,0 +1,129 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import type { TraceRunStatsBucket } from '../../api/platform.gen.ts'
+import { call, type Reply } from '../../api/call.ts'
+import type { Interval } from './buckets.ts'
+import type { Figures, OverviewFigures } from './figures.ts'
+import {
+  type ATTRIBUTES,
+  groupClause,
+  metadataKeyOf,
+  narrowed,
+  type Selection,
+  subjectClauses,
+} from './selection.ts'
+
+/** A range of time: ISO times, the end is not included. */
+interface Span {
+  from: string
+  to: string
+}
+
+const MOST_GROUPS = 8
+/** The most that the server answers. */
+const MOST_ASKED = 100
+const READ_EVERY_MS = 30_000
+const FAILED = 'eq(status, "error")'
+
+function bodyOf({ project, filter, subject }: Selection, { from, to }: Span, clauses: readonly string[]) {
+  const whole = narrowed(filter, [...subjectClauses(subject), ...clauses])
+  return {
+    session: [project],
+    start_time: from,
+    end_time: to,
+    ...(subject === 'traces' && { is_root: true }),
+    ...(whole !== '' && { filter: whole }),
+  }
+}
+
+function groupingOf({ group }: Selection, max_groups: number) {
+  if (group === '') return {}
+  const key = metadataKeyOf(group)
+  const attribute = key === undefined ? (group as (typeof ATTRIBUTES)[number]) : ('metadata' as const)
+  return {
+    group_by: { attribute, max_groups, ...(key !== undefined && { path: key }) },
+  }
+}
+
+type Stats = Reply<'POST /api/v1/runs/stats'>
+
+const bucketsIn = (stats: Stats): TraceRunStatsBucket[] =>
+  'buckets' in stats ? (stats.buckets as TraceRunStatsBucket[]) : []
+
+/** Figures of the largest groups, and how many of their runs failed. */
+async function readGroups(
+  selection: Selection,
+  span: Span,
+  signal: AbortSignal,
+): Promise<OverviewFigures['groups']> {
+  if (selection.group === '') return new Map()
+  const ask = async (clauses: readonly string[], most: number): Promise<[string, Figures][]> => {
+    const body = { ...bodyOf(selection, span, clauses), ...groupingOf(selection, most) }
+    return Object.entries(
+      (await call('POST /api/v1/runs/stats', { body, signal })) as Record<string, Figures>,
+    )
+  }
+  const groups = await ask([], MOST_GROUPS)
+  if (groups.length === 0) return new Map()
+  const failed = await ask([FAILED, groupsClause(selection, groups)], MOST_ASKED)
+  const counts = new Map(failed.map(([name, { run_count }]) => [name, run_count]))
+  // A group that is not answered has no failures, unless more were found than are answered.
+  const rest = failed.length < MOST_ASKED ? 0 : undefined
+  return new Map(groups.map(([name, figures]) => [name, { figures, failed: counts.get(name) ?? rest }]))
+}
+
+function groupsClause({ group }: Selection, groups: readonly (readonly [string, unknown])[]): string {
+  const clauses = groups.map(([name]) => groupClause(group, name))
+  return clauses.length === 1 ? (clauses[0] ?? '') : `or(${clauses.join(', ')})`
+}
+
+async function readFigures(
+  selection: Selection,
+  span: Span,
+  interval: Interval,
+  signal: AbortSignal,
+): Promise<OverviewFigures> {
+  const ask = (clauses: readonly string[], more: object): Promise<Stats> =>
+    call('POST /api/v1/runs/stats', { body: { ...bodyOf(selection, span, clauses), ...more }, signal })
+  const timed = { interval: interval.text }
+  const [all, failed, groups, buckets] = await Promise.all([
+    ask([], {}),
+    ask([FAILED], {}),
+    readGroups(selection, span, signal),
+    ask([], { ...timed, ...groupingOf(selection, MOST_GROUPS) }),
+  ])
+  const among = groups.size === 0 ? [] : [groupsClause(selection, [...groups])]
+  const failures = await ask([FAILED, ...among], { ...timed, ...groupingOf(selection, MOST_ASKED) })
+  return {
+    all: all as Figures,
+    failed: (failed as Figures).run_count,
+    groups,
+    buckets: bucketsIn(buckets),
+    failures: bucketsIn(failures),
+  }
+}
+
+/** The figures of an overview, read again every 30 s. */
+export function useFigures(selection: Selection, span: Span | undefined, interval: Interval | undefined) {
+  return useQuery({
+    queryKey: ['overview', selection, span],
+    queryFn: async ({ signal }) => {
+      if (span === undefined || interval === undefined) throw new Error('The range is not known yet')
+      return { selection, span, interval, figures: await readFigures(selection, span, interval, signal) }
+    },
+    enabled: span !== undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: READ_EVERY_MS,
+  })
+}
+
+/** When the first run of a project started; null before there is one. */
+export function useFirstStart(project: string) {
+  return useQuery({
+    queryKey: ['first-start', project],
+    queryFn: async ({ signal }) => {
+      const body = { session: [project], order: 'asc' as const, limit: 1, select: ['id', 'start_time'] }
+      const { runs } = await call('POST /api/v1/runs/query', { body, signal })
+      return runs[0]?.start_time ?? null
+    },
+  })
+}

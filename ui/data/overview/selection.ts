@@ -1,0 +1,68 @@
+import { joinFilter, quoted, splitFilter } from '../filter/filter.ts'
+import type { Bucket } from './buckets.ts'
+
+/** What the figures of an overview are about. */
+export const SUBJECTS = ['traces', 'llm', 'tool', 'all'] as const
+/** One of the subjects. */
+export type Subject = (typeof SUBJECTS)[number]
+
+/** What an overview can be grouped by, besides keys of the metadata. */
+export const ATTRIBUTES = ['model', 'provider', 'name', 'tag', 'run_type', 'status'] as const
+
+/** An attribute, or `metadata.` and a key; '' for no groups. */
+export type GroupBy = (typeof ATTRIBUTES)[number] | `metadata.${string}` | ''
+
+/** Which runs an overview is about. */
+export interface Selection {
+  project: string
+  /** Expression of the filter language; '' for all. */
+  filter: string
+  subject: Subject
+  group: GroupBy
+}
+
+/** The grouping that a text of the address names; '' for any other text. */
+export function groupByOf(text: string): GroupBy {
+  if (text.startsWith('metadata.') && text.length > 'metadata.'.length) return text as `metadata.${string}`
+  return ATTRIBUTES.find((one) => one === text) ?? ''
+}
+
+/** Key of the metadata that is grouped by. */
+export function metadataKeyOf(group: GroupBy): string | undefined {
+  return group.startsWith('metadata.') ? group.slice('metadata.'.length) : undefined
+}
+
+/** A clause that the runs of a group satisfy, and no other runs. */
+export function groupClause(group: GroupBy, value: string): string {
+  const key = metadataKeyOf(group)
+  if (key !== undefined) return `and(eq(metadata_key, ${quoted(key)}), eq(metadata_value, ${quoted(value)}))`
+  return group === 'tag' ? `has(tags, ${quoted(value)})` : `eq(${group}, ${quoted(value)})`
+}
+
+/** The filter with further clauses. */
+export function narrowed(filter: string, clauses: readonly string[]): string {
+  return joinFilter([...new Set([...splitFilter(filter), ...clauses])])
+}
+
+/** Clauses of a subject; traces are selected by being roots. */
+export function subjectClauses(subject: Subject): string[] {
+  return subject === 'llm' || subject === 'tool' ? [`eq(run_type, "${subject}")`] : []
+}
+
+/** The list of exactly those runs that a figure is about. */
+export function rowsPath(
+  { project, filter, subject }: Selection,
+  { start, end }: Bucket,
+  clauses: readonly string[],
+): string {
+  const search = new URLSearchParams({ from: start, to: end })
+  if (subject !== 'traces') search.set('view', 'runs')
+  const q = narrowed(filter, [...subjectClauses(subject), ...clauses])
+  if (q !== '') search.set('q', q)
+  return `/projects/${project}?${search}`
+}
+
+/** Runs that took at least so many seconds: the slower end of a percentile. */
+export function slowerClause(field: 'latency' | 'ttft', seconds: number): string {
+  return `gte(${field}, "${Math.ceil(Math.round(seconds * 1e9) / 1000)}us")`
+}

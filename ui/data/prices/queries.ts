@@ -1,0 +1,82 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { call, type Reply } from '../../api/call.ts'
+import type { ModelPriceWrite } from '../../api/platform.gen.ts'
+import { readAll } from '../../api/all-pages.ts'
+import type { OwnPrice } from './own-price.ts'
+
+const PRICES = ['prices'] as const
+const JOB_EVERY_MS = 1000
+
+/** The price that a run would have, and the data of the shipped prices. */
+export type PriceLookup = Reply<'GET /api/v1/model-price-map/lookup'>
+
+/** The run for which a price is looked up: texts of the address, '' for what is not said. */
+export interface PricedRun {
+  model: string
+  provider: string
+  /** ISO time; '' is now. */
+  at: string
+  /** Tokens of the prompt. */
+  tokens: string
+}
+
+/** All own prices, by name. */
+export function useOwnPrices() {
+  return useQuery({
+    queryKey: [...PRICES, 'own'],
+    queryFn: ({ signal }) => readAll<OwnPrice>('GET /api/v1/model-price-map', { signal }),
+  })
+}
+
+/** The price of a run; not asked for without a model. */
+export function usePriceLookup({ model, provider, at, tokens }: PricedRun) {
+  return useQuery({
+    queryKey: [...PRICES, 'lookup', model, provider, at, tokens],
+    queryFn: ({ signal }) =>
+      call('GET /api/v1/model-price-map/lookup', {
+        query: {
+          model,
+          provider: provider || undefined,
+          at: at || undefined,
+          prompt_tokens: tokens || undefined,
+        },
+        signal,
+      }),
+    enabled: model !== '',
+  })
+}
+
+/** Adds, replaces and removes own prices. */
+export function usePriceChanges() {
+  const queries = useQueryClient()
+  const onSuccess = async (): Promise<void> => await queries.invalidateQueries({ queryKey: PRICES })
+  const save = useMutation({
+    mutationFn: ({ id, body }: { id: string | undefined; body: ModelPriceWrite }) =>
+      id === undefined
+        ? call('POST /api/v1/model-price-map', { body })
+        : call('PUT /api/v1/model-price-map/{id}', { params: { id }, body }),
+    onSuccess,
+  })
+  const remove = useMutation({
+    mutationFn: (id: string) => call('DELETE /api/v1/model-price-map/{id}', { params: { id } }),
+    onSuccess,
+  })
+  return { save, remove }
+}
+
+/** Starts the job that computes the costs of runs between two times again, and follows it to its end. */
+export function useReprice() {
+  const start = useMutation({
+    mutationFn: (range: { start_time: string; end_time: string }) =>
+      call('POST /api/v1/runs/reprice', { body: range }),
+  })
+  const job_id = start.data?.job_id ?? ''
+  const job = useQuery({
+    queryKey: ['reprice', job_id],
+    queryFn: ({ signal }) => call('GET /api/v1/runs/reprice/{job_id}', { params: { job_id }, signal }),
+    enabled: job_id !== '',
+    refetchInterval: ({ state }) =>
+      state.data?.status === 'done' || state.data?.status === 'failed' ? false : JOB_EVERY_MS,
+  })
+  return { start, job }
+}

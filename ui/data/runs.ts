@@ -1,0 +1,129 @@
+import { keepPreviousData, type QueryClient, queryOptions, useInfiniteQuery } from '@tanstack/react-query'
+import { call, type Reply, send } from '../api/call.ts'
+import type { ListedRun, RunPage, RunPages } from './run-pages.ts'
+
+/** The whole of a run. */
+export type ReadRun = Reply<'GET /api/v1/runs/{id}'>
+
+/** Which runs a list shows. */
+export interface RunQuery {
+  project: string
+  /** Expression of the filter language; '' for all. */
+  filter: string
+  isRoot: boolean
+  /** ISO time of the earliest start; '' for all. */
+  since: string
+  /** ISO time before which runs started; '' for all. */
+  until: string
+}
+
+const PAGE_SIZE = 100
+
+function bodyOf({ project, filter, isRoot, since, until }: RunQuery) {
+  return {
+    session: [project],
+    ...(filter !== '' && { filter }),
+    ...(isRoot && { is_root: true }),
+    ...(since !== '' && { start_time: since }),
+    ...(until !== '' && { end_time: until }),
+  }
+}
+
+function keyOf(query: RunQuery) {
+  return ['runs', query] as const
+}
+
+/** Runs of a project, newest first, page after page. */
+export function useRuns(query: RunQuery) {
+  return useInfiniteQuery({
+    queryKey: keyOf(query),
+    queryFn: ({ pageParam, signal }) =>
+      call('POST /api/v1/runs/query', {
+        body: { ...bodyOf(query), limit: PAGE_SIZE, ...(pageParam !== '' && { cursor: pageParam }) },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ cursors }) => cursors.next ?? undefined,
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+  })
+}
+
+/** The newest runs of a list, and those of `changed` that are further down in it. */
+export async function readNewest(
+  query: RunQuery,
+  changed: readonly string[],
+  signal: AbortSignal,
+): Promise<{ page: RunPage; others: readonly ListedRun[] }> {
+  const page = await call('POST /api/v1/runs/query', {
+    body: { ...bodyOf(query), limit: PAGE_SIZE },
+    signal,
+  })
+  const there = new Set(page.runs.map(({ id }) => id))
+  const id = changed.filter((one) => !there.has(one)).slice(0, PAGE_SIZE)
+  if (id.length === 0) return { page, others: [] }
+  const body = { session: [query.project], id, limit: PAGE_SIZE }
+  return { page, others: (await call('POST /api/v1/runs/query', { body, signal })).runs }
+}
+
+/** The pages of a list in the cache. */
+export function cachedPages(queries: QueryClient, query: RunQuery): RunPages | undefined {
+  return queries.getQueryData<RunPages>(keyOf(query))
+}
+
+/** Changes the pages of a list in the cache. */
+export function changePages(
+  queries: QueryClient,
+  query: RunQuery,
+  change: (pages: RunPages) => RunPages,
+): void {
+  queries.setQueryData<RunPages>(keyOf(query), (pages) => pages && change(pages))
+}
+
+/** Reads a list again from its beginning. */
+export function readAgain(queries: QueryClient, query: RunQuery): void {
+  void queries.resetQueries({ queryKey: keyOf(query) })
+}
+
+/** A complete run with links to its files; with `share`, the token of a share, as public reads return it. */
+export function runOptions(id: string, share?: string) {
+  return queryOptions({
+    queryKey: share === undefined ? ['run', id] : ['shared-run', share, id],
+    queryFn: ({ signal }) =>
+      share === undefined
+        ? call('GET /api/v1/runs/{id}', { params: { id }, query: { media: 'refs' }, signal })
+        : call('GET /api/v1/public/{token}/run/{id}', { params: { token: share, id }, signal }),
+    enabled: id !== '',
+  })
+}
+
+/** A complete run with its files in it, to compare them. */
+export function wholeRunOptions(id: string) {
+  return queryOptions({
+    queryKey: ['whole-run', id],
+    queryFn: ({ signal }) => call('GET /api/v1/runs/{id}', { params: { id }, signal }),
+    enabled: id !== '',
+  })
+}
+
+/** The bytes of an attachment, as the type that the run names. @throws ApiError */
+export async function readAttachment(path: string, type: string, signal: AbortSignal): Promise<Blob> {
+  return new Blob([await (await send(path, { signal })).arrayBuffer()], { type })
+}
+
+const MOST_LIKE = 20
+
+/** The newest runs of the same project and name, without the run itself. */
+export function likeOptions({ id, session_id = '', name }: ReadRun) {
+  return queryOptions({
+    queryKey: ['runs-like', id],
+    queryFn: async ({ signal }) => {
+      const filter = `eq(name, ${JSON.stringify(name)})`
+      const body = { session: [session_id], filter, limit: MOST_LIKE + 1 }
+      const { runs } = await call('POST /api/v1/runs/query', { body, signal })
+      const others: ListedRun[] = runs.filter((run) => run.id !== id)
+      return others.slice(0, MOST_LIKE)
+    },
+  })
+}

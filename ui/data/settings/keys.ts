@@ -1,0 +1,42 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { call } from '../../api/call.ts'
+import type { ApiKeyRead, PersonalTokenCreate, ServiceKeyCreate } from '../../api/platform.gen.ts'
+import { readAll } from '../../api/all-pages.ts'
+
+/** Service keys belong to the organization, personal tokens to a user. */
+export type KeyKind = 'service' | 'personal'
+
+const KEYS = ['keys'] as const
+
+/** The keys of a kind that the caller sees, newest first; not asked for unless `isAllowed`. */
+export function useApiKeys(kind: KeyKind, isAllowed: boolean) {
+  const path = kind === 'service' ? 'service-keys' : 'personal-access-tokens'
+  return useQuery({
+    queryKey: [...KEYS, kind],
+    queryFn: ({ signal }) => readAll<ApiKeyRead>(`GET /api/v1/orgs/current/${path}`, { signal }),
+    enabled: isAllowed,
+  })
+}
+
+/** Creates and revokes keys of a kind. The answer to `create` has the key itself, only this once. */
+export function useKeyChanges(kind: KeyKind) {
+  const queries = useQueryClient()
+  const onSuccess = async (): Promise<void> => await queries.invalidateQueries({ queryKey: KEYS })
+  const create = useMutation({
+    mutationFn: (body: ServiceKeyCreate & PersonalTokenCreate) =>
+      kind === 'service'
+        ? call('POST /api/v1/orgs/current/service-keys', { body })
+        : call('POST /api/v1/orgs/current/personal-access-tokens', { body }),
+    onSuccess,
+    // The key itself must not stay in memory.
+    gcTime: 0,
+  })
+  const revoke = useMutation({
+    mutationFn: (id: string) =>
+      kind === 'service'
+        ? call('DELETE /api/v1/orgs/current/service-keys/{id}', { params: { id } })
+        : call('DELETE /api/v1/orgs/current/personal-access-tokens/{id}', { params: { id } }),
+    onSuccess,
+  })
+  return { create, revoke }
+}

@@ -1,0 +1,92 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { call, type Reply } from '../../api/call.ts'
+import type { MemberCreate, MemberRead, MemberUpdate, WorkspaceRead } from '../../api/platform.gen.ts'
+import { readAll } from '../../api/all-pages.ts'
+
+const WORKSPACES = ['workspaces'] as const
+const MEMBERS = ['members'] as const
+/** The session lists the workspaces too. */
+const SESSION = ['session'] as const
+
+/** The workspaces that the caller may use, oldest first. */
+export function useWorkspaces() {
+  return useQuery({
+    queryKey: WORKSPACES,
+    queryFn: ({ signal }) => readAll<WorkspaceRead>('GET /api/v1/workspaces', { signal }),
+  })
+}
+
+/** Creates, renames and deletes workspaces. */
+export function useWorkspaceChanges() {
+  const queries = useQueryClient()
+  const onSuccess = async (): Promise<void> => {
+    await queries.invalidateQueries({ queryKey: WORKSPACES })
+    await queries.invalidateQueries({ queryKey: SESSION })
+  }
+  const save = useMutation({
+    mutationFn: ({ id, display_name }: { id: string | undefined; display_name: string }) =>
+      id === undefined
+        ? call('POST /api/v1/workspaces', { body: { display_name } })
+        : call('PATCH /api/v1/workspaces/{id}', { params: { id }, body: { display_name } }),
+    onSuccess,
+  })
+  const remove = useMutation({
+    mutationFn: (id: string) => call('DELETE /api/v1/workspaces/{id}', { params: { id } }),
+    onSuccess,
+  })
+  return { save, remove }
+}
+
+/** The members of the caller's workspaces; not asked for unless `isAllowed`. */
+export function useMembers(isAllowed: boolean) {
+  return useQuery({
+    queryKey: MEMBERS,
+    queryFn: ({ signal }) => readAll<MemberRead>('GET /api/v1/orgs/current/members', { signal }),
+    enabled: isAllowed,
+  })
+}
+
+/** Adds, changes and removes members. */
+export function useMemberChanges() {
+  const queries = useQueryClient()
+  const onSuccess = async (): Promise<void> => await queries.invalidateQueries({ queryKey: MEMBERS })
+  const add = useMutation({
+    mutationFn: (body: MemberCreate) => call('POST /api/v1/orgs/current/members', { body }),
+    onSuccess,
+  })
+  const change = useMutation({
+    mutationFn: ({ user_id, ...body }: MemberUpdate & { user_id: string }) =>
+      call('PATCH /api/v1/orgs/current/members/{user_id}', { params: { user_id }, body }),
+    onSuccess,
+  })
+  const remove = useMutation({
+    mutationFn: (user_id: string) =>
+      call('DELETE /api/v1/orgs/current/members/{user_id}', { params: { user_id } }),
+    onSuccess,
+  })
+  return { add, change, remove }
+}
+
+/** The roles with their permissions; not asked for unless `isAllowed`. */
+export function useRoles(isAllowed: boolean) {
+  return useQuery({
+    queryKey: ['roles'],
+    queryFn: ({ signal }) => call('GET /api/v1/orgs/current/roles', { signal }),
+    enabled: isAllowed,
+  })
+}
+
+/** A page of changes of workspaces, members and keys. */
+export type AuditPage = Reply<'GET /api/v1/orgs/current/audit-logs'>
+
+/** The changes of workspaces, members and keys, newest first; not asked for unless `isAllowed`. */
+export function useAudit(isAllowed: boolean) {
+  return useInfiniteQuery({
+    queryKey: ['audit'],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /api/v1/orgs/current/audit-logs', { query: { cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page: AuditPage) => page.cursors.next ?? undefined,
+    enabled: isAllowed,
+  })
+}

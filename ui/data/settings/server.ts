@@ -1,0 +1,39 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { call } from '../../api/call.ts'
+
+const RETENTION = ['retention'] as const
+/** Projects on a page of the list. */
+export const PROJECTS_PAGE = 50
+
+/** A page of the projects, newest first; one more than the page shows whether there is a next one. */
+export function useRetention(nameContains: string, offset: number) {
+  return useQuery({
+    queryKey: [...RETENTION, nameContains, offset],
+    queryFn: ({ signal }) =>
+      call('GET /api/v1/sessions', {
+        query: {
+          include_stats: false,
+          limit: PROJECTS_PAGE + 1,
+          offset,
+          name_contains: nameContains || undefined,
+        },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Sets after how many days the traces of a project are deleted; 0 is never. */
+export function useRetentionChange() {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: ({ id, days }: { id: string; days: number }) =>
+      call('PATCH /api/v1/sessions/{id}', { params: { id }, body: { retention_days: days } }),
+    onSuccess: async () => await queries.invalidateQueries({ queryKey: RETENTION }),
+  })
+}
+
+/** Version and limits of the server. */
+export function useServerInfo() {
+  return useQuery({ queryKey: ['info'], queryFn: ({ signal }) => call('GET /api/v1/info', { signal }) })
+}

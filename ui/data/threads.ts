@@ -1,0 +1,152 @@
+import {
+  keepPreviousData,
+  queryOptions,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { call, type Reply } from '../api/call.ts'
+import type { ModelCall } from './conversation.ts'
+import { llmOf } from './llm-facts.ts'
+import { useLiveRefresh } from './live/use-live.ts'
+
+/** A thread of traces as in lists. */
+export type ListedThread = Reply<'POST /api/v2/threads/query'>['items'][number]
+
+/** One trace of a thread. */
+export type Turn = Reply<'GET /api/v2/threads/{id}/traces'>['items'][number]
+
+/** The filters of a list of threads. */
+export interface ThreadQuery {
+  project: string
+  /** Filter expression on the root of some trace of the thread; '' for all. */
+  filter: string
+  /** ISO time of the earliest trace; '' for all. */
+  since: string
+  /** ISO time before which its traces started; '' for all. */
+  until: string
+}
+
+const PAGE_SIZE = 50
+const TURN_PAGE_SIZE = 20
+const EVER = '1970-01-01T00:00:00Z'
+
+/** Threads of a project, latest activity first, page by page. */
+export function useThreads(query: ThreadQuery) {
+  const { project, filter, since, until } = query
+  return useInfiniteQuery({
+    queryKey: ['threads', query],
+    queryFn: ({ pageParam, signal }) =>
+      call('POST /api/v2/threads/query', {
+        body: {
+          project_id: project,
+          min_start_time: since === '' ? EVER : since,
+          ...(until !== '' && { max_start_time: until }),
+          ...(filter !== '' && { filter }),
+          page_size: PAGE_SIZE,
+          ...(pageParam !== '' && { cursor: pageParam }),
+        },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+}
+
+const SELECTS = [
+  'TRACE_ID',
+  'TURN_NUMBER',
+  'NAME',
+  'START_TIME',
+  'END_TIME',
+  'LATENCY',
+  'FIRST_TOKEN_TIME',
+  'TOTAL_TOKENS',
+  'TOTAL_COST',
+  'ERROR_PREVIEW',
+  'INPUTS_PREVIEW',
+  'OUTPUTS_PREVIEW',
+] as const
+
+/** The traces of a thread, oldest first, page by page; new ones are added as they come. */
+export function useTurns(project: string, thread: string) {
+  const queries = useQueryClient()
+  const queryKey = ['turns', project, thread]
+  const turns = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /api/v2/threads/{id}/traces', {
+        params: { id: thread },
+        query: {
+          project_id: project,
+          selects: SELECTS,
+          page_size: TURN_PAGE_SIZE,
+          cursor: pageParam || undefined,
+        },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  })
+  useLiveRefresh([`project:${project}`], () => {
+    void queries.invalidateQueries({ queryKey }, { cancelRefetch: false })
+    void queries.invalidateQueries({ queryKey: ['thread-stats', project, thread] })
+  })
+  return turns
+}
+
+/** Figures of a whole thread. */
+export function useThreadStats(project: string, thread: string) {
+  return useQuery({
+    queryKey: ['thread-stats', project, thread],
+    queryFn: ({ signal }) =>
+      call('GET /api/v2/threads/{id}/stats', {
+        params: { id: thread },
+        query: {
+          session_id: project,
+          selects: [
+            'TURNS',
+            'FIRST_START_TIME',
+            'LAST_START_TIME',
+            'LATENCY_P50',
+            'TOTAL_TOKENS',
+            'TOTAL_COST',
+          ],
+        },
+        signal,
+      }),
+  })
+}
+
+const MOST_CALLS = 100
+
+function depthOf(dotted_order: string | undefined): number {
+  return dotted_order?.split('.').length ?? 0
+}
+
+/** The last of the model calls of a trace that are closest to its root: it has the messages of the turn. */
+async function readTurnCall(trace: string, signal: AbortSignal): Promise<ModelCall | null> {
+  const body = {
+    trace,
+    filter: 'eq(run_type, "llm")',
+    select: ['id', 'dotted_order'],
+    limit: MOST_CALLS,
+  }
+  const { runs } = await call('POST /api/v1/runs/query', { body, signal })
+  const depth = Math.min(...runs.map(({ dotted_order }) => depthOf(dotted_order)))
+  const last = runs.find(({ dotted_order }) => depthOf(dotted_order) === depth)
+  if (last === undefined) return null
+  const run = await call('GET /api/v1/runs/{id}', { params: { id: last.id }, signal })
+  const { input, output } = llmOf(run)?.messages ?? {}
+  return { id: trace, input: input ?? [], output: output ?? [] }
+}
+
+/** The model call with the messages of a turn, by the id of its trace; null for a trace without one. */
+export function turnOptions({ trace_id, end_time = null }: Pick<Turn, 'trace_id' | 'end_time'>) {
+  return queryOptions({
+    queryKey: ['turn', trace_id, end_time],
+    queryFn: ({ signal }) => readTurnCall(trace_id, signal),
+    staleTime: end_time === null ? 0 : Number.POSITIVE_INFINITY,
+  })
+}

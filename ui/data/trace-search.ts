@@ -1,0 +1,57 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { call } from '../api/call.ts'
+
+const PAUSE_MS = 250
+const PAGE_SIZE = 100
+/** Pages that are read: further runs are not found. */
+const MOST_PAGES = 10
+
+async function search(trace: string, text: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  let cursor: string | undefined
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const body = {
+      trace,
+      query: text,
+      select: ['id'],
+      limit: PAGE_SIZE,
+      ...(cursor !== undefined && { cursor }),
+    }
+    const { runs, cursors } = await call('POST /api/v1/runs/query', { body, signal })
+    for (const { id } of runs) found.add(id)
+    cursor = cursors.next ?? undefined
+    if (cursor === undefined) break
+  }
+  return found
+}
+
+/** What a search has found so far. */
+export interface TraceSearch {
+  ids: ReadonlySet<string>
+  isSearching: boolean
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * The runs of a trace whose inputs, outputs, errors or metadata contain a text, at most 1,000; none for an empty text or
+ * trace. The request is sent a moment after the last key.
+ */
+export function useTraceSearch(trace: string, text: string): TraceSearch {
+  const wanted = text.trim()
+  const { data = NONE, isFetching } = useQuery({
+    queryKey: ['trace-search', trace, wanted],
+    queryFn: async ({ signal }) => {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      signal.throwIfAborted()
+      return await search(trace, wanted, signal)
+    },
+    enabled: wanted !== '' && trace !== '',
+    placeholderData: keepPreviousData,
+  })
+  return useMemo(
+    () => ({ ids: wanted === '' ? NONE : data, isSearching: isFetching }),
+    [wanted, data, isFetching],
+  )
+}

@@ -1,0 +1,125 @@
+/** The runs of a trace as a tree. Places are those of the columns of an outline. */
+export interface Tree {
+  /** Places in the order in which the tree is drawn: each run before those below it. */
+  order: Int32Array
+  /** Position of each place in `order`. */
+  positions: Int32Array
+  /** By position: levels above it, 0 for roots. */
+  depths: Int32Array
+  /** By position: the position after the last run below it. */
+  ends: Int32Array
+  /** By position: the position of the parent; -1 for roots. */
+  above: Int32Array
+  /** By position: its number among the children of its parent, from 1, and how many these are. */
+  numbers: Int32Array
+  siblings: Int32Array
+}
+
+/** Children of each place as a linked list, in the order of the places. */
+function childLists(parents: Int32Array): { first: Int32Array; next: Int32Array; roots: number[] } {
+  const count = parents.length
+  const first = new Int32Array(count).fill(-1)
+  const next = new Int32Array(count).fill(-1)
+  const roots: number[] = []
+  for (let place = count - 1; place >= 0; place -= 1) {
+    const parent = parents[place] ?? -1
+    if (parent < 0 || parent >= count) roots.push(place)
+    else {
+      next[place] = first[parent] ?? -1
+      first[parent] = place
+    }
+  }
+  return { first, next, roots }
+}
+
+/** Makes the tree of a column of parents. Runs whose parents form a circle are roots. */
+export function buildTree(parents: Int32Array): Tree {
+  const count = parents.length
+  const { first, next, roots } = childLists(parents)
+  const order = new Int32Array(count)
+  const positions = new Int32Array(count).fill(-1)
+  const [depths, ends, above] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)]
+  let position = 0
+  const walk = (root: number): void => {
+    const stack = [{ place: root, parent: -1 }]
+    for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+      const { place, parent } = top
+      if (positions[place] !== -1) continue
+      positions[place] = position
+      order[position] = place
+      above[position] = parent
+      depths[position] = parent < 0 ? 0 : (depths[parent] ?? 0) + 1
+      const children: number[] = []
+      for (let child = first[place] ?? -1; child >= 0; child = next[child] ?? -1) children.push(child)
+      for (const child of children.reverse()) stack.push({ place: child, parent: position })
+      position += 1
+    }
+  }
+  for (const root of roots.reverse()) walk(root)
+  for (let place = 0; place < count; place += 1) if (positions[place] === -1) walk(place)
+  for (let at = count - 1; at >= 0; at -= 1) {
+    ends[at] = Math.max(ends[at] ?? 0, at + 1)
+    const parent = above[at] ?? -1
+    if (parent >= 0) ends[parent] = Math.max(ends[parent] ?? 0, ends[at] ?? 0)
+  }
+  return { order, positions, depths, ends, above, ...numbersOf(above) }
+}
+
+function numbersOf(above: Int32Array): Pick<Tree, 'numbers' | 'siblings'> {
+  const numbers = new Int32Array(above.length)
+  const siblings = new Int32Array(above.length)
+  const counts = new Map<number, number>()
+  for (const [at, parent] of above.entries()) {
+    const number = (counts.get(parent) ?? 0) + 1
+    counts.set(parent, number)
+    numbers[at] = number
+  }
+  for (const [at, parent] of above.entries()) siblings[at] = counts.get(parent) ?? 1
+  return { numbers, siblings }
+}
+
+/** True for a run that has others below it. */
+export function isParent(tree: Tree, position: number): boolean {
+  return (tree.ends[position] ?? 0) > position + 1
+}
+
+/** Conditions that hide rows of a tree. */
+export interface Hiding {
+  /** Positions whose children are not shown. */
+  folded: ReadonlySet<number>
+  /** Position of the only subtree that is shown; undefined: all. */
+  focus: number | undefined
+  /** Positions that are shown, with all above them; undefined: all. */
+  found: ReadonlySet<number> | undefined
+}
+
+/** The positions that are shown, in order. */
+export function visibleRows(tree: Tree, { folded, focus, found }: Hiding): number[] {
+  const rows: number[] = []
+  const kept = found && withAncestors(tree, found)
+  const last = focus === undefined ? tree.order.length : (tree.ends[focus] ?? 0)
+  for (let at = focus ?? 0; at < last; ) {
+    const isShown = kept === undefined || kept.has(at)
+    if (isShown) rows.push(at)
+    at = !isShown || folded.has(at) ? (tree.ends[at] ?? at + 1) : at + 1
+  }
+  return rows
+}
+
+function withAncestors(tree: Tree, found: ReadonlySet<number>): Set<number> {
+  const kept = new Set<number>()
+  for (const position of found)
+    for (let at = position; at >= 0 && !kept.has(at); at = tree.above[at] ?? -1) kept.add(at)
+  return kept
+}
+
+/** The slowest child of a position by `durations` of places; undefined without one that has ended. */
+export function slowestChild(tree: Tree, position: number, durations: Float64Array): number | undefined {
+  let slowest: number | undefined
+  let most = -1
+  for (let at = position + 1; at < (tree.ends[position] ?? 0); at = tree.ends[at] ?? at + 1) {
+    const duration = durations[tree.order[at] ?? 0] ?? 0
+    if (duration > most) [slowest, most] = [at, duration]
+  }
+  return slowest
+}

@@ -1,0 +1,42 @@
+import type { UsageDetails } from '../../api/platform.gen.ts'
+import type { Range } from './range.ts'
+
+/** What usage is grouped by; traces are not grouped by model, since a trace may call several. */
+export const GROUPINGS = ['project', 'workspace', 'user', 'api_key', 'model'] as const
+/** One of the groupings. */
+export type Grouping = (typeof GROUPINGS)[number]
+/** What is added up: counted traces, tokens, or dollars. */
+export const MEASURES = ['traces', 'tokens', 'cost'] as const
+/** One of the measures. */
+export type Measure = (typeof MEASURES)[number]
+
+/** Size of the buckets of a report. */
+export type Stride = UsageDetails['stride']
+/** What names a group. */
+export type Dimensions = UsageDetails['usage'][number]['dimensions']
+
+/** What a report is about. */
+export interface UsageQuery extends Range {
+  workspaces: readonly string[]
+  grouping: Grouping
+  measure: Measure
+}
+
+/** Parameters of `usage-traces`, as the address of the page has them. */
+export interface CountedQuery {
+  start_time: string
+  end_time: string
+  workspace_ids: string[]
+  time_bucket?: string
+  project_id?: string
+  user_id?: string
+  api_key?: string
+}
+
+/** A line of a report: one group in one bucket. */
+export interface UsageLine {
+  time_bucket: string
+  dimensions: Dimensions
+  /** Decimal text; null when it is not known. */
+  value: string | null
+}

@@ -1,0 +1,161 @@
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { call, type Reply } from '../../api/call.ts'
+import { monthOf, type Range } from './range.ts'
+import type { CountedQuery, UsageLine, UsageQuery } from './lines.ts'
+
+const PATH = '/api/v1/orgs/current/billing'
+const REPORT_EVERY_MS = 30_000
+
+/** Traces are not counted by model: a grouping of tokens only. */
+function isCounted({ grouping, measure }: UsageQuery): boolean {
+  return measure === 'traces' && grouping !== 'model'
+}
+
+function parametersOf({ from, to, workspaces }: Range & { workspaces: readonly string[] }) {
+  return { start_time: from, end_time: to, workspace_ids: [...workspaces] }
+}
+
+async function readLines(
+  query: UsageQuery,
+  signal: AbortSignal,
+): Promise<{
+  stride: Reply<'GET /api/v1/orgs/current/billing/usage-details'>['stride']
+  lines: UsageLine[]
+}> {
+  const { grouping, measure } = query
+  if (measure === 'traces' && grouping !== 'model') {
+    const found = await call('GET /api/v1/orgs/current/billing/granular-usage', {
+      query: { ...parametersOf(query), group_by: grouping },
+      signal,
+    })
+    const lines = found.usage.map(({ traces, ...line }) => ({ ...line, value: String(traces) }))
+    return { stride: found.stride, lines }
+  }
+  const found = await call('GET /api/v1/orgs/current/billing/usage-details', {
+    query: { ...parametersOf(query), group_by: grouping },
+    signal,
+  })
+  const lines = found.usage.map(({ time_bucket, dimensions, total_tokens, total_cost }) => ({
+    time_bucket,
+    dimensions,
+    value: measure === 'cost' ? total_cost : String(total_tokens),
+  }))
+  return { stride: found.stride, lines }
+}
+
+/** The lines of a report. */
+export function useUsage(query: UsageQuery) {
+  return useQuery({
+    queryKey: ['usage', query],
+    queryFn: async ({ signal }) => {
+      const { stride, lines } = await readLines(query, signal)
+      return { query, stride, lines }
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: REPORT_EVERY_MS,
+  })
+}
+
+/** Address of the report as a CSV file. */
+export function csvAddress(query: UsageQuery): string {
+  const search = new URLSearchParams({
+    start_time: query.from,
+    end_time: query.to,
+    workspace_ids: query.workspaces.join(','),
+    group_by: query.grouping,
+  })
+  return `${PATH}/${isCounted(query) ? 'granular-usage' : 'usage-details'}/export?${search}`
+}
+
+const PAGE_SIZE = 200
+
+/** The traces that a number of the report counts, page by page. */
+export function useCountedTraces(query: CountedQuery) {
+  return useInfiniteQuery({
+    queryKey: ['usage-traces', query],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /api/v1/orgs/current/billing/usage-traces', {
+        query: { ...query, limit: PAGE_SIZE, cursor: pageParam || undefined },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+  })
+}
+
+const LIMITS = ['usage-limits'] as const
+
+/** A monthly limit of traces. */
+export type Limit = Reply<'GET /api/v1/usage-limits'>[number]
+
+/** The limits, and the traces of this month by workspace id. */
+export function useLimits(workspaces: readonly string[]) {
+  return useQuery({
+    queryKey: [...LIMITS, workspaces],
+    queryFn: async ({ signal }) => {
+      const month = {
+        ...parametersOf({ ...monthOf(Date.now()), workspaces }),
+        group_by: 'workspace' as const,
+      }
+      const [limits, counted] = await Promise.all([
+        call('GET /api/v1/usage-limits', { signal }),
+        call('GET /api/v1/orgs/current/billing/granular-usage', { query: month, signal }),
+      ])
+      const used = new Map<string, number>()
+      for (const { dimensions, traces } of counted.usage) {
+        if (!('workspace_id' in dimensions)) continue
+        used.set(dimensions.workspace_id, (used.get(dimensions.workspace_id) ?? 0) + traces)
+      }
+      return { limits, used }
+    },
+    refetchInterval: REPORT_EVERY_MS,
+  })
+}
+
+/** What a limit of a workspace is set to. */
+export interface NewLimit {
+  workspace_id: string
+  limit_value: number
+  mode: 'soft' | 'hard'
+}
+
+/** Sets and removes limits. */
+export function useLimitChanges() {
+  const queries = useQueryClient()
+  const onSuccess = async (): Promise<void> => await queries.invalidateQueries({ queryKey: LIMITS })
+  const save = useMutation({
+    mutationFn: (limit: NewLimit) => call('PUT /api/v1/usage-limits', { body: { ...limit } }),
+    onSuccess,
+  })
+  const remove = useMutation({
+    mutationFn: (id: string) => call('DELETE /api/v1/usage-limits/{id}', { params: { id } }),
+    onSuccess,
+  })
+  return { save, remove }
+}
+
+const REBUILD = ['usage-rebuild'] as const
+const REBUILD_EVERY_MS = 1000
+
+/** The last rebuild of the usage rollups by this server, and how to start one. */
+export function useRebuild() {
+  const queries = useQueryClient()
+  const last = useQuery({
+    queryKey: REBUILD,
+    queryFn: ({ signal }) => call('GET /api/v1/orgs/current/billing/usage-rebuild', { signal }),
+    refetchInterval: ({ state: { data } }) => (data?.status === 'running' ? REBUILD_EVERY_MS : false),
+  })
+  const start = useMutation({
+    mutationFn: () => call('POST /api/v1/orgs/current/billing/usage-rebuild', {}),
+    onSuccess: (found) => queries.setQueryData(REBUILD, found),
+  })
+  return { last, start }
+}

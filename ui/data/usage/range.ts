@@ -1,0 +1,39 @@
+/** The ranges that a report can have, back from now; the server chooses the size of the buckets by their length. */
+export const RANGES = [
+  ['30d', 'Last 30 days'],
+  ['12h', 'Last 12 hours'],
+  ['7d', 'Last 7 days'],
+  ['90d', 'Last 90 days'],
+  ['365d', 'Last 365 days'],
+] as const
+/** One of the ranges. */
+export type RangeName = (typeof RANGES)[number][0]
+
+/** From (included) and to (not included), ISO times. */
+export interface Range {
+  from: string
+  to: string
+}
+
+const HOUR_MS = 3_600_000
+
+/** The range in whole hours or days of UTC, up to the end of the current one, so that it changes with it only. */
+export function rangeOf(name: RangeName, now: number): Range {
+  const unit = name.endsWith('h') ? HOUR_MS : 24 * HOUR_MS
+  const end = (Math.floor(now / unit) + 1) * unit
+  const from = end - Number.parseInt(name, 10) * unit
+  return { from: new Date(from).toISOString(), to: new Date(end).toISOString() }
+}
+
+/** The current month of UTC, in which limits count. */
+export function monthOf(now: number): Range {
+  const date = new Date(now)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  const start = (index: number): string => new Date(Date.UTC(year, index)).toISOString()
+  return { from: start(month), to: start(month + 1) }
+}
+
+/** The range between two times, either of which may be ''; that end is then as in `usual`. */
+export function customRangeOf({ from, to }: Range, usual: Range): Range {
+  return { from: from === '' ? usual.from : from, to: to === '' ? usual.to : to }
+}

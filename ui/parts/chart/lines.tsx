@@ -1,0 +1,73 @@
+import css from './chart.module.css'
+import { type Cursor, Frame, HEIGHT, WIDTH } from './frame.tsx'
+import { type Tone, topOf } from './scale.ts'
+
+/** A point of a line. */
+export interface Point {
+  /** Height, in the unit of all points. */
+  size: number
+  /** Shown on hover. */
+  title: string
+  open?: (() => void) | undefined
+}
+
+/** A line over the places of a chart; it is broken where a place has no point. */
+export interface Line {
+  id: string
+  series: Tone
+  isDashed?: boolean
+  points: readonly (Point | undefined)[]
+}
+
+/** Lines with a mark at each point. A table with the same numbers belongs below. */
+export function Lines({
+  label,
+  lines,
+  places,
+  axis,
+  ends,
+  cursor,
+}: {
+  label: string
+  lines: readonly Line[]
+  places: number
+  axis(value: number): string
+  ends: readonly [string, string]
+  cursor?: Cursor
+}) {
+  const sizes = lines.flatMap(({ points }) => points.flatMap((point) => point?.size ?? []))
+  const top = topOf(Math.max(0, ...sizes))
+  const x = (index: number): number => ((index + 0.5) * WIDTH) / Math.max(1, places)
+  const y = (size: number): number => HEIGHT - (size / top) * HEIGHT
+  return (
+    <Frame {...{ label, top, axis, ends, places, cursor }}>
+      {lines.map(({ id, series, isDashed = false, points }) => (
+        <g key={id} data-series={series} className={css['part']}>
+          <path
+            className={css['curve']}
+            data-dashed={isDashed}
+            d={points
+              .map((point, at) =>
+                point === undefined ? '' : `${points[at - 1] ? 'L' : 'M'}${x(at)} ${y(point.size)}`,
+              )
+              .join(' ')}
+          />
+          {points.map(
+            (point, at) =>
+              point !== undefined && (
+                <path
+                  key={x(at)}
+                  className={point.open === undefined ? css['point'] : `${css['point']} ${css['open']}`}
+                  d={`M${x(at)} ${y(point.size)}h0.01`}
+                  onClick={point.open}
+                  onPointerMove={cursor && (() => cursor.move(at))}
+                >
+                  <title>{point.title}</title>
+                </path>
+              ),
+          )}
+        </g>
+      ))}
+    </Frame>
+  )
+}

@@ -1,0 +1,79 @@
+import css from './chart.module.css'
+import { type Cursor, Frame, HEIGHT, WIDTH } from './frame.tsx'
+import { type Tone, topOf } from './scale.ts'
+
+/** A part of a bar. */
+export interface BarPart {
+  id: string
+  /** Place of its colour; parts of one group have the same in all bars. */
+  series: Tone
+  /** Height, in the unit of all parts. */
+  size: number
+  /** Shown on hover. */
+  title: string
+  open?: (() => void) | undefined
+}
+
+/** One bar: its parts from below. */
+export interface Bar {
+  id: string
+  parts: readonly BarPart[]
+}
+
+/** Share of its slot that a bar fills, and its greatest width, in the units of WIDTH. */
+const [FILL, WIDEST] = [0.76, 48]
+
+/** Bars of stacked parts. Put a table with the same numbers below it, for users who cannot see it or have no pointer. */
+export function StackedBars({
+  label,
+  bars,
+  axis,
+  ends,
+  cursor,
+}: {
+  label: string
+  bars: readonly Bar[]
+  /** Writes a height at the axis. */
+  axis(value: number): string
+  /** Texts at both ends of the time axis. */
+  ends: readonly [string, string]
+  cursor?: Cursor
+}) {
+  const highest = Math.max(0, ...bars.map(({ parts }) => parts.reduce((sum, { size }) => sum + size, 0)))
+  const top = topOf(highest)
+  const place = WIDTH / Math.max(1, bars.length)
+  const width = Math.min(place * FILL, WIDEST)
+  return (
+    <Frame {...{ label, top, axis, ends, cursor }} places={bars.length}>
+      {bars.map((bar, index) => {
+        let y = HEIGHT
+        return bar.parts.map(({ id, series, size, title, open }) => {
+          const height = (size / top) * HEIGHT
+          y -= height
+          return (
+            <rect
+              key={`${bar.id} ${id}`}
+              x={index * place + (place - width) / 2}
+              {...{ y, width, height }}
+              data-series={series}
+              className={open === undefined ? css['part'] : `${css['part']} ${css['open']}`}
+              onClick={open}
+              onPointerMove={cursor && (() => cursor.move(index))}
+            >
+              <title>{title}</title>
+            </rect>
+          )
+        })
+      })}
+    </Frame>
+  )
+}
+
+/** The colour of a series beside its name. */
+export function Swatch({ series }: { series: Tone }) {
+  return (
+    <svg className={css['swatch']} viewBox="0 0 10 10" aria-hidden="true">
+      <rect width="10" height="10" rx="2" data-series={series} className={css['part']} />
+    </svg>
+  )
+}

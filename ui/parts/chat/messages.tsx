@@ -1,0 +1,185 @@
+import { useState } from 'react'
+import { Button } from '../controls.tsx'
+import { Icon } from '../icon.tsx'
+import { entriesOf } from '../json/json-text.ts'
+import { JsonView } from '../json/json-view.tsx'
+import { Markdown, PlainText } from '../markdown.tsx'
+import { mediaLink } from '../../api/media.ts'
+import type { Block, Message } from '../../api/messages.ts'
+import { LinkedMedia } from './linked-media.tsx'
+import { Media } from './media.tsx'
+import css from './chat.module.css'
+
+/** Longer texts are cut until the user opens them. */
+const MAX_TEXT = 6000
+/** Levels of a block of an unknown type that are open at first. */
+const UNKNOWN_DEPTH = 6
+/** Earlier messages beyond the last ones are folded. */
+const SHOWN_MESSAGES = 8
+
+/** How texts are drawn, and the messages that answer tool calls, by the id of the call. */
+interface Drawing {
+  isMarkdown: boolean
+  results: ReadonlyMap<string, Message>
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function Text({ text, isMarkdown }: { text: string; isMarkdown: boolean }) {
+  const [isWhole, setWhole] = useState(text.length <= MAX_TEXT)
+  const shown = isWhole ? text : text.slice(0, MAX_TEXT)
+  return (
+    <>
+      {isMarkdown ? <Markdown text={shown} /> : <PlainText text={shown} />}
+      {!isWhole && (
+        <Button onClick={() => setWhole(true)}>Show {text.length - MAX_TEXT} more characters</Button>
+      )}
+    </>
+  )
+}
+
+/** A text; a block that the server could not read has an empty text, and is shown as it was sent. */
+function TextBlock({ block, isMarkdown }: { block: Block; isMarkdown: boolean }) {
+  const text = textOf(block['text'])
+  const unread = entriesOf(block['extras']).find(([name]) => name === 'unread')?.[1]
+  return (
+    <>
+      {text !== '' && <Text text={text} isMarkdown={isMarkdown} />}
+      {unread !== undefined && <JsonView value={unread} openDepth={text === '' ? UNKNOWN_DEPTH : 0} />}
+    </>
+  )
+}
+
+function Reasoning({ text }: { text: string }) {
+  return (
+    <details className={css['fold']}>
+      <summary>Reasoning, {text.length} characters</summary>
+      <PlainText text={text} />
+    </details>
+  )
+}
+
+function ToolCall({ block, drawing }: { block: Block; drawing: Drawing }) {
+  const id = textOf(block['id'])
+  const result = drawing.results.get(id)
+  const isServer = block.type === 'server_tool_call'
+  return (
+    <div className={css['call']}>
+      <div className={css['callName']}>
+        <Icon name="tool" color="var(--tool)" />
+        {textOf(block['name']) || 'tool'}
+        <span className={css['note']}>
+          {isServer && 'run by the vendor '}
+          <code>{id}</code>
+        </span>
+      </div>
+      <JsonView value={block['args']} path="args" />
+      {result !== undefined && (
+        <div className={css['result']}>
+          <Blocks blocks={result.content} drawing={drawing} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function ServerResult({ block }: { block: Block }) {
+  return (
+    <div className={css['call']}>
+      <div className={css['callName']}>
+        <Icon name={block['status'] === 'error' ? 'error' : 'success'} />
+        Result of the vendor's tool <code>{textOf(block['tool_call_id'])}</code>
+      </div>
+      <JsonView value={block['output']} path="output" />
+    </div>
+  )
+}
+
+/** A file in a message: linked, in the block itself, or at another site. */
+function MediaBlock({ block }: { block: Block }) {
+  const link = mediaLink(block['base64']) ?? mediaLink(block['url'])
+  if (link === undefined) return <Media block={block} />
+  return <LinkedMedia link={link} type={textOf(block['mime_type']) || link.mime} kind={block.type} />
+}
+
+/** One content block of a message. A block of an unknown type is shown as JSON. */
+function BlockView({ block, drawing }: { block: Block; drawing: Drawing }) {
+  switch (block.type) {
+    case 'text':
+      if (mediaLink(block['text']) !== undefined) return <JsonView value={block['text']} openDepth={1} />
+      return <TextBlock block={block} isMarkdown={drawing.isMarkdown} />
+    case 'reasoning':
+      return <Reasoning text={textOf(block['text'])} />
+    case 'image':
+    case 'file':
+    case 'audio':
+    case 'video':
+      return <MediaBlock block={block} />
+    case 'tool_call':
+    case 'server_tool_call':
+      return <ToolCall block={block} drawing={drawing} />
+    case 'server_tool_result':
+      return <ServerResult block={block} />
+    default:
+      return <JsonView value={block} openDepth={UNKNOWN_DEPTH} />
+  }
+}
+
+function Blocks({ blocks, drawing }: { blocks: readonly Block[]; drawing: Drawing }) {
+  return blocks.map((block, place) => <BlockView key={place} block={block} drawing={drawing} />)
+}
+
+function MessageView({ message, drawing }: { message: Message; drawing: Drawing }) {
+  return (
+    <article className={css['message']} data-role={message.role}>
+      <div className={css['role']}>
+        {message.role}
+        {message.name !== undefined && <span>{message.name}</span>}
+        {message.tool_call_id !== undefined && <code>{message.tool_call_id}</code>}
+      </div>
+      <Blocks blocks={message.content} drawing={drawing} />
+      {message.content.length === 0 && <span className={css['note']}>says nothing</span>}
+    </article>
+  )
+}
+
+/** The messages that answer calls of tools among these messages, by the id of the call. */
+export function toolResults(messages: readonly Message[]): Map<string, Message> {
+  const called = new Set(
+    messages.flatMap(({ content }) =>
+      content.flatMap((block) => (block.type === 'tool_call' ? textOf(block['id']) || [] : [])),
+    ),
+  )
+  return new Map(
+    messages.flatMap((message) => {
+      const id = message.tool_call_id ?? ''
+      return message.role === 'tool' && called.has(id) ? [[id, message] as const] : []
+    }),
+  )
+}
+
+/** Messages of which all but the last are folded. `results` answer their calls of tools; default: those among them. */
+export function Messages({
+  messages,
+  isMarkdown,
+  results = toolResults(messages),
+}: Omit<Drawing, 'results'> & { messages: readonly Message[]; results?: Drawing['results'] }) {
+  const [isAll, setAll] = useState(false)
+  const own = messages.filter((message) => results.get(message.tool_call_id ?? '') !== message)
+  const hidden = isAll ? 0 : Math.max(0, own.length - SHOWN_MESSAGES)
+  const drawing = { isMarkdown, results }
+  return (
+    <>
+      {hidden > 0 && (
+        <div>
+          <Button onClick={() => setAll(true)}>Show {hidden} earlier messages</Button>
+        </div>
+      )}
+      {own.slice(hidden).map((message, place) => (
+        <MessageView key={place + hidden} message={message} drawing={drawing} />
+      ))}
+    </>
+  )
+}

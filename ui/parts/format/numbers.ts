@@ -1,0 +1,60 @@
+import { roundDecimal } from './decimal.ts'
+
+/** Shown for an unknown value. */
+export const UNKNOWN = '–'
+
+const COUNT = new Intl.NumberFormat('en-US')
+
+/** `12,345`. */
+export function countText(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : COUNT.format(value)
+}
+
+/** `987`, `12.3k`, `4.56M`, for narrow columns. */
+export function shortCount(value: number | null | undefined): string {
+  if (value === null || value === undefined) return UNKNOWN
+  for (const [size, letter] of [
+    [1e9, 'G'],
+    [1e6, 'M'],
+    [1e4, 'k'],
+  ] as const) {
+    if (value >= size) return `${Number((value / (letter === 'k' ? 1e3 : size)).toPrecision(3))}${letter}`
+  }
+  return COUNT.format(value)
+}
+
+/** Dollars with all digits: `$0.0000152`. */
+export function exactMoney(value: string | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : `$${value}`
+}
+
+/** Dollars in three significant digits, for narrow columns: `$0.0121`. */
+export function shortMoney(value: string | null | undefined): string {
+  if (value === null || value === undefined) return UNKNOWN
+  return `$${roundDecimal(value, 3) ?? value}`
+}
+
+/** `0.4 ms`, `12 ms`, `1.23 s`, `2 m 5 s`, of microseconds. */
+export function durationText(micros: number | null | undefined): string {
+  if (micros === null || micros === undefined) return UNKNOWN
+  if (micros < 1000) return `${micros} µs`
+  if (micros < 10_000) return `${(micros / 1000).toFixed(1)} ms`
+  if (micros < 1e6) return `${Math.round(micros / 1000)} ms`
+  if (micros < 6e7) return `${Number((micros / 1e6).toPrecision(3))} s`
+  const seconds = Math.round(micros / 1e6)
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)]
+  return hours > 0 ? `${hours} h ${minutes} m` : `${minutes} m ${seconds % 60} s`
+}
+
+/** `12.3%` of a share between 0 and 1. */
+export function shareText(share: number | null | undefined): string {
+  if (share === null || share === undefined) return UNKNOWN
+  return `${Number((share * 100).toFixed(1))}%`
+}
+
+/** `1.5 MB`, in powers of 1024. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))
+  return `${Number((bytes / 1024 ** power).toPrecision(3))} ${units[power] ?? 'B'}`
+}

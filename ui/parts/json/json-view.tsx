@@ -1,0 +1,124 @@
+import { useState } from 'react'
+import { mediaLink } from '../../api/media.ts'
+import { LinkedMedia } from '../chat/linked-media.tsx'
+import { Icon } from '../icon.tsx'
+import { childPath, entriesOf, type JsonKind, kindOf } from './json-text.ts'
+import css from './json-view.module.css'
+
+/** Items of a list or an object that are drawn at first, and that each further click draws. */
+const PAGE = 100
+/** Characters of a text that are drawn at first. */
+const MAX_TEXT = 5000
+
+interface NodeProps {
+  name: string | undefined
+  value: unknown
+  path: string
+  depth: number
+  openDepth: number
+}
+
+function countNote(kind: JsonKind, count: number): string {
+  return kind === 'array' ? `[${count}]` : `{${count}}`
+}
+
+function LongText({ text }: { text: string }) {
+  const [isWhole, setWhole] = useState(text.length <= MAX_TEXT)
+  return (
+    <>
+      <span className={css['text']}>{isWhole ? text : text.slice(0, MAX_TEXT)}</span>
+      {!isWhole && (
+        <button type="button" className={css['fold']} onClick={() => setWhole(true)}>
+          <span className={css['note']}> … {text.length - MAX_TEXT} more characters</span>
+        </button>
+      )}
+    </>
+  )
+}
+
+function Leaf({ name, value, path }: Pick<NodeProps, 'name' | 'value' | 'path'>) {
+  const kind = kindOf(value)
+  return (
+    <div className={css['leaf']} title={path}>
+      {name !== undefined && <span className={css['key']}>{name}: </span>}
+      {kind === 'string' ? (
+        <LongText text={value as string} />
+      ) : (
+        <span className={css[kind === 'number' ? 'number' : 'word']}>{String(value)}</span>
+      )}
+    </div>
+  )
+}
+
+function Node({ name, value, path, depth, openDepth }: NodeProps) {
+  const [isOpen, setOpen] = useState(depth < openDepth)
+  const [shown, setShown] = useState(PAGE)
+  const kind = kindOf(value)
+  const entries = entriesOf(value)
+  const link = mediaLink(value)
+  if (link !== undefined)
+    return (
+      <div className={css['leaf']} title={path}>
+        {name !== undefined && <span className={css['key']}>{name}: </span>}
+        <LinkedMedia link={link} type={link.mime} kind="file" />
+      </div>
+    )
+  if (kind !== 'object' && kind !== 'array') return <Leaf name={name} value={value} path={path} />
+  return (
+    <div>
+      <button
+        type="button"
+        className={css['fold']}
+        aria-expanded={isOpen}
+        title={path}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name={isOpen ? 'fold' : 'open'} />
+        {name !== undefined && <span className={css['key']}>{name}&nbsp;</span>}
+        <span className={css['note']}>{countNote(kind, entries.length)}</span>
+      </button>
+      {isOpen && entries.length > 0 && (
+        <ul>
+          {entries.slice(0, shown).map(([key, one]) => (
+            <li key={key}>
+              <Node
+                name={key}
+                value={one}
+                path={childPath(path, key, kind === 'array')}
+                depth={depth + 1}
+                openDepth={openDepth}
+              />
+            </li>
+          ))}
+          {entries.length > shown && (
+            <li>
+              <button type="button" className={css['fold']} onClick={() => setShown(shown + PAGE)}>
+                <span className={css['note']}>… {entries.length - shown} more</span>
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+/**
+ * Any JSON value as a tree. Texts are shown as text, with their line breaks; numbers as they were sent. `path` is shown
+ * on hover, from this path on.
+ */
+export function JsonView({
+  value,
+  path = '',
+  openDepth = 2,
+}: {
+  value: unknown
+  path?: string
+  openDepth?: number
+}) {
+  return (
+    <div className={css['view']}>
+      <Node name={undefined} value={value} path={path} depth={0} openDepth={openDepth} />
+    </div>
+  )
+}

@@ -1,0 +1,50 @@
+/** Preferences of this browser, each with its words; the first is the default. */
+const WORDS = {
+  theme: ['system', 'light', 'dark'],
+  letters: ['on', 'off'],
+  text: ['markdown', 'plain'],
+} as const
+
+type Preferences = typeof WORDS
+
+/** The name of a preference. */
+export type PreferenceName = keyof Preferences
+
+/** The chosen word of a preference. */
+export function readPreference<N extends PreferenceName>(name: N): Preferences[N][number] {
+  const words: readonly string[] = WORDS[name]
+  const stored = localStorage.getItem(`weir:${name}`)
+  return (words.find((word) => word === stored) ?? words[0]) as Preferences[N][number]
+}
+
+/** Stores the word for later visits. */
+export function writePreference<N extends PreferenceName>(name: N, word: Preferences[N][number]): void {
+  localStorage.setItem(`weir:${name}`, word)
+  if (name === 'theme') applyTheme()
+}
+
+/** A text that this browser stores under a name; '' without one. */
+export function readKept(name: 'columns'): string {
+  return localStorage.getItem(`weir:${name}`) ?? ''
+}
+
+/** Stores a text for later visits; '' deletes it. */
+export function writeKept(name: 'columns', text: string): void {
+  if (text === '') localStorage.removeItem(`weir:${name}`)
+  else localStorage.setItem(`weir:${name}`, text)
+}
+
+const DARK = '(prefers-color-scheme: dark)'
+
+/** Sets the theme of the page by preference and system. */
+export function applyTheme(): void {
+  const chosen = readPreference('theme')
+  const theme = chosen === 'system' ? (matchMedia(DARK).matches ? 'dark' : 'light') : chosen
+  document.documentElement.dataset['theme'] = theme
+}
+
+/** Updates the theme when the system's changes. */
+export function followSystemTheme(): void {
+  applyTheme()
+  matchMedia(DARK).addEventListener('change', applyTheme)
+}

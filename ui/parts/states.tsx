@@ -1,0 +1,95 @@
+import { Component, type ReactNode } from 'react'
+import { ApiError } from '../api/problem.ts'
+import { Button } from './controls.tsx'
+import { Icon } from './icon.tsx'
+import css from './states.module.css'
+
+const WIDTHS = ['62%', '88%', '74%', '91%', '55%', '80%']
+
+/** Grey lines while something loads; they appear after 150 ms. */
+export function Skeleton({ label = 'Loading' }: { label?: string }) {
+  return (
+    <div className={css['skeleton']} role="status" aria-label={label}>
+      {WIDTHS.map((width) => (
+        <div key={width} className={css['bar']} style={{ width }} />
+      ))}
+    </div>
+  )
+}
+
+/** Shown instead of an empty list: why it is empty, and what to do. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <section className={css['state']}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+function titleOf(error: unknown): string {
+  if (!(error instanceof ApiError)) return 'This part of the page failed'
+  if (error.status === 0) return 'The server does not answer'
+  if (error.status === 403) return 'You may not see this'
+  if (error.status === 404) return 'Not found'
+  if (error.status === 503) return 'The server cannot answer now'
+  return 'The request failed'
+}
+
+/** An error, and what to do about it. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  const known = error instanceof ApiError ? error : undefined
+  const detail = error instanceof Error ? error.message : String(error)
+  return (
+    <section className={css['state']} role="alert">
+      <h2 className={css['title']}>
+        <Icon name="warning" color="var(--error)" />
+        {titleOf(error)}
+      </h2>
+      <p className={css['detail']}>{detail}</p>
+      {known !== undefined && (
+        <p className={css['facts']}>
+          <code>{known.code}</code>
+          {known.request_id !== undefined && (
+            <>
+              {' · request '}
+              <code>{known.request_id}</code>
+            </>
+          )}
+          {known.retry_after !== undefined && ` · again in ${known.retry_after} s`}
+        </p>
+      )}
+      {retry !== undefined && <Button onClick={retry}>Try again</Button>}
+    </section>
+  )
+}
+
+/** Shows an error of one panel in its place, so that the rest of the page works. */
+export class PanelBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state: { error: unknown } = { error: undefined }
+
+  static getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error }
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state
+    if (error === undefined) return this.props.children
+    return <Failure error={error} retry={() => this.setState({ error: undefined })} />
+  }
+}
+
+/** The part of a query's state that is shown here. */
+interface Loading<T> {
+  data: T | undefined
+  error: unknown
+  refetch(): unknown
+}
+
+/** Shows what was loaded; before that the skeleton, without it the error. */
+export function Loaded<T>({ from, children }: { from: Loading<T>; children(data: T): ReactNode }) {
+  if (from.data !== undefined) return children(from.data)
+  if (from.error !== null && from.error !== undefined)
+    return <Failure error={from.error} retry={() => void from.refetch()} />
+  return <Skeleton />
+}

@@ -1,0 +1,71 @@
+import { useState } from 'react'
+import { Button, Field, Select } from '../controls.tsx'
+import { isoOfLocal, localText } from '../format/times.ts'
+import css from './time-range.module.css'
+
+/** A range that is no named one: ISO times, '' for no limit. */
+export interface CustomRange {
+  from: string
+  to: string
+}
+
+const CUSTOM = 'custom'
+
+/** A choice of named ranges, and of one between two times. */
+export function TimeRange<W extends string>({
+  value,
+  options,
+  custom,
+  choose,
+  chooseCustom,
+}: {
+  value: W
+  options: readonly (readonly [W, string])[]
+  custom: CustomRange
+  choose(word: W): void
+  chooseCustom(range: CustomRange): void
+}) {
+  const [isAsked, ask] = useState(false)
+  const isCustom = isAsked || custom.from !== '' || custom.to !== ''
+  return (
+    <>
+      <Select<W | typeof CUSTOM>
+        label="Range"
+        value={isCustom ? CUSTOM : value}
+        options={[...options, [CUSTOM, 'From … to …']]}
+        onChange={(word) => {
+          ask(word === CUSTOM)
+          if (word !== CUSTOM) choose(word)
+        }}
+      />
+      {isCustom && (
+        <form
+          key={`${custom.from} ${custom.to}`}
+          className={css['range']}
+          aria-label="Range of time"
+          onSubmit={(event) => {
+            event.preventDefault()
+            const form = new FormData(event.currentTarget)
+            chooseCustom({ from: isoOfLocal(form.get('from')), to: isoOfLocal(form.get('to')) })
+          }}
+        >
+          <Field
+            name="from"
+            type="datetime-local"
+            step={1}
+            aria-label="From"
+            defaultValue={localText(custom.from)}
+          />
+          <Field
+            name="to"
+            type="datetime-local"
+            step={1}
+            aria-label="To"
+            defaultValue={localText(custom.to)}
+          />
+          <Button type="submit">Show</Button>
+        </form>
+      )}
+    </>
+  )
+}

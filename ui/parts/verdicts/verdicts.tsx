@@ -1,0 +1,160 @@
+import { CopyButton } from '../controls.tsx'
+import { Icon } from '../icon.tsx'
+import { Link } from '../../router/link.tsx'
+import css from './verdicts.module.css'
+
+interface ShownVerdict {
+  ok: boolean
+  reason?: string
+}
+
+interface ShownIssue {
+  code: string
+  severity: 'error' | 'warning' | 'info'
+  path: string
+  message: string
+  fix?: string
+}
+
+interface Check {
+  name: string
+  holds: string
+  /** Code for the Python client with which the check passes. */
+  mend: string
+}
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  run_type: {
+    name: 'Run type',
+    holds: 'It is an llm run.',
+    mend: '@traceable(run_type="llm")',
+  },
+  format: {
+    name: 'Format',
+    holds: 'Its messages are read without an error.',
+    mend: 'return {"messages": [{"role": "assistant",\n  "content": [{"type": "text", "text": answer}]}]}',
+  },
+  model: {
+    name: 'Model',
+    holds: 'Provider and model are known.',
+    mend: '@traceable(run_type="llm", metadata={\n  "ls_provider": "openai",\n  "ls_model_name": "gpt-4.1-mini"})',
+  },
+  usage: {
+    name: 'Usage',
+    holds: 'Its tokens were counted, not estimated.',
+    mend: 'return {"messages": [...], "usage_metadata": {\n  "input_tokens": 8, "output_tokens": 1, "total_tokens": 9}}',
+  },
+}
+
+/** The path of the list of all runs that satisfy a clause. */
+export type ListOf = (clause: string) => string
+
+function AllLike({ clause, listOf }: { clause: string; listOf: ListOf | undefined }) {
+  return listOf && <Link to={listOf(clause)}>All like this</Link>
+}
+
+function CheckRow({
+  name,
+  check,
+  verdict,
+  listOf,
+}: {
+  name: string
+  check: Check
+  verdict: ShownVerdict
+  listOf: ListOf | undefined
+}) {
+  const { ok, reason } = verdict
+  return (
+    <div className={css['verdict']}>
+      <Icon
+        name={ok ? 'success' : 'error'}
+        color={ok ? 'var(--ok)' : 'var(--error)'}
+        label={ok ? 'holds' : 'fails'}
+      />
+      <div>
+        <span>
+          <b>{check.name}</b> <span className={css['note']}>{ok ? check.holds : reason}</span>
+        </span>
+        {!ok && (
+          <>
+            <pre className={css['mend']} tabIndex={0}>
+              {check.mend}
+            </pre>
+            <div>
+              <CopyButton text={check.mend} label="Copy the lines" />{' '}
+              <AllLike clause={`eq(check_${name}, false)`} listOf={listOf} />
+            </div>
+          </>
+        )}
+      </div>
+    </div>
+  )
+}
+
+const LOOKS = {
+  error: { icon: 'error', color: 'var(--error)' },
+  warning: { icon: 'warning', color: 'var(--warn)' },
+  info: { icon: 'other', color: 'var(--muted)' },
+} as const
+
+function IssueRow({
+  issue,
+  show,
+  listOf,
+}: {
+  issue: ShownIssue
+  show: ((path: string) => void) | undefined
+  listOf: ListOf | undefined
+}) {
+  const { icon, color } = LOOKS[issue.severity] ?? LOOKS.info
+  const place = <code>{issue.path === '' ? 'the run' : issue.path}</code>
+  return (
+    <div className={css['verdict']}>
+      <Icon name={icon} color={color} label={issue.severity} />
+      <div>
+        <span>
+          {issue.message} {issue.fix}
+        </span>
+        <span className={css['note']}>
+          <code>{issue.code}</code> at{' '}
+          {show === undefined ? (
+            place
+          ) : (
+            <button type="button" className={css['place']} onClick={() => show(issue.path)}>
+              {place}
+            </button>
+          )}{' '}
+          <AllLike clause={`eq(issue, ${JSON.stringify(issue.code)})`} listOf={listOf} />
+        </span>
+      </div>
+    </div>
+  )
+}
+
+/** The four checks of a model call, each with the lines that mend it; with `listOf` and a list of all that fail it. */
+export function Checks({
+  checks,
+  listOf,
+}: {
+  checks: Readonly<Record<string, ShownVerdict>>
+  listOf?: ListOf | undefined
+}) {
+  return Object.entries(checks).map(([name, verdict]) => {
+    const check = CHECKS[name]
+    return check && <CheckRow key={name} {...{ name, check, verdict, listOf }} />
+  })
+}
+
+/** Issues of a run; with `show` their paths are buttons, with `listOf` each has a list of all runs with it. */
+export function Issues({
+  issues,
+  show,
+  listOf,
+}: {
+  issues: readonly ShownIssue[]
+  show?: (path: string) => void
+  listOf?: ListOf | undefined
+}) {
+  return issues.map((issue, place) => <IssueRow key={place} {...{ issue, show, listOf }} />)
+}

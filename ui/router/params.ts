@@ -1,0 +1,38 @@
+/** How one search parameter of the address is read and written. */
+export interface Param<T> {
+  name: string
+  /** The value of a text; of undefined, that of an address without the parameter. Never throws. */
+  read(text: string | undefined): T
+  /** Undefined for the default value, which is not written. */
+  write(value: T): string | undefined
+}
+
+/** A text; the default is not written. */
+export function textParam(name: string, fallback = ''): Param<string> {
+  return {
+    name,
+    read: (text) => text ?? fallback,
+    write: (value) => (value === fallback ? undefined : value),
+  }
+}
+
+/** One of a few words; any other text counts as the first. */
+export function wordParam<const W extends string>(name: string, words: readonly [W, ...W[]]): Param<W> {
+  const [first] = words
+  return {
+    name,
+    read: (text) => words.find((word) => word === text) ?? first,
+    write: (value) => (value === first ? undefined : value),
+  }
+}
+
+/** The search text of an address with other values of some parameters; the others stay as they are. */
+export function withParams(search: string, changes: Readonly<Record<string, string | undefined>>): string {
+  const params = new URLSearchParams(search)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) params.delete(name)
+    else params.set(name, value)
+  }
+  const text = params.toString()
+  return text === '' ? '' : `?${text}`
+}

@@ -1,0 +1,198 @@
+import type { CSSProperties, ReactNode } from 'react'
+import { ERROR_TEXTS } from '../../api/error-texts.gen.ts'
+import type { IngestHealthRead } from '../../api/platform.gen.ts'
+import { useIngestHealth } from '../../data/ingest/health.ts'
+import { bytesText, countText, shareText } from '../../parts/format/numbers.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { healthWords, mendOf, waitText } from './health-words.ts'
+import css from './ingest.module.css'
+
+const TONES = {
+  ok: ['success', 'var(--ok)'],
+  warn: ['warning', 'var(--warn)'],
+  error: ['error', 'var(--error)'],
+} as const
+/** From this share on a fill is drawn as a warning. */
+const HIGH = 0.8
+
+interface Read {
+  health: IngestHealthRead
+  /** When it was read. */
+  at: Date
+}
+
+function State({ health, at }: Read) {
+  const { level, title, means, mend } = healthWords(health, at)
+  const [icon, tone] = TONES[level]
+  return (
+    <section className={css['state']} style={{ '--tone': tone } as CSSProperties} aria-live="polite">
+      <Icon name={icon} color={tone} label={level} />
+      <div>
+        <h2>{title}</h2>
+        <p>{means}</p>
+        {mend !== undefined && <p>{mend}</p>}
+      </div>
+    </section>
+  )
+}
+
+function Figure({ name, title, children }: { name: string; title: string; children: ReactNode }) {
+  return (
+    <div className={css['figure']} title={title}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function Figures({ health, at }: Read) {
+  const { accepted, stored, derived, waiting, truncated_requests } = health
+  return (
+    <dl className={css['figures']}>
+      <Figure name="Accepted" title="Records that were acknowledged since the server started">
+        {countText(accepted)}
+      </Figure>
+      <Figure name="Stored" title="Of these, confirmed by the store">
+        {countText(stored)}
+      </Figure>
+      <Figure name="Derived" title="Runs whose tokens, costs and checks were made">
+        {countText(derived)}
+      </Figure>
+      <Figure name="Waiting" title="Acknowledged and not yet confirmed by the store">
+        {countText(waiting)}
+      </Figure>
+      <Figure name="Longest wait" title="How long the oldest waiting record has waited">
+        {waitText(health, at) ?? '–'}
+      </Figure>
+      <Figure name="Cut off" title="Requests whose connection broke before their end">
+        {countText(truncated_requests)}
+      </Figure>
+    </dl>
+  )
+}
+
+function Fill({ label, used, size, note }: { label: string; used: number; size: number; note: string }) {
+  const share = size === 0 ? 0 : Math.min(1, used / size)
+  return (
+    <div className={css['fill']}>
+      <div>
+        {label} <span className={css['note']}>{note}</span>
+      </div>
+      <div
+        className={css['track']}
+        role="meter"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.round(share * 100)}
+        aria-valuetext={shareText(share)}
+      >
+        <div className={share >= HIGH ? css['high'] : undefined} style={{ width: `${share * 100}%` }} />
+      </div>
+    </div>
+  )
+}
+
+function Space({ health: { log, disk, store } }: { health: IngestHealthRead }) {
+  const used = disk.size_bytes - disk.free_bytes
+  return (
+    <section className={css['section']}>
+      <h2>Space</h2>
+      <Fill
+        label="Ingest log"
+        used={log.bytes}
+        size={log.max_bytes}
+        note={`${bytesText(log.bytes)} of ${bytesText(log.max_bytes)} wait for the store`}
+      />
+      <Fill
+        label="Disk of DATA_DIR"
+        used={used}
+        size={disk.size_bytes}
+        note={`${bytesText(disk.free_bytes)} of ${bytesText(disk.size_bytes)} are free`}
+      />
+      <p className={css['note']}>
+        The store {store.up ? 'answers' : 'does not answer'}; it confirmed records last:{' '}
+        <Time time={store.last_confirmed_at} />
+        {store.last_error !== null && <>. Its last error: {store.last_error}</>}
+      </p>
+    </section>
+  )
+}
+
+function Rejections({ rejected }: Pick<IngestHealthRead, 'rejected'>) {
+  const rows = Object.entries(rejected).toSorted(([, a = 0], [, b = 0]) => b - a)
+  return (
+    <section className={css['section']}>
+      <h2>Refused records</h2>
+      {rows.length === 0 ? (
+        <p className={css['note']}>None since the server started.</p>
+      ) : (
+        <div className={css['scroll']} tabIndex={0} role="region" aria-label="Refused records">
+          <table className={css['table']}>
+            <thead>
+              <tr>
+                <th scope="col">Code</th>
+                <th scope="col" className={css['number']}>
+                  Records
+                </th>
+                <th scope="col">Meaning</th>
+                <th scope="col">How senders mend it</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(([code, count]) => (
+                <tr key={code}>
+                  <td>
+                    <code>{code}</code>
+                  </td>
+                  <td className={css['number']}>{countText(count)}</td>
+                  <td>{ERROR_TEXTS[code] ?? '–'}</td>
+                  <td>{mendOf(code) ?? '–'}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Lanes({ lanes }: Pick<IngestHealthRead, 'lanes'>) {
+  return (
+    <section className={css['section']}>
+      <h2>Worker threads</h2>
+      <dl className={css['figures']}>
+        {Object.entries(lanes).map(([lane, state]) => (
+          <Figure key={lane} name={lane} title="Pieces of work that wait for this thread">
+            {countText(state?.queued)}
+          </Figure>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+/** How ingest does, in words and figures. */
+export function Ingest() {
+  const health = useIngestHealth()
+  const at = new Date(health.dataUpdatedAt)
+  return (
+    <div className={css['page']}>
+      <h1>Ingest</h1>
+      <Loaded from={health}>
+        {(found) => (
+          <>
+            <State health={found} at={at} />
+            <Figures health={found} at={at} />
+            <Space health={found} />
+            <Rejections rejected={found.rejected} />
+            <Lanes lanes={found.lanes} />
+          </>
+        )}
+      </Loaded>
+    </div>
+  )
+}

@@ -1,0 +1,127 @@
+import type { ModelPriceWrite } from '../../api/platform.gen.ts'
+import type { OwnPrice } from '../../data/prices/own-price.ts'
+import { shiftDecimal } from '../../parts/format/decimal.ts'
+import { isoOfLocal, localText } from '../../parts/format/times.ts'
+
+/** The texts of a price's form. Prices are dollars per million tokens. */
+export interface PriceFields {
+  name: string
+  match_pattern: string
+  provider: string
+  /** In the reader's zone, as a field of a form has it; '' for every time. */
+  start_time: string
+  prompt_token_threshold: string
+  input: string
+  output: string
+  /** A part and its price in each line, as `cache_read 0.25`. */
+  input_parts: string
+  output_parts: string
+}
+
+type Details = Readonly<Record<string, string | undefined>>
+
+const MILLION_PLACES = 6
+const PART = /^(\S+?)[\s:=]+(\S+)$/
+
+/** Dollars per million tokens of dollars per token; a text that is no number stays. */
+export function perMillion(cost: string): string {
+  return shiftDecimal(cost, MILLION_PLACES) ?? cost
+}
+
+/** Parts of a side with their prices per million tokens. */
+export function partsOf(details: Details): (readonly [name: string, price: string])[] {
+  return Object.entries(details).flatMap(([name, cost]) =>
+    cost === undefined ? [] : [[name, perMillion(cost)] as const],
+  )
+}
+
+function linesOf(details: Details): string {
+  return partsOf(details)
+    .map(([name, price]) => `${name} ${price}`)
+    .join('\n')
+}
+
+/** The texts with which the form of a price begins. */
+export function fieldsOf(price: OwnPrice): PriceFields {
+  return {
+    name: price.name,
+    match_pattern: price.match_pattern,
+    provider: price.provider ?? '',
+    start_time: localText(price.start_time ?? ''),
+    prompt_token_threshold: String(price.prompt_token_threshold ?? ''),
+    input: perMillion(price.prompt_cost),
+    output: perMillion(price.completion_cost),
+    input_parts: linesOf(price.prompt_cost_details),
+    output_parts: linesOf(price.completion_cost_details),
+  }
+}
+
+/** The texts for a new price of one model: its pattern matches exactly this name. */
+export function fieldsFor(model: string, provider: string): PriceFields {
+  return {
+    ...{ name: model, provider, start_time: '', prompt_token_threshold: '' },
+    match_pattern: model === '' ? '' : `^${model.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)}$`,
+    ...{ input: '', output: '', input_parts: '', output_parts: '' },
+  }
+}
+
+/** A fault of a form: what is wrong with which price. */
+class PriceFault extends Error {}
+
+function perToken(text: string, name: string): string {
+  const cost = shiftDecimal(text.trim(), -MILLION_PLACES)
+  if (cost === undefined)
+    throw new PriceFault(`${name} is a decimal number such as 0.25, not "${text.trim()}".`)
+  return cost
+}
+
+function detailsOf(lines: string): Record<string, string> {
+  const details: Record<string, string> = {}
+  for (const line of lines.split('\n').map((one) => one.trim())) {
+    if (line === '') continue
+    const [, name, price] = PART.exec(line) ?? []
+    if (name === undefined || price === undefined)
+      throw new PriceFault(
+        `A line has a part and its price, as "cache_read 0.25". This one has not: "${line}"`,
+      )
+    details[name] = perToken(price, `The price of ${name}`)
+  }
+  return details
+}
+
+/** The request of a form, or its fault. A start that was not edited stays exact; the field has whole seconds. */
+export function requestOf(
+  fields: PriceFields,
+  edited?: OwnPrice,
+): { body: ModelPriceWrite } | { fault: string } {
+  const { name, match_pattern, provider, start_time, prompt_token_threshold } = fields
+  const isSameStart = edited !== undefined && localText(edited.start_time ?? '') === start_time
+  try {
+    const body = {
+      ...(edited !== undefined && { match_path: edited.match_path }),
+      ...{
+        name: name.trim(),
+        match_pattern,
+        provider: provider.trim() || null,
+      },
+      start_time: isSameStart ? edited.start_time : isoOfLocal(start_time) || null,
+      prompt_token_threshold: prompt_token_threshold === '' ? null : Number(prompt_token_threshold),
+      prompt_cost: perToken(fields.input, 'The price of input'),
+      completion_cost: perToken(fields.output, 'The price of output'),
+      prompt_cost_details: detailsOf(fields.input_parts),
+      completion_cost_details: detailsOf(fields.output_parts),
+    }
+    return { body }
+  } catch (error) {
+    if (error instanceof PriceFault) return { fault: error.message }
+    throw error
+  }
+}
+
+/** The prices whose name, pattern or provider contains the text, in any case. */
+export function searched(prices: readonly OwnPrice[], text: string): OwnPrice[] {
+  const wanted = text.trim().toLowerCase()
+  return prices.filter(({ name, match_pattern, provider }) =>
+    [name, match_pattern, provider ?? ''].some((one) => one.toLowerCase().includes(wanted)),
+  )
+}

@@ -1,0 +1,171 @@
+import { useState } from 'react'
+import type { OwnPrice } from '../../data/prices/own-price.ts'
+import { usePriceChanges } from '../../data/prices/queries.ts'
+import { usePermission } from '../../data/session.ts'
+import { Button, Field, IconButton } from '../../parts/controls.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { countText, exactMoney } from '../../parts/format/numbers.ts'
+import { Failure } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { setParam, useParam } from '../../router/location.ts'
+import { textParam } from '../../router/params.ts'
+import { partsOf, perMillion, searched } from './form-fields.ts'
+import css from './prices.module.css'
+
+const SEARCH = textParam('q')
+
+/** What the buttons of the list open. */
+export interface ListChanges {
+  add(): void
+  edit(price: OwnPrice): void
+  /** Opens the form of a price like this one, from another start on. */
+  follow(price: OwnPrice): void
+}
+
+/** The price of a side in dollars per million tokens, and those of its parts. */
+function Side({ cost, details }: { cost: string; details: OwnPrice['prompt_cost_details'] }) {
+  return (
+    <td className={css['number']}>
+      {exactMoney(perMillion(cost))}
+      {partsOf(details).map(([name, price]) => (
+        <small key={name} className={css['part']}>
+          {name.replaceAll('_', ' ')} {exactMoney(price)}
+        </small>
+      ))}
+    </td>
+  )
+}
+
+function RowButtons({ price, changes, remove }: { price: OwnPrice; changes: ListChanges; remove(): void }) {
+  const { isAllowed, reason } = usePermission('workspaces:manage')
+  const labelled = (label: string) => ({
+    label: reason ?? `${label} ${price.name}`,
+    disabled: !isAllowed,
+  })
+  return (
+    <td className={css['buttons']}>
+      <IconButton icon="edit" {...labelled('Edit')} onClick={() => changes.edit(price)} />
+      <IconButton icon="clock" {...labelled('Add a later price for')} onClick={() => changes.follow(price)} />
+      <IconButton icon="close" {...labelled('Remove')} onClick={remove} />
+    </td>
+  )
+}
+
+function PriceTable({
+  prices,
+  changes,
+  remove,
+}: {
+  prices: readonly OwnPrice[]
+  changes: ListChanges
+  remove(price: OwnPrice): void
+}) {
+  return (
+    <div className={css['scroll']} tabIndex={0} role="region" aria-label="Own prices">
+      <table className={css['table']}>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Model matches</th>
+            <th scope="col">Provider</th>
+            <th scope="col">From</th>
+            <th scope="col" className={css['number']}>
+              Prompts above
+            </th>
+            <th scope="col" className={css['number']}>
+              Input, $ per million
+            </th>
+            <th scope="col" className={css['number']}>
+              Output, $ per million
+            </th>
+            <th scope="col">
+              <span className="out-of-sight">Change</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {prices.map((price) => (
+            <tr key={price.id}>
+              <th scope="row" title={price.id}>
+                {price.name}
+              </th>
+              <td>
+                <code>{price.match_pattern}</code>
+              </td>
+              <td>{price.provider ?? 'any'}</td>
+              <td>{price.start_time === null ? 'any time' : <Time time={price.start_time} />}</td>
+              <td className={css['number']}>
+                {price.prompt_token_threshold === null
+                  ? ''
+                  : `${countText(price.prompt_token_threshold)} tokens`}
+              </td>
+              <Side cost={price.prompt_cost} details={price.prompt_cost_details} />
+              <Side cost={price.completion_cost} details={price.completion_cost_details} />
+              <RowButtons price={price} changes={changes} remove={() => remove(price)} />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function RemoveDialog({ price, close }: { price: OwnPrice; close(): void }) {
+  const { remove } = usePriceChanges()
+  return (
+    <Dialog title={`Remove the price ${price.name}`} close={close}>
+      <p>
+        New runs get the next price that matches, own or shipped. Stored costs stay until they are computed
+        again.
+      </p>
+      {remove.error !== null && <Failure error={remove.error} />}
+      <div className={css['actions']}>
+        <Button
+          look="primary"
+          disabled={remove.isPending}
+          onClick={() => remove.mutate(price.id, { onSuccess: close })}
+        >
+          Remove it
+        </Button>
+        <Button look="plain" onClick={close}>
+          Cancel
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** The workspace's own prices, with their search and their changes. */
+export function PriceList({ prices, changes }: { prices: readonly OwnPrice[]; changes: ListChanges }) {
+  const { isAllowed, reason } = usePermission('workspaces:manage')
+  const search = useParam(SEARCH)
+  const [removed, setRemoved] = useState<OwnPrice>()
+  const found = searched(prices, search)
+  return (
+    <section className={css['section']} aria-label="Own prices of the workspace">
+      <div className={css['head']}>
+        <h2>Own prices</h2>
+        <div className={css['actions']}>
+          <Field
+            type="search"
+            aria-label="Search own prices"
+            placeholder="Name, pattern, provider"
+            defaultValue={search}
+            onChange={({ target }) => setParam(SEARCH, target.value)}
+          />
+          <Button icon="plus" disabled={!isAllowed} title={reason} onClick={() => changes.add()}>
+            Add a price
+          </Button>
+        </div>
+      </div>
+      {prices.length === 0 && (
+        <p className={css['note']}>The workspace has no prices of its own; runs have the shipped ones.</p>
+      )}
+      {prices.length > 0 && found.length === 0 && (
+        <p className={css['note']}>None of the {countText(prices.length)} own prices contains this text.</p>
+      )}
+      {found.length > 0 && <PriceTable prices={found} changes={changes} remove={setRemoved} />}
+      {removed !== undefined && <RemoveDialog price={removed} close={() => setRemoved(undefined)} />}
+    </section>
+  )
+}

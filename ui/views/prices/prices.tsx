@@ -1,0 +1,28 @@
+import { useState } from 'react'
+import type { OwnPrice } from '../../data/prices/own-price.ts'
+import { useOwnPrices } from '../../data/prices/queries.ts'
+import { Loaded } from '../../parts/states.tsx'
+import { fieldsFor, fieldsOf } from './form-fields.ts'
+import { type Asked, PriceDialog } from './price-dialog.tsx'
+import { PriceList } from './price-list.tsx'
+import css from './prices.module.css'
+import { Reprice } from './reprice.tsx'
+import { TryBox } from './try-box.tsx'
+
+/** Which price a run has, the prices of the workspace's own, and computing stored costs again. */
+export function Prices() {
+  const own = useOwnPrices()
+  const [asked, ask] = useState<Asked>()
+  const add = (model = '', provider = ''): void => ask({ fields: fieldsFor(model, provider) })
+  const edit = (price: OwnPrice): void => ask({ fields: fieldsOf(price), edited: price })
+  const follow = (price: OwnPrice): void => ask({ fields: { ...fieldsOf(price), start_time: '' } })
+  return (
+    <div className={css['page']}>
+      <h1>Prices</h1>
+      <TryBox own={own.data ?? []} add={add} />
+      <Loaded from={own}>{(prices) => <PriceList prices={prices} changes={{ add, edit, follow }} />}</Loaded>
+      <Reprice />
+      {asked !== undefined && <PriceDialog asked={asked} close={() => ask(undefined)} />}
+    </div>
+  )
+}

@@ -1,0 +1,67 @@
+import type { FormEvent } from 'react'
+import { useReprice } from '../../data/prices/queries.ts'
+import { usePermission } from '../../data/session.ts'
+import type { RepriceJob } from '../../api/platform.gen.ts'
+import { Button, Field } from '../../parts/controls.tsx'
+import { countText, shareText } from '../../parts/format/numbers.ts'
+import { isoOfLocal } from '../../parts/format/times.ts'
+import { Failure } from '../../parts/states.tsx'
+import css from './prices.module.css'
+
+const STATES: Readonly<Record<RepriceJob['status'], string>> = {
+  queued: 'Waiting',
+  running: 'Running',
+  done: 'Done',
+  failed: 'Failed',
+}
+
+function JobState({ job }: { job: RepriceJob }) {
+  const { status, progress, examined, changed, error } = job
+  return (
+    <p role="status">
+      {STATES[status]}
+      {status === 'running' && `, ${shareText(progress)}`}: {countText(examined)} runs looked at,{' '}
+      {countText(changed)} with other costs. {error}
+    </p>
+  )
+}
+
+/** Computes the costs of stored runs again, and shows how far this is. */
+export function Reprice() {
+  const { isAllowed, reason } = usePermission('workspaces:manage')
+  const { start, job } = useReprice()
+  const state = job.data ?? start.data
+  const isRunning = state?.status === 'queued' || state?.status === 'running'
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    start.mutate({
+      start_time: isoOfLocal(form.get('from')),
+      end_time: isoOfLocal(form.get('to')),
+    })
+  }
+  return (
+    <section className={css['section']} aria-label="Stored costs">
+      <h2>Compute stored costs again</h2>
+      <p className={css['note']}>
+        A price counts for runs that arrive after it was saved. Earlier ones get their costs by the present
+        prices here; costs that clients sent stay.
+      </p>
+      <form className={css['try']} aria-label="Compute costs again" onSubmit={submit}>
+        <label>
+          Runs that start from
+          <Field name="from" type="datetime-local" step={1} required />
+        </label>
+        <label>
+          until
+          <Field name="to" type="datetime-local" step={1} required />
+        </label>
+        <Button type="submit" disabled={!isAllowed || start.isPending || isRunning} title={reason}>
+          Compute again
+        </Button>
+      </form>
+      {(start.error ?? job.error) !== null && <Failure error={start.error ?? job.error} />}
+      {state !== undefined && <JobState job={state} />}
+    </section>
+  )
+}

@@ -1,0 +1,250 @@
+import type { ReactNode } from 'react'
+import type { ListedRun } from '../../data/run-pages.ts'
+import { Chip } from '../../parts/controls.tsx'
+import { countText, durationText, shortCount, UNKNOWN } from '../../parts/format/numbers.ts'
+import { microsBetween } from '../../parts/format/times.ts'
+import { StatusIcon, TypeIcon } from '../../parts/icon.tsx'
+import { exactText } from '../../parts/json/json-text.ts'
+import { Money } from '../../parts/money.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Link } from '../../router/link.tsx'
+import { type ColumnId, isColumnId, metadataKey } from './column-ids.ts'
+import css from './project.module.css'
+
+/** A column of the list of runs. */
+export interface Column {
+  id: string
+  name: string
+  /** Its text. */
+  title: string
+  /** Width in pixels; with `share` the minimum, and its share of the remaining width. */
+  width: number
+  share?: number
+  isNumber?: boolean
+  look?: string | undefined
+  cell(run: ListedRun): ReactNode
+}
+
+interface ListedLlm {
+  provider?: string | null
+  model?: string | null
+  tokens_per_second?: number | null
+  checks?: Record<string, { ok: boolean } | undefined> | null
+}
+
+const CHECKS = ['run_type', 'format', 'model', 'usage'] as const
+
+const llmOf = (run: ListedRun): ListedLlm => run.llm ?? {}
+
+function Verdicts({ checks }: { checks: NonNullable<ListedLlm['checks']> }) {
+  const failed = CHECKS.filter((name) => checks[name]?.ok === false)
+  const said = failed.length === 0 ? 'All four checks hold' : `Failed: ${failed.join(', ')}`
+  return (
+    <span className={css['checks']} role="img" aria-label={said} title={said}>
+      {CHECKS.map((name) => (
+        <span key={name} className={css['dot']} data-ok={checks[name]?.ok !== false} />
+      ))}
+    </span>
+  )
+}
+
+function Speed({ run }: { run: ListedRun }) {
+  const speed = llmOf(run).tokens_per_second
+  return typeof speed === 'number' ? countText(Math.round(speed)) : UNKNOWN
+}
+
+/** `correctness 0.5`, one for each key; the mean where several were given. */
+function Feedback({ run }: { run: ListedRun }) {
+  const stats = (run['feedback_stats'] ?? {}) as Record<string, { n: number; avg: number | null }>
+  return Object.entries(stats).map(([key, { n, avg }]) => (
+    <Chip key={key} title={`${key}: ${n} given`}>
+      {key} {avg === null ? n : Number(avg.toPrecision(3))}
+    </Chip>
+  ))
+}
+
+function valueText(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : exactText(value, 0)
+}
+
+/** The path of a run in the interface. */
+export function pathOf(run: ListedRun): string {
+  return `/traces/${run.trace_id}?run=${run.id}`
+}
+
+const MUTED = css['muted']
+
+/** Every column but those of metadata. */
+const COLUMNS: Readonly<Record<ColumnId, Omit<Column, 'id'>>> = {
+  status: {
+    name: '',
+    title: 'Status',
+    width: 20,
+    cell: (run) => <StatusIcon status={run.status} />,
+  },
+  name: {
+    name: 'Name',
+    title: 'Type and name of the run',
+    width: 140,
+    share: 1.2,
+    look: css['name'],
+    cell: (run) => (
+      <>
+        <TypeIcon type={run.run_type} />
+        <Link to={pathOf(run)}>{run.name}</Link>
+      </>
+    ),
+  },
+  type: { name: 'Type', title: 'Run type', width: 80, look: MUTED, cell: (run) => run.run_type },
+  input: {
+    name: 'Input',
+    title: 'The beginning of what went in',
+    width: 160,
+    share: 2,
+    look: MUTED,
+    cell: (run) => run.inputs_preview,
+  },
+  output: {
+    name: 'Output',
+    title: 'The beginning of what came out, or the error',
+    width: 160,
+    share: 2,
+    look: MUTED,
+    cell: (run) => (run.error ? <span className={css['error']}>{run.error}</span> : run.outputs_preview),
+  },
+  start: {
+    name: 'Start',
+    title: 'When it started, in your zone',
+    width: 130,
+    look: MUTED,
+    cell: (run) => <Time time={run.start_time} />,
+  },
+  latency: {
+    name: 'Latency',
+    title: 'From start to end',
+    width: 76,
+    isNumber: true,
+    cell: (run) => durationText(microsBetween(run.start_time, run.end_time)),
+  },
+  ttft: {
+    name: 'First token',
+    title: 'From the start to the first token',
+    width: 80,
+    isNumber: true,
+    cell: (run) => durationText(microsBetween(run.start_time, run.first_token_time)),
+  },
+  speed: {
+    name: 'Tokens/s',
+    title: 'Output tokens in a second, from the first token on',
+    width: 72,
+    isNumber: true,
+    cell: (run) => <Speed run={run} />,
+  },
+  tokens: {
+    name: 'Tokens',
+    title: 'Prompt and completion tokens, with those of the runs below',
+    width: 72,
+    isNumber: true,
+    cell: (run) => shortCount(run.total_tokens),
+  },
+  prompt: {
+    name: 'Prompt',
+    title: 'Prompt tokens, with those of the runs below',
+    width: 72,
+    isNumber: true,
+    cell: (run) => shortCount(run.prompt_tokens),
+  },
+  completion: {
+    name: 'Completion',
+    title: 'Completion tokens, with those of the runs below',
+    width: 80,
+    isNumber: true,
+    cell: (run) => shortCount(run.completion_tokens),
+  },
+  cost: {
+    name: 'Cost',
+    title: 'Dollars, with the cost of the runs below',
+    width: 104,
+    isNumber: true,
+    cell: (run) => <Money value={run.total_cost} estimated={run.estimated_cost} />,
+  },
+  model: {
+    name: 'Model',
+    title: 'The model that answered',
+    width: 120,
+    share: 0.4,
+    look: MUTED,
+    cell: (run) => llmOf(run).model,
+  },
+  provider: {
+    name: 'Provider',
+    title: 'Who offers the model',
+    width: 90,
+    look: MUTED,
+    cell: (run) => llmOf(run).provider,
+  },
+  checks: {
+    name: 'Checks',
+    title: 'Run type, format, model, usage: what a good model call has',
+    width: 64,
+    cell: (run) => {
+      const { checks } = llmOf(run)
+      return checks && <Verdicts checks={checks} />
+    },
+  },
+  tags: {
+    name: 'Tags',
+    title: 'Tags that the client sent',
+    width: 140,
+    look: MUTED,
+    cell: (run) => run.tags?.join(', '),
+  },
+  feedback: {
+    name: 'Feedback',
+    title: 'What was judged, with the mean of the scores',
+    width: 160,
+    cell: (run) => <Feedback run={run} />,
+  },
+  thread: {
+    name: 'Thread',
+    title: 'The thread of its metadata',
+    width: 140,
+    look: MUTED,
+    cell: (run) => run.thread_id,
+  },
+}
+
+function metadataColumn(id: string, key: string): Column {
+  return {
+    id,
+    name: key,
+    title: `Metadata ${key}`,
+    width: 120,
+    look: MUTED,
+    cell: ({ extra }) => valueText((extra?.['metadata'] as Record<string, unknown> | undefined)?.[key]),
+  }
+}
+
+/** The column of an id: one of ours, or `metadata.KEY`. */
+export function columnOf(id: string): Column {
+  return isColumnId(id) ? { id, ...COLUMNS[id] } : metadataColumn(id, metadataKey(id) ?? id)
+}
+
+const GAP_PX = 12
+/** Width of the column for ticks. */
+const TICK_PX = 24
+
+/** A width that grows with the size of text; `width` is that in pixels at the usual size. */
+function rem(width: number): string {
+  return `${width / 16}rem`
+}
+
+/** How a row is laid out: the columns of the grid, and the width below which it scrolls. */
+export function layoutOf(columns: readonly Column[]): { template: string; minWidth: string } {
+  const parts = columns.map(({ width, share }) =>
+    share === undefined ? rem(width) : `minmax(${rem(width)}, ${share}fr)`,
+  )
+  const widths = columns.reduce((sum, { width }) => sum + width + GAP_PX, 0)
+  return { template: `${TICK_PX}px ${parts.join(' ')}`, minWidth: rem(widths + TICK_PX + GAP_PX + 32) }
+}

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import type { Figures } from '../../../data/overview/figures.ts'
+import { type ChartData, chartsOf } from './charts.ts'
+
+const HOUR = { text: '1h', size: 3_600_000 }
+const SPAN = { from: '2026-11-22T10:00:00.000Z', to: '2026-11-22T13:00:00.000Z' }
+
+const figures = (run_count: number, latency_p50: number): Figures =>
+  ({
+    ...{ run_count, latency_p50, latency_p99: 2, first_token_p50: null, first_token_p99: null },
+    ...{ error_rate: 0.5, total_tokens: 30, prompt_tokens: 20, completion_tokens: 10, total_cost: '0.10' },
+  }) as Figures
+const bucket = (start_time: string, group: string | null, one: Figures) => ({
+  start_time,
+  group,
+  figures: one,
+})
+
+function data(group: ChartData['selection']['group'], name: string | null): ChartData {
+  const [all, failed] = [figures(4, 1.5), figures(1, 1)]
+  return {
+    selection: { project: 'p', filter: '', subject: 'llm', group },
+    span: SPAN,
+    interval: HOUR,
+    figures: {
+      all,
+      failed: 1,
+      groups: new Map(name === null ? [] : [[name, { figures: all, failed: 1 }]]),
+      buckets: [bucket('2026-11-22T11:00:00Z', name, all)],
+      failures: [bucket('2026-11-22T11:00:00Z', name, failed)],
+    },
+  }
+}
+
+const filterOf = (to = ''): string | null => new URL(to, 'http://localhost').searchParams.get('q')
+
+it('each figure stands at its bucket and names exactly its runs', () => {
+  const [count, , latency, firstToken, , cost] = chartsOf(data('', null))
+  const [ok, failed] = count?.series ?? []
+  expect(ok?.marks.map((mark) => mark?.size)).toEqual([undefined, 3, undefined])
+  expect(failed?.marks.map((mark) => mark?.size)).toEqual([undefined, 1, undefined])
+  expect(filterOf(failed?.marks[1]?.to)).toBe('and(eq(run_type, "llm"), eq(status, "error"))')
+  expect(failed?.marks[1]?.to).toContain('from=2026-11-22T11%3A00%3A00.000Z&to=2026-11-22T12%3A00%3A00.000Z')
+  expect(filterOf(latency?.series[0]?.whole?.to)).toBe('and(eq(run_type, "llm"), gte(latency, "1500000us"))')
+  expect(firstToken?.series.every(({ marks }) => marks.every((mark) => mark === undefined))).toBe(true)
+  expect(cost?.series[0]?.whole?.text).toBe('$0.10')
+})
+
+it('a figure of a group names the group, and a range of buckets its whole time', () => {
+  const [count] = chartsOf(data('tag', 'prod'))
+  expect(count?.series.map(({ name }) => name)).toEqual(['prod'])
+  expect(filterOf(count?.series[0]?.marks[1]?.to)).toBe('and(eq(run_type, "llm"), has(tags, "prod"))')
+  expect(count?.rows(0, 1)).toContain('from=2026-11-22T10%3A00%3A00.000Z&to=2026-11-22T12%3A00%3A00.000Z')
+})

@@ -1,0 +1,266 @@
+import { bucketsOf, type Bucket, type Interval, placeOf } from '../../../data/overview/buckets.ts'
+import type { Figures, OverviewFigures } from '../../../data/overview/figures.ts'
+import { groupClause, rowsPath, type Selection, slowerClause } from '../../../data/overview/selection.ts'
+import type { Tone } from '../../../parts/chart/scale.ts'
+import {
+  countText,
+  durationText,
+  exactMoney,
+  shareText,
+  shortCount,
+  shortMoney,
+} from '../../../parts/format/numbers.ts'
+
+/** A figure: its height in a chart, its text, and the list of exactly its runs. */
+export interface Mark {
+  size: number
+  text: string
+  to: string
+}
+
+/** A series of a chart: one mark for each bucket that has a value, and one for the whole range. */
+export interface Series {
+  id: string
+  name: string
+  tone: Tone
+  isDashed: boolean
+  marks: readonly (Mark | undefined)[]
+  whole: Mark | undefined
+}
+
+/** A chart, ready to be drawn. */
+export interface Chart {
+  id: string
+  title: string
+  /** What its figures are, where the title does not say it. */
+  note?: string
+  kind: 'bars' | 'lines'
+  series: readonly Series[]
+  /** Said instead of a chart without marks. */
+  empty: string
+  axis(value: number): string
+  /** The runs of a bucket, or of several, both included. */
+  rows(first: number, last: number): string
+}
+
+/** What the charts are made of. */
+export interface ChartData {
+  selection: Selection
+  span: { from: string; to: string }
+  interval: Interval
+  figures: OverviewFigures
+}
+
+/** How a figure is read: its value as number or decimal text, and what its runs satisfy besides. */
+interface Reading {
+  read(of: Figures): number | string | null | undefined
+  text(value: number | string): string
+  clauses?(value: number): string[]
+}
+
+/** Where a series has its figures. */
+interface Source {
+  id: string
+  name: string
+  tone: Tone
+  group?: string
+  isDashed?: boolean
+  reading: Reading
+}
+
+const FAILED = 'eq(status, "error")'
+const seconds = (value: number | string): string => durationText(Math.round(Number(value) * 1e6))
+const counts = (value: number | string): string => countText(Number(value))
+const money = (value: number | string): string => exactMoney(String(value))
+
+/** A chart before its figures are put in. */
+interface Plan extends Omit<Chart, 'series' | 'rows'> {
+  /** What the runs of a whole bucket satisfy. */
+  clauses?: readonly string[]
+  /** Read for each group. */
+  grouped: Reading
+  /** The series without groups. */
+  plain: readonly Source[]
+}
+
+/** Every chart of an overview. */
+export function chartsOf(data: ChartData): Chart[] {
+  const { selection, figures } = data
+  const groups = [...figures.groups.keys()]
+  const isGrouped = selection.group !== ''
+  const plans = [...countPlans(selection), ...timePlans(selection), ...sumPlans()]
+  return plans.map(({ clauses = [], grouped, plain, ...about }) => {
+    const sources = isGrouped
+      ? groups.map((name, place) => ({ id: name, name, tone: place, group: name, reading: grouped }))
+      : plain
+    return {
+      ...about,
+      series: sources.map((source) => seriesOf(data, source)),
+      rows: (first, last) => rowsOf(data, first, last, clauses),
+    }
+  })
+}
+
+function countPlans({ subject }: Selection): Plan[] {
+  return [
+    {
+      id: 'count',
+      title: subject === 'traces' ? 'Traces' : 'Runs',
+      kind: 'bars',
+      empty: 'Nothing was sent',
+      axis: shortCount,
+      grouped: COUNT,
+      plain: [
+        { id: 'ok', name: 'No error', tone: 0, reading: WITHOUT_ERROR },
+        { id: 'failed', name: 'Failed', tone: 'error', reading: FAILURES },
+      ],
+    },
+    {
+      id: 'errors',
+      title: 'Error rate',
+      note: 'share of those that have ended',
+      kind: 'lines',
+      clauses: [FAILED],
+      empty: 'None has ended',
+      axis: shareText,
+      grouped: ERROR_RATE,
+      plain: [{ id: 'rate', name: 'Failed', tone: 'error', reading: ERROR_RATE }],
+    },
+  ]
+}
+
+function timePlans(selection: Selection): Plan[] {
+  const plan = (id: string, title: string, empty: string, readings: readonly [Reading, Reading]): Plan => ({
+    id,
+    title,
+    empty,
+    kind: 'lines',
+    ...(selection.group !== '' && { note: 'p99' }),
+    axis: (value) => (value === 0 ? '0' : seconds(value)),
+    grouped: readings[1],
+    plain: [
+      { id: 'p50', name: 'p50', tone: 0, reading: readings[0] },
+      { id: 'p99', name: 'p99', tone: 4, isDashed: true, reading: readings[1] },
+    ],
+  })
+  return [
+    plan('latency', 'Latency', 'None has ended', [latency('latency_p50'), latency('latency_p99')]),
+    plan('first-token', 'Time to first token', 'No model call was streamed', [
+      firstToken(selection, 'first_token_p50'),
+      firstToken(selection, 'first_token_p99'),
+    ]),
+  ]
+}
+
+function sumPlans(): Plan[] {
+  return [
+    {
+      id: 'tokens',
+      title: 'Tokens',
+      kind: 'bars',
+      empty: 'No tokens were counted',
+      axis: shortCount,
+      grouped: { read: ({ total_tokens }) => total_tokens, text: counts },
+      plain: [
+        { id: 'prompt', name: 'Prompt', tone: 1, reading: PROMPT },
+        { id: 'completion', name: 'Completion', tone: 2, reading: COMPLETION },
+      ],
+    },
+    {
+      id: 'cost',
+      title: 'Cost',
+      note: 'as far as prices are known',
+      kind: 'bars',
+      empty: 'No cost is known',
+      axis: (value) => shortMoney(String(value)),
+      grouped: COST,
+      plain: [{ id: 'cost', name: 'US dollars', tone: 3, reading: COST }],
+    },
+  ]
+}
+
+/** Marks of a failed reading come from the failures of the same bucket and group. */
+interface WithFailures extends Figures {
+  failed?: number
+}
+
+const failedIn = (of: WithFailures): number => of.failed ?? 0
+const COUNT: Reading = { read: ({ run_count }) => run_count, text: counts }
+const WITHOUT_ERROR: Reading = {
+  read: (of: WithFailures) => of.run_count - failedIn(of),
+  text: counts,
+  clauses: () => ['neq(status, "error")'],
+}
+const FAILURES: Reading = { read: failedIn, text: counts, clauses: () => [FAILED] }
+const ERROR_RATE: Reading = {
+  read: ({ error_rate }) => error_rate,
+  text: (value) => shareText(Number(value)),
+  clauses: () => [FAILED],
+}
+const PROMPT: Reading = { read: ({ prompt_tokens }) => prompt_tokens, text: counts }
+const COMPLETION: Reading = { read: ({ completion_tokens }) => completion_tokens, text: counts }
+const COST: Reading = { read: ({ total_cost }) => total_cost, text: money }
+
+const latency = (name: 'latency_p50' | 'latency_p99'): Reading => ({
+  read: (of) => of[name],
+  text: seconds,
+  clauses: (value) => [slowerClause('latency', value)],
+})
+
+/** The first token of a trace may be that of any run below its root, which no filter names. */
+const firstToken = ({ subject }: Selection, name: 'first_token_p50' | 'first_token_p99'): Reading => ({
+  read: (of) => of[name],
+  text: seconds,
+  ...(subject !== 'traces' && { clauses: (value: number) => [slowerClause('ttft', value)] }),
+})
+
+function markOf(
+  { selection }: ChartData,
+  bucket: Bucket,
+  { reading, group }: Source,
+  figures: WithFailures,
+): Mark | undefined {
+  const value = reading.read(figures)
+  if (value === null || value === undefined) return undefined
+  const clauses = [
+    ...(group === undefined ? [] : [groupClause(selection.group, group)]),
+    ...(reading.clauses?.(Number(value)) ?? []),
+  ]
+  return { size: Number(value), text: reading.text(value), to: rowsPath(selection, bucket, clauses) }
+}
+
+function seriesOf(data: ChartData, source: Source): Series {
+  const { span, interval, figures } = data
+  const buckets = bucketsOf(span.from, span.to, interval)
+  const { group } = source
+  const isOwn = (one: { group: string | null }): boolean => (one.group ?? undefined) === group
+  const place = ({ start_time }: { start_time: string }): number => placeOf(start_time, span.from, interval)
+  const failed = new Map(
+    figures.failures.filter(isOwn).map((one) => [place(one), one.figures.run_count] as const),
+  )
+  const marks: (Mark | undefined)[] = buckets.map(() => undefined)
+  for (const one of figures.buckets.filter(isOwn)) {
+    const at = place(one)
+    const bucket = buckets[at]
+    if (bucket !== undefined)
+      marks[at] = markOf(data, bucket, source, { ...one.figures, failed: failed.get(at) ?? 0 })
+  }
+  const all =
+    group === undefined ? { ...figures.all, failed: figures.failed } : figures.groups.get(group)?.figures
+  const range = { start: span.from, end: span.to }
+  return {
+    id: source.id,
+    name: source.name,
+    tone: source.tone,
+    isDashed: source.isDashed ?? false,
+    marks,
+    whole: all && markOf(data, range, source, all),
+  }
+}
+
+function rowsOf(data: ChartData, first: number, last: number, clauses: readonly string[]): string {
+  const { selection, span, interval } = data
+  const buckets = bucketsOf(span.from, span.to, interval)
+  const [start = span.from, end = span.to] = [buckets[first]?.start, buckets[last]?.end]
+  return rowsPath(selection, { start, end }, clauses)
+}

@@ -1,0 +1,93 @@
+import type { Figures } from '../../../data/overview/figures.ts'
+import { groupClause, rowsPath, slowerClause } from '../../../data/overview/selection.ts'
+import { Swatch } from '../../../parts/chart/stacked-bars.tsx'
+import { countText, durationText, shortCount } from '../../../parts/format/numbers.ts'
+import { Money } from '../../../parts/money.tsx'
+import { Figure } from './chart-panel.tsx'
+import type { ChartData, Mark } from './charts.ts'
+import css from './overview.module.css'
+
+const HEADS = ['Runs', 'Failed', 'p50', 'p99', 'First token p50', 'Tokens', 'Cost'] as const
+
+function GroupRow({
+  data: { selection, span },
+  name,
+  group: { figures, failed },
+  place,
+}: {
+  data: ChartData
+  name: string
+  group: { figures: Figures; failed: number | undefined }
+  place: number
+}) {
+  const range = { start: span.from, end: span.to }
+  const rows = (...clauses: string[]): string =>
+    rowsPath(selection, range, [groupClause(selection.group, name), ...clauses])
+  const time = (field: 'latency' | 'ttft', value: number | null): Mark | undefined => {
+    if (value === null) return undefined
+    const isNamed = field === 'latency' || selection.subject !== 'traces'
+    const to = isNamed ? rows(slowerClause(field, value)) : rows()
+    return { size: value, text: durationText(Math.round(value * 1e6)), to }
+  }
+  const count = (size: number, to: string): Mark => ({ size, text: countText(size), to })
+  const marks = [
+    count(figures.run_count, rows()),
+    failed === undefined ? undefined : count(failed, rows('eq(status, "error")')),
+    time('latency', figures.latency_p50),
+    time('latency', figures.latency_p99),
+    time('ttft', figures.first_token_p50),
+  ]
+  return (
+    <tr>
+      <th scope="row">
+        <span className={css['name']}>
+          <Swatch series={place} />
+          {name}
+        </span>
+      </th>
+      {marks.map((mark, at) => (
+        <td key={HEADS[at]} className={css['number']}>
+          <Figure mark={mark} />
+        </td>
+      ))}
+      <td className={css['number']}>{shortCount(figures.total_tokens)}</td>
+      <td className={css['number']}>
+        <Money value={figures.total_cost} />
+      </td>
+    </tr>
+  )
+}
+
+/** The groups in the whole range, the largest first. */
+export function GroupTable({ data }: { data: ChartData }) {
+  const { selection, figures } = data
+  if (figures.groups.size === 0)
+    return <p className={css['note']}>No run of this range has a value to be grouped by.</p>
+  return (
+    <section aria-label="Groups">
+      <div className={css['scroll']} tabIndex={0} role="region" aria-label="Figures of the groups">
+        <table className={css['table']}>
+          <thead>
+            <tr>
+              <th scope="col">Group</th>
+              {HEADS.map((name) => (
+                <th key={name} scope="col" className={css['number']}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {[...figures.groups].map(([name, group], place) => (
+              <GroupRow key={name} {...{ data, name, group, place }} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p className={css['note']}>
+        {selection.group === 'tag' && 'A run with several tags is in several groups. '}
+        At most the 8 largest groups are shown; runs without a value are in none.
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,174 @@
+import { useMemo, useState } from 'react'
+import { bucketsOf, intervalOf } from '../../../data/overview/buckets.ts'
+import { useFigures, useFirstStart } from '../../../data/overview/queries.ts'
+import {
+  type ATTRIBUTES,
+  type GroupBy,
+  groupByOf,
+  metadataKeyOf,
+  type Selection,
+  SUBJECTS,
+} from '../../../data/overview/selection.ts'
+import { Field, Select } from '../../../parts/controls.tsx'
+import { Empty, Failure, Loaded, Skeleton } from '../../../parts/states.tsx'
+import { setParam, setParams, useParam } from '../../../router/location.ts'
+import { textParam, wordParam } from '../../../router/params.ts'
+import { ChartPanel } from './chart-panel.tsx'
+import { type ChartData, chartsOf } from './charts.ts'
+import { GroupTable } from './group-table.tsx'
+import css from './overview.module.css'
+import { Totals } from './totals.tsx'
+
+const SUBJECT = wordParam('of', SUBJECTS)
+const GROUP = textParam('by')
+const METADATA = 'metadata'
+
+const SUBJECT_NAMES = [
+  ['traces', 'Traces'],
+  ['llm', 'Model calls'],
+  ['tool', 'Tool calls'],
+  ['all', 'All runs'],
+] as const
+const GROUP_NAMES = [
+  ['', 'Not grouped'],
+  ['model', 'By model'],
+  ['name', 'By name'],
+  ['tag', 'By tag'],
+  ['run_type', 'By type'],
+  [METADATA, 'By metadata'],
+] as const satisfies readonly (readonly [(typeof ATTRIBUTES)[number] | '' | 'metadata', string])[]
+
+/** Models are known of model calls only. */
+function subjectOf(subject: Selection['subject'], group: GroupBy): Selection['subject'] {
+  return group === 'model' && subject === 'traces' ? 'llm' : subject
+}
+
+const MINUTE_MS = 60_000
+
+/** The range whose figures are shown: without a start from the first run on, without an end to the next whole minute. */
+function spanOf(from: string | null | undefined, to: string): { from: string; to: string } | undefined {
+  if (from === null || from === undefined) return undefined
+  const end = to === '' ? new Date((Math.floor(Date.now() / MINUTE_MS) + 1) * MINUTE_MS).toISOString() : to
+  const start = new Date(Math.floor(Date.parse(from) / 1000) * 1000).toISOString()
+  return start < end ? { from: start, to: end } : undefined
+}
+
+/** Figures of a project in time, each of which opens the runs that it is about. */
+export function Overview({
+  project,
+  filter,
+  since,
+  until,
+}: {
+  project: string
+  filter: string
+  /** ISO times; '' for no limit. */
+  since: string
+  until: string
+}) {
+  const group = groupByOf(useParam(GROUP))
+  const subject = subjectOf(useParam(SUBJECT), group)
+  const first = useFirstStart(project)
+  const from = since === '' ? first.data : since
+  const span = useMemo(() => spanOf(from, until), [from, until])
+  const interval = useMemo(() => span && intervalOf(span.from, span.to), [span])
+  const selection = useMemo(() => ({ project, filter, subject, group }), [project, filter, subject, group])
+  const figures = useFigures(selection, span, interval)
+  if (first.error !== null) return <Failure error={first.error} retry={() => void first.refetch()} />
+  if (first.data === undefined) return <Skeleton />
+  if (span === undefined)
+    return first.data === null ? (
+      <Empty title="No run has arrived yet" />
+    ) : (
+      <Empty title="The range ends before it begins" />
+    )
+  return (
+    <div className={css['page']} tabIndex={0} role="region" aria-label="Overview" data-scrolls="true">
+      <Choices subject={subject} group={group} />
+      <Loaded from={figures}>
+        {(data) => <Figures data={data} isOld={figures.isPlaceholderData || figures.error !== null} />}
+      </Loaded>
+    </div>
+  )
+}
+
+function Choices({ subject, group }: { subject: Selection['subject']; group: GroupBy }) {
+  const [isKeyAsked, askKey] = useState(false)
+  const key = metadataKeyOf(group)
+  const isByKey = key !== undefined || isKeyAsked
+  const subjects = SUBJECT_NAMES.filter(([name]) => group !== 'model' || name !== 'traces')
+  return (
+    <div className={css['choices']}>
+      <Select
+        label="Subject"
+        value={subject}
+        options={subjects}
+        onChange={(word) => setParam(SUBJECT, word)}
+      />
+      <Select
+        label="Group"
+        value={isByKey ? METADATA : (group as (typeof ATTRIBUTES)[number] | '')}
+        options={GROUP_NAMES}
+        onChange={(word) => {
+          askKey(word === METADATA)
+          setParam(GROUP, word === METADATA ? '' : word)
+        }}
+      />
+      {isByKey && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            const asked = String(new FormData(event.currentTarget).get('key') ?? '').trim()
+            if (asked !== '') setParam(GROUP, `metadata.${asked}`)
+          }}
+        >
+          <Field
+            name="key"
+            aria-label="Key of the metadata"
+            placeholder="Key, then Enter"
+            defaultValue={key}
+          />
+        </form>
+      )}
+    </div>
+  )
+}
+
+function Figures({ data, isOld }: { data: ChartData; isOld: boolean }) {
+  const [at, move] = useState<number | undefined>()
+  const charts = useMemo(() => chartsOf(data), [data])
+  const { span, interval } = data
+  const buckets = useMemo(() => bucketsOf(span.from, span.to, interval), [span, interval])
+  const select = (first: number, last: number): void => {
+    move(undefined)
+    setParams({ t: undefined, from: buckets[first]?.start, to: buckets[last]?.end }, { step: true })
+  }
+  if (data.figures.all.run_count === 0)
+    return (
+      <Empty title="Nothing fits the filter in this range">
+        <p>Choose a longer range, or remove a part of the filter.</p>
+      </Empty>
+    )
+  return (
+    <div className={css['figures']} aria-busy={isOld}>
+      <Totals data={data} />
+      {data.selection.group !== '' && <GroupTable data={data} />}
+      <div className={css['charts']}>
+        {charts.map((chart) => (
+          <ChartPanel key={chart.id} {...{ chart, buckets, interval, at, move, select }} />
+        ))}
+      </div>
+      <p className={css['note']}>
+        A bar is {interval.text.replace(/(\d+)(\w)/, (_, n: string, unit: string) => lengthText(n, unit))}. A
+        bar opens its runs; a point of a percentile opens those that took as long or longer. Drag over a chart
+        to choose a range. Hours and days are those of UTC.
+      </p>
+    </div>
+  )
+}
+
+const UNIT_NAMES: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 'hour', d: 'day' }
+
+function lengthText(count: string, unit: string): string {
+  return `${count} ${UNIT_NAMES[unit] ?? unit}${count === '1' ? '' : 's'}`
+}

@@ -1,0 +1,86 @@
+import { lazy, Suspense } from 'react'
+import { useProject } from '../../data/projects.ts'
+import { Tabs } from '../../parts/controls.tsx'
+import { countText, shareText, shortCount } from '../../parts/format/numbers.ts'
+import { useKeys } from '../../parts/keys.ts'
+import { Money } from '../../parts/money.tsx'
+import { Failure, Skeleton } from '../../parts/states.tsx'
+import { useParam } from '../../router/location.ts'
+import type { PathParams } from '../../router/match.ts'
+import { withParams, wordParam } from '../../router/params.ts'
+import { Bar, useShown } from './bar.tsx'
+import css from './project.module.css'
+import { RunsView } from './runs-view.tsx'
+import { ThreadTable } from './thread-table.tsx'
+
+const Overview = lazy(() =>
+  import('./overview/overview.tsx').then(({ Overview: view }) => ({ default: view })),
+)
+
+const VIEWS = ['traces', 'runs', 'threads', 'overview'] as const
+type View = (typeof VIEWS)[number]
+const NAMES: Readonly<Record<View, string>> = {
+  traces: 'Traces',
+  runs: 'All runs',
+  threads: 'Threads',
+  overview: 'Overview',
+}
+const VIEW = wordParam('view', VIEWS)
+const KEYS = { '/': () => document.querySelector<HTMLElement>('#filter')?.focus() }
+
+function Head({ id, view }: { id: string; view: View }) {
+  const project = useProject(id)
+  const { data } = project
+  if (data === undefined && project.error !== null) return <Failure error={project.error} />
+  const tabs = VIEWS.map((name) => ({
+    to: `/projects/${id}${withParams(location.search, { view: VIEW.write(name) })}`,
+    text: NAMES[name],
+    isCurrent: view === name,
+  }))
+  return (
+    <div className={css['head']}>
+      <div className={css['title']}>
+        <h1>{data?.name ?? ' '}</h1>
+        {data !== undefined && (
+          <p className={css['facts']}>
+            {countText(data.trace_count)} traces · {countText(data.run_count)} runs · errors{' '}
+            {shareText(data.error_rate)} · {shortCount(data.total_tokens)} tokens ·{' '}
+            <Money value={data.total_cost} estimated={data.estimated_cost} />
+          </p>
+        )}
+      </div>
+      <Tabs label="Views of the project" tabs={tabs} />
+    </div>
+  )
+}
+
+/** A project: its traces or all of its runs, filtered; its threads; or its figures in time. */
+export function Project({ params }: { params: PathParams }) {
+  const id = params['id'] ?? ''
+  const view = useParam(VIEW)
+  const shown = useShown()
+  const { filter, since, until } = shown
+  useKeys(KEYS)
+  return (
+    <div className={css['page']}>
+      <Head id={id} view={view} />
+      {(view === 'traces' || view === 'runs') && (
+        <RunsView project={id} isRoot={view === 'traces'} shown={shown} />
+      )}
+      {view === 'threads' && (
+        <>
+          <Bar project={id} isRoot shown={shown} />
+          <ThreadTable query={{ project: id, filter, since, until }} />
+        </>
+      )}
+      {view === 'overview' && (
+        <>
+          <Bar project={id} isRoot={false} shown={shown} />
+          <Suspense fallback={<Skeleton />}>
+            <Overview project={id} {...{ filter, since, until }} />
+          </Suspense>
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,203 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
+import type { LiveRuns } from '../../data/live/live-runs.ts'
+import type { ListedRun } from '../../data/run-pages.ts'
+import { type RunQuery, useRuns } from '../../data/runs.ts'
+import { Button } from '../../parts/controls.tsx'
+import { useKeys } from '../../parts/keys.ts'
+import { rowHeight } from '../../parts/row-height.ts'
+import { Snippets } from '../../parts/snippets.tsx'
+import { Empty, Failure, Skeleton } from '../../parts/states.tsx'
+import { navigate } from '../../router/location.ts'
+import { type Column, layoutOf, pathOf } from './columns.tsx'
+import css from './project.module.css'
+import { RunRow } from './run-row.tsx'
+
+const OVERSCAN = 12
+const MOST_COUNTED = 100
+
+/** "12 new ↑" while new runs are held back. */
+function NewRuns({ live, show }: { live: LiveRuns; show(): void }) {
+  if (live.waiting === 0) return null
+  const count = live.waiting >= MOST_COUNTED ? `${MOST_COUNTED} or more` : live.waiting
+  return (
+    <div className={css['news']} role="status">
+      <Button onClick={show}>{count} new ↑</Button>
+    </div>
+  )
+}
+
+function NoRuns({ query }: { query: RunQuery }) {
+  if (query.filter !== '' || query.since !== '' || query.until !== '' || query.isRoot)
+    return (
+      <Empty
+        title={
+          query.filter === '' && query.since === '' && query.until === ''
+            ? 'No trace has arrived yet'
+            : 'No run fits the filter'
+        }
+      />
+    )
+  return (
+    <Empty title="No run has arrived yet">
+      <Snippets />
+    </Empty>
+  )
+}
+
+interface RunTableProps {
+  query: RunQuery
+  columns: readonly Column[]
+  live: LiveRuns
+  /** Ids of the runs that are ticked for comparing. */
+  ticked: readonly string[]
+  tick(id: string): void
+}
+
+/** The runs of a project, newest first; scrolling near the end loads the next page. */
+export function RunTable({ query, ...shared }: RunTableProps) {
+  const list = useRuns(query)
+  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = list
+  const runs = useMemo(() => data?.pages.flatMap((page) => page.runs) ?? [], [data])
+  if (data === undefined)
+    return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />
+  if (runs.length === 0) return <NoRuns query={query} />
+  return (
+    <Rows
+      {...shared}
+      runs={runs}
+      isMore={hasNextPage}
+      more={() => {
+        if (!isFetchingNextPage) void fetchNextPage()
+      }}
+    />
+  )
+}
+
+function Columns({ columns }: { columns: readonly Column[] }) {
+  return (
+    <div role="row" className={`${css['row']} ${css['columns']}`}>
+      <span role="columnheader">
+        <span className="out-of-sight">Ticked</span>
+      </span>
+      {columns.map(({ id, name, title, isNumber = false }) => (
+        <span key={id} role="columnheader" title={title} className={isNumber ? css['number'] : undefined}>
+          {name === '' ? <span className="out-of-sight">{title}</span> : name}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+interface RowsProps extends Omit<RunTableProps, 'query'> {
+  runs: readonly ListedRun[]
+  isMore: boolean
+  more(): void
+}
+
+/** The row marked with the keyboard, and the keys of the list. */
+function useMark(
+  runs: readonly ListedRun[],
+  { scrollTo, tick }: { scrollTo(place: number): void; tick(id: string): void },
+) {
+  const [marked, mark] = useState<string | undefined>()
+  const place = marked === undefined ? -1 : runs.findIndex(({ id }) => id === marked)
+  const step = (by: number): void => {
+    const next = Math.max(0, Math.min(place + by, runs.length - 1))
+    mark(runs[next]?.id)
+    scrollTo(next)
+  }
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    Enter: () => {
+      const run = runs[place]
+      if (run !== undefined) navigate(pathOf(run))
+    },
+    x: () => marked !== undefined && tick(marked),
+    Escape: () => mark(undefined),
+  })
+  return { marked, unmark: () => mark(undefined) }
+}
+
+/** Whether the list is in use: the pointer or the focus is in it, it is scrolled, or a row is marked. */
+export function isListUsed(): boolean {
+  const list = document.querySelector('#runs')
+  if (list === null) return false
+  const isMarked = list.querySelector('[data-marked="true"]') !== null
+  return list.matches(':hover') || list.contains(document.activeElement) || list.scrollTop > 0 || isMarked
+}
+
+function DrawnRows({
+  runs,
+  places,
+  marked,
+  ticked,
+  ...rest
+}: Pick<RowsProps, 'runs' | 'columns' | 'ticked' | 'tick'> & {
+  places: readonly number[]
+  marked: string | undefined
+}) {
+  return places.map((index) => {
+    const run = runs[index]
+    if (run === undefined) return null
+    const [isMarked, isTicked] = [run.id === marked, ticked.includes(run.id)]
+    return <RunRow key={run.id} {...rest} {...{ run, index, isMarked, isTicked }} />
+  })
+}
+
+function Rows({ runs, columns, live, ticked, tick, isMore, more }: RowsProps) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: runs.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: rowHeight,
+    overscan: OVERSCAN,
+    paddingStart: rowHeight(),
+  })
+  const { marked, unmark } = useMark(runs, {
+    scrollTo: (place) => virtual.scrollToIndex(place),
+    tick,
+  })
+  const rows = virtual.getVirtualItems()
+  const last = rows.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (isMore && last >= runs.length - OVERSCAN * 2) more()
+  })
+  const show = (): void => {
+    live.show()
+    unmark()
+    scroller.current?.scrollTo({ top: 0 })
+  }
+  const { template, minWidth } = layoutOf(columns)
+  const style = { '--columns': template, '--width': minWidth } as CSSProperties
+  return (
+    <div className={css['list']}>
+      <NewRuns live={live} show={show} />
+      <div
+        id="runs"
+        ref={scroller}
+        className={css['table']}
+        style={style}
+        tabIndex={0}
+        role="region"
+        aria-label="Runs"
+      >
+        <div
+          role="table"
+          aria-label="Runs"
+          aria-rowcount={isMore ? -1 : runs.length + 1}
+          style={{ height: virtual.getTotalSize(), position: 'relative' }}
+        >
+          <Columns columns={columns} />
+          <div
+            role="rowgroup"
+            style={{ position: 'absolute', inset: 0, top: rows[0]?.start ?? 0, bottom: 'auto' }}
+          >
+            <DrawnRows {...{ runs, columns, marked, ticked, tick }} places={rows.map(({ index }) => index)} />
+          </div>
+        </div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,103 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import { useLiveRuns } from '../../data/live/live-runs.ts'
+import { runsOf } from '../../data/run-pages.ts'
+import { cachedPages, type RunQuery } from '../../data/runs.ts'
+import { Button, IconButton } from '../../parts/controls.tsx'
+import { readKept, writeKept } from '../../parts/preferences.ts'
+import { navigate, setParam, setParams, useParam } from '../../router/location.ts'
+import { textParam } from '../../router/params.ts'
+import { Bar, type Shown } from './bar.tsx'
+import { ColumnDialog } from './column-dialog.tsx'
+import { readColumns, writeColumns } from './column-ids.ts'
+import { columnOf } from './columns.tsx'
+import { LiveMark } from './live-mark.tsx'
+import css from './project.module.css'
+import { isListUsed, RunTable } from './run-table.tsx'
+
+const COLUMNS = textParam('cols')
+
+/** The columns of the address. Those that this browser chose last are written into an address that names none. */
+function useColumnIds(): readonly string[] {
+  const text = useParam(COLUMNS)
+  useEffect(() => {
+    const kept = readKept('columns')
+    if (text === '' && kept !== '') setParam(COLUMNS, kept)
+  }, [text])
+  return useMemo(() => readColumns(text), [text])
+}
+
+function ColumnButton({ query, ids }: { query: RunQuery; ids: readonly string[] }) {
+  const [isOpen, setOpen] = useState(false)
+  const queries = useQueryClient()
+  const metadataKeys = (): string[] => {
+    const runs = runsOf(cachedPages(queries, query))
+    return [...new Set(runs.flatMap(({ extra }) => Object.keys(extra?.['metadata'] ?? {})))].sort()
+  }
+  return (
+    <>
+      <Button look="plain" icon="columns" onClick={() => setOpen(true)}>
+        Columns
+      </Button>
+      {isOpen && (
+        <ColumnDialog
+          ids={ids}
+          metadataKeys={metadataKeys()}
+          change={(next) => {
+            const text = writeColumns(next)
+            writeKept('columns', text ?? '')
+            setParams({ cols: text })
+          }}
+          close={() => setOpen(false)}
+        />
+      )}
+    </>
+  )
+}
+
+const MOST_TICKED = 2
+
+/** The actions on ticked runs: comparing two. */
+function TickedRuns({ ticked, clear }: { ticked: readonly string[]; clear(): void }) {
+  const [a, b] = ticked
+  if (a === undefined) return null
+  return (
+    <span className={css['ticked']} role="status">
+      {b === undefined ? (
+        'Tick another run to compare'
+      ) : (
+        <Button look="primary" onClick={() => navigate(`/compare?a=${a}&b=${b}`)}>
+          Compare the two
+        </Button>
+      )}
+      <IconButton icon="close" label="Clear the ticks" onClick={clear} />
+    </span>
+  )
+}
+
+/** The traces of a project, or all of its runs. */
+export function RunsView({ project, isRoot, shown }: { project: string; isRoot: boolean; shown: Shown }) {
+  const { filter, since, until } = shown
+  const query: RunQuery = useMemo(
+    () => ({ project, filter, isRoot, since, until }),
+    [project, filter, isRoot, since, until],
+  )
+  const ids = useColumnIds()
+  const columns = useMemo(() => ids.map(columnOf), [ids])
+  const [ticked, setTicked] = useState<readonly string[]>([])
+  const tick = (run: string): void =>
+    setTicked(
+      ticked.includes(run) ? ticked.filter((one) => one !== run) : [...ticked, run].slice(-MOST_TICKED),
+    )
+  const live = useLiveRuns(query, isListUsed)
+  return (
+    <>
+      <Bar project={project} isRoot={isRoot} shown={shown}>
+        <TickedRuns ticked={ticked} clear={() => setTicked([])} />
+        <ColumnButton query={query} ids={ids} />
+        <LiveMark state={live.state} />
+      </Bar>
+      <RunTable {...{ query, columns, live, ticked, tick }} />
+    </>
+  )
+}

@@ -1,0 +1,103 @@
+import { useMemo } from 'react'
+import { type ListedThread, type ThreadQuery, useThreads } from '../../data/threads.ts'
+import { Button } from '../../parts/controls.tsx'
+import { countText, durationText, shortCount } from '../../parts/format/numbers.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Money } from '../../parts/money.tsx'
+import { Empty, Failure, Skeleton } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Link } from '../../router/link.tsx'
+import css from './threads.module.css'
+
+const COLUMNS: readonly (readonly [string, string, boolean?])[] = [
+  ['Thread', 'Id of the thread: thread_id, session_id or conversation_id of the metadata'],
+  ['First input', 'The beginning of what went into the first turn'],
+  ['Last output', 'The beginning of what came out of the last turn'],
+  ['Turns', 'Traces of the thread', true],
+  ['Last turn', 'When the last turn started', true],
+  ['p50', 'Median of the time that a turn took', true],
+  ['Tokens', 'Prompt and completion tokens of all turns', true],
+  ['Cost', 'Dollars, as far as the prices are known', true],
+]
+
+const micros = (seconds: number | null): number | undefined =>
+  seconds === null ? undefined : Math.round(seconds * 1e6)
+
+function Row({ thread, project }: { thread: ListedThread; project: string }) {
+  const { thread_id, num_errored_turns: failed } = thread
+  return (
+    <tr>
+      <td className={css['name']}>
+        <Link to={`/threads/${encodeURIComponent(thread_id)}?project=${project}`}>{thread_id}</Link>
+      </td>
+      <td className={css['text']}>{thread.first_inputs}</td>
+      <td className={css['text']}>{thread.last_outputs}</td>
+      <td className={css['number']}>
+        {failed > 0 && (
+          <span className={css['failed']} title={`${failed} failed`}>
+            <Icon name="error" label={`${failed} failed`} /> {failed} of{' '}
+          </span>
+        )}
+        {countText(thread.count)}
+      </td>
+      <td className={css['number']}>
+        <Time time={thread.max_start_time} />
+      </td>
+      <td className={css['number']}>{durationText(micros(thread.latency_p50))}</td>
+      <td className={css['number']} title={countText(thread.total_tokens)}>
+        {shortCount(thread.total_tokens)}
+      </td>
+      <td className={css['number']}>
+        <Money value={thread.total_cost === null ? null : String(thread.total_cost)} />
+      </td>
+    </tr>
+  )
+}
+
+const SNIPPET = 'langsmith_extra={"metadata": {"thread_id": "customer-42"}}'
+
+/** The threads of a project, latest activity first. */
+export function ThreadTable({ query }: { query: ThreadQuery }) {
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useThreads(query)
+  const threads = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
+  if (data === undefined)
+    return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />
+  if (threads.length === 0)
+    return (
+      <Empty
+        title={query.filter === '' && query.since === '' ? 'No thread yet' : 'No thread fits the filter'}
+      >
+        <p>Traces whose metadata has the same thread_id are the turns of one thread:</p>
+        <pre className={css['snippet']} tabIndex={0}>
+          {SNIPPET}
+        </pre>
+      </Empty>
+    )
+  return (
+    <div className={css['scroll']} tabIndex={0} role="region" aria-label="Threads">
+      <table className={css['table']}>
+        <thead>
+          <tr>
+            {COLUMNS.map(([name, title, isNumber = false]) => (
+              <th key={name} scope="col" title={title} className={isNumber ? css['number'] : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {threads.map((thread) => (
+            <Row key={thread.thread_id} thread={thread} project={query.project} />
+          ))}
+        </tbody>
+      </table>
+      {hasNextPage && (
+        <p className={css['more']}>
+          <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show more threads
+          </Button>
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,89 @@
+import { type FormEvent, useState } from 'react'
+import { useSession } from '../../../data/session.ts'
+import { type KeyKind, useKeyChanges } from '../../../data/settings/keys.ts'
+import { Button, CopyButton, Field, Select } from '../../../parts/controls.tsx'
+import { Dialog } from '../../../parts/dialog.tsx'
+import { isoOfLocal } from '../../../parts/format/times.ts'
+import { Failure } from '../../../parts/states.tsx'
+import { ROLE_OPTIONS, type RoleName } from '../role-names.ts'
+import css from '../settings.module.css'
+import { readWorkspaces, WorkspaceChoice } from '../workspace-choice.tsx'
+
+/** The new key, shown until the dialog is closed, and never again. */
+function CreatedKey({ text, close }: { text: string; close(): void }) {
+  return (
+    <>
+      <p>Copy the key now: it is shown only this once, and only its hash is stored.</p>
+      <div className={css['secret']}>
+        <code>{text}</code>
+        <CopyButton text={text} label="Copy the key" />
+      </div>
+      <div className={css['actions']}>
+        <Button look="primary" onClick={close}>
+          Done
+        </Button>
+      </div>
+    </>
+  )
+}
+
+/** The form of a new key; then the key, once. */
+export function KeyDialog({ kind, close }: { kind: KeyKind; close(): void }) {
+  const { create } = useKeyChanges(kind)
+  const { data: session } = useSession()
+  const [role, setRole] = useState<RoleName>(kind === 'service' ? 'user' : (session?.role ?? 'user'))
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const expires_at = isoOfLocal(form.get('expires_at'))
+    create.mutate({
+      description: String(form.get('description') ?? ''),
+      role,
+      read_only: form.has('read_only'),
+      workspaces: readWorkspaces(form),
+      ...(expires_at !== '' && { expires_at }),
+    })
+  }
+  const title = kind === 'service' ? 'New service key' : 'New personal token'
+  if (create.data !== undefined)
+    return (
+      <Dialog title={title} close={close}>
+        <CreatedKey text={create.data.key} close={close} />
+      </Dialog>
+    )
+  return (
+    <Dialog title={title} close={close}>
+      <form className={css['form']} aria-label={title} onSubmit={submit}>
+        <label className={css['wide']}>
+          Name, for whom or what it is
+          <Field name="description" required maxLength={256} autoFocus />
+        </label>
+        <label>
+          Role
+          <Select label="Role" value={role} options={ROLE_OPTIONS} onChange={(word) => setRole(word)} />
+        </label>
+        <label>
+          Expires; empty is never
+          <Field name="expires_at" type="datetime-local" step={1} />
+        </label>
+        <label className={css['check']}>
+          <input type="checkbox" name="read_only" /> May only read
+        </label>
+        <WorkspaceChoice workspaces={session?.workspaces ?? []} />
+        {create.error !== null && (
+          <div className={css['wide']}>
+            <Failure error={create.error} />
+          </div>
+        )}
+        <div className={`${css['wide']} ${css['actions']}`}>
+          <Button type="submit" look="primary" disabled={create.isPending}>
+            Create
+          </Button>
+          <Button look="plain" onClick={close}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

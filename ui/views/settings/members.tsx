@@ -1,0 +1,154 @@
+import { type FormEvent, useState } from 'react'
+import type { MemberRead } from '../../api/platform.gen.ts'
+import { usePermission, useSession } from '../../data/session.ts'
+import { useMemberChanges, useMembers } from '../../data/settings/organization.ts'
+import { Button, Field, IconButton, Select } from '../../parts/controls.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure, Loaded } from '../../parts/states.tsx'
+import { Confirm } from './confirm.tsx'
+import { ROLE_OPTIONS, type RoleName } from './role-names.ts'
+import { Locked, Section } from './section.tsx'
+import css from './settings.module.css'
+import { Table } from './table.tsx'
+import { readWorkspaces, WorkspaceChoice } from './workspace-choice.tsx'
+
+function MemberDialog({ member, close }: { member: MemberRead | undefined; close(): void }) {
+  const { add, change } = useMemberChanges()
+  const { data: session } = useSession()
+  const [role, setRole] = useState<RoleName>(member?.role ?? 'user')
+  const { error, isPending } = member === undefined ? add : change
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const full_name = String(form.get('full_name') ?? '').trim() || null
+    const common = { full_name, role, workspace_ids: readWorkspaces(form) }
+    if (member === undefined)
+      add.mutate({ ...common, email: String(form.get('email') ?? '') }, { onSuccess: close })
+    else change.mutate({ ...common, user_id: member.user_id }, { onSuccess: close })
+  }
+  const title = member === undefined ? 'New member' : `Change ${member.email}`
+  return (
+    <Dialog title={title} close={close}>
+      <form className={css['form']} aria-label={title} onSubmit={submit}>
+        {member === undefined && (
+          <label className={css['wide']}>
+            Email
+            <Field name="email" type="email" required maxLength={320} autoFocus />
+          </label>
+        )}
+        <label>
+          Full name
+          <Field name="full_name" maxLength={256} defaultValue={member?.full_name ?? ''} />
+        </label>
+        <label>
+          Role
+          <Select label="Role" value={role} options={ROLE_OPTIONS} onChange={(word) => setRole(word)} />
+        </label>
+        <WorkspaceChoice workspaces={session?.workspaces ?? []} chosen={member?.workspace_ids ?? null} />
+        {error !== null && (
+          <div className={css['wide']}>
+            <Failure error={error} />
+          </div>
+        )}
+        <div className={`${css['wide']} ${css['actions']}`}>
+          <Button type="submit" look="primary" disabled={isPending}>
+            Save
+          </Button>
+          <Button look="plain" onClick={close}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function RemoveDialog({ member, close }: { member: MemberRead; close(): void }) {
+  const { remove } = useMemberChanges()
+  return (
+    <Confirm
+      title={`Remove ${member.email}`}
+      action="Remove the member"
+      change={remove}
+      confirm={() => remove.mutate(member.user_id, { onSuccess: close })}
+      close={close}
+    >
+      The personal tokens of this member are revoked. Service keys stay.
+    </Confirm>
+  )
+}
+
+type Opened = { form: MemberRead | undefined } | { removed: MemberRead }
+
+function MemberRow({
+  member,
+  reason,
+  open,
+}: {
+  member: MemberRead
+  reason: string | undefined
+  open(opened: Opened): void
+}) {
+  const { data: session } = useSession()
+  const { email, full_name, role, workspace_ids } = member
+  const names = workspace_ids?.map(
+    (id) => session?.workspaces.find((one) => one.id === id)?.display_name ?? id,
+  )
+  const button = (label: string) => ({ label: reason ?? `${label} ${email}`, disabled: reason !== undefined })
+  return (
+    <tr>
+      <th scope="row">
+        {full_name ?? email}
+        {full_name !== null && <small className={css['part']}>{email}</small>}
+      </th>
+      <td>{role}</td>
+      <td>{names?.join(', ') ?? 'all'}</td>
+      <td className={css['buttons']}>
+        <IconButton icon="edit" {...button('Change')} onClick={() => open({ form: member })} />
+        <IconButton icon="close" {...button('Remove')} onClick={() => open({ removed: member })} />
+      </td>
+    </tr>
+  )
+}
+
+/** The members of the organization: list, add, change, remove. */
+export function Members() {
+  const reading = usePermission('organization:read')
+  const { reason } = usePermission('organization:manage')
+  const found = useMembers(reading.isAllowed)
+  const [opened, open] = useState<Opened>()
+  const button = (
+    <Button
+      icon="plus"
+      disabled={reason !== undefined}
+      title={reason}
+      onClick={() => open({ form: undefined })}
+    >
+      Add a member
+    </Button>
+  )
+  const close = (): void => open(undefined)
+  return (
+    <Section
+      title="Members"
+      about="People of the organization. What a role may do is under Roles; a member signs in with a personal token."
+      action={button}
+    >
+      {reading.isAllowed ? (
+        <Loaded from={found}>
+          {(members) => (
+            <Table label="The members" columns={['Member', 'Role', 'Workspaces', '']}>
+              {members.map((member) => (
+                <MemberRow key={member.user_id} member={member} reason={reason} open={open} />
+              ))}
+            </Table>
+          )}
+        </Loaded>
+      ) : (
+        <Locked reason={reading.reason ?? ''} />
+      )}
+      {opened !== undefined && 'form' in opened && <MemberDialog member={opened.form} close={close} />}
+      {opened !== undefined && 'removed' in opened && <RemoveDialog member={opened.removed} close={close} />}
+    </Section>
+  )
+}

@@ -1,0 +1,146 @@
+import { type FormEvent, useState } from 'react'
+import { usePermission } from '../../data/session.ts'
+import { PROJECTS_PAGE, useRetention, useRetentionChange } from '../../data/settings/server.ts'
+import { Button, Field, IconButton } from '../../parts/controls.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { countText } from '../../parts/format/numbers.ts'
+import { Failure, Loaded } from '../../parts/states.tsx'
+import { Link } from '../../router/link.tsx'
+import { setParams, useParam } from '../../router/location.ts'
+import { textParam } from '../../router/params.ts'
+import { Section } from './section.tsx'
+import css from './settings.module.css'
+import { Table } from './table.tsx'
+
+const SEARCH = textParam('q')
+const FROM = textParam('from', '0')
+
+interface Project {
+  id: string
+  name: string
+  retention_days: number | null
+}
+
+function DaysDialog({ project, close }: { project: Project; close(): void }) {
+  const change = useRetentionChange()
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const days = Number(new FormData(event.currentTarget).get('days') ?? 0)
+    change.mutate({ id: project.id, days }, { onSuccess: close })
+  }
+  return (
+    <Dialog title={`Retention of ${project.name}`} close={close}>
+      <form className={css['form']} aria-label="Retention" onSubmit={submit}>
+        <label className={css['wide']}>
+          Delete runs so many days after they were received; 0 or empty keeps them
+          <Field
+            name="days"
+            type="number"
+            min={0}
+            max={36_500}
+            step={1}
+            defaultValue={project.retention_days ?? ''}
+            autoFocus
+          />
+        </label>
+        <p className={`${css['wide']} ${css['note']}`}>
+          A shorter time deletes older runs soon, and they cannot be restored. Counted usage stays.
+        </p>
+        {change.error !== null && (
+          <div className={css['wide']}>
+            <Failure error={change.error} />
+          </div>
+        )}
+        <div className={`${css['wide']} ${css['actions']}`}>
+          <Button type="submit" look="primary" disabled={change.isPending}>
+            Save
+          </Button>
+          <Button look="plain" onClick={close}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function Pages({ from, hasMore }: { from: number; hasMore: boolean }) {
+  const go = (offset: number): void => setParams({ from: offset === 0 ? undefined : String(offset) })
+  if (from === 0 && !hasMore) return null
+  return (
+    <div className={css['actions']}>
+      <Button disabled={from === 0} onClick={() => go(Math.max(0, from - PROJECTS_PAGE))}>
+        Newer
+      </Button>
+      <Button disabled={!hasMore} onClick={() => go(from + PROJECTS_PAGE)}>
+        Older
+      </Button>
+    </div>
+  )
+}
+
+function ProjectTable({ projects }: { projects: readonly Project[] }) {
+  const { reason } = usePermission('projects:create')
+  const [changed, change] = useState<Project>()
+  return (
+    <>
+      <Table label="Retention by project" columns={['Project', 'Runs are kept', '']}>
+        {projects.map((project) => (
+          <tr key={project.id}>
+            <th scope="row">
+              <Link to={`/projects/${project.id}`}>{project.name}</Link>
+            </th>
+            <td>
+              {project.retention_days === null ? 'for good' : `${countText(project.retention_days)} days`}
+            </td>
+            <td className={css['buttons']}>
+              <IconButton
+                icon="edit"
+                label={reason ?? `Change the retention of ${project.name}`}
+                disabled={reason !== undefined}
+                onClick={() => change(project)}
+              />
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {changed !== undefined && <DaysDialog project={changed} close={() => change(undefined)} />}
+    </>
+  )
+}
+
+/** After how many days the runs of each project are deleted. */
+export function Retention() {
+  const search = useParam(SEARCH)
+  const from = Math.max(0, Math.floor(Number(useParam(FROM)) || 0))
+  const found = useRetention(search, from)
+  const field = (
+    <Field
+      type="search"
+      aria-label="Search projects"
+      placeholder="Name of a project"
+      defaultValue={search}
+      onChange={({ target }) => setParams({ q: target.value || undefined, from: undefined })}
+    />
+  )
+  return (
+    <Section
+      title="Retention"
+      about="How long the runs of each project of this workspace are kept."
+      action={field}
+    >
+      <Loaded from={found}>
+        {(projects) => (
+          <>
+            {projects.length === 0 ? (
+              <p className={css['note']}>{search === '' ? 'No project yet.' : 'No project has this name.'}</p>
+            ) : (
+              <ProjectTable projects={projects.slice(0, PROJECTS_PAGE)} />
+            )}
+            <Pages from={from} hasMore={projects.length > PROJECTS_PAGE} />
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}

@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react'
+import { Tabs } from '../../parts/controls.tsx'
+import { useParam } from '../../router/location.ts'
+import { wordParam } from '../../router/params.ts'
+import { Audit } from './audit.tsx'
+import { Keys } from './keys/keys.tsx'
+import { Members } from './members.tsx'
+import { Retention } from './retention.tsx'
+import { Roles } from './roles.tsx'
+import { ServerFacts } from './server-facts.tsx'
+import css from './settings.module.css'
+import { Workspaces } from './workspaces.tsx'
+
+const VIEWS = ['keys', 'workspaces', 'members', 'roles', 'retention', 'audit', 'server'] as const
+type View = (typeof VIEWS)[number]
+const VIEW = wordParam('view', VIEWS)
+
+const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactNode]>> = {
+  keys: ['API keys', () => <Keys />],
+  workspaces: ['Workspaces', () => <Workspaces />],
+  members: ['Members', () => <Members />],
+  roles: ['Roles', () => <Roles />],
+  retention: ['Retention', () => <Retention />],
+  audit: ['Audit log', () => <Audit />],
+  server: ['Server', () => <ServerFacts />],
+}
+
+/** API keys, workspaces, members, roles, retention, the audit log, and facts about the server. */
+export function Settings() {
+  const view = useParam(VIEW)
+  const tabs = VIEWS.map((name) => ({
+    to: name === VIEWS[0] ? '/settings' : `/settings?view=${name}`,
+    text: SHOWN[name][0],
+    isCurrent: name === view,
+  }))
+  return (
+    <div className={css['page']}>
+      <h1>Settings</h1>
+      <div className={css['tabs']}>
+        <Tabs label="Settings" tabs={tabs} />
+      </div>
+      {SHOWN[view][1]()}
+    </div>
+  )
+}

@@ -1,0 +1,139 @@
+import { type FormEvent, useState } from 'react'
+import type { WorkspaceRead } from '../../api/platform.gen.ts'
+import { usePermission, useSession } from '../../data/session.ts'
+import { useWorkspaceChanges, useWorkspaces } from '../../data/settings/organization.ts'
+import { Button, Chip, CopyButton, Field, IconButton } from '../../parts/controls.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure, Loaded } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Link } from '../../router/link.tsx'
+import { Confirm } from './confirm.tsx'
+import { Locked, Section } from './section.tsx'
+import css from './settings.module.css'
+import { Table } from './table.tsx'
+
+const ALL_WORKSPACES = 'This needs a key of all workspaces'
+
+function NameDialog({ workspace, close }: { workspace: WorkspaceRead | undefined; close(): void }) {
+  const { save } = useWorkspaceChanges()
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const display_name = String(new FormData(event.currentTarget).get('name') ?? '')
+    save.mutate({ id: workspace?.id, display_name }, { onSuccess: close })
+  }
+  const title = workspace === undefined ? 'New workspace' : `Rename ${workspace.display_name}`
+  return (
+    <Dialog title={title} close={close}>
+      <form className={css['form']} aria-label={title} onSubmit={submit}>
+        <label className={css['wide']}>
+          Name
+          <Field name="name" required maxLength={128} defaultValue={workspace?.display_name} autoFocus />
+        </label>
+        {save.error !== null && (
+          <div className={css['wide']}>
+            <Failure error={save.error} />
+          </div>
+        )}
+        <div className={`${css['wide']} ${css['actions']}`}>
+          <Button type="submit" look="primary" disabled={save.isPending}>
+            Save
+          </Button>
+          <Button look="plain" onClick={close}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function DeleteDialog({ workspace, close }: { workspace: WorkspaceRead; close(): void }) {
+  const { remove } = useWorkspaceChanges()
+  return (
+    <Confirm
+      title={`Delete the workspace ${workspace.display_name}`}
+      action="Delete it"
+      change={remove}
+      confirm={() => remove.mutate(workspace.id, { onSuccess: close })}
+      close={close}
+    >
+      It can no longer be read or written. Its data stays on disk, and its usage stays in reports.
+    </Confirm>
+  )
+}
+
+type Opened = { name: WorkspaceRead | undefined } | { deleted: WorkspaceRead }
+
+function WorkspaceRow({ workspace, open }: { workspace: WorkspaceRead; open(opened: Opened): void }) {
+  const { reason } = usePermission('workspaces:manage')
+  const { data: session } = useSession()
+  const { id, display_name, created_at } = workspace
+  const button = (label: string) => ({
+    label: reason ?? `${label} ${display_name}`,
+    disabled: reason !== undefined,
+  })
+  return (
+    <tr>
+      <th scope="row">
+        <Link to={`/projects?ws=${id}`}>{display_name}</Link>{' '}
+        {session?.default_workspace_id === id && <Chip>shown now</Chip>}
+      </th>
+      <td>
+        <code>{id}</code> <CopyButton text={id} />
+      </td>
+      <td>
+        <Time time={created_at} />
+      </td>
+      <td className={css['buttons']}>
+        <IconButton icon="edit" {...button('Rename')} onClick={() => open({ name: workspace })} />
+        <IconButton icon="close" {...button('Delete')} onClick={() => open({ deleted: workspace })} />
+      </td>
+    </tr>
+  )
+}
+
+/** The workspaces: list, create, rename, delete. */
+export function Workspaces() {
+  const reading = usePermission('workspaces:read')
+  const managing = usePermission('workspaces:manage')
+  const { data: session } = useSession()
+  const found = useWorkspaces()
+  const [opened, open] = useState<Opened>()
+  const reason = managing.reason ?? (session?.all_workspaces === true ? undefined : ALL_WORKSPACES)
+  const button = (
+    <Button
+      icon="plus"
+      disabled={reason !== undefined}
+      title={reason}
+      onClick={() => open({ name: undefined })}
+    >
+      Create a workspace
+    </Button>
+  )
+  const close = (): void => open(undefined)
+  return (
+    <Section
+      title="Workspaces"
+      about="Nothing of one workspace is seen from another. Clients name one with X-Tenant-Id or LANGSMITH_WORKSPACE_ID."
+      action={button}
+    >
+      {reading.isAllowed ? (
+        <Loaded from={found}>
+          {(workspaces) => (
+            <Table label="The workspaces" columns={['Name', 'Id', 'Created', '']}>
+              {workspaces.map((workspace) => (
+                <WorkspaceRow key={workspace.id} workspace={workspace} open={open} />
+              ))}
+            </Table>
+          )}
+        </Loaded>
+      ) : (
+        <Locked reason={reading.reason ?? ''} />
+      )}
+      {opened !== undefined && 'name' in opened && <NameDialog workspace={opened.name} close={close} />}
+      {opened !== undefined && 'deleted' in opened && (
+        <DeleteDialog workspace={opened.deleted} close={close} />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,172 @@
+import { useQueries } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import type { Message } from '../../api/messages.ts'
+import { conversationsOf } from '../../data/conversation.ts'
+import { useProject } from '../../data/projects.ts'
+import { type Turn, turnOptions, useThreadStats, useTurns } from '../../data/threads.ts'
+import { Messages, toolResults } from '../../parts/chat/messages.tsx'
+import { Button } from '../../parts/controls.tsx'
+import { countText, durationText } from '../../parts/format/numbers.ts'
+import { StatusIcon } from '../../parts/icon.tsx'
+import { PlainText } from '../../parts/markdown.tsx'
+import { Money } from '../../parts/money.tsx'
+import { readPreference } from '../../parts/preferences.ts'
+import { Empty, Failure, PanelBoundary, Skeleton } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Link } from '../../router/link.tsx'
+import { useParam } from '../../router/location.ts'
+import type { PathParams } from '../../router/match.ts'
+import { textParam } from '../../router/params.ts'
+import css from './thread.module.css'
+
+const PROJECT = textParam('project')
+
+const micros = (seconds: number | null | undefined): number | undefined =>
+  seconds === null || seconds === undefined ? undefined : Math.round(seconds * 1e6)
+
+const dollars = (cost: number | null | undefined): string | undefined =>
+  cost === null || cost === undefined ? undefined : String(cost)
+
+function Head({ project, thread }: { project: string; thread: string }) {
+  const { data } = useThreadStats(project, thread)
+  const name = useProject(project).data?.name
+  return (
+    <header className={css['head']}>
+      <h1>{thread}</h1>
+      <p className={css['facts']}>
+        {data !== undefined && (
+          <>
+            <span>
+              turns <b>{countText(data.turns)}</b>
+            </span>
+            <span>
+              p50 <b>{durationText(micros(data.latency_p50_seconds))}</b>
+            </span>
+            <span>
+              tokens <b>{countText(data.total_tokens)}</b>
+            </span>
+            <span>
+              cost{' '}
+              <b>
+                <Money value={dollars(data.total_cost)} />
+              </b>
+            </span>
+            {typeof data.first_start_time === 'string' && (
+              <span>
+                since{' '}
+                <b>
+                  <Time time={data.first_start_time} />
+                </b>
+              </span>
+            )}
+          </>
+        )}
+        <Link to={`/projects/${project}?view=threads`}>{name ?? 'Project'}</Link>
+      </p>
+    </header>
+  )
+}
+
+function TurnHead({ turn }: { turn: Turn }) {
+  const hasFailed = (turn.error_preview ?? '') !== ''
+  const status = hasFailed ? 'error' : turn.end_time === null ? 'pending' : 'success'
+  return (
+    <h2 className={css['turn']}>
+      <StatusIcon status={status} />
+      <Link to={`/traces/${turn.trace_id}`}>
+        Turn {turn.turn_number} · {turn.name}
+      </Link>
+      <span className={css['facts']}>
+        {turn.start_time !== undefined && <Time time={turn.start_time} />}
+        <span>{durationText(micros(turn.latency))}</span>
+        <span>{countText(turn.total_tokens)} tokens</span>
+        <Money value={dollars(turn.total_cost)} />
+      </span>
+    </h2>
+  )
+}
+
+/** A turn without a model call: the beginnings of its inputs and outputs. */
+function Previews({ turn }: { turn: Turn }) {
+  return (
+    <>
+      <div>
+        <span className={css['role']}>input</span>
+        <PlainText text={turn.inputs_preview ?? ''} />
+      </div>
+      {(turn.outputs_preview ?? '') !== '' && (
+        <div>
+          <span className={css['role']}>output</span>
+          <PlainText text={turn.outputs_preview ?? ''} />
+        </div>
+      )}
+    </>
+  )
+}
+
+/** The messages of each turn that the turns before did not have, by the id of its trace. */
+function useNewMessages(turns: readonly Turn[]) {
+  const reads = useQueries({ queries: turns.map(turnOptions) })
+  const calls = reads.flatMap(({ data }) => data ?? [])
+  const steps = conversationsOf(calls).flatMap((conversation) => conversation.steps)
+  const messages = new Map<string, readonly Message[]>(steps.map((step) => [step.id, step.messages]))
+  const loading = new Set(turns.filter((_, place) => reads[place]?.isLoading).map(({ trace_id }) => trace_id))
+  const failed = reads.find(({ error }) => error !== null)
+  return { messages, loading, failed }
+}
+
+function Turns({ turns }: { turns: readonly Turn[] }) {
+  const { messages, loading, failed } = useNewMessages(turns)
+  const results = toolResults([...messages.values()].flat())
+  const isMarkdown = readPreference('text') === 'markdown'
+  return (
+    <>
+      {failed !== undefined && <Failure error={failed.error} retry={() => void failed.refetch()} />}
+      <ol className={css['turns']}>
+        {turns.map((turn) => {
+          const own = messages.get(turn.trace_id)
+          return (
+            <li key={turn.trace_id}>
+              <TurnHead turn={turn} />
+              <PanelBoundary>
+                {loading.has(turn.trace_id) && <Skeleton />}
+                {own !== undefined && <Messages messages={own} isMarkdown={isMarkdown} results={results} />}
+                {own === undefined && !loading.has(turn.trace_id) && <Previews turn={turn} />}
+              </PanelBoundary>
+              {(turn.error_preview ?? '') !== '' && <pre className={css['error']}>{turn.error_preview}</pre>}
+            </li>
+          )
+        })}
+      </ol>
+    </>
+  )
+}
+
+/** A thread: its traces as the turns of one conversation, oldest first. */
+export function Thread({ params }: { params: PathParams }) {
+  const thread = params['id'] ?? ''
+  const project = useParam(PROJECT)
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTurns(project, thread)
+  const turns = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
+  if (data === undefined)
+    return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />
+  return (
+    <div className={css['page']}>
+      <Head project={project} thread={thread} />
+      {turns.length === 0 ? (
+        <Empty title="This thread has no turns">
+          <p>Its traces may still be on their way, or were deleted.</p>
+        </Empty>
+      ) : (
+        <Turns turns={turns} />
+      )}
+      {hasNextPage && (
+        <p>
+          <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show later turns
+          </Button>
+        </p>
+      )}
+    </div>
+  )
+}

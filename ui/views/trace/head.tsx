@@ -1,0 +1,136 @@
+import { type ReactNode, useState } from 'react'
+import type { Outline } from '../../data/outline.ts'
+import type { ReadRun } from '../../data/runs.ts'
+import { Button, Chip, IconButton, Tabs } from '../../parts/controls.tsx'
+import { countText, durationText } from '../../parts/format/numbers.ts'
+import { StatusIcon } from '../../parts/icon.tsx'
+import { Money } from '../../parts/money.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Link } from '../../router/link.tsx'
+import { currentPath, useParam } from '../../router/location.ts'
+import { textParam, withParams } from '../../router/params.ts'
+import { ShareDialog } from './share-dialog.tsx'
+import css from './trace.module.css'
+
+const RUN = textParam('run')
+
+function numberIn(totals: Outline['totals'], name: string): number | undefined {
+  const value = totals[name]
+  return typeof value === 'number' ? value : undefined
+}
+
+function textIn(totals: Outline['totals'], name: string): string | undefined {
+  const value = totals[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <span>
+      {name} <b>{children}</b>
+    </span>
+  )
+}
+
+function Totals({ outline }: { outline: Outline }) {
+  const { totals } = outline
+  const unpriced = numberIn(totals, 'unpriced_runs') ?? 0
+  const errors = numberIn(totals, 'error_runs') ?? 0
+  return (
+    <>
+      <Fact name="tokens">{countText(numberIn(totals, 'total_tokens'))}</Fact>
+      <Fact name="cost">
+        <Money
+          value={textIn(totals, 'total_cost')}
+          estimated={textIn(totals, 'estimated_cost')}
+          unknown="No model call of this trace has a known cost"
+        />
+        {unpriced > 0 && ` (without ${unpriced} unpriced)`}
+      </Fact>
+      <Fact name="runs">{countText(outline.run_count)}</Fact>
+      <Fact name="model calls">{countText(numberIn(totals, 'llm_runs'))}</Fact>
+      {errors > 0 && <span className={css['failed']}>{errors} failed</span>}
+    </>
+  )
+}
+
+function Origin({ root, share }: { root: ReadRun; share: string | undefined }) {
+  const { thread_id, session_id = '' } = root
+  const hasThread = thread_id !== null && thread_id !== undefined
+  const thread = `/threads/${encodeURIComponent(thread_id ?? '')}?project=${session_id}`
+  return (
+    <>
+      <Fact name="started">
+        <Time time={root.start_time} />
+      </Fact>
+      {hasThread && (
+        <Fact name="thread">{share === undefined ? <Link to={thread}>{thread_id}</Link> : thread_id}</Fact>
+      )}
+      {share === undefined && <Link to={`/projects/${session_id}`}>Project</Link>}
+    </>
+  )
+}
+
+function Actions({ rootId, step }: { rootId: string; step(to: 'older' | 'newer'): void }) {
+  const [isSharing, setSharing] = useState(false)
+  return (
+    <>
+      <Button look="plain" icon="share" onClick={() => setSharing(true)}>
+        Share
+      </Button>
+      <IconButton icon="back" label="Older trace  [" onClick={() => step('older')} />
+      <IconButton icon="open" label="Newer trace  ]" onClick={() => step('newer')} />
+      {isSharing && <ShareDialog runId={rootId} close={() => setSharing(false)} />}
+    </>
+  )
+}
+
+const VIEWS = [
+  ['tree', 'Tree'],
+  ['messages', 'Messages'],
+] as const
+
+/** Name and figures of a trace, its views, and the way to the trace before and after it. */
+export function TraceHead({
+  outline,
+  root,
+  view,
+  share,
+  step,
+}: {
+  outline: Outline
+  root: ReadRun | undefined
+  view: 'tree' | 'messages'
+  share: string | undefined
+  step(to: 'older' | 'newer'): void
+}) {
+  const rootPlace = Math.max(0, outline.parents.indexOf(-1))
+  const isRunning = outline.statuses.includes('pending')
+  const run = useParam(RUN)
+  const tabs = VIEWS.map(([name, text]) => ({
+    to: `${currentPath()}${withParams('', { run: run || undefined, view: name === 'tree' ? undefined : name })}`,
+    text,
+    isCurrent: view === name,
+  }))
+  return (
+    <header className={css['head']}>
+      <div className={css['title']}>
+        <StatusIcon status={isRunning ? 'pending' : outline.statuses[rootPlace]} />
+        <h1>{outline.names[rootPlace]}</h1>
+        {share !== undefined && <Chip>shared</Chip>}
+      </div>
+      <p className={css['facts']}>
+        <Fact name="took">{durationText(outline.span)}</Fact>
+        <Totals outline={outline} />
+        {root !== undefined && <Origin root={root} share={share} />}
+        {outline.is_truncated && <span>The first {countText(outline.ids.length)} runs are shown</span>}
+      </p>
+      <div className={css['steps']}>
+        {share === undefined && <Actions rootId={outline.ids[rootPlace] ?? ''} step={step} />}
+      </div>
+      <div className={css['views']}>
+        <Tabs label="Views of the trace" tabs={tabs} />
+      </div>
+    </header>
+  )
+}

@@ -1,0 +1,71 @@
+import type { Conversation } from '../../../data/conversation.ts'
+import type { Outline } from '../../../data/outline.ts'
+import type { Tree } from '../../../data/tree.ts'
+
+/** Positions of the model calls of a trace, in the order of their start. */
+export function modelCalls(outline: Outline, { positions }: Tree): number[] {
+  const places = outline.ids.flatMap((_, place) => (outline.types[place] === 'llm' ? [place] : []))
+  return places
+    .sort((a, b) => (outline.starts[a] ?? 0) - (outline.starts[b] ?? 0))
+    .map((place) => positions[place] ?? 0)
+}
+
+function pathTo({ above }: Tree, position: number): number[] {
+  const path: number[] = []
+  for (let at = above[position] ?? -1; at >= 0; at = above[at] ?? -1) path.unshift(at)
+  return path
+}
+
+/** The closest run that all of these are below of; -1 for none. */
+function commonRun(tree: Tree, positions: readonly number[]): number {
+  let common: number[] | undefined
+  for (const position of positions) {
+    const path = pathTo(tree, position)
+    common = common === undefined ? path : common.filter((one, place) => path[place] === one)
+  }
+  return common?.at(-1) ?? -1
+}
+
+/** A conversation with its place in the trace. */
+export interface PlacedConversation extends Conversation {
+  /** Names of its ancestors, from the root on. */
+  path: string[]
+  /** Positions of the calls of tools after each step, by the id of the step. */
+  tools: ReadonlyMap<string, readonly number[]>
+}
+
+/**
+ * Places conversations in the tree of their trace. A call of a tool belongs to the conversation in the closest run above
+ * it, after the last model call that began before it.
+ */
+export function placeConversations(
+  conversations: readonly Conversation[],
+  outline: Outline,
+  tree: Tree,
+): PlacedConversation[] {
+  const positionOf = new Map(outline.ids.map((id, place) => [id, tree.positions[place] ?? 0]))
+  const startOf = (position: number): number => outline.starts[tree.order[position] ?? 0] ?? 0
+  const placed = conversations.map((conversation) => {
+    const steps = conversation.steps.map(({ id }) => positionOf.get(id) ?? 0)
+    const run = commonRun(tree, steps)
+    const names =
+      run < 0 ? [] : [...pathTo(tree, run), run].map((at) => outline.names[tree.order[at] ?? 0] ?? '')
+    return { conversation, steps, run, names, tools: new Map<string, number[]>() }
+  })
+  for (const [place, type] of outline.types.entries()) {
+    if (type !== 'tool') continue
+    const position = tree.positions[place] ?? 0
+    const holders = placed.filter(
+      ({ run }) => run < 0 || (run < position && position < (tree.ends[run] ?? 0)),
+    )
+    const holder = holders.reduce<(typeof placed)[number] | undefined>(
+      (best, one) => (best === undefined || one.run > best.run ? one : best),
+      undefined,
+    )
+    const step = holder?.steps.findLastIndex((at) => startOf(at) <= startOf(position)) ?? -1
+    const id = holder?.conversation.steps[Math.max(0, step)]?.id
+    if (holder !== undefined && id !== undefined)
+      holder.tools.set(id, [...(holder.tools.get(id) ?? []), position])
+  }
+  return placed.map(({ conversation, names, tools }) => ({ ...conversation, path: names, tools }))
+}

@@ -1,0 +1,190 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import type { Outline } from '../../data/outline.ts'
+import { runOptions } from '../../data/runs.ts'
+import { type TraceSearch, useTraceSearch } from '../../data/trace-search.ts'
+import { neighbourTrace } from '../../data/traces.ts'
+import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
+import { Button, Field } from '../../parts/controls.tsx'
+import { useKeys } from '../../parts/keys.ts'
+import { Empty, PanelBoundary } from '../../parts/states.tsx'
+import { navigate, setParam, useParam } from '../../router/location.ts'
+import { textParam, wordParam } from '../../router/params.ts'
+import { MessagesView } from './messages/messages-view.tsx'
+import { Minimap } from './minimap.tsx'
+import { RunPanel } from './run/run-panel.tsx'
+import css from './trace.module.css'
+import { TraceHead } from './head.tsx'
+import { TreeGrid } from './tree/grid.tsx'
+import { treeKeys } from './tree/keys.ts'
+import { type Range, zoomed } from './zoom.ts'
+
+const RUN = textParam('run')
+const FIND = textParam('find')
+const VIEW = wordParam('view', ['tree', 'messages'])
+const NEIGHBOURS = [-1, 1]
+
+/** Positions of the runs whose name, type, model or status contains a text, and of those whose contents do. */
+function findRuns(
+  outline: Outline,
+  tree: Tree,
+  text: string,
+  { ids: byContents, isSearching }: TraceSearch,
+): Set<number> | undefined {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return undefined
+  const found = new Set<number>()
+  for (const [position, place] of tree.order.entries()) {
+    const words = [outline.names[place], outline.types[place], outline.models[place], outline.statuses[place]]
+    const isNamed = words.some((word) => word?.toLowerCase().includes(wanted) === true)
+    if (isNamed || byContents.has(outline.ids[place] ?? '')) found.add(position)
+  }
+  return found.size === 0 && isSearching ? undefined : found
+}
+
+/** Filter, selection and zoom; everything that a copied link needs is in the address. */
+function useTreeState(outline: Outline, trace: string) {
+  const tree = useMemo(() => buildTree(outline.parents), [outline.parents])
+  const [foldedIds, setFolded] = useState<ReadonlySet<string>>(new Set())
+  const [focusId, setFocusId] = useState<string | undefined>()
+  const [zoom, setZoom] = useState<Range | undefined>()
+  const text = useParam(FIND)
+  const byContents = useTraceSearch(trace, text)
+  const found = useMemo(() => findRuns(outline, tree, text, byContents), [outline, tree, text, byContents])
+  // Positions change when runs are added to a live trace; ids do not.
+  const positionOf = useCallback(
+    (id: string) => tree.positions[outline.ids.indexOf(id)],
+    [outline.ids, tree.positions],
+  )
+  const folded = useMemo(
+    () => new Set([...foldedIds].flatMap((id) => positionOf(id) ?? [])),
+    [foldedIds, positionOf],
+  )
+  const focus = focusId === undefined ? undefined : positionOf(focusId)
+  const rows = useMemo(() => visibleRows(tree, { folded, focus, found }), [tree, folded, focus, found])
+  const selected = positionOf(useParam(RUN)) ?? tree.positions[0] ?? 0
+  const range = useMemo(() => zoom ?? { from: 0, to: outline.span }, [zoom, outline.span])
+  const idAt = useCallback(
+    (position: number) => outline.ids[tree.order[position] ?? -1] ?? '',
+    [outline.ids, tree.order],
+  )
+  const setFocus = (position: number | undefined): void =>
+    setFocusId(position === undefined ? undefined : idAt(position))
+  return { tree, folded, setFolded, focus, setFocus, range, setZoom, found, rows, selected, text, idAt }
+}
+
+/** Reads runs before they are opened: that under the pointer, and those beside the selected one. */
+function usePrefetch(
+  { idAt, rows, selected }: Pick<ReturnType<typeof useTreeState>, 'idAt' | 'rows' | 'selected'>,
+  share: string | undefined,
+) {
+  const queries = useQueryClient()
+  const prefetch = useCallback(
+    (position: number) => {
+      const id = idAt(position)
+      if (id !== '') void queries.prefetchQuery(runOptions(id, share))
+    },
+    [queries, idAt, share],
+  )
+  useEffect(() => {
+    const row = rows.indexOf(selected)
+    for (const step of NEIGHBOURS) prefetch(rows[row + step] ?? -1)
+  }, [rows, selected, prefetch])
+  return prefetch
+}
+
+/** The outline of a trace as a tree or as messages, and the selected run. `share` is the token of a shared trace. */
+export function TracePage({ outline, share }: { outline: Outline; share?: string }) {
+  // Readers of a shared trace may not search.
+  const state = useTreeState(outline, share === undefined ? outline.trace_id : '')
+  const { tree, folded, setFolded, setFocus, range, setZoom, rows, selected, idAt } = state
+  const view = useParam(VIEW)
+  const hover = usePrefetch(state, share)
+  const select = useCallback((position: number) => setParam(RUN, idAt(position)), [idAt])
+  const fold = useCallback(
+    (position: number) =>
+      setFolded((known) => {
+        const next = new Set(known)
+        const id = idAt(position)
+        if (!next.delete(id)) next.add(id)
+        return next
+      }),
+    [setFolded, idAt],
+  )
+  const root = useQuery(runOptions(idAt(0), share)).data
+  const step = (to: 'older' | 'newer'): void => {
+    if (root === undefined || share !== undefined) return
+    void neighbourTrace(root, to).then((id) => id !== undefined && navigate(`/traces/${id}`))
+  }
+  const zoom = (direction: 'in' | 'out' | 'all'): void =>
+    setZoom(direction === 'all' ? undefined : zoomed(range, direction, outline.span))
+  const actions = { select, fold, focus: setFocus, zoom }
+  useKeys({
+    ...treeKeys({ outline, tree, rows, folded, selected }, actions),
+    '[': () => step('older'),
+    ']': () => step('newer'),
+    m: () => setParam(VIEW, view === 'tree' ? 'messages' : 'tree'),
+    '/': () => document.querySelector<HTMLElement>('#find')?.focus(),
+    Enter: () => document.querySelector<HTMLElement>('#run')?.focus(),
+  })
+  return (
+    <div className={css['page']}>
+      <TraceHead outline={outline} root={root} view={view} share={share} step={step} />
+      <div className={css['body']}>
+        {view === 'messages' ? (
+          <div className={css['left']}>
+            <MessagesView {...{ outline, tree, selected, select, share }} />
+          </div>
+        ) : (
+          <Runs outline={outline} state={state} select={select} fold={fold} hover={hover} />
+        )}
+        <section
+          id="run"
+          className={css['right']}
+          tabIndex={0}
+          aria-label="The selected run"
+          data-scrolls="true"
+        >
+          <PanelBoundary key={idAt(selected)}>
+            <RunPanel id={idAt(selected)} share={share} />
+          </PanelBoundary>
+        </section>
+      </div>
+    </div>
+  )
+}
+
+function Runs({
+  outline,
+  state,
+  ...acts
+}: {
+  outline: Outline
+  state: ReturnType<typeof useTreeState>
+  select(position: number): void
+  fold(position: number): void
+  hover(position: number): void
+}) {
+  const { tree, folded, focus, setFocus, range, setZoom, found, rows, selected, text } = state
+  return (
+    <div className={css['left']}>
+      <div className={css['bar']}>
+        <Field
+          id="find"
+          type="search"
+          aria-label="Find in the trace"
+          placeholder="Find in names, types, models and contents"
+          defaultValue={text}
+          onChange={({ target }) => setParam(FIND, target.value)}
+        />
+        {focus !== undefined && <Button onClick={() => setFocus(undefined)}>Show the whole trace</Button>}
+      </div>
+      <Minimap outline={outline} tree={tree} range={range} change={setZoom} />
+      {rows.length === 0 ? (
+        <Empty title={`No run has “${text}” in name, type, model or contents`} />
+      ) : (
+        <TreeGrid {...{ outline, tree, rows, folded, found, range, selected }} {...acts} />
+      )}
+    </div>
+  )
+}

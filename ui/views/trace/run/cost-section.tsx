@@ -1,0 +1,136 @@
+import type { ReadRun } from '../../../data/runs.ts'
+import { countText, exactMoney, UNKNOWN } from '../../../parts/format/numbers.ts'
+import { Link } from '../../../router/link.tsx'
+import { type CostPart, costTable } from './costs.ts'
+import { issuesOf, llmOf } from '../../../data/llm-facts.ts'
+import css from './run.module.css'
+import { Section } from './section.tsx'
+
+const OWN_NAMES: Readonly<Record<string, string>> = { base: '' }
+const SOURCES: Readonly<Record<string, string>> = {
+  client: 'counted by the client',
+  vendor: "the vendor's count",
+  estimate: 'estimated',
+}
+
+function nameOf({ side, name }: CostPart): string {
+  const own = OWN_NAMES[name] ?? name.replaceAll('_', ' ')
+  return own === '' ? side : `${side}, ${own}`
+}
+
+function PartRow({ part }: { part: CostPart }) {
+  const isEstimate = part.source === 'estimate'
+  return (
+    <tr className={isEstimate ? css['estimate'] : undefined}>
+      <td>
+        {nameOf(part)} <span className={css['note']}>{SOURCES[part.source] ?? part.source}</span>
+      </td>
+      <td>{countText(part.tokens)}</td>
+      <td>{part.perMillion === undefined ? UNKNOWN : exactMoney(part.perMillion)}</td>
+      <td>{part.amount === undefined ? UNKNOWN : exactMoney(part.amount)}</td>
+    </tr>
+  )
+}
+
+/** Why the cost of a model call is not known. */
+function whyUnknown(run: ReadRun): string {
+  const llm = llmOf(run)
+  const issue = issuesOf(run).find(({ code }) => code === 'no_price' || code === 'tier_not_priced')
+  if (issue !== undefined) return [issue.message, issue.fix].filter(Boolean).join(' ')
+  if (run.end_time === null) return 'The run has not ended.'
+  if (llm?.model === null || llm?.model === undefined)
+    return 'The model is not known: send metadata ls_provider and ls_model_name with the run.'
+  if (run.total_tokens === null || run.total_tokens === 0) return 'The run has no token counts.'
+  return `There is no price for ${llm.model}${llm.provider ? ` of ${llm.provider}` : ''}: add one of your own with POST /model-price-map, then POST /runs/reprice.`
+}
+
+/** The page that adds a price for the model of a call, which has none. */
+function pricesPath(run: ReadRun): string | undefined {
+  const llm = llmOf(run)
+  if (!llm?.model || !issuesOf(run).some(({ code }) => code === 'no_price')) return undefined
+  const { model, provider } = llm
+  const asked = {
+    model,
+    ...(provider && { provider }),
+    at: run.start_time ?? '',
+    tokens: String(run.prompt_tokens ?? ''),
+  }
+  return `/prices?${new URLSearchParams(asked)}`
+}
+
+/** Why the cost of a model call is not known, and for readers with a session the way to a price. */
+function Unknown({ run, isShared }: { run: ReadRun; isShared: boolean }) {
+  const path = isShared ? undefined : pricesPath(run)
+  return (
+    <>
+      <p>{whyUnknown(run)}</p>
+      {path !== undefined && (
+        <p>
+          <Link to={path}>Add a price</Link>
+        </p>
+      )}
+    </>
+  )
+}
+
+function Price({ id }: { id: string | undefined }) {
+  if (id === undefined) return <>The cost was sent by the client.</>
+  const kind = id.startsWith('genai-prices:') ? 'a default price of this release' : 'a price of your own'
+  return (
+    <>
+      Price <code>{id}</code>, {kind}.
+    </>
+  )
+}
+
+/** Tokens and cost of a model call, part by part; for other runs the sums of their descendants. */
+export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean }) {
+  const { parts, total, addsUp, priceId } = costTable(run)
+  if (llmOf(run) === undefined && !run.total_tokens && total === null) return null
+  const note = `${countText(run.total_tokens)} tokens · ${exactMoney(total)}`
+  return (
+    <Section title="Tokens and cost" note={note}>
+      <div
+        className={css['scroll']}
+        tabIndex={0}
+        role="region"
+        aria-label="Tokens and cost by part"
+        data-scrolls="true"
+      >
+        <table className={css['table']}>
+          <thead>
+            <tr>
+              <th scope="col">Part</th>
+              <th scope="col">Tokens</th>
+              <th scope="col">$ per million</th>
+              <th scope="col">Amount</th>
+            </tr>
+          </thead>
+          <tbody>
+            {parts.map((part) => (
+              <PartRow key={`${part.side} ${part.name}`} part={part} />
+            ))}
+          </tbody>
+          <tfoot>
+            <tr>
+              <td>Total</td>
+              <td>{countText(run.total_tokens)}</td>
+              <td />
+              <td>{exactMoney(total)}</td>
+            </tr>
+          </tfoot>
+        </table>
+      </div>
+      {llmOf(run) === undefined && (
+        <p className={css['note']}>The sums of the model calls below, each counted once.</p>
+      )}
+      {llmOf(run) !== undefined && total === null && <Unknown run={run} isShared={isShared} />}
+      {llmOf(run) !== undefined && total !== null && (
+        <p className={css['note']}>
+          <Price id={priceId} /> {addsUp === true && 'The amounts add up to the total exactly.'}
+          {addsUp === false && 'The total was sent by the client and is not the sum of the amounts.'}
+        </p>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,84 @@
+import type { ReadRun } from '../../../data/runs.ts'
+import { addDecimals, compareDecimals, divideDecimal, shiftDecimal } from '../../../parts/format/decimal.ts'
+import { fieldOf, llmOf } from '../../../data/llm-facts.ts'
+
+/** One line of the breakdown: tokens × price = amount. */
+export interface CostPart {
+  side: 'input' | 'output'
+  /** `cache_read`, `reasoning` …; `base` has all other tokens. */
+  name: string
+  tokens: number | undefined
+  /** Dollars per million tokens; undefined when it is not a finite decimal, or there is no amount. */
+  perMillion: string | undefined
+  /** Dollars; undefined for tokens without a price of their own, which `base` contains. */
+  amount: string | undefined
+  source: string
+}
+
+/** The breakdown of a run's cost. */
+export interface CostTable {
+  parts: readonly CostPart[]
+  total: string | null
+  /** Whether the amounts of the parts add up to the total exactly; undefined without amounts. */
+  addsUp: boolean | undefined
+  priceId: string | undefined
+}
+
+type Texts = Readonly<Record<string, string>>
+type Counts = Readonly<Record<string, number>>
+
+const MILLION_PLACES = 6
+
+function recordOf<T>(value: unknown): Readonly<Record<string, T>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, T>) : {}
+}
+
+function partsOf(
+  side: 'input' | 'output',
+  tokens: number | null | undefined,
+  { details, amounts, source }: { details: Counts; amounts: Texts; source: string },
+): CostPart[] {
+  const priced = Object.keys(details).filter((name) => amounts[name] !== undefined)
+  const rest =
+    tokens === null || tokens === undefined
+      ? undefined
+      : priced.reduce((left, name) => left - (details[name] ?? 0), tokens)
+  const names = [...new Set(['base', ...Object.keys(amounts), ...Object.keys(details)])]
+  return names.flatMap((name): CostPart[] => {
+    const count = name === 'base' ? rest : details[name]
+    const amount = amounts[name]
+    if ((count === undefined || count === 0) && amount === undefined) return []
+    const each = amount === undefined || count === undefined ? undefined : divideDecimal(amount, count)
+    const perMillion = each === undefined ? undefined : shiftDecimal(each, MILLION_PLACES)
+    return [{ side, name, tokens: count, perMillion, amount, source }]
+  })
+}
+
+/**
+ * The parts of a run's tokens and cost. Prices are the quotients of amounts and tokens, so they are those that the run
+ * was costed with, also when prices have changed since.
+ */
+export function costTable(run: ReadRun): CostTable {
+  const source = llmOf(run)?.usage_source ?? {}
+  const parts = [
+    ...partsOf('input', run.prompt_tokens, {
+      details: recordOf(fieldOf(run, 'prompt_token_details')),
+      amounts: recordOf(run.prompt_cost_details),
+      source: source.input ?? '',
+    }),
+    ...partsOf('output', run.completion_tokens, {
+      details: recordOf(fieldOf(run, 'completion_token_details')),
+      amounts: recordOf(run.completion_cost_details),
+      source: source.output ?? '',
+    }),
+  ]
+  const amounts = parts.flatMap(({ amount }) => amount ?? [])
+  const total = run.total_cost ?? null
+  const sum = addDecimals(amounts)
+  const addsUp =
+    total === null || amounts.length === 0 || sum === undefined
+      ? undefined
+      : compareDecimals(sum, total) === 0
+  const priceId = fieldOf(run, 'price_model_id')
+  return { parts, total, addsUp, priceId: typeof priceId === 'string' ? priceId : undefined }
+}

@@ -1,0 +1,63 @@
+import type { ReadRun } from '../../../data/runs.ts'
+import { Chip, CopyButton } from '../../../parts/controls.tsx'
+import { entriesOf, exactText } from '../../../parts/json/json-text.ts'
+import { JsonView } from '../../../parts/json/json-view.tsx'
+import css from './run.module.css'
+import { Section } from './section.tsx'
+
+/** Tags and the metadata that the client sent. */
+export function MetadataSection({ run }: { run: ReadRun }) {
+  const { metadata, ...rest } = run.extra ?? {}
+  const entries = entriesOf(metadata)
+  const tags = run.tags ?? []
+  if (entries.length === 0 && tags.length === 0 && Object.keys(rest).length === 0) return null
+  return (
+    <Section title="Metadata" note={entries.length} isOpen={false}>
+      {tags.length > 0 && (
+        <div className={css['facts']}>
+          {tags.map((tag) => (
+            <Chip key={tag}>{tag}</Chip>
+          ))}
+        </div>
+      )}
+      <dl className={css['pairs']}>
+        {entries.map(([name, value]) => (
+          <div key={name} style={{ display: 'contents' }}>
+            <dt>{name}</dt>
+            <dd>
+              {typeof value === 'object' && value !== null ? (
+                <JsonView value={value} openDepth={1} />
+              ) : (
+                String(value)
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {Object.keys(rest).length > 0 && <JsonView value={rest} path="extra" openDepth={1} />}
+    </Section>
+  )
+}
+
+/** The events of a run. */
+export function EventSection({ run }: { run: ReadRun }) {
+  const events = run.events ?? []
+  if (events.length === 0) return null
+  return (
+    <Section title="Events" note={events.length} isOpen={false}>
+      <JsonView value={events} path="events" openDepth={2} />
+    </Section>
+  )
+}
+
+/** The run as the API gives it, with paths on hover; numbers are copied as they were sent. */
+export function RawSection({ run }: { run: ReadRun }) {
+  return (
+    <Section title="JSON" isOpen={false}>
+      <div>
+        <CopyButton text={() => exactText(run)} label="Copy the JSON" />
+      </div>
+      <JsonView value={run} openDepth={1} />
+    </Section>
+  )
+}

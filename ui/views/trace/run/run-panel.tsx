@@ -1,0 +1,142 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type ReadRun, runOptions } from '../../../data/runs.ts'
+import { Button, CopyButton } from '../../../parts/controls.tsx'
+import { durationText } from '../../../parts/format/numbers.ts'
+import { microsBetween } from '../../../parts/format/times.ts'
+import { StatusIcon, TypeIcon } from '../../../parts/icon.tsx'
+import { readPreference, writePreference } from '../../../parts/preferences.ts'
+import { Loaded } from '../../../parts/states.tsx'
+import { Time } from '../../../parts/time.tsx'
+import { navigate } from '../../../router/location.ts'
+import { CostSection } from './cost-section.tsx'
+import { type LlmFacts, llmOf } from '../../../data/llm-facts.ts'
+import { Messages } from '../../../parts/chat/messages.tsx'
+import { AttachmentSection } from './attachment-section.tsx'
+import { FeedbackSection } from './feedback-section.tsx'
+import { EventSection, MetadataSection, RawSection } from './more-sections.tsx'
+import { PayloadSection } from './payload-section.tsx'
+import css from './run.module.css'
+import { Section } from './section.tsx'
+import { VerdictSection } from './verdict-section.tsx'
+
+/** Whether texts are drawn as Markdown; stored in the browser. */
+interface TextLook {
+  isMarkdown: boolean
+  change(): void
+}
+
+function useTextLook(): TextLook {
+  const [isMarkdown, setMarkdown] = useState(readPreference('text') === 'markdown')
+  const change = (): void => {
+    writePreference('text', isMarkdown ? 'plain' : 'markdown')
+    setMarkdown(!isMarkdown)
+  }
+  return { isMarkdown, change }
+}
+
+function Head({ run, look, isShared }: { run: ReadRun; look: TextLook; isShared: boolean }) {
+  const llm = llmOf(run)
+  const firstToken = microsBetween(run.start_time, run.first_token_time)
+  const speed = llm?.tokens_per_second
+  return (
+    <header className={css['head']}>
+      <div className={css['title']}>
+        <StatusIcon status={run.status} />
+        <TypeIcon type={run.run_type} />
+        <h2>{run.name}</h2>
+      </div>
+      <div className={css['facts']}>
+        <span>{run.run_type}</span>
+        <span>{durationText(microsBetween(run.start_time, run.end_time))}</span>
+        {firstToken !== undefined && <span>first token {durationText(firstToken)}</span>}
+        {typeof speed === 'number' && <span>{Math.round(speed)} tokens/s</span>}
+        {typeof llm?.model === 'string' && (
+          <span>
+            {llm.model}
+            {typeof llm.provider === 'string' && ` · ${llm.provider}`}
+          </span>
+        )}
+        <Time time={run.start_time} />
+      </div>
+      <div className={css['actions']}>
+        <CopyButton text={run.id} label="Copy the id" />
+        {!isShared && (
+          <Button look="plain" icon="columns" onClick={() => navigate(`/compare?a=${run.id}`)}>
+            Compare
+          </Button>
+        )}
+        {!isShared && <CopyButton text={() => curlOf(run)} label="Copy as curl" />}
+        {llm?.messages && (
+          <Button look="plain" aria-pressed={!look.isMarkdown} onClick={look.change}>
+            Plain text
+          </Button>
+        )}
+      </div>
+    </header>
+  )
+}
+
+function curlOf(run: ReadRun): string {
+  return `curl -H "x-api-key: $LANGSMITH_API_KEY" ${location.origin}/api/v1/runs/${run.id}`
+}
+
+function Conversation({ llm, isMarkdown }: { llm: LlmFacts; isMarkdown: boolean }) {
+  const { input, output } = llm.messages ?? {}
+  return (
+    <>
+      {input !== null && input !== undefined && input.length > 0 && (
+        <Section title="Input" note={llm.input_format}>
+          <Messages messages={input} isMarkdown={isMarkdown} />
+        </Section>
+      )}
+      {output !== null && output !== undefined && output.length > 0 && (
+        <Section title="Output" note={llm.output_format}>
+          <Messages messages={output} isMarkdown={isMarkdown} />
+        </Section>
+      )}
+    </>
+  )
+}
+
+/** Inputs and outputs: as messages if they have any, else as they were sent. */
+function Payloads({ run, isMarkdown }: { run: ReadRun; isMarkdown: boolean }) {
+  const llm = llmOf(run)
+  const hasInput = (llm?.messages?.input?.length ?? 0) > 0
+  const hasOutput = (llm?.messages?.output?.length ?? 0) > 0
+  return (
+    <>
+      {!hasInput && <PayloadSection title="Input" value={run.inputs} path="inputs" />}
+      {llm !== undefined && <Conversation llm={llm} isMarkdown={isMarkdown} />}
+      {!hasOutput && <PayloadSection title="Output" value={run.outputs} path="outputs" />}
+    </>
+  )
+}
+
+/** One run in full. */
+export function RunPanel({ id, share }: { id: string; share?: string | undefined }) {
+  const found = useQuery(runOptions(id, share))
+  const look = useTextLook()
+  return (
+    <Loaded from={found}>
+      {(run) => (
+        <div className={css['panel']}>
+          <Head run={run} look={look} isShared={share !== undefined} />
+          {run.error !== null && run.error !== undefined && (
+            <Section title="Error">
+              <pre className={css['error']}>{run.error}</pre>
+            </Section>
+          )}
+          <Payloads run={run} isMarkdown={look.isMarkdown} />
+          <CostSection run={run} isShared={share !== undefined} />
+          <VerdictSection run={run} isShared={share !== undefined} />
+          {share === undefined && <FeedbackSection run={run} />}
+          <AttachmentSection run={run} isPublic={share !== undefined} />
+          <EventSection run={run} />
+          <MetadataSection run={run} />
+          <RawSection run={run} />
+        </div>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,94 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type MouseEvent, useEffect, useRef } from 'react'
+import type { Outline } from '../../../data/outline.ts'
+import type { Tree } from '../../../data/tree.ts'
+import { rowHeight } from '../../../parts/row-height.ts'
+import css from '../trace.module.css'
+import { rowId, TreeRow } from './row.tsx'
+import type { Range } from '../zoom.ts'
+
+const OVERSCAN = 10
+
+/** The data and the state of the grid. */
+export interface Drawn {
+  outline: Outline
+  tree: Tree
+  /** Positions of the rows, in order. */
+  rows: readonly number[]
+  folded: ReadonlySet<number>
+  /** Positions that a filter found; undefined without a filter. */
+  found: ReadonlySet<number> | undefined
+  range: Range
+  /** Position of the selected run. */
+  selected: number
+}
+
+interface TreeGridProps extends Drawn {
+  select(position: number): void
+  fold(position: number): void
+  hover(position: number): void
+}
+
+function positionOf(event: MouseEvent): number | undefined {
+  const row = event.target instanceof Element ? event.target.closest('[data-position]') : null
+  return row === null ? undefined : Number(row.getAttribute('data-position'))
+}
+
+/** The runs of a trace: names as a tree, times as bars. Only visible rows are in the document. */
+export function TreeGrid(props: TreeGridProps) {
+  const { outline, tree, rows, folded, found, range, selected, select, fold, hover } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: rowHeight,
+    overscan: OVERSCAN,
+  })
+  const selectedRow = rows.indexOf(selected)
+  useEffect(() => {
+    if (selectedRow >= 0) virtual.scrollToIndex(selectedRow)
+  }, [selectedRow, virtual])
+  const clicked = (event: MouseEvent): void => {
+    const position = positionOf(event)
+    if (position === undefined) return
+    const isFold = (event.target as Element).closest('[data-fold="true"]') !== null
+    if (isFold) fold(position)
+    else select(position)
+  }
+  return (
+    <div
+      ref={scroller}
+      id="tree"
+      className={css['tree']}
+      role="treegrid"
+      aria-label="Runs of the trace"
+      aria-rowcount={rows.length}
+      aria-activedescendant={selectedRow >= 0 ? rowId(selected) : undefined}
+      tabIndex={0}
+      onClick={clicked}
+      onMouseOver={(event) => {
+        const position = positionOf(event)
+        if (position !== undefined) hover(position)
+      }}
+    >
+      <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const position = rows[index] ?? 0
+          return (
+            <TreeRow
+              key={outline.ids[tree.order[position] ?? 0]}
+              outline={outline}
+              tree={tree}
+              position={position}
+              top={start}
+              range={range}
+              isSelected={position === selected}
+              isFolded={folded.has(position)}
+              isDim={found !== undefined && !found.has(position)}
+            />
+          )
+        })}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,106 @@
+import { memo } from 'react'
+import type { Outline } from '../../../data/outline.ts'
+import { isParent, type Tree } from '../../../data/tree.ts'
+import { durationText } from '../../../parts/format/numbers.ts'
+import { Icon, TypeIcon, typeLook } from '../../../parts/icon.tsx'
+import { Money } from '../../../parts/money.tsx'
+import css from '../trace.module.css'
+import { barOf, type Range } from '../zoom.ts'
+
+const GUIDE_PX = 16
+const percent = (share: number): string => `${share * 100}%`
+
+interface TreeRowProps {
+  outline: Outline
+  tree: Tree
+  position: number
+  top: number
+  range: Range
+  isSelected: boolean
+  isFolded: boolean
+  isDim: boolean
+}
+
+/** The id of a row's element, by the position of its run. */
+export function rowId(position: number): string {
+  return `row-${position}`
+}
+
+function Bar({ outline, place, range }: { outline: Outline; place: number; range: Range }) {
+  const start = outline.starts[place] ?? 0
+  const duration = outline.durations[place] ?? Number.NaN
+  const isRunning = Number.isNaN(duration)
+  const bar = barOf(start, isRunning ? outline.span : start + duration, range)
+  const firstToken = start + (outline.firstTokens[place] ?? Number.NaN)
+  const tick = Number.isNaN(firstToken) ? undefined : barOf(firstToken, firstToken, range)
+  const background =
+    outline.statuses[place] === 'error' ? 'var(--error)' : typeLook(outline.types[place] ?? '').color
+  return (
+    <span className={css['track']} aria-hidden="true">
+      {bar !== undefined && (
+        <span
+          className={css['span']}
+          data-running={isRunning}
+          style={{ left: percent(bar.left), width: percent(bar.width), backgroundColor: background }}
+        />
+      )}
+      {tick !== undefined && <span className={css['tick']} style={{ left: percent(tick.left) }} />}
+    </span>
+  )
+}
+
+function labelOf(outline: Outline, place: number): string {
+  const duration = outline.durations[place] ?? Number.NaN
+  const firstToken = outline.firstTokens[place] ?? Number.NaN
+  const parts = [
+    outline.names[place],
+    outline.types[place],
+    outline.statuses[place],
+    `starts at ${durationText(outline.starts[place])}`,
+    Number.isNaN(duration) ? 'has not ended' : `took ${durationText(duration)}`,
+    Number.isNaN(firstToken) ? undefined : `first token after ${durationText(firstToken)}`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+/** One run of the tree with its bar. */
+export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
+  const { outline, tree, position, top, range, isSelected, isFolded, isDim } = props
+  const place = tree.order[position] ?? 0
+  const duration = outline.durations[place] ?? Number.NaN
+  const hasChildren = isParent(tree, position)
+  const isError = outline.statuses[place] === 'error'
+  return (
+    <div
+      id={rowId(position)}
+      className={css['row']}
+      role="row"
+      data-position={position}
+      data-dim={isDim}
+      aria-label={labelOf(outline, place)}
+      aria-level={(tree.depths[position] ?? 0) + 1}
+      aria-posinset={tree.numbers[position]}
+      aria-setsize={tree.siblings[position]}
+      aria-selected={isSelected}
+      aria-expanded={hasChildren ? !isFolded : undefined}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <span role="gridcell" className={css['name']}>
+        <span className={css['guides']} style={{ width: (tree.depths[position] ?? 0) * GUIDE_PX }} />
+        <span className={css['fold']} data-fold={hasChildren}>
+          {hasChildren && <Icon name={isFolded ? 'open' : 'fold'} />}
+        </span>
+        <TypeIcon type={outline.types[place] ?? ''} />
+        {isError && <Icon name="error" color="var(--error)" label="error" />}
+        <span className={isError ? css['failed'] : undefined}>{outline.names[place]}</span>
+      </span>
+      <Bar outline={outline} place={place} range={range} />
+      <span role="gridcell" className={css['number']}>
+        {durationText(Number.isNaN(duration) ? undefined : duration)}
+      </span>
+      <span role="gridcell" className={`${css['number']} ${css['muted']} ${css['cost']}`}>
+        {outline.costs[place] !== undefined && <Money value={outline.costs[place]} />}
+      </span>
+    </div>
+  )
+})

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { barOf, dragged, zoomed } from './zoom.ts'
+
+describe('the zoom of a trace', () => {
+  it('stays inside the trace', () => {
+    expect(zoomed({ from: 0, to: 1000 }, 'out', 1000)).toEqual({ from: 0, to: 1000 })
+    const inner = zoomed({ from: 0, to: 1000 }, 'in', 1000)
+    expect([inner.from > 0, inner.to < 1000]).toEqual([true, true])
+    expect(zoomed({ from: 0, to: 100 }, 'out', 1000).from).toBe(0)
+  })
+
+  it('can be dragged in either direction; a click shows all', () => {
+    expect(dragged(0.75, 0.25, 1000)).toEqual({ from: 250, to: 750 })
+    expect(dragged(0.5, 0.5, 1000)).toEqual({ from: 0, to: 1000 })
+  })
+
+  it('cuts bars at its edges', () => {
+    expect(barOf(0, 500, { from: 250, to: 750 })).toEqual({ left: 0, width: 0.5 })
+    expect(barOf(800, 900, { from: 250, to: 750 })).toBeUndefined()
+  })
+})

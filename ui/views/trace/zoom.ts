@@ -1,0 +1,41 @@
+/** The part of a trace's time that is drawn, in microseconds from its begin. */
+export interface Range {
+  from: number
+  to: number
+}
+
+const STEP = 1.6
+const LEAST_MICROS = 10
+
+function clamped({ from, to }: Range, span: number): Range {
+  const width = Math.min(Math.max(to - from, LEAST_MICROS), Math.max(span, LEAST_MICROS))
+  const start = Math.max(0, Math.min(from, span - width))
+  return { from: start, to: start + width }
+}
+
+/** The range around its middle, larger (`out`) or smaller. */
+export function zoomed(range: Range, direction: 'in' | 'out', span: number): Range {
+  const factor = direction === 'in' ? 1 / STEP : STEP
+  const middle = (range.from + range.to) / 2
+  const half = ((range.to - range.from) * factor) / 2
+  return clamped({ from: middle - half, to: middle + half }, span)
+}
+
+/** The range between two shares (0 to 1) of the whole span, in either order; the whole for a click. */
+export function dragged(a: number, b: number, span: number): Range {
+  const [from, to] = [Math.min(a, b), Math.max(a, b)]
+  if (to - from < 0.005) return { from: 0, to: span }
+  return clamped({ from: from * span, to: to * span }, span)
+}
+
+/** Left edge and width of a bar in shares of the range, cut at its edges; undefined outside of it. */
+export function barOf(
+  start: number,
+  end: number,
+  { from, to }: Range,
+): { left: number; width: number } | undefined {
+  if (end < from || start > to) return undefined
+  const width = to - from
+  const left = Math.max(start, from)
+  return { left: (left - from) / width, width: (Math.min(end, to) - left) / width }
+}

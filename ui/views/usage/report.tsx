@@ -1,0 +1,229 @@
+import { useMemo } from 'react'
+import type { Stride, UsageLine, UsageQuery } from '../../data/usage/lines.ts'
+import {
+  countText,
+  exactMoney,
+  shareText,
+  shortCount,
+  shortMoney,
+  UNKNOWN,
+} from '../../parts/format/numbers.ts'
+import { type Bar, StackedBars, Swatch } from '../../parts/chart/stacked-bars.tsx'
+import { Empty } from '../../parts/states.tsx'
+import { Link } from '../../router/link.tsx'
+import { navigate } from '../../router/location.ts'
+import { countedPath } from './counted.ts'
+import { MOST_SERIES, seriesOf, tableOf, type UsageGroup, type UsageTable } from './table.ts'
+import css from './usage.module.css'
+
+const WORDS = { traces: 'traces', tokens: 'tokens', cost: 'US dollars' } as const
+const UNITS = { traces: 'traces', tokens: 'tokens', cost: '' } as const
+
+function textOf(query: UsageQuery, value: string | null | undefined): string {
+  if (value === null || value === undefined) return UNKNOWN
+  return query.measure === 'cost' ? exactMoney(value) : countText(Number(value))
+}
+
+/** A bucket by its start, in UTC, in which buckets are counted. */
+function bucketText(bucket: string, hours: number): string {
+  return hours > 0 ? `${bucket.slice(0, 10)} ${bucket.slice(11, 16)}` : bucket.slice(0, 10)
+}
+
+/** A number that opens the traces which it counts, where there are such. */
+function Figure({
+  query,
+  value,
+  to,
+}: {
+  query: UsageQuery
+  value: string | null | undefined
+  to: string | undefined
+}) {
+  if (value === undefined) return null
+  const text = textOf(query, value)
+  if (value === null) return <span title="The cost is not known: a model had no price">{text}</span>
+  return to === undefined ? <>{text}</> : <Link to={to}>{text}</Link>
+}
+
+function barsOf(
+  query: UsageQuery,
+  buckets: readonly string[],
+  series: readonly UsageGroup[],
+  hours: number,
+): Bar[] {
+  return buckets.map((bucket) => ({
+    id: bucket,
+    parts: series.flatMap((group, place) => {
+      const value = group.values.get(bucket)
+      if (value === undefined || value === null) return []
+      const to = countedPath(query, group, bucket)
+      const title = `${group.name}, ${bucketText(bucket, hours)}: ${textOf(query, value)} ${UNITS[query.measure]}`
+      const open = to === undefined ? undefined : () => navigate(to)
+      return [{ id: group.id, series: Math.min(place, MOST_SERIES), size: Number(value), title, open }]
+    }),
+  }))
+}
+
+function Groups({ query, table }: { query: UsageQuery; table: UsageTable }) {
+  const all = Number(table.total ?? 0)
+  return (
+    <div className={css['scroll']} tabIndex={0} role="region" aria-label="Sums of the groups">
+      <table className={css['table']}>
+        <thead>
+          <tr>
+            <th scope="col">Group</th>
+            <th scope="col" className={css['number']}>
+              Sum
+            </th>
+            <th scope="col" className={css['number']}>
+              Share
+            </th>
+            <th scope="col">Of the whole</th>
+          </tr>
+        </thead>
+        <tbody>
+          {table.groups.map((group, place) => {
+            const share = group.total === null || all === 0 ? undefined : Number(group.total) / all
+            return (
+              <tr key={group.id}>
+                <th scope="row">
+                  <span className={css['name']}>
+                    <Swatch series={Math.min(place, MOST_SERIES)} />
+                    {group.name}
+                  </span>
+                </th>
+                <td className={css['number']}>
+                  <Figure query={query} value={group.total} to={countedPath(query, group)} />
+                </td>
+                <td className={css['number']}>{shareText(share)}</td>
+                <td className={css['share']}>
+                  <ShareBar share={share ?? 0} />
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** A bar for a share between 0 and 1; the number stands beside it. */
+export function ShareBar({ share, isFull = false }: { share: number; isFull?: boolean }) {
+  return (
+    <svg
+      className={css['bar']}
+      viewBox="0 0 100 8"
+      preserveAspectRatio="none"
+      aria-hidden="true"
+      data-state={isFull ? 'full' : undefined}
+    >
+      <rect width="100" height="8" />
+      <rect width={100 * Math.min(1, share)} height="8" />
+    </svg>
+  )
+}
+
+function Buckets({
+  query,
+  buckets,
+  series,
+  hours,
+}: {
+  query: UsageQuery
+  buckets: readonly string[]
+  series: readonly UsageGroup[]
+  hours: number
+}) {
+  const used = buckets.filter((bucket) => series.some(({ values }) => values.has(bucket)))
+  return (
+    <details>
+      <summary>Every number of the chart</summary>
+      <div className={css['scroll']} tabIndex={0} role="region" aria-label="Numbers of the chart">
+        <table className={css['table']}>
+          <thead>
+            <tr>
+              <th scope="col">Start (UTC)</th>
+              {series.map(({ id, name }) => (
+                <th key={id} scope="col" className={css['number']}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {used.toReversed().map((bucket) => (
+              <tr key={bucket}>
+                <th scope="row">{bucketText(bucket, hours)}</th>
+                {series.map((group) => (
+                  <td key={group.id} className={css['number']}>
+                    <Figure
+                      query={query}
+                      value={group.values.get(bucket)}
+                      to={countedPath(query, group, bucket)}
+                    />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
+}
+
+function strideText({ days, hours }: { days: number; hours: number }): string {
+  if (hours > 0) return 'One bar is an hour of UTC.'
+  return days === 1 ? 'One bar is a day of UTC.' : `One bar is ${days} days of UTC, counted from the first.`
+}
+
+/** A report: chart, sums of the groups, and all numbers. */
+export function Report({
+  query,
+  stride,
+  lines,
+  isOld,
+}: {
+  query: UsageQuery
+  stride: Stride
+  lines: readonly UsageLine[]
+  isOld: boolean
+}) {
+  const table = useMemo(
+    () => tableOf({ from: query.from, to: query.to, stride }, lines),
+    [query, stride, lines],
+  )
+  const { buckets, groups, total } = table
+  if (groups.length === 0)
+    return (
+      <Empty title="Nothing was counted in this range">
+        <p>A trace counts within a second of being sent. Choose a longer range, or send one.</p>
+      </Empty>
+    )
+  const series = seriesOf(groups, buckets)
+  const short = (value: number): string =>
+    query.measure === 'cost' ? shortMoney(String(value)) : shortCount(value)
+  const ends = [buckets.at(0) ?? '', buckets.at(-1) ?? ''].map((bucket) => bucketText(bucket, stride.hours))
+  const whole = countedPath(query)
+  return (
+    <section className={css['section']} aria-busy={isOld} aria-label="Report">
+      <p className={css['total']}>
+        <Figure query={query} value={total} to={whole} /> <small>{WORDS[query.measure]}</small>
+      </p>
+      <StackedBars
+        label={`Chart: ${WORDS[query.measure]} from ${ends[0]} to ${ends[1]}. The tables below have its numbers.`}
+        bars={barsOf(query, buckets, series, stride.hours)}
+        axis={short}
+        ends={[ends[0] ?? '', ends[1] ?? '']}
+      />
+      <p className={css['note']}>
+        {strideText(stride)}
+        {query.measure === 'traces' && ' A number opens the traces that it counts.'}
+        {query.measure === 'cost' && ' Costs are as far as prices are known.'}
+      </p>
+      <Groups query={query} table={table} />
+      <Buckets {...{ query, buckets, series }} hours={stride.hours} />
+    </section>
+  )
+}

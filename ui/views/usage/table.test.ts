@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { monthOf, rangeOf } from '../../data/usage/range.ts'
+import { bucketStarts, seriesOf, tableOf } from './table.ts'
+
+const DAY = { days: 1, hours: 0 }
+const range = { from: '2026-03-01T00:00:00.000Z', to: '2026-03-04T00:00:00.000Z', stride: DAY }
+const project = (id: string) => ({ project_id: id, project_name: `name of ${id}` })
+const line = (day: number, id: string, value: string | null) => ({
+  time_bucket: `2026-03-0${day}T00:00:00Z`,
+  dimensions: project(id),
+  value,
+})
+
+describe('the table of a usage report', () => {
+  it('has every bucket, the largest group first, and exact sums', () => {
+    const table = tableOf(range, [line(1, 'a', '0.1'), line(1, 'b', '5'), line(3, 'a', '0.2')])
+    expect(table.buckets.map((time) => time.slice(8, 10))).toEqual(['01', '02', '03'])
+    expect(table.groups.map(({ name, total }) => [name, total])).toEqual([
+      ['name of b', '5'],
+      ['name of a', '0.3'],
+    ])
+    expect(table.total).toBe('5.3')
+    expect(table.groups[1]?.values.has('2026-03-02T00:00:00.000Z')).toBe(false)
+  })
+
+  it('does not turn an unknown cost into zero', () => {
+    const table = tableOf(range, [line(1, 'a', null), line(1, 'b', '0')])
+    expect(table.groups.map(({ total }) => total)).toEqual(['0', null])
+    expect(tableOf(range, [line(1, 'a', null)]).total).toBeNull()
+  })
+
+  it('says how to select the traces of a group, also of those without a user', () => {
+    const select = (dimensions: Parameters<typeof tableOf>[1][number]['dimensions']) =>
+      tableOf(range, [{ ...line(1, 'a', '1'), dimensions }]).groups[0]?.traces
+    expect(select(project('p'))).toEqual({ project_id: 'p' })
+    expect(select({ user_id: null, user_email: null })).toEqual({ user_id: 'null' })
+    expect(select({ api_key_short_key: 'abcd...wxyz' })).toEqual({ api_key: 'abcd...wxyz' })
+    expect(select({ workspace_id: 'w', workspace_name: 'W' })).toEqual({ workspace_ids: 'w' })
+    expect(select({ provider: 'openai', model: null })).toBeUndefined()
+  })
+
+  it('adds groups beyond the eleventh up to one series', () => {
+    const lines = Array.from({ length: 14 }, (_, index) => line(2, `p${index}`, String(100 - index)))
+    const { groups, buckets } = tableOf(range, lines)
+    const series = seriesOf(groups, buckets)
+    expect(series).toHaveLength(12)
+    expect([series[11]?.name, series[11]?.total]).toEqual(['3 others', String(89 + 88 + 87)])
+    expect(seriesOf(groups.slice(0, 12), buckets)).toHaveLength(12)
+  })
+})
+
+describe('buckets and ranges', () => {
+  it('are aligned as the server aligns them', () => {
+    expect(bucketStarts('2026-03-01T10:20:00Z', '2026-03-01T12:00:00Z', { days: 0, hours: 1 })).toEqual([
+      '2026-03-01T10:00:00.000Z',
+      '2026-03-01T11:00:00.000Z',
+    ])
+    expect(bucketStarts('2026-03-01T10:00:00Z', '2026-03-10T00:00:00Z', { days: 7, hours: 0 })).toEqual([
+      '2026-03-01T00:00:00.000Z',
+      '2026-03-08T00:00:00.000Z',
+    ])
+  })
+
+  it('end with the current hour, day or month', () => {
+    const now = Date.parse('2026-12-31T10:20:30Z')
+    expect(rangeOf('12h', now)).toEqual({ from: '2026-12-30T23:00:00.000Z', to: '2026-12-31T11:00:00.000Z' })
+    expect(rangeOf('7d', now)).toEqual({ from: '2026-12-25T00:00:00.000Z', to: '2027-01-01T00:00:00.000Z' })
+    expect(monthOf(now)).toEqual({ from: '2026-12-01T00:00:00.000Z', to: '2027-01-01T00:00:00.000Z' })
+  })
+})

@@ -1,0 +1,105 @@
+import type { Dimensions, Stride, UsageLine } from '../../data/usage/lines.ts'
+import { addDecimals, compareDecimals } from '../../parts/format/decimal.ts'
+
+/** A group of a report, with what selects its traces in `usage-traces`. */
+export interface UsageGroup {
+  id: string
+  name: string
+  /** Parameters of `usage-traces`; undefined where it cannot select the group. */
+  traces: Readonly<Record<string, string>> | undefined
+  /** Decimal texts by bucket; null when not known. A bucket without the group is missing. */
+  values: ReadonlyMap<string, string | null>
+  /** Exact sum of the known values; null when none is known. */
+  total: string | null
+}
+
+/** A report, ready to be drawn. */
+export interface UsageTable {
+  /** Start of every bucket, as the server writes it, including those without usage. */
+  buckets: readonly string[]
+  /** Largest first. */
+  groups: readonly UsageGroup[]
+  total: string | null
+}
+
+type Identity = Pick<UsageGroup, 'id' | 'name' | 'traces'>
+
+/** Name of a group, and what selects its traces. */
+function identityOf(dimensions: Dimensions): Identity {
+  if ('project_id' in dimensions) {
+    const { project_id: id, project_name: name } = dimensions
+    return { id, name, traces: { project_id: id } }
+  }
+  if ('user_id' in dimensions) {
+    const id = dimensions.user_id ?? 'null'
+    return { id, name: dimensions.user_email ?? 'No user (service keys)', traces: { user_id: id } }
+  }
+  if ('api_key_short_key' in dimensions) {
+    const { api_key_short_key: id } = dimensions
+    return { id, name: id, traces: { api_key: id } }
+  }
+  if ('workspace_id' in dimensions) {
+    const { workspace_id: id, workspace_name: name } = dimensions
+    return { id, name, traces: { workspace_ids: id } }
+  }
+  const { provider, model } = dimensions
+  const name = [provider, model].filter((part) => part !== null).join(' · ')
+  return { id: JSON.stringify([provider, model]), name: name || 'No model named', traces: undefined }
+}
+
+function sumOf(values: Iterable<string | null>): string | null {
+  const known = [...values].filter((value) => value !== null)
+  return known.length === 0 ? null : (addDecimals(known) ?? null)
+}
+
+const HOUR_MS = 3_600_000
+
+/** The starts of all buckets of a range: hours or days of UTC, as the server aligns them. */
+export function bucketStarts(from: string, to: string, { days, hours }: Stride): string[] {
+  const unit = hours > 0 ? HOUR_MS : 24 * HOUR_MS
+  const size = (days * 24 + hours) * HOUR_MS
+  const starts: string[] = []
+  for (let at = Math.floor(Date.parse(from) / unit) * unit; at < Date.parse(to); at += size)
+    starts.push(new Date(at).toISOString())
+  return starts
+}
+
+/** The table of a report: every bucket of the range, and the groups with their exact sums. */
+export function tableOf(
+  { from, to, stride }: { from: string; to: string; stride: Stride },
+  lines: readonly UsageLine[],
+): UsageTable {
+  const groups = new Map<string, Identity & { values: Map<string, string | null> }>()
+  for (const { time_bucket, dimensions, value } of lines) {
+    const identity = identityOf(dimensions)
+    const group = groups.get(identity.id) ?? { ...identity, values: new Map<string, string | null>() }
+    group.values.set(new Date(time_bucket).toISOString(), value)
+    groups.set(identity.id, group)
+  }
+  const summed = [...groups.values()].map((group) => ({ ...group, total: sumOf(group.values.values()) }))
+  summed.sort((a, b) => compareDecimals(b.total ?? '-1', a.total ?? '-1'))
+  return {
+    buckets: bucketStarts(from, to, stride),
+    groups: summed,
+    total: sumOf(summed.map(({ total }) => total)),
+  }
+}
+
+/** Series that a chart has at the most besides the others. */
+export const MOST_SERIES = 11
+
+/** The largest groups, and the others as one group. */
+export function seriesOf(groups: readonly UsageGroup[], buckets: readonly string[]): UsageGroup[] {
+  if (groups.length <= MOST_SERIES + 1) return [...groups]
+  const others = groups.slice(MOST_SERIES)
+  const values = new Map<string, string | null>()
+  for (const bucket of buckets) {
+    const found = others.flatMap((group) =>
+      group.values.has(bucket) ? [group.values.get(bucket) ?? null] : [],
+    )
+    if (found.length > 0) values.set(bucket, sumOf(found))
+  }
+  const name = `${others.length} others`
+  const total = sumOf(values.values())
+  return [...groups.slice(0, MOST_SERIES), { id: 'others', name, traces: undefined, values, total }]
+}

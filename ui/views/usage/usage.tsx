@@ -1,0 +1,103 @@
+import { useState } from 'react'
+import { useSession } from '../../data/session.ts'
+import { csvAddress, useUsage } from '../../data/usage/queries.ts'
+import { customRangeOf, type RangeName, RANGES, rangeOf } from '../../data/usage/range.ts'
+import { GROUPINGS, MEASURES, type Measure, type UsageQuery } from '../../data/usage/lines.ts'
+import { Select } from '../../parts/controls.tsx'
+import { Empty, Loaded, Skeleton } from '../../parts/states.tsx'
+import { TimeRange } from '../../parts/time-range/time-range.tsx'
+import { setParam, setParams, useParam } from '../../router/location.ts'
+import { textParam, wordParam } from '../../router/params.ts'
+import { UsageLimits } from './limits.tsx'
+import { UsageRebuild } from './rebuild.tsx'
+import { Report } from './report.tsx'
+import css from './usage.module.css'
+
+const RANGE_WORDS = ['30d', '12h', '7d', '90d', '365d'] as const satisfies readonly RangeName[]
+const RANGE = wordParam('t', RANGE_WORDS)
+const FROM = textParam('from')
+const TO = textParam('to')
+const GROUPING = wordParam('by', GROUPINGS)
+const MEASURE = wordParam('of', MEASURES)
+
+const GROUPING_NAMES = {
+  project: 'By project',
+  workspace: 'By workspace',
+  user: 'By user',
+  api_key: 'By API key',
+  model: 'By model',
+} as const
+const MEASURE_NAMES = { traces: 'Traces', tokens: 'Tokens', cost: 'Cost' } as const
+
+/** How much was sent: traces, tokens and costs in time, and the limits. */
+export function Usage() {
+  const { data: session } = useSession()
+  if (session === undefined || session === null) return <Skeleton />
+  if (!session.features.usage)
+    return (
+      <Empty title="Usage is not counted on this server">
+        <p>
+          Set <code>DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING</code> and{' '}
+          <code>GRANULAR_USAGE_TABLE_ENABLED</code> to <code>true</code> and start it again. Counting starts
+          then; earlier traces stay uncounted.
+        </p>
+      </Empty>
+    )
+  return <UsageOf workspaces={session.workspaces} />
+}
+
+/** Tokens where traces are chosen by model: a trace may call several models. */
+function measureOf(chosen: Measure, isByModel: boolean): Measure {
+  return isByModel && chosen === 'traces' ? 'tokens' : chosen
+}
+
+function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_name: string }[] }) {
+  const [now] = useState(Date.now)
+  const [range, grouping] = [useParam(RANGE), useParam(GROUPING)]
+  const custom = { from: useParam(FROM), to: useParam(TO) }
+  const measure = measureOf(useParam(MEASURE), grouping === 'model')
+  const query: UsageQuery = {
+    ...customRangeOf(custom, rangeOf(range, now)),
+    ...{ grouping, measure, workspaces: workspaces.map(({ id }) => id) },
+  }
+  const usage = useUsage(query)
+  const measures = MEASURES.filter((name) => name !== 'traces' || grouping !== 'model')
+  return (
+    <div className={css['page']}>
+      <div className={css['head']}>
+        <h1>Usage</h1>
+        <div className={css['choices']}>
+          <TimeRange
+            value={range}
+            options={RANGES}
+            custom={custom}
+            choose={(word) => setParams({ t: RANGE.write(word), from: undefined, to: undefined })}
+            chooseCustom={({ from, to }) =>
+              setParams({ t: undefined, from: from || undefined, to: to || undefined })
+            }
+          />
+          <Select
+            label="Group"
+            value={grouping}
+            options={GROUPINGS.map((name) => [name, GROUPING_NAMES[name]])}
+            onChange={(word) => setParam(GROUPING, word)}
+          />
+          <Select
+            label="Measure"
+            value={measure}
+            options={measures.map((name) => [name, MEASURE_NAMES[name]])}
+            onChange={(word) => setParam(MEASURE, word)}
+          />
+          <a href={csvAddress(query)} download>
+            CSV
+          </a>
+        </div>
+      </div>
+      <Loaded from={usage}>
+        {(found) => <Report {...found} isOld={usage.isPlaceholderData || usage.error !== null} />}
+      </Loaded>
+      <UsageLimits workspaces={workspaces} />
+      <UsageRebuild />
+    </div>
+  )
+}
