@@ -75,7 +75,7 @@ html, :root.dark-mode, body { margin: 0; background: var(--bg); color: var(--tex
 #docs .swagger-ui .info .title { font-size: 20px; font-weight: 600; color: var(--text) }
 #docs .swagger-ui .info .title small { padding: 0 6px; border-radius: 4px; background: var(--muted); top: -2px }
 #docs .swagger-ui .info .title small pre { color: var(--bg) }
-#docs .swagger-ui :is(a, button, input, select, .btn, .opblock, .opblock-tag) { transition: none }
+#docs .swagger-ui * { transition: none }
 #docs .swagger-ui .download-contents { background: #1a1d23; color: #ffffff }
 #docs .swagger-ui .info a { color: var(--accent) }
 #docs .swagger-ui .servers, #docs .swagger-ui .servers-title { display: none }

@@ -179,6 +179,8 @@ function open(exchange: Exchange, target: string) {
   const { connection: _, ...headers } = req.headers
   const upstream = request(new URL(req.url ?? '/', target), { method: req.method, headers, agent: false })
   req.socket.once('close', () => upstream.destroy())
+  // A body may still be piped into the request when its socket is destroyed.
+  upstream.on('error', () => undefined)
   return upstream
 }
 
@@ -194,7 +196,6 @@ async function send(exchange: Exchange, target: string): Promise<IncomingMessage
 /** Forwards the first bytes of the body and cuts the connection to the target without ending the request. */
 async function sendBeginning(exchange: Exchange, target: string, bytes: number): Promise<void> {
   const upstream = open(exchange, target)
-  upstream.on('error', () => undefined)
   let left = bytes
   const pieces =
     exchange.read === undefined ? exchange.req.iterator({ destroyOnReturn: false }) : [exchange.read]
