@@ -58,7 +58,7 @@ export function readingProjects(clickhouse: ClickHouse) {
     projectStats: async (workspace_id: string, project_ids: readonly string[]) => {
       if (project_ids.length === 0) return new Map()
       const params = { workspace_id, project_ids }
-      const shape = await usageShape(clickhouse, SCOPE, params)
+      const shape = await usageShape(clickhouse, SCOPE, { params })
       const rows = await clickhouse.rows<StatsRow>(statsSql(shape), { params })
       return new Map(rows.map(({ project_id, ...row }): [string, ProjectStats] => [project_id, toStats(row)]))
     },

@@ -57,23 +57,49 @@ async function readStats(
 ): Promise<StatsAnswer> {
   const all = selectionOf(query)
   const paramsOf = ({ params }: StatsSelection) => ({ ...params, workspace_id })
-  const group = query.group_by
-  const [[counted], groups] = await Promise.all([
-    clickhouse.rows<{ found: number }>(countSql(all), { params: paramsOf(all) }),
+  const { group_by: group, interval } = query
+  if (all.link === 'own' && group === undefined)
+    return await readWhileCounting(clickhouse, { selection: all, group, interval }, paramsOf(all))
+  const [found, groups] = await Promise.all([
+    countRuns(clickhouse, all, paramsOf(all)),
     group && clickhouse.rows<{ grp: string }>(groupsSql(all, group), { params: paramsOf(all) }),
   ])
-  const found = counted?.found ?? 0
   const is_exact = found <= EXACT_RUNS
   const names = groups?.map(({ grp }) => grp)
-  const isBucketed = query.interval !== undefined
-  const none = { is_exact, figures: group || isBucketed ? [] : [noFigures()] }
-  if (found === 0 || names?.length === 0) return none
+  if (found === 0 || names?.length === 0) return noStats({ group, interval, is_exact })
   const near = await narrowed(clickhouse, workspace_id, all, found)
   const selection = names ? { ...near, params: { ...near.params, groups: names } } : near
-  const form = { selection, group, interval: query.interval, is_exact }
-  const [figures, usage] = await readRows(clickhouse, form, paramsOf(selection))
-  // What was counted may be deleted by now.
-  return figures.length === 0 ? none : { is_exact, figures: joined(figures, usage, names, isBucketed) }
+  const form = { selection, group, interval, is_exact }
+  return statsOf(form, await readRows(clickhouse, form, paramsOf(selection)), names)
+}
+
+/** Computes exact figures while it counts the TraceRuns, and stops when they are too many for that. */
+async function readWhileCounting(
+  clickhouse: ClickHouse,
+  form: Omit<StatsForm, 'shape' | 'is_exact'>,
+  params: SqlParams,
+): Promise<StatsAnswer> {
+  const stopping = new AbortController()
+  const exact = readRows(clickhouse, { ...form, is_exact: true }, params, stopping.signal)
+  // It is awaited only if the TraceRuns are few enough.
+  exact.catch(() => undefined)
+  try {
+    const is_exact = (await countRuns(clickhouse, form.selection, params)) <= EXACT_RUNS
+    if (!is_exact) stopping.abort()
+    const rows = is_exact ? exact : readRows(clickhouse, { ...form, is_exact }, params)
+    return statsOf({ ...form, is_exact }, await rows)
+  } finally {
+    stopping.abort()
+  }
+}
+
+async function countRuns(
+  clickhouse: ClickHouse,
+  selection: StatsSelection,
+  params: SqlParams,
+): Promise<number> {
+  const [counted] = await clickhouse.rows<{ found: number }>(countSql(selection), { params })
+  return counted?.found ?? 0
 }
 
 /** Mostly usage has a plain shape: the figures are computed for it while the shape is looked at, and again for another. */
@@ -81,21 +107,23 @@ async function readRows(
   clickhouse: ClickHouse,
   form: Omit<StatsForm, 'shape'>,
   params: SqlParams,
+  signal?: AbortSignal,
 ): Promise<[FiguresRow[], UsageRow[]]> {
-  const shapeOfAll = usageShape(clickhouse, form.selection.scope, params)
+  const asked = { params, ...(signal && { signal }) }
+  const shapeOfAll = usageShape(clickhouse, form.selection.scope, asked)
   const inShape = async <R>(of: (shape: UsageShape) => Promise<R>): Promise<R> => {
     const [plain, shape] = await Promise.all([of(PLAIN_SHAPE), shapeOfAll])
     return shape.doubles || shape.nested ? of(shape) : plain
   }
   if (form.selection.link === 'own') {
     const rows = await inShape((shape) =>
-      clickhouse.rows<FiguresRow & UsageRow>(ownSql({ ...form, shape }), { params }),
+      clickhouse.rows<FiguresRow & UsageRow>(ownSql({ ...form, shape }), asked),
     )
     return [rows, rows]
   }
   return Promise.all([
-    clickhouse.rows<FiguresRow>(figuresSql(form), { params }),
-    inShape((shape) => clickhouse.rows<UsageRow>(usageSql({ ...form, shape }), { params })),
+    clickhouse.rows<FiguresRow>(figuresSql(form), asked),
+    inShape((shape) => clickhouse.rows<UsageRow>(usageSql({ ...form, shape }), asked)),
   ])
 }
 
@@ -115,6 +143,23 @@ async function narrowed(
     selection,
     traces.map(({ trace_id }) => trace_id),
   )
+}
+
+type AnswerForm = Pick<StatsForm, 'group' | 'interval' | 'is_exact'>
+
+/** What was counted may be deleted by now. */
+function statsOf(
+  form: AnswerForm,
+  [figures, usage]: [FiguresRow[], UsageRow[]],
+  groups?: readonly string[],
+): StatsAnswer {
+  if (figures.length === 0) return noStats(form)
+  return { is_exact: form.is_exact, figures: joined(figures, usage, groups, form.interval !== undefined) }
+}
+
+/** Of no TraceRuns. */
+function noStats({ group, interval, is_exact }: AnswerForm): StatsAnswer {
+  return { is_exact, figures: group === undefined && interval === undefined ? [noFigures()] : [] }
 }
 
 function joined(
@@ -157,7 +202,6 @@ function usageOf(row: UsageRow): Pick<RunFigures, UsageField | EachField> {
 const keyOf = ({ grp, bucket }: Keys): string => `${bucket} ${grp}`
 const known = ([median, high]: Pair): [number | null, number | null] => [median ?? null, high ?? null]
 
-/** Of no TraceRuns. */
 function noFigures(): RunFigures {
   return {
     group: null,

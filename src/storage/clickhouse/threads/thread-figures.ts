@@ -96,7 +96,7 @@ export function readingThreadFigures(clickhouse: ClickHouse) {
       const turns = await turnsOf(clickhouse, workspace_id, window, thread_ids)
       if (turns === undefined) return []
       const { params } = turns
-      const shape = usageShape(clickhouse, scopeOf(turns), params)
+      const shape = usageShape(clickhouse, scopeOf(turns), { params })
       const [roots, usage] = await Promise.all([
         clickhouse.rows<RootsRow>(rootsSql(turns), { params }),
         shape.then((known) => clickhouse.rows<UsageRow>(usageSql(turns, known), { params })),

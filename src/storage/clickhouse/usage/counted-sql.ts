@@ -1,5 +1,5 @@
 import { FACTS, NO_CALL, REQUEST, UNANSWERED } from '../../../trace/derive/same-call.ts'
-import type { ClickHouse, SqlParams } from '../connect.ts'
+import type { ClickHouse, StatementOptions } from '../connect.ts'
 
 /** The ids of the TraceRuns from the root down to the row's own. */
 export const LINE = `arrayMap(part -> toUUIDOrZero(right(part, 36)), splitByChar('.', dotted_order))`
@@ -100,24 +100,28 @@ const ANY_SHAPE: UsageShape = { doubles: true, nested: true }
 export async function usageShape(
   clickhouse: ClickHouse,
   scope: string,
-  params: SqlParams,
+  options: StatementOptions,
 ): Promise<UsageShape> {
   const [doubles, nested] = await Promise.all([
-    hasDoubles(clickhouse, scope, params),
-    isNested(clickhouse, scope, params),
+    hasDoubles(clickhouse, scope, options),
+    isNested(clickhouse, scope, options),
   ])
   return { doubles, nested }
 }
 
 /** True if several TraceRuns among the rows of `scope` may show one call. What needs no groups is looked at first. */
-export async function hasDoubles(clickhouse: ClickHouse, scope: string, params: SqlParams): Promise<boolean> {
+export async function hasDoubles(
+  clickhouse: ClickHouse,
+  scope: string,
+  options: StatementOptions,
+): Promise<boolean> {
   const [calls] = await clickhouse.rows<{ repeats: number }>(
     `SELECT count() != uniqExact(call_id) OR countIf(call_id = ${REQUEST}) > 0 AS repeats
      FROM runs FINAL WHERE ${scope} AND call_id > ${NO_CALL}`,
-    { params },
+    options,
   )
   if (calls?.repeats !== 1) return false
-  const found = await clickhouse.rows(`${severalSql('1', scope)} LIMIT 1`, { params })
+  const found = await clickhouse.rows(`${severalSql('1', scope)} LIMIT 1`, options)
   return found.length > 0
 }
 
@@ -125,11 +129,11 @@ export async function hasDoubles(clickhouse: ClickHouse, scope: string, params: 
  * True where a row of `scope` with usage may be the parent of another: equal hashes of different ids, and replaced rows,
  * only make sums slower. One below which there is a gap in the links has no descendants, as in trace/derive/roll-up.ts.
  */
-async function isNested(clickhouse: ClickHouse, scope: string, params: SqlParams): Promise<boolean> {
+async function isNested(clickhouse: ClickHouse, scope: string, options: StatementOptions): Promise<boolean> {
   const found = await clickhouse.rows(
     `SELECT 1 FROM runs WHERE ${scope} AND ${HAS_USAGE}
        AND cityHash64(run_id) IN (SELECT cityHash64(parent_run_id) FROM runs WHERE ${scope}) LIMIT 1`,
-    { params },
+    options,
   )
   return found.length > 0
 }

@@ -148,8 +148,7 @@ export function createUsageDetailsSource(clickhouse: ClickHouse, maxRows = MAX_R
       const size = stride.days * DAY + stride.hours * HOUR
       const groups = new Map<string, UsageDetail>()
       const doubles = await hasDoubles(clickhouse, scope('near_start', 'near_end'), {
-        workspace_ids,
-        ...nearOf(query),
+        params: { workspace_ids, ...nearOf(query) },
       })
       for (const { start, end } of await slices(clickhouse, query, maxRows)) {
         const near = nearOf({ start, end })
