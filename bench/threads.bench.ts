@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { builtInProcessors } from '../processors/index.ts'
 import { createLogger } from '../src/base/log.ts'
 import type { LaneTasks } from '../src/ingest/lane-tasks.ts'
@@ -20,6 +21,7 @@ const RUNS = Number(process.argv[2] ?? 1_000_000)
 const THREADS = Number(process.argv[3] ?? 50_000)
 const DAY = 86_400_000
 const TIMES = 9
+const SETTLED_MS = 11_000
 const workspace_id = '00000000-0000-7000-8000-000000000001'
 const project_id = '00000000-0000-7000-8000-0000000000b1'
 const to = Date.UTC(2026, 0, 1)
@@ -44,6 +46,8 @@ try {
   await migrate(db, { logger: createLogger({ level: 'silent' }) })
   const traces = Math.floor(RUNS / RUNS_PER_TRACE)
   await fillRuns(db, { workspace_id, project_id, traces, threads: THREADS, from, to })
+  // Lists look at what was written in the last ten seconds, which is never a million TraceRuns.
+  await delay(SETTLED_MS)
   const context = { processors: builtInProcessors, startEstimate: createEstimates(createTokenizer()) }
   const run = async ({ input }: { input: unknown }) =>
     assembleTurns(input as LaneTasks['read-turns']['input'], context)
