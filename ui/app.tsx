@@ -3,13 +3,15 @@ import { Suspense, useEffect, useMemo, useState } from 'react'
 import css from './app.module.css'
 import { createQueryClient } from './data/query-client.ts'
 import { ApiError } from './api/problem.ts'
+import { useOldData } from './data/old-data.ts'
 import { useSession, useSignOut } from './data/session.ts'
 import { noteKeys, useKeys } from './parts/keys.ts'
 import { Button, IconButton, Key } from './parts/controls.tsx'
 import { Empty, Failure, PanelBoundary, Skeleton } from './parts/states.tsx'
-import { readPreference, writePreference } from './parts/preferences.ts'
+import { usePreference, writePreference } from './parts/preferences.ts'
 import { navigate, setParams, useParam, usePath } from './router/location.ts'
 import { Link } from './router/link.tsx'
+import { frozenAddress } from './router/frozen-address.ts'
 import { matchPath } from './router/match.ts'
 import { findPage, PAGES, SHARED_PAGE } from './routes.tsx'
 import { Palette } from './parts/palette.tsx'
@@ -37,7 +39,7 @@ function Opened() {
   const shared = matchPath(SHARED_PAGE.path, usePath())
   if (shared === undefined) return <Signed />
   return (
-    <PanelBoundary>
+    <PanelBoundary heading="h1">
       <Suspense fallback={<Skeleton />}>
         <SHARED_PAGE.view params={shared} />
       </Suspense>
@@ -59,9 +61,9 @@ function Signed() {
 /** An error of the session; where the address names a workspace that this user may not use, the way out of it. */
 function NoSession({ error, retry }: { error: Error; retry(): void }) {
   const isForeign = error instanceof ApiError && error.status === 403 && location.search.includes('ws=')
-  if (!isForeign) return <Failure error={error} retry={retry} />
+  if (!isForeign) return <Failure error={error} heading="h1" retry={retry} />
   return (
-    <Empty title="You may not use this workspace">
+    <Empty title="You may not use this workspace" heading="h1">
       <p>The address names a workspace that does not exist, or that your key does not reach.</p>
       <Button onClick={() => setParams({ ws: undefined })}>Open your own workspace</Button>
     </Empty>
@@ -81,6 +83,7 @@ function Shell() {
       'Mod+k': () => setOpen('palette'),
       '?': () => setOpen('keys'),
       y: () => void navigator.clipboard.writeText(location.href),
+      Y: () => void navigator.clipboard.writeText(frozenAddress(location.href, Date.now())),
     }
   }, [])
   useKeys(keys)
@@ -94,7 +97,8 @@ function Shell() {
       </a>
       <Top path={path} openPalette={() => setOpen('palette')} openKeys={() => setOpen('keys')} />
       <main id="main" className={css['main']} tabIndex={0}>
-        <PanelBoundary key={path}>
+        <OldData />
+        <PanelBoundary key={path} heading="h1">
           <Elsewhere path={path} />
           <Suspense fallback={<Skeleton />}>
             <PageOf path={path} />
@@ -110,9 +114,32 @@ function Shell() {
 function PageOf({ path }: { path: string }) {
   const found = findPage(path)
   if (path === '/') return <Skeleton />
-  if (found === undefined) return <Failure error={new Error(`There is no page ${path}.`)} />
+  if (found === undefined) return <NoPage path={path} />
   const { page, params } = found
   return <page.view params={params} />
+}
+
+function NoPage({ path }: { path: string }) {
+  return (
+    <Empty title="There is no such page" heading="h1">
+      <p>
+        Nothing is at <code>{path}</code>.
+      </p>
+      <Link to={FIRST_PAGE}>Projects</Link>
+    </Empty>
+  )
+}
+
+/** Says that the page shows old data because the server cannot answer now. */
+function OldData() {
+  const { isOld, readAgain } = useOldData()
+  if (!isOld) return null
+  return (
+    <div className={css['old']} role="status">
+      The server cannot answer now. What is shown may be old.
+      <Button onClick={readAgain}>Try again</Button>
+    </div>
+  )
 }
 
 function Top({ path, openPalette, openKeys }: { path: string; openPalette(): void; openKeys(): void }) {
@@ -165,12 +192,9 @@ const THEMES = [
 ] as const
 
 function ThemeButton() {
-  const [theme, setTheme] = useState(readPreference('theme'))
+  const theme = usePreference('theme')
   const place = THEMES.findIndex(([name]) => name === theme)
   const [next] = THEMES[(place + 1) % THEMES.length] ?? THEMES[0]
-  const change = (): void => {
-    writePreference('theme', next)
-    setTheme(next)
-  }
+  const change = (): void => writePreference('theme', next)
   return <IconButton icon={THEMES[place]?.[1] ?? 'system'} label={`Theme: ${theme}`} onClick={change} />
 }

@@ -3,7 +3,7 @@ import './base.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
-import { followSystemTheme } from './parts/preferences.ts'
+import { applyDensity, followSystemTheme } from './parts/preferences.ts'
 
 const RELOADED = 'weir:reloaded'
 
@@ -20,6 +20,7 @@ function reloadWhenReplaced(): void {
 
 reloadWhenReplaced()
 followSystemTheme()
+applyDensity()
 const root = document.querySelector('#root')
 if (root !== null)
   createRoot(root).render(

@@ -1457,9 +1457,9 @@ export interface TraceRunStatsQueryBody {
    */
   group_by?: null | {
     /**
-     * A run with several tags is in several groups; one without a value is in none.
+     * A run with several tags is in several groups; one without a value is in none. Groups of `session` are named by ids.
      */
-    attribute: 'model' | 'provider' | 'run_type' | 'status' | 'name' | 'tag' | 'metadata'
+    attribute: 'model' | 'provider' | 'run_type' | 'status' | 'session' | 'name' | 'tag' | 'metadata'
     /**
      * Key of the metadata; required with it.
      */
@@ -1471,6 +1471,10 @@ export interface TraceRunStatsQueryBody {
    * Length of a time bucket, e.g. 30s, 5m, 1h, 1d; buckets begin at its multiples in UTC. At most 1,500 buckets.
    */
   interval?: string | null
+  /**
+   * Also count the runs by classes of their latency and of the time to the first token.
+   */
+  histograms?: boolean | null
   [k: string]: unknown | undefined
 }
 /**
@@ -1482,12 +1486,38 @@ export interface TraceRunFiguresRead {
    * Seconds, of the runs that have ended.
    */
   latency_p50: number | null
+  latency_p90: number | null
   latency_p99: number | null
   /**
    * Seconds to the first token; with is_root, to the first one of the trace.
    */
   first_token_p50: number | null
+  first_token_p90: number | null
   first_token_p99: number | null
+  /**
+   * The number of runs by latency. Classes without runs are left out; null unless `histograms` was asked for.
+   */
+  latency_histogram:
+    | null
+    | {
+        /**
+         * Least seconds of the class, which ends where the next of 0, 0.001, 0.002, 0.005, 0.01 … begins.
+         */
+        from: number
+        run_count: number
+      }[]
+  /**
+   * The number of runs, or with is_root of traces, by the time to the first token. Classes without runs are left out; null unless `histograms` was asked for.
+   */
+  first_token_histogram:
+    | null
+    | {
+        /**
+         * Least seconds of the class, which ends where the next of 0, 0.001, 0.002, 0.005, 0.01 … begins.
+         */
+        from: number
+        run_count: number
+      }[]
   /**
    * Each call of a model counts once. Of whole traces with is_root; of the runs alone with group_by; else of the runs and what is below them.
    */
@@ -1537,6 +1567,23 @@ export interface TraceRunFiguresRead {
    * Share of the llm runs that have ended, or of such traces, with a first token.
    */
   streaming_rate: number | null
+  /**
+   * For how many llm runs each check holds; of the runs themselves, also with is_root.
+   */
+  checks: {
+    /**
+     * The llm runs among those that are looked at.
+     */
+    llm_runs: number
+    /**
+     * Those of them for which all four checks hold.
+     */
+    all: number
+    run_type: number
+    format: number
+    model: number
+    usage: number
+  }
   last_run_start_time: string | null
   /**
    * Null with group_by or interval.

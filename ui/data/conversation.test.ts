@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../api/messages.ts'
-import { conversationsOf } from './conversation.ts'
+import { conversationsOf, repeatedMessages } from './conversation.ts'
 
 const says = (role: string, text: string): Message => ({ role, content: [{ type: 'text', text }] })
 const SYSTEM = says('system', 'Be brief.')
@@ -45,5 +45,22 @@ describe('the conversation of model calls', () => {
       { id: 'b', input: [ASKS, says('assistant', 'Edited.'), says('user', 'Thanks')], output: [] },
     ])
     expect(found[0]?.steps[1]?.messages.map(({ role }) => role)).toEqual(['assistant', 'user'])
+  })
+})
+
+describe('the messages that the call before had', () => {
+  const first = { input: [SYSTEM, ASKS], output: [ANSWER] }
+
+  it('are those of its input and output, where they are more than instructions', () => {
+    const more = says('user', 'And tomorrow?')
+    expect(repeatedMessages(first, [SYSTEM, ASKS, ANSWER, more])).toBe(3)
+    expect(repeatedMessages(first, [SYSTEM, more])).toBe(0)
+    expect(repeatedMessages({ input: [], output: [] }, [SYSTEM, ASKS])).toBe(0)
+  })
+
+  it('end before a call of a tool whose result is new', () => {
+    expect(repeatedMessages({ input: [SYSTEM, ASKS], output: [CALLS] }, [SYSTEM, ASKS, CALLS, RESULT])).toBe(
+      2,
+    )
   })
 })

@@ -77,3 +77,18 @@ export function conversationsOf(calls: readonly ModelCall[]): Conversation[] {
   }
   return open.map(({ conversation }) => conversation)
 }
+
+/**
+ * Number of messages at the beginning of an input that the call before it had already, as input or output; 0 unless they
+ * are more than instructions. Where a new message is the result of an earlier call of a tool, both count as new.
+ */
+export function repeatedMessages(before: Omit<ModelCall, 'id'>, input: readonly Message[]): number {
+  const earlier = [...before.input, ...before.output].map(signature)
+  const known = commonLength(earlier, input.map(signature))
+  if (!input.slice(0, known).some(({ role }) => role !== 'system')) return 0
+  const answered = new Set(input.slice(known).flatMap(({ tool_call_id }) => tool_call_id ?? []))
+  const call = input
+    .slice(0, known)
+    .findIndex(({ content }) => content.some((block) => answered.has(textOf(block['id']))))
+  return call < 0 ? known : call
+}

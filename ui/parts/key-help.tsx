@@ -1,8 +1,8 @@
-import { Fragment, useState } from 'react'
+import { Fragment } from 'react'
 import { Key } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import css from './dialog.module.css'
-import { readPreference, writePreference } from './preferences.ts'
+import { usePreference, writePreference } from './preferences.ts'
 
 const KEYS: readonly (readonly [string, string])[] = [
   ['⌘K', 'find a page or an id'],
@@ -18,7 +18,9 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['f', 'trace: this run and what is below it alone'],
   ['m', 'trace: tree or messages'],
   ['+ − 0', 'trace: zoom'],
-  ['y', 'copy the address'],
+  ['y Y', 'copy the address; Y with a range back from now as times'],
+  ['g t', 'project: its traces'],
+  ['g r', 'project: all of its runs'],
   ['?', 'this list'],
 ]
 
@@ -30,7 +32,7 @@ export function KeyHelp({
   pages: readonly { name?: string; key?: string }[]
   close(): void
 }) {
-  const [letters, setLetters] = useState(readPreference('letters'))
+  const letters = usePreference('letters')
   const jumps = pages.flatMap(({ name, key }) =>
     name === undefined || key === undefined ? [] : [[`g ${key}`, name] as const],
   )
@@ -50,11 +52,7 @@ export function KeyHelp({
         <input
           type="checkbox"
           checked={letters === 'on'}
-          onChange={({ target }) => {
-            const word = target.checked ? 'on' : 'off'
-            writePreference('letters', word)
-            setLetters(word)
-          }}
+          onChange={({ target }) => writePreference('letters', target.checked ? 'on' : 'off')}
         />{' '}
         Single letters are keys
       </label>

@@ -1,11 +1,17 @@
+import { useSyncExternalStore } from 'react'
+
 /** Preferences of this browser, each with its words; the first is the default. */
 const WORDS = {
   theme: ['system', 'light', 'dark'],
   letters: ['on', 'off'],
   text: ['markdown', 'plain'],
+  density: ['usual', 'dense'],
+  zone: ['local', 'utc'],
 } as const
 
 type Preferences = typeof WORDS
+
+const CHANGED = 'weir:preference'
 
 /** The name of a preference. */
 export type PreferenceName = keyof Preferences
@@ -21,6 +27,18 @@ export function readPreference<N extends PreferenceName>(name: N): Preferences[N
 export function writePreference<N extends PreferenceName>(name: N, word: Preferences[N][number]): void {
   localStorage.setItem(`weir:${name}`, word)
   if (name === 'theme') applyTheme()
+  if (name === 'density') applyDensity()
+  dispatchEvent(new Event(CHANGED))
+}
+
+function onChange(changed: () => void): () => void {
+  addEventListener(CHANGED, changed)
+  return () => removeEventListener(CHANGED, changed)
+}
+
+/** The chosen word of a preference; the component is drawn again when it changes. */
+export function usePreference<N extends PreferenceName>(name: N): Preferences[N][number] {
+  return useSyncExternalStore(onChange, () => readPreference(name))
 }
 
 /** A text that this browser stores under a name; '' without one. */
@@ -41,6 +59,11 @@ export function applyTheme(): void {
   const chosen = readPreference('theme')
   const theme = chosen === 'system' ? (matchMedia(DARK).matches ? 'dark' : 'light') : chosen
   document.documentElement.dataset['theme'] = theme
+}
+
+/** Sets the height of rows by preference. */
+export function applyDensity(): void {
+  document.documentElement.dataset['density'] = readPreference('density')
 }
 
 /** Updates the theme when the system's changes. */

@@ -1,7 +1,5 @@
-/** `--row` of tokens.css: it grows with the size of text that the reader has set. */
-const ROW_REM = 1.75
-
-/** Height of a row of a list in pixels. */
+/** Height of a row of a list in pixels: `--row` of tokens.css, which grows with the size of text that the reader has set. */
 export function rowHeight(): number {
-  return ROW_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+  const root = getComputedStyle(document.documentElement)
+  return Number.parseFloat(root.getPropertyValue('--row')) * Number.parseFloat(root.fontSize)
 }

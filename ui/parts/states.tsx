@@ -17,11 +17,22 @@ export function Skeleton({ label = 'Loading' }: { label?: string }) {
   )
 }
 
+/** Heading of a state: `h1` where it stands for a whole page. */
+type Heading = 'h1' | 'h2'
+
 /** Shown instead of an empty list: why it is empty, and what to do. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({
+  title,
+  heading: Title = 'h2',
+  children,
+}: {
+  title: string
+  heading?: Heading
+  children?: ReactNode
+}) {
   return (
     <section className={css['state']}>
-      <h2>{title}</h2>
+      <Title>{title}</Title>
       {children}
     </section>
   )
@@ -37,15 +48,23 @@ function titleOf(error: unknown): string {
 }
 
 /** An error, and what to do about it. */
-export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+export function Failure({
+  error,
+  heading: Title = 'h2',
+  retry,
+}: {
+  error: unknown
+  heading?: Heading
+  retry?: () => void
+}) {
   const known = error instanceof ApiError ? error : undefined
   const detail = error instanceof Error ? error.message : String(error)
   return (
     <section className={css['state']} role="alert">
-      <h2 className={css['title']}>
+      <Title className={css['title']}>
         <Icon name="warning" color="var(--error)" />
         {titleOf(error)}
-      </h2>
+      </Title>
       <p className={css['detail']}>{detail}</p>
       {known !== undefined && (
         <p className={css['facts']}>
@@ -65,7 +84,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
 }
 
 /** Shows an error of one panel in its place, so that the rest of the page works. */
-export class PanelBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
+export class PanelBoundary extends Component<{ heading?: Heading; children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: undefined }
 
   static getDerivedStateFromError(error: unknown): { error: unknown } {
@@ -74,8 +93,9 @@ export class PanelBoundary extends Component<{ children: ReactNode }, { error: u
 
   override render(): ReactNode {
     const { error } = this.state
-    if (error === undefined) return this.props.children
-    return <Failure error={error} retry={() => this.setState({ error: undefined })} />
+    const { heading = 'h2', children } = this.props
+    if (error === undefined) return children
+    return <Failure error={error} heading={heading} retry={() => this.setState({ error: undefined })} />
   }
 }
 
@@ -87,9 +107,17 @@ interface Loading<T> {
 }
 
 /** Shows what was loaded; before that the skeleton, without it the error. */
-export function Loaded<T>({ from, children }: { from: Loading<T>; children(data: T): ReactNode }) {
+export function Loaded<T>({
+  from,
+  heading = 'h2',
+  children,
+}: {
+  from: Loading<T>
+  heading?: Heading
+  children(data: T): ReactNode
+}) {
   if (from.data !== undefined) return children(from.data)
   if (from.error !== null && from.error !== undefined)
-    return <Failure error={from.error} retry={() => void from.refetch()} />
+    return <Failure error={from.error} heading={heading} retry={() => void from.refetch()} />
   return <Skeleton />
 }

@@ -5,7 +5,10 @@ import type { ListQuery, TraceStore } from './trace-store.ts'
 
 /** What TraceRuns are grouped by; `metadata` needs a key. Those without a value are in no group. */
 export type StatsGrouping =
-  | { by: 'model' | 'provider' | 'run_type' | 'status' | 'name' | 'tag' | 'thread'; max_groups: number }
+  | {
+      by: 'model' | 'provider' | 'run_type' | 'status' | 'name' | 'tag' | 'thread' | 'session'
+      max_groups: number
+    }
   | { by: 'metadata'; key: string; max_groups: number }
 
 /** Which TraceRuns to look at, and what to make groups of. Times are epoch microseconds. */
@@ -13,10 +16,26 @@ export interface StatsQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'>
   group_by?: StatsGrouping
   /** Length of a time bucket, in microseconds; buckets begin at its multiples. */
   interval?: number
+  /** Whether to count the TraceRuns by classes of their times. */
+  histograms?: boolean
 }
 
 /** The 50th and 99th percentile; null where no run has a value. */
 export type Percentiles = [number | null, number | null]
+
+/** The number of TraceRuns by the class of a time; a class is named by its least seconds. */
+export type Histogram = ReadonlyMap<number, number>
+
+/** How many llm TraceRuns there are, and with which verdicts. */
+export interface HeldChecks {
+  llm_runs: number
+  /** Those for which all four checks hold. */
+  all: number
+  run_type: number
+  format: number
+  model: number
+  usage: number
+}
 
 /**
  * Figures of some TraceRuns. Seconds for times. Costs are dollars as decimal text,
@@ -36,6 +55,13 @@ export interface RunFigures {
   streaming_rate: number | null
   latency: Percentiles
   first_token: Percentiles
+  latency_p90: number | null
+  first_token_p90: number | null
+  /** Undefined unless the query asks for it. */
+  latency_histogram: Histogram | undefined
+  first_token_histogram: Histogram | undefined
+  /** Of the TraceRuns themselves, also where other figures are those of whole traces. */
+  checks: HeldChecks
   prompt_tokens: number
   completion_tokens: number
   prompt_cost: string | null
@@ -61,7 +87,7 @@ export interface StatsAnswer {
 
 /** What values can be listed of; `metadata_value` needs a key. */
 export type FacetField =
-  | Exclude<StatsGrouping['by'], 'thread' | 'metadata'>
+  | Exclude<StatsGrouping['by'], 'thread' | 'session' | 'metadata'>
   | 'issue'
   | 'metadata_key'
   | 'metadata_value'

@@ -57,7 +57,9 @@ export function accessibilityTests({ used, sent, extent }: Used): void {
       ['/settings?view=roles', 'organization:manage'],
       ['/settings?view=retention', 'trips'],
       ['/settings?view=audit', 'key.create'],
+      ['/settings?view=display', 'In UTC'],
       ['/settings?view=server', 'Ingest body'],
+      ['/nowhere', 'There is no such page'],
     ] as const
     for (const [turn, [path, sign]] of pages.entries()) {
       await open(path)

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
-import type { RunFigures, StatsQuery } from '../../../src/ingest/store/stats-store.ts'
+import type { Histogram, RunFigures, StatsQuery } from '../../../src/ingest/store/stats-store.ts'
 import { formatDecimal } from '../../../src/trace/price/decimal.ts'
 import { rollUp } from '../../../src/trace/derive/roll-up.ts'
+import { CHECKS } from '../../../src/trace/derive/verdicts.ts'
 import { parseFilter } from '../../../src/trace/filter/filter.ts'
 import { FEEDBACK_ROWS } from '../../../src/trace/rows/feedback.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
-import type { TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
+import { checkBit, type TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
 import { tries } from '../../support/properties.ts'
 import { forest, rowsOf } from '../../support/traces/random-traces.ts'
 import {
@@ -66,6 +67,14 @@ function quantile(values: readonly number[], p: number): number | null {
   return low + (sorted[Math.ceil(at)]! - low) * (at - Math.floor(at))
 }
 
+function checksOf(calls: readonly TraceRunRow[]) {
+  const having = (name: (typeof CHECKS)[number]): number =>
+    calls.filter(({ checks }) => (checks >> checkBit(name)) & 1).length
+  const all = calls.filter(({ checks }) => CHECKS.every((name) => (checks >> checkBit(name)) & 1)).length
+  const counts = Object.fromEntries(CHECKS.map((name) => [name, having(name)]))
+  return { llm_runs: calls.length, all, ...counts }
+}
+
 /** Counts and times of rows, as the store gives them. */
 function figuresOf(rows: readonly TraceRunRow[]) {
   const ended = rows.filter(({ status }) => status !== 'pending')
@@ -78,6 +87,8 @@ function figuresOf(rows: readonly TraceRunRow[]) {
     error_rate:
       ended.length === 0 ? null : ended.filter(({ status }) => status === 'error').length / ended.length,
     latency: [near(quantile(latencies, 0.5)), near(quantile(latencies, 0.99))],
+    latency_p90: near(quantile(latencies, 0.9)),
+    checks: checksOf(rows.filter(({ run_type }) => run_type === 'llm')),
   }
 }
 
@@ -164,6 +175,30 @@ describe('figures of TraceRuns are those of a naive model', () => {
       expect(slots.reduce((sum, { run_count }) => sum + run_count, 0)).toBe(all.length)
       expect(slots.reduce((sum, slot) => sum + slot.prompt_tokens, 0)).toBe(sumsOf(counted).prompt_tokens)
     }, 3))
+})
+
+it('N7: with histograms, by classes of latency and first token, of TraceRuns or whole traces', async () => {
+  const project_id = newUuid()
+  const row = (n: number, millis: number, first?: number) => {
+    const run_id = newUuid()
+    const after = (time: number) => START + time * 1000
+    return traceRunRow(n, {
+      ...{ project_id, run_id, trace_id: run_id, start_time: START, sort_time: START, run_type: 'llm' },
+      ...{ end_time: after(millis), first_token_time: first === undefined ? null : after(first) },
+    })
+  }
+  const times = [[0, 0], [1.5, 1], [499, 20], [500], [7000], [90_000_000]] as const
+  await db.insert(times.map(([end, first], n) => row(n + 1, end, first)))
+  const latency = [0, 0.001, 0.2, 0.5, 5, 50_000].map((least) => [least, 1])
+  const first = [0, 0.001, 0.02].map((least) => [least, 1])
+  const sorted = (histogram: Histogram | undefined) => [...(histogram ?? [])].toSorted((a, b) => a[0] - b[0])
+  for (const query of [{}, { is_root: true }, { group_by: { by: 'session', max_groups: 2 } as const }]) {
+    const [figures] = await statsOf(project_id, { ...query, histograms: true })
+    expect(sorted(figures?.latency_histogram)).toEqual(latency)
+    expect(sorted(figures?.first_token_histogram)).toEqual(first)
+    expect(figures?.group ?? project_id).toBe(project_id)
+  }
+  expect((await statsOf(project_id))[0]?.latency_histogram).toBeUndefined()
 })
 
 it('of the largest groups, in buckets that have runs', async () => {

@@ -72,6 +72,25 @@ export function keyboardTests({ used, sent }: Used): void {
       await current.page.getByRole('button', { name: 'Edit helpful' }).waitFor()
     })
 
+    it('find a page by name, choose a preference there, and go on by a key', async () => {
+      const current = used.current()
+      await current.open('/projects')
+      await current.page.getByRole('heading', { name: 'Projects' }).waitFor()
+      await press(current, 'Control+k')
+      await current.page.getByRole('combobox').waitFor()
+      await current.page.keyboard.type('settings')
+      await press(current, 'Enter')
+      await current.page.getByRole('heading', { name: 'Settings' }).waitFor()
+      await tabTo(current, 'Display')
+      await press(current, 'Enter')
+      await current.page.getByLabel('In UTC').waitFor()
+      await current.page.getByLabel('As the system').focus()
+      await press(current, 'ArrowDown')
+      expect(await current.page.evaluate(`document.documentElement.dataset.theme`)).toBe('light')
+      await press(current, 'ArrowUp', 'g', 'u')
+      await current.page.getByRole('heading', { name: 'Usage' }).waitFor()
+    })
+
     it('tick two runs and compare them', async () => {
       const { project } = await sent()
       const current = used.current()

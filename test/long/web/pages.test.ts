@@ -4,6 +4,7 @@ import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/ser
 import { accessibilityTests } from '../../conformance/web/accessibility.ts'
 import { complaintTests } from './complaints.ts'
 import { keyboardTests } from './keyboard.ts'
+import { panelTests } from './panels.ts'
 import { sendForPages } from '../../conformance/web/trace.ts'
 
 describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSER}`, () => {
@@ -25,4 +26,5 @@ describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSE
   accessibilityTests({ used, sent, extent: 'every look' })
   complaintTests({ server, used })
   keyboardTests({ used, sent })
+  panelTests({ server, used })
 })

@@ -160,21 +160,38 @@ export function toolResults(messages: readonly Message[]): Map<string, Message> 
   )
 }
 
-/** Messages of which all but the last are folded. `results` answer their calls of tools; default: those among them. */
+/**
+ * Messages of which all but the last are folded, and the first `repeated`, which the call before had too. `results`
+ * answer their calls of tools; default: those among them.
+ */
 export function Messages({
   messages,
   isMarkdown,
+  repeated = 0,
   results = toolResults(messages),
-}: Omit<Drawing, 'results'> & { messages: readonly Message[]; results?: Drawing['results'] }) {
+}: Omit<Drawing, 'results'> & {
+  messages: readonly Message[]
+  repeated?: number
+  results?: Drawing['results']
+}) {
   const [isAll, setAll] = useState(false)
-  const own = messages.filter((message) => results.get(message.tool_call_id ?? '') !== message)
-  const hidden = isAll ? 0 : Math.max(0, own.length - SHOWN_MESSAGES)
+  const isOwn = (message: Message): boolean => results.get(message.tool_call_id ?? '') !== message
+  const own = messages.filter(isOwn)
+  const known = Math.min(messages.slice(0, repeated).filter(isOwn).length, own.length - 1)
+  const hidden = isAll ? 0 : Math.max(0, known, own.length - SHOWN_MESSAGES)
   const drawing = { isMarkdown, results }
   return (
     <>
       {hidden > 0 && (
-        <div>
-          <Button onClick={() => setAll(true)}>Show {hidden} earlier messages</Button>
+        <div className={css['earlier']}>
+          <Button onClick={() => setAll(true)}>
+            Show {hidden} earlier {hidden === 1 ? 'message' : 'messages'}
+          </Button>
+          {known > 0 && (
+            <span className={css['note']}>
+              {known === hidden ? 'as' : `${known} of them as`} in the call before
+            </span>
+          )}
         </div>
       )}
       {own.slice(hidden).map((message, place) => (

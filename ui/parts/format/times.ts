@@ -13,32 +13,44 @@ export function microsBetween(start?: string | null, end?: string | null): numbe
   return from === undefined || to === undefined ? undefined : to - from
 }
 
-const SAME_DAY = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const SAME_YEAR = new Intl.DateTimeFormat(undefined, {
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-})
-const ANY = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
+/** In which zone times are shown: that of the browser, or UTC. */
+export type Zone = 'local' | 'utc'
 
-/** A time in the reader's zone, as short as it can be beside `now`. */
-export function shortTime(time: string, now: Date = new Date()): string {
+function formatsOf(zone: Zone) {
+  const inZone = zone === 'utc' ? { timeZone: 'UTC' } : {}
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(undefined, { ...options, ...inZone })
+  return {
+    day: format({ year: 'numeric', month: 'numeric', day: 'numeric' }),
+    year: format({ year: 'numeric' }),
+    sameDay: format({ hour: '2-digit', minute: '2-digit', second: '2-digit' }),
+    sameYear: format({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }),
+    any: format({ year: 'numeric', month: 'short', day: 'numeric' }),
+  }
+}
+
+const FORMATS = { local: formatsOf('local'), utc: formatsOf('utc') }
+
+/** A time as short as it can be beside `now`. */
+export function shortTime(time: string, zone: Zone = 'local', now: Date = new Date()): string {
   const date = new Date(time)
-  if (date.toDateString() === now.toDateString()) return SAME_DAY.format(date)
-  return (date.getFullYear() === now.getFullYear() ? SAME_YEAR : ANY).format(date)
+  const { day, year, sameDay, sameYear, any } = FORMATS[zone]
+  if (day.format(date) === day.format(now)) return sameDay.format(date)
+  return (year.format(date) === year.format(now) ? sameYear : any).format(date)
 }
 
 const MINUTE_MS = 60_000
 
-/** A time as fields of a form have it, in the reader's zone: `2026-11-22T10:30:00`; '' for what is no time. */
-export function localText(time: string): string {
+/** A time as fields of a form have it: `2026-11-22T10:30:00`; '' for what is no time. */
+export function localText(time: string, zone: Zone = 'local'): string {
   if (time === '' || Number.isNaN(Date.parse(time))) return ''
   const date = new Date(time)
-  return new Date(date.getTime() - date.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 19)
+  const ahead = zone === 'utc' ? 0 : date.getTimezoneOffset() * MINUTE_MS
+  return new Date(date.getTime() - ahead).toISOString().slice(0, 19)
 }
 
 /** The ISO time of such a field; '' for an empty one. */
-export function isoOfLocal(local: unknown): string {
-  return typeof local === 'string' && local !== '' ? new Date(local).toISOString() : ''
+export function isoOfLocal(local: unknown, zone: Zone = 'local'): string {
+  if (typeof local !== 'string' || local === '') return ''
+  return new Date(zone === 'utc' ? `${local}Z` : local).toISOString()
 }

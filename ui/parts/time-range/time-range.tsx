@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { Button, Field, Select } from '../controls.tsx'
 import { isoOfLocal, localText } from '../format/times.ts'
+import { readPreference } from '../preferences.ts'
 import css from './time-range.module.css'
 
 /** A range that is no named one: ISO times, '' for no limit. */
@@ -25,6 +26,7 @@ export function TimeRange<W extends string>({
   choose(word: W): void
   chooseCustom(range: CustomRange): void
 }) {
+  const zone = readPreference('zone')
   const [isAsked, ask] = useState(false)
   const isCustom = isAsked || custom.from !== '' || custom.to !== ''
   return (
@@ -46,7 +48,7 @@ export function TimeRange<W extends string>({
           onSubmit={(event) => {
             event.preventDefault()
             const form = new FormData(event.currentTarget)
-            chooseCustom({ from: isoOfLocal(form.get('from')), to: isoOfLocal(form.get('to')) })
+            chooseCustom({ from: isoOfLocal(form.get('from'), zone), to: isoOfLocal(form.get('to'), zone) })
           }}
         >
           <Field
@@ -54,14 +56,14 @@ export function TimeRange<W extends string>({
             type="datetime-local"
             step={1}
             aria-label="From"
-            defaultValue={localText(custom.from)}
+            defaultValue={localText(custom.from, zone)}
           />
           <Field
             name="to"
             type="datetime-local"
             step={1}
             aria-label="To"
-            defaultValue={localText(custom.to)}
+            defaultValue={localText(custom.to, zone)}
           />
           <Button type="submit">Show</Button>
         </form>

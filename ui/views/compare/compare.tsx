@@ -77,18 +77,18 @@ export function Compare() {
   const [left, right] = [useQuery(wholeRunOptions(a)), useQuery(wholeRunOptions(b))]
   if (a === '')
     return (
-      <Empty title="Nothing to compare yet">
+      <Empty title="Nothing to compare yet" heading="h1">
         <p>Tick two runs in the list of a project, or choose Compare in the panel of a run.</p>
       </Empty>
     )
   return (
-    <Loaded from={left}>
+    <Loaded from={left} heading="h1">
       {(one) => (
         <div className={css['page']}>
           {b === '' ? (
             <Pick run={one} choose={(id) => setParam(B, id, { step: true })} />
           ) : (
-            <Loaded from={right}>
+            <Loaded from={right} heading="h1">
               {(two) => (
                 <>
                   <header className={css['head']}>

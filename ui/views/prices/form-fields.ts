@@ -1,7 +1,7 @@
 import type { ModelPriceWrite } from '../../api/platform.gen.ts'
 import type { OwnPrice } from '../../data/prices/own-price.ts'
 import { shiftDecimal } from '../../parts/format/decimal.ts'
-import { isoOfLocal, localText } from '../../parts/format/times.ts'
+import { isoOfLocal, localText, type Zone } from '../../parts/format/times.ts'
 
 /** The texts of a price's form. Prices are dollars per million tokens. */
 export interface PriceFields {
@@ -41,13 +41,13 @@ function linesOf(details: Details): string {
     .join('\n')
 }
 
-/** The texts with which the form of a price begins. */
-export function fieldsOf(price: OwnPrice): PriceFields {
+/** The texts with which the form of a price begins, times in a zone. */
+export function fieldsOf(price: OwnPrice, zone: Zone = 'local'): PriceFields {
   return {
     name: price.name,
     match_pattern: price.match_pattern,
     provider: price.provider ?? '',
-    start_time: localText(price.start_time ?? ''),
+    start_time: localText(price.start_time ?? '', zone),
     prompt_token_threshold: String(price.prompt_token_threshold ?? ''),
     input: perMillion(price.prompt_cost),
     output: perMillion(price.completion_cost),
@@ -93,9 +93,10 @@ function detailsOf(lines: string): Record<string, string> {
 export function requestOf(
   fields: PriceFields,
   edited?: OwnPrice,
+  zone: Zone = 'local',
 ): { body: ModelPriceWrite } | { fault: string } {
   const { name, match_pattern, provider, start_time, prompt_token_threshold } = fields
-  const isSameStart = edited !== undefined && localText(edited.start_time ?? '') === start_time
+  const isSameStart = edited !== undefined && localText(edited.start_time ?? '', zone) === start_time
   try {
     const body = {
       ...(edited !== undefined && { match_path: edited.match_path }),
@@ -104,7 +105,7 @@ export function requestOf(
         match_pattern,
         provider: provider.trim() || null,
       },
-      start_time: isSameStart ? edited.start_time : isoOfLocal(start_time) || null,
+      start_time: isSameStart ? edited.start_time : isoOfLocal(start_time, zone) || null,
       prompt_token_threshold: prompt_token_threshold === '' ? null : Number(prompt_token_threshold),
       prompt_cost: perToken(fields.input, 'The price of input'),
       completion_cost: perToken(fields.output, 'The price of output'),

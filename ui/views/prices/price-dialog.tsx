@@ -3,6 +3,7 @@ import type { OwnPrice } from '../../data/prices/own-price.ts'
 import { usePriceChanges } from '../../data/prices/queries.ts'
 import { Button, Field } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { readPreference } from '../../parts/preferences.ts'
 import { Failure } from '../../parts/states.tsx'
 import { type PriceFields, requestOf } from './form-fields.ts'
 import css from './prices.module.css'
@@ -96,7 +97,7 @@ export function PriceDialog({ asked: { fields, edited }, close }: { asked: Asked
   const [fault, setFault] = useState<string>()
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
-    const request = requestOf(readFields(event.currentTarget), edited)
+    const request = requestOf(readFields(event.currentTarget), edited, readPreference('zone'))
     if ('fault' in request) return setFault(request.fault)
     setFault(undefined)
     save.mutate({ id: edited?.id, body: request.body }, { onSuccess: close })

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import type { OwnPrice } from '../../data/prices/own-price.ts'
 import { useOwnPrices } from '../../data/prices/queries.ts'
+import { readPreference } from '../../parts/preferences.ts'
 import { Loaded } from '../../parts/states.tsx'
 import { fieldsFor, fieldsOf } from './form-fields.ts'
 import { type Asked, PriceDialog } from './price-dialog.tsx'
@@ -14,7 +15,8 @@ export function Prices() {
   const own = useOwnPrices()
   const [asked, ask] = useState<Asked>()
   const add = (model = '', provider = ''): void => ask({ fields: fieldsFor(model, provider) })
-  const edit = (price: OwnPrice): void => ask({ fields: fieldsOf(price), edited: price })
+  const edit = (price: OwnPrice): void =>
+    ask({ fields: fieldsOf(price, readPreference('zone')), edited: price })
   const follow = (price: OwnPrice): void => ask({ fields: { ...fieldsOf(price), start_time: '' } })
   return (
     <div className={css['page']}>

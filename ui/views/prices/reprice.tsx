@@ -5,6 +5,7 @@ import type { RepriceJob } from '../../api/platform.gen.ts'
 import { Button, Field } from '../../parts/controls.tsx'
 import { countText, shareText } from '../../parts/format/numbers.ts'
 import { isoOfLocal } from '../../parts/format/times.ts'
+import { readPreference } from '../../parts/preferences.ts'
 import { Failure } from '../../parts/states.tsx'
 import css from './prices.module.css'
 
@@ -35,9 +36,10 @@ export function Reprice() {
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
+    const zone = readPreference('zone')
     start.mutate({
-      start_time: isoOfLocal(form.get('from')),
-      end_time: isoOfLocal(form.get('to')),
+      start_time: isoOfLocal(form.get('from'), zone),
+      end_time: isoOfLocal(form.get('to'), zone),
     })
   }
   return (

@@ -5,6 +5,7 @@ import { usePermission } from '../../data/session.ts'
 import { Button, Field } from '../../parts/controls.tsx'
 import { exactMoney, UNKNOWN } from '../../parts/format/numbers.ts'
 import { isoOfLocal, localText } from '../../parts/format/times.ts'
+import { readPreference } from '../../parts/preferences.ts'
 import { Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { setParams, useParam } from '../../router/location.ts'
@@ -126,7 +127,7 @@ function RunForm({ run }: { run: PricedRun }) {
     setParams({
       model: text('model'),
       provider: text('provider'),
-      at: isoOfLocal(form.get('at')) || undefined,
+      at: isoOfLocal(form.get('at'), readPreference('zone')) || undefined,
       tokens: text('tokens'),
     })
   }
@@ -142,7 +143,12 @@ function RunForm({ run }: { run: PricedRun }) {
       </label>
       <label>
         Start of the run
-        <Field name="at" type="datetime-local" step={1} defaultValue={localText(run.at)} />
+        <Field
+          name="at"
+          type="datetime-local"
+          step={1}
+          defaultValue={localText(run.at, readPreference('zone'))}
+        />
       </label>
       <label>
         Prompt tokens

@@ -5,7 +5,7 @@ import { countText, shareText, shortCount } from '../../parts/format/numbers.ts'
 import { useKeys } from '../../parts/keys.ts'
 import { Money } from '../../parts/money.tsx'
 import { Failure, Skeleton } from '../../parts/states.tsx'
-import { useParam } from '../../router/location.ts'
+import { setParams, useParam } from '../../router/location.ts'
 import type { PathParams } from '../../router/match.ts'
 import { withParams, wordParam } from '../../router/params.ts'
 import { Bar, useShown } from './bar.tsx'
@@ -26,12 +26,15 @@ const NAMES: Readonly<Record<View, string>> = {
   overview: 'Overview',
 }
 const VIEW = wordParam('view', VIEWS)
-const KEYS = { '/': () => document.querySelector<HTMLElement>('#filter')?.focus() }
+const show = (view: View): void => setParams({ view: VIEW.write(view) }, { step: true })
+const KEYS = {
+  '/': () => document.querySelector<HTMLElement>('#filter')?.focus(),
+  'g t': () => show('traces'),
+  'g r': () => show('runs'),
+}
 
 function Head({ id, view }: { id: string; view: View }) {
-  const project = useProject(id)
-  const { data } = project
-  if (data === undefined && project.error !== null) return <Failure error={project.error} />
+  const { data } = useProject(id)
   const tabs = VIEWS.map((name) => ({
     to: `/projects/${id}${withParams(location.search, { view: VIEW.write(name) })}`,
     text: NAMES[name],
@@ -61,6 +64,9 @@ export function Project({ params }: { params: PathParams }) {
   const shown = useShown()
   const { filter, since, until } = shown
   useKeys(KEYS)
+  const { data, error, refetch } = useProject(id)
+  if (data === undefined && error !== null)
+    return <Failure error={error} heading="h1" retry={() => void refetch()} />
   return (
     <div className={css['page']}>
       <Head id={id} view={view} />

@@ -28,18 +28,15 @@ function NewRuns({ live, show }: { live: LiveRuns; show(): void }) {
 }
 
 function NoRuns({ query }: { query: RunQuery }) {
-  if (query.filter !== '' || query.since !== '' || query.until !== '' || query.isRoot)
+  const { filter, since, until, isRoot } = query
+  if (filter !== '' || since !== '' || until !== '')
     return (
-      <Empty
-        title={
-          query.filter === '' && query.since === '' && query.until === ''
-            ? 'No trace has arrived yet'
-            : 'No run fits the filter'
-        }
-      />
+      <Empty title={isRoot ? 'No trace fits the filter' : 'No run fits the filter'}>
+        <p>Choose a longer range, or remove a part of the filter.</p>
+      </Empty>
     )
   return (
-    <Empty title="No run has arrived yet">
+    <Empty title={isRoot ? 'No trace has arrived yet' : 'No run has arrived yet'}>
       <Snippets />
     </Empty>
   )

@@ -3,6 +3,7 @@ import { Tabs } from '../../parts/controls.tsx'
 import { useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
 import { Audit } from './audit.tsx'
+import { Display } from './display.tsx'
 import { Keys } from './keys/keys.tsx'
 import { Members } from './members.tsx'
 import { Retention } from './retention.tsx'
@@ -11,7 +12,7 @@ import { ServerFacts } from './server-facts.tsx'
 import css from './settings.module.css'
 import { Workspaces } from './workspaces.tsx'
 
-const VIEWS = ['keys', 'workspaces', 'members', 'roles', 'retention', 'audit', 'server'] as const
+const VIEWS = ['keys', 'workspaces', 'members', 'roles', 'retention', 'audit', 'display', 'server'] as const
 type View = (typeof VIEWS)[number]
 const VIEW = wordParam('view', VIEWS)
 
@@ -22,10 +23,11 @@ const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactN
   roles: ['Roles', () => <Roles />],
   retention: ['Retention', () => <Retention />],
   audit: ['Audit log', () => <Audit />],
+  display: ['Display', () => <Display />],
   server: ['Server', () => <ServerFacts />],
 }
 
-/** API keys, workspaces, members, roles, retention, the audit log, and facts about the server. */
+/** API keys, workspaces, members, roles, retention, the audit log, the display of this browser, and facts about the server. */
 export function Settings() {
   const view = useParam(VIEW)
   const tabs = VIEWS.map((name) => ({

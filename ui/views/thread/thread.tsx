@@ -149,7 +149,7 @@ export function Thread({ params }: { params: PathParams }) {
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTurns(project, thread)
   const turns = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
   if (data === undefined)
-    return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />
+    return error === null ? <Skeleton /> : <Failure error={error} heading="h1" retry={() => void refetch()} />
   return (
     <div className={css['page']}>
       <Head project={project} thread={thread} />

@@ -10,6 +10,7 @@ import { useKeys } from '../../parts/keys.ts'
 import { Empty, PanelBoundary } from '../../parts/states.tsx'
 import { navigate, setParam, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
+import { modelCalls } from './messages/calls.ts'
 import { MessagesView } from './messages/messages-view.tsx'
 import { Minimap } from './minimap.tsx'
 import { RunPanel } from './run/run-panel.tsx'
@@ -93,6 +94,15 @@ function usePrefetch(
   return prefetch
 }
 
+/** The id of the last model call that started before the one at a position; '' for the first one and for other runs. */
+function useCallsBefore(outline: Outline, tree: Tree): (position: number) => string {
+  const calls = useMemo(() => modelCalls(outline, tree), [outline, tree])
+  return (position) => {
+    const call = calls[calls.indexOf(position) - 1]
+    return call === undefined ? '' : (outline.ids[tree.order[call] ?? -1] ?? '')
+  }
+}
+
 /** The outline of a trace as a tree or as messages, and the selected run. `share` is the token of a shared trace. */
 export function TracePage({ outline, share }: { outline: Outline; share?: string }) {
   // Readers of a shared trace may not search.
@@ -111,6 +121,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
       }),
     [setFolded, idAt],
   )
+  const before = useCallsBefore(outline, tree)
   const root = useQuery(runOptions(idAt(0), share)).data
   const step = (to: 'older' | 'newer'): void => {
     if (root === undefined || share !== undefined) return
@@ -146,7 +157,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
           data-scrolls="true"
         >
           <PanelBoundary key={idAt(selected)}>
-            <RunPanel id={idAt(selected)} share={share} />
+            <RunPanel id={idAt(selected)} previous={before(selected)} share={share} />
           </PanelBoundary>
         </section>
       </div>

@@ -9,10 +9,10 @@ import { TracePage } from './page.tsx'
 export function Trace({ params }: { params: PathParams }) {
   const outline = useOutline(params['id'] ?? '')
   return (
-    <Loaded from={outline}>
+    <Loaded from={outline} heading="h1">
       {(data) =>
         data.ids.length === 0 ? (
-          <Empty title="This trace has no runs">
+          <Empty title="This trace has no runs" heading="h1">
             <p>They may still be on their way, or were deleted.</p>
           </Empty>
         ) : (
@@ -29,7 +29,9 @@ export function SharedTrace({ params }: { params: PathParams }) {
   const outline = useSharedOutline(token)
   return (
     <main id="main" className={css['shared']}>
-      <Loaded from={outline}>{(data) => <TracePage outline={data} share={token} />}</Loaded>
+      <Loaded from={outline} heading="h1">
+        {(data) => <TracePage outline={data} share={token} />}
+      </Loaded>
     </main>
   )
 }

@@ -83,7 +83,7 @@ export function CountedTraces() {
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useCountedTraces(query)
   const traces = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
   if (data === undefined)
-    return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />
+    return error === null ? <Skeleton /> : <Failure error={error} heading="h1" retry={() => void refetch()} />
   return (
     <div className={css['page']}>
       <div className={css['head']}>

@@ -1,8 +1,16 @@
-import type { RunFigures, StatsAnswer, StatsQuery, StatsStore } from '../../../ingest/store/stats-store.ts'
+import type {
+  HeldChecks,
+  Histogram,
+  RunFigures,
+  StatsAnswer,
+  StatsQuery,
+  StatsStore,
+} from '../../../ingest/store/stats-store.ts'
 import type { ClickHouse, SqlParams } from '../connect.ts'
 import { PLAIN_SHAPE, type UsageShape, usageShape } from '../usage/counted-sql.ts'
 import {
   amongTraces,
+  CLASSES,
   countSql,
   figuresSql,
   groupsSql,
@@ -20,11 +28,19 @@ const EXACT_RUNS = 2_000_000
 const FEW_TRACES = 4_000
 
 type Pair = [number | null, number | null] | []
+/** p50, p99 and p90. */
+type Times = [number | null, number | null, number | null] | []
+/** Numbers of TraceRuns by the place of their class. */
+type Classes = Record<string, number>
 type Keys = { grp: string; bucket: number }
 type FiguresRow = Keys &
   Pick<RunFigures, 'run_count' | 'last_start' | 'error_rate' | 'streaming_rate'> & {
-    latency: Pair
-    first_token: Pair
+    latency: Times
+    first_token: Times
+    latency_histogram?: Classes
+    first_token_histogram?: Classes
+    /** In the order of HeldChecks. */
+    held?: number[]
   }
 type EachField = 'prompt_tokens_each' | 'completion_tokens_each' | 'total_tokens_each' | 'total_cost_each'
 type UsageField =
@@ -35,7 +51,8 @@ type UsageRow = Keys &
   Pick<RunFigures, UsageField> &
   Record<EachField, Pair> & {
     streaming_rate?: number | null
-    first_token?: Pair
+    first_token?: Times
+    first_token_histogram?: Classes
   }
 
 /** Figures of TraceRuns, computed in ClickHouse. */
@@ -57,9 +74,9 @@ async function readStats(
 ): Promise<StatsAnswer> {
   const all = selectionOf(query)
   const paramsOf = ({ params }: StatsSelection) => ({ ...params, workspace_id })
-  const { group_by: group, interval } = query
+  const { group_by: group, interval, histograms = false } = query
   if (all.link === 'own' && group === undefined)
-    return await readWhileCounting(clickhouse, { selection: all, group, interval }, paramsOf(all))
+    return await readWhileCounting(clickhouse, { selection: all, group, interval, histograms }, paramsOf(all))
   const [found, groups] = await Promise.all([
     countRuns(clickhouse, all, paramsOf(all)),
     group && clickhouse.rows<{ grp: string }>(groupsSql(all, group), { params: paramsOf(all) }),
@@ -69,7 +86,7 @@ async function readStats(
   if (found === 0 || names?.length === 0) return noStats({ group, interval, is_exact })
   const near = await narrowed(clickhouse, workspace_id, all, found)
   const selection = names ? { ...near, params: { ...near.params, groups: names } } : near
-  const form = { selection, group, interval, is_exact }
+  const form = { selection, group, interval, histograms, is_exact }
   return statsOf(form, await readRows(clickhouse, form, paramsOf(selection)), names)
 }
 
@@ -174,7 +191,9 @@ function joined(
     .toSorted((a, b) => a.bucket - b.bucket || (places.get(a.grp) ?? 0) - (places.get(b.grp) ?? 0))
     .map((row) => {
       const of = usages.get(keyOf(row))
-      const { grp, bucket, latency, first_token, ...counts } = row
+      const { grp, bucket, latency, first_token, latency_histogram, first_token_histogram, held, ...counts } =
+        row
+      const first = of?.first_token ?? first_token
       return {
         ...noFigures(),
         ...counts,
@@ -183,15 +202,27 @@ function joined(
         bucket: isBucketed ? bucket : null,
         streaming_rate: of?.streaming_rate === undefined ? row.streaming_rate : of.streaming_rate,
         latency: known(latency),
-        first_token: known(of?.first_token ?? first_token),
+        first_token: known(first),
+        latency_p90: latency[2] ?? null,
+        first_token_p90: first[2] ?? null,
+        latency_histogram: histogramOf(latency_histogram),
+        first_token_histogram: histogramOf(of?.first_token_histogram ?? first_token_histogram),
+        checks: checksOf(held),
       }
     })
 }
 
 function usageOf(row: UsageRow): Pick<RunFigures, UsageField | EachField> {
-  const { grp: _group, bucket: _bucket, streaming_rate: _rate, first_token: _first, ...usage } = row
   return {
-    ...usage,
+    prompt_tokens: row.prompt_tokens,
+    completion_tokens: row.completion_tokens,
+    prompt_cost: row.prompt_cost,
+    completion_cost: row.completion_cost,
+    total_cost: row.total_cost,
+    prompt_token_details: row.prompt_token_details,
+    completion_token_details: row.completion_token_details,
+    prompt_cost_details: row.prompt_cost_details,
+    completion_cost_details: row.completion_cost_details,
     prompt_tokens_each: known(row.prompt_tokens_each),
     completion_tokens_each: known(row.completion_tokens_each),
     total_tokens_each: known(row.total_tokens_each),
@@ -200,7 +231,24 @@ function usageOf(row: UsageRow): Pick<RunFigures, UsageField | EachField> {
 }
 
 const keyOf = ({ grp, bucket }: Keys): string => `${bucket} ${grp}`
-const known = ([median, high]: Pair): [number | null, number | null] => [median ?? null, high ?? null]
+const known = ([median, high]: Pair | Times): [number | null, number | null] => [median ?? null, high ?? null]
+
+function histogramOf(classes: Classes | undefined): Histogram | undefined {
+  return (
+    classes && new Map(Object.entries(classes).map(([place, count]) => [CLASSES[Number(place)] ?? 0, count]))
+  )
+}
+
+function checksOf([
+  llm_runs = 0,
+  all = 0,
+  run_type = 0,
+  format = 0,
+  model = 0,
+  usage = 0,
+]: number[] = []): HeldChecks {
+  return { llm_runs, all, run_type, format, model, usage }
+}
 
 function noFigures(): RunFigures {
   return {
@@ -212,6 +260,11 @@ function noFigures(): RunFigures {
     streaming_rate: null,
     latency: [null, null],
     first_token: [null, null],
+    latency_p90: null,
+    first_token_p90: null,
+    latency_histogram: undefined,
+    first_token_histogram: undefined,
+    checks: checksOf(),
     prompt_tokens: 0,
     completion_tokens: 0,
     prompt_cost: null,

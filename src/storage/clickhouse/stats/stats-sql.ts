@@ -2,6 +2,8 @@ import type { StatsGrouping, StatsQuery } from '../../../ingest/store/stats-stor
 import { namesTypeWithCounts } from '../filter-sql.ts'
 import { listConditions } from '../list-sql.ts'
 import { PROVIDER } from '../provider-sql.ts'
+import { CHECKS } from '../../../trace/derive/verdicts.ts'
+import { checkBit } from '../../../trace/rows/trace-run-row.ts'
 import { countedSql, HAS_USAGE, LINE, type UsageShape } from '../usage/counted-sql.ts'
 
 /**
@@ -28,6 +30,7 @@ export interface StatsForm {
   interval: number | undefined
   /** False: percentiles from sketches. */
   is_exact: boolean
+  histograms: boolean
   shape: UsageShape
 }
 
@@ -92,7 +95,9 @@ export const groupsSql = ({ matched }: StatsSelection, group: StatsGrouping): st
   `SELECT grp, count() AS found FROM (SELECT ${groupSql(group)} AS grp FROM runs FINAL WHERE ${matched})
    WHERE grp != '' GROUP BY grp ORDER BY found DESC, grp LIMIT ${group.max_groups}`
 
-const FIGURE_COLUMNS = ['status', 'run_type', 'sort_time', 'start_time', 'end_time', 'first_token_time']
+const FIGURE_COLUMNS = [
+  ...['status', 'run_type', 'sort_time', 'start_time', 'end_time', 'first_token_time', 'checks'],
+]
 
 /** Counts, times and shares of each group and bucket. */
 export function figuresSql(form: Omit<StatsForm, 'shape'>): string {
@@ -115,8 +120,34 @@ function figures(form: Omit<StatsForm, 'shape'>): string {
   return `toUInt64(count()) AS run_count, toUnixTimestamp64Micro(max(sort_time)) AS last_start,
       ${share("status = 'error'", ended)} AS error_rate,
       ${share('isNotNull(first_token_time)', streams)} AS streaming_rate,
-      ${percentiles(form, secondsTo('end_time', 'start_time'), 'isNotNull(end_time)')} AS latency,
-      ${percentiles(form, secondsTo('first_token_time', 'start_time'), 'isNotNull(first_token_time)')} AS first_token`
+      ${times(form, 'latency', secondsTo('end_time', 'start_time'), 'isNotNull(end_time)')},
+      ${times(form, 'first_token', secondsTo('first_token_time', 'start_time'), 'isNotNull(first_token_time)')},
+      [${HELD.map((condition) => `toUInt64(countIf(run_type = 'llm' AND ${condition}))`).join(', ')}] AS held`
+}
+
+/** Conditions for the counts of HeldChecks, in its order. */
+const ALL_CHECKS = CHECKS.reduce((bits, check) => bits + 2 ** checkBit(check), 0)
+const HELD = [
+  '1',
+  `bitAnd(checks, ${ALL_CHECKS}) = ${ALL_CHECKS}`,
+  ...CHECKS.map((check) => `bitTest(checks, ${checkBit(check)})`),
+]
+
+const POWERS = [1e-3, 1e-2, 0.1, 1, 10, 100, 1000, 10_000]
+/** Least seconds of each class of a histogram: 0, then 1, 2 and 5 of each power of ten. */
+export const CLASSES = [0, ...POWERS.flatMap((power) => [power, 2 * power, 5 * power])]
+
+/** The place of the class of a time. */
+function classOf(seconds: string): string {
+  return `toUInt16(arrayCount(least -> least <= ${seconds}, [${CLASSES.join(', ')}]) - 1)`
+}
+
+/** Percentiles of a time, the 90th last, and with histograms the number of TraceRuns in each class. */
+function times(form: Omit<StatsForm, 'shape'>, name: string, seconds: string, condition: string): string {
+  const all = `${percentiles(form, seconds, condition, '0.5, 0.99, 0.9')} AS ${name}`
+  if (!form.histograms) return all
+  return `${all},
+      sumMapIf(map(${classOf(seconds)}, toUInt64(1)), ${condition}) AS ${name}_histogram`
 }
 
 /** Sums of usage of each group and bucket, and percentiles over its TraceRuns; own usage is in ownSql. */
@@ -146,7 +177,7 @@ function usage(form: StatsForm, condition: string): string {
 /** Of whole traces; a trace streams when one of its llm TraceRuns does. */
 function firstTokens(form: StatsForm): string {
   return `${share('isNotNull(first_at)', 'ended AND calls > 0')} AS streaming_rate,
-    ${percentiles(form, secondsTo('first_at', 'root_start'), 'isNotNull(first_at)')} AS first_token`
+    ${times(form, 'first_token', secondsTo('first_at', 'root_start'), 'isNotNull(first_at)')}`
 }
 
 /** One row for each TraceRun that is looked at and has usage below it, or for its trace. */
@@ -227,6 +258,8 @@ function groupSql(group: StatsGrouping): string {
       return 'thread_id'
     case 'provider':
       return PROVIDER
+    case 'session':
+      return 'toString(project_id)'
     default:
       return `toString(${group.by})`
   }
@@ -237,9 +270,14 @@ function share(part: string, whole: string): string {
   return `if(countIf(${whole}) = 0, NULL, countIf(${whole} AND ${part}) / countIf(${whole}))`
 }
 
-function percentiles({ is_exact }: Pick<StatsForm, 'is_exact'>, value: string, condition: string): string {
+function percentiles(
+  { is_exact }: Pick<StatsForm, 'is_exact'>,
+  value: string,
+  condition: string,
+  levels = '0.5, 0.99',
+): string {
   const sketch = is_exact ? 'quantilesExactInclusiveIf' : 'quantilesTDigestIf'
-  return `${sketch}(0.5, 0.99)(${value}, ${condition})`
+  return `${sketch}(${levels})(${value}, ${condition})`
 }
 
 function secondsTo(end: string, start: string): string {

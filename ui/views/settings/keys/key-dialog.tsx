@@ -3,6 +3,7 @@ import { useSession } from '../../../data/session.ts'
 import { type KeyKind, useKeyChanges } from '../../../data/settings/keys.ts'
 import { Button, CopyButton, Field, Select } from '../../../parts/controls.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
+import { readPreference } from '../../../parts/preferences.ts'
 import { isoOfLocal } from '../../../parts/format/times.ts'
 import { Failure } from '../../../parts/states.tsx'
 import { ROLE_OPTIONS, type RoleName } from '../role-names.ts'
@@ -35,7 +36,7 @@ export function KeyDialog({ kind, close }: { kind: KeyKind; close(): void }) {
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    const expires_at = isoOfLocal(form.get('expires_at'))
+    const expires_at = isoOfLocal(form.get('expires_at'), readPreference('zone'))
     create.mutate({
       description: String(form.get('description') ?? ''),
       role,

@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { type ReadRun, runOptions } from '../../../data/runs.ts'
 import { Button, CopyButton } from '../../../parts/controls.tsx'
 import { durationText } from '../../../parts/format/numbers.ts'
 import { microsBetween } from '../../../parts/format/times.ts'
 import { StatusIcon, TypeIcon } from '../../../parts/icon.tsx'
-import { readPreference, writePreference } from '../../../parts/preferences.ts'
-import { Loaded } from '../../../parts/states.tsx'
+import { usePreference, writePreference } from '../../../parts/preferences.ts'
+import { Loaded, Skeleton } from '../../../parts/states.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { navigate } from '../../../router/location.ts'
+import { repeatedMessages } from '../../../data/conversation.ts'
+import { CopyMenu } from './copy-menu.tsx'
 import { CostSection } from './cost-section.tsx'
 import { type LlmFacts, llmOf } from '../../../data/llm-facts.ts'
 import { Messages } from '../../../parts/chat/messages.tsx'
@@ -16,6 +17,7 @@ import { AttachmentSection } from './attachment-section.tsx'
 import { FeedbackSection } from './feedback-section.tsx'
 import { EventSection, MetadataSection, RawSection } from './more-sections.tsx'
 import { PayloadSection } from './payload-section.tsx'
+import { RequestSection } from './request-section.tsx'
 import css from './run.module.css'
 import { Section } from './section.tsx'
 import { VerdictSection } from './verdict-section.tsx'
@@ -27,12 +29,8 @@ interface TextLook {
 }
 
 function useTextLook(): TextLook {
-  const [isMarkdown, setMarkdown] = useState(readPreference('text') === 'markdown')
-  const change = (): void => {
-    writePreference('text', isMarkdown ? 'plain' : 'markdown')
-    setMarkdown(!isMarkdown)
-  }
-  return { isMarkdown, change }
+  const isMarkdown = usePreference('text') === 'markdown'
+  return { isMarkdown, change: () => writePreference('text', isMarkdown ? 'plain' : 'markdown') }
 }
 
 function Head({ run, look, isShared }: { run: ReadRun; look: TextLook; isShared: boolean }) {
@@ -66,7 +64,7 @@ function Head({ run, look, isShared }: { run: ReadRun; look: TextLook; isShared:
             Compare
           </Button>
         )}
-        {!isShared && <CopyButton text={() => curlOf(run)} label="Copy as curl" />}
+        <CopyMenu run={run} isShared={isShared} />
         {llm?.messages && (
           <Button look="plain" aria-pressed={!look.isMarkdown} onClick={look.change}>
             Plain text
@@ -77,17 +75,29 @@ function Head({ run, look, isShared }: { run: ReadRun; look: TextLook; isShared:
   )
 }
 
-function curlOf(run: ReadRun): string {
-  return `curl -H "x-api-key: $LANGSMITH_API_KEY" ${location.origin}/api/v1/runs/${run.id}`
+interface ConversationProps {
+  llm: LlmFacts
+  isMarkdown: boolean
+  /** The model call before this one in the trace; undefined while it is read. */
+  before: ReadRun | 'none' | undefined
 }
 
-function Conversation({ llm, isMarkdown }: { llm: LlmFacts; isMarkdown: boolean }) {
+function Conversation({ llm, isMarkdown, before }: ConversationProps) {
   const { input, output } = llm.messages ?? {}
+  const earlier = before === undefined || before === 'none' ? undefined : llmOf(before)?.messages
+  const repeated =
+    earlier && input
+      ? repeatedMessages({ input: earlier.input ?? [], output: earlier.output ?? [] }, input)
+      : 0
   return (
     <>
       {input !== null && input !== undefined && input.length > 0 && (
         <Section title="Input" note={llm.input_format}>
-          <Messages messages={input} isMarkdown={isMarkdown} />
+          {before === undefined ? (
+            <Skeleton />
+          ) : (
+            <Messages messages={input} isMarkdown={isMarkdown} repeated={repeated} />
+          )}
         </Section>
       )}
       {output !== null && output !== undefined && output.length > 0 && (
@@ -100,22 +110,32 @@ function Conversation({ llm, isMarkdown }: { llm: LlmFacts; isMarkdown: boolean 
 }
 
 /** Inputs and outputs: as messages if they have any, else as they were sent. */
-function Payloads({ run, isMarkdown }: { run: ReadRun; isMarkdown: boolean }) {
+function Payloads({ run, ...rest }: Omit<ConversationProps, 'llm'> & { run: ReadRun }) {
   const llm = llmOf(run)
   const hasInput = (llm?.messages?.input?.length ?? 0) > 0
   const hasOutput = (llm?.messages?.output?.length ?? 0) > 0
   return (
     <>
       {!hasInput && <PayloadSection title="Input" value={run.inputs} path="inputs" />}
-      {llm !== undefined && <Conversation llm={llm} isMarkdown={isMarkdown} />}
+      {llm !== undefined && <Conversation llm={llm} {...rest} />}
       {!hasOutput && <PayloadSection title="Output" value={run.outputs} path="outputs" />}
     </>
   )
 }
 
-/** One run in full. */
-export function RunPanel({ id, share }: { id: string; share?: string | undefined }) {
+/** One run in full. Messages that the model call `previous` had already are folded; '' for none. */
+export function RunPanel({
+  id,
+  previous = '',
+  share,
+}: {
+  id: string
+  previous?: string
+  share?: string | undefined
+}) {
   const found = useQuery(runOptions(id, share))
+  const { data, error } = useQuery(runOptions(previous, share))
+  const before = previous === '' || error !== null ? 'none' : data
   const look = useTextLook()
   return (
     <Loaded from={found}>
@@ -127,7 +147,8 @@ export function RunPanel({ id, share }: { id: string; share?: string | undefined
               <pre className={css['error']}>{run.error}</pre>
             </Section>
           )}
-          <Payloads run={run} isMarkdown={look.isMarkdown} />
+          <Payloads run={run} isMarkdown={look.isMarkdown} before={before} />
+          {llmOf(run) !== undefined && <RequestSection run={run} />}
           <CostSection run={run} isShared={share !== undefined} />
           <VerdictSection run={run} isShared={share !== undefined} />
           {share === undefined && <FeedbackSection run={run} />}

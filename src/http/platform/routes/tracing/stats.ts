@@ -1,4 +1,4 @@
-import type { RunFigures, StatsGrouping } from '../../../../ingest/store/stats-store.ts'
+import type { Histogram, RunFigures, StatsGrouping } from '../../../../ingest/store/stats-store.ts'
 import type { TraceRunStats, TraceRunStatsQuery } from '../../../../query/trace-reads.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { formatTime } from '../../../../trace/derive/time.ts'
@@ -40,7 +40,8 @@ const STATS_DESCRIPTION =
 
 /** The body with its defaults; `now` in epoch milliseconds. */
 function toStatsQuery(body: StatsBody, now: number): TraceRunStatsQuery {
-  const { limit: _limit, order: _order, ...query } = toTraceRunQuery(body)
+  const { limit: _limit, order: _order, ...listed } = toTraceRunQuery(body)
+  const query = { ...listed, ...(body.histograms === true && { histograms: true }) }
   const group_by = groupingOf(body)
   const interval = body.interval === undefined || body.interval === null ? undefined : microsOf(body.interval)
   if (interval === undefined) return { ...query, ...(group_by && { group_by }) }
@@ -94,6 +95,11 @@ export function figuresJson(
     run_count: one.run_count,
     ...pair('latency', one.latency),
     ...pair('first_token', one.first_token),
+    latency_p90: one.latency_p90,
+    first_token_p90: one.first_token_p90,
+    latency_histogram: histogramJson(one.latency_histogram),
+    first_token_histogram: histogramJson(one.first_token_histogram),
+    checks: one.checks,
     total_tokens: one.prompt_tokens + one.completion_tokens,
     prompt_tokens: one.prompt_tokens,
     completion_tokens: one.completion_tokens,
@@ -121,6 +127,12 @@ export function figuresJson(
 
 function pair<N extends string>(name: N, [p50, p99]: RunFigures['latency']) {
   return { [`${name}_p50`]: p50, [`${name}_p99`]: p99 } as Record<`${N}_p50` | `${N}_p99`, number | null>
+}
+
+function histogramJson(histogram: Histogram | undefined) {
+  if (histogram === undefined) return null
+  const classes = [...histogram].map(([from, run_count]) => ({ from, run_count }))
+  return classes.toSorted((a, b) => a.from - b.from)
 }
 
 /** Without an exponent, as in all costs of responses. */

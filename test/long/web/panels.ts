@@ -1,0 +1,159 @@
+import { Client, RunTree } from 'langsmith'
+import { describe, expect, it } from 'vitest'
+import { drained } from '../../support/servers/server.ts'
+import { eventually } from '../../support/eventually.ts'
+import type { UsedWeir } from '../../support/servers/use-weir.ts'
+import type { UsedInterface } from '../../support/servers/web-interface.ts'
+
+interface Used {
+  server: { current(): UsedWeir }
+  used: { current(): UsedInterface }
+}
+
+const TOOLS = ['weather', 'calendar'].map((name) => ({
+  type: 'function',
+  function: { name, description: `The ${name} of a city`, parameters: { type: 'object', properties: {} } },
+}))
+const CALL = { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Paris"}' } }
+const ASKED = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'How warm is it in Paris?' },
+]
+const CALLED = { role: 'assistant', content: null, tool_calls: [CALL] }
+const NOWHERE = '11111111-1111-4111-8111-111111111111'
+
+/** Panels of runs, states of pages, and what this browser chooses. The browser is signed in. */
+export function panelTests({ server, used }: Used): void {
+  /** Sends an agent with two model calls, of which the second one repeats the first; returns both. */
+  async function sendAgent(): Promise<readonly [RunTree, RunTree]> {
+    const client = new Client({ apiUrl: server.current().url, apiKey: server.current().key })
+    const root = new RunTree({ name: 'agent', run_type: 'chain', client, project_name: 'panels', inputs: {} })
+    await root.postRun()
+    const call = async (messages: object[], message: object): Promise<RunTree> => {
+      const run = root.createChild({
+        name: 'chat',
+        run_type: 'llm',
+        inputs: { model: 'gpt-4.1-mini', temperature: 0.25, messages, tools: TOOLS },
+        metadata: { ls_provider: 'openai', ls_model_name: 'gpt-4.1-mini' },
+      })
+      await run.postRun()
+      await run.end({ choices: [{ message }] })
+      await run.patchRun()
+      return run
+    }
+    const first = await call(ASKED, CALLED)
+    const result = { role: 'tool', tool_call_id: 'c1', content: 'eighteen' }
+    const second = await call([...ASKED, CALLED, result], { role: 'assistant', content: '18 °C' })
+    await root.end({})
+    await root.patchRun()
+    await client.awaitPendingTraceBatches()
+    await drained(server.current())
+    return [first, second]
+  }
+
+  describe('the panel of a model call', () => {
+    it('shows the tools offered with those called marked, the parameters, and folds what the call before had', async () => {
+      const [first, second] = await sendAgent()
+      const { page, open, broken } = used.current()
+      await open(`/traces/${first.trace_id}?run=${first.id}`)
+      const panel = page.locator('#run')
+      await panel.getByText('Tools offered').click()
+      await panel.getByText('The calendar of a city').waitFor()
+      expect(await panel.getByRole('listitem').filter({ hasText: 'called 1 ×' }).innerText()).toContain(
+        'weather',
+      )
+      await panel.locator('summary', { hasText: 'Parameters' }).click()
+      await panel.getByText('temperature').waitFor()
+      await panel.getByText('0.25').waitFor()
+      expect(await broken()).toEqual([])
+      await open(`/traces/${first.trace_id}?run=${second.id}`)
+      const fold = panel.getByRole('button', { name: 'Show 2 earlier messages' })
+      await fold.waitFor()
+      await panel.getByText('eighteen').waitFor()
+      expect(await panel.getByText('How warm is it in Paris?').count()).toBe(0)
+      await fold.click()
+      await panel.getByText('How warm is it in Paris?').waitFor()
+    })
+
+    it('copies programs that read the run, and saves it as a file', async () => {
+      const [call] = await sendAgent()
+      const { page, open, broken } = used.current()
+      await open(`/traces/${call.trace_id}?run=${call.id}`)
+      await page.getByRole('button', { name: 'Copy or save' }).click()
+      const menu = page.getByRole('group', { name: 'Copy or save' })
+      expect(await broken()).toEqual([])
+      for (const [name, part] of [
+        ['curl', `/api/v1/runs/${call.id}`],
+        ['Python', `client.read_run("${call.id}")`],
+        ['TypeScript', `client.readRun('${call.id}')`],
+        ['weir validate', '| npx weir validate -'],
+        ['JSON', `"id": "${call.id}"`],
+      ] as const) {
+        await menu.getByRole('button', { name: `Copy as ${name}` }).click()
+        const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
+        await eventually(async () => expect(await copied()).toContain(part))
+      }
+      const saved = page.waitForEvent('download')
+      await menu.getByRole('button', { name: 'Save as a file' }).click()
+      expect((await saved).suggestedFilename()).toBe(`${call.id}.json`)
+    })
+  })
+
+  describe('states of pages', () => {
+    it('what does not exist has a heading, and axe finds no fault', async () => {
+      const { page, open, broken } = used.current()
+      for (const path of ['/nowhere', `/traces/${NOWHERE}`, `/projects/${NOWHERE}`, '/compare']) {
+        await open(path)
+        await page.getByRole('heading', { level: 1 }).first().waitFor()
+        expect([path, await broken()]).toEqual([path, []])
+      }
+    })
+
+    it('what was read stays, in grey, while the server cannot answer; "Try again" reads it again', async () => {
+      const { page, open } = used.current()
+      await sendAgent()
+      await open('/projects')
+      await page.getByRole('link', { name: 'panels' }).waitFor()
+      const problem = { code: 'store_unavailable', detail: 'The store does not answer.', status: 503 }
+      await page.route('**/api/v1/**', (route) =>
+        route.fulfill({ status: 503, headers: { 'retry-after': '1' }, json: problem }),
+      )
+      await page.getByLabel('Name contains').fill('pan')
+      await page.getByLabel('Name contains').fill('')
+      await page.getByText('What is shown may be old').waitFor()
+      await page.getByRole('link', { name: 'panels' }).waitFor()
+      await page.unroute('**/api/v1/**')
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('What is shown may be old').waitFor({ state: 'detached' })
+    })
+  })
+
+  it('Y copies an address with the times of a range back from now', async () => {
+    const { page, open } = used.current()
+    const [call] = await sendAgent()
+    const { session_id } = await server.current().json<{ session_id: string }>(`/api/v1/runs/${call.id}`)
+    await open(`/projects/${session_id}?t=1d`)
+    await page.locator('[data-run]').first().waitFor()
+    await page.keyboard.press('Y')
+    const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
+    await eventually(async () => expect(new URL(await copied()).searchParams.get('from')).not.toBeNull())
+    await page.keyboard.press('g')
+    await page.keyboard.press('r')
+    await eventually(async () => expect(new URL(page.url()).searchParams.get('view')).toBe('runs'))
+  })
+
+  it('rows are dense and times in UTC where this browser chose so', async () => {
+    const { page, open } = used.current()
+    await open('/settings?view=display')
+    await page.getByLabel('Dense').check()
+    await page.getByLabel('In UTC').check()
+    await page.getByLabel('Light', { exact: true }).check()
+    expect(await page.evaluate(`document.documentElement.dataset.theme`)).toBe('light')
+    const [call] = await sendAgent()
+    await open(`/traces/${call.trace_id}`)
+    const row = page.getByRole('treegrid').getByRole('row').first()
+    await row.waitFor()
+    expect((await row.boundingBox())?.height).toBe(24)
+    await page.evaluate('localStorage.clear()')
+  })
+}
