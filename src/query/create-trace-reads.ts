@@ -144,7 +144,8 @@ class LaneTraceReads implements TraceReads {
   }
 
   async query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array> {
-    const rows = await this.#steps.list(workspace_id, toListQuery(query), asker)
+    const list = toListQuery(query)
+    const rows = await this.#steps.list(workspace_id, list, asker)
     const found = decodeRows(rows)
     const isWhole = query.select?.some((field) => PAYLOAD_FIELDS.has(field)) === true
     const wantsFeedback = query.select?.includes('feedback_stats') !== false
@@ -156,7 +157,7 @@ class LaneTraceReads implements TraceReads {
     const { shown } = plan
     const isLast = found.length < query.limit && shown === found.length
     const last = isLast ? undefined : found[shown - 1]
-    const cursors = { next: last ? writeCursor([last.sort_time, last.run_id]) : null, prev: null }
+    const cursors = { next: last ? nextCursor(list, last, shown) : null, prev: null }
     return this.#steps.answer(plan, (fragments) => {
       const read = { rows, roll_up, fragments, shown, feedback }
       const input = { read, cursors, choice: { select: query.select } }
@@ -166,9 +167,14 @@ class LaneTraceReads implements TraceReads {
 
   stats(workspace_id: string, query: TraceRunStatsQuery, asker: Asker): Promise<TraceRunStats> {
     const { store } = this.#steps
-    const { group_by, interval } = query
+    const { group_by, interval, histograms } = query
     const { limit: _limit, order: _order, ...found } = toListQuery({ ...query, limit: 1, order: 'desc' })
-    const wanted = { ...found, ...(group_by && { group_by }), ...(interval !== undefined && { interval }) }
+    const wanted = {
+      ...found,
+      ...(group_by && { group_by }),
+      ...(interval !== undefined && { interval }),
+      ...(histograms && { histograms }),
+    }
     const isWhole = group_by === undefined && interval === undefined
     return this.#steps.inTurn(asker, async () => {
       const [answer, feedback] = await Promise.all([
@@ -245,6 +251,22 @@ function readTraceCursor(cursor: string): string {
   return after
 }
 
+/** TraceRuns that a list in order of a value has at most: each page sorts all again. */
+const MOST_ORDERED = 10_000
+
+function offsetIn(cursor: string): number {
+  const [offset, ...others] = readCursor(cursor)
+  if (typeof offset !== 'number' || offset < 0 || offset > MOST_ORDERED || others.length > 0)
+    throw invalidCursor()
+  return offset
+}
+
+/** The cursor of the page after this one. */
+function nextCursor({ order_by, offset = 0 }: ListQuery, last: TraceRunRow, shown: number): string | null {
+  if (order_by === undefined) return writeCursor([last.sort_time, last.run_id])
+  return offset + shown < MOST_ORDERED ? writeCursor([offset + shown]) : null
+}
+
 function toListQuery(query: TraceRunQuery): ListQuery {
   const list: ListQuery = { order: query.order, limit: query.limit }
   if (query.session) list.project_ids = query.session
@@ -262,7 +284,10 @@ function toListQuery(query: TraceRunQuery): ListQuery {
     const search = searchFor(query.search)
     list.filter = list.filter ? { kind: 'and', of: [list.filter, search] } : search
   }
-  if (query.cursor !== undefined) {
+  if (query.order_by !== undefined) {
+    list.order_by = query.order_by
+    list.offset = query.cursor === undefined ? 0 : offsetIn(query.cursor)
+  } else if (query.cursor !== undefined) {
     const [sort_time, run_id] = readCursor(query.cursor)
     if (typeof sort_time !== 'number' || typeof run_id !== 'string') throw invalidCursor()
     list.after = { sort_time, run_id }

@@ -69,7 +69,7 @@ export function createReadSteps({ store, readLane }: ReadStepsDeps): ReadSteps {
     store,
     task: (name, input, transfer = []) => readLane.run({ name, input, transfer }),
     async list(workspace_id, query, asker, columns) {
-      if (!hasFilter(query) || asker === undefined) return store.list(workspace_id, query, columns)
+      if (!scansMany(query) || asker === undefined) return store.list(workspace_id, query, columns)
       return inTurn(asker, () => store.list(workspace_id, query, columns))
     },
     inTurn,
@@ -90,8 +90,9 @@ export function createReadSteps({ store, readLane }: ReadStepsDeps): ReadSteps {
   }
 }
 
-function hasFilter({ filter, trace_filter, tree_filter }: ListQuery): boolean {
-  return [filter, trace_filter, tree_filter].some((one) => one !== undefined)
+/** True for a list that may look at many rows for one page. */
+function scansMany({ filter, trace_filter, tree_filter, order_by }: ListQuery): boolean {
+  return [filter, trace_filter, tree_filter, order_by].some((one) => one !== undefined)
 }
 
 /**

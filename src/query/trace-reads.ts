@@ -3,7 +3,7 @@ import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
 import type { Media } from '../trace/json/media.ts'
 import type { FieldChoice } from '../trace/json/trace-run.ts'
 import type { FacetField, Facets, StatsAnswer, StatsGrouping } from '../ingest/store/stats-store.ts'
-import type { FeedbackQuery, ProjectCounts, ProjectStats } from '../ingest/store/trace-store.ts'
+import type { FeedbackQuery, OrderedBy, ProjectCounts, ProjectStats } from '../ingest/store/trace-store.ts'
 
 /** Body of POST /api/v1/runs/query after its check (platform-api §2). Times are epoch microseconds. */
 export interface TraceRunQuery {
@@ -29,18 +29,23 @@ export interface TraceRunQuery {
   /** 1 to 100. */
   limit: number
   cursor?: string
+  /** Absent: by the start. */
+  order_by?: OrderedBy
   order: 'asc' | 'desc'
 }
 
 /** Body of POST /api/v1/runs/stats after its check. */
-export interface TraceRunStatsQuery extends Omit<TraceRunQuery, 'select' | 'limit' | 'cursor' | 'order'> {
+export interface TraceRunStatsQuery
+  extends Omit<TraceRunQuery, 'select' | 'limit' | 'cursor' | 'order' | 'order_by'> {
   group_by?: StatsGrouping
   /** Of a bucket, in microseconds. */
   interval?: number
+  histograms?: boolean
 }
 
 /** Body of POST /api/v1/runs/facets after its check. */
-export interface TraceRunFacetQuery extends Omit<TraceRunQuery, 'select' | 'limit' | 'cursor' | 'order'> {
+export interface TraceRunFacetQuery
+  extends Omit<TraceRunQuery, 'select' | 'limit' | 'cursor' | 'order' | 'order_by'> {
   field: FacetField
   key?: string
   prefix?: string

@@ -1805,13 +1805,17 @@ export interface TraceRunQueryBody {
   select?: string[] | null
   limit?: number | null
   /**
-   * cursors.next of the page before.
+   * cursors.next of the page before, with the same order.
    */
   cursor?: string | null
   /**
-   * By start time.
+   * Of the starts, or of what `order_by` names.
    */
   order?: 'asc' | 'desc' | null
+  /**
+   * Tokens and costs include those of the runs below. Runs without a value come last. But for start_time, pages are those of the moment they are read, and the list ends after 10,000 runs.
+   */
+  order_by?: 'start_time' | 'latency' | 'total_tokens' | 'total_cost' | null
   /**
    * LangSmith filter expression on the root of the run's trace.
    */

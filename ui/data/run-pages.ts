@@ -3,6 +3,15 @@ import type { TraceRunPage, TraceRunRead } from '../api/platform.gen.ts'
 /** A logged run as in lists. */
 export type ListedRun = TraceRunRead & { inputs_preview?: string | null; outputs_preview?: string | null }
 
+/** Values that a list can be ordered by. */
+export type OrderedBy = 'latency' | 'total_tokens' | 'total_cost'
+
+/** The order of a list, if it is not that of time. */
+export interface ListOrder {
+  by: OrderedBy
+  order: 'asc' | 'desc'
+}
+
 /** A page of a list of runs. */
 export type RunPage = TraceRunPage
 

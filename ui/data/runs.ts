@@ -1,6 +1,6 @@
 import { keepPreviousData, type QueryClient, queryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { call, type Reply, send } from '../api/call.ts'
-import type { ListedRun, RunPage, RunPages } from './run-pages.ts'
+import type { ListedRun, ListOrder, RunPage, RunPages } from './run-pages.ts'
 
 /** The whole of a run. */
 export type ReadRun = Reply<'GET /api/v1/runs/{id}'>
@@ -15,17 +15,20 @@ export interface RunQuery {
   since: string
   /** ISO time before which runs started; '' for all. */
   until: string
+  /** Undefined: newest first, and live. */
+  sort?: ListOrder | undefined
 }
 
 const PAGE_SIZE = 100
 
-function bodyOf({ project, filter, isRoot, since, until }: RunQuery) {
+function bodyOf({ project, filter, isRoot, since, until, sort }: RunQuery) {
   return {
     session: [project],
     ...(filter !== '' && { filter }),
     ...(isRoot && { is_root: true }),
     ...(since !== '' && { start_time: since }),
     ...(until !== '' && { end_time: until }),
+    ...(sort !== undefined && { order_by: sort.by, order: sort.order }),
   }
 }
 
@@ -33,7 +36,7 @@ function keyOf(query: RunQuery) {
   return ['runs', query] as const
 }
 
-/** Runs of a project, newest first, page after page. */
+/** Runs of a project in their order, page after page. */
 export function useRuns(query: RunQuery) {
   return useInfiniteQuery({
     queryKey: keyOf(query),

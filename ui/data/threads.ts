@@ -6,7 +6,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { call, type Reply } from '../api/call.ts'
-import type { ModelCall } from './conversation.ts'
+import type { ModelCall } from './messages/conversation.ts'
 import { llmOf } from './llm-facts.ts'
 import { useLiveRefresh } from './live/use-live.ts'
 

@@ -24,7 +24,7 @@ export interface StatsQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'>
 export type Percentiles = [number | null, number | null]
 
 /** The number of TraceRuns by the class of a time; a class is named by its least seconds. */
-export type Histogram = ReadonlyMap<number, number>
+export type TimeHistogram = ReadonlyMap<number, number>
 
 /** How many llm TraceRuns there are, and with which verdicts. */
 export interface HeldChecks {
@@ -58,8 +58,8 @@ export interface RunFigures {
   latency_p90: number | null
   first_token_p90: number | null
   /** Undefined unless the query asks for it. */
-  latency_histogram: Histogram | undefined
-  first_token_histogram: Histogram | undefined
+  latency_histogram: TimeHistogram | undefined
+  first_token_histogram: TimeHistogram | undefined
   /** Of the TraceRuns themselves, also where other figures are those of whole traces. */
   checks: HeldChecks
   prompt_tokens: number

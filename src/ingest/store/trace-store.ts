@@ -5,6 +5,9 @@ import type { ThreadSelection } from './thread-store.ts'
 /** Tables that ingest writes. */
 export type StoredTable = 'run_fragments' | 'runs' | 'feedback' | 'waiting_children'
 
+/** Values that a list can be ordered by; tokens and costs include those of the TraceRuns below, as in responses. */
+export type OrderedBy = 'latency' | 'total_tokens' | 'total_cost'
+
 /** One page of a list, newest or oldest first by (sort_time, run_id). Times are epoch microseconds. */
 export interface ListQuery {
   project_ids?: readonly string[]
@@ -28,6 +31,9 @@ export interface ListQuery {
   feedback_from?: number
   feedback_to?: number
   after?: { sort_time: number; run_id: string }
+  /** By what the list is ordered; absent: by the start. Then pages are found by `offset`, not by `after`. */
+  order_by?: OrderedBy
+  offset?: number
   order: 'asc' | 'desc'
   limit: number
 }

@@ -121,7 +121,8 @@ const HOLDS: Record<Comparison, (a: number, b: number) => boolean> = {
   lte: (a, b) => a <= b,
 }
 
-const OWN_COUNTS = "run_type IN ('llm', 'embedding')"
+/** True of a row whose tokens and costs are those of the TraceRun alone. */
+export const OWN_COUNTS = "run_type IN ('llm', 'embedding')"
 /** Each condition on sums reads the usage of the whole scope: 0.7 s for a million rows. */
 const MAX_SUMS = 8
 

@@ -205,7 +205,11 @@ function scopeConditions(query: ListQuery, params: Record<string, unknown>): str
 }
 
 /** Condition for the rows whose usage a condition on sums may need; undefined when the rows have their own. */
-function usageScope(query: ListQuery, scope: string[], params: Record<string, unknown>): string | undefined {
+export function usageScope(
+  query: ListQuery,
+  scope: string[],
+  params: Record<string, unknown>,
+): string | undefined {
   if (query.run_type === 'llm' || query.run_type === 'embedding') return undefined
   if (query.start_time === undefined) return scope.join(' AND ')
   params['usage_from'] = Math.max(0, query.start_time - CLOCK_SLACK)

@@ -11,6 +11,7 @@ import { TRACE_RUN_ROWS, type TraceRunRow } from '../../trace/rows/trace-run-row
 import type { ReadStore } from '../../ingest/store/stats-store.ts'
 import type { ClickHouse } from './connect.ts'
 import { listSql, timeAtSql } from './list-sql.ts'
+import { orderedPlacesSql, rowsOfPlacesSql, type RunPlace } from './trace/ordered-list.ts'
 import { readingOutlines } from './trace/outline.ts'
 import { readingProjects } from './project-stats.ts'
 import { isSearch, searchInSteps } from './search/search-steps.ts'
@@ -253,6 +254,16 @@ async function readList(
   const page = (asked: ListQuery, settings = {}) => {
     const { sql, params } = listSql(columns, asked, wanted)
     return clickhouse.rowBinary(sql, { params: { workspace_id, ...params }, settings })
+  }
+  const { order_by } = query
+  if (order_by !== undefined) {
+    const settings = isSearch(query) ? SEARCH_SETTINGS : {}
+    const found = orderedPlacesSql(query, order_by)
+    const asked = { params: { workspace_id, ...found.params }, settings }
+    const places = await clickhouse.rows<RunPlace>(found.sql, asked)
+    if (places.length === 0) return Buffer.alloc(0)
+    const { sql, params } = rowsOfPlacesSql(places, wanted)
+    return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
   }
   if (!isSearch(query)) return page(query)
   return searchInSteps(query, {

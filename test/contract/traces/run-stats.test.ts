@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
-import type { Histogram, RunFigures, StatsQuery } from '../../../src/ingest/store/stats-store.ts'
+import type { TimeHistogram, RunFigures, StatsQuery } from '../../../src/ingest/store/stats-store.ts'
 import { formatDecimal } from '../../../src/trace/price/decimal.ts'
 import { rollUp } from '../../../src/trace/derive/roll-up.ts'
 import { CHECKS } from '../../../src/trace/derive/verdicts.ts'
@@ -191,7 +191,8 @@ it('N7: with histograms, by classes of latency and first token, of TraceRuns or 
   await db.insert(times.map(([end, first], n) => row(n + 1, end, first)))
   const latency = [0, 0.001, 0.2, 0.5, 5, 50_000].map((least) => [least, 1])
   const first = [0, 0.001, 0.02].map((least) => [least, 1])
-  const sorted = (histogram: Histogram | undefined) => [...(histogram ?? [])].toSorted((a, b) => a[0] - b[0])
+  const sorted = (histogram: TimeHistogram | undefined) =>
+    [...(histogram ?? [])].toSorted((a, b) => a[0] - b[0])
   for (const query of [{}, { is_root: true }, { group_by: { by: 'session', max_groups: 2 } as const }]) {
     const [figures] = await statsOf(project_id, { ...query, histograms: true })
     expect(sorted(figures?.latency_histogram)).toEqual(latency)

@@ -128,6 +128,55 @@ export function panelTests({ server, used }: Used): void {
     })
   })
 
+  it('projects are made and renamed, and show their last seven days with the share of good calls', async () => {
+    const { page, open, broken } = used.current()
+    await sendAgent()
+    await open('/projects')
+    const row = page.getByRole('row', { name: /^panels/ })
+    await row.getByRole('img', { name: /^\d+ traces in the last 7 days$/ }).waitFor()
+    await page.getByRole('button', { name: 'New project' }).click()
+    const form = page.getByRole('form', { name: 'New project' })
+    await form.getByLabel('Name').fill('panels')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByRole('alert').waitFor()
+    expect(await broken()).toEqual([])
+    await form.getByLabel('Name').fill('made here')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'made here' }).waitFor()
+    await page.getByText('No trace has arrived yet').waitFor()
+    await page.getByText('LANGSMITH_ENDPOINT').waitFor()
+    await open('/projects')
+    await page.getByRole('button', { name: 'Rename made here' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('renamed')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('link', { name: 'renamed' }).waitFor()
+    await row.getByRole('link', { name: /%$/ }).click()
+    await page.locator('[data-run]').first().waitFor()
+    await page
+      .getByText(/check_usage/)
+      .first()
+      .waitFor()
+  })
+
+  it('lists are ordered by the heads of their columns, page after page in the address', async () => {
+    const { page, open, broken } = used.current()
+    const [call] = await sendAgent()
+    const { session_id } = await server.current().json<{ session_id: string }>(`/api/v1/runs/${call.id}`)
+    await open(`/projects/${session_id}?view=runs`)
+    const head = page.getByRole('columnheader', { name: 'Latency' })
+    for (const [sort, order] of [
+      ['latency', 'descending'],
+      ['-latency', 'ascending'],
+      [null, null],
+    ]) {
+      await head.getByRole('button').click()
+      await eventually(async () => expect(await head.getAttribute('aria-sort')).toBe(order))
+      expect(new URL(page.url()).searchParams.get('sort')).toBe(sort)
+      await page.locator('[data-run]').first().waitFor()
+      if (sort === 'latency') expect(await broken()).toEqual([])
+    }
+  })
+
   it('Y copies an address with the times of a range back from now', async () => {
     const { page, open } = used.current()
     const [call] = await sendAgent()

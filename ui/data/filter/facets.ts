@@ -12,7 +12,7 @@ const MOST = 12
  */
 export function useFacets(
   typed: string,
-  query: Omit<RunQuery, 'filter'>,
+  query: Omit<RunQuery, 'filter' | 'sort'>,
   clauses: readonly string[],
 ): Suggestion[] | undefined {
   const asked = facetOf(typed)
@@ -38,7 +38,7 @@ export function useFacets(
 
 function bodyOf(
   { field, key, prefix }: AskedFacet,
-  { project, isRoot, since, until }: Omit<RunQuery, 'filter'>,
+  { project, isRoot, since, until }: Omit<RunQuery, 'filter' | 'sort'>,
   filter: string,
 ) {
   return {

@@ -52,7 +52,7 @@ function createLooker(query: RunQuery, queries: QueryClient, found: Found): Look
 
 /**
  * Follows the runs of a project. Changed runs are updated in place. New runs are added at the top; while `isHeld` is true
- * they are held back until `show` is called.
+ * they are held back until `show` is called. A list in another order than that of time is not followed.
  */
 export function useLiveRuns(query: RunQuery, isHeld: () => boolean): LiveRuns {
   const queries = useQueryClient()
@@ -73,7 +73,9 @@ export function useLiveRuns(query: RunQuery, isHeld: () => boolean): LiveRuns {
     looker.current = made
     return made.stop
   }, [query, queries])
-  const state = useLive([`project:${query.project}`], {
+  // In another order than that of time a new run would be anywhere.
+  const topics = query.sort === undefined ? [`project:${query.project}`] : []
+  const state = useLive(topics, {
     open: () => looker.current?.look([]),
     runs: (runs) => looker.current?.look(runs.map(({ run_id }) => run_id)),
   })

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ListedRun } from '../../data/run-pages.ts'
+import type { ListedRun, OrderedBy } from '../../data/run-pages.ts'
 import { Chip } from '../../parts/controls.tsx'
 import { countText, durationText, shortCount, UNKNOWN } from '../../parts/format/numbers.ts'
 import { microsBetween } from '../../parts/format/times.ts'
@@ -21,6 +21,8 @@ export interface Column {
   width: number
   share?: number
   isNumber?: boolean
+  /** What lists are ordered by with a click on its head. */
+  orders?: OrderedBy
   look?: string | undefined
   cell(run: ListedRun): ReactNode
 }
@@ -124,6 +126,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<Column, 'id'>>> = {
     name: 'Latency',
     title: 'From start to end',
     width: 76,
+    orders: 'latency',
     isNumber: true,
     cell: (run) => durationText(microsBetween(run.start_time, run.end_time)),
   },
@@ -145,6 +148,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<Column, 'id'>>> = {
     name: 'Tokens',
     title: 'Prompt and completion tokens, with those of the runs below',
     width: 72,
+    orders: 'total_tokens',
     isNumber: true,
     cell: (run) => shortCount(run.total_tokens),
   },
@@ -166,6 +170,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<Column, 'id'>>> = {
     name: 'Cost',
     title: 'Dollars, with the cost of the runs below',
     width: 104,
+    orders: 'total_cost',
     isNumber: true,
     cell: (run) => <Money value={run.total_cost} estimated={run.estimated_cost} />,
   },

@@ -12,7 +12,7 @@ const CLASSES = { input: css['input'], options: css['options'], option: css['opt
 interface BarProps {
   filter: string
   /** The runs whose values are offered, without the filter. */
-  query: Omit<RunQuery, 'filter'>
+  query: Omit<RunQuery, 'filter' | 'sort'>
   change(filter: string): void
 }
 

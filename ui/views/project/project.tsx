@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { useProject } from '../../data/projects.ts'
+import { useProject } from '../../data/projects/projects.ts'
 import { Tabs } from '../../parts/controls.tsx'
 import { countText, shareText, shortCount } from '../../parts/format/numbers.ts'
 import { useKeys } from '../../parts/keys.ts'

@@ -3,15 +3,17 @@ import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
 import type { LiveRuns } from '../../data/live/live-runs.ts'
 import type { ListedRun } from '../../data/run-pages.ts'
 import { type RunQuery, useRuns } from '../../data/runs.ts'
+import { Icon } from '../../parts/icon.tsx'
 import { Button } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keys.ts'
 import { rowHeight } from '../../parts/row-height.ts'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx'
-import { navigate } from '../../router/location.ts'
+import { navigate, setParam } from '../../router/location.ts'
 import { type Column, layoutOf, pathOf } from './columns.tsx'
 import css from './project.module.css'
 import { RunRow } from './run-row.tsx'
+import { SORT } from './sort.ts'
 
 const OVERSCAN = 12
 const MOST_COUNTED = 100
@@ -51,7 +53,7 @@ interface RunTableProps {
   tick(id: string): void
 }
 
-/** The runs of a project, newest first; scrolling near the end loads the next page. */
+/** The runs of a project; scrolling near the end loads the next page. */
 export function RunTable({ query, ...shared }: RunTableProps) {
   const list = useRuns(query)
   const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = list
@@ -62,6 +64,7 @@ export function RunTable({ query, ...shared }: RunTableProps) {
   return (
     <Rows
       {...shared}
+      sort={query.sort}
       runs={runs}
       isMore={hasNextPage}
       more={() => {
@@ -71,22 +74,50 @@ export function RunTable({ query, ...shared }: RunTableProps) {
   )
 }
 
-function Columns({ columns }: { columns: readonly Column[] }) {
+/** The head of a column; some order the list: the largest first, the smallest first, and by time again. */
+function ColumnHead({ column, sort }: { column: Column; sort: RunQuery['sort'] }) {
+  const { name, title, isNumber = false, orders } = column
+  const isSorted = orders !== undefined && orders === sort?.by
+  const next = !isSorted ? `${orders}` : sort?.order === 'desc' ? `-${orders}` : ''
+  const sorted = { desc: 'descending', asc: 'ascending' } as const
+  return (
+    <span
+      role="columnheader"
+      title={title}
+      className={isNumber ? css['number'] : undefined}
+      aria-sort={isSorted && sort ? sorted[sort.order] : undefined}
+    >
+      {orders === undefined ? (
+        name === '' ? (
+          <span className="out-of-sight">{title}</span>
+        ) : (
+          name
+        )
+      ) : (
+        <button type="button" className={css['order']} onClick={() => setParam(SORT, next, { step: true })}>
+          {isSorted && <Icon name={sort?.order === 'desc' ? 'fold' : 'up'} />}
+          {name}
+        </button>
+      )}
+    </span>
+  )
+}
+
+function Columns({ columns, sort }: { columns: readonly Column[]; sort: RunQuery['sort'] }) {
   return (
     <div role="row" className={`${css['row']} ${css['columns']}`}>
       <span role="columnheader">
         <span className="out-of-sight">Ticked</span>
       </span>
-      {columns.map(({ id, name, title, isNumber = false }) => (
-        <span key={id} role="columnheader" title={title} className={isNumber ? css['number'] : undefined}>
-          {name === '' ? <span className="out-of-sight">{title}</span> : name}
-        </span>
+      {columns.map((column) => (
+        <ColumnHead key={column.id} column={column} sort={sort} />
       ))}
     </div>
   )
 }
 
 interface RowsProps extends Omit<RunTableProps, 'query'> {
+  sort: RunQuery['sort']
   runs: readonly ListedRun[]
   isMore: boolean
   more(): void
@@ -143,7 +174,7 @@ function DrawnRows({
   })
 }
 
-function Rows({ runs, columns, live, ticked, tick, isMore, more }: RowsProps) {
+function Rows({ runs, columns, sort, live, ticked, tick, isMore, more }: RowsProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: runs.length,
@@ -186,7 +217,7 @@ function Rows({ runs, columns, live, ticked, tick, isMore, more }: RowsProps) {
           aria-rowcount={isMore ? -1 : runs.length + 1}
           style={{ height: virtual.getTotalSize(), position: 'relative' }}
         >
-          <Columns columns={columns} />
+          <Columns columns={columns} sort={sort} />
           <div
             role="rowgroup"
             style={{ position: 'absolute', inset: 0, top: rows[0]?.start ?? 0, bottom: 'auto' }}

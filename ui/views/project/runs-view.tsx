@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { useLiveRuns } from '../../data/live/live-runs.ts'
 import { runsOf } from '../../data/run-pages.ts'
-import { cachedPages, type RunQuery } from '../../data/runs.ts'
+import { cachedPages, readAgain, type RunQuery } from '../../data/runs.ts'
 import { Button, IconButton } from '../../parts/controls.tsx'
 import { readKept, writeKept } from '../../parts/preferences.ts'
 import { navigate, setParam, setParams, useParam } from '../../router/location.ts'
@@ -13,6 +13,7 @@ import { readColumns, writeColumns } from './column-ids.ts'
 import { columnOf } from './columns.tsx'
 import { LiveMark } from './live-mark.tsx'
 import css from './project.module.css'
+import { SORT, sortOf } from './sort.ts'
 import { isListUsed, RunTable } from './run-table.tsx'
 
 const COLUMNS = textParam('cols')
@@ -75,12 +76,23 @@ function TickedRuns({ ticked, clear }: { ticked: readonly string[]; clear(): voi
   )
 }
 
+/** A list in another order than that of time is not live: a button reads it again. */
+function Reread({ query }: { query: RunQuery }) {
+  const queries = useQueryClient()
+  return (
+    <Button look="plain" icon="refresh" onClick={() => readAgain(queries, query)}>
+      Read again
+    </Button>
+  )
+}
+
 /** The traces of a project, or all of its runs. */
 export function RunsView({ project, isRoot, shown }: { project: string; isRoot: boolean; shown: Shown }) {
   const { filter, since, until } = shown
+  const sort = useParam(SORT)
   const query: RunQuery = useMemo(
-    () => ({ project, filter, isRoot, since, until }),
-    [project, filter, isRoot, since, until],
+    () => ({ project, filter, isRoot, since, until, sort: sortOf(sort) }),
+    [project, filter, isRoot, since, until, sort],
   )
   const ids = useColumnIds()
   const columns = useMemo(() => ids.map(columnOf), [ids])
@@ -95,7 +107,7 @@ export function RunsView({ project, isRoot, shown }: { project: string; isRoot: 
       <Bar project={project} isRoot={isRoot} shown={shown}>
         <TickedRuns ticked={ticked} clear={() => setTicked([])} />
         <ColumnButton query={query} ids={ids} />
-        <LiveMark state={live.state} />
+        {query.sort === undefined ? <LiveMark state={live.state} /> : <Reread query={query} />}
       </Bar>
       <RunTable {...{ query, columns, live, ticked, tick }} />
     </>

@@ -1,7 +1,9 @@
-import { useDeferredValue, useRef } from 'react'
+import { useDeferredValue, useMemo, useRef, useState } from 'react'
 import type { Reply } from '../../api/call.ts'
-import { useProjects } from '../../data/projects.ts'
-import { Field } from '../../parts/controls.tsx'
+import { useProjects } from '../../data/projects/projects.ts'
+import { type ProjectTrend, useProjectTrends } from '../../data/projects/project-trends.ts'
+import { usePermission } from '../../data/session.ts'
+import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { countText, durationText, shareText, shortCount } from '../../parts/format/numbers.ts'
 import { useKeys } from '../../parts/keys.ts'
 import { Money } from '../../parts/money.tsx'
@@ -9,11 +11,14 @@ import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
-import { setParam, useParam } from '../../router/location.ts'
+import { navigate, setParam, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
+import { type EditedProject, ProjectDialog } from './project-dialog.tsx'
 import css from './projects.module.css'
+import { GoodCalls, Sparkline } from './trend.tsx'
 
 type ListedProject = Reply<'GET /api/v1/sessions'>[number]
+type Edit = (project: EditedProject) => void
 
 const SEARCH = textParam('q')
 
@@ -26,17 +31,30 @@ const COLUMNS: readonly (readonly [string, string])[] = [
   ['First token', 'Median of the time to the first token of streamed model calls'],
   ['Tokens', 'Prompt and completion tokens of all runs, without double counts'],
   ['Cost', 'Dollars, as far as the prices are known'],
+  ['Checks', 'Share of the model calls of the last 7 days that meet all four checks'],
+  ['Last 7 days', 'Traces, each bar a quarter of a day'],
 ]
 
 const micros = (seconds: number | null): number | undefined =>
   seconds === null ? undefined : Math.round(seconds * 1e6)
 
-function Row({ project }: { project: ListedProject }) {
+function Row({
+  project,
+  trend,
+  edit,
+}: {
+  project: ListedProject
+  trend: ProjectTrend | undefined
+  edit: Edit
+}) {
+  const { isAllowed, reason } = usePermission('projects:create')
   const rate = project.error_rate
   return (
     <tr>
       <td className={css['name']}>
-        <Link to={`/projects/${project.id}`}>{project.name}</Link>
+        <Link to={`/projects/${project.id}`} title={project.description ?? undefined}>
+          {project.name}
+        </Link>
       </td>
       <td className={css['number']} title={`${countText(project.run_count)} runs`}>
         {countText(project.trace_count)}
@@ -54,11 +72,27 @@ function Row({ project }: { project: ListedProject }) {
       <td className={css['number']}>
         <Money value={project.total_cost} estimated={project.estimated_cost} />
       </td>
+      <td className={css['number']}>
+        <GoodCalls project={project.id} trend={trend} />
+      </td>
+      <td className={css['number']}>
+        <Sparkline project={project.id} trend={trend} />
+      </td>
+      <td className={css['number']}>
+        <IconButton
+          icon="edit"
+          label={reason ?? `Rename ${project.name}`}
+          disabled={!isAllowed}
+          onClick={() => edit({ id: project.id, name: project.name, description: project.description ?? '' })}
+        />
+      </td>
     </tr>
   )
 }
 
-function ProjectTable({ projects }: { projects: readonly ListedProject[] }) {
+function ProjectTable({ projects, edit }: { projects: readonly ListedProject[]; edit: Edit }) {
+  const ids = useMemo(() => projects.map(({ id }) => id), [projects])
+  const trends = useProjectTrends(ids).data
   return (
     <div className={css['scroll']} tabIndex={0} role="region" aria-label="Projects">
       <table className={css['table']}>
@@ -70,11 +104,14 @@ function ProjectTable({ projects }: { projects: readonly ListedProject[] }) {
                 {name}
               </th>
             ))}
+            <th scope="col">
+              <span className="out-of-sight">Change</span>
+            </th>
           </tr>
         </thead>
         <tbody>
           {projects.map((project) => (
-            <Row key={project.id} project={project} />
+            <Row key={project.id} project={project} trend={trends?.get(project.id)} edit={edit} />
           ))}
         </tbody>
       </table>
@@ -82,28 +119,47 @@ function ProjectTable({ projects }: { projects: readonly ListedProject[] }) {
   )
 }
 
+/** A button that asks for a new project. */
+function NewProject({ edit }: { edit: Edit }) {
+  const { isAllowed, reason } = usePermission('projects:create')
+  return (
+    <Button
+      icon="plus"
+      disabled={!isAllowed}
+      title={reason}
+      onClick={() => edit({ name: '', description: '' })}
+    >
+      New project
+    </Button>
+  )
+}
+
 /** All projects with their figures. */
 export function Projects() {
   const search = useParam(SEARCH)
   const projects = useProjects(useDeferredValue(search))
+  const [edited, edit] = useState<EditedProject>()
   const field = useRef<HTMLInputElement>(null)
   useKeys({ '/': () => field.current?.focus() })
   return (
     <div className={css['page']}>
       <div className={css['head']}>
         <h1>Projects</h1>
-        <Field
-          ref={field}
-          type="search"
-          aria-label="Name contains"
-          placeholder="Name contains"
-          defaultValue={search}
-          onChange={({ target }) => setParam(SEARCH, target.value)}
-        />
+        <div className={css['actions']}>
+          <Field
+            ref={field}
+            type="search"
+            aria-label="Name contains"
+            placeholder="Name contains"
+            defaultValue={search}
+            onChange={({ target }) => setParam(SEARCH, target.value)}
+          />
+          <NewProject edit={edit} />
+        </div>
       </div>
       <Loaded from={projects}>
         {(found) => {
-          if (found.length > 0) return <ProjectTable projects={found} />
+          if (found.length > 0) return <ProjectTable projects={found} edit={edit} />
           if (search !== '') return <Empty title={`No project has “${search}” in its name`} />
           return (
             <Empty title="No trace has arrived yet">
@@ -113,6 +169,16 @@ export function Projects() {
           )
         }}
       </Loaded>
+      {edited !== undefined && (
+        <ProjectDialog
+          project={edited}
+          close={() => edit(undefined)}
+          saved={(id) => {
+            edit(undefined)
+            if (edited.id === undefined) navigate(`/projects/${id}`)
+          }}
+        />
+      )}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import type {
   HeldChecks,
-  Histogram,
+  TimeHistogram,
   RunFigures,
   StatsAnswer,
   StatsQuery,
@@ -233,7 +233,7 @@ function usageOf(row: UsageRow): Pick<RunFigures, UsageField | EachField> {
 const keyOf = ({ grp, bucket }: Keys): string => `${bucket} ${grp}`
 const known = ([median, high]: Pair | Times): [number | null, number | null] => [median ?? null, high ?? null]
 
-function histogramOf(classes: Classes | undefined): Histogram | undefined {
+function histogramOf(classes: Classes | undefined): TimeHistogram | undefined {
   return (
     classes && new Map(Object.entries(classes).map(([place, count]) => [CLASSES[Number(place)] ?? 0, count]))
   )

@@ -2,7 +2,6 @@ import type { StatsGrouping, StatsQuery } from '../../../ingest/store/stats-stor
 import { namesTypeWithCounts } from '../filter-sql.ts'
 import { listConditions } from '../list-sql.ts'
 import { PROVIDER } from '../provider-sql.ts'
-import { CHECKS } from '../../../trace/derive/verdicts.ts'
 import { checkBit } from '../../../trace/rows/trace-run-row.ts'
 import { countedSql, HAS_USAGE, LINE, type UsageShape } from '../usage/counted-sql.ts'
 
@@ -125,8 +124,9 @@ function figures(form: Omit<StatsForm, 'shape'>): string {
       [${HELD.map((condition) => `toUInt64(countIf(run_type = 'llm' AND ${condition}))`).join(', ')}] AS held`
 }
 
-/** Conditions for the counts of HeldChecks, in its order. */
+const CHECKS = ['run_type', 'format', 'model', 'usage'] as const
 const ALL_CHECKS = CHECKS.reduce((bits, check) => bits + 2 ** checkBit(check), 0)
+/** Conditions for the counts of HeldChecks, in its order. */
 const HELD = [
   '1',
   `bitAnd(checks, ${ALL_CHECKS}) = ${ALL_CHECKS}`,

@@ -1,4 +1,4 @@
-import type { Conversation } from '../../../data/conversation.ts'
+import type { Conversation } from '../../../data/messages/conversation.ts'
 import type { Outline } from '../../../data/outline.ts'
 import type { Tree } from '../../../data/tree.ts'
 

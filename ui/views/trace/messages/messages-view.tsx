@@ -1,6 +1,6 @@
 import { useQueries } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { conversationsOf, type Step } from '../../../data/conversation.ts'
+import { conversationsOf, type Step } from '../../../data/messages/conversation.ts'
 import { llmOf } from '../../../data/llm-facts.ts'
 import type { Outline } from '../../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../../data/runs.ts'

@@ -1,4 +1,4 @@
-import { calledTools, offeredTools, parametersOf } from '../../../data/call-request.ts'
+import { calledTools, offeredTools, parametersOf } from '../../../data/messages/call-request.ts'
 import { llmOf } from '../../../data/llm-facts.ts'
 import type { ReadRun } from '../../../data/runs.ts'
 import { Chip } from '../../../parts/controls.tsx'

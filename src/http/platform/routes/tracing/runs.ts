@@ -18,7 +18,8 @@ type QueryBody = SchemaTypes['trace-run-query']
 
 /** The body of POST /runs/query with its defaults, ids in one spelling and times in microseconds. */
 export function toTraceRunQuery(body: QueryBody): TraceRunQuery {
-  const { is_root, run_type, error, filter, trace_filter, tree_filter, query, select, cursor } = body
+  const { is_root, run_type, error, filter, trace_filter, tree_filter, query, select, cursor, order_by } =
+    body
   const said = defined({
     session: uuidsOf(body.session),
     trace: parseUuid(body.trace),
@@ -35,6 +36,7 @@ export function toTraceRunQuery(body: QueryBody): TraceRunQuery {
     search: query,
     select,
     cursor,
+    order_by: order_by === 'start_time' ? undefined : order_by,
   })
   return { ...said, limit: body.limit ?? 100, order: body.order ?? 'desc' }
 }

@@ -1,4 +1,4 @@
-import type { Histogram, RunFigures, StatsGrouping } from '../../../../ingest/store/stats-store.ts'
+import type { TimeHistogram, RunFigures, StatsGrouping } from '../../../../ingest/store/stats-store.ts'
 import type { TraceRunStats, TraceRunStatsQuery } from '../../../../query/trace-reads.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { formatTime } from '../../../../trace/derive/time.ts'
@@ -40,7 +40,7 @@ const STATS_DESCRIPTION =
 
 /** The body with its defaults; `now` in epoch milliseconds. */
 function toStatsQuery(body: StatsBody, now: number): TraceRunStatsQuery {
-  const { limit: _limit, order: _order, ...listed } = toTraceRunQuery(body)
+  const { limit: _limit, order: _order, order_by: _by, ...listed } = toTraceRunQuery(body)
   const query = { ...listed, ...(body.histograms === true && { histograms: true }) }
   const group_by = groupingOf(body)
   const interval = body.interval === undefined || body.interval === null ? undefined : microsOf(body.interval)
@@ -129,7 +129,7 @@ function pair<N extends string>(name: N, [p50, p99]: RunFigures['latency']) {
   return { [`${name}_p50`]: p50, [`${name}_p99`]: p99 } as Record<`${N}_p50` | `${N}_p99`, number | null>
 }
 
-function histogramJson(histogram: Histogram | undefined) {
+function histogramJson(histogram: TimeHistogram | undefined) {
   if (histogram === undefined) return null
   const classes = [...histogram].map(([from, run_count]) => ({ from, run_count }))
   return classes.toSorted((a, b) => a.from - b.from)

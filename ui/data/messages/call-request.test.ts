@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../api/messages.ts'
-import type { TraceRunRead as ReadRun } from '../api/platform.gen.ts'
+import type { Message } from '../../api/messages.ts'
+import type { TraceRunRead as ReadRun } from '../../api/platform.gen.ts'
 import { calledTools, offeredTools, parametersOf } from './call-request.ts'
 
 const schema = { type: 'object', properties: { city: { type: 'string' } } }

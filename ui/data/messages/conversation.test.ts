@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../api/messages.ts'
+import type { Message } from '../../api/messages.ts'
 import { conversationsOf, repeatedMessages } from './conversation.ts'
 
 const says = (role: string, text: string): Message => ({ role, content: [{ type: 'text', text }] })

@@ -1,4 +1,4 @@
-import type { Block, Message } from '../api/messages.ts'
+import type { Block, Message } from '../../api/messages.ts'
 
 /** A model call with its canonical messages. */
 export interface ModelCall {

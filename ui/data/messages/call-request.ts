@@ -1,5 +1,5 @@
-import type { Message } from '../api/messages.ts'
-import type { TraceRunRead as ReadRun } from '../api/platform.gen.ts'
+import type { Message } from '../../api/messages.ts'
+import type { TraceRunRead as ReadRun } from '../../api/platform.gen.ts'
 
 /** A tool that a model could call. */
 export interface OfferedTool {

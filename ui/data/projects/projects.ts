@@ -1,5 +1,5 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { call } from '../api/call.ts'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { call } from '../../api/call.ts'
 
 const LIST_EVERY_MS = 10_000
 /** Short, so that the first trace appears soon; reading an empty list is cheap. */
@@ -27,5 +27,22 @@ export function useProject(id: string) {
     queryFn: ({ signal }) =>
       call('GET /api/v1/sessions/{id}', { params: { id }, query: { include_stats: true }, signal }),
     refetchInterval: LIST_EVERY_MS,
+  })
+}
+
+/** Creates a project, or with an id changes its name and description; returns its id. */
+export function useProjectSave() {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async ({ id, ...body }: { id: string | undefined; name: string; description: string }) =>
+      id === undefined
+        ? (await call('POST /api/v1/sessions', { body })).id
+        : (await call('PATCH /api/v1/sessions/{id}', { params: { id }, body })).id,
+    onSuccess: async () => {
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ['projects'] }),
+        queries.invalidateQueries({ queryKey: ['project'] }),
+      ])
+    },
   })
 }

@@ -1,0 +1,67 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { call } from '../../api/call.ts'
+import type { TraceRunFiguresRead, TraceRunStatsBucket } from '../../api/platform.gen.ts'
+import { bucketsOf, type Interval, placeOf } from '../overview/buckets.ts'
+
+const READ_EVERY_MS = 60_000
+const DAY_MS = 86_400_000
+const DAYS = 7
+const INTERVAL: Interval = { text: '6h', size: DAY_MS / 4 }
+/** The most groups that the server answers; a list has no more projects. */
+const MOST_PROJECTS = 100
+
+/** What a project did in the last seven days. */
+export interface ProjectTrend {
+  /** Number of traces in each quarter of a day, the oldest first. */
+  traces: readonly number[]
+  /** Model calls, and those for which all four checks hold. */
+  calls: number
+  good: number
+}
+
+async function readTrends(
+  session: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, ProjectTrend>> {
+  const now = Math.ceil(Date.now() / INTERVAL.size) * INTERVAL.size
+  const [start_time, end_time] = [now - DAYS * DAY_MS, now].map((time) => new Date(time).toISOString())
+  const [from = '', to = ''] = [start_time, end_time]
+  const group_by = { attribute: 'session' as const, max_groups: MOST_PROJECTS }
+  const range = { session: [...session], start_time: from, end_time: to, group_by }
+  const [timed, calls] = await Promise.all([
+    // As a filter: with `is_root` the usage of whole traces would be added up too.
+    call('POST /api/v1/runs/stats', {
+      body: { ...range, filter: 'eq(is_root, true)', interval: INTERVAL.text },
+      signal,
+    }),
+    call('POST /api/v1/runs/stats', { body: { ...range, run_type: 'llm' }, signal }),
+  ])
+  const count = bucketsOf(from, to, INTERVAL).length
+  const trends = new Map<string, { traces: number[]; calls: number; good: number }>()
+  for (const id of session) {
+    const { checks } = (calls as Record<string, TraceRunFiguresRead | undefined>)[id] ?? {}
+    trends.set(id, {
+      traces: Array.from({ length: count }, () => 0),
+      calls: checks?.llm_runs ?? 0,
+      good: checks?.all ?? 0,
+    })
+  }
+  const buckets = 'buckets' in timed ? (timed.buckets as TraceRunStatsBucket[]) : []
+  for (const { group, start_time: start, figures } of buckets) {
+    const traces = trends.get(group ?? '')?.traces
+    if (traces !== undefined) traces[placeOf(start, from, INTERVAL)] = figures.run_count
+  }
+  return trends
+}
+
+/** The last seven days of some projects, by their ids. */
+export function useProjectTrends(ids: readonly string[]) {
+  return useQuery({
+    queryKey: ['project-trends', ids],
+    queryFn: ({ signal }) => readTrends(ids, signal),
+    enabled: ids.length > 0,
+    placeholderData: keepPreviousData,
+    staleTime: READ_EVERY_MS,
+    refetchInterval: READ_EVERY_MS,
+  })
+}
