@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { parseFilter } from '../../trace/filter/filter.ts'
 import { filterSql } from './filter-sql.ts'
-import { SEARCHED_TEXT, wordsOf } from './search/search-sql.ts'
+import { ROW_TEXT, SEARCHED_TEXT, wordsOf } from './search/search-sql.ts'
+import { wordStatements } from './search/word-statements.ts'
 
 const GOLDEN: [string, string, Record<string, unknown>][] = [
   ['eq(name, "a")', 'ifNull(name = {f0:String}, 0)', { f0: 'a' }],
@@ -41,6 +42,35 @@ describe('filterSql', () => {
     expect(migration).toContain(SEARCHED_TEXT)
     expect(sql).toContain(`AND ${SEARCHED_TEXT} LIKE {f2:String} AND (`)
     expect(params).toEqual({ f0: 'Find 你好', f1: 'Find 你好', f2: '%find%' })
+  })
+
+  it('a list looks the words of a search up, in the rows and in what was sent', async () => {
+    const filter = parseFilter('and(eq(status, "error"), search("Find 你好"))')
+    const words = wordStatements(['run_id'], { filter, order: 'desc', limit: 1 })
+    const { sql, params } = words!.places({ filter, order: 'desc', limit: 1 }, false)
+    const migration = await readFile(new URL('migrations/0015_row_words.sql', import.meta.url), 'utf8')
+    expect(migration).toContain(ROW_TEXT)
+    expect(sql).toContain(`AND ${ROW_TEXT} LIKE {word0:String}`)
+    expect(sql).toContain(`AND ${SEARCHED_TEXT} LIKE {word1:String}`)
+    expect(sql).not.toContain('positionCaseInsensitiveUTF8')
+    expect(params).toMatchObject({ f0: 'error', word0: '%find%', word1: '%find%' })
+  })
+
+  it.each([
+    'or(search("find"), eq(name, "x"))',
+    'not(search("find"))',
+    'search("+")',
+    'search(model, "gpt")',
+  ])('a list with %s reads payloads without looking words up', (expression) => {
+    const query = { filter: parseFilter(expression), order: 'desc', limit: 1 } as const
+    expect(wordStatements(['run_id'], query)).toBeUndefined()
+  })
+
+  it.each([
+    ['and(search("find"), eq(name, "x"))', '(1 AND ifNull(name = {f0:String}, 0))'],
+    ['and(not(search("find")), not(eq(name, "x")))', '(1 AND NOT ifNull(name = {f0:String}, 0))'],
+  ])('%s can be decided by a later statement', (expression, sql) => {
+    expect(filterSql(parseFilter(expression), { search: 'assume' }).sql).toBe(sql)
   })
 
   it.each([

@@ -1,12 +1,12 @@
 import { AppError } from '../../base/errors.ts'
 import { NIL_UUID } from '../../base/ids.ts'
 import type { Comparison, FilterField, FilterValue } from '../../trace/filter/fields.ts'
-import type { Filter, SearchField } from '../../trace/filter/filter.ts'
+import { type Filter, type SearchField, searches } from '../../trace/filter/filter.ts'
 import { normalizeProvider } from '../../trace/price/provider-name.ts'
 import { checkBit } from '../../trace/rows/trace-run-row.ts'
 import { LINE, countedSql } from './usage/counted-sql.ts'
 import { PROVIDER } from './provider-sql.ts'
-import { isPayload, payloadSql } from './search/search-sql.ts'
+import { FEW_AT_A_TIME, fragmentWordsSql, isPayload, payloadSql, wordsOf } from './search/search-sql.ts'
 
 /** SQL with typed parameters `{name:Type}`; the text holds no user input. */
 export interface SqlCondition {
@@ -141,7 +141,16 @@ interface Context {
   feedback: string
   /** Condition on the rows of table `run_fragments` that are searched. */
   searched: string
+  search: SearchMode
 }
+
+/**
+ * How a condition with a search is decided.
+ * - `look-up`: an index selects payloads, and these are read.
+ * - `read`: all payloads are read; for few rows.
+ * - `assume`: it is taken to be true; for rows that a later statement reads.
+ */
+export type SearchMode = 'look-up' | 'read' | 'assume'
 
 /** The rows that a filter reads, and the names of its parameters. */
 export interface FilterPlace {
@@ -152,6 +161,8 @@ export interface FilterPlace {
   /** SQL conditions on the rows of tables `feedback` and `run_fragments`; without them all of the workspace are read. */
   feedback?: string | undefined
   searched?: string | undefined
+  /** Default `look-up`. */
+  search?: SearchMode | undefined
 }
 
 const OF_WORKSPACE = 'workspace_id = {workspace_id:UUID}'
@@ -163,7 +174,13 @@ const OF_WORKSPACE = 'workspace_id = {workspace_id:UUID}'
  */
 export function filterSql(
   filter: Filter,
-  { scope, prefix = 'f', feedback = OF_WORKSPACE, searched = OF_WORKSPACE }: FilterPlace = {},
+  {
+    scope,
+    prefix = 'f',
+    feedback = OF_WORKSPACE,
+    searched = OF_WORKSPACE,
+    search = 'look-up',
+  }: FilterPlace = {},
 ): SqlCondition {
   const params: Record<string, unknown> = {}
   let values = 0
@@ -177,6 +194,7 @@ export function filterSql(
     sums: undefined,
     feedback,
     searched,
+    search,
     threads: scope === undefined ? undefined : (having, some) => threadsSql(scope, having, some),
   }
   if (scope !== undefined && !namesTypeWithCounts(filter)) {
@@ -203,6 +221,7 @@ function conditionSql(filter: Filter, context: Context): string {
     case 'or':
       return `(${filter.of.map((one) => conditionSql(one, context)).join(` ${filter.kind.toUpperCase()} `)})`
     case 'not':
+      if (context.search === 'assume' && searches(filter.of)) return '1'
       return `NOT ${conditionSql(filter.of, context)}`
     case 'entry':
       if (filter.among === 'feedback')
@@ -243,7 +262,12 @@ function conditionSql(filter: Filter, context: Context): string {
 }
 
 /** A TraceRun is found by its row, or by what was sent in any of its fragments. */
-function searchSql(fields: readonly SearchField[], text: string, { bind, searched }: Context): string {
+function searchSql(
+  fields: readonly SearchField[],
+  text: string,
+  { bind, searched, search }: Context,
+): string {
+  if (search === 'assume') return '1'
   const needle = bind(text, 'String')
   const contains = (sql: string): string => `positionCaseInsensitiveUTF8(${sql}, ${needle}) > 0`
   const found = fields.map((field) =>
@@ -251,11 +275,20 @@ function searchSql(fields: readonly SearchField[], text: string, { bind, searche
       ? `arrayExists(text -> ${contains('text')}, arrayConcat(mapKeys(metadata), mapValues(metadata)))`
       : contains(COLUMNS[field].sql),
   )
-  if (fields.some(isPayload))
-    // Few rows at a time: the condition copies their payloads several times.
-    found.push(`run_id IN (SELECT run_id FROM run_fragments
-      WHERE ${searched} AND ${payloadSql(fields, text, bind)} SETTINGS max_block_size = 500)`)
+  if (fields.some(isPayload)) found.push(inPayloadsSql(fields, text, { bind, searched, search }))
   return `(${found.join(' OR ')})`
+}
+
+function inPayloadsSql(
+  fields: readonly SearchField[],
+  text: string,
+  { bind, searched, search }: Pick<Context, 'bind' | 'searched' | 'search'>,
+): string {
+  const payloads = payloadSql(fields, text, bind)
+  const words = search === 'look-up' ? wordsOf(text) : []
+  const conditions = [searched, ...(words.length > 0 ? [fragmentWordsSql(words, bind)] : []), payloads]
+  return `run_id IN (SELECT run_id FROM run_fragments
+      WHERE ${conditions.join(' AND ')} ${FEW_AT_A_TIME})`
 }
 
 function comparisonSql(field: FilterField, is: Comparison, value: FilterValue, context: Context): string {

@@ -2,10 +2,11 @@ import { NIL_UUID } from '../../base/ids.ts'
 import type { ThreadSelection, TurnFilters } from '../../ingest/store/thread-store.ts'
 import type { ListQuery } from '../../ingest/store/trace-store.ts'
 import type { Filter } from '../../trace/filter/filter.ts'
-import { type FilterPlace, type SqlCondition, filterSql } from './filter-sql.ts'
+import { type FilterPlace, type SearchMode, type SqlCondition, filterSql } from './filter-sql.ts'
 import { turnsSql } from './threads/turns-sql.ts'
 
-const KEY = 'project_id, sort_time, run_id'
+/** Of a row of `runs`, within its workspace. */
+export const KEY = 'project_id, sort_time, run_id'
 /** When a feedback record was last modified: `modified_at` of the record, else the time of its receipt. */
 const MODIFIED = `toUnixTimestamp64Micro(ifNull(parseDateTime64BestEffortOrNull(JSONExtractString(body, 'modified_at'), 6, 'UTC'), toDateTime64(received_at, 6, 'UTC')))`
 const MAX_TIME = Number.MAX_SAFE_INTEGER
@@ -23,20 +24,30 @@ export function listSql(
   columns: readonly string[],
   query: ListQuery,
   wanted: readonly string[] = columns,
+  search?: SearchMode,
 ): SqlCondition {
-  const direction = query.order === 'desc' ? 'DESC' : 'ASC'
-  const { keys, rest, params } = listConditions(query)
-  // Rows of one project are stored in list order already.
-  const order = `${oneProject(query) ? `project_id ${direction}, ` : ''}sort_time ${direction}, run_id ${direction}`
-  const newest = `ORDER BY ${order}, version DESC, is_deleted DESC LIMIT 1 BY ${KEY}`
+  const { keys, rest, params } = listConditions(query, { search })
+  const order = orderSql(query)
   const sql = `
     SELECT ${wanted.join(', ')} FROM runs FINAL
     WHERE workspace_id = {workspace_id:UUID} AND (${KEY}) IN (
-      SELECT ${KEY} FROM (SELECT ${columns.join(', ')} FROM runs WHERE ${keys.join(' AND ')} ${newest})
+      SELECT ${KEY} FROM (${newestSql(columns, keys, order)})
       WHERE ${rest.join(' AND ')}
       LIMIT {limit:UInt32})
     ORDER BY ${order}`
   return { sql, params }
+}
+
+/** The order of the list. Rows of one project are stored in it already. */
+export function orderSql(query: ListQuery): string {
+  const direction = query.order === 'desc' ? 'DESC' : 'ASC'
+  return `${oneProject(query) ? `project_id ${direction}, ` : ''}sort_time ${direction}, run_id ${direction}`
+}
+
+/** The newest versions of the rows that satisfy conditions on the key. */
+export function newestSql(columns: readonly string[], keys: readonly string[], order: string): string {
+  return `SELECT ${columns.join(', ')} FROM runs WHERE ${keys.join(' AND ')}
+    ORDER BY ${order}, version DESC, is_deleted DESC LIMIT 1 BY ${KEY}`
 }
 
 /** The sort_time of the row at an offset of the list, by the sort key alone: outdated versions count too. */
@@ -69,7 +80,10 @@ interface Conditions {
  * The conditions of a query; statements with them have the parameter `workspace_id` besides. Parameters of its filter
  * begin with `prefix`.
  */
-export function listConditions(query: ListQuery, prefix = 'f'): Conditions {
+export function listConditions(
+  query: ListQuery,
+  { prefix = 'f', search }: { prefix?: string; search?: SearchMode | undefined } = {},
+): Conditions {
   const params: Record<string, unknown> = { limit: query.limit }
   const scope = scopeConditions(query, params)
   const keys = [...scope, ...keyConditions(query, params), ...threadCondition(query, params)]
@@ -82,7 +96,7 @@ export function listConditions(query: ListQuery, prefix = 'f'): Conditions {
     return condition.sql
   }
   if (query.filter)
-    rest.push(filterOn(query.filter, { scope: usageScope(query, scope, params), searched, prefix }))
+    rest.push(filterOn(query.filter, { scope: usageScope(query, scope, params), searched, search, prefix }))
   // A trace has no maximum duration: its root and its other TraceRuns may be outside of the times of the list.
   const all = scope.join(' AND ')
   if (query.trace_filter) {
@@ -150,7 +164,7 @@ export function threadConditions(query: ThreadSelection): {
       keys,
       rest,
       params: more,
-    } = listConditions({ ...roots, ...condition, order: 'desc', limit: 1 }, prefix)
+    } = listConditions({ ...roots, ...condition, order: 'desc', limit: 1 }, { prefix })
     having.push(
       `max(trace_id IN (SELECT trace_id FROM runs FINAL WHERE ${[...keys, ...rest].join(' AND ')}))`,
     )
@@ -178,9 +192,10 @@ function feedbackCondition(
 
 /** The fragments that a search reads: those of the TraceRuns in the times of the list, where it has an end. */
 function searchedCondition(
-  { start_time, end_time, order }: ListQuery,
+  { start_time, end_time, order, run_ids }: ListQuery,
   keys: readonly string[],
 ): string | undefined {
+  if (run_ids) return 'workspace_id = {workspace_id:UUID} AND run_id IN {ids:Array(UUID)}'
   if ((order === 'desc' ? start_time : end_time) === undefined) return undefined
   return `workspace_id = {workspace_id:UUID} AND run_id IN (SELECT run_id FROM runs WHERE ${keys.join(' AND ')})`
 }

@@ -10,11 +10,13 @@ import { REQUEST } from '../../trace/derive/same-call.ts'
 import { TRACE_RUN_ROWS, type TraceRunRow } from '../../trace/rows/trace-run-row.ts'
 import type { ReadStore } from '../../ingest/store/stats-store.ts'
 import type { ClickHouse } from './connect.ts'
+import type { SearchMode, SqlCondition } from './filter-sql.ts'
 import { listSql, timeAtSql } from './list-sql.ts'
 import { orderedPlacesSql, rowsOfPlacesSql, type RunPlace } from './trace/ordered-list.ts'
 import { readingOutlines } from './trace/outline.ts'
 import { readingProjects } from './project-stats.ts'
-import { isSearch, searchInSteps } from './search/search-steps.ts'
+import { isSearch, searchByWords, searchInSteps, type SearchSteps } from './search/search-steps.ts'
+import { wordStatements } from './search/word-statements.ts'
 import { SEARCH_SETTINGS } from './search/search-sql.ts'
 import { readingFacets } from './stats/facets.ts'
 import { readingFeedbackStats } from './stats/feedback-stats.ts'
@@ -245,38 +247,67 @@ function readingRows(clickhouse: ClickHouse, columns: StoreColumns) {
   } satisfies Partial<TraceStore>
 }
 
-/** One page of a list, with a search in steps. */
-async function readList(
+interface ListRead {
+  workspace_id: string
+  query: ListQuery
+  /** Columns of the result. */
+  wanted: readonly string[]
+}
+
+/** One page of a list. */
+async function readList(clickhouse: ClickHouse, columns: readonly string[], read: ListRead): Promise<Buffer> {
+  const { workspace_id, query, wanted } = read
+  if (query.order_by !== undefined) return readOrdered(clickhouse, read, query.order_by)
+  if (isSearch(query)) return readSearch(clickhouse, columns, read)
+  const { sql, params } = listSql(columns, query, wanted)
+  return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
+}
+
+/** In the order of a value of the rows. */
+async function readOrdered(
+  clickhouse: ClickHouse,
+  { workspace_id, query, wanted }: ListRead,
+  order_by: NonNullable<ListQuery['order_by']>,
+): Promise<Buffer> {
+  const settings = isSearch(query) ? SEARCH_SETTINGS : {}
+  const found = orderedPlacesSql(query, order_by)
+  const asked = { params: { workspace_id, ...found.params }, settings }
+  const places = await clickhouse.rows<RunPlace>(found.sql, asked)
+  if (places.length === 0) return Buffer.alloc(0)
+  const { sql, params } = rowsOfPlacesSql(places, wanted)
+  return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
+}
+
+/** All places of so many fragments are looked at by one search. */
+const RARE_FRAGMENTS = 10_000
+
+/** Of a list with a search. */
+async function readSearch(
   clickhouse: ClickHouse,
   columns: readonly string[],
-  { workspace_id, query, wanted }: { workspace_id: string; query: ListQuery; wanted: readonly string[] },
+  { workspace_id, query, wanted }: ListRead,
 ): Promise<Buffer> {
-  const page = (asked: ListQuery, settings = {}) => {
-    const { sql, params } = listSql(columns, asked, wanted)
-    return clickhouse.rowBinary(sql, { params: { workspace_id, ...params }, settings })
-  }
-  const { order_by } = query
-  if (order_by !== undefined) {
-    const settings = isSearch(query) ? SEARCH_SETTINGS : {}
-    const found = orderedPlacesSql(query, order_by)
-    const asked = { params: { workspace_id, ...found.params }, settings }
-    const places = await clickhouse.rows<RunPlace>(found.sql, asked)
-    if (places.length === 0) return Buffer.alloc(0)
-    const { sql, params } = rowsOfPlacesSql(places, wanted)
-    return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
-  }
-  if (!isSearch(query)) return page(query)
-  return searchInSteps(query, {
+  const settings = SEARCH_SETTINGS
+  const rowsOf = <R>({ sql, params }: SqlCondition): Promise<R[]> =>
+    clickhouse.rows<R>(sql, { params: { workspace_id, ...params }, settings })
+  const steps = (search: SearchMode): SearchSteps => ({
     async page(step) {
-      const rows = await page(step, SEARCH_SETTINGS)
+      const { sql, params } = listSql(columns, step, wanted, search)
+      const rows = await clickhouse.rowBinary(sql, { params: { workspace_id, ...params }, settings })
       const count = [...TRACE_RUN_ROWS.read(rows, wanted as readonly (keyof TraceRunRow)[])].length
       return { rows, count }
     },
-    async timeAt(step, offset) {
-      const { sql, params } = timeAtSql(step, offset)
-      const [row] = await clickhouse.rows<{ at: number }>(sql, { params: { workspace_id, ...params } })
-      return row?.at
+    timeAt: async (step, offset) => (await rowsOf<{ at: number }>(timeAtSql(step, offset)))[0]?.at,
+  })
+  const words = wordStatements(columns, query)
+  if (words === undefined) return searchInSteps(query, steps('look-up'))
+  return searchByWords(query, {
+    ...steps('read'),
+    async isRare() {
+      const [found] = await rowsOf<{ count: number }>(words.fragments(RARE_FRAGMENTS + 1))
+      return found!.count <= RARE_FRAGMENTS
     },
+    places: (list, few) => rowsOf(words.places(list, few)),
   })
 }
 

@@ -334,6 +334,12 @@ export function searches(filter: Filter): boolean {
   return someCondition(filter, (one) => one.kind === 'search')
 }
 
+/** The searches that every match of the filter satisfies. */
+export function requiredSearches(filter: Filter): Extract<Filter, { kind: 'search' }>[] {
+  if (filter.kind === 'search') return [filter]
+  return filter.kind === 'and' ? filter.of.flatMap(requiredSearches) : []
+}
+
 function someCondition(filter: Filter, test: (one: Filter) => boolean): boolean {
   if (test(filter)) return true
   if (filter.kind === 'and' || filter.kind === 'or') return filter.of.some((one) => someCondition(one, test))

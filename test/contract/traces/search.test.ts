@@ -5,7 +5,7 @@ import type { ListQuery } from '../../../src/ingest/store/trace-store.ts'
 import { indexWords } from '../../../src/storage/clickhouse/search/index-words.ts'
 import { RANK, writeFragment } from '../../../src/trace/rows/fragment.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
-import { searchInSteps } from '../../../src/storage/clickhouse/search/search-steps.ts'
+import { searchByWords, searchInSteps } from '../../../src/storage/clickhouse/search/search-steps.ts'
 import { until } from '../../support/stores/embedded-clickhouse.ts'
 import { tries } from '../../support/properties.ts'
 import {
@@ -70,7 +70,7 @@ async function build(): Promise<void> {
   await until('the index is built', async () => {
     const [left] = await db.clickhouse.rows<{ n: number }>(
       `SELECT count() AS n FROM system.parts WHERE active AND database = currentDatabase()
-         AND table = 'run_fragments' AND secondary_indices_uncompressed_bytes = 0`,
+         AND table IN ('run_fragments', 'runs') AND secondary_indices_uncompressed_bytes = 0`,
     )
     return left!.n === 0
   })
@@ -214,4 +214,58 @@ it('a search in steps returns the same page as one step', () =>
       },
     ),
     tries(50),
+  ))
+
+it('a search by words returns the same page as one step, and reads few payloads', () =>
+  fc.assert(
+    fc.asyncProperty(
+      // Of each TraceRun: its time, whether it has the words, and whether it matches.
+      fc.array(fc.tuple(fc.nat(9), fc.boolean(), fc.boolean()), { maxLength: 40 }),
+      fc.constantFrom('asc' as const, 'desc' as const),
+      fc.integer({ min: 1, max: 12 }),
+      fc.boolean(),
+      async (runs, order, limit, isRare) => {
+        const sign = order === 'asc' ? 1 : -1
+        const inOrder = runs
+          .map(([at, hasWords, isHit], n) => ({
+            at,
+            id: String(n).padStart(2, '0'),
+            hasWords,
+            isHit: hasWords && isHit,
+          }))
+          .toSorted((a, b) => sign * (a.at - b.at || (a.id < b.id ? -1 : 1)))
+        const within = ({ start_time = -1, end_time = 99, after, run_ids }: ListQuery) =>
+          inOrder.filter(
+            ({ at, id }) =>
+              at >= start_time &&
+              at < end_time &&
+              (run_ids?.includes(id) ?? true) &&
+              (after === undefined ||
+                sign * (at - after.sort_time || (id < after.run_id ? -1 : Number(id > after.run_id))) > 0),
+          )
+        let read = 0
+        const found = await searchByWords(
+          { order, limit },
+          {
+            isRare: async () => isRare,
+            places: async (query) =>
+              within(query)
+                .filter(({ hasWords }) => hasWords)
+                .slice(0, query.limit)
+                .map(({ at, id }) => ({ sort_time: at, run_id: id })),
+            async page(query) {
+              const list = within(query)
+              read += list.length
+              const hits = list.filter(({ isHit }) => isHit).slice(0, query.limit)
+              return { rows: Buffer.from(hits.map(({ id }) => Number(id))), count: hits.length }
+            },
+            timeAt: async (query, offset) => within(query)[Math.floor(offset / 4_000)]?.at,
+          },
+        )
+        const wanted = inOrder.filter(({ isHit }) => isHit).slice(0, limit)
+        expect([...found]).toEqual(wanted.map(({ id }) => Number(id)))
+        expect(read).toBeLessThanOrEqual(inOrder.filter(({ hasWords }) => hasWords).length)
+      },
+    ),
+    tries(200),
   ))

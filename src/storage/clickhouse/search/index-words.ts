@@ -17,7 +17,10 @@ export interface IndexWhen {
   quiet_seconds?: number
 }
 
-/** Parts of run_fragments without the index. */
+/** Tables with an index `words`. */
+const TABLES = ['run_fragments', 'runs'] as const
+
+/** Parts of a table without the index. */
 interface Unindexed {
   rows: number
   /** Seconds since the newest and the oldest of them was written. */
@@ -28,35 +31,41 @@ interface Unindexed {
 }
 
 /**
- * Has index `words` built for rows that have none, if they are many and nothing came in for a while, or if they waited
- * for an hour. The build runs in the background of ClickHouse; searches scan the rows until it is done. Returns whether
- * it began. A build that fails is given up, and this rejects.
+ * Has the indexes `words` built for rows that have none, if they are many and nothing came in for a while, or if they
+ * waited for an hour. The builds run in the background of ClickHouse; searches scan the rows until they are done. Returns
+ * whether one began. A build that fails is given up, and this rejects.
  */
-export async function indexWords(
+export async function indexWords(clickhouse: ClickHouse, when: IndexWhen = {}): Promise<boolean> {
+  const began: boolean[] = []
+  for (const table of TABLES) began.push(await indexTable(clickhouse, table, when))
+  return began.includes(true)
+}
+
+async function indexTable(
   clickhouse: ClickHouse,
-  { min_rows = MIN_ROWS, quiet_seconds = QUIET_SECONDS }: IndexWhen = {},
+  table: (typeof TABLES)[number],
+  { min_rows = MIN_ROWS, quiet_seconds = QUIET_SECONDS }: IndexWhen,
 ): Promise<boolean> {
+  const ofTable = `database = currentDatabase() AND table = '${table}'`
   const [state] = await clickhouse.rows<Unindexed>(
     `SELECT toUInt64(sum(rows)) AS rows, toInt64(ifNull(min(age), 0)) AS newest, toInt64(ifNull(max(age), 0)) AS oldest,
-       (SELECT count() FROM system.mutations WHERE NOT is_done AND ${OF_TABLE}) AS running,
-       (SELECT max(latest_fail_reason) FROM system.mutations WHERE NOT is_done AND ${OF_TABLE}) AS failed
+       (SELECT count() FROM system.mutations WHERE NOT is_done AND ${ofTable}) AS running,
+       (SELECT max(latest_fail_reason) FROM system.mutations WHERE NOT is_done AND ${ofTable}) AS failed
      FROM (SELECT rows, dateDiff('second', modification_time, now()) AS age
-           FROM system.parts WHERE active AND secondary_indices_uncompressed_bytes = 0 AND ${OF_TABLE})`,
+           FROM system.parts WHERE active AND secondary_indices_uncompressed_bytes = 0 AND ${ofTable})`,
   )
   if (state === undefined) return false
   if (state.failed !== '') {
-    await clickhouse.command(`KILL MUTATION WHERE ${OF_TABLE} AND command LIKE '%MATERIALIZE INDEX words%'`)
+    await clickhouse.command(`KILL MUTATION WHERE ${ofTable} AND command LIKE '%MATERIALIZE INDEX words%'`)
     throw new Error(`the index of words could not be built: ${state.failed}`)
   }
   const isDue = state.newest >= quiet_seconds || state.oldest >= PATIENCE_SECONDS
   if (state.running > 0 || state.rows < min_rows || !isDue) return false
-  await clickhouse.command('ALTER TABLE run_fragments MATERIALIZE INDEX words', {
+  await clickhouse.command(`ALTER TABLE ${table} MATERIALIZE INDEX words`, {
     settings: { mutations_sync: 0, alter_sync: 0 },
   })
   return true
 }
-
-const OF_TABLE = "database = currentDatabase() AND table = 'run_fragments'"
 
 /** Builds the index in the background once the store is `ready`; returns the function that stops it. */
 export function startIndexingWords(

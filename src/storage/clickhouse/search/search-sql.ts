@@ -12,8 +12,19 @@ type Payload = keyof typeof PAYLOADS
 /** The expression of index `words`: migration 0013 has the same. */
 export const SEARCHED_TEXT = `lowerUTF8(concat(inputs, ' ', outputs, ' ', error, ' ', if(startsWith(extra, '\\0'), extra, JSONExtractRaw(extra, 'metadata'))))`
 
+/** The expression of index `words` of table `runs`: migration 0015 has the same. */
+export const ROW_TEXT = `lowerUTF8(concat(name, ' ', error, ' ', inputs_preview, ' ', outputs_preview, ' ', arrayStringConcat(mapKeys(metadata), ' '), ' ', arrayStringConcat(mapValues(metadata), ' ')))`
+
+/** True for a field whose text is part of ROW_TEXT. */
+export function isInRowText(field: SearchField): boolean {
+  return field === 'name' || isPayload(field)
+}
+
 /** Settings of statements with a search: the index is used for short words too, as those of Chinese are. */
 export const SEARCH_SETTINGS = { text_index_like_min_pattern_length: 2 } as const
+
+/** Of a statement that reads payloads, which conditions copy several times: fewer rows fit into its memory. */
+export const FEW_AT_A_TIME = 'SETTINGS max_block_size = 500'
 
 /** Words that one condition looks up; of further ones only the text itself is compared. */
 const MAX_WORDS = 3
@@ -28,7 +39,7 @@ const UNSETTLED = /[σςΣıİſ\u212a\u212b]/
 
 /**
  * True of rows of `run_fragments` of which one of the fields contains the text, in any case, its JSON escapes decoded.
- * `bind` adds a parameter and returns its place.
+ * `bind` adds a parameter and returns its placeholder.
  */
 export function payloadSql(
   fields: readonly SearchField[],
@@ -42,7 +53,19 @@ export function payloadSql(
   // A span has all of its fields in one: it is searched where all are.
   if (payloads.length === Object.keys(PAYLOADS).length)
     found.push(`(startsWith(extra, '\\0') AND (${contains('extra')} OR ${contains(decodedSql('extra'))}))`)
-  return [...wordConditions(text, bind), `(${found.join(' OR ')})`].join(' AND ')
+  return `(${found.join(' OR ')})`
+}
+
+/** True of rows of `runs` that have these words, as their index decides. `bind` as in payloadSql. */
+export function rowWordsSql(
+  words: readonly string[],
+  bind: (value: unknown, type: string) => string,
+): string {
+  return words.map((word) => containsWord(ROW_TEXT, word, bind)).join(' AND ')
+}
+
+function containsWord(sql: string, word: string, bind: (value: unknown, type: string) => string): string {
+  return `${sql} LIKE ${bind(`%${word}%`, 'String')}`
 }
 
 /** True where a search reads payloads. */
@@ -60,10 +83,13 @@ function decodedSql(json: string): string {
   return `if(position(${json}, '\\\\') = 0, replaceAll(${json}, '"', ''), ifNull(nullIf(${decoded}, ''), ${json}))`
 }
 
-/** Conditions that hold wherever the text is found, and that the index decides. */
-function wordConditions(text: string, bind: (value: unknown, type: string) => string): string[] {
-  const has = (word: string): string => `${SEARCHED_TEXT} LIKE ${bind(`%${word}%`, 'String')}`
-  return wordsOf(text).map((word) => {
+/** The same for rows of `run_fragments`. */
+export function fragmentWordsSql(
+  words: readonly string[],
+  bind: (value: unknown, type: string) => string,
+): string {
+  const has = (word: string): string => containsWord(SEARCHED_TEXT, word, bind)
+  const conditions = words.map((word) => {
     if (isAscii(word)) return has(word)
     // Clients may write other letters as escapes, and a capital and its small letter have different ones.
     const escapes = Array.from(word)
@@ -74,6 +100,7 @@ function wordConditions(text: string, bind: (value: unknown, type: string) => st
       })
     return `(${has(word)} OR (${escapes.join(' AND ')}))`
   })
+  return conditions.join(' AND ')
 }
 
 /** The longest parts of the text that are within one token, in lower case; none where nothing can be looked up. */

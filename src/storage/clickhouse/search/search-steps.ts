@@ -20,6 +20,60 @@ export function isSearch({ filter }: ListQuery): boolean {
   return filter !== undefined && searches(filter)
 }
 
+/** Where a TraceRun is in a list. */
+export interface ListPlace {
+  sort_time: number
+  run_id: string
+}
+
+/** What a search by words needs of the store. */
+export interface WordSearch extends SearchSteps {
+  /** True if so few fragments have the words that all of them can be looked at. */
+  isRare(): Promise<boolean>
+  /** The first TraceRuns of the list that have the words; `few` tells that the list has few TraceRuns. */
+  places(query: ListQuery, few: boolean): Promise<ListPlace[]>
+}
+
+/** TraceRuns among which common words are looked up first. */
+const COMMON_STEP = 20_000
+/** Most TraceRuns whose payloads one statement reads. */
+const MAX_BATCH = 2_000
+
+/**
+ * A page of a search whose words an index has; it is the same page that one step would find. Ids are random, so that the
+ * payloads of each TraceRun are in another granule of a megabyte: payloads are read only of TraceRuns that have the
+ * words, and no more than a page needs.
+ */
+export async function searchByWords(query: ListQuery, reads: WordSearch): Promise<Buffer> {
+  const found: Buffer[] = []
+  let { limit } = query
+  const readWithin = async (list: ListQuery, few: boolean): Promise<void> => {
+    for (let rest = list, batch = limit; limit > 0; batch = Math.min(2 * batch, MAX_BATCH)) {
+      const places = await reads.places({ ...rest, limit: batch }, few)
+      if (places.length > 0) {
+        const { rows, count } = await reads.page({ ...rest, ...onlyThose(places), limit })
+        found.push(rows)
+        limit -= count
+      }
+      if (places.length < batch) return
+      rest = { ...rest, after: places.at(-1)! }
+    }
+  }
+  const edge = (await reads.isRare()) ? undefined : await reads.timeAt(query, COMMON_STEP)
+  if (edge !== undefined) await readWithin(upTo(query, edge), true)
+  await readWithin(edge === undefined ? query : from(query, edge), false)
+  return Buffer.concat(found)
+}
+
+function onlyThose(places: readonly ListPlace[]): Pick<ListQuery, 'run_ids' | 'start_time' | 'end_time'> {
+  const times = places.map(({ sort_time }) => sort_time)
+  return {
+    run_ids: places.map(({ run_id }) => run_id),
+    start_time: Math.min(...times),
+    end_time: Math.max(...times) + 1,
+  }
+}
+
 /** A page of a search, found step by step in the order of the list; it is the same page that one step would find. */
 export async function searchInSteps(query: ListQuery, { page, timeAt }: SearchSteps): Promise<Buffer> {
   const found: Buffer[] = []

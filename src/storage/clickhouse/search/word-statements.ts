@@ -1,0 +1,55 @@
+import type { ListQuery } from '../../../ingest/store/trace-store.ts'
+import { requiredSearches } from '../../../trace/filter/filter.ts'
+import type { SqlCondition } from '../filter-sql.ts'
+import { KEY, listConditions, newestSql, orderSql } from '../list-sql.ts'
+import { FEW_AT_A_TIME, fragmentWordsSql, isInRowText, rowWordsSql, wordsOf } from './search-sql.ts'
+
+/** Statements that find the TraceRuns of a search by the words of its text. */
+export interface WordStatements {
+  /** `count`: fragments with the words, counted up to `most`. */
+  fragments(most: number): SqlCondition
+  /**
+   * `sort_time` and `run_id` of the first TraceRuns of the list of which the row or a fragment has the words; the search
+   * may match them. `few` tells that the list has few rows: then they are read instead of the places of all fragments.
+   */
+  places(query: ListQuery, few: boolean): SqlCondition
+}
+
+/** Undefined if the filter has no search that all matches satisfy and that the indexes can decide. */
+export function wordStatements(
+  columns: readonly string[],
+  { filter }: ListQuery,
+): WordStatements | undefined {
+  const search = (filter ? requiredSearches(filter) : []).find(({ fields }) => fields.every(isInRowText))
+  const words = search === undefined ? [] : wordsOf(search.text)
+  if (words.length === 0) return undefined
+  const wordParams: Record<string, unknown> = {}
+  const bind = (value: unknown, type: string): string => {
+    const name = `word${Object.keys(wordParams).length}`
+    wordParams[name] = value
+    return `{${name}:${type}}`
+  }
+  const [inRow, inFragment] = [rowWordsSql(words, bind), fragmentWordsSql(words, bind)]
+  const inWorkspace = 'workspace_id = {workspace_id:UUID}'
+  return {
+    fragments: (most) => ({
+      sql: `SELECT count() AS count FROM (
+        SELECT 1 FROM run_fragments WHERE ${inWorkspace} AND ${inFragment} LIMIT ${most} ${FEW_AT_A_TIME})`,
+      params: wordParams,
+    }),
+    places(query, few) {
+      const { keys, rest, params } = listConditions(query, { search: 'assume' })
+      const within = keys.join(' AND ')
+      const ofList = few ? ` AND run_id IN (SELECT run_id FROM runs WHERE ${within})` : ''
+      const found = `(${KEY}) IN (
+        SELECT ${KEY} FROM runs WHERE ${within} AND ${inRow}
+        UNION ALL
+        SELECT ${KEY} FROM ${few ? 'runs' : 'run_places'} WHERE ${within} AND run_id IN (
+          SELECT run_id FROM run_fragments WHERE ${inWorkspace}${ofList} AND ${inFragment} ${FEW_AT_A_TIME}))`
+      const sql = `SELECT toUnixTimestamp64Micro(runs.sort_time) AS sort_time, run_id
+        FROM (${newestSql(columns, [...keys, found], orderSql(query))}) AS runs
+        WHERE ${rest.join(' AND ')} LIMIT {limit:UInt32}`
+      return { sql, params: { ...params, ...wordParams } }
+    },
+  }
+}
