@@ -158,6 +158,29 @@ export function panelTests({ server, used }: Used): void {
       .waitFor()
   })
 
+  it('models that were called without a price are listed, and one click adds it', async () => {
+    const client = new Client({ apiUrl: server.current().url, apiKey: server.current().key })
+    const metadata = { ls_provider: 'acme', ls_model_name: 'acme-tuned-7' }
+    const inputs = { messages: [{ role: 'user', content: 'hi' }] }
+    const call = new RunTree({ ...{ name: 'tuned', run_type: 'llm', client, metadata, inputs } })
+    await call.postRun()
+    await call.end({
+      messages: [{ role: 'assistant', content: 'hello' }],
+      usage_metadata: { input_tokens: 3, output_tokens: 1, total_tokens: 4 },
+    })
+    await call.patchRun()
+    await client.awaitPendingTraceBatches()
+    await drained(server.current())
+    const { page, open, broken } = used.current()
+    await open('/prices')
+    const unpriced = page.getByRole('region', { name: 'Models without a price' })
+    await unpriced.getByText('1 call').waitFor()
+    expect(await broken()).toEqual([])
+    await unpriced.getByRole('button', { name: 'Set a price for acme-tuned-7' }).click()
+    const form = page.getByRole('form', { name: 'Price', exact: true })
+    expect(await form.getByLabel('Pattern').inputValue()).toBe('^acme-tuned-7$')
+  })
+
   it('lists are ordered by the heads of their columns, page after page in the address', async () => {
     const { page, open, broken } = used.current()
     const [call] = await sendAgent()

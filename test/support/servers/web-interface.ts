@@ -54,9 +54,21 @@ export async function signIn(page: Page, { url, request }: UsedWeir): Promise<vo
 }
 
 /** Builds the interface unless its sources are those of the last build. */
-function buildInterface(): void {
+export function buildInterface(): void {
   if (existsSync(BUILT) && readFileSync(BUILT, 'utf8') === uiHash()) return
   expect(spawnSync(process.execPath, [BUILD], { encoding: 'utf8' }).stderr).toBe('')
+}
+
+/** Starts the browser; `env` is added to its environment. */
+export async function launchBrowser(
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: CHROMIUM ?? '',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...args],
+    env: { ...process.env, ...env },
+  })
 }
 
 /** Builds the interface and opens a browser for the tests of a file; they fail when a page has done what it must not. */
@@ -68,8 +80,7 @@ export function useInterface(
   const faults: string[] = []
   beforeAll(async () => {
     buildInterface()
-    const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...browserArgs]
-    const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args })
+    const browser = await launchBrowser(browserArgs)
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       colorScheme: 'dark',

@@ -86,7 +86,7 @@ async function readFigures(
     call('POST /api/v1/runs/stats', { body: { ...bodyOf(selection, span, clauses), ...more }, signal })
   const timed = { interval: interval.text }
   const [all, failed, groups, buckets] = await Promise.all([
-    ask([], {}),
+    ask([], { histograms: true }),
     ask([FAILED], {}),
     readGroups(selection, span, signal),
     ask([], { ...timed, ...groupingOf(selection, MOST_GROUPS) }),

@@ -46,6 +46,26 @@ export function usePriceLookup({ model, provider, at, tokens }: PricedRun) {
   })
 }
 
+const SEEN_MS = 30 * 86_400_000
+const MOST_UNPRICED = 20
+
+/** The models of the last 30 days that had no price, with the number of their calls. */
+export function useUnpricedModels() {
+  return useQuery({
+    queryKey: [...PRICES, 'unpriced'],
+    queryFn: ({ signal }) => {
+      const start_time = new Date(Date.now() - SEEN_MS).toISOString()
+      const body = {
+        field: 'model',
+        filter: 'eq(issue, "no_price")',
+        start_time,
+        limit: MOST_UNPRICED,
+      } as const
+      return call('POST /api/v1/runs/facets', { body, signal })
+    },
+  })
+}
+
 /** Adds, replaces and removes own prices. */
 export function usePriceChanges() {
   const queries = useQueryClient()

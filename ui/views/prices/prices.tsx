@@ -9,8 +9,9 @@ import { PriceList } from './price-list.tsx'
 import css from './prices.module.css'
 import { Reprice } from './reprice.tsx'
 import { TryBox } from './try-box.tsx'
+import { UnpricedModels } from './unpriced.tsx'
 
-/** Which price a run has, the prices of the workspace's own, and computing stored costs again. */
+/** Models without a price, which price a run has, the prices of the workspace's own, and computing stored costs again. */
 export function Prices() {
   const own = useOwnPrices()
   const [asked, ask] = useState<Asked>()
@@ -21,6 +22,7 @@ export function Prices() {
   return (
     <div className={css['page']}>
       <h1>Prices</h1>
+      <UnpricedModels add={add} />
       <TryBox own={own.data ?? []} add={add} />
       <Loaded from={own}>{(prices) => <PriceList prices={prices} changes={{ add, edit, follow }} />}</Loaded>
       <Reprice />

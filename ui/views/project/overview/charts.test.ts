@@ -7,8 +7,17 @@ const SPAN = { from: '2026-11-22T10:00:00.000Z', to: '2026-11-22T13:00:00.000Z' 
 
 const figures = (run_count: number, latency_p50: number): Figures =>
   ({
-    ...{ run_count, latency_p50, latency_p99: 2, first_token_p50: null, first_token_p99: null },
+    ...{
+      run_count,
+      latency_p50,
+      latency_p90: 1.9,
+      latency_p99: 2,
+      first_token_p90: null,
+      first_token_p50: null,
+      first_token_p99: null,
+    },
     ...{ error_rate: 0.5, total_tokens: 30, prompt_tokens: 20, completion_tokens: 10, total_cost: '0.10' },
+    checks: { llm_runs: 4, all: 3, run_type: 4, format: 4, model: 4, usage: 3 },
   }) as Figures
 const bucket = (start_time: string, group: string | null, one: Figures) => ({
   start_time,
@@ -44,6 +53,17 @@ it('each figure stands at its bucket and names exactly its runs', () => {
   expect(filterOf(latency?.series[0]?.whole?.to)).toBe('and(eq(run_type, "llm"), gte(latency, "1500000us"))')
   expect(firstToken?.series.every(({ marks }) => marks.every((mark) => mark === undefined))).toBe(true)
   expect(cost?.series[0]?.whole?.text).toBe('$0.10')
+})
+
+it('the share of good model calls opens those that fail a check', () => {
+  const good = chartsOf(data('', null)).at(-1)
+  expect(good?.series.map(({ name, whole }) => [name, whole?.text])).toEqual([
+    ['All four', '75%'],
+    ['Format', '100%'],
+    ['Model', '100%'],
+    ['Usage', '75%'],
+  ])
+  expect(filterOf(good?.series[3]?.whole?.to)).toBe('and(eq(run_type, "llm"), eq(check_usage, false))')
 })
 
 it('a figure of a group names the group, and a range of buckets its whole time', () => {

@@ -88,7 +88,7 @@ export function chartsOf(data: ChartData): Chart[] {
   const { selection, figures } = data
   const groups = [...figures.groups.keys()]
   const isGrouped = selection.group !== ''
-  const plans = [...countPlans(selection), ...timePlans(selection), ...sumPlans()]
+  const plans = [...countPlans(selection), ...timePlans(selection), ...sumPlans(), ...checkPlans(selection)]
   return plans.map(({ clauses = [], grouped, plain, ...about }) => {
     const sources = isGrouped
       ? groups.map((name, place) => ({ id: name, name, tone: place, group: name, reading: grouped }))
@@ -130,23 +130,34 @@ function countPlans({ subject }: Selection): Plan[] {
 }
 
 function timePlans(selection: Selection): Plan[] {
-  const plan = (id: string, title: string, empty: string, readings: readonly [Reading, Reading]): Plan => ({
+  const plan = (
+    id: string,
+    title: string,
+    empty: string,
+    readings: readonly [Reading, Reading, Reading],
+  ): Plan => ({
     id,
     title,
     empty,
     kind: 'lines',
     ...(selection.group !== '' && { note: 'p99' }),
     axis: (value) => (value === 0 ? '0' : seconds(value)),
-    grouped: readings[1],
+    grouped: readings[2],
     plain: [
       { id: 'p50', name: 'p50', tone: 0, reading: readings[0] },
-      { id: 'p99', name: 'p99', tone: 4, isDashed: true, reading: readings[1] },
+      { id: 'p90', name: 'p90', tone: 2, reading: readings[1] },
+      { id: 'p99', name: 'p99', tone: 4, isDashed: true, reading: readings[2] },
     ],
   })
   return [
-    plan('latency', 'Latency', 'None has ended', [latency('latency_p50'), latency('latency_p99')]),
+    plan('latency', 'Latency', 'None has ended', [
+      latency('latency_p50'),
+      latency('latency_p90'),
+      latency('latency_p99'),
+    ]),
     plan('first-token', 'Time to first token', 'No model call was streamed', [
       firstToken(selection, 'first_token_p50'),
+      firstToken(selection, 'first_token_p90'),
       firstToken(selection, 'first_token_p99'),
     ]),
   ]
@@ -179,6 +190,41 @@ function sumPlans(): Plan[] {
   ]
 }
 
+const CHECKS = ['format', 'model', 'usage'] as const
+const ALL_FAIL = `or(${['run_type', ...CHECKS].map((name) => `eq(check_${name}, false)`).join(', ')})`
+
+/** The share of model calls for which a check holds; it opens those for which it fails. */
+const held = (name: 'all' | (typeof CHECKS)[number]): Reading => ({
+  read: ({ checks }) =>
+    checks === undefined || checks.llm_runs === 0 ? null : checks[name] / checks.llm_runs,
+  text: (value) => shareText(Number(value) === 1 ? 1 : Math.min(Number(value), 0.999)),
+  clauses: () => [name === 'all' ? ALL_FAIL : `eq(check_${name}, false)`],
+})
+
+/** Traces are counted by their roots, which are seldom model calls. */
+function checkPlans({ subject }: Selection): Plan[] {
+  if (subject !== 'llm' && subject !== 'all') return []
+  const names = { format: 'Format', model: 'Model', usage: 'Usage' } as const
+  return [
+    {
+      id: 'checks',
+      title: 'Good model calls',
+      note: 'share that meets the checks',
+      kind: 'lines',
+      clauses: [ALL_FAIL],
+      empty: 'No model was called',
+      axis: shareText,
+      grouped: held('all'),
+      plain: [
+        { id: 'all', name: 'All four', tone: 0, reading: held('all') },
+        ...CHECKS.map((name, place) => ({
+          ...{ id: name, name: names[name], tone: place + 1, isDashed: true, reading: held(name) },
+        })),
+      ],
+    },
+  ]
+}
+
 /** Marks of a failed reading come from the failures of the same bucket and group. */
 interface WithFailures extends Figures {
   failed?: number
@@ -201,14 +247,14 @@ const PROMPT: Reading = { read: ({ prompt_tokens }) => prompt_tokens, text: coun
 const COMPLETION: Reading = { read: ({ completion_tokens }) => completion_tokens, text: counts }
 const COST: Reading = { read: ({ total_cost }) => total_cost, text: money }
 
-const latency = (name: 'latency_p50' | 'latency_p99'): Reading => ({
+const latency = (name: `latency_p${50 | 90 | 99}`): Reading => ({
   read: (of) => of[name],
   text: seconds,
   clauses: (value) => [slowerClause('latency', value)],
 })
 
 /** The first token of a trace may be that of any run below its root, which no filter names. */
-const firstToken = ({ subject }: Selection, name: 'first_token_p50' | 'first_token_p99'): Reading => ({
+const firstToken = ({ subject }: Selection, name: `first_token_p${50 | 90 | 99}`): Reading => ({
   read: (of) => of[name],
   text: seconds,
   ...(subject !== 'traces' && { clauses: (value: number) => [slowerClause('ttft', value)] }),

@@ -15,6 +15,7 @@ import { setParam, setParams, useParam } from '../../../router/location.ts'
 import { textParam, wordParam } from '../../../router/params.ts'
 import { ChartPanel } from './chart-panel.tsx'
 import { type ChartData, chartsOf } from './charts.ts'
+import { Distribution } from './distribution.tsx'
 import { GroupTable } from './group-table.tsx'
 import css from './overview.module.css'
 import { Totals } from './totals.tsx'
@@ -157,6 +158,10 @@ function Figures({ data, isOld }: { data: ChartData; isOld: boolean }) {
         {charts.map((chart) => (
           <ChartPanel key={chart.id} {...{ chart, buckets, interval, at, move, select }} />
         ))}
+        <Distribution title="Distribution of latency" field="latency" data={data} />
+        {data.selection.subject !== 'traces' && (
+          <Distribution title="Distribution of the first token" field="ttft" data={data} />
+        )}
       </div>
       <p className={css['note']}>
         A bar is {interval.text.replace(/(\d+)(\w)/, (_, n: string, unit: string) => lengthText(n, unit))}. A

@@ -1,0 +1,101 @@
+import type { Figures } from '../../../data/overview/figures.ts'
+import { rowsPath, type Selection } from '../../../data/overview/selection.ts'
+import { StackedBars } from '../../../parts/chart/stacked-bars.tsx'
+import { countText, durationText, shortCount } from '../../../parts/format/numbers.ts'
+import { Link } from '../../../router/link.tsx'
+import { navigate } from '../../../router/location.ts'
+import type { ChartData } from './charts.ts'
+import css from './overview.module.css'
+
+/** A class of times with the number of its runs, and the list of exactly these. */
+export interface TimeClass {
+  name: string
+  count: number
+  to: string
+}
+
+type Field = 'latency' | 'ttft'
+
+/** The least seconds of the class after the one that begins at `from`: 1, 2 and 5 of each power of ten. */
+function nextClass(from: number): number {
+  if (from === 0) return 0.001
+  const power = 10 ** Math.floor(Math.log10(from) + 1e-9)
+  const first = Math.round(from / power)
+  const next = first === 1 ? 2 : first === 2 ? 5 : 10
+  return Number((next * power).toPrecision(1))
+}
+
+const micros = (seconds: number): number => Math.round(seconds * 1e6)
+
+/** All classes from the first to the last one that has runs. */
+export function classesOf(
+  selection: Selection,
+  span: { from: string; to: string },
+  field: Field,
+  histogram: Figures['latency_histogram'],
+): TimeClass[] {
+  const counts = new Map((histogram ?? []).map(({ from, run_count }) => [from, run_count]))
+  const least = [...counts.keys()]
+  const last = Math.max(...least)
+  const classes: TimeClass[] = []
+  for (let from = Math.min(...least); from <= last; from = nextClass(from)) {
+    const to = nextClass(from)
+    const clauses = [`gte(${field}, "${micros(from)}us")`, `lt(${field}, "${micros(to)}us")`]
+    classes.push({
+      name: `${durationText(micros(from))} to ${durationText(micros(to))}`,
+      count: counts.get(from) ?? 0,
+      to: rowsPath(selection, { start: span.from, end: span.to }, clauses),
+    })
+  }
+  return classes
+}
+
+/** How times are distributed: a bar for each class. A bar opens its runs. */
+export function Distribution({
+  title,
+  field,
+  data: { selection, span, figures },
+}: {
+  title: string
+  field: Field
+  data: ChartData
+}) {
+  const { all } = figures
+  const histogram = field === 'latency' ? all.latency_histogram : all.first_token_histogram
+  if (histogram === null || histogram.length === 0) return null
+  const classes = classesOf(selection, span, field, histogram)
+  const bars = classes.map(({ name, count, to }) => ({
+    id: name,
+    parts: [
+      { id: name, series: 0, size: count, title: `${name}: ${countText(count)}`, open: () => navigate(to) },
+    ],
+  }))
+  const ends = [classes.at(0)?.name ?? '', classes.at(-1)?.name ?? ''] as const
+  return (
+    <section className={css['panel']} aria-label={title}>
+      <div className={css['caption']}>
+        <h2>{title}</h2>
+        <span className={css['note']}>a class is about twice as long as the one before</span>
+      </div>
+      <StackedBars
+        label={`${title}: ${classes.length} classes; the table below has all figures.`}
+        {...{ bars, ends, axis: shortCount }}
+      />
+      <details>
+        <summary>Every figure of the chart</summary>
+        <table className={css['table']}>
+          <tbody>
+            {classes.map(({ name, count, to }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td className={css['number']}>
+                  <Link to={to}>{countText(count)}</Link>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </section>
+  )
+}
