@@ -4,10 +4,7 @@ import { defineConfig } from 'vitest/config'
 import { NODE_COMPILE_CACHE } from './test/support/compile-cache.ts'
 
 /** Test files that patch the packages of vendors: each has a process of its own. */
-const INSTRUMENTED = [
-  'test/conformance/otel/instrumentations/*.test.ts',
-  'test/instrumentations/javascript.test.ts',
-]
+const INSTRUMENTED = ['test/conformance/otel/instrumentations/*.test.ts']
 
 /** Test layers by folder (CONTRIBUTING.md). `long` and `properties` run only in `npm run test:long`. */
 const LAYERS = {
@@ -18,7 +15,7 @@ const LAYERS = {
   conformance: ['test/conformance/**/*.test.ts'],
   instrumented: INSTRUMENTED,
   fault: ['test/fault/**/*.test.ts'],
-  long: ['test/long/**/*.test.ts', 'test/instrumentations/{python,packages}.test.ts'],
+  long: ['test/long/**/*.test.ts', 'test/instrumentations/{javascript,python,packages}.test.ts'],
 }
 /** Layers whose files keep nothing global: they share processes, which start slowly. */
 const SHARED = new Set(['unit', 'model', 'golden', 'contract', 'conformance', 'fault'])

@@ -341,11 +341,12 @@ const CALLERS = [
 ]
 
 /**
- * True for the routes that a caller tries when each has its turn: the service key and the token of a role share the
- * routes, so that every role tries each; the other callers are of a role or of no key, and share them in fours.
+ * True for the routes that a caller tries when each has its turn: the service key and the token of an admin share the
+ * routes, so that each is tried with success; those of the other roles share them in sixes, and the other callers, who
+ * are of a role or of no key, in eights.
  */
 function isInTurn(route: number, caller: number): boolean {
-  const sharing = caller < 2 * ROLES.length ? 2 : 4
+  const sharing = caller < 2 ? 2 : caller < 2 * ROLES.length ? 6 : 8
   return route % sharing === caller % sharing
 }
 

@@ -323,9 +323,13 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
   ingestTests({ server, used })
   mediaTests({ server, used })
   settingsTests({ server, used })
-  docsTests({ server, used })
+  docsTests({ server, used, extent: 'one look' })
   overviewTests({ server, used })
-  accessibilityTests({ used, sent: () => sendForPages(server.current()), extent: 'a look in turn' })
+  accessibilityTests({
+    used,
+    sent: () => sendForPages(server.current()),
+    extent: 'every third page in a look in turn',
+  })
 
   it('shows what a role lacks as disabled, with the permission that it needs', async () => {
     const call = await sendTrace()

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect } from 'vitest'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
 import { accessibilityTests } from '../../conformance/web/accessibility.ts'
+import { docsTests } from '../../conformance/web/docs.ts'
 import { complaintTests } from './complaints.ts'
 import { keyboardTests } from './keyboard.ts'
 import { panelTests } from './panels.ts'
@@ -23,7 +24,8 @@ describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSE
   })
 
   const sent = () => sendForPages(server.current())
-  accessibilityTests({ used, sent, extent: 'every look' })
+  accessibilityTests({ used, sent, extent: 'every page in every look' })
+  docsTests({ server, used, extent: 'every look' })
   complaintTests({ server, used })
   keyboardTests({ used, sent })
   panelTests({ server, used })

@@ -22,7 +22,7 @@ export async function killRounds(blows: readonly Blow[]): Promise<number> {
   let weir = await startWeir(dir)
   try {
     for (const [round, blow] of blows.entries()) {
-      const load = startLoad({ url: weir.url, session_name: PROJECT, first: traces.length })
+      const load = startLoad({ url: weir.url, session_name: PROJECT, first: traces.length, pauseMs: 40 })
       await load.reached(5)
       await delay(LIVE_MS[0] + Math.random() * (LIVE_MS[1] - LIVE_MS[0]))
       weir = blow === 'engine' ? await killEngine(weir, load) : await killServer(weir, load, blow)
