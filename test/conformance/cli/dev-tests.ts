@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@langchain/langgraph-sdk'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
+import { until } from '../../support/stores/embedded-clickhouse.ts'
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+const KEY = 'dev_command_key_0123456789'
+
+let dir: string
+let child: ChildProcess
+let exited: Promise<unknown>
+let output = ''
+let client: Client
+
+const at = (...names: string[]): string => join(dir, ...names)
+/** In one step, as editors do it: a half-written file would be loaded too. */
+async function write(name: string, text: string): Promise<void> {
+  await writeFile(at('half-written'), text)
+  await rename(at('half-written'), at(name))
+}
+
+function langgraphJson(graphs: Record<string, string>): string {
+  return JSON.stringify({ graphs, env: '.env' })
+}
+
+/** A graph of one node, `body`, that returns `says` and may wait for a file. */
+function graphText(body: string): string {
+  return `
+import { existsSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Annotation, START, StateGraph } from '@langchain/langgraph'
+import { says } from './lib/says.js'
+const State = Annotation.Root({ until: Annotation<string>(), text: Annotation<string>() })
+const node = async ({ until }: { until?: string }) => {
+  console.log('the node has begun')
+  while (until && !existsSync(until)) await delay(5)
+  return ${body}
+}
+export const graph = new StateGraph(State).addNode('node', node).addEdge(START, 'node').compile()
+`
+}
+
+const DONE = '{ text: says + " to " + process.env.WHOM }'
+
+/** Waits until this text appears after position `since` of the output. */
+async function said(words: string, since: number): Promise<void> {
+  await until(`"${words}" is said in:\n${output}`, () => output.includes(words, since))
+}
+
+/** Makes a change, and waits until the output reports it. */
+async function after(change: Promise<unknown>, words: string): Promise<void> {
+  const since = output.length
+  await change
+  await said(words, since)
+}
+
+const run = async (graph: string, input: Record<string, unknown> = {}): Promise<unknown> =>
+  client.runs.wait(null, graph, { input, raiseError: false })
+
+/** Breaks one of two graphs, and repairs it. */
+async function breakAndRepairTwo(): Promise<void> {
+  await after(write('two.ts', 'export const graph = missing'), 'Graph "two" cannot be loaded')
+  await said('two.ts:1: ReferenceError', 0)
+  expect(await run('one')).toMatchObject({ text: 'back to Grace' })
+  expect(await run('two')).toMatchObject({ __error__: { error: 'GraphLoadError' } })
+  await after(write('two.ts', graphText('{ text: "two" }')), 'Graphs are loaded: one, two')
+  expect(await run('two')).toMatchObject({ text: 'two' })
+}
+
+/** The changes that are made: each kind once, or also a removed module and one broken graph of two. */
+type Extent = 'each kind of change' | 'every change'
+
+/** Registers the tests of `weir dev`. */
+export function devTests(extent: Extent): void {
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'weir-dev-'))
+    await mkdir(at('lib'))
+    await write('.env', 'WHOM=Ada')
+    await write('lib/says.ts', 'export const says: string = "hello"')
+    await write('one.ts', graphText(DONE))
+    await write('langgraph.json', langgraphJson({ one: './one.ts:graph' }))
+    child = spawn(process.execPath, [MAIN, 'dev'], {
+      cwd: dir,
+      env: {
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE,
+        DATA_DIR: at('data'),
+        BOOTSTRAP_API_KEY: KEY,
+        PORT: '0',
+        DEPLOYMENT_PORT: '0',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    exited = once(child, 'exit')
+    child.stdout?.on('data', (text: Buffer) => void (output += text.toString()))
+    child.stderr?.on('data', (text: Buffer) => void (output += text.toString()))
+    await said('Graphs are loaded: one', 0)
+    const apiUrl = /Deployment +(\S+)/.exec(output)?.[1] ?? ''
+    client = new Client({ apiUrl, apiKey: KEY })
+  })
+  afterAll(async () => {
+    child.kill('SIGTERM')
+    await exited
+    await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+    expect(child.exitCode).toBe(0)
+  })
+
+  describe('weir dev', () => {
+    it('prints the addresses, and the output of graphs', async () => {
+      expect(output).toMatch(/Graphs +langgraph\.json/)
+      expect(output).toMatch(/Platform +http:\/\/127\.0\.0\.1:\d+/)
+      expect(output).toContain('the value of BOOTSTRAP_API_KEY')
+      expect(output).not.toContain(KEY)
+      await after(run('one'), 'the node has begun')
+    })
+
+    it('serves changed modules and env, while active runs end with the code they began with', async () => {
+      const { thread_id } = await client.threads.create()
+      const before = output.length
+      const under = client.runs.wait(thread_id, 'one', { input: { until: at('go') } })
+      await said('the node has begun', before)
+      await after(
+        write('lib/says.ts', 'export const says: string = "good morning"'),
+        'Graphs are loaded: one',
+      )
+      expect(await run('one')).toMatchObject({ text: 'good morning to Ada' })
+      await after(write('.env', 'WHOM=Grace'), 'Graphs are loaded: one')
+      expect(await run('one')).toMatchObject({ text: 'good morning to Grace' })
+      await write('go', '')
+      expect(await under).toMatchObject({ text: 'hello to Ada' })
+    })
+
+    it('reports why code cannot be loaded, fails runs meanwhile, and serves it once it is corrected', async () => {
+      await after(write('lib/says.ts', 'export const says = ('), 'cannot be loaded')
+      expect(await run('one')).toMatchObject({
+        __error__: { error: 'GraphLoadError', message: expect.stringContaining('says.ts') },
+      })
+      expect(await client.threads.search()).not.toEqual([])
+      if (extent === 'every change') await after(rm(at('lib/says.ts')), 'cannot be loaded')
+      await after(write('lib/says.ts', 'export const says = "back"'), 'Graphs are loaded: one')
+      expect(await run('one')).toMatchObject({ text: 'back to Grace' })
+    })
+
+    it('follows langgraph.json, and keeps its previous content while it is invalid', async () => {
+      await write('two.ts', graphText('{ text: "two" }'))
+      await after(
+        write('langgraph.json', langgraphJson({ one: './one.ts:graph', two: './two.ts:graph' })),
+        'Graphs are loaded: one, two',
+      )
+      expect(await run('two')).toMatchObject({ text: 'two' })
+      expect((await client.assistants.search()).map(({ graph_id }) => graph_id).sort()).toEqual([
+        'one',
+        'two',
+      ])
+      if (extent === 'every change') await breakAndRepairTwo()
+      await after(write('langgraph.json', '{ "graphs"'), 'is not valid JSON')
+      expect(await run('two')).toMatchObject({ text: 'two' })
+      await after(write('langgraph.json', langgraphJson({ two: './two.ts:graph' })), 'Graphs are loaded: two')
+      await expect(run('one')).rejects.toMatchObject({ status: 404 })
+    })
+  })
+}

@@ -1,0 +1,3 @@
+import { ingestLogKills } from '../fault/ingest-log-kills.ts'
+
+ingestLogKills(20)
