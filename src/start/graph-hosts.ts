@@ -2,13 +2,13 @@ import { join, resolve } from 'node:path'
 import type { Logger } from '../base/log.ts'
 import type { Config, HostedConfig, RunsConfig } from '../config.ts'
 import type { DeploymentFile } from '../graph/project/deployment-file.ts'
+import type { GraphHostOptions } from '../graph/pool/launch.ts'
 import { createGraphHosts, type GraphHosts } from '../graph/pool/pool.ts'
 import type { PrintedLines } from '../graph/pool/process.ts'
 import { createTypeSchemas } from '../graph/type-schemas/type-schemas.ts'
 import { langgraphWarning } from '../graph/project/langgraph-version.ts'
 import { type DeploymentWatch, servedGraphs, watchDeployment } from '../graph/pool/watch-deployment.ts'
 import { withTypes } from '../graph/pool/with-types.ts'
-import type { JsonObject } from '../schema/json.ts'
 import { recordChild } from '../storage/child-processes.ts'
 
 export interface GraphHostsParts {
@@ -21,8 +21,8 @@ export interface GraphHostsParts {
 
 export interface HostedGraphs {
   file: DeploymentFile
-  /** Options with which hosts open run state. */
-  storage: JsonObject
+  /** Options with which hosts open run state, or what gives each host its own. */
+  storage: GraphHostOptions['storage']
   /** Name of the deployment. */
   name: string
   /** Maximum number of hosts; default 8. */

@@ -1,8 +1,5 @@
 import { childEntry } from '../../base/child-entry.ts'
-import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../../base/errors.ts'
 import type { DeploymentFile } from '../project/deployment-file.ts'
@@ -14,7 +11,7 @@ import {
   startHostProcess,
 } from '../pool/process.ts'
 import type { AppRoute, FromHttpApp, ToHttpApp } from './messages.ts'
-import { LONGEST_FOLDER_NAME, makeTemporaryFolder } from '../project/temporary-folder.ts'
+import { makeSocketFolder, socketPath } from '../project/socket-folder.ts'
 
 type AppFile = Pick<DeploymentFile, 'folder' | 'env'> & { app: NonNullable<DeploymentFile['app']> }
 
@@ -61,7 +58,7 @@ interface Life {
 /** Starts the app. */
 export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   const { logger } = options
-  const folder = await makeSocketFolder()
+  const folder = await makeSocketFolder('app')
   const [core, inner] = [socketPath(folder, 'core'), socketPath(folder, 'inner')]
   let { file } = options
   let life: Life | undefined
@@ -108,21 +105,6 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** Maximum length of a Unix socket path in bytes: that of macOS; Linux allows 107. */
-const MAX_SOCKET_PATH = 103
-
-/** Creates a folder with owner-only access whose path is short enough for sockets. */
-function makeSocketFolder(): Promise<string> {
-  const longest = join(tmpdir(), 'x'.repeat(LONGEST_FOLDER_NAME), 'app-1000000')
-  const isDeep = Buffer.byteLength(longest) > MAX_SOCKET_PATH
-  return makeTemporaryFolder(isDeep && process.platform !== 'win32' ? '/tmp' : tmpdir(), 'app')
-}
-
-/** A socket in the folder; a named pipe on Windows. */
-function socketPath(folder: string, name: string): string {
-  return process.platform === 'win32' ? `\\\\.\\pipe\\weir-${randomUUID()}-${name}` : join(folder, name)
 }
 
 function unavailable(message: string): AppError {

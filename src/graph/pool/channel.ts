@@ -21,13 +21,15 @@ const MAX_FRAME = 1 << 30
 
 /**
  * Sends and receives frames over a stream: 4 bytes length of the rest, 4 bytes length of the head, the head as JSON
- * with `sizes` of the parts, the parts. `onFrame` is called in order; an invalid frame ends the stream.
+ * with `sizes` of the parts, the parts. `onFrame` is called in order; an invalid frame, or one of more than `maxBytes`,
+ * ends the stream.
  */
 export function openChannel<In extends object, Out extends object>(
   stream: Duplex,
   onFrame: (frame: Frame<In>) => void,
+  maxBytes: () => number = () => MAX_FRAME,
 ): Channel<Out> {
-  const read = createFrameReader(onFrame)
+  const read = createFrameReader(onFrame, maxBytes)
   stream.on('data', (chunk: Buffer) => {
     try {
       read(chunk)
@@ -65,7 +67,10 @@ export function encodeFrame(head: object, parts: readonly (string | Uint8Array)[
   return frame
 }
 
-function createFrameReader<In extends object>(onFrame: (frame: Frame<In>) => void): (chunk: Buffer) => void {
+function createFrameReader<In extends object>(
+  onFrame: (frame: Frame<In>) => void,
+  maxBytes: () => number,
+): (chunk: Buffer) => void {
   let held: Buffer[] = []
   let heldBytes = 0
   let wanted = 4
@@ -75,7 +80,7 @@ function createFrameReader<In extends object>(onFrame: (frame: Frame<In>) => voi
     while (heldBytes >= wanted) {
       const bytes = held.length === 1 && held[0] !== undefined ? held[0] : Buffer.concat(held)
       const length = bytes.readUInt32LE(0)
-      if (length < 4 || length > MAX_FRAME) throw new Error('A frame of the graph host channel is broken.')
+      if (length < 4 || length > maxBytes()) throw new Error('A frame of the graph host channel is broken.')
       wanted = 4 + length
       if (bytes.length < wanted) {
         held = [bytes]

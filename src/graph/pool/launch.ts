@@ -4,11 +4,17 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { DeploymentFile } from '../project/deployment-file.ts'
 import { type ChildOptions, type HostLaunch, hostEnvironment } from './process.ts'
 
+/** Gives a host its access to run state, until `revoke` is called. */
+export type GrantStorage = () => { storage: JsonObject; revoke(): void }
+
 /** Options of the graph hosts of a deployment. */
 export interface GraphHostOptions extends ChildOptions {
   file: DeploymentFile
-  /** How a host opens run state; passed unchanged to the host's composition root. */
-  storage: JsonObject
+  /**
+   * How a host opens run state; passed unchanged to the host's composition root. A function gives each host an access of
+   * its own.
+   */
+  storage: JsonObject | GrantStorage
   /** Tracing project of the deployment's runs: its name. */
   project: string
   /** Silence after which a host is killed (HOST_STALL_SECONDS). */
@@ -33,6 +39,7 @@ export interface GraphHostOptions extends ChildOptions {
 
 /** Launch options of a host for the graphs of `file`. */
 export function launchOf(options: GraphHostOptions, file: DeploymentFile): HostLaunch {
+  const grant = typeof options.storage === 'function' ? options.storage() : undefined
   return {
     nodePath: options.nodePath ?? process.execPath,
     entry: options.entry ?? fileURLToPath(childEntry('graph-host')),
@@ -43,11 +50,12 @@ export function launchOf(options: GraphHostOptions, file: DeploymentFile): HostL
       graphs: file.graphs,
       store_index: file.store_index,
       store_ttl: file.store_ttl,
-      storage: options.storage,
+      storage: grant?.storage ?? (options.storage as JsonObject),
       tracing_project: options.project,
       report_files: options.loaded !== undefined,
     },
     ...{ logger: options.logger, printed: options.printed },
     record: options.record,
+    ...(grant && { ended: () => grant.revoke() }),
   }
 }

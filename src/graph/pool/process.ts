@@ -22,6 +22,8 @@ export interface HostLaunch<Open extends object = OpenHost> {
   printed?: PrintedLines | undefined
   /** Records the child so that the next start can end it (D-4); resolves with a function that removes the record. */
   record: (name: string, pid: number) => Promise<() => Promise<void>>
+  /** Called when it has exited. */
+  ended?: () => void
 }
 
 /** Receives lines that a process prints. */
@@ -88,6 +90,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   const gone = childGone(child)
   const forget = child.pid === undefined ? undefined : launch.record(kind, child.pid)
   const exited = gone.then(async ({ code, signal }) => {
+    launch.ended?.()
     const remove = await forget?.catch(() => undefined)
     await remove?.().catch(() => undefined)
     return { code, signal, stderr: stderr.trim() }

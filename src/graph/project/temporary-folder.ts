@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Purpose of a folder in the directory for temporary files. */
-type FolderKind = 'app' | 'ui'
+export type FolderKind = 'app' | 'store' | 'ui'
 
 /** Length of the longest name that `makeTemporaryFolder` gives. */
-export const LONGEST_FOLDER_NAME = 'weir-app-4294967295-4194304-XXXXXX'.length
+export const LONGEST_FOLDER_NAME = 'weir-store-4294967295-4194304-XXXXXX'.length
 
 /**
  * Makes a folder in `parent` for this process, with owner-only access. Folders of the same kind whose process is gone, as

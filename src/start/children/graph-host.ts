@@ -9,7 +9,13 @@ import { readStoreIndex } from '../../graph/project/store-index.ts'
 import { readStoreTtl } from '../../graph/project/store-ttl.ts'
 import { UNLIMITED } from '../../base/quotas.ts'
 import { isObject, type JsonObject } from '../../schema/json.ts'
-import { createCheckpointers } from '../../storage/sql/checkpoints/checkpointer.ts'
+import { connectBroker } from '../../graph/broker/broker-connection.ts'
+import { createBrokeredRowStore, createBrokeredStore } from '../../storage/sql/broker/brokered-storage.ts'
+import {
+  type Checkpointers,
+  createCheckpointers,
+  createCheckpointersOn,
+} from '../../storage/sql/checkpoints/checkpointer.ts'
 import { createGraphStore } from '../../storage/sql/items/graph-store.ts'
 import { createKvStore, type KvStoreOptions } from '../../storage/sql/items/kv-store.ts'
 import { connectRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
@@ -19,18 +25,47 @@ import type { SqlPlace } from '../../storage/sql/driver/open.ts'
 // server's environment; its first message contains what it opens.
 
 async function openStorage(message: OpenHost): Promise<GraphStorage> {
+  const { broker } = message.storage
+  return isObject(broker) ? openBrokered(message, broker) : openDirectly(message)
+}
+
+/** The storage of a deployment that the control plane made: a socket and a token are all that the host has (P-25). */
+async function openBrokered(message: OpenHost, { socket, token }: JsonObject): Promise<GraphStorage> {
+  const place = { socket: String(socket), token: String(token) }
+  const connection = await connectBroker(place, () => process.exit(1))
+  const request = connection.request
+  const checkpointers = createCheckpointersOn(createBrokeredRowStore(request))
+  const store = createBrokeredStore(request)
+  const embedding = await embeddingOf(message.store_index)
+  return {
+    ...storageOf(checkpointers),
+    store: () => store,
+    embed: embedding?.embed,
+    close: async () => connection.close(),
+  }
+}
+
+async function openDirectly(message: OpenHost): Promise<GraphStorage> {
   const database = connectRunDatabase(sqlPlace(message.storage))
   const checkpointers = createCheckpointers(database)
   const embedding = await embeddingOf(message.store_index)
   const items = createKvStore(database, systemClock, storeOptions(message, embedding))
   return {
+    ...storageOf(checkpointers),
+    store: (tenant) => createGraphStore(items, tenant),
+    embed: embedding?.embed,
+    close: () => database.close(),
+  }
+}
+
+function storageOf(
+  checkpointers: Checkpointers,
+): Pick<GraphStorage, 'checkpointer' | 'runCheckpointer' | 'marks'> {
+  return {
     checkpointer: (tenant) => checkpointers.open(tenant, null),
     runCheckpointer: (tenant, lease, ahead) =>
       ahead ? checkpointers.openAhead(tenant, lease) : checkpointers.open(tenant, lease),
     marks: (tenant, scan) => checkpointers.marks(tenant, scan),
-    store: (tenant) => createGraphStore(items, tenant),
-    embed: embedding?.embed,
-    close: () => database.close(),
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   HostingStatus,
   RemovalReport,
 } from '../../deploy/hosting.ts'
+import { startStorageBroker, type StorageBroker } from '../../graph/broker/storage-broker.ts'
 import type { DeploymentMounts } from '../../http/deployment/mounts.ts'
 import { eraseDeployment } from '../../storage/sql/erase-deployment.ts'
 import { type AppOf, type OpenRevision, openRevision } from './revision.ts'
@@ -58,6 +59,8 @@ interface Host extends DeploymentParts {
   /** Settles the runs, if they are open. */
   settle(): Promise<void>
   appOf: AppOf
+  /** Opens the broker of hosts, the first time that it is needed. */
+  broker(): Promise<StorageBroker>
   /** By deployment id. */
   known: Map<string, Known>
   stopping: AbortController
@@ -69,7 +72,9 @@ export function createHosting(
   appOf: AppOf,
 ): Hosting {
   const known = new Map<string, Known>()
-  const host: Host = { ...parts, appOf, known, stopping: new AbortController() }
+  let opened: Promise<StorageBroker> | undefined
+  const broker = (): Promise<StorageBroker> => (opened ??= startStorageBroker(parts.logger))
+  const host: Host = { ...parts, appOf, broker, known, stopping: new AbortController() }
   return {
     announce: (deployment, reason) => void Object.assign(knownOf(host, deployment, reason), { reason }),
     activate(deployment, revision, options) {
@@ -93,6 +98,7 @@ export function createHosting(
     async stop() {
       host.stopping.abort(new AppError('shutting_down'))
       await Promise.all([...known.values()].map(async (at) => at.last.then(() => end(at))))
+      await (await opened)?.close()
     },
   }
 }
@@ -120,7 +126,12 @@ async function activate(
   const ends = AbortSignal.any([signal, stopping.signal, AbortSignal.timeout(times.start)])
   const old = at.active
   const wanted = { deployment: at.deployment, revision, isFirst: old === undefined }
-  const opened = await openRevision({ ...host, shared }, wanted, { log, printed, signal: ends }, host.appOf)
+  const opened = await openRevision(
+    { ...host, shared, broker: await host.broker() },
+    wanted,
+    { log, printed, signal: ends },
+    host.appOf,
+  )
   const draining_runs = old === undefined ? 0 : working.worker.running(old.deployment)
   // Nothing waits in between: requests, runs and crons see the old revision or the new one.
   state.served.set(at.deployment.id, opened.deployment)

@@ -1,11 +1,20 @@
 import { resolve } from 'node:path'
 import { AppError, toAppError } from '../../base/errors.ts'
 import type { ActivationOptions, HostedDeployment, HostedRevision } from '../../deploy/hosting.ts'
+import type { StorageBroker } from '../../graph/broker/storage-broker.ts'
+import type { GrantStorage } from '../../graph/pool/launch.ts'
 import type { GraphHosts } from '../../graph/pool/pool.ts'
-import { pickConfigurableHeaders, readDeploymentFile } from '../../graph/project/deployment-file.ts'
+import {
+  type DeploymentFile,
+  pickConfigurableHeaders,
+  readDeploymentFile,
+} from '../../graph/project/deployment-file.ts'
 import { readStoreTtl } from '../../graph/project/store-ttl.ts'
 import { systemAssistants } from '../../runs/assistants/system.ts'
 import type { DeploymentApp } from '../../http/deployment/app.ts'
+import type { Tenant } from '../../runs/model.ts'
+import { createStorageOperations } from '../../storage/sql/broker/operations.ts'
+import { createGraphStore } from '../../storage/sql/items/graph-store.ts'
 import { startGraphHosts } from '../graph-hosts.ts'
 import { startProject } from '../project.ts'
 import type { DeploymentParts, ServedDeployment } from './run-state.ts'
@@ -27,6 +36,7 @@ export type AppOf = (running: RunningDeployment, stops: DeploymentParts['stops']
 /** What revisions are opened with. */
 export interface RevisionParts extends DeploymentParts {
   shared: SharedRuns
+  broker: StorageBroker
 }
 
 /** A revision whose processes run, ready to serve. */
@@ -96,7 +106,6 @@ async function start(
   { dir, config_path, env }: HostedRevision,
   printed: ActivationOptions['printed'],
 ): Promise<OpenDeployment> {
-  const { state } = parts.shared
   const hosted = { ...parts.hosted, watch: false }
   const heap = Math.floor((limits.memory_bytes * HEAP_SHARE) / (1 << 20))
   const file = await readDeploymentFile(
@@ -110,19 +119,43 @@ async function start(
   // Settings that cannot be used must fail before anything is switched.
   webhookRules(hosted, file)
   const hosting = { ...parts, hosted }
+  const tenant = { workspace_id, deployment_id: id }
+  // The hosts that use the store's own embeddings are those that the store serves.
+  const { promise: opened, resolve: open } = Promise.withResolvers<GraphHosts>()
   const { host } = await startGraphHosts(hosting, {
     file,
-    storage: state.storage,
+    storage: brokeredStorage(parts, tenant, file, opened),
     name,
     maxHosts: limits.hosts,
     maxBytes: limits.memory_bytes,
     printed,
   })
+  open(host)
   const userAuth = startUserAuth(hosting, file)
   const project = await startProject(hosting, file, undefined)
-  const tenant = { workspace_id, deployment_id: id }
   return { tenant, file, host, userAuth, project, ...(await webhookSender(parts)) }
 }
+
+/** P-25: each host reaches this deployment's rows through the broker, and has no access to the stores. */
+function brokeredStorage(
+  parts: RevisionParts,
+  tenant: Tenant,
+  file: DeploymentFile,
+  hosts: Promise<GraphHosts>,
+): GrantStorage {
+  const { state } = parts.shared
+  const embed = async (texts: readonly string[]): Promise<number[][]> => (await hosts).embed(texts)
+  const items = itemsOf(parts, state, { file, host: { embed } })
+  const store = createGraphStore(items, tenant, MAX_FOUND_BYTES)
+  const operations = createStorageOperations(state.checkpointRows, store, tenant)
+  return () => {
+    const { place, revoke } = parts.broker.grant(operations)
+    return { storage: { broker: { ...place } }, revoke }
+  }
+}
+
+/** Items that one search of a graph may find. */
+const MAX_FOUND_BYTES = 64 << 20
 
 /** P-24: the share of a host's memory that its JavaScript heap may take. */
 const HEAP_SHARE = 0.75

@@ -27,6 +27,7 @@ import type { Webhooks } from '../../runs/webhooks/webhooks.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { keptValue } from '../../storage/files/kept-value.ts'
 import type { Installation } from '../../storage/installation.ts'
+import { type CheckpointRowStore, createSqlRowStore } from '../../storage/sql/checkpoints/row-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import type { SqlPlace } from '../../storage/sql/driver/open.ts'
 import { openRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
@@ -67,6 +68,8 @@ export interface ServedDeployment extends Deployment {
 export interface RunState {
   place: SqlPlace
   database: Database
+  /** Rows of checkpoints, for the hosts that have no access to the database. */
+  checkpointRows: CheckpointRowStore
   /** Options with which hosts open run state. */
   storage: JsonObject
   events: EventLog
@@ -124,6 +127,7 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
   return {
     place,
     database,
+    checkpointRows: createSqlRowStore(database),
     storage: { ...place, url: place.url ?? null, max_store_bytes: config.quotas.store_bytes },
     events,
     store,

@@ -72,7 +72,7 @@ export interface RunningDeployment extends Reachable {
 export function itemsOf(
   { config }: Pick<DeploymentParts, 'config'>,
   { database, largeItems }: Pick<RunState, 'database' | 'largeItems'>,
-  { file, host }: { file: DeploymentFile; host: GraphHosts },
+  { file, host }: { file: DeploymentFile; host: Pick<GraphHosts, 'embed'> },
 ): KvStore {
   const index = readStoreIndex(file.store_index)
   const options: KvStoreOptions = {

@@ -99,6 +99,18 @@ describe('several deployments in one server', () => {
     expect(await hosting.remove(one)).toMatchObject({ cancelled_runs: 0, erased: { crons: 0, threads: 0 } })
   })
 
+  it('P-25: give their hosts no address of the stores, and reach them', async () => {
+    await activate(deployment('prying'), revision(1, 'prying.json'))
+    const { found } = (await clientOf('prying').runs.wait(null, 'agent', { input: {} })) as {
+      found: { kept: unknown; environment: Record<string, string>; started: string[]; files: string[] }
+    }
+    expect(found.kept).toEqual({ n: 1 })
+    expect(found.environment['MARK']).toBe('r1')
+    const seen = JSON.stringify(found)
+    for (const secret of [join(folder, 'data'), 'runs.db', 'DATABASE_URL', 'REDIS_URL', 'CLICKHOUSE', KEY])
+      expect(seen).not.toContain(secret)
+  })
+
   it('P-33: end runs on the revision that began them, and go on on the new one after the time limit', async () => {
     const it = deployment('switched')
     const [first, second] = [revision(1), revision(2)]

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { beforeEach, expect, it } from 'vitest'
 import type { Claim, RunStore } from '../../../src/runs/run-store.ts'
 import { systemClock } from '../../../src/base/clock.ts'
-import { type Checkpointers, createCheckpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
+import type { Checkpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
@@ -13,7 +13,7 @@ import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { type Action, act, createRichGraph, outlineOf } from '../../support/runs/checkpoint-graphs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeCheckpoints } from '../../support/stores/broker.ts'
 import { tries } from '../../support/properties.ts'
 
 const META = { source: 'loop' as const, step: 0, parents: {} }
@@ -25,7 +25,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constant('replay' as const), back }),
 )
 
-describeOnSql('checkpoints of a run that is ahead of its stored ones', (engine) => {
+describeCheckpoints('checkpoints of a run that is ahead of its stored ones', (engine, openCheckpointers) => {
   let counts: { transactions: number; queries: number }
   let database: Database
   let store: RunStore
@@ -36,7 +36,7 @@ describeOnSql('checkpoints of a run that is ahead of its stored ones', (engine) 
     await migrate(database, RUN_MIGRATIONS)
     store = createRunStore(database, systemClock)
     counts = { transactions: 0, queries: 0 }
-    checkpointers = createCheckpointers(counting(database, counts))
+    checkpointers = await openCheckpointers(counting(database, counts), TENANT)
     claim = await started(store, randomUUID())
   })
   const stored = async (): Promise<string[]> => {

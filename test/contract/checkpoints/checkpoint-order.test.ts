@@ -5,18 +5,18 @@ import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../../src/base/clock.ts'
 import type { Claim, RunStore } from '../../../src/runs/run-store.ts'
 import { copyCheckpoints, pruneCheckpoints } from '../../../src/storage/sql/checkpoints/threads.ts'
-import { type Checkpointers, createCheckpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
+import type { Checkpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeCheckpoints } from '../../support/stores/broker.ts'
 
 const SCAN = { checkpoint_id: undefined, before: undefined }
 const META = { source: 'loop' as const, step: 0, parents: {} }
 
-describeOnSql('the order of checkpoints', (engine) => {
+describeCheckpoints('the order of checkpoints', (engine, openCheckpointers) => {
   let database: Database
   let store: RunStore
   let checkpointers: Checkpointers
@@ -25,7 +25,7 @@ describeOnSql('the order of checkpoints', (engine) => {
     database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)
     store = createRunStore(database, systemClock)
-    checkpointers = createCheckpointers(database)
+    checkpointers = await openCheckpointers(database, TENANT)
     thread_id = randomUUID()
     await store.createThread(TENANT, { thread_id, metadata: {}, config: {}, ttl: null })
   })
@@ -102,7 +102,7 @@ describeOnSql('the order of checkpoints', (engine) => {
       const claim = await started(store, thread_id)
       // Another process each time, whose clock is an hour behind that of the one before.
       now.mockReturnValue(clock - n * 3_600_000)
-      const saver = createCheckpointers(database).open(TENANT, claim)
+      const saver = (await openCheckpointers(database, TENANT)).open(TENANT, claim)
       await saver.putWrites(
         config,
         [

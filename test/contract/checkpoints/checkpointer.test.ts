@@ -11,7 +11,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Claim, RunStore } from '../../../src/runs/run-store.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { copyCheckpoints, pruneCheckpoints } from '../../../src/storage/sql/checkpoints/threads.ts'
-import { type Checkpointers, createCheckpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
+import type { Checkpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
 import type { Database, SqlValue } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
@@ -25,7 +25,7 @@ import {
   outlineOf,
 } from '../../support/runs/checkpoint-graphs.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeCheckpoints } from '../../support/stores/broker.ts'
 import { tries } from '../../support/properties.ts'
 
 const TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']
@@ -41,7 +41,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constant('copy' as const), back }),
 )
 
-describeOnSql('checkpoints', (engine) => {
+describeCheckpoints('checkpoints', (engine, openCheckpointers) => {
   let database: Database
   let store: RunStore
   let checkpointers: Checkpointers
@@ -50,7 +50,7 @@ describeOnSql('checkpoints', (engine) => {
     database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)
     store = createRunStore(database, systemClock)
-    checkpointers = createCheckpointers(database)
+    checkpointers = await openCheckpointers(database, TENANT)
     thread_id = await newThread()
   })
   const newThread = async (id = randomUUID()): Promise<string> => {
@@ -126,7 +126,7 @@ describeOnSql('checkpoints', (engine) => {
     const last = await saver.put(config, second, META, { n: 2 })
     expect((await rows()).filter((row) => row.includes(long))).toHaveLength(1)
     // Another process, which has not seen the write of the parent.
-    const elsewhere = createCheckpointers(database).open(TENANT, null)
+    const elsewhere = (await openCheckpointers(database, TENANT)).open(TENANT, null)
     const third = {
       ...emptyCheckpoint(),
       channel_values: { long, n: 3 },
@@ -156,9 +156,10 @@ describeOnSql('checkpoints', (engine) => {
     it('refuses another token, and the lease of another thread or tenant', async () => {
       const claim = await started(store, thread_id)
       const other = await newThread()
+      const stranger = { ...TENANT, deployment_id: 'other' }
       const wrong = [
         checkpointers.open(TENANT, { ...claim, token: 'other' }),
-        checkpointers.open({ ...TENANT, deployment_id: 'other' }, claim),
+        (await openCheckpointers(database, stranger)).open(stranger, claim),
       ]
       for (const saver of wrong) await expect(put(saver)).rejects.toMatchObject({ code: 'conflict' })
       const elsewhere = { configurable: { thread_id: other } }
@@ -272,7 +273,7 @@ describeOnSql('checkpoints', (engine) => {
           return await database.query<Row>(sql, params)
         },
       }
-      const saver = createCheckpointers(interrupted).open(TENANT, null)
+      const saver = (await openCheckpointers(interrupted, TENANT)).open(TENANT, null)
       const { value } =
         read === 'getTuple'
           ? { value: await saver.getTuple({ configurable: { thread_id } }) }
@@ -292,10 +293,13 @@ describeOnSql('checkpoints', (engine) => {
 
   it('keeps tenants apart', async () => {
     await put(ofNoRun())
-    const other = checkpointers.open({ ...TENANT, workspace_id: 'other' }, null)
+    const tenant = { ...TENANT, workspace_id: 'other' }
+    const other = (await openCheckpointers(database, tenant)).open(tenant, null)
     expect(await other.getTuple({ configurable: { thread_id } })).toBeUndefined()
     expect((await other.list({ configurable: { thread_id } }).next()).done).toBe(true)
-    await other.deleteThread(thread_id)
+    // Through the broker, a thread cannot be deleted at all.
+    const refused = await other.deleteThread(thread_id).catch((error: unknown) => error)
+    expect(refused ?? { code: 'forbidden' }).toMatchObject({ code: 'forbidden' })
     expect(await rows()).toHaveLength(2)
   })
 

@@ -59,6 +59,11 @@ function createPostgresEngine(): SqlEngine {
   }
 }
 
+/** Registers the tests of `body` for SQLite alone. */
+export function describeOnSqlite(title: string, body: (engine: SqlEngine) => void): void {
+  describe(`${title} on SQLite`, () => body(createSqliteEngine()))
+}
+
 /** Registers the tests of `body` for SQLite and for Postgres, which is skipped if it is not installed. */
 export function describeOnSql(title: string, body: (engine: SqlEngine) => void): void {
   describe(`${title} on SQLite`, () => body(createSqliteEngine()))

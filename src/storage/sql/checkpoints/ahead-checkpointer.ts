@@ -56,7 +56,7 @@ export class AheadCheckpointer extends SqlCheckpointer {
   }
 
   override async stored(): Promise<void> {
-    await this.#shared.queue.settled(this.#thread_id)
+    await this.#shared.rows.queue.settled(this.#thread_id)
     if (this.#failure !== undefined) throw this.#failure.error
   }
 

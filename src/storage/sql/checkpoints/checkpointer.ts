@@ -2,12 +2,12 @@ import { RecentMap } from '../../../base/recent-map.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import type { Lease } from '../../../runs/run-store.ts'
 import { AheadCheckpointer } from './ahead-checkpointer.ts'
-import { type CheckpointMark, readMarks } from './marks.ts'
-import { createCheckpointQueue } from './queue.ts'
+import type { CheckpointMark } from './marks.ts'
 import type { Database } from '../driver/database.ts'
+import { type CheckpointRowStore, createSqlRowStore, type MarkScan } from './row-store.ts'
 import { type Shared, SqlCheckpointer } from './sql-checkpointer.ts'
 
-/** Makes checkpointers on one database; they share a write queue, so that runs of a process commit together. */
+/** Makes checkpointers on one store of rows; they share a write queue, so that runs of a process commit together. */
 export interface Checkpointers {
   /**
    * A checkpointer for one run or one call. With a lease, its rows carry the run's id, and writes reject with AppError
@@ -23,7 +23,7 @@ export interface Checkpointers {
    */
   openAhead(tenant: Tenant, lease: Lease): SqlCheckpointer
   /** As `readMarks`, after all pending writes of this process to the thread. */
-  marks(tenant: Tenant, scan: Parameters<typeof readMarks>[2]): Promise<CheckpointMark[]>
+  marks(tenant: Tenant, scan: MarkScan): Promise<CheckpointMark[]>
 }
 
 /** Cached parents: more than the number of runs at a time. */
@@ -31,19 +31,20 @@ const MAX_LINEAGES = 500
 
 /** Makes checkpointers on a run database that has been migrated. */
 export function createCheckpointers(database: Database): Checkpointers {
+  return createCheckpointersOn(createSqlRowStore(database))
+}
+
+/** Makes checkpointers on any store of rows. */
+export function createCheckpointersOn(rows: CheckpointRowStore): Checkpointers {
   let last = 0
   const shared: Shared = {
-    database,
-    queue: createCheckpointQueue(database),
+    rows,
     lineages: new RecentMap(MAX_LINEAGES),
     nextTime: () => (last = Math.max(last + 1, Date.now() * 1_000)),
   }
   return {
     open: (tenant, lease) => new SqlCheckpointer(shared, tenant, lease),
     openAhead: (tenant, lease) => new AheadCheckpointer(shared, tenant, lease),
-    async marks(tenant, scan) {
-      await shared.queue.settled(scan.thread_id)
-      return readMarks(database, tenant, scan)
-    },
+    marks: (tenant, scan) => rows.marks(tenant, scan),
   }
 }

@@ -29,7 +29,8 @@ export interface CheckpointQueue {
   settled(thread_id: string): Promise<void>
 }
 
-interface Entry {
+/** Rows of one fence that wait to be stored; exactly one of `done` and `failed` must be called. */
+export interface QueueEntry {
   fence: Fence
   rows: Partial<CheckpointRows>
   done: () => void
@@ -41,8 +42,8 @@ function fenceKey({ tenant, thread_id, lease }: Fence): string {
 }
 
 /** Entries by fence, in order of arrival. */
-function byFence(entries: readonly Entry[]): Entry[][] {
-  const groups = new Map<string, Entry[]>()
+export function byFence(entries: readonly QueueEntry[]): QueueEntry[][] {
+  const groups = new Map<string, QueueEntry[]>()
   for (const entry of entries) {
     const key = fenceKey(entry.fence)
     const group = groups.get(key)
@@ -60,7 +61,7 @@ function rowKey(tenant: string, row: CheckpointRow | BlobRow | WriteRow): string
 
 /** Rows of one kind, one for each key: the first of a task's ordinary writes, the last of all other rows. */
 function collect<Row extends CheckpointRow | BlobRow | WriteRow>(
-  entries: readonly Entry[],
+  entries: readonly QueueEntry[],
   rowsOf: (rows: Partial<CheckpointRows>) => readonly Row[] | undefined,
 ): Written<Row>[] {
   const found = new Map<string, Written<Row>>()
@@ -75,7 +76,7 @@ function collect<Row extends CheckpointRow | BlobRow | WriteRow>(
   return [...found.values()]
 }
 
-async function insertEntries(session: SqlSession, entries: readonly Entry[]): Promise<void> {
+async function insertEntries(session: SqlSession, entries: readonly QueueEntry[]): Promise<void> {
   await insertBlobs(
     session,
     collect(entries, (rows) => rows.blobs),
@@ -91,8 +92,8 @@ async function insertEntries(session: SqlSession, entries: readonly Entry[]): Pr
 }
 
 /** Stores the entries that may be stored and rejects the others with the reason; rejects when the database fails. */
-async function store(database: Database, line: string, entries: readonly Entry[]): Promise<void> {
-  const refused = new Map<Entry, AppError>()
+async function store(database: Database, line: string, entries: readonly QueueEntry[]): Promise<void> {
+  const refused = new Map<QueueEntry, AppError>()
   await database.tx(`checkpoints:${line}`, async (session) => {
     refused.clear()
     for (const group of byFence(entries)) {
@@ -113,7 +114,7 @@ async function store(database: Database, line: string, entries: readonly Entry[]
 }
 
 /** If entries fail together, each is tried alone, so that one bad entry does not affect the others. */
-async function storeApart(database: Database, line: string, entries: readonly Entry[]): Promise<void> {
+async function storeApart(database: Database, line: string, entries: readonly QueueEntry[]): Promise<void> {
   try {
     await store(database, line, entries)
   } catch (error) {
@@ -125,7 +126,7 @@ async function storeApart(database: Database, line: string, entries: readonly En
 
 /** Entries that are stored in successive transactions. */
 interface Line {
-  waiting: Entry[]
+  waiting: QueueEntry[]
   /** Runs while no entry is urgent. */
   hold: NodeJS.Timeout | undefined
   flushing: Promise<void> | undefined
@@ -136,6 +137,15 @@ const HOLD_MS = 3
 
 /** Opens the queue: one line for all threads on SQLite, which has one writer, and one for each thread on Postgres. */
 export function createCheckpointQueue(database: Database): CheckpointQueue {
+  const lineOf = (thread_id: string): string => (database.dialect === 'sqlite' ? '' : thread_id)
+  return createQueue(lineOf, (line, entries) => storeApart(database, line, entries))
+}
+
+/** A queue whose lines store one batch after the other. `storeBatch` settles all entries, and never rejects. */
+export function createQueue(
+  keyOf: (thread_id: string) => string,
+  storeBatch: (line: string, entries: readonly QueueEntry[]) => Promise<void>,
+): CheckpointQueue {
   const lines = new Map<string, Line>()
   /** Number of pending entries of each thread. */
   const unsettled = new Map<string, number>()
@@ -144,7 +154,6 @@ export function createCheckpointQueue(database: Database): CheckpointQueue {
     if (left === 0) unsettled.delete(thread_id)
     else unsettled.set(thread_id, left)
   }
-  const keyOf = (thread_id: string): string => (database.dialect === 'sqlite' ? '' : thread_id)
 
   const flush = async (key: string, line: Line): Promise<void> => {
     await new Promise((turn) => setImmediate(turn))
@@ -153,7 +162,7 @@ export function createCheckpointQueue(database: Database): CheckpointQueue {
       line.hold = undefined
       const entries = line.waiting
       line.waiting = []
-      await storeApart(database, key, entries)
+      await storeBatch(key, entries)
     }
     line.flushing = undefined
     lines.delete(key)

@@ -13,14 +13,12 @@ import {
   type BlobKey,
   type CheckpointRow,
   type CheckpointScan,
+  type FoundBlob,
   type FoundWrite,
   type CheckpointNamespace,
-  readBlobs,
-  readCheckpoints,
-  readWrites,
 } from './rows.ts'
+import type { CheckpointRowStore } from './row-store.ts'
 import { decodeValue } from './serde.ts'
-import type { Database } from '../driver/database.ts'
 import { containsJson } from '../driver/json-contains.ts'
 
 /** A checkpoint in LangGraph's form, and the sources of its values. */
@@ -30,9 +28,9 @@ export interface ReadCheckpoint {
   refs: Record<string, string>
 }
 
-/** The database and tenant that checkpoints are read from. */
+/** The rows and tenant that checkpoints are read from. */
 export interface CheckpointSource {
-  database: Database
+  rows: CheckpointRowStore
   serde: SerializerProtocol
   tenant: Tenant
 }
@@ -41,8 +39,6 @@ export interface CheckpointSource {
 const PAGE = 256
 /** Small, because readers of large states stop early. */
 const FIRST_PAGE = 8
-/** If values of a checkpoint are missing, it was deleted during the read, and another one is the newest now. */
-const MAX_TRIES = 5
 
 function placeKey({ thread_id, checkpoint_ns }: CheckpointNamespace): string {
   return `${thread_id} ${checkpoint_ns}`
@@ -62,12 +58,12 @@ function refsOf(row: CheckpointRow): Record<string, string> {
   return JSON.parse(row.refs) as Record<string, string>
 }
 
-async function readValues(
-  { database, serde, tenant }: CheckpointSource,
+/** Keys of the values that `refs` name and `values` lacks. */
+function missingKeys(
   place: CheckpointNamespace,
   refs: readonly Record<string, string>[],
-  values: Map<string, unknown>,
-): Promise<void> {
+  values: ReadonlyMap<string, unknown>,
+): BlobKey[] {
   const prefix = placeKey(place)
   const missing = new Map<string, BlobKey>()
   for (const ref of refs) {
@@ -76,7 +72,17 @@ async function readValues(
       if (!values.has(key)) missing.set(key, { checkpoint_id, channel })
     }
   }
-  for (const blob of await readBlobs(database, tenant, place, [...missing.values()])) {
+  return [...missing.values()]
+}
+
+async function addValues(
+  { serde }: CheckpointSource,
+  place: CheckpointNamespace,
+  found: readonly FoundBlob[],
+  values: Map<string, unknown>,
+): Promise<void> {
+  const prefix = placeKey(place)
+  for (const blob of found) {
     const value = decodeValue(serde, blob)
     const key = `${prefix} ${blob.checkpoint_id} ${blob.channel}`
     values.set(key, value instanceof Promise ? await value : value)
@@ -85,12 +91,12 @@ async function readValues(
 
 /** Old versions of checkpoints store the values sent to tasks with their parent. */
 async function moveSends(
-  { database, serde, tenant }: CheckpointSource,
+  { rows, serde, tenant }: CheckpointSource,
   row: CheckpointRow,
   checkpoint: Checkpoint,
 ): Promise<void> {
   const parent_id = row.parent_id ?? ''
-  const writes = await readWrites(database, tenant, row, [parent_id])
+  const { writes } = await rows.contents(tenant, row, [], [parent_id])
   const sends = (writes.get(parent_id) ?? []).filter(({ channel }) => channel === TASKS)
   checkpoint.channel_values[TASKS] = await Promise.all(sends.map((send) => decodeValue(serde, send)))
   const versions = Object.values(checkpoint.channel_versions)
@@ -129,19 +135,27 @@ async function assemble(
   rows: readonly CheckpointRow[],
   values: Map<string, unknown>,
 ): Promise<Map<CheckpointRow, ReadCheckpoint>> {
-  const read = new Map<CheckpointRow, ReadCheckpoint>()
   const [place] = rows
-  if (place === undefined) return read
+  if (place === undefined) return new Map()
   const allRefs = rows.map(refsOf)
   const ids = rows.map((row) => row.checkpoint_id)
-  const [writes] = await Promise.all([
-    readWrites(source.database, source.tenant, place, ids),
-    readValues(source, place, allRefs, values),
-  ])
-  for (const [i, row] of rows.entries()) {
-    const refs = allRefs[i] ?? {}
+  const found = await source.rows.contents(source.tenant, place, missingKeys(place, allRefs, values), ids)
+  await addValues(source, place, found.values, values)
+  return await toRead(source, rows, values, found.writes)
+}
+
+/** Rows of one place as tuples, whose values have been read. */
+async function toRead(
+  source: CheckpointSource,
+  rows: readonly CheckpointRow[],
+  values: ReadonlyMap<string, unknown>,
+  writes: ReadonlyMap<string, readonly FoundWrite[]>,
+): Promise<Map<CheckpointRow, ReadCheckpoint>> {
+  const read = new Map<CheckpointRow, ReadCheckpoint>()
+  for (const row of rows) {
+    const refs = refsOf(row)
     const found = Object.entries(refs).map(
-      ([channel, id]) => [channel, `${placeKey(place)} ${id} ${channel}`] as const,
+      ([channel, id]) => [channel, `${placeKey(row)} ${id} ${channel}`] as const,
     )
     if (!found.every(([, key]) => values.has(key))) continue
     const channel_values = Object.fromEntries(found.map(([channel, key]) => [channel, values.get(key)]))
@@ -171,13 +185,11 @@ export async function readNewest(
   source: CheckpointSource,
   scan: CheckpointScan,
 ): Promise<ReadCheckpoint | undefined> {
-  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-    const [row] = await readCheckpoints(source.database, source.tenant, { ...scan, limit: 1 })
-    if (row === undefined) return undefined
-    const read = (await assemble(source, [row], new Map())).get(row)
-    if (read !== undefined) return read
-  }
-  return undefined
+  const found = await source.rows.newest(source.tenant, scan)
+  if (found === undefined) return undefined
+  const values = new Map<string, unknown>()
+  await addValues(source, found.row, found.values, values)
+  return (await toRead(source, [found.row], values, found.writes)).get(found.row)
 }
 
 /** Newest first, those whose metadata contains `filter`. Equal values of several checkpoints are one object. */
@@ -186,9 +198,9 @@ export async function* readCheckpointHistory(
   scan: CheckpointScan,
   filter: Record<string, unknown>,
 ): AsyncGenerator<CheckpointTuple> {
-  const { database, tenant } = source
+  const { tenant } = source
   const isFiltered = Object.keys(filter).length > 0
-  const found = await readCheckpoints(database, tenant, isFiltered ? { ...scan, limit: undefined } : scan)
+  const found = await source.rows.list(tenant, isFiltered ? { ...scan, limit: undefined } : scan)
   const rows = isFiltered ? await matching(source, found, filter, scan.limit) : found
   const values = new Map<string, unknown>()
   let size = FIRST_PAGE

@@ -13,18 +13,11 @@ import {
 import type { Tenant } from '../../../runs/model.ts'
 import type { Lease } from '../../../runs/run-store.ts'
 import { configOf, checkpointIdOf, checkpointNamespace } from './config.ts'
-import type { CheckpointQueue, CheckpointRows } from './queue.ts'
+import type { CheckpointRows } from './queue.ts'
 import { type CheckpointSource, readCheckpointHistory, readNewest } from './reader.ts'
-import {
-  type BlobRow,
-  type CheckpointNamespace,
-  readCheckpoints,
-  readKnownChannels,
-  type WriteRow,
-} from './rows.ts'
+import type { CheckpointRowStore } from './row-store.ts'
+import type { BlobRow, CheckpointNamespace, WriteRow } from './rows.ts'
 import { encodeValue } from './serde.ts'
-import { deleteCheckpoints } from './threads.ts'
-import type { Database } from '../driver/database.ts'
 
 /** The values of a checkpoint: their writers and versions. */
 interface Lineage {
@@ -34,8 +27,7 @@ interface Lineage {
 
 /** What the checkpointers of a process share. */
 export interface Shared {
-  database: Database
-  queue: CheckpointQueue
+  rows: CheckpointRowStore
   /** Of checkpoints that will probably be parents soon. */
   lineages: Map<string, Lineage>
   /** Microseconds, strictly increasing. */
@@ -60,13 +52,12 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     this.#shared = shared
     this.#tenant = tenant
     this.#lease = lease
-    this.source = { database: shared.database, serde: this.serde, tenant }
+    this.source = { rows: shared.rows, serde: this.serde, tenant }
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (config.configurable?.['thread_id'] === undefined) return undefined
     const place = checkpointNamespace(config)
-    await this.#shared.queue.settled(place.thread_id)
     const read = await readNewest(this.source, {
       ...place,
       ...WITHOUT_BOUNDS,
@@ -85,7 +76,6 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     const { limit, before, filter = {} } = options
     const { thread_id, checkpoint_ns } = config.configurable ?? {}
     if (limit !== undefined && limit <= 0) return
-    if (typeof thread_id === 'string') await this.#shared.queue.settled(thread_id)
     const scan = {
       thread_id,
       checkpoint_ns,
@@ -152,11 +142,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
   }
 
   override async deleteThread(threadId: string): Promise<void> {
-    const { database, queue } = this.#shared
-    await queue.settled(threadId)
-    await database.tx(`checkpoints:${threadId}`, (session) =>
-      deleteCheckpoints(session, this.#tenant, threadId),
-    )
+    await this.#shared.rows.deleteThread(this.#tenant, threadId)
   }
 
   /** The config's fields about the run, without LangGraph's own bookkeeping, and the checkpoint's metadata. */
@@ -177,7 +163,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
   }
 
   protected enqueue(thread_id: string, rows: Partial<CheckpointRows>, urgent: boolean): Promise<void> {
-    return this.#shared.queue.add({ tenant: this.#tenant, thread_id, lease: this.#lease }, rows, urgent)
+    return this.#shared.rows.queue.add({ tenant: this.#tenant, thread_id, lease: this.#lease }, rows, urgent)
   }
 
   async #blob(place: CheckpointNamespace, checkpoint: Checkpoint, channel: string): Promise<BlobRow> {
@@ -209,8 +195,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
       else refs[channel] = ref
     }
     if (missing.length === 0) return []
-    await this.#shared.queue.settled(place.thread_id)
-    const known = await readKnownChannels(this.#shared.database, this.#tenant, place, missing)
+    const known = await this.#shared.rows.knownChannels(this.#tenant, place, missing)
     for (const channel of known) refs[channel] = checkpoint.id
     return await Promise.all([...known].map((channel) => this.#blob(place, checkpoint, channel)))
   }
@@ -218,9 +203,8 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
   async #lineage(place: CheckpointNamespace, checkpoint_id: string): Promise<Lineage | undefined> {
     const known = this.#shared.lineages.get(lineageKey(this.#tenant, place, checkpoint_id))
     if (known !== undefined) return known
-    await this.#shared.queue.settled(place.thread_id)
     const scan = { ...place, ...WITHOUT_BOUNDS, checkpoint_id }
-    const [row] = await readCheckpoints(this.#shared.database, this.#tenant, scan)
+    const [row] = await this.#shared.rows.list(this.#tenant, scan)
     if (row === undefined) return undefined
     const { channel_versions: versions } = JSON.parse(row.checkpoint) as Checkpoint
     return { refs: JSON.parse(row.refs) as Record<string, string>, versions }

@@ -5,6 +5,7 @@ import {
   type OperationResults,
   type SearchItem,
 } from '@langchain/langgraph-checkpoint'
+import { AppError } from '../../../base/errors.ts'
 import type { FoundItem, KvStore, StoreItem } from '../../../runs/items/kv-store.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import type { JsonObject } from '../../../schema/json.ts'
@@ -22,10 +23,13 @@ class GraphStore extends BaseStore {
   readonly #store: KvStore
   readonly #tenant: Tenant
 
-  constructor(store: KvStore, tenant: Tenant) {
+  readonly #maxBytes: number
+
+  constructor(store: KvStore, tenant: Tenant, maxBytes: number) {
     super()
     this.#store = store
     this.#tenant = tenant
+    this.#maxBytes = maxBytes
   }
 
   /** Reads return the state before the writes; of several writes of a key the last counts. */
@@ -51,9 +55,11 @@ class GraphStore extends BaseStore {
         query,
         limit,
         offset,
-        // The graph expects `limit` items, and has no way to read a next page.
-        max_bytes: Number.POSITIVE_INFINITY,
+        max_bytes: this.#maxBytes,
       })
+      // The graph expects `limit` items, and has no way to read a next page.
+      if (found.more && found.items.length < limit)
+        throw new AppError('body_too_large', { message: TOO_LARGE })
       return found.items.map(toSearchItem)
     }
     if ('key' in operation) {
@@ -68,7 +74,13 @@ class GraphStore extends BaseStore {
   }
 }
 
-/** A tenant's long-term memory in LangGraph's interface. */
-export function createGraphStore(store: KvStore, tenant: Tenant): BaseStore {
-  return new GraphStore(store, tenant)
+const TOO_LARGE = 'The items found are larger than the limit of one search: use a smaller `limit`.'
+
+/** A tenant's long-term memory in LangGraph's interface. A search that finds more than `maxBytes` of values rejects. */
+export function createGraphStore(
+  store: KvStore,
+  tenant: Tenant,
+  maxBytes: number = Number.POSITIVE_INFINITY,
+): BaseStore {
+  return new GraphStore(store, tenant, maxBytes)
 }

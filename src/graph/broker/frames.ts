@@ -1,0 +1,38 @@
+import type { ErrorCode } from '../../base/errors.ts'
+
+/** The operations that hosts have (P-25). */
+export type BrokerOperationName = 'get' | 'list' | 'marks' | 'put' | 'put_writes' | 'store_batch'
+
+/** From a host: first `open` with its token, then requests, which are answered in any order. */
+export type ToBroker =
+  | { op: 'open'; token: string }
+  | ({ op: BrokerOperationName; id: number } & Record<string, unknown>)
+
+/** The answer to a request: `body`, with the parts of the frame, or the reason of the refusal. */
+export type FromBroker =
+  | { id: number; body: Record<string, unknown> }
+  | { id: number; refused: { code: ErrorCode; message: string } }
+
+/** Values are parts of a frame; the broker passes them on unparsed. */
+export interface BrokerMessage {
+  body: Record<string, unknown>
+  parts: readonly (string | Uint8Array)[]
+}
+
+/** One operation on the storage of a deployment. `body` and `parts` come from the host, which is not trusted. */
+export type BrokerOperation = (
+  body: Readonly<Record<string, unknown>>,
+  parts: readonly Buffer[],
+) => Promise<BrokerMessage>
+
+/** The operations of one deployment. */
+export type BrokerOperations = Readonly<Record<BrokerOperationName, BrokerOperation>>
+
+/** The largest frame, request or answer. */
+export const MAX_BROKER_FRAME: number = 256 << 20
+
+/** Options with which a host reaches the broker, in its first message. */
+export interface BrokerPlace {
+  socket: string
+  token: string
+}

@@ -1,0 +1,167 @@
+import type { BaseStore, Operation } from '@langchain/langgraph-checkpoint'
+import { AppError } from '../../../base/errors.ts'
+import type { Tenant } from '../../../runs/model.ts'
+import type { Lease } from '../../../runs/run-store.ts'
+import type { CheckpointRowStore } from '../checkpoints/row-store.ts'
+import type { BlobRow, CheckpointRow, CheckpointScan, WriteRow } from '../checkpoints/rows.ts'
+import {
+  assertItems,
+  integerOf,
+  isRecord,
+  listOf,
+  type Body,
+  maybeInteger,
+  maybeText,
+  textOf,
+  textsOf,
+  typeOf,
+} from './requests.ts'
+import { encodeCheckpoints, encodeContents, type Message, textReader } from './wire.ts'
+
+type Run = (body: Body, parts: readonly Uint8Array[]) => Promise<Message>
+
+/** What hosts of a deployment may do with its storage (P-25). */
+export interface StorageOperations {
+  get: Run
+  list: Run
+  marks: Run
+  put: Run
+  put_writes: Run
+  store_batch: Run
+}
+
+/**
+ * The storage of one tenant for hosts that are not trusted: every request is checked, the tenant is never taken from it,
+ * and every write is fenced as in `holdFence`.
+ */
+export function createStorageOperations(
+  rows: CheckpointRowStore,
+  store: BaseStore,
+  tenant: Tenant,
+): StorageOperations {
+  const put: Run = async (body, parts) => {
+    await storeRows(rows, tenant, body, parts)
+    return { body: {}, parts: [] }
+  }
+  return {
+    get: (body) => get(rows, tenant, body),
+    list: async (body) => encodeCheckpoints(await rows.list(tenant, scanOf(body))),
+    async marks(body) {
+      const { checkpoint_id, before } = scanOf(body)
+      const scan = { thread_id: textOf(body, 'thread_id'), checkpoint_id, before }
+      return {
+        body: { marks: await rows.marks(tenant, { ...scan, limit: integerOf(body, 'limit') }) },
+        parts: [],
+      }
+    },
+    put,
+    put_writes: (body, parts) => put({ ...body, checkpoints: [], blobs: [] }, parts),
+    async store_batch(_body, parts) {
+      const operations = parseOperations(parts)
+      const results = await store.batch(operations as Operation[])
+      return { body: {}, parts: [JSON.stringify(results)] }
+    },
+  }
+}
+
+/** The newest checkpoint with its values and writes; or, of a namespace, the contents or the known channels asked for. */
+async function get(rows: CheckpointRowStore, tenant: Tenant, body: Body): Promise<Message> {
+  const place = { thread_id: textOf(body, 'thread_id'), checkpoint_ns: textOf(body, 'checkpoint_ns') }
+  if (body['channels'] !== undefined) {
+    const keys = listOf(body, 'channels').map((one) => ({
+      channel: textOf(one, 'channel'),
+      version: textOf(one, 'version'),
+    }))
+    return { body: { channels: [...(await rows.knownChannels(tenant, place, keys))] }, parts: [] }
+  }
+  if (body['values'] !== undefined) {
+    const keys = listOf(body, 'values').map((one) => ({
+      checkpoint_id: textOf(one, 'checkpoint_id'),
+      channel: textOf(one, 'channel'),
+    }))
+    const { values, writes } = await rows.contents(tenant, place, keys, textsOf(body, 'writes_of'))
+    return encodeContents(values, writes)
+  }
+  const found = await rows.newest(tenant, { ...scanOf(body), ...place })
+  if (found === undefined) return { body: { rows: [], values: [], writes: [] }, parts: [] }
+  const [head, contents] = [encodeCheckpoints([found.row]), encodeContents(found.values, found.writes)]
+  return { body: { ...head.body, ...contents.body }, parts: [...head.parts, ...contents.parts] }
+}
+
+async function storeRows(
+  rows: CheckpointRowStore,
+  tenant: Tenant,
+  body: Body,
+  parts: readonly Uint8Array[],
+): Promise<void> {
+  const thread_id = textOf(body, 'thread_id')
+  const next = textReader(parts)
+  const keyOf = (one: Body) => ({
+    thread_id,
+    checkpoint_ns: textOf(one, 'checkpoint_ns'),
+    checkpoint_id: textOf(one, 'checkpoint_id'),
+  })
+  const checkpoints = listOf(body, 'checkpoints').map((one): CheckpointRow => {
+    const parent_id = maybeText(one, 'parent_id') ?? null
+    const [checkpoint, refs, metadata] = [recordText(next()), refsText(next()), recordText(next())]
+    return { ...keyOf(one), parent_id, checkpoint, refs, metadata }
+  })
+  const blobs = listOf(body, 'blobs').map((one): BlobRow => {
+    const [channel, version, type] = [textOf(one, 'channel'), textOf(one, 'version'), typeOf(one)]
+    return { ...keyOf(one), channel, version, type, value: next() }
+  })
+  const writes = listOf(body, 'writes').map((one): WriteRow => {
+    const [task_id, channel, type] = [textOf(one, 'task_id'), textOf(one, 'channel'), typeOf(one)]
+    const [idx, written_at] = [integerOf(one, 'idx'), integerOf(one, 'written_at')]
+    return { ...keyOf(one), task_id, idx, written_at, channel, type, value: next() }
+  })
+  const expected = 3 * checkpoints.length + blobs.length + writes.length
+  if (parts.length !== expected) throw new AppError('invalid_request')
+  const fence = { tenant, thread_id, lease: leaseOf(body, tenant, thread_id) }
+  await rows.queue.add(fence, { checkpoints, blobs, writes }, true)
+}
+
+/** The server itself parses the texts of checkpoints, so they must be what it expects. */
+function recordText(text: string): string {
+  if (!isRecord(parseJson(text))) throw new AppError('invalid_request')
+  return text
+}
+
+function refsText(text: string): string {
+  const refs = parseJson(text)
+  const isValid = isRecord(refs) && Object.values(refs).every((id) => typeof id === 'string')
+  if (!isValid) throw new AppError('invalid_request')
+  return text
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new AppError('invalid_request', { cause })
+  }
+}
+
+function leaseOf(body: Body, tenant: Tenant, thread_id: string): Lease | null {
+  const lease = body['lease']
+  if (lease === null) return null
+  if (!isRecord(lease)) throw new AppError('invalid_request')
+  return { ...tenant, thread_id, run_id: textOf(lease, 'run_id'), token: textOf(lease, 'token') }
+}
+
+function scanOf(body: Body): CheckpointScan {
+  return {
+    thread_id: maybeText(body, 'thread_id'),
+    checkpoint_ns: maybeText(body, 'checkpoint_ns'),
+    checkpoint_id: maybeText(body, 'checkpoint_id'),
+    before: maybeText(body, 'before'),
+    limit: maybeInteger(body, 'limit'),
+  }
+}
+
+function parseOperations(parts: readonly Uint8Array[]): readonly unknown[] {
+  const operations = parseJson(textReader(parts)())
+  if (!Array.isArray(operations)) throw new AppError('invalid_request')
+  for (const operation of operations) assertItems(operation)
+  return operations
+}

@@ -1,0 +1,85 @@
+import { AppError } from '../../../base/errors.ts'
+
+/** A request of a host, which is not trusted. */
+export type Body = Readonly<Record<string, unknown>>
+
+/** True for an object that is not a list. */
+export function isRecord(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A text of the request. @throws AppError invalid_request */
+export function textOf(body: Body, name: string): string {
+  const value = body[name]
+  if (typeof value !== 'string') throw invalid(name)
+  return value
+}
+
+/** As `textOf`; undefined without the field. */
+export function maybeText(body: Body, name: string): string | undefined {
+  return body[name] === undefined || body[name] === null ? undefined : textOf(body, name)
+}
+
+/** An integer of the request. @throws AppError invalid_request */
+export function integerOf(body: Body, name: string): number {
+  const value = body[name]
+  if (!Number.isSafeInteger(value)) throw invalid(name)
+  return value as number
+}
+
+/** As `integerOf`; undefined without the field. */
+export function maybeInteger(body: Body, name: string): number | undefined {
+  return body[name] === undefined || body[name] === null ? undefined : integerOf(body, name)
+}
+
+/** A list of objects. @throws AppError invalid_request */
+export function listOf(body: Body, name: string): Body[] {
+  const value = body[name]
+  if (!Array.isArray(value) || !value.every(isRecord)) throw invalid(name)
+  return value
+}
+
+/** A list of texts. @throws AppError invalid_request */
+export function textsOf(body: Body, name: string): string[] {
+  const value = body[name]
+  if (!isTexts(value)) throw invalid(name)
+  return value
+}
+
+/** The type tag of a value. @throws AppError invalid_request */
+export function typeOf(body: Body): 'json' | 'bytes' {
+  const { type } = body
+  if (type !== 'json' && type !== 'bytes') throw invalid('type')
+  return type
+}
+
+/** @throws AppError invalid_request unless it is an operation of LangGraph's long-term store */
+export function assertItems(operation: unknown): void {
+  if (!isRecord(operation)) throw invalid('operations')
+  const { key, value, namespace, namespacePrefix, index, matchConditions } = operation
+  for (const name of ['limit', 'offset', 'maxDepth']) maybeInteger(operation, name)
+  if ('namespacePrefix' in operation) {
+    if (!isTexts(namespacePrefix)) throw invalid('namespacePrefix')
+    maybeText(operation, 'query')
+    if (!isMissing(operation['filter']) && !isRecord(operation['filter'])) throw invalid('filter')
+  } else if ('key' in operation) {
+    if (typeof key !== 'string' || !isTexts(namespace)) throw invalid('key')
+    if ('value' in operation && value !== null && !isRecord(value)) throw invalid('value')
+    if (!isMissing(index) && index !== false && !isTexts(index)) throw invalid('index')
+  } else if (!isMissing(matchConditions)) {
+    for (const condition of listOf(operation, 'matchConditions'))
+      if (!isTexts(condition['path'])) throw invalid('matchConditions')
+  }
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+function invalid(name: string): AppError {
+  return new AppError('invalid_request', { message: `The storage request has no valid "${name}".` })
+}

@@ -1,0 +1,90 @@
+import type { CheckpointRows } from '../checkpoints/queue.ts'
+import type { BlobRow, CheckpointRow, FoundBlob, FoundWrite, WriteRow } from '../checkpoints/rows.ts'
+
+/** A message of the storage broker: a body that is parsed, and values that are not. */
+export interface Message {
+  body: Record<string, unknown>
+  parts: readonly (string | Uint8Array)[]
+}
+
+/** A message as received. */
+export interface Received {
+  body: Readonly<Record<string, unknown>>
+  parts: readonly Uint8Array[]
+}
+
+/** What a host sends or gets of a checkpoint; its three texts are parts of the frame. */
+export type CheckpointHead = Omit<CheckpointRow, 'checkpoint' | 'refs' | 'metadata'>
+/** The type tag of a value, and where it belongs; its text is a part. */
+export type Untexted<Row extends { value: string }> = Omit<Row, 'value'>
+
+/** Rows to store: `thread_id` stands once, so that no row can name another thread. */
+export function encodeRows({ checkpoints = [], blobs = [], writes = [] }: Partial<CheckpointRows>): Message {
+  const body = {
+    checkpoints: checkpoints.map(({ checkpoint_ns, checkpoint_id, parent_id }) => ({
+      checkpoint_ns,
+      checkpoint_id,
+      parent_id,
+    })),
+    blobs: blobs.map(({ value: _value, thread_id: _thread, ...blob }) => blob),
+    writes: writes.map(({ value: _value, thread_id: _thread, ...write }) => write),
+  }
+  return { body, parts: [...checkpoints.flatMap(textsOf), ...blobs.map(valueOf), ...writes.map(valueOf)] }
+}
+
+/** Checkpoints as an answer. */
+export function encodeCheckpoints(rows: readonly CheckpointRow[]): Message {
+  const heads = rows.map(({ thread_id, checkpoint_ns, checkpoint_id, parent_id }): CheckpointHead => {
+    return { thread_id, checkpoint_ns, checkpoint_id, parent_id }
+  })
+  return { body: { rows: heads }, parts: rows.flatMap(textsOf) }
+}
+
+/** Values and writes as an answer. */
+export function encodeContents(
+  values: readonly FoundBlob[],
+  writes: ReadonlyMap<string, readonly FoundWrite[]>,
+): Message {
+  const all = [...writes.values()].flat()
+  const body = {
+    values: values.map(({ value: _value, ...blob }) => blob),
+    writes: all.map(({ value: _value, ...write }) => write),
+  }
+  return { body, parts: [...values.map(valueOf), ...all.map(valueOf)] }
+}
+
+/** Reads an answer of `encodeCheckpoints`; `rest` are the parts after those of the rows. */
+export function decodeCheckpoints({ body, parts }: Received): { rows: CheckpointRow[]; rest: Uint8Array[] } {
+  const heads = body['rows'] as CheckpointHead[]
+  const next = textReader(parts)
+  const rows = heads.map((head) => ({ ...head, checkpoint: next(), refs: next(), metadata: next() }))
+  return { rows, rest: parts.slice(3 * heads.length) }
+}
+
+/** Reads an answer of `encodeContents`. */
+export function decodeContents({ body, parts }: Received): {
+  values: FoundBlob[]
+  writes: Map<string, FoundWrite[]>
+} {
+  const next = textReader(parts)
+  const values = (body['values'] as Untexted<FoundBlob>[]).map((blob) => ({ ...blob, value: next() }))
+  const writes = (body['writes'] as Untexted<FoundWrite>[]).map((write) => ({ ...write, value: next() }))
+  return { values, writes: Map.groupBy(writes, ({ checkpoint_id }) => checkpoint_id) }
+}
+
+/** Reads parts as texts, in their order; empty texts after the last. */
+export function textReader(parts: readonly Uint8Array[]): () => string {
+  let at = 0
+  return () => {
+    const part = parts[at++]
+    return part === undefined ? '' : Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString()
+  }
+}
+
+function textsOf({ checkpoint, refs, metadata }: CheckpointRow): string[] {
+  return [checkpoint, refs, metadata]
+}
+
+function valueOf({ value }: Pick<BlobRow | WriteRow, 'value'>): string {
+  return value
+}
