@@ -6,15 +6,15 @@ import type { CheckpointRowStore } from '../checkpoints/row-store.ts'
 import type { BlobRow, CheckpointRow, CheckpointScan, WriteRow } from '../checkpoints/rows.ts'
 import {
   assertItems,
-  integerOf,
+  integerField,
   isRecord,
-  listOf,
+  recordsField,
   type Body,
-  maybeInteger,
-  maybeText,
-  textOf,
-  textsOf,
-  typeOf,
+  maybeIntegerField,
+  maybeTextField,
+  textField,
+  textsField,
+  typeTag,
 } from './requests.ts'
 import { encodeCheckpoints, encodeContents, type Message, textReader } from './wire.ts'
 
@@ -48,9 +48,9 @@ export function createStorageOperations(
     list: async (body) => encodeCheckpoints(await rows.list(tenant, scanOf(body))),
     async marks(body) {
       const { checkpoint_id, before } = scanOf(body)
-      const scan = { thread_id: textOf(body, 'thread_id'), checkpoint_id, before }
+      const scan = { thread_id: textField(body, 'thread_id'), checkpoint_id, before }
       return {
-        body: { marks: await rows.marks(tenant, { ...scan, limit: integerOf(body, 'limit') }) },
+        body: { marks: await rows.marks(tenant, { ...scan, limit: integerField(body, 'limit') }) },
         parts: [],
       }
     },
@@ -66,20 +66,20 @@ export function createStorageOperations(
 
 /** The newest checkpoint with its values and writes; or, of a namespace, the contents or the known channels asked for. */
 async function get(rows: CheckpointRowStore, tenant: Tenant, body: Body): Promise<Message> {
-  const place = { thread_id: textOf(body, 'thread_id'), checkpoint_ns: textOf(body, 'checkpoint_ns') }
+  const place = { thread_id: textField(body, 'thread_id'), checkpoint_ns: textField(body, 'checkpoint_ns') }
   if (body['channels'] !== undefined) {
-    const keys = listOf(body, 'channels').map((one) => ({
-      channel: textOf(one, 'channel'),
-      version: textOf(one, 'version'),
+    const keys = recordsField(body, 'channels').map((one) => ({
+      channel: textField(one, 'channel'),
+      version: textField(one, 'version'),
     }))
     return { body: { channels: [...(await rows.knownChannels(tenant, place, keys))] }, parts: [] }
   }
   if (body['values'] !== undefined) {
-    const keys = listOf(body, 'values').map((one) => ({
-      checkpoint_id: textOf(one, 'checkpoint_id'),
-      channel: textOf(one, 'channel'),
+    const keys = recordsField(body, 'values').map((one) => ({
+      checkpoint_id: textField(one, 'checkpoint_id'),
+      channel: textField(one, 'channel'),
     }))
-    const { values, writes } = await rows.contents(tenant, place, keys, textsOf(body, 'writes_of'))
+    const { values, writes } = await rows.contents(tenant, place, keys, textsField(body, 'writes_of'))
     return encodeContents(values, writes)
   }
   const found = await rows.newest(tenant, { ...scanOf(body), ...place })
@@ -94,25 +94,25 @@ async function storeRows(
   body: Body,
   parts: readonly Uint8Array[],
 ): Promise<void> {
-  const thread_id = textOf(body, 'thread_id')
+  const thread_id = textField(body, 'thread_id')
   const next = textReader(parts)
   const keyOf = (one: Body) => ({
     thread_id,
-    checkpoint_ns: textOf(one, 'checkpoint_ns'),
-    checkpoint_id: textOf(one, 'checkpoint_id'),
+    checkpoint_ns: textField(one, 'checkpoint_ns'),
+    checkpoint_id: textField(one, 'checkpoint_id'),
   })
-  const checkpoints = listOf(body, 'checkpoints').map((one): CheckpointRow => {
-    const parent_id = maybeText(one, 'parent_id') ?? null
+  const checkpoints = recordsField(body, 'checkpoints').map((one): CheckpointRow => {
+    const parent_id = maybeTextField(one, 'parent_id') ?? null
     const [checkpoint, refs, metadata] = [recordText(next()), refsText(next()), recordText(next())]
     return { ...keyOf(one), parent_id, checkpoint, refs, metadata }
   })
-  const blobs = listOf(body, 'blobs').map((one): BlobRow => {
-    const [channel, version, type] = [textOf(one, 'channel'), textOf(one, 'version'), typeOf(one)]
+  const blobs = recordsField(body, 'blobs').map((one): BlobRow => {
+    const [channel, version, type] = [textField(one, 'channel'), textField(one, 'version'), typeTag(one)]
     return { ...keyOf(one), channel, version, type, value: next() }
   })
-  const writes = listOf(body, 'writes').map((one): WriteRow => {
-    const [task_id, channel, type] = [textOf(one, 'task_id'), textOf(one, 'channel'), typeOf(one)]
-    const [idx, written_at] = [integerOf(one, 'idx'), integerOf(one, 'written_at')]
+  const writes = recordsField(body, 'writes').map((one): WriteRow => {
+    const [task_id, channel, type] = [textField(one, 'task_id'), textField(one, 'channel'), typeTag(one)]
+    const [idx, written_at] = [integerField(one, 'idx'), integerField(one, 'written_at')]
     return { ...keyOf(one), task_id, idx, written_at, channel, type, value: next() }
   })
   const expected = 3 * checkpoints.length + blobs.length + writes.length
@@ -146,16 +146,16 @@ function leaseOf(body: Body, tenant: Tenant, thread_id: string): Lease | null {
   const lease = body['lease']
   if (lease === null) return null
   if (!isRecord(lease)) throw new AppError('invalid_request')
-  return { ...tenant, thread_id, run_id: textOf(lease, 'run_id'), token: textOf(lease, 'token') }
+  return { ...tenant, thread_id, run_id: textField(lease, 'run_id'), token: textField(lease, 'token') }
 }
 
 function scanOf(body: Body): CheckpointScan {
   return {
-    thread_id: maybeText(body, 'thread_id'),
-    checkpoint_ns: maybeText(body, 'checkpoint_ns'),
-    checkpoint_id: maybeText(body, 'checkpoint_id'),
-    before: maybeText(body, 'before'),
-    limit: maybeInteger(body, 'limit'),
+    thread_id: maybeTextField(body, 'thread_id'),
+    checkpoint_ns: maybeTextField(body, 'checkpoint_ns'),
+    checkpoint_id: maybeTextField(body, 'checkpoint_id'),
+    before: maybeTextField(body, 'before'),
+    limit: maybeIntegerField(body, 'limit'),
   }
 }
 

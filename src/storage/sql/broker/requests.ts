@@ -9,45 +9,45 @@ export function isRecord(value: unknown): value is Body {
 }
 
 /** A text of the request. @throws AppError invalid_request */
-export function textOf(body: Body, name: string): string {
+export function textField(body: Body, name: string): string {
   const value = body[name]
   if (typeof value !== 'string') throw invalid(name)
   return value
 }
 
-/** As `textOf`; undefined without the field. */
-export function maybeText(body: Body, name: string): string | undefined {
-  return body[name] === undefined || body[name] === null ? undefined : textOf(body, name)
+/** As `textField`; undefined without the field. */
+export function maybeTextField(body: Body, name: string): string | undefined {
+  return body[name] === undefined || body[name] === null ? undefined : textField(body, name)
 }
 
 /** An integer of the request. @throws AppError invalid_request */
-export function integerOf(body: Body, name: string): number {
+export function integerField(body: Body, name: string): number {
   const value = body[name]
   if (!Number.isSafeInteger(value)) throw invalid(name)
   return value as number
 }
 
-/** As `integerOf`; undefined without the field. */
-export function maybeInteger(body: Body, name: string): number | undefined {
-  return body[name] === undefined || body[name] === null ? undefined : integerOf(body, name)
+/** As `integerField`; undefined without the field. */
+export function maybeIntegerField(body: Body, name: string): number | undefined {
+  return body[name] === undefined || body[name] === null ? undefined : integerField(body, name)
 }
 
 /** A list of objects. @throws AppError invalid_request */
-export function listOf(body: Body, name: string): Body[] {
+export function recordsField(body: Body, name: string): Body[] {
   const value = body[name]
   if (!Array.isArray(value) || !value.every(isRecord)) throw invalid(name)
   return value
 }
 
 /** A list of texts. @throws AppError invalid_request */
-export function textsOf(body: Body, name: string): string[] {
+export function textsField(body: Body, name: string): string[] {
   const value = body[name]
   if (!isTexts(value)) throw invalid(name)
   return value
 }
 
 /** The type tag of a value. @throws AppError invalid_request */
-export function typeOf(body: Body): 'json' | 'bytes' {
+export function typeTag(body: Body): 'json' | 'bytes' {
   const { type } = body
   if (type !== 'json' && type !== 'bytes') throw invalid('type')
   return type
@@ -57,17 +57,17 @@ export function typeOf(body: Body): 'json' | 'bytes' {
 export function assertItems(operation: unknown): void {
   if (!isRecord(operation)) throw invalid('operations')
   const { key, value, namespace, namespacePrefix, index, matchConditions } = operation
-  for (const name of ['limit', 'offset', 'maxDepth']) maybeInteger(operation, name)
+  for (const name of ['limit', 'offset', 'maxDepth']) maybeIntegerField(operation, name)
   if ('namespacePrefix' in operation) {
     if (!isTexts(namespacePrefix)) throw invalid('namespacePrefix')
-    maybeText(operation, 'query')
+    maybeTextField(operation, 'query')
     if (!isMissing(operation['filter']) && !isRecord(operation['filter'])) throw invalid('filter')
   } else if ('key' in operation) {
     if (typeof key !== 'string' || !isTexts(namespace)) throw invalid('key')
     if ('value' in operation && value !== null && !isRecord(value)) throw invalid('value')
     if (!isMissing(index) && index !== false && !isTexts(index)) throw invalid('index')
   } else if (!isMissing(matchConditions)) {
-    for (const condition of listOf(operation, 'matchConditions'))
+    for (const condition of recordsField(operation, 'matchConditions'))
       if (!isTexts(condition['path'])) throw invalid('matchConditions')
   }
 }
