@@ -298,8 +298,11 @@ describeCheckpoints('checkpoints', (engine, openCheckpointers) => {
     expect(await other.getTuple({ configurable: { thread_id } })).toBeUndefined()
     expect((await other.list({ configurable: { thread_id } }).next()).done).toBe(true)
     // Through the broker, a thread cannot be deleted at all.
-    const refused = await other.deleteThread(thread_id).catch((error: unknown) => error)
-    expect(refused ?? { code: 'forbidden' }).toMatchObject({ code: 'forbidden' })
+    const code = await other.deleteThread(thread_id).then(
+      () => undefined,
+      (error: { code: string }) => error.code,
+    )
+    expect([undefined, 'forbidden']).toContain(code)
     expect(await rows()).toHaveLength(2)
   })
 
