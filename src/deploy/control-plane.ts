@@ -201,7 +201,7 @@ function revisionCalls(
       const ended = await store.interrupt(id, revision_id)
       if (ended === undefined)
         throw new AppError('conflict', { message: `The revision has ended already: ${before.status}.` })
-      void worker.interrupted(revision_id)
+      void worker.interrupted(ended)
       return ended
     },
   }
@@ -315,7 +315,8 @@ async function erase(
   // At once, so that its path answers 404; a step that is just ending may still have opened a revision.
   const removed = hosting.remove(hostedOf(deployment))
   for (const { id: revision_id } of await store.revisions(id, RECENT)) {
-    if ((await store.interrupt(id, revision_id)) !== undefined) await worker.interrupted(revision_id)
+    const interrupted = await store.interrupt(id, revision_id)
+    if (interrupted !== undefined) await worker.interrupted(interrupted)
     await artifacts.discard(revision_id)
   }
   await removed

@@ -47,7 +47,12 @@ export interface ActivationOptions {
   log(line: string): void
   /** Receives each line that processes of the revision print, as long as they run, for the log of kind `server`. */
   printed?: ((from: 'stdout' | 'stderr', line: string) => void) | undefined
-  /** Ends the activation, which then rejects with an `AbortError`. Has no effect after the switch. */
+  /**
+   * Called when all checks have passed, before the switch. False: the revision is not wanted any more; its hosts are
+   * ended, and the activation rejects with an `AbortError`.
+   */
+  commit?: ((report: Omit<ActivationReport, 'draining_runs'>) => Promise<boolean>) | undefined
+  /** Ends the activation, which then rejects with an `AbortError`. Has no effect after `commit`. */
   signal: AbortSignal
 }
 

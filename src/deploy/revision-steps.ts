@@ -5,7 +5,7 @@ import { artifactName, type Artifacts } from './artifacts.ts'
 import { installDependencies, type InstallOptions } from './build/install-dependencies.ts'
 import { type DeploymentLog, printedLine } from './log-writer.ts'
 import { TYPE_LIMITS } from './deployment-type.ts'
-import type { ActivationReport, DeploymentHosting, HostedDeployment } from './hosting.ts'
+import type { ActivationOptions, ActivationReport, DeploymentHosting, HostedDeployment } from './hosting.ts'
 import type { Revision, StoredDeployment } from './model.ts'
 import { openSecrets } from './secrets/deployment-secrets.ts'
 import { deploymentEnvironment } from './secrets/environment.ts'
@@ -35,7 +35,11 @@ export interface RevisionStepsOptions {
 
 /** The steps, and the activation of a revision that was built before. */
 export interface RevisionWork extends RevisionSteps {
-  activate(deployment: StoredDeployment, revision: Revision, signal: AbortSignal): Promise<ActivationReport>
+  activate(
+    deployment: StoredDeployment,
+    revision: Revision,
+    options: Pick<ActivationOptions, 'signal' | 'commit'>,
+  ): Promise<ActivationReport>
 }
 
 const BUILD_MS = 15 * 60_000
@@ -49,7 +53,7 @@ export function hostedOf({ id, name, workspace_id, type }: StoredDeployment): Ho
 /** Unpacks, builds and activates revisions in the runtime `process`. */
 export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork {
   const { artifacts, log, hosting, sealer } = options
-  const activate: RevisionWork['activate'] = async (deployment, revision, signal) => {
+  const activate: RevisionWork['activate'] = async (deployment, revision, ends) => {
     const dir = artifactOf(artifacts, revision)
     const { env: ofFile } = await readDemands(dir, revision)
     const secrets = openSecrets(deployment, sealer)
@@ -69,7 +73,7 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
         {
           log: (message) => write('deploy', { level: 'INFO', message }),
           printed: (from, text) => write('server', printedLine(from, text)),
-          signal,
+          ...ends,
         },
       )
       .catch((error: unknown) => {
@@ -80,10 +84,14 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
     activate,
     create: (revision, { signal }) => create(options, revision, signal),
     build: (revision, { signal }) => build(options, revision, signal),
-    async deploy(revision, { signal }) {
+    async deploy(revision, { signal, finish }) {
       const deployment = await deploymentOf(options, revision)
-      const { graphs, started_ms, checked_ms } = await activate(deployment, revision, signal)
-      return { graphs, timings: { start: started_ms, check: checked_ms - started_ms } }
+      // The state is stored before the switch: otherwise an interruption in between would leave a revision serving that
+      // is INTERRUPTED in the database.
+      const commit: ActivationOptions['commit'] = ({ graphs, started_ms, checked_ms }) =>
+        finish({ graphs, timings: { start: started_ms, check: checked_ms - started_ms } })
+      await activate(deployment, revision, { signal, commit })
+      return undefined
     },
   }
 }

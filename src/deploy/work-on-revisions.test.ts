@@ -118,18 +118,77 @@ describe('the worker of revisions', () => {
     const first = await add(id)
     const worker = createWorker({
       build: ({ number }, { signal }) =>
-        number === 1 ? hanging(signal) : steps.build({} as Revision, { signal }),
+        number === 1 ? hanging(signal) : Promise.resolve({ artifact_sha256: 'made' }),
     })
     await worker.wake()
     await expect.poll(async () => (await read(first))?.status).toBe('BUILDING')
     const second = await add(id)
     await worker.wake()
     await expect.poll(async () => (await read(second))?.status).toBe('QUEUED')
-    await store.interrupt(id, first.id)
-    void worker.interrupted(first.id)
+    await worker.interrupted((await store.interrupt(id, first.id))!)
     await expect.poll(async () => (await read(second))?.status).toBe('DEPLOYED')
     expect((await read(first))?.status).toBe('INTERRUPTED')
+    expect(states).toContain('1 INTERRUPTED')
     await worker.stop()
+  })
+
+  it('P-6: a skipped revision is reported', async () => {
+    const { id } = await addDeployment()
+    const gate = Promise.withResolvers<object>()
+    const worker = createWorker({
+      build: ({ number }) => (number === 1 ? gate.promise : Promise.resolve({})),
+    })
+    const revisions: Revision[] = []
+    for (const status of ['BUILDING', 'QUEUED', 'QUEUED']) {
+      const revision = await add(id)
+      revisions.push(revision)
+      await worker.wake()
+      await expect.poll(async () => (await read(revision))?.status).toBe(status)
+    }
+    expect((await read(revisions[1]!))?.status).toBe('SKIPPED')
+    expect(states).toContain('2 SKIPPED')
+    gate.resolve({})
+    await expect.poll(async () => (await read(revisions[2]!))?.status).toBe('DEPLOYED')
+    await worker.stop()
+  })
+
+  it('P-34: a revision that was interrupted while it was checked has no effect', async () => {
+    const { id } = await addDeployment()
+    const revision = await add(id)
+    const checked = Promise.withResolvers<void>()
+    const effects: boolean[] = []
+    const worker = createWorker({
+      async deploy(_, { finish }) {
+        await checked.promise
+        effects.push(await finish({}))
+        return undefined
+      },
+    })
+    await worker.wake()
+    await expect.poll(async () => (await read(revision))?.status).toBe('DEPLOYING')
+    const interrupted = (await store.interrupt(id, revision.id))!
+    const ended = worker.interrupted(interrupted)
+    checked.resolve()
+    await ended
+    expect(effects).toEqual([false])
+    expect((await read(revision))?.status).toBe('INTERRUPTED')
+    expect(await store.active()).toEqual([])
+    await worker.stop()
+  })
+
+  it('P-34: the end of a step is stored before the step takes effect', async () => {
+    const revision = await add((await addDeployment()).id)
+    const stored: unknown[] = []
+    const worker = createWorker({
+      async deploy(_, { finish }) {
+        stored.push(await finish({ graphs: ['agent'] }), (await read(revision))?.status)
+        return undefined
+      },
+    })
+    await worker.wake()
+    await expect.poll(() => stored).toEqual([true, 'DEPLOYED'])
+    await worker.stop()
+    expect(states.filter((state) => state === '1 DEPLOYED')).toHaveLength(1)
   })
 
   it('what a stopped worker leaves is taken back by the next start and goes on', async () => {
@@ -139,8 +198,10 @@ describe('the worker of revisions', () => {
     await expect.poll(async () => (await read(revision))?.status).toBe('DEPLOYING')
     await worker.stop()
     expect(await read(revision)).toMatchObject({ status: 'DEPLOYING', error: null })
-    expect(await store.takeBack({ all: true })).toMatchObject([{ status: 'AWAITING_DEPLOY' }])
+    states = []
     const next = createWorker()
+    await next.takeBack({ all: true })
+    expect(states).toEqual(['1 AWAITING_DEPLOY'])
     await next.wake()
     await expect.poll(async () => (await read(revision))?.status).toBe('DEPLOYED')
     await next.stop()

@@ -7,10 +7,18 @@ import type { DeploymentStore, RevisionFindings } from './stores/deployment-stor
 export interface StepContext {
   /** Aborts when the revision was interrupted, its lease was lost, or the server stops. */
   signal: AbortSignal
+  /**
+   * Stores the end of the step before it takes effect. False: the revision was interrupted or its lease was lost, and the
+   * step must have no effect.
+   */
+  finish(findings: RevisionFindings): Promise<boolean>
 }
 
-/** One step of a revision: resolves with what it has found, or rejects with the reason why the revision fails. */
-export type RevisionStep = (revision: Revision, context: StepContext) => Promise<RevisionFindings>
+/**
+ * One step of a revision: resolves with what it has found, or with undefined if it has called `finish`, or rejects with
+ * the reason why the revision fails.
+ */
+export type RevisionStep = (revision: Revision, context: StepContext) => Promise<RevisionFindings | undefined>
 
 /** The steps, in their order. */
 export interface RevisionSteps {
@@ -38,8 +46,10 @@ export interface RevisionWorkerOptions {
 export interface RevisionWorker {
   /** Claims whatever can be worked on now; resolves when nothing more can. */
   wake(): Promise<void>
-  /** Ends the step of an interrupted revision; resolves when it has ended. */
-  interrupted(revision_id: string): Promise<void>
+  /** Ends the step of a revision that is INTERRUPTED now; resolves when it has ended. */
+  interrupted(revision: Revision): Promise<void>
+  /** Takes back revisions whose server has ended: with `all` those of every lease. */
+  takeBack(options: { all: boolean }): Promise<void>
   /** Ends all steps; their revisions are taken back by the next start. */
   stop(): Promise<void>
 }
@@ -54,11 +64,19 @@ export function createRevisionWorker(options: RevisionWorkerOptions): RevisionWo
   let isStopped = false
   let claiming: Promise<void> | undefined
 
+  /** A revision that has ended otherwise, such as a skipped one, needs its step no more. */
+  const noted = (revision: Revision): void => {
+    if (revision.status === 'SKIPPED') running.get(revision.id)?.abort.abort()
+    changed(revision)
+  }
+  const takeBack = async (which: { all: boolean }): Promise<void> => {
+    for (const revision of await store.takeBack(which)) changed(revision)
+  }
   const begin = (lease: RevisionLease): void => {
     const { id } = lease.revision
     const abort = new AbortController()
     changed(lease.revision)
-    const ended = carryOut(options, lease, abort)
+    const ended = carryOut({ ...options, changed: noted }, lease, abort)
       .catch((error: unknown) => logger.error({ err: error, revision_id: id }, 'a revision was not finished'))
       .finally(() => running.delete(id))
       // Another revision may have waited for this one.
@@ -66,7 +84,7 @@ export function createRevisionWorker(options: RevisionWorkerOptions): RevisionWo
     running.set(id, { abort, ended })
   }
   const claimAll = async (): Promise<void> => {
-    for (const revision of await store.takeBack({ all: false })) changed(revision)
+    await takeBack({ all: false })
     for (;;) {
       const lease = isStopped ? undefined : await store.claim({ lease_ms, builds })
       if (lease === undefined) return
@@ -83,10 +101,12 @@ export function createRevisionWorker(options: RevisionWorkerOptions): RevisionWo
   }
   return {
     wake,
-    async interrupted(revision_id) {
-      const step = running.get(revision_id)
+    takeBack,
+    async interrupted(revision) {
+      const step = running.get(revision.id)
       step?.abort.abort()
       await step?.ended
+      changed(revision)
     },
     async stop() {
       isStopped = true
@@ -114,20 +134,26 @@ async function carryOut(
   const advance = async (
     event: Parameters<typeof store.advance>[1],
     findings: RevisionFindings,
-  ): Promise<void> => {
+  ): Promise<boolean> => {
     const next = await store.advance(lease, event, {
       ...findings,
       timings: { ...findings.timings, ...took() },
     })
-    if (next !== undefined) changed(next)
+    if (next === undefined) return false
+    for (const one of [...next.skipped, next.revision]) changed(one)
+    return true
   }
+  const finish = (findings: RevisionFindings): Promise<boolean> =>
+    advance(step === 'create' ? 'accepted' : 'ok', findings)
   try {
-    const findings = await steps[step](revision, { signal: abort.signal }).catch(async (error: unknown) => {
-      // An aborted step is no failure: an interruption has already set the state, else the revision is taken back.
-      if (!abort.signal.aborted)
-        await advance(step === 'create' ? 'refused' : 'error', { error: reasonOf(error) })
-    })
-    if (findings !== undefined) await advance(step === 'create' ? 'accepted' : 'ok', findings)
+    const findings = await steps[step](revision, { signal: abort.signal, finish }).catch(
+      async (error: unknown) => {
+        // An aborted step is no failure: an interruption has already set the state, else the revision is taken back.
+        if (!abort.signal.aborted)
+          await advance(step === 'create' ? 'refused' : 'error', { error: reasonOf(error) })
+      },
+    )
+    if (findings !== undefined) await finish(findings)
   } finally {
     clearInterval(timer)
   }

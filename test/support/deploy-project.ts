@@ -15,7 +15,7 @@ export type ShownRevision = SchemaTypes['deployment-revision']
 type Server = Pick<WeirProcess, 'fetch' | 'json'>
 
 const TERMINAL = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED']
-const BUILD_MS = 60_000
+const BUILD_MS = 300_000
 
 /** A project in TypeScript whose one graph, `agent`, answers with `text` and the variable GREETING, and prints both. */
 export function greeter(text: string): Project {

@@ -24,6 +24,13 @@ export interface ListPart {
   offset: number
 }
 
+/** What a change of a state has changed. */
+export interface Advance {
+  revision: Revision
+  /** Older revisions that waited and are not needed any more. */
+  skipped: Revision[]
+}
+
 /** Deployments and revisions. Every method reads or writes in one transaction. */
 export interface DeploymentStore {
   /** @throws AppError deployment_name_taken */
@@ -76,7 +83,7 @@ export interface DeploymentStore {
     lease: RevisionLease,
     event: Extract<RevisionEvent, 'accepted' | 'refused' | 'ok' | 'error'>,
     findings: RevisionFindings,
-  ): Promise<Revision | undefined>
+  ): Promise<Advance | undefined>
   /** Undefined: it has ended already. */
   interrupt(deployment_id: string, id: string): Promise<Revision | undefined>
   /** Applies `server_died` to revisions whose lease has run out, or, with `all`, to all that are leased. */

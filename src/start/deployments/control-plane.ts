@@ -10,7 +10,7 @@ import { type ControlPlane, createControlPlane, type ServerDeployment } from '..
 import { createDeploymentLog, type DeploymentLog } from '../../deploy/log-writer.ts'
 import type { DeploymentHosting } from '../../deploy/hosting.ts'
 import type { Revision } from '../../deploy/model.ts'
-import { createRevisionSteps, hostedOf, type RevisionWork } from '../../deploy/revision-steps.ts'
+import { createRevisionSteps } from '../../deploy/revision-steps.ts'
 import { isTerminal } from '../../deploy/revision-states.ts'
 import { createRuntimes } from '../../deploy/runtimes.ts'
 import { openSecrets } from '../../deploy/secrets/deployment-secrets.ts'
@@ -18,7 +18,11 @@ import { createSealer, type Sealer } from '../../deploy/secrets/seal.ts'
 import type { UnpackedSource } from '../../deploy/source/unpack-source.ts'
 import { createUploads } from '../../deploy/source/uploads.ts'
 import type { DeploymentStore } from '../../deploy/stores/deployment-store.ts'
-import { createRevisionWorker, type RevisionWorker } from '../../deploy/work-on-revisions.ts'
+import {
+  createRevisionWorker,
+  type RevisionSteps,
+  type RevisionWorker,
+} from '../../deploy/work-on-revisions.ts'
 import type { DataDisk } from '../../ingest/store/data-disk.ts'
 import { recordChild } from '../../storage/child-processes.ts'
 import { keptValue } from '../../storage/files/kept-value.ts'
@@ -28,6 +32,7 @@ import { createUploadStore } from '../../storage/sql/deployments/upload-store.ts
 import type { Database } from '../../storage/sql/driver/database.ts'
 import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
 import type { SourceTask } from '../children/source-thread.ts'
+import { restoreDeployments } from './restore-deployments.ts'
 
 /** What the control plane is opened with. */
 export interface ControlPlaneParts {
@@ -52,7 +57,6 @@ const KEPT_LOG_BYTES = 64 << 20
 const US_PER_MS = 1000
 /** Revisions whose artifacts are kept (P-22). */
 const KEPT_ARTIFACTS = 5
-const RESTORED_AT_ONCE = 4
 
 /**
  * Opens the control plane: deployments that were active serve again, revisions that were worked on go on, and deletions
@@ -80,15 +84,17 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   })
   const worker = startRevisionWorker(parts, { store, artifacts, work, log })
   // With SQLite there is one server: what is leased was leased by a process that has ended.
-  await store.takeBack({ all: databaseUrl === undefined })
-  const restored = restore({ store, hosting, work, log, logger })
+  await worker.takeBack({ all: databaseUrl === undefined })
+  const ending = new AbortController()
+  stops.push(() => ending.abort())
+  const restored = restoreDeployments({ store, hosting, work, log, logger, signal: ending.signal })
   const wake = (): Promise<void> => restored.then(() => worker.wake())
   const trim = (): Promise<void> =>
     logs.trim({ before_us: (clock.now() - KEPT_LOG_MS) * US_PER_MS, max_bytes: KEPT_LOG_BYTES })
   keepAwake({ wake, trim }, parts)
   const controlPlane = createControlPlane({
     ...{ store, logs, uploads, artifacts, hosting, sealer, clock, own: parts.own },
-    worker: { wake, interrupted: (id) => worker.interrupted(id) },
+    worker: { wake, interrupted: (revision) => worker.interrupted(revision) },
     runtimes: createRuntimes(deploy.runtime, () => probeContainers(runs.environment)),
     plan: deploy.plan,
     assertRoom: () => disk.assertRoom(),
@@ -100,10 +106,17 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   return controlPlane
 }
 
+interface WorkerParts {
+  store: DeploymentStore
+  artifacts: Artifacts
+  work: RevisionSteps
+  log: DeploymentLog
+}
+
 /** Works on revisions, and removes what no revision needs any more when one has ended. */
 function startRevisionWorker(
   { config, logger, hosting, stops }: ControlPlaneParts,
-  { store, artifacts, work, log }: RestoreParts & { artifacts: Artifacts },
+  { store, artifacts, work, log }: WorkerParts,
 ): RevisionWorker {
   const tidy = async ({ id, deployment_id }: Revision): Promise<void> => {
     await artifacts.discard(id)
@@ -178,39 +191,6 @@ function keepAwake(
     clearInterval(look)
     clearInterval(sweeping)
   })
-}
-
-interface RestoreParts {
-  store: DeploymentStore
-  work: RevisionWork
-  log: DeploymentLog
-}
-
-/** Starts every active revision again, without a build (P-36); one that cannot start harms no other. */
-async function restore({
-  store,
-  hosting,
-  work,
-  log,
-  logger,
-}: RestoreParts & Pick<ControlPlaneParts, 'hosting' | 'logger'>): Promise<void> {
-  const never = new AbortController().signal
-  for (const deployment of await store.inactive())
-    hosting.announce(hostedOf(deployment), 'No revision of it has started.')
-  const active = await store.active()
-  for (const { deployment } of active) hosting.announce(hostedOf(deployment), 'It is being started.')
-  const lane = async (): Promise<void> => {
-    for (let next = active.shift(); next !== undefined; next = active.shift()) {
-      const { deployment, revision } = next
-      await work.activate(deployment, revision, never).catch((error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error)
-        hosting.announce(hostedOf(deployment), message)
-        log.write(deployment.id, { revision_id: revision.id, kind: 'deploy', level: 'ERROR', message })
-        logger.error({ err: error, deployment: deployment.name }, 'a deployment could not be started again')
-      })
-    }
-  }
-  await Promise.all(Array.from({ length: RESTORED_AT_ONCE }, lane))
 }
 
 function logChange(log: DeploymentLog, { id, deployment_id, number, status, error }: Revision): void {

@@ -118,7 +118,7 @@ async function activate(
   host: Host,
   at: Known,
   revision: HostedRevision,
-  { log, printed, signal }: ActivationOptions,
+  { log, printed, commit, signal }: ActivationOptions,
 ): Promise<ActivationReport> {
   const { stopping, times, logger } = host
   const shared = await host.shared()
@@ -132,6 +132,9 @@ async function activate(
     { log, printed, signal: ends },
     host.appOf,
   )
+  const { hosts, started_ms, checked_ms } = opened
+  const graphs = hosts.graphs().map(({ graph_id }) => graph_id)
+  await assertWanted(opened, commit?.({ graphs, started_ms, checked_ms }))
   const draining_runs = old === undefined ? 0 : working.worker.running(old.deployment)
   // Nothing waits in between: requests, runs and crons see the old revision or the new one.
   state.served.set(at.deployment.id, opened.deployment)
@@ -141,9 +144,19 @@ async function activate(
   if (old !== undefined) {
     drain({ ...host, shared }, at, old).catch((error: unknown) => logFailure(logger, error, at))
   }
-  const { hosts, started_ms, checked_ms } = opened
   at.running = (one) => working.worker.running(one.deployment)
-  return { graphs: hosts.graphs().map(({ graph_id }) => graph_id), started_ms, checked_ms, draining_runs }
+  return { graphs, started_ms, checked_ms, draining_runs }
+}
+
+/** Ends the hosts of a revision that is not wanted any more, or whose state could not be stored, and rejects. */
+async function assertWanted(opened: OpenRevision, committing: Promise<boolean> | undefined): Promise<void> {
+  try {
+    if ((await committing) === false)
+      throw new DOMException('The revision is not wanted any more.', 'AbortError')
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
 }
 
 /** Waits for the runs of a replaced revision, takes back what is left after the time limit, and ends its hosts. */

@@ -89,12 +89,16 @@ describeOnSql('deployments and revisions', (engine) => {
     expect(building.revision).toMatchObject({ status: 'BUILDING', builds: 1, graphs: ['agent'] })
     const findings = { artifact_sha256: 'made', timings: { build: 7 } }
     const built = await store.advance(building, 'ok', findings)
-    expect(built).toMatchObject({ status: 'AWAITING_DEPLOY', ...findings, timings: { source: 5, build: 7 } })
+    expect(built?.revision).toMatchObject({
+      status: 'AWAITING_DEPLOY',
+      ...findings,
+      timings: { source: 5, build: 7 },
+    })
     expect(await store.active()).toEqual([])
     const deployed = await store.advance(await claimed(), 'ok', {})
-    expect(deployed).toMatchObject({ status: 'DEPLOYED' })
+    expect(deployed).toMatchObject({ revision: { status: 'DEPLOYED' }, skipped: [] })
     const [active] = await store.active()
-    expect(active).toEqual({ deployment: await store.get('w', deployment.id), revision: deployed })
+    expect(active).toEqual({ deployment: await store.get('w', deployment.id), revision: deployed?.revision })
     expect(await store.claim(LIMITS)).toBeUndefined()
     await store.markDeleted('w', deployment.id)
     expect(await store.active()).toEqual([])

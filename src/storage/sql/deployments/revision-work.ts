@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts'
 import { newUuid } from '../../../base/ids.ts'
-import type { DeploymentStore, RevisionFindings } from '../../../deploy/stores/deployment-store.ts'
+import type { Advance, DeploymentStore, RevisionFindings } from '../../../deploy/stores/deployment-store.ts'
 import type { Revision, RevisionLease } from '../../../deploy/model.ts'
 import { nextState, type RevisionState, statesWith } from '../../../deploy/revision-states.ts'
 import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
@@ -85,7 +85,7 @@ async function advance(
   session: SqlSession,
   { revision: { id, deployment_id, number }, token }: RevisionLease,
   { event, findings, now }: { event: Step; findings: RevisionFindings; now: number },
-): Promise<Revision | undefined> {
+): Promise<Advance | undefined> {
   const [row] = await session.query<RevisionRow>(
     `SELECT ${REVISION} FROM revisions WHERE id = ? AND lease_token = ?`,
     [id, token],
@@ -99,16 +99,16 @@ async function advance(
   const facts = { behind_another: another !== undefined, has_artifact, builds: row.builds }
   const next = nextState(row.status, event, facts)
   if (next === undefined) return undefined
-  if (event === 'accepted') await skipOlder(session, { deployment_id, number }, now)
+  const skipped = event === 'accepted' ? await skipOlder(session, { deployment_id, number }, now) : []
   const timings = { ...toRevision(row).timings, ...findings.timings }
-  const changed = await setState(session, id, next, { findings: { ...findings, timings }, now })
+  const revision = await setState(session, id, next, { findings: { ...findings, timings }, now })
   if (next === 'DEPLOYED')
     await session.query('UPDATE deployments SET active_revision_id = ?, updated_at = ? WHERE id = ?', [
       id,
       now,
       deployment_id,
     ])
-  return changed
+  return { revision, skipped }
 }
 
 /** Older revisions that only wait need no work any more; those that are built or deployed go on. */
@@ -116,17 +116,18 @@ async function skipOlder(
   session: SqlSession,
   { deployment_id, number }: Pick<Revision, 'deployment_id' | 'number'>,
   now: number,
-): Promise<void> {
+): Promise<Revision[]> {
   const facts = { behind_another: false, has_artifact: false, builds: 0 }
   const waiting = statesWith('newer_came').filter(
     (state) => nextState(state, 'newer_came', facts) === 'SKIPPED',
   )
   const places = waiting.map(() => '?').join(', ')
-  await session.query(
+  const rows = await session.query<RevisionRow>(
     `UPDATE revisions SET status = 'SKIPPED', lease_token = NULL, lease_until = NULL, updated_at = ?
-     WHERE deployment_id = ? AND number < ? AND status IN (${places})`,
+     WHERE deployment_id = ? AND number < ? AND status IN (${places}) RETURNING ${REVISION}`,
     [now, deployment_id, number, ...waiting],
   )
+  return rows.map(toRevision)
 }
 
 async function setState(
