@@ -52,10 +52,12 @@ export async function showLogs(api: ApiClient, word: string, flags: LogFlags): P
   let offset = logs[0]?.id ?? '0'
   for (;;) {
     await delay(LOOK_MS)
-    const page = await read({ ...filter, order: 'asc', limit: PAGE, offset }).catch((error: unknown) => {
-      if (error instanceof Refusal && error.answered < 500) throw error
-      return undefined
-    })
+    const page = await read({ ...filter, ...start, order: 'asc', limit: PAGE, offset }).catch(
+      (error: unknown) => {
+        if (error instanceof Refusal && error.answered < 500) throw error
+        return undefined
+      },
+    )
     if (page === undefined) continue
     print(page.logs)
     offset = page.next_offset
