@@ -29,10 +29,10 @@ export interface Principal {
   session?: PrincipalSession
 }
 
-/** A browser session as requests know it. */
+/** The fields of a browser session that a request carries. */
 export interface PrincipalSession {
   id: string
-  /** When it ends if it is not used again, epoch milliseconds. */
+  /** When the session ends if it is not used again, epoch milliseconds. */
   expires_at: number
 }
 

@@ -24,9 +24,9 @@ class RawJson {
 let taking: { token: string; texts: string[] } | undefined
 
 /**
- * A large value as its JSON text. It may be stored, sent and put into other values; code that needs its content calls
- * `parsedJson`. It may only be at places that no other code reads: `input` and `command` of runs, values of items and
- * states.
+ * A large value as its JSON text. The value may be stored, sent and put into other values; code that needs its content
+ * calls `parsedJson`. Use it only for fields whose content our code does not inspect: `input` and `command` of runs,
+ * values of items and states.
  */
 export function rawJson(text: string): JsonValue {
   return new RawJson(text) as unknown as JsonValue

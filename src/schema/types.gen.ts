@@ -1165,7 +1165,7 @@ export interface Settings {
    */
   PUBLIC_URL?: string
   /**
-   * When a submitted run is acknowledged: `log` once it is on this machine's disk, `store` once ClickHouse has confirmed it (for machines that may vanish).
+   * When a submitted run is acknowledged: `log` once it is on this machine's disk, `store` once ClickHouse has confirmed it (for machines whose disk may be lost).
    */
   INGEST_ACK: 'log' | 'store'
   /**
@@ -1752,7 +1752,7 @@ export interface DeploymentRevision {
      */
     number: number
     /**
-     * It serves.
+     * True for the revision that handles requests now.
      */
     is_active: boolean
     source_sha256: string | null
@@ -2253,7 +2253,7 @@ export interface Info {
 export interface IngestAnswer {
   message: string
   /**
-   * Creates, updates and feedback records that were stored.
+   * Number of stored operations: run creates, run updates and feedback records.
    */
   accepted: number
   /**
@@ -4313,7 +4313,7 @@ export interface TraceRunRead {
   end_time?: string | null
   first_token_time?: string | null
   /**
-   * When the server first had it.
+   * When the server first received data of this run.
    */
   received_at?: string
   /**

@@ -71,7 +71,7 @@ export interface WeirServer {
   readonly movedPorts: readonly MovedPort[]
   /** True when no server has used this data directory before. */
   readonly isFirst: boolean
-  /** The identity of the first start, and the key if it is known. */
+  /** The organization and workspace that the first start created, and their API key if it is known. */
   readonly identity: Bootstrapped
   /**
    * Accepts no new connection, waits for running requests, stores acknowledged data as far as the store responds (the

@@ -1176,7 +1176,7 @@ export interface Operations {
 export interface IngestAnswer {
   message: string
   /**
-   * Creates, updates and feedback records that were stored.
+   * Number of stored operations: run creates, run updates and feedback records.
    */
   accepted: number
   /**
@@ -1226,7 +1226,7 @@ export interface TraceRunRead {
   end_time?: string | null
   first_token_time?: string | null
   /**
-   * When the server first had it.
+   * When the server first received data of this run.
    */
   received_at?: string
   /**
@@ -4593,7 +4593,7 @@ export interface DeploymentRevision {
      */
     number: number
     /**
-     * It serves.
+     * True for the revision that handles requests now.
      */
     is_active: boolean
     source_sha256: string | null

@@ -29,11 +29,11 @@ export interface HostJob {
   readonly events: GraphEvents
   /** True after the host ended for an unknown reason. The job then runs alone: if the host ends again, it is the cause. */
   readonly runsAlone: boolean
-  /** Reports how it ended; only the first call counts. */
+  /** Reports how the job ended; only the first call counts. */
   settle(end: GraphEnd): void
 }
 
-/** The jobs that were on a host when it died. */
+/** The jobs of a host when its process ended unexpectedly. */
 export interface HostDeath {
   /** Jobs that had begun. */
   begun: HostJob[]

@@ -49,7 +49,7 @@ async function draw() {
 draw().catch((error) => { page.textContent = 'The documentation cannot be shown: ' + error.message })
 `
 
-/** Colours and sizes of the web interface (ui/tokens.css) for Swagger UI, and contrasts that it lacks. */
+/** Colours and sizes of the web interface (ui/tokens.css) for Swagger UI, and corrections where its own contrast is too low. */
 export const DOCS_STYLE = `
 :root {
   color-scheme: light;

@@ -159,7 +159,7 @@ export function routeOn<D>() {
       params: definition.params ?? {},
       query: definition.query ?? {},
       ...(body !== undefined && { body }),
-      // Registration fills the context from this very definition, so its types hold.
+      // The context is built from this same definition, so the handler's argument types are correct.
       handle,
     }
   }

@@ -14,7 +14,7 @@ export type MediaKind = 'image' | 'file' | 'audio' | 'video'
 /** More issues than this about one side are of no use; the last one reports that there are more. */
 export const MAX_SIDE_ISSUES = 100
 
-/** Decision D-14. */
+/** The canonical role for each role name of a vendor. */
 const ROLES: ReadonlyMap<string, MessageRole> = new Map([
   ['system', 'system'],
   ['developer', 'system'],
@@ -26,7 +26,7 @@ const ROLES: ReadonlyMap<string, MessageRole> = new Map([
   ['model', 'assistant'],
   ['tool', 'tool'],
   ['function', 'tool'],
-  // smolagents'
+  // Roles that smolagents sends.
   ['tool-call', 'assistant'],
   ['tool-response', 'tool'],
 ])

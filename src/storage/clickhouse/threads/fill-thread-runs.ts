@@ -5,8 +5,8 @@ const NAME = 'thread_runs'
 const DAY = 86_400_000
 
 /**
- * Files the rows of earlier releases in `thread_runs`, the newest first, so that their threads are listed. Done once for
- * each store; an interrupted one starts again, and repeating changes nothing.
+ * Copies rows of earlier releases into `thread_runs`, the newest first, so that their threads are listed. The copy is done
+ * once for each store; if interrupted, the copy starts again, and repeating it changes nothing.
  */
 export async function fillThreadRuns(
   clickhouse: ClickHouse,
@@ -28,7 +28,7 @@ export async function fillThreadRuns(
   if (days.length > 0) logger.info({ days: days.length }, 'the threads of stored traces can be listed')
 }
 
-/** As the view of migration 0014 does for new rows; rows of before were written at the beginning of time. */
+/** Does what the view of migration 0014 does for new rows, for older rows; their `written_at` is the year 1970. */
 const fillSql = `INSERT INTO thread_runs (workspace_id, project_id, filed, root_time, thread, trace_id, run_id, sort_time,
     start_time, thread_id, is_deleted, version, written_at)
   WITH parent_run_id = toUUID('00000000-0000-0000-0000-000000000000') AS is_root

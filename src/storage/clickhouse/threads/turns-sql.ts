@@ -1,6 +1,6 @@
 const PROJECT = 'workspace_id = {workspace_id:UUID} AND project_id = {project:UUID}'
 
-/** Which traces are looked at. */
+/** Which traces the statement reads. */
 export interface TurnsScope {
   /** Condition on `root_time`, the time of a trace in lists; without it all traces of the project. */
   times?: string
@@ -12,9 +12,10 @@ export interface TurnsScope {
  * The traces of a project's threads: `thread`, `trace_id`, `run_id` (of the root), `root_time` and `written` (when the
  * trace became part of the thread). The statement has the parameters `workspace_id` and `project`.
  *
- * The thread is the one that the root names, else that of the earliest TraceRun that names one, as in
- * trace/derive/roll-up.ts. Of several versions of a TraceRun the newest counts, and of equal versions the one that is not
- * deleted: the other was left behind at an earlier time. Of several roots the one with the trace's id counts.
+ * The thread is the thread that the root names, or else the thread of the earliest TraceRun that names a thread, as in
+ * trace/derive/roll-up.ts. If a TraceRun has several versions, the newest counts. Of equal versions, the one that is not
+ * deleted counts: the deleted one is an old row, from before the root's time changed. If a trace has several roots, the
+ * root with the trace's id counts.
  */
 export function turnsSql({ times, named }: TurnsScope): string {
   const places = ` AND (root_time, trace_id) IN (${namedRootsSql} UNION ALL ${namedBelowSql})`
@@ -33,17 +34,18 @@ const OF_THREADS = `root_time = toDateTime64(0, 6, 'UTC') AND thread IN {threads
 const NAMED_ROOTS = `FROM thread_runs WHERE ${PROJECT} AND filed = 'root_by_thread' AND ${OF_THREADS}`
 const NAMED_BELOW = `FROM thread_runs WHERE ${PROJECT} AND filed = 'below_by_thread' AND ${OF_THREADS}`
 
-/** Where roots are that name one of the threads. */
+/** The times and traces of roots that name one of the threads. */
 const namedRootsSql = `SELECT sort_time, trace_id ${NAMED_ROOTS}`
 
-/** Where the TraceRuns of traces are in which only others than the root name one of the threads. */
+/** The times and traces of TraceRuns whose trace has one of the threads named below its root, not by its root. */
 const namedBelowSql = `SELECT sort_time, trace_id FROM trace_runs
   WHERE workspace_id = {workspace_id:UUID}
     AND trace_id IN (SELECT trace_id ${NAMED_BELOW} AND trace_id NOT IN (SELECT trace_id ${NAMED_ROOTS}))`
 
 /**
- * Ids of traces that may be in one of the threads and start at parameter `threads_from` or later: a TraceRun below a root
- * starts at most a day before it. Besides the parameters of turnsSql.
+ * Ids of traces that may be in one of the threads and start at parameter `threads_from` or later. A TraceRun below a root
+ * is assumed to start at most one day before its root. Needs the parameters `threads`, `threads_from`, `threads_to` and
+ * `below_from` in addition to those of turnsSql.
  */
 export const CANDIDATES = `SELECT DISTINCT trace_id FROM thread_runs
   WHERE ${PROJECT} AND filed IN ('root_by_thread', 'below_by_thread') AND ${OF_THREADS}

@@ -82,21 +82,21 @@ function doublesSql(scope: string): string {
   return [answersSql(scope), belowRequestsSql(scope), unansweredSql(scope)].join(' UNION ALL ')
 }
 
-/** What the rows of a scope may have that makes sums more than sums; mostly they have neither. */
+/** Properties of rows for which usage cannot simply be added up; most rows have none. */
 export interface UsageShape {
-  /** Several TraceRuns may show one call. */
+  /** True if several TraceRuns may record the same model call. */
   doubles: boolean
-  /** TraceRuns with usage may have descendants with usage. */
+  /** True if TraceRuns with usage may have descendants with usage. */
   nested: boolean
 }
 
-/** Of rows whose usage is only added up. */
+/** The shape of rows whose usage is only added up. */
 export const PLAIN_SHAPE: UsageShape = { doubles: false, nested: false }
 
-/** Of any rows. */
+/** The shape of rows of which nothing is known. */
 const ANY_SHAPE: UsageShape = { doubles: true, nested: true }
 
-/** Looks whether the rows of `scope` may have doubles and nested usage; sums are much cheaper where they have none. */
+/** Checks whether the rows of `scope` may have doubles and nested usage; sums are much cheaper without them. */
 export async function usageShape(
   clickhouse: ClickHouse,
   scope: string,
@@ -109,7 +109,10 @@ export async function usageShape(
   return { doubles, nested }
 }
 
-/** True if several TraceRuns among the rows of `scope` may show one call. What needs no groups is looked at first. */
+/**
+ * True if several TraceRuns among the rows of `scope` may record the same model call. The cheap query, without GROUP BY,
+ * runs first.
+ */
 export async function hasDoubles(
   clickhouse: ClickHouse,
   scope: string,

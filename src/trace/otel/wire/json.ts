@@ -94,7 +94,7 @@ function field(object: JsonObject, name: string, protoName: string): JsonValue |
   return object[name] ?? object[protoName]
 }
 
-/** A list of messages; absent and null are an empty one. */
+/** A list of protobuf messages; a missing or null field is read as an empty list. */
 function objects(object: JsonObject, [name, protoName]: FieldName): JsonObject[] {
   const list = field(object, name, protoName) ?? []
   if (!Array.isArray(list) || !list.every(isObject)) throw invalid(`${name} is not a list of objects`)
