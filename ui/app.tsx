@@ -130,7 +130,7 @@ function NoPage({ path }: { path: string }) {
   )
 }
 
-/** Says that the page shows old data because the server cannot answer now. */
+/** Shows the message that the page has old data because the server cannot answer now. */
 function OldData() {
   const { isOld, readAgain } = useOldData()
   if (!isOld) return null

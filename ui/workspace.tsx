@@ -55,7 +55,7 @@ function ownedBy(path: string): Owned | undefined {
   return project === undefined || project === null ? undefined : { kind: 'project', id: project }
 }
 
-/** Says that the trace or project of the address is in another workspace, and opens it there. */
+/** Shows that the trace or project of the address is in another workspace, and offers to open it there. */
 export function Elsewhere({ path }: { path: string }) {
   const owned = ownedBy(path)
   const { data: owner } = useOwner(owned)

@@ -75,7 +75,7 @@ function newWaiting(): Waiting {
   return { lines: [], stored: undefined, second: 0, printed: 0, dropped: 0 }
 }
 
-/** False for a line that is dropped. When there is room again, a line says how many were. */
+/** False for a line that is dropped. When there is room again, a line reports how many were dropped. */
 function mayStay(waiting: Waiting, line: NewLogLine, second: number): boolean {
   if (second !== waiting.second) Object.assign(waiting, { second, printed: 0 })
   const isPrinted = line.kind === 'server'

@@ -1,4 +1,4 @@
-/** The states of a revision (P-5). Clients know these words. */
+/** The states of a revision. These words are part of the API. */
 export const REVISION_STATES = [
   'CREATING',
   'QUEUED',
@@ -44,7 +44,7 @@ export interface RevisionFacts {
 
 type Next = RevisionState | ((facts: RevisionFacts) => RevisionState)
 
-/** If the server has died during this many builds of a revision, the revision fails: the build may be the cause. */
+/** If the server has ended unexpectedly during this many builds of a revision, the revision fails: the build may be the cause. */
 const MAX_BUILDS = 2
 
 const afterAcceptance = ({ has_artifact, behind_another }: RevisionFacts): RevisionState => {

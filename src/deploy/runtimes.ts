@@ -27,7 +27,7 @@ export interface Runtimes {
   report(): Promise<RuntimeReport[]>
 }
 
-/** The runtimes, of which `name` is used; `probeContainer` looks for docker and podman. */
+/** The runtimes; `name` selects one of them, and `probeContainer` looks for docker and podman. */
 export function createRuntimes(
   name: 'process' | 'container',
   probeContainer: () => Promise<Probe>,

@@ -131,7 +131,7 @@ interface KeySource {
   forget(isGone: (known: KnownKey) => boolean): void
 }
 
-/** Looks a key up by its hash, and records its use. @throws AppError unauthorized */
+/** Finds a key by its hash, and records that the key was used. @throws AppError unauthorized */
 async function findKey(store: Keys, key_hash: string, now: number): Promise<KnownKey> {
   const found = await store.findKey(key_hash)
   if (found === undefined || !sameHash(found.key_hash, key_hash)) throw unknownKey()
@@ -140,7 +140,7 @@ async function findKey(store: Keys, key_hash: string, now: number): Promise<Know
   return toKnownKey(found.grant)
 }
 
-/** Looks a session up by the hash of its secret, and records its use. @throws AppError unauthorized */
+/** Finds a session by the hash of its secret, and records that the session was used. @throws AppError unauthorized */
 async function findSession(store: Sessions, secret_hash: string, now: number): Promise<KnownKey> {
   const found = await store.find(secret_hash, now)
   if (found === undefined) throw unknownSession()

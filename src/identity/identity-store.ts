@@ -1,7 +1,7 @@
 import type { Role } from './permissions.ts'
 import type { KeyGrant } from './principal.ts'
 
-/** Owns workspaces and keys, and pays for them. */
+/** An organization: workspaces and keys belong to it. */
 export interface Organization {
   id: string
   display_name: string
@@ -74,7 +74,7 @@ export interface Actor {
   at: number
 }
 
-/** A page of the audit: entries that satisfy all that is said. */
+/** Selects a page of the audit: the entries that satisfy all given conditions. */
 export interface AuditQuery {
   limit: number
   /** Only entries older than the one with this id. */

@@ -21,13 +21,13 @@ export function covers(caller: Caller, { permissions, workspace_ids }: Reach): b
   return workspace_ids.every((id) => caller.workspace_ids.includes(id))
 }
 
-/** True when the caller may know of something with these workspaces: one of them is the caller's. */
+/** True if something with these workspaces is visible to the caller: one of them is the caller's. */
 export function reachesAnyOf(caller: Caller, workspace_ids: readonly string[] | null): boolean {
   if (caller.all_workspaces || workspace_ids === null) return true
   return workspace_ids.some((id) => caller.workspace_ids.includes(id))
 }
 
-/** Those of the workspaces that the caller may know of; null, which means all, is returned unchanged. */
+/** The workspaces of the list that are visible to the caller; null, which means all, is returned unchanged. */
 export function seenOf(caller: Caller, workspace_ids: readonly string[] | null): string[] | null {
   if (workspace_ids === null) return null
   return caller.all_workspaces

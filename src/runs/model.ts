@@ -22,7 +22,7 @@ export interface Caller {
   user?: AccessUser
 }
 
-/** The six statuses that clients know (run-api 1.13 row 6). A run that is cancelled by rollback is deleted. */
+/** The six statuses that clients recognize. A run that is cancelled by rollback is deleted. */
 export const RUN_STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 

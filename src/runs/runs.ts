@@ -70,7 +70,7 @@ export interface CancelOptions {
   action: CancelAction
   /** Resolve when the run has ended, instead of when it has been notified. */
   wait: boolean
-  /** For an unknown run: remember the cancel for 60 s and end the run when it is created (D-47). */
+  /** For an unknown run: keep the cancel for 60 s and end the run if it is created in that time (D-47). */
   early: boolean
 }
 

@@ -12,7 +12,7 @@ function childOf(value: unknown, key: string): unknown {
 
 /**
  * A JSON Pointer (RFC 6901) into `value`, written the way issues show it: `/messages/0/role` is
- * `messages[0].role`. `last` is one more key below it. The value tells array indexes from numeric keys.
+ * `messages[0].role`. `last` is one more key below it. The value distinguishes array indexes from numeric keys.
  */
 export function issuePath(value: unknown, pointer: string, last?: string): string {
   let path = ''

@@ -21,7 +21,7 @@ const DEATH_MS = 5_000
 
 /**
  * Records in DATA_DIR that a child process belongs to this process (decision D-4), so that the next start can end it if
- * this process dies without doing so. Returns the function that removes the record.
+ * this process ends without doing so. Returns the function that removes the record.
  */
 export async function recordChild(dataDir: string, name: string, pid: number): Promise<() => Promise<void>> {
   const started = await startTime(pid)
@@ -37,8 +37,8 @@ export async function recordChild(dataDir: string, name: string, pid: number): P
 }
 
 /**
- * Ends the children that a dead server left behind in this DATA_DIR and waits until they are gone. Children
- * of a server that still lives are left alone. Returns how many were ended.
+ * Ends the children that a server which has ended left in this DATA_DIR and waits until they are gone. Children
+ * of a server that is still running are not touched. Returns how many were ended.
  */
 export async function endLeftovers(dataDir: string, logger: Logger): Promise<number> {
   const folder = join(dataDir, FOLDER)

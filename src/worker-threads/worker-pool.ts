@@ -21,7 +21,7 @@ export interface WorkerTask {
 export interface WorkerPool {
   /**
    * Runs the task on the least busy thread; resolves with the handler's value. @throws AppError the handler's own;
-   * `internal` for any other error of the handler; `worker_failed` when the thread died during the task,
+   * `internal` for any other error of the handler; `worker_failed` when the thread ended during the task,
    * `worker_timeout` when it took too long, `shutting_down` after close; the signal's reason on abort (a task that a
    * thread has already taken still runs to its end)
    */
@@ -72,7 +72,7 @@ interface Thread {
   timer: NodeJS.Timeout | undefined
 }
 
-/** A lane whose threads start on first use, and again after one dies. */
+/** A lane whose threads start on first use; a thread that ends unexpectedly is replaced. */
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   return new ThreadLane(options)
 }

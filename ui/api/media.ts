@@ -1,4 +1,4 @@
-/** A file inside a run that is read on its own. */
+/** A file inside a run that is read with a separate request. */
 export interface MediaLink {
   $media: string
   /** In bytes. */

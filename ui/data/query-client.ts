@@ -9,7 +9,7 @@ function mayRetry(failures: number, error: Error): boolean {
   return failures < MAX_TRIES && (error.status === 503 || error.status === 429)
 }
 
-/** The cache of all reads; after 429 and 503 it retries when Retry-After says so. */
+/** The cache of all reads; after 429 and 503 a read is retried after the time in Retry-After. */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {

@@ -15,7 +15,7 @@ export interface RunQuery {
   since: string
   /** ISO time before which runs started; '' for all. */
   until: string
-  /** Undefined: newest first, and live. */
+  /** Undefined: newest first, with live updates. */
   sort?: ListOrder | undefined
 }
 

@@ -41,7 +41,7 @@ export async function open(args: string[]): Promise<number> {
 /** The program that opens a link in the user's browser, with its arguments. */
 export function browserCommand(platform: NodeJS.Platform, url: string): [program: string, args: string[]] {
   if (platform === 'darwin') return ['open', [url]]
-  // Without a title, `start` takes a quoted address for one.
+  // Without a title, `start` reads a quoted address as the title.
   if (platform === 'win32') return ['cmd', ['/c', 'start', '""', url]]
   return ['xdg-open', [url]]
 }

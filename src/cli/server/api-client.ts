@@ -60,7 +60,7 @@ export function isGone(error: unknown): boolean {
 }
 
 const TIMEOUT_MS = 60_000
-/** Error codes of OpenSSL: the other side does not use TLS; Node does not trust its certificate. */
+/** Error codes of OpenSSL: the server does not use TLS, or Node does not trust its certificate. */
 const NO_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/
 const IS_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/
 

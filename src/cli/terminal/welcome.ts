@@ -9,7 +9,7 @@ export type Started = Pick<
   'url' | 'deploymentUrl' | 'otlpGrpcUrl' | 'movedPorts' | 'isFirst' | 'identity'
 >
 
-/** What a welcome text says besides the server's addresses. */
+/** Contents of a welcome text in addition to the server's addresses. */
 export interface WelcomeExtras {
   /** Link to the web interface (`appLink`). */
   link: string

@@ -14,7 +14,7 @@ export interface GraphLogLine {
 
 type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace'
 
-/** Key of the global in which the SDK looks for the server's logger. */
+/** Key of the global from which the SDK reads the server's logger. */
 const PLACE = Symbol.for('langgraph.api.sdk-logger')
 
 /** Weir's log level for each level of the SDK. */

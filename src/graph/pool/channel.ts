@@ -12,11 +12,11 @@ export interface Frame<Head> {
 export interface Channel<Out> {
   /** Sends in order. Texts are UTF-8; after the end nothing is sent. */
   send(head: Out, parts?: readonly (string | Uint8Array)[]): void
-  /** Bytes that wait for the other side to read. */
+  /** Bytes that the process at the other end has not read yet. */
   readonly waiting: number
 }
 
-/** A frame larger than this is a fault of the other side. */
+/** A frame larger than this is a fault of the process that sent it. */
 const MAX_FRAME = 1 << 30
 
 /**

@@ -27,7 +27,7 @@ export interface GraphHostOptions extends ChildOptions {
   entry?: string
   /** Default: the Node that runs this process. */
   nodePath?: string
-  /** Resident memory after which a host is ended, where the system tells it (Linux). Default: no bound. */
+  /** Resident memory after which a host is ended, where the system reports it (Linux). Default: no bound. */
   maxBytes?: number
   /** Maximum number of hosts, including blocked ones. Default 8. */
   maxHosts?: number

@@ -84,7 +84,7 @@ interface Blame {
 
 /** A host that does not answer an offer for this long is skipped: its event loop is blocked. */
 const OFFER_MS = 100
-/** How long a host may take to exit by itself. */
+/** How long a host may take to exit before it is killed. */
 const STOP_MS = 2_000
 
 /** The server's side of one graph host, from the start of its process to its end. */
@@ -166,7 +166,7 @@ export class HostLink {
     return true
   }
 
-  /** @throws AppError the host's refusal; host_unavailable when it dies */
+  /** @throws AppError the host's refusal; host_unavailable when its process ends unexpectedly */
   call(tenant: Tenant, call: HostCall): Promise<GraphAnswer> {
     this.#owe()
     const id = this.#nextCall++
@@ -182,7 +182,7 @@ export class HostLink {
     return this.#superseded
   }
 
-  /** Retires it because other hosts have newer code: its end says nothing about the graphs. */
+  /** Retires the host because other hosts have newer code; its end is no sign of a fault in the graphs. */
   supersede(): void {
     this.#superseded = true
     this.retire()

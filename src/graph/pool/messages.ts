@@ -31,7 +31,7 @@ export type ToHost =
   | { type: 'call'; id: number; tenant: Tenant; call: HostCall }
   | { type: 'stop' }
 
-/** Calls of a host: those of the port, and the state that a run left when its host died. */
+/** Calls of a host: those of the port, and the state that a run left when its host ended unexpectedly. */
 export type HostCall =
   | GraphCall
   | { name: 'end_state'; graph_id: string; config: JsonObject; made_with: JsonObject }

@@ -67,7 +67,7 @@ class HostPool implements GraphHosts {
   readonly #options: GraphHostOptions
   readonly #homes = new Map<number, HostLink>()
   readonly #waiting: HostJob[] = []
-  /** Runs whose host died, where the run that caused it is unknown. */
+  /** Runs whose host ended unexpectedly, where the run that caused the end is unknown. */
   readonly #suspects = new Set<string>()
   readonly #readiness: Readiness
   #file: DeploymentFile
@@ -255,7 +255,7 @@ class HostPool implements GraphHosts {
     job.settle({ kind: 'lost', culprit: isCulprit, error, message, state })
   }
 
-  /** The last state of a run whose host died. */
+  /** The last state of a run whose host ended unexpectedly. */
   async #endState({ job }: HostJob): Promise<GraphState | undefined> {
     const { graph_id, thread_id, kwargs } = job.run
     const about = { config: { configurable: { thread_id, checkpoint_ns: '' } }, made_with: kwargs.config }

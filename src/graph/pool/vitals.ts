@@ -29,7 +29,7 @@ const BEAT_MS = 250
 /** A host that is idle for this long releases the memory of its work. */
 const REST_MS = 10_000
 
-/** Signals that a host is alive while it has jobs; an idle host has only the timer that releases memory. */
+/** Sends the host's heartbeat while it has jobs; an idle host has only the timer that releases memory. */
 export interface Heart {
   begin(): void
   end(): void
@@ -83,7 +83,7 @@ export function watchProcess(
     try {
       writeSync(CHANNEL_FD, encodeFrame({ type: 'culprit', id, message }))
     } catch {
-      // The server notices the exit in any case.
+      // The server detects the exit without this message too.
     }
   })
   process.on('uncaughtException', (error) => {

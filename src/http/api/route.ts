@@ -76,7 +76,7 @@ export interface RouteHead {
   hot: boolean
   /** Pages of any site may call it and read its response. */
   any_origin: boolean
-  /** Clients may keep its answer, and are told with 304 that it has not changed. */
+  /** Clients may keep the route's answer; status 304 reports that the answer has not changed. */
   revalidates: boolean
 }
 

@@ -4,7 +4,7 @@ import { isObject } from '../../schema/json.ts'
 import type { Exchange, Headers } from './exchange.ts'
 import { sendBytes } from './exchange.ts'
 
-/** One fault of a request in FastAPI's shape, which LangSmith's clients know. */
+/** One fault of a request in FastAPI's shape, which LangSmith's clients read. */
 export interface RequestFault {
   /** The place: `body`, `query`, `path` or `header`, then keys and indexes. */
   loc: (string | number)[]

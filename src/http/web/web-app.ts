@@ -97,7 +97,7 @@ function fileOf(path: string): { name: string; cache: string } {
   return { name: 'index.html', cache: 'no-cache' }
 }
 
-/** Serves the interface from `folder`, and before it is built a page that says so. */
+/** Serves the interface from `folder`; if the interface has not been built, serves a page with that message. */
 export function createWebApp({ folder, errorFile }: WebAppOptions): WebApp {
   const sendWaiting = async (exchange: Exchange): Promise<void> => {
     const error = await readIfThere(errorFile)

@@ -44,7 +44,7 @@ export interface DeletedIds {
 export interface DeletionStore extends DeletedIds {
   /** Refuses the ids until `expires_at`, from now on in this process, within a second in others. */
   refuse(workspace_id: string, ids: readonly string[], expires_at: number): Promise<void>
-  /** Forgets what has expired at `now`: ids, and jobs that ended a week ago. */
+  /** Deletes the records that have expired at `now`: ids, and jobs that ended a week ago. */
   forget(now: number): Promise<void>
 
   /** @throws AppError conflict when too many wait */

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts'
 import type { DeletionStore } from './deletion-store.ts'
 import type { TraceDeletion } from './trace-deletion.ts'
 
-/** Deletes the TraceRuns that their projects have kept for as long as their retention says. */
+/** Deletes the TraceRuns that are older than the retention of their project. */
 export interface Retention {
   /** Deletes what has expired, at most once an hour. Never throws. */
   sweepWhenDue(signal: AbortSignal): Promise<void>

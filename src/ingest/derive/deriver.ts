@@ -225,7 +225,7 @@ class DeriveWork {
 
 type Lineages = (workspace_id: string, run_id: string) => ParentLineage | undefined
 
-/** Finds the lineage of a TraceRun in the batch, and remembers it. Undefined in a cycle, and beyond MAX_DEPTH. */
+/** Finds the lineage of a TraceRun in the batch, and caches it. Undefined in a cycle, and beyond MAX_DEPTH. */
 function createLineages(batch: DeriveBatch): Lineages {
   const known = new Map<string, ParentLineage | undefined>()
   const lineageOf = (workspace_id: string, run_id: string, depth = 0): ParentLineage | undefined => {

@@ -16,7 +16,7 @@ export interface LiveListener {
 
 /** Changes of TraceRuns, as soon as they can be read. */
 export interface LiveFeed {
-  /** Tells the listeners of this server, and other servers. */
+  /** Notifies the listeners of this server, and other servers. */
   publish(changes: RunChanges): void
   /** The returned function ends the subscription. */
   listen(workspace_id: string, listener: LiveListener): () => void

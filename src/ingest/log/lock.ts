@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { folderId } from '../../base/files/folder-id.ts'
 import { AppError } from '../../base/errors.ts'
 
-/** Taking over a lock takes milliseconds; an older guard belongs to a process that died during that. */
+/** Taking over a lock takes milliseconds; an older guard belongs to a process that ended while it took over the lock. */
 const ABANDONED_GUARD_MS = 10_000
 
 /** The holder of a directory; `started` distinguishes a process from a later one with the same pid, null if unknown. */
@@ -21,7 +21,7 @@ export interface DirectoryLock {
 }
 
 /**
- * Locks the directory for this process. The lock of a dead process is taken over. It cannot detect processes of other
+ * Locks the directory for this process. The lock of a process that has ended is taken over. It cannot detect processes of other
  * containers or machines: a data directory must belong to one of them only. @throws AppError `log_unusable` when a
  * running process holds it
  */
@@ -41,7 +41,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
-/** Removes the lock if its owner is dead; only the holder of the guard may do so, so a fresh lock is never removed. */
+/** Removes the lock if its process has ended; only the holder of the guard may do so, so a fresh lock is never removed. */
 async function removeStale(path: string, directory: string): Promise<void> {
   await refuseIfAlive(path, directory)
   const guard = `${path}.takeover`

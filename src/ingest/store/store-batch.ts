@@ -20,7 +20,7 @@ export const RECORD = { fragments: 1, feedback: 2 } as const
 export interface StoreBatchDeps extends BatchDeriverDeps {
   store: TraceStore
   usage: UsageRecorder
-  /** Told of what can be read now. */
+  /** Notified of the TraceRuns that can be read now. */
   live?: Pick<LiveFeed, 'publish'>
 }
 

@@ -99,7 +99,7 @@ export interface FeedbackPlace {
 
 /**
  * Stores fragments and derived rows. Rows are RowBinary in the column order given at creation. Writing the same rows
- * twice changes nothing that a reader sees. Failures are AppErrors: `store_unavailable` when trying again can help.
+ * twice does not change what a reader reads. Failures are AppErrors: `store_unavailable` when trying again can help.
  */
 export interface TraceStore {
   /** Resolves only when the rows are durable. */

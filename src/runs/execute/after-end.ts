@@ -32,7 +32,7 @@ export interface QuietEnd {
 export interface RunEndings {
   /** For a run that this process executed. */
   executed(deployment: Deployment, claim: Claim, end: JobEnd, status: QuietEnd['status']): Promise<void>
-  /** For a run that was cancelled while it waited, or recovered from a process that died. */
+  /** For a run that was cancelled while it waited, or recovered after its process ended unexpectedly. */
   quiet(tenant: Tenant, end: QuietEnd): Promise<void>
 }
 

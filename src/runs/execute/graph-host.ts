@@ -72,10 +72,10 @@ export type GraphEnd =
       state: GraphState | undefined
     } & FailurePlace)
   | { kind: 'cancelled'; state: GraphState | undefined }
-  /** The host died or stopped answering. `culprit` when this job blocked it: it must not be tried again. */
+  /** The host ended or stopped answering. `culprit`: this job blocked the host and must not be tried again. */
   | { kind: 'lost'; culprit: boolean; error: LostError; message: string; state: GraphState | undefined }
 
-/** `error` of a run whose host died: `OutOfMemory` if its heap or its memory was full (P-24). */
+/** `error` of a run whose host ended unexpectedly: `OutOfMemory` if the host's heap or memory was full. */
 export type LostError = 'HostLost' | 'OutOfMemory'
 
 /** The answer to a call. All texts are JSON. */

@@ -44,7 +44,7 @@ export interface JobEnd {
   values_json: string | null
   /** The run as it ended; undefined when it was rolled back, is tried again or its lease was lost. */
   run: Run | undefined
-  /** The thread's stored state is outdated, because the run's host died before it could report the last checkpoint. */
+  /** The thread's stored state is outdated, because the run's host ended before it could report the last checkpoint. */
   stateUnknown: boolean
 }
 

@@ -6,7 +6,7 @@ import type { RunStore } from '../run-store.ts'
 import { stateTextEvent } from '../streams/state-event.ts'
 
 /**
- * Updates a thread's stored state from its last checkpoint, after its worker or host died during a run, and notifies
+ * Updates a thread's stored state from its last checkpoint, after its worker or host ended during a run, and notifies
  * clients that stream its states. If the thread has had another run meanwhile, the store ignores the update, and that
  * run reports its own state.
  */

@@ -45,7 +45,7 @@ export interface Worker {
   /** Admits runs on new threads, all or none, and claims them when slots are free. */
   admitAll(tenant: Tenant, admissions: readonly Omit<RunAdmission, 'claim'>[]): Promise<AllAdmitted>
   cancel(tenant: Tenant, selector: CancelSelector, action: CancelAction): Promise<CancelResult[]>
-  /** Looks for runs to claim, after a deployment was added. */
+  /** Searches for runs to claim, after a deployment was added. */
   look(): void
   /** Number of runs that this process executes for this revision of a deployment. */
   running(deployment: Deployment): number

@@ -13,7 +13,7 @@ export interface WebhookDue extends Tenant {
   due_at: number
 }
 
-/** The process that takes webhooks, and for how long. */
+/** The process that claims webhooks, and the duration of the claim. */
 export interface WebhookLease {
   /** Id of the instance, the same after restarts. */
   owner: string

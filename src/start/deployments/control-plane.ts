@@ -178,7 +178,7 @@ function startUnpacking({
     pool.run<UnpackedSource>({ name: 'unpack', input: { file, dir } satisfies SourceTask }, signal)
 }
 
-/** Looks for revisions to work on at intervals as well, in case a claim failed. */
+/** Searches for revisions to work on at intervals as well, in case a claim failed. */
 function keepAwake(
   { wake, trim }: { wake(): Promise<void>; trim(): Promise<void> },
   { logger, stops }: Pick<ControlPlaneParts, 'logger' | 'stops'>,

@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts'
 const STREAM_BEGIN = Buffer.from([0xff, 6, 0, 0, ...Buffer.from('sNaPpY')])
 const COMPRESSED = 0
 const PLAIN = 1
-/** Chunk types from here on may be skipped; a reader must know those below. */
+/** Chunk types from here on may be skipped; a reader must support the types below it. */
 const SKIPPABLE = 0x80
 const CHUNK_HEAD_BYTES = 4
 const CRC_BYTES = 4

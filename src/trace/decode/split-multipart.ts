@@ -23,7 +23,7 @@ interface PartHeaders {
 
 /** Header blocks longer than this are not read. */
 const MAX_HEADER_BYTES = 65_536
-/** A header block longer than this is checked: it may have swallowed the next parts. */
+/** A header block longer than this is checked: it may contain the next parts. */
 const USUAL_HEADER_BYTES = 2048
 const BLANK_LINE = Buffer.from('\r\n\r\n')
 const NO_HEADERS: PartHeaders = { name: undefined, content_type: '', content_encoding: '', length: -1 }

@@ -35,7 +35,7 @@ export type Filter =
   | { kind: 'search'; fields: SearchField[]; text: string }
   | { kind: 'listed'; list: 'tags' | 'issues'; values: string[] }
 
-/** What a search looks into: `metadata` is all of it, `inputs`, `outputs` and `error` are the whole payloads. */
+/** What a search reads: `metadata` is all metadata, `inputs`, `outputs` and `error` are the whole payloads. */
 export type SearchField = FilterField | 'metadata'
 
 /** Lists of a TraceRun whose entries have a key and a value. */

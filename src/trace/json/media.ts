@@ -2,7 +2,7 @@ import { joinPieces, type Piece } from './trace-run.ts'
 
 /** A file inside JSON. */
 export interface Media {
-  /** As the text says or the first bytes show; `application/octet-stream` for others. */
+  /** The type that the text declares or that the first bytes show; `application/octet-stream` for others. */
   mime: string
   bytes: Uint8Array<ArrayBuffer>
 }

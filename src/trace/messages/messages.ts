@@ -5,7 +5,7 @@ import { isTooDeep } from '../json/json-text.ts'
 import type { Normalized } from './processor.ts'
 import { fromVendor } from '../tokens/vendor-usage.ts'
 
-/** Who speaks in a canonical message. */
+/** The role of a canonical message's author. */
 export type MessageRole = Message['role']
 
 /** Kinds of content block that hold media. */
@@ -247,7 +247,7 @@ export interface SideFacts {
   tools?: JsonValue | undefined
   model?: JsonValue | undefined
   provider?: string | undefined
-  /** The vendor's own usage object, if it is not at a place that is searched anyway. */
+  /** The vendor's own usage object, if it is at a place that is not searched by default. */
   usage?: JsonValue | undefined
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../schema/json.ts'
 import type { Message } from '../../schema/types.gen.ts'
 import type { ReportedUsage } from '../tokens/usage-sources.ts'
 
-/** The half of a TraceRun that a processor looks at. */
+/** The half of a TraceRun that a processor reads. */
 export type Side = 'inputs' | 'outputs'
 
 /** What is known about a TraceRun besides the side itself; it distinguishes formats with the same shape. */
@@ -39,15 +39,15 @@ export interface Normalized {
 }
 
 /**
- * Knows one message format and turns one side of an llm TraceRun into canonical messages.
- * The built-in ones live in `processors/`; a user's own are loaded from `PROCESSORS=./my.js`.
+ * Reads one message format and turns one side of an llm TraceRun into canonical messages.
+ * The built-in processors are in `processors/`; a user's processors are loaded from `PROCESSORS=./my.js`.
  *
  * Both functions are pure, never throw and never change what they are given.
  */
 export interface Processor {
   /** Stable kebab-case name: stored as `input_format` / `output_format` and shown in reports. */
   readonly name: string
-  /** 0 = another format, 1 = the shape fits, 2 = certain. Cheap: looks at a few keys only. */
+  /** 0 = another format, 1 = the shape fits, 2 = certain. Cheap: reads only a few keys. */
   match(side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2
   normalize(side: Side, value: JsonValue, hints: Hints): Normalized
 }

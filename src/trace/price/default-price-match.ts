@@ -31,7 +31,7 @@ const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/^(minimax|novita|baseten|arcee|avian|modal|ovhcloud|doubleword|cursor)/, '$1'],
 ]
 
-/** Models on the user's own machines have no price per token that Weir could know. */
+/** Models on the user's own machines have no published price per token. */
 const LOCAL = /^(ollama|lm[-_ ]?studio|vllm|sglang|llama[-_.]?cpp|localai|tgi|mlx|gpt4all|xinference|triton)/
 
 /** Providers that serve models of other vendors under those vendors' names. */

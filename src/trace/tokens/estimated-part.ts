@@ -24,7 +24,7 @@ export type EstimatedRow = Pick<
 
 /**
  * The estimated part of one TraceRun's own tokens and costs. A cost that a client sent is no estimate, whatever its
- * tokens are. storage/clickhouse/usage/sums-sql.ts says the same in SQL.
+ * tokens are. storage/clickhouse/usage/sums-sql.ts computes the same in SQL.
  */
 export function estimatedPart(row: EstimatedRow): EstimatedPart {
   const [ofInput, ofOutput] = [row.input_source === 'estimate', row.output_source === 'estimate']

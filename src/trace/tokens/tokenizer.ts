@@ -42,7 +42,7 @@ const CACHED_FROM = 512
 // For a text beyond the budget, so much is counted, in windows spread evenly from start to end.
 const SAMPLE_UNITS = 1 << 17
 const SAMPLE_WINDOWS = 16
-// A smaller sample says too little: the text takes the rate of the texts counted before.
+// A smaller sample is not reliable: the text gets the rate of the texts counted before.
 const LEAST_SAMPLE = 1024
 // The rate of English prose; used only before anything was counted.
 const USUAL_TOKENS_PER_UNIT = 0.25

@@ -160,9 +160,9 @@ export class UsageClaims {
   }
 }
 
-/** What the rank of a claim says about the operation that made it. */
+/** The facts about an operation that the rank of its claim encodes. */
 export interface ClaimFacts {
-  /** What the operation said of the trace: its root, a TraceRun of it, or less. */
+  /** What the operation contained of the trace: the root, another TraceRun, or less. */
   kind: keyof typeof KIND
   /** The operation named a start, though it may be too far in the future to count. */
   has_start: boolean

@@ -37,8 +37,8 @@ const RANKS = 1n << 112n
 /**
  * Where one trace counts, from all claims on it: one live row for the best claim that is not voided, and a deleted one
  * for each other hour with a claim, because the trace may have counted there before. Versions increase with the known
- * claims: first with the voided ones, then with the best rank. So a process that knows more claims overrides one that
- * knows fewer, in whatever order they write; processes with the same claims write the same rows.
+ * claims: first with the voided ones, then with the best rank. So a process that has read more claims overrides one that
+ * has read fewer, in whatever order they write; processes with the same claims write the same rows.
  */
 export function countedTraces(claims: readonly UsageClaim[]): CountedTrace[] {
   const voids = new Set(claims.map(({ basis }) => basis))

@@ -119,7 +119,7 @@ function toAnswer(trace: UsageTrace, names: UsageNames): UsageTraces['items'][nu
 
 /**
  * One page of the traces that a number of the report counts. Without changes between the requests, all pages together
- * have as many traces as the report says. @throws AppError invalid_request
+ * have as many traces as the report counts. @throws AppError invalid_request
  */
 export async function listUsageTraces(
   source: UsageTraceSource,

@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/problem.ts'
 import type { ServerEvent } from '../../api/server-events.ts'
 
-/** State of a stream of live changes. `off`: the server refuses it, and it is not requested again. */
+/** State of a stream of live changes. `off`: the server refuses the stream, and the page does not request it again. */
 export type LiveState = 'connecting' | 'live' | 'broken' | 'off'
 
 const FIRST_PAUSE_MS = 500

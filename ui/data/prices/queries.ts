@@ -10,7 +10,7 @@ const JOB_EVERY_MS = 1000
 /** The price that a run would have, and the data of the shipped prices. */
 export type PriceLookup = Reply<'GET /api/v1/model-price-map/lookup'>
 
-/** The run for which a price is looked up: texts of the address, '' for what is not said. */
+/** The run for which a price is looked up: texts of the address, '' for a missing text. */
 export interface PricedRun {
   model: string
   provider: string

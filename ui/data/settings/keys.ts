@@ -8,7 +8,7 @@ export type KeyKind = 'service' | 'personal'
 
 const KEYS = ['keys'] as const
 
-/** The keys of a kind that the caller sees, newest first; not asked for unless `isAllowed`. */
+/** The keys of a kind that are visible to the caller, newest first; requested only if `isAllowed`. */
 export function useApiKeys(kind: KeyKind, isAllowed: boolean) {
   const path = kind === 'service' ? 'service-keys' : 'personal-access-tokens'
   return useQuery({

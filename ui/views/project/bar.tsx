@@ -38,7 +38,7 @@ export interface Shown {
   until: string
 }
 
-/** What the address says is shown. */
+/** The selection in the page's address. */
 export function useShown(): Shown {
   const [filter, range, from, to] = [useParam(FILTER), useParam(RANGE), useParam(FROM), useParam(TO)]
   return useMemo(() => {

@@ -76,7 +76,7 @@ function TickedRuns({ ticked, clear }: { ticked: readonly string[]; clear(): voi
   )
 }
 
-/** A list in another order than that of time is not live: a button reads it again. */
+/** A list that is not ordered by time has no live updates: a button reads it again. */
 function Reread({ query }: { query: RunQuery }) {
   const queries = useQueryClient()
   return (

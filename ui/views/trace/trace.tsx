@@ -23,7 +23,7 @@ export function Trace({ params }: { params: PathParams }) {
   )
 }
 
-/** A trace that somebody has shared: it is read with the token of its link and needs no session. */
+/** A shared trace: it is read with the token of its link and needs no session. */
 export function SharedTrace({ params }: { params: PathParams }) {
   const token = params['token'] ?? ''
   const outline = useSharedOutline(token)

@@ -28,7 +28,7 @@ function locationOf(thread_id: string | null, { run_id }: Run): Headers {
   return { 'content-location': runLocation(thread_id, run_id) }
 }
 
-/** Creates a run and returns its result when it has ended; headers at once, so that the client knows the run. */
+/** Creates a run and returns its result when it has ended; the headers, which contain the run's id, are sent at once. */
 async function waitFor(context: WaitContext, thread_id: string | null) {
   const { deps } = context
   const request = toConnectedRequest(context)

@@ -9,7 +9,7 @@ const TAG = 'Store'
 const DEFAULT_LIMIT = 10
 const DEFAULT_NAMESPACES = 100
 
-/** @throws AppError invalid_request in the wording that LangGraph's clients know (run-api 1.12) */
+/** @throws AppError invalid_request in the wording that LangGraph's clients recognize */
 function assertLabels(labels: readonly string[]): void {
   if (!labels.some((label) => label === '' || label.includes('.'))) return
   throw new AppError('invalid_request', {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** Keeps idle connections alive, with one timer for all of them. */
+/** Sends heartbeats on idle connections, with one timer for all of them. */
 export interface Heartbeats {
   /** Adds a connection. */
   join(res: ServerResponse): void

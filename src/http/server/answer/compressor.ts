@@ -24,7 +24,7 @@ const ENCODINGS = [
   ['gzip', (body: Uint8Array) => asGzip(body, { level: 1 })],
 ] as const
 
-/** Smaller answers fit into two packets anyway. */
+/** Smaller answers fit into two packets without compression. */
 const MIN_BYTES = 2048
 /** Of Node's four threads, on which files are synced too. */
 const AT_ONCE = 2
@@ -68,7 +68,7 @@ function withName(vary: string | number | undefined, name: string): string {
   return vary === undefined ? name : `${vary}, ${name}`
 }
 
-/** Text of a random length: who sees the size of an encrypted answer does not learn how well it was compressed. */
+/** Text of a random length: so the size of an encrypted answer does not reveal how well it was compressed. */
 function padding(): string {
   return randomBytes(MAX_PADDING)
     .toString('base64url')

@@ -32,7 +32,7 @@ function listeningNameOf(listening: string): string | undefined {
   return name === '0.0.0.0' || name === '[::]' ? undefined : name
 }
 
-/** True for loopback addresses and names that always resolve to this machine, whatever the DNS says. */
+/** True for loopback addresses and names that always resolve to this machine, whatever the DNS answers. */
 export function isLoopbackName(name: string): boolean {
   return isLoopback(name) || name.endsWith('.localhost')
 }

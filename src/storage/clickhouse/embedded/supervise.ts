@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type EmbeddedClickHouse, type EmbeddedOptions, startEmbeddedClickHouse } from './start.ts'
 
-/** An embedded engine that is started again when its process ends by itself. */
+/** An embedded engine that is started again when its process ends unexpectedly. */
 export interface SupervisedClickHouse {
   /** The same after restarts. */
   readonly url: string

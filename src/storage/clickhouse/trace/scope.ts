@@ -14,7 +14,7 @@ export interface TraceScope {
   isLarge: boolean
 }
 
-/** Looks where the rows of a trace are. */
+/** Finds where the rows of a trace are. */
 export async function scopeOfTrace(
   clickhouse: ClickHouse,
   workspace_id: string,

@@ -19,7 +19,7 @@ export const ESTIMATED_COLUMNS = `
     if(${ofInput} AND NOT ${isSent('input_cost')}, ${known('input_cost')}, ${wide('0')})
     + if(${ofOutput} AND NOT ${isSent('output_cost')}, ${known('output_cost')}, ${wide('0')})) AS estimated_part`
 
-/** Counts beyond 2^53 are not exact as JSON numbers anyway, but must not overflow to 0. */
+/** Counts beyond 2^53 are not exact as JSON numbers, but they must not overflow to 0. */
 function tokens(column: string): string {
   return `sumIf(toFloat64(ifNull(${column}, 0)), counted)`
 }

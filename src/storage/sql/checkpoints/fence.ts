@@ -16,7 +16,7 @@ export interface Fence {
 /**
  * Why the writer must not write (D-44): `conflict` when its lease is lost, `not_found` when the thread does not exist,
  * `thread_busy` when it has an active run. Undefined when it may; then no other transaction can end the run, or admit
- * one, until this one ends. SQLite has one writer at a time anyway; on Postgres the row is locked.
+ * one, until this one ends. SQLite always has one writer at a time; on Postgres the row is locked.
  */
 export async function holdFence(
   session: SqlSession,

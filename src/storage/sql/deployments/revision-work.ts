@@ -9,7 +9,7 @@ import { REVISION, type RevisionRow, toRevision } from './rows.ts'
 /** The lock of every transaction that changes the state of a revision. */
 export const REVISIONS_LOCK = 'revisions'
 
-/** States in which a revision waits for somebody who works on it, or is worked on. */
+/** States in which a revision waits to be processed or is being processed. */
 const CLAIMABLE = `'CREATING', 'QUEUED', 'AWAITING_BUILD', 'AWAITING_DEPLOY'`
 const WORKING = `'BUILDING', 'DEPLOYING'`
 

@@ -106,7 +106,7 @@ function claimOf(view: SpanView, names: (typeof CONVENTIONS)[number]): SentCount
   return [{ path, input: get(input), output: get(output), total: get(total) }]
 }
 
-/** One usage from all that a span says: counts from those that agree with each other, details from each. */
+/** One usage from all usage attributes of a span: counts from the attributes that agree, details from each. */
 function combineClaims(
   view: SpanView,
   claims: readonly SentCounts[],

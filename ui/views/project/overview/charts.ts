@@ -36,7 +36,7 @@ export interface Chart {
   note?: string
   kind: 'bars' | 'lines'
   series: readonly Series[]
-  /** Said instead of a chart without marks. */
+  /** Text that replaces a chart without marks. */
   empty: string
   axis(value: number): string
   /** The runs of a bucket, or of several, both included. */

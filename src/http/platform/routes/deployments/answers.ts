@@ -17,7 +17,7 @@ export const PART_QUERY = {
   offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
 }
 
-/** Who asks, as the control plane knows callers. */
+/** The caller of a request, in the form that the control plane takes. */
 export function deployerOf({ organization_id, workspace_id, short_key }: Principal): Deployer {
   return { organization_id, workspace_id, short_key }
 }

@@ -46,7 +46,7 @@ export function haystackUsage(view: SpanView): FoundUsage | undefined {
   return found
 }
 
-/** What a generator says of its answer; undefined where the content was not recorded. */
+/** The metadata that a generator records about its answer; undefined where the content was not recorded. */
 function answerOf(view: SpanView): JsonObject | undefined {
   if (view.get(OUTPUT) === undefined || haystackType(view) !== 'llm') return undefined
   const output = view.json(OUTPUT)
