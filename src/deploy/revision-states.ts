@@ -44,7 +44,7 @@ export interface RevisionFacts {
 
 type Next = RevisionState | ((facts: RevisionFacts) => RevisionState)
 
-/** If the server has ended unexpectedly during this many builds of a revision, the revision fails: the build may be the cause. */
+/** A revision fails if the server has ended unexpectedly during this many of its builds: the build may be the cause. */
 const MAX_BUILDS = 2
 
 const afterAcceptance = ({ has_artifact, behind_another }: RevisionFacts): RevisionState => {

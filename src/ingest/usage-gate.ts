@@ -75,7 +75,7 @@ export function createUsageGate(deps: UsageGateDeps): UsageGate {
       if (fresh.size > 0) refused = { traces: fresh, error: full.reached() }
       break
     }
-    // From here to the return nothing is awaited: of two concurrent requests the second includes the count of the first.
+    // From here to the return nothing is awaited: the second of two concurrent requests counts the first.
     const warnings = mine.flatMap((meter) => meter.warning() ?? [])
     const passing = refused === undefined ? traces : new Set<string>()
     for (const meter of mine) meter.await(request.workspace_id, passing)

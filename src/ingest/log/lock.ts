@@ -21,7 +21,7 @@ export interface DirectoryLock {
 }
 
 /**
- * Locks the directory for this process. The lock of a process that has ended is taken over. It cannot detect processes of other
+ * Locks the directory for this process. The lock of an ended process is taken over. It cannot detect processes of other
  * containers or machines: a data directory must belong to one of them only. @throws AppError `log_unusable` when a
  * running process holds it
  */

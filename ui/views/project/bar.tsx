@@ -38,7 +38,7 @@ export interface Shown {
   until: string
 }
 
-/** The selection in the page's address. */
+/** The filter and time range in the page's address. */
 export function useShown(): Shown {
   const [filter, range, from, to] = [useParam(FILTER), useParam(RANGE), useParam(FROM), useParam(TO)]
   return useMemo(() => {

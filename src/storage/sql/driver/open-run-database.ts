@@ -79,7 +79,7 @@ async function migratePostgres(url: string): Promise<void> {
 
 /**
  * Opens the database of runs and brings it to the newest version. Large values of SQLite go through the threads of `large`.
- * @throws AppError store_unavailable when Postgres cannot be reached or refuses, config_invalid under the conditions of `migrate`
+ * @throws AppError store_unavailable when Postgres cannot be reached or refuses, config_invalid as in `migrate`
  */
 export async function openRunDatabase(place: SqlPlace, large?: LargeValues): Promise<Database> {
   if (place.url !== undefined) {

@@ -189,7 +189,7 @@ class Refused extends Error {
 /** Runs of a batch that are stored in one turn of the event loop: some milliseconds. */
 const BATCH_STEP = 16
 
-/** Runs `attempt` once more when another transaction has created the same thread or run: the second attempt reads that row. */
+/** Runs `attempt` once more if another transaction has created the same thread or run; the second attempt reads it. */
 async function twice<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt()
