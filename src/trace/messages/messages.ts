@@ -247,7 +247,7 @@ export interface SideFacts {
   tools?: JsonValue | undefined
   model?: JsonValue | undefined
   provider?: string | undefined
-  /** The vendor's own usage object, if it is at a place that is not searched by default. */
+  /** The vendor's own usage object, if it is not at a place that is searched for all formats. */
   usage?: JsonValue | undefined
 }
 

@@ -6,7 +6,7 @@ import { listConditions, timeAtSql } from '../list-sql.ts'
 import { PROVIDER } from '../provider-sql.ts'
 import { SEARCH_SETTINGS } from '../search/search-sql.ts'
 
-/** Number of TraceRuns that are read for one answer, newest first. */
+/** Most TraceRuns that are read for one answer, newest first. */
 const MAX_RUNS = 200_000
 /** Different values that are counted: about 60 MB of the longest ones. */
 const MAX_VALUES = 100_000
