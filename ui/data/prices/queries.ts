@@ -5,6 +5,7 @@ import { readAll } from '../../api/all-pages.ts'
 import type { OwnPrice } from './own-price.ts'
 
 const PRICES = ['prices'] as const
+const UNPRICED = ['unpriced-models'] as const
 const JOB_EVERY_MS = 1000
 
 /** The price that a run would have, and the data of the shipped prices. */
@@ -52,7 +53,7 @@ const MOST_UNPRICED = 20
 /** The models of the last 30 days that had no price, with the number of their calls. */
 export function useUnpricedModels() {
   return useQuery({
-    queryKey: [...PRICES, 'unpriced'],
+    queryKey: UNPRICED,
     queryFn: ({ signal }) => {
       const start_time = new Date(Date.now() - SEEN_MS).toISOString()
       const body = {
@@ -69,7 +70,11 @@ export function useUnpricedModels() {
 /** Adds, replaces and removes own prices. */
 export function usePriceChanges() {
   const queries = useQueryClient()
-  const onSuccess = async (): Promise<void> => await queries.invalidateQueries({ queryKey: PRICES })
+  const onSuccess = async (): Promise<void> => {
+    // It looks at many runs: a dialog does not stay open for it.
+    void queries.invalidateQueries({ queryKey: UNPRICED })
+    await queries.invalidateQueries({ queryKey: PRICES })
+  }
   const save = useMutation({
     mutationFn: ({ id, body }: { id: string | undefined; body: ModelPriceWrite }) =>
       id === undefined
