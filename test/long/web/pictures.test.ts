@@ -29,6 +29,8 @@ const NO_FONT = HAS_FONT ? '' : ' (the font DejaVu is not installed)'
 const NOW = Date.parse('2026-11-20T15:00:00Z')
 const SIZE = { width: 1024, height: 640 }
 const MOST_DIFFERENT = 0.001
+/** Longest time for all parts of a page to load. */
+const SETTLED_MS = 30_000
 
 /** A state: its name, its address, and a text that is there when it is drawn. */
 type State = readonly [name: string, path: string, sign: string]
@@ -121,10 +123,14 @@ describe.skipIf(!HAS_BROWSER || !HAS_FONT)(`pictures that are kept${NO_BROWSER}$
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** A picture of the page once it does not change any more. */
-  async function still(): Promise<Buffer> {
+  const take = (): Promise<Buffer> => {
     const mask = [page.locator('pre', { hasText: '127.0.0.1' })]
-    const take = () => page.screenshot({ animations: 'disabled', caret: 'hide', mask })
+    return page.screenshot({ animations: 'disabled', caret: 'hide', mask })
+  }
+
+  /** Writes a picture of the page once it does not change any more. */
+  async function keep(path: string): Promise<void> {
+    await page.waitForLoadState('networkidle')
     let last = await take()
     await eventually(async () => {
       const next = await take()
@@ -132,20 +138,25 @@ describe.skipIf(!HAS_BROWSER || !HAS_FONT)(`pictures that are kept${NO_BROWSER}$
       last = next
       expect(isSame).toBe(true)
     })
-    return last
+    await writeFile(path, last)
   }
 
+  /** Parts of a page load one after the other: it may take some time until it looks as it did. */
   async function compare(name: string): Promise<string[]> {
     const faults: string[] = []
     for (const theme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: theme })
-      const taken = await still()
       const path = join(KEPT, theme, `${name}.png`)
-      if (UPDATE_GOLDEN === '1') {
-        await mkdir(join(KEPT, theme), { recursive: true })
-        await writeFile(path, taken)
-      }
-      const share = difference(taken, await readFile(path))
+      await mkdir(join(KEPT, theme), { recursive: true })
+      if (UPDATE_GOLDEN === '1') await keep(path)
+      const kept = await readFile(path)
+      let share = 1
+      let taken: Buffer = kept
+      await eventually(async () => {
+        taken = await take()
+        share = difference(taken, kept)
+        expect(share).toBeLessThanOrEqual(MOST_DIFFERENT)
+      }, SETTLED_MS).catch(() => undefined)
       if (share <= MOST_DIFFERENT) continue
       await writeFile(join(tmpdir(), `weir-${theme}-${name}.png`), taken)
       faults.push(`${theme} ${name}: ${(share * 100).toFixed(2)} % differs`)
