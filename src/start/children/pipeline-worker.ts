@@ -12,6 +12,7 @@ import { createLanePrices, loadDefaultPrices } from '../../ingest/derive/lane-pr
 import type { LaneData, LaneTasks } from '../../ingest/lane-tasks.ts'
 import { createOpenFragments } from '../../ingest/derive/open-fragments.ts'
 import { yieldTo } from '../../worker-threads/thread-priority.ts'
+import { isMovable } from '../../worker-threads/movable.ts'
 import { type TaskReply, serveTasks } from '../../worker-threads/serve-tasks.ts'
 import { assembleSelected } from '../../query/selected-assembly.ts'
 import { assembleTurns } from '../../query/threads/turn-assembly.ts'
@@ -81,8 +82,7 @@ const handlers: Handlers = {
 function moved(value: unknown): TaskReply {
   const transfer = new Set<ArrayBuffer>()
   const collect = (part: unknown): void => {
-    if (part instanceof Uint8Array && part.buffer instanceof ArrayBuffer && part.byteLength > 4096)
-      transfer.add(part.buffer)
+    if (part instanceof Uint8Array && isMovable(part)) transfer.add(part.buffer)
   }
   collect(value)
   // Skips arrays of bytes, whose values are numbers.

@@ -1,5 +1,7 @@
+import type { Locator } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Message } from '../../../src/schema/types.gen.ts'
+import { eventually } from '../../support/eventually.ts'
 import { sendCorpus } from '../../support/traces/corpus-requests.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
@@ -22,6 +24,8 @@ const LEAST_RUNS = 150
 const LEAST_CALLS = 60
 /** Longer texts are shown to this length until they are opened. */
 const SHOWN_CHARS = 2000
+/** Longest time for all parts of a panel to load. */
+const LOADED_MS = 20_000
 
 const flat = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
@@ -55,29 +59,41 @@ describe.skipIf(!HAS_BROWSER)(`requests of real clients in the browser${NO_BROWS
     await used.current().page.evaluate(() => localStorage.setItem('weir:text', 'plain'))
   })
 
-  it('every text of every message is found, and no side with messages falls back to JSON', async () => {
-    const { page, open } = used.current()
-    const calls = runs.filter(({ llm }) => llm?.messages !== undefined)
-    expect([runs.length >= LEAST_RUNS, calls.length >= LEAST_CALLS]).toEqual([true, true])
-    const missing: string[] = []
-    for (const { id, trace_id, name, llm } of calls) {
-      await open(`/traces/${trace_id}?run=${id}`)
-      const panel = page.locator('#run')
-      await panel.getByRole('heading', { name, exact: true }).first().waitFor()
+  /** What of the messages is not shown, once the parts of the panel have loaded. */
+  async function missingIn(panel: Locator, { id, name, llm }: CorpusRun): Promise<string[]> {
+    let missing: string[] = []
+    await eventually(async () => {
       const more = panel.getByRole('button', { name: /earlier messages$/ })
       while ((await more.count()) > 0) await more.first().click()
       const shown = flat((await panel.textContent()) ?? '')
+      missing = []
       for (const side of ['input', 'output'] as const) {
         const messages = llm?.messages?.[side] ?? []
         for (const text of messages.flatMap(textsOf))
           if (!shown.includes(flat(text.slice(0, SHOWN_CHARS))))
             missing.push(`${name} ${id} ${side}: ${text.slice(0, 80)}`)
         const title = side === 'input' ? 'Input' : 'Output'
-        const section = panel.locator('details', { has: page.locator(`summary:text-is("${title}")`) })
+        const section = panel.locator('details', { has: panel.page().locator(`summary:text-is("${title}")`) })
         const isChat = (await panel.locator('details', { hasText: title }).locator('[data-role]').count()) > 0
         if (messages.length > 0 && (!isChat || (await section.count()) > 1))
           missing.push(`${name} ${id}: ${side} is JSON`)
       }
+      expect(missing).toEqual([])
+    }, LOADED_MS).catch(() => undefined)
+    return missing
+  }
+
+  it('every text of every message is found, and no side with messages falls back to JSON', async () => {
+    const { page, open } = used.current()
+    const calls = runs.filter(({ llm }) => llm?.messages !== undefined)
+    expect([runs.length >= LEAST_RUNS, calls.length >= LEAST_CALLS]).toEqual([true, true])
+    const missing: string[] = []
+    for (const call of calls) {
+      const { id, trace_id, name } = call
+      await open(`/traces/${trace_id}?run=${id}`)
+      const panel = page.locator('#run')
+      await panel.getByRole('heading', { name, exact: true }).first().waitFor()
+      missing.push(...(await missingIn(panel, call)))
     }
     expect(missing).toEqual([])
   })
@@ -89,7 +105,9 @@ describe.skipIf(!HAS_BROWSER)(`requests of real clients in the browser${NO_BROWS
       const panel = page.locator('#run')
       await panel.getByRole('heading', { name, exact: true }).first().waitFor()
       expect([id, await panel.getByText('This part of the page failed').count()]).toEqual([id, 0])
-      if (error !== null) expect(flat((await panel.textContent()) ?? '')).toContain(flat(error.slice(0, 200)))
+      if (error === null) continue
+      const said = flat(error.slice(0, 200))
+      await eventually(async () => expect(flat((await panel.textContent()) ?? '')).toContain(said))
     }
   })
 })
