@@ -15,7 +15,7 @@ export async function addDeployments(
   const { id } = await createDeployment(weir, 'deployed')
   const { id: revision_id } = await addRevision(weir, id, await archiveOf(greeter('fuzzed')))
   await endedRevision(weir, id, revision_id)
-  for (const path of ['/api/v2/deployments', '/api/v1/v1/projects', '/api/v1/deployments'])
+  for (const path of ['/api/v2/deployments', '/v1/projects', '/api/v1/deployments'])
     records.add(path, { id, revision_id })
   for (let i = 0; i < UPLOADS; i++) {
     const upload = await weir.json<{ upload_url: string }>(`/api/v2/deployments/${id}/upload-url`, {

@@ -19,7 +19,20 @@ const NAME = 'fuzzed'
 const GROWTH = { times: 2, bytes: 300 << 20 }
 const WARM_UP = 1_000
 /** Allowed number of operations that random requests never fail, or never succeed. */
-const MAX_ONE_SIDED = 16
+const MAX_ONE_SIDED = 13
+/** Operations that cannot do both in a campaign, by what they would need. */
+const ONE_SIDED: readonly string[] = [
+  // Another user of the organization.
+  'POST /api/v1/orgs/current/members',
+  'PATCH /api/v1/orgs/current/members/{user_id}',
+  'DELETE /api/v1/orgs/current/members/{user_id}',
+  // A registry of images; a revision that is being built.
+  'POST /api/v2/deployments/{id}/push-token',
+  'POST /api/v2/deployments/{id}/revisions/{revision_id}/interrupt',
+  // They refuse nothing.
+  'GET /api/v1/ok',
+  'GET /api/v1/docs/{file}',
+]
 
 /** Registers the tests of a file that fuzzes both listeners of a server of its own. */
 export function fuzzBothListeners({ requests, seed, isExhaustive }: FuzzOptions): void {
@@ -55,7 +68,8 @@ export function fuzzBothListeners({ requests, seed, isExhaustive }: FuzzOptions)
       if (!isExhaustive) return
       // Not in `npm test`, where other tests run at the same time: on a busy machine a second means nothing.
       expect(slow).toEqual([])
-      expect(oneSided.length, oneSided.join('\n')).toBeLessThanOrEqual(MAX_ONE_SIDED)
+      const unexpected = oneSided.filter((one) => !ONE_SIDED.includes(one.slice(0, one.indexOf(':'))))
+      expect(unexpected.length, unexpected.join('\n')).toBeLessThanOrEqual(MAX_ONE_SIDED)
       expect(await residentBytes(weir)).toBeLessThan(before * GROWTH.times + GROWTH.bytes)
     },
   )
