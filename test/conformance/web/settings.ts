@@ -157,6 +157,8 @@ export function settingsTests({ server, used }: Used): void {
       const id = new URL(page.url()).searchParams.get('ws') ?? ''
       const trace = await sendTo(server.current(), id)
       await page.getByRole('link', { name: 'other' }).click()
+      // The list would hold new rows back under the pointer.
+      await page.mouse.move(0, 0)
       await page.getByText('Live', { exact: true }).waitFor()
       await sendTo(server.current(), id)
       await eventually(async () => expect(await page.locator('[data-run]').count()).toBe(2))

@@ -26,7 +26,7 @@ export interface UsedInterface {
   page: Page
   /** What pages have done that they must not; the tests fail at the end when it is not empty. */
   faults: string[]
-  /** Opens a path below `/app`. */
+  /** Opens a path below `/app`. The pointer is in the corner, since a list under it holds new rows back. */
   open(path: string): Promise<void>
   /** Rules of axe that the page breaks, each with the element that breaks it. */
   broken(): Promise<string[]>
@@ -95,7 +95,10 @@ export function useInterface(
       browser,
       page,
       faults,
-      open: async (path) => void (await page.goto(`${server.current().url}/app${path}`)),
+      async open(path) {
+        await page.mouse.move(0, 0)
+        await page.goto(`${server.current().url}/app${path}`)
+      },
       async broken() {
         if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
         return await page.evaluate(async () => {
