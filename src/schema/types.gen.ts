@@ -1121,55 +1121,55 @@ export interface Settings {
    */
   HOST: string
   /**
-   * Port of the platform API: trace ingest, reads, usage, health. 0: any free port. Unset: the default, or the next free port if it is taken. The address is printed, and stored in `DATA_DIR/server.json` for commands.
+   * Port of the platform API, which has trace ingest, reads, usage and health. With 0 the system chooses a free port. When the variable is not set and the default is taken, the next free port is used. The start prints the address and stores it in `DATA_DIR/server.json`, where commands find it.
    */
   PORT: number
   /**
-   * Port of the threads and runs API of the hosted deployment. 0: any free port. Unset: as for `PORT`.
+   * Port of the threads and runs API of the hosted deployment. 0 and a port that is taken are treated as for `PORT`.
    */
   DEPLOYMENT_PORT: number
   /**
-   * Port of OTLP over gRPC, the default port of OpenTelemetry exporters. 0: any free port; `off`: none. Unset: the default; if it is taken, there is no OTLP over gRPC, which the start reports.
+   * Port of OTLP over gRPC. The default is the port that OpenTelemetry exporters use. With 0 the system chooses a free port, and `off` disables OTLP over gRPC. When the variable is not set and the default is taken, OTLP over gRPC is disabled, and the start reports this.
    */
   OTLP_GRPC_PORT?: number
   /**
-   * Directory of everything that is kept on this machine: ingest log, embedded ClickHouse, SQLite, attachments.
+   * Directory of everything that is stored on this machine: the ingest log, the embedded ClickHouse, the SQLite databases and attachments.
    */
   DATA_DIR: string
   /**
-   * ClickHouse server or cluster, over HTTP, with user, password and database in the URL. Unset: an embedded ClickHouse in `DATA_DIR`.
+   * ClickHouse server or cluster, over HTTP, with user, password and database in the URL. When it is not set, a ClickHouse that is embedded in Weir stores its data in `DATA_DIR`.
    */
   CLICKHOUSE_URL?: string
   /**
-   * Postgres database of organizations, members, keys, projects and prices; needed when several servers work as one. Unset: SQLite in `DATA_DIR`.
+   * Postgres database of organizations, members, keys, projects, prices, threads and runs. Several servers that work as one need it. When it is not set, these are stored in SQLite databases in `DATA_DIR`.
    */
   DATABASE_URL?: string
   /**
-   * Redis 7 for the events that streams are read from. Unset: they are in the run database. With several servers Redis takes the load of streaming off Postgres; what it keeps after a crash is up to its own persistence (`appendonly yes`).
+   * Redis 7 for the events that streams are read from. When it is not set, events are stored in the run database. With several servers, Redis takes the load of streaming off Postgres. How much Redis keeps after a crash depends on its own persistence settings (`appendonly yes`).
    */
   REDIS_URL?: string
   /**
-   * With `CLICKHOUSE_URL`: the cluster of replicas (one shard) that it leads to. Tables are made replicated on all of them, inserts wait for a quorum, and reads see every confirmed insert.
+   * Name of the cluster of replicas (one shard) that `CLICKHOUSE_URL` leads to. Tables are created on all replicas, inserts wait for a quorum, and reads see every confirmed insert.
    */
   CLICKHOUSE_CLUSTER?: string
   /**
-   * The first admin key, on an empty data directory. Unset: one is generated, printed once and kept in `DATA_DIR/api-key`.
+   * The first admin key. It is used when the data directory is empty. When it is not set, a key is generated, printed once and stored in `DATA_DIR/api-key`.
    */
   BOOTSTRAP_API_KEY?: string
   /**
-   * With `off` no request needs a key, and requests from web pages of other sites are refused. Allowed on a loopback `HOST` only.
+   * With `off` no request needs a key, and requests from web pages of other sites are refused. `off` is allowed only when `HOST` is a loopback address.
    */
   AUTH: 'on' | 'off'
   /**
-   * URL of the platform API for browsers, when it is behind a proxy. With `AUTH=off`, and in sessions of browsers, only requests to this host name, HOST or a loopback name are accepted.
+   * URL under which browsers reach the platform API when it is behind a proxy. With `AUTH=off`, and for browser sessions, only requests to this host name, to `HOST` or to a loopback name are accepted.
    */
   PUBLIC_URL?: string
   /**
-   * When a submitted run is acknowledged: `log` once it is on this machine's disk, `store` once ClickHouse has confirmed it (for machines whose disk may be lost).
+   * When the server acknowledges a run: with `log` when the run is on the disk of this machine, with `store` when ClickHouse has confirmed it. Use `store` on machines whose disk may be lost.
    */
   INGEST_ACK: 'log' | 'store'
   /**
-   * How much the ingest log may hold while ClickHouse is away; then ingest answers 503 with Retry-After.
+   * Maximum size of the ingest log, which grows while ClickHouse is away. When it is reached, ingest answers 503 with `Retry-After`.
    */
   INGEST_LOG_MAX_BYTES: number
   /**
@@ -1177,7 +1177,7 @@ export interface Settings {
    */
   DISK_MIN_FREE_BYTES: number
   /**
-   * Largest request body, counted after decompression; beyond it ingest answers 413.
+   * Maximum size of a request body after decompression. Larger bodies are refused with 413.
    */
   INGEST_MAX_BODY_BYTES: number
   /**
@@ -1185,55 +1185,55 @@ export interface Settings {
    */
   INGEST_MAX_INFLIGHT_BYTES: number
   /**
-   * Your own message formats: paths of modules that export processors, separated by commas, tried before the built-in ones.
+   * Paths of modules that export processors for your own message formats, separated by commas. Weir tries them before the built-in processors.
    */
   PROCESSORS: string[]
   /**
-   * Where Weir sends OpenTelemetry traces and metrics of itself, over OTLP/HTTP. Unset: nothing is exported.
+   * Where Weir sends OpenTelemetry traces and metrics about itself, over OTLP/HTTP. When it is not set, nothing is sent.
    */
   OTEL_EXPORTER_OTLP_ENDPOINT?: string
   /**
-   * Of threads and runs in SQLite: `normal` survives the death of the process, `full` a power cut as well, at the price of slower writes. Traces, keys and projects survive both in any case.
+   * How threads and runs are written to SQLite. With `normal` they survive the death of the process. With `full` they also survive a loss of power, and writes are slower. Traces, keys and projects survive both with either value.
    */
   SQLITE_SYNCHRONOUS: 'normal' | 'full'
   /**
-   * With `GRANULAR_USAGE_TABLE_ENABLED`: counts traces for the usage API. With either off nothing is counted and the API answers 404; what comes meanwhile stays uncounted.
+   * Counts traces for the usage API, together with `GRANULAR_USAGE_TABLE_ENABLED`. When either is `false`, nothing is counted and the usage API answers 404. Traces that arrive in that time are never counted.
    */
   DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING: boolean
   /**
-   * The other switch of the usage API: see `DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING`.
+   * The second switch of the usage API; see `DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING`.
    */
   GRANULAR_USAGE_TABLE_ENABLED: boolean
   /**
-   * The langgraph.json of the deployment that is hosted on `DEPLOYMENT_PORT`. Unset: the example that comes with Weir, whatever the working directory. Set to nothing (`GRAPHS=`): no graphs are hosted.
+   * Path of the langgraph.json of the deployment that is hosted on `DEPLOYMENT_PORT`. When it is not set, Weir hosts the example that comes with it. When it is set to an empty value (`GRAPHS=`), no graphs are hosted.
    */
   GRAPHS?: string
   /**
-   * Name of the hosted deployment: in its path `/deployments/{name}`, and the project of its runs' traces. Unset: the name of the folder of `GRAPHS`.
+   * Name of the hosted deployment. It is part of the path `/deployments/{name}`, and the name of the project to which the deployment's runs are traced. When it is not set, the name of the folder of `GRAPHS` is used.
    */
   DEPLOYMENT_NAME?: string
   /**
-   * `on` records every run of the deployment as a trace in Weir itself.
+   * With `on` every run of the deployment is recorded as a trace in Weir.
    */
   RUN_TRACING: 'on' | 'off'
   /**
-   * Runs of a deployment that are executed at one time by one server; further ones wait, in order.
+   * Maximum number of runs of a deployment that one server executes at a time. Further runs wait in the order of their creation.
    */
   RUN_CONCURRENCY: number
   /**
-   * Seconds that an attempt of a run may take; then it ends with status `timeout`.
+   * Maximum duration of an attempt of a run, in seconds. After that the run ends with the status `timeout`.
    */
   BG_JOB_TIMEOUT_SECS: number
   /**
-   * Seconds after which a graph host that does not answer, because a node blocks it, is killed. The run that blocked it fails, the others are tried again.
+   * Seconds after which a graph host that a node blocks is killed. The run of that node fails, and other runs of the host are tried again.
    */
   HOST_STALL_SECONDS: number
   /**
-   * Seconds within which a new revision of a deployment must have loaded its graphs and answered for each. Otherwise the active revision goes on serving.
+   * Seconds within which a new revision of a deployment must load its graphs and answer a check of each. If it does not, the active revision stays in use.
    */
   DEPLOY_START_SECONDS: number
   /**
-   * Seconds for which runs may end on a revision that another one has replaced. Then they go on from their last checkpoint on the new one, as a further attempt.
+   * Seconds for which runs continue on a revision that a newer one has replaced. Runs that have not ended by then continue from their last checkpoint on the new revision, as a further attempt.
    */
   DEPLOY_DRAIN_SECONDS: number
   /**
@@ -1241,15 +1241,15 @@ export interface Settings {
    */
   DEPLOY_RUNTIME: 'process' | 'container'
   /**
-   * Revisions of deployments that are built at one time.
+   * Maximum number of revisions that are built at a time.
    */
   DEPLOY_BUILDS: number
   /**
-   * Maximum size of the archive of a deployment's source; larger ones get 413.
+   * Maximum size of the archive of a deployment's source. Larger archives are refused with 413.
    */
   DEPLOY_MAX_SOURCE_BYTES: number
   /**
-   * Encrypts the secrets of deployments. Unset: one is generated and kept in `DATA_DIR/secrets-key`. With another key than before the server does not start.
+   * Key that encrypts the secrets of deployments. When it is not set, a key is generated and stored in `DATA_DIR/secrets-key`. The server does not start with a key that does not decrypt the stored secrets.
    */
   SECRETS_KEY?: string
   /**
@@ -1257,47 +1257,47 @@ export interface Settings {
    */
   ORGANIZATION_PLAN: 'developer' | 'plus' | 'startup' | 'enterprise'
   /**
-   * Seconds after which a graph host that a cancelled run keeps blocked is killed.
+   * Seconds after which a graph host is killed when a cancelled run still blocks it.
    */
   CANCEL_GRACE_SECONDS: number
   /**
-   * Signs webhooks of runs (Standard Webhooks). Unset: one is generated and kept in `DATA_DIR/webhook-secret`.
+   * Secret that signs the webhooks of runs (Standard Webhooks). When it is not set, a secret is generated and stored in `DATA_DIR/webhook-secret`.
    */
   WEBHOOK_SECRET?: string
   /**
-   * `on` lets webhooks call addresses that are not public, such as those of this machine or network.
+   * With `on` webhooks may call addresses that are not public, such as those of this machine or of its network.
    */
   WEBHOOK_PRIVATE_ADDRESSES: 'on' | 'off'
   /**
-   * Maximum number of open event streams of the deployment; more get 429 `too_many_streams`.
+   * Maximum number of open event streams of the deployment. Further ones get 429 `too_many_streams`.
    */
   STREAMS_MAX: number
   /**
-   * Like `STREAMS_MAX`, per API key or user of a deployment's auth file.
+   * Maximum number of open event streams of one API key, or of one user of a deployment's auth file. Further ones get 429 `too_many_streams`.
    */
   STREAMS_MAX_PER_KEY: number
   /**
-   * Maximum size of the stored events of all threads together, from which streams resume; beyond it the oldest are deleted first. With `REDIS_URL` the limit is the `maxmemory` of Redis.
+   * Maximum size of the stored events of all threads together, from which streams resume. Beyond it the oldest events are deleted first. With `REDIS_URL` the `maxmemory` setting of Redis is the limit instead.
    */
   EVENTS_MAX_BYTES: number
   /**
-   * Maximum number of threads of one workspace, over all its deployments; more get 429 `quota_reached`. Existing threads can still be read, changed and deleted.
+   * Maximum number of threads of one workspace, over all of its deployments. Creating more gets 429 `quota_reached`. Existing threads can still be read, changed and deleted.
    */
   WORKSPACE_MAX_THREADS: number
   /**
-   * Like `WORKSPACE_MAX_THREADS`, for crons.
+   * Maximum number of crons of one workspace, over all of its deployments. Creating more gets 429 `quota_reached`.
    */
   WORKSPACE_MAX_CRONS: number
   /**
-   * Like `WORKSPACE_MAX_THREADS`, for assistants; the default assistants of graphs are always created.
+   * Maximum number of assistants of one workspace, over all of its deployments. Creating more gets 429 `quota_reached`. The default assistants of graphs are always created.
    */
   WORKSPACE_MAX_ASSISTANTS: number
   /**
-   * Maximum size of the items in the store (long-term memory) of one workspace, as JSON; writes beyond it get 507 `store_full`.
+   * Maximum size of the items in the store (long-term memory) of one workspace, as JSON. Writes beyond it get 507 `store_full`.
    */
   WORKSPACE_MAX_STORE_BYTES: number
   /**
-   * Least important log line that is written; lines are JSON on standard output. Unset on a terminal: `weir serve` writes warnings and errors only, as text.
+   * Lowest level of log lines that are written. Lines are JSON on standard output. When the variable is not set and the output is a terminal, `weir serve` writes only warnings and errors, as text.
    */
   LOG_LEVEL: 'silent' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
 }
