@@ -23,8 +23,9 @@ export const BELIEVED_AFTER_MS = 3_600_000
 const CORRECTION_MS = 60_000
 
 /**
- * The time that decides what has expired and is deleted for good, epoch milliseconds: the clock's, but when it is set
- * forwards, the time goes on as before for an hour. A wrong clock that is set right within that hour deletes nothing.
+ * The time, in epoch milliseconds, that decides what has expired and is deleted for good. It follows the
+ * clock. When the clock is set forwards, this time ignores the jump for an hour, so a wrong clock that is
+ * corrected within the hour deletes nothing.
  */
 export function createExpiryTime(clock: Clock): () => number {
   const offsetNow = (): number => clock.now() - steadyTime(clock)

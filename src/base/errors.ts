@@ -144,7 +144,7 @@ export class AppError extends Error {
   }
 }
 
-/** Any thrown value as an AppError: itself, or `internal` with the value as its cause. */
+/** Returns an AppError unchanged, and any other thrown value as `internal` with the value as its cause. */
 export function toAppError(thrown: unknown): AppError {
   return thrown instanceof AppError ? thrown : new AppError('internal', { cause: thrown })
 }

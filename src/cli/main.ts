@@ -4,7 +4,7 @@ import { nearestName } from './arguments/command-arguments.ts'
 /** A subcommand: its own arguments in, its exit code out. */
 export type Command = (args: string[]) => Promise<number>
 
-/** Each is loaded only when it is used, so that `validate` starts without loading the server. */
+/** Each command is loaded only when it is used, so that `validate` starts without loading the server. */
 const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<Command> }>> = {
   serve: { summary: 'Run the server.', load: async () => (await import('./commands/serve.ts')).serve },
   dev: {

@@ -109,7 +109,7 @@ const RESERVED = new Set(['runtimes'])
 const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const RECENT = { limit: 100, offset: 0 }
 
-/** What the calls of the control plane share. */
+/** Dependencies that the calls of the control plane share. */
 interface Calls {
   get: ControlPlane['get']
   /** @throws AppError deployment_managed_by_server */

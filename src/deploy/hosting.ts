@@ -1,6 +1,7 @@
 /**
- * What the control plane needs from the part of the server that runs deployments. The control plane makes artifacts and
- * decides which revision is wanted; hosting opens it, switches to it, and ends what it replaces.
+ * The interface through which the control plane uses the part of the server that runs deployments. The
+ * control plane makes artifacts and decides which revision is active. Hosting opens this revision, switches
+ * to it, and ends the one before.
  */
 
 /** A deployment of the control plane, as hosting needs it. */
@@ -14,7 +15,7 @@ export interface HostedDeployment {
   limits: HostingLimits
 }
 
-/** What a deployment may use (P-3). */
+/** Resources of a deployment (P-3). */
 export interface HostingLimits {
   /** Maximum number of host processes at a time, at least 1. */
   hosts: number
@@ -89,7 +90,7 @@ export interface HostingStatus {
   active: HostingRevision | undefined
   /** Oldest first. */
   draining: HostingRevision[]
-  /** Of the active revision; `unavailable` is the reason why a graph cannot be loaded. */
+  /** The graphs of the active revision; `unavailable` is the reason why a graph cannot be loaded. */
   graphs: { graph_id: string; unavailable: string | null }[]
 }
 

@@ -32,11 +32,11 @@ export const REVISION_EVENTS = [
 /** One event of a revision. */
 export type RevisionEvent = (typeof REVISION_EVENTS)[number]
 
-/** What the next state depends on besides state and event. */
+/** Facts besides state and event that decide the next state. */
 export interface RevisionFacts {
   /** Another revision of the deployment builds or deploys. */
   behind_another: boolean
-  /** Its artifact exists, so that nothing has to be built. */
+  /** The artifact of the revision exists, so no build is needed. */
   has_artifact: boolean
   /** Builds of this revision that have begun, the present one included. */
   builds: number

@@ -3,7 +3,7 @@ import type { Logger } from '../base/log.ts'
 import type { Revision, RevisionError, RevisionLease } from './model.ts'
 import type { DeploymentStore, RevisionFindings } from './stores/deployment-store.ts'
 
-/** What a step of a revision is given. */
+/** Inputs of a step of a revision. */
 export interface StepContext {
   /** Aborts when the revision was interrupted, its lease was lost, or the server stops. */
   signal: AbortSignal
@@ -44,7 +44,7 @@ export interface RevisionWorkerOptions {
 
 /** Works on revisions until it is stopped. */
 export interface RevisionWorker {
-  /** Claims whatever can be worked on now; resolves when nothing more can. */
+  /** Claims all revisions that can be worked on now. Resolves when none is left. */
   wake(): Promise<void>
   /** Ends the step of a revision that is INTERRUPTED now; resolves when it has ended. */
   interrupted(revision: Revision): Promise<void>

@@ -103,7 +103,7 @@ export function createCommitQueue(
           }),
       )
       if (parts.length > 0) flushing ??= flush()
-      // In order of arrival: when this one is finished, all earlier ones are.
+      // Commits finish in the order of arrival, so all earlier ones are finished as well.
       newest = parts.at(-1)?.then(ignore, ignore) ?? newest
       const chunks = await Promise.all(parts)
       return chunks.some((chunk) => chunk === null) ? null : (chunks as EventChunk[])

@@ -34,7 +34,7 @@ export interface Gap {
 /** Events that a reader receives together. */
 export type Batch = readonly (StoredEvent | Gap)[]
 
-/** Where a reader begins: after an id, with the oldest kept event, or with the next one. */
+/** The position at which a reader begins: after an id, at the oldest kept event, or at the next event. */
 export type ReadFrom = { after: string } | 'start' | 'now'
 
 /**

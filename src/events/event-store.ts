@@ -2,8 +2,8 @@ import type { Stamp } from './id.ts'
 import type { EventDraft, RunLease, ThreadRef } from './event-log.ts'
 
 /**
- * Events that were appended together: their ids are `<ms>-<seq>`, `<ms>-<seq + 1>`, …; positions count a thread's
- * events from 0 and are never used again.
+ * Events that were appended together. Their ids are `<ms>-<seq>`, `<ms>-<seq + 1>`, …. Positions count the
+ * events of a thread from 0 and are never reused.
  */
 export interface EventChunk {
   position: number
@@ -55,8 +55,9 @@ export const CHUNK_CHARS = 1 << 18
  */
 export interface EventStore {
   /**
-   * Commits all together, in order; null for those whose lease is lost. Durable when it resolves. @throws AppError
-   * store_unavailable; then the result is unknown; any other error: nothing was stored
+   * Commits all appends together, in order; the result has null for those whose lease is lost. The events are
+   * durable when it resolves. @throws AppError store_unavailable, after which the result is unknown. After
+   * any other error nothing was stored.
    */
   append(appends: readonly Append[]): Promise<(EventChunk | null)[]>
   /** The events after `after`, some hundred events or kB of them. Undefined for a thread without a log. */

@@ -52,7 +52,8 @@ function turnPage(
   const { chunks, total, last, forgotten } = found ?? NO_LOG
   const { seen, reportsGap } = place
   const events = chunks.flatMap((chunk) => eventsAfter(chunk, seen))
-  // Without a log, earlier events are unknown: only a reader that has seen one is known to have missed some.
+  // When the log does not exist, earlier events are unknown. Only a reader that has received an event can
+  // have missed some.
   const hasMissed = found === undefined ? isBefore(NO_EVENT, seen) : isBefore(seen, forgotten)
   const requested = formatEventId(seen[0], Math.max(seen[1], 0))
   const gap = hasMissed && reportsGap ? { gap: { requested, oldest: events[0]?.id ?? null } } : undefined

@@ -3,8 +3,8 @@ import type { StoredEvent } from './event-log.ts'
 import { CHUNK_CHARS, CHUNK_EVENTS, type EventChunk } from './event-store.ts'
 
 /**
- * Events kept for readers that are behind: more than one commit can have, so that a reader that keeps up never needs
- * the store.
+ * Events kept for readers that are behind. The limit is above the size of a commit, so a reader that keeps up
+ * never reads from the store.
  */
 const MAX_EVENTS = 5000
 const MAX_CHARS = 4 << 20
@@ -25,7 +25,7 @@ export class ThreadTail {
   readonly #holds: (chars: number) => void
   readonly #waiting = new Set<() => void>()
   readers = 0
-  /** No further events: a reader that has all these has read everything. */
+  /** There are no further events: a reader that has all of these has read everything. */
   dropped = false
 
   constructor(holds: (chars: number) => void) {
@@ -42,7 +42,7 @@ export class ThreadTail {
     return this.#last
   }
 
-  /** From this position on, no event is missing here; `before` is the id of the event in front of it. */
+  /** The tail has all events from this position on; `before` is the id of the event before it. */
   get first(): { position: number; before: Stamp } {
     return this.#first
   }

@@ -67,7 +67,9 @@ function unknownKey(): AppError {
   return new AppError('unauthorized', { message })
 }
 
-/** The error for a session that never existed, was ended, or whose key is gone. */
+/**
+ * The error for a session that does not exist or has ended, and for one whose key was revoked or has expired.
+ */
 function unknownSession(): AppError {
   return new AppError('unauthorized', { message: 'Your session in this browser has ended: sign in again.' })
 }
@@ -150,7 +152,7 @@ async function findSession(store: Sessions, secret_hash: string, now: number): P
   return toKnownKey(grant, { id: session.id, expires_at })
 }
 
-/** What `read` finds, for a while. Concurrent requests with the same hash share one look-up. */
+/** Caches the results of `read`. Concurrent requests with the same hash share one look-up. */
 function createKeyCache(read: (hash: string, now: number) => Promise<KnownKey>, clock: Clock): KeySource {
   const cache = new Map<string, KnownKey & { until: number }>()
   const underWay = new Map<string, Promise<KnownKey>>()

@@ -26,7 +26,7 @@ export interface Bootstrapped {
   key: string | undefined
   /** True if organization, workspace and key were created now. */
   created: boolean
-  /** No valid admin key of all workspaces was left: an admin was given a new one, which is `key`. */
+  /** No valid admin key of all workspaces was left, so an admin got the new key `key`. */
   replaced: boolean
   /** BOOTSTRAP_API_KEY is not a key of this data directory: it was ignored. */
   ignoredBootstrapKey: boolean
@@ -110,10 +110,11 @@ async function storedKey(store: IdentityStore, options: BootstrapOptions): Promi
 }
 
 /**
- * On an empty store: creates the organization, the workspace "Default", an admin and an admin key, which is
- * `bootstrapKey` or else generated and kept in `dataDir/api-key` (mode 0600). If another process is faster, uses what
- * that one has created. On any other store: changes nothing, unless no valid admin key of all workspaces is left,
- * without which no key could be created: then an admin gets a new one, kept in the same place.
+ * On an empty store: creates the organization, the workspace "Default", an admin and an admin key. The key is
+ * `bootstrapKey`, or a generated one that is stored in `dataDir/api-key` (mode 0600). If another process is
+ * faster, the records of that process are used. On any other store nothing is changed, unless no valid admin
+ * key of all workspaces is left. Then an admin gets a new key, stored in the same place, because without it
+ * no key could be created.
  */
 export async function bootstrapIdentity(
   store: IdentityStore,

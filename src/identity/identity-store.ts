@@ -81,7 +81,7 @@ export interface AuditQuery {
   before?: string
   /** An action, or the part of one before a dot. */
   action?: string
-  /** Whose changes: id of a user or an API key. */
+  /** Who made the changes: the id of a user or of an API key. */
   actor?: string
   subject_id?: string
   /** Epoch milliseconds; the end is not included. */

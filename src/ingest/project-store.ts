@@ -66,9 +66,9 @@ export interface ProjectQuery {
  */
 export interface ProjectStore {
   /**
-   * The id of the project that a TraceRun names, created if there is none: by id if one is given, else by name, else
-   * "default". An unknown id creates a project with that id, named `session_name`, or like the id when that name is
-   * taken.
+   * The id of the project of a TraceRun. A project that does not exist is created. The project is found by id
+   * if the TraceRun has one, otherwise by name, otherwise it is "default". An unknown id creates a project
+   * with that id and the name `session_name`, or with the id as its name when that name is taken.
    */
   resolve(
     workspace_id: string,
@@ -106,7 +106,7 @@ export interface ProjectStore {
     id: string,
     revise: (before: Project) => Partial<Project>,
   ): Promise<Project | undefined>
-  /** All projects that satisfy the conditions, in no order; 100,000 at most. */
+  /** All projects that satisfy the conditions, unordered; at most 100,000. */
   keys(
     workspace_id: string,
     query: Omit<ProjectQuery, 'limit' | 'offset' | 'max_bytes'>,

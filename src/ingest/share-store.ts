@@ -30,6 +30,6 @@ export interface ShareStore {
   removeThread(workspace_id: string, project_id: string, thread_id: string): Promise<boolean>
   /** The number of shares that there were. */
   removeTraces(workspace_id: string, trace_ids: readonly string[]): Promise<number>
-  /** Also removes those of the project's threads. */
+  /** Also removes the shares of the project's threads. */
   removeProject(workspace_id: string, project_id: string): Promise<void>
 }

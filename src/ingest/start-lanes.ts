@@ -34,7 +34,10 @@ const DERIVE_TIMEOUT_MS = 120_000
 const YOUNG_GENERATION_MB = 96
 /** Deriving and reading have a lower priority than acknowledging, like the embedded engine. */
 const BACKGROUND_NICENESS = 10
-/** For lanes without a state between tasks: threads that start again when there is work cost an idle server nothing. */
+/**
+ * For lanes without state between tasks. Their threads end when idle and start again for the next task, so an
+ * idle server spends nothing on them.
+ */
 const IDLE_LANE_MS = 20_000
 
 /** One thread derives (a batch is derived in steps); decoding scales with the machine; reads have their own thread. */

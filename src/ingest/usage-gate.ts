@@ -75,7 +75,8 @@ export function createUsageGate(deps: UsageGateDeps): UsageGate {
       if (fresh.size > 0) refused = { traces: fresh, error: full.reached() }
       break
     }
-    // From here to the return nothing is awaited: the second of two concurrent requests counts the first.
+    // There is no `await` between here and the return, so the second of two concurrent requests counts the
+    // first.
     const warnings = mine.flatMap((meter) => meter.warning() ?? [])
     const passing = refused === undefined ? traces : new Set<string>()
     for (const meter of mine) meter.await(request.workspace_id, passing)
@@ -118,7 +119,7 @@ function findFull(meters: readonly Meter[]): Meter | undefined {
   return meters.find((meter) => meter.limit.mode === 'hard' && meter.isFull)
 }
 
-/** Those of the traces that are not counted yet: operations of a counted trace are never refused. */
+/** The traces that are not counted yet. Operations of a counted trace are never refused. */
 async function newTraces(
   { tally, logger }: UsageGateDeps,
   workspace_id: string,

@@ -12,7 +12,7 @@ export function readCursor(cursor: string): (string | number)[] {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
     if (Array.isArray(parts) && parts.every(isPart)) return parts
   } catch {
-    // Not a cursor of Weir: the error follows below.
+    // The text is not a cursor of Weir; the error is thrown below.
   }
   throw invalidCursor()
 }

@@ -40,7 +40,7 @@ export interface Shown {
 export interface SelectedPage extends Shown {
   /** The client's query without cursor and page size: a cursor is valid only with the same one. */
   request: unknown
-  /** Without times: the last 24 hours (S-9). */
+  /** A query without times reads the last 24 hours (S-9). */
   where: SelectedWhere
   /** Traces are represented by their roots. */
   of: 'runs' | 'traces'

@@ -27,11 +27,11 @@ export interface ReadRows {
   roll_up: Uint8Array
   /** Sums of the trace instead, where its root is read alone. */
   sums?: TraceSums
-  /** Those of the TraceRuns that are shown completely; empty for lean responses. */
+  /** Fragments of the TraceRuns that are shown completely; empty for lean responses. */
   fragments: ReadFragments
   /** How many of the rows are shown; the others are for later pages. */
   shown: number
-  /** Of the TraceRuns that have any. */
+  /** Feedback by TraceRun, for TraceRuns that have any. */
   feedback: ReadonlyMap<string, FeedbackStats>
 }
 
@@ -101,7 +101,7 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
   }
 }
 
-/** What the root has of a trace without double calls. */
+/** Fields of the root of a trace in which no call is shown twice. */
 function inSums({ thread_id, ...sums }: TraceSums): OfTrace {
   const { prompt_cost, completion_cost, total_cost, estimated_cost } = sums
   const counts = {
@@ -121,7 +121,7 @@ function shownRows(read: ReadRows): TraceRunRow[] {
   return [...TRACE_RUN_ROWS.readAll(read.rows)].slice(0, read.shown)
 }
 
-/** Each row as JSON: complete if it was derived, else lean. */
+/** Each row as JSON: the complete TraceRun if it was derived, otherwise the lean row. */
 function assemble(
   rows: readonly TraceRunRow[],
   derived: ReadonlyMap<string, TraceRun>,

@@ -81,7 +81,7 @@ export interface FeedbackPage {
 
 /** Reads for one workspace; responses are JSON bytes in the shapes of platform-api §2, made off the event loop. */
 export interface TraceReads {
-  /** With `media_link`, files in base64 are links that begin with it. */
+  /** With `media_link`, base64 data is replaced by links that begin with it. */
   traceRun(
     workspace_id: string,
     id: string,
@@ -112,7 +112,7 @@ export interface TraceReads {
   ): Promise<{ mime_type: string; size: number; sha256: string } | undefined>
   /** A page of feedback on TraceRuns, newest first; at most 32 MB or one record, passed on without being parsed. */
   feedback(workspace_id: string, query: FeedbackQuery): Promise<FeedbackPage>
-  /** By project; projects without TraceRuns are left out. */
+  /** Values by project; projects without TraceRuns are left out. */
   projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>>
   projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>>
   /** The validation report for any body that ingest accepts, with the workspace's prices, as JSON bytes; stores nothing. */

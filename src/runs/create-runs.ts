@@ -17,7 +17,7 @@ import type { WebhookRules } from './webhooks/rules.ts'
 export interface RunsDeps extends AwaitDeps {
   earlyCancels: EarlyCancels
   wake: Wake
-  /** By id or by name of its graph; undefined when there is none. */
+  /** The assistant, by its id or by the name of its graph; undefined when there is none. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
   /** Tokens and cost of a trace; null while none of its data has arrived. */
   traceTotals(tenant: Tenant, trace_id: string): Promise<JsonObject | null>

@@ -3,7 +3,7 @@ import type { Tenant } from './model.ts'
 
 /** A deployment whose runs this server executes. */
 export interface Deployment extends Tenant {
-  /** Also the project of its runs' traces (D-45). */
+  /** The name of the deployment, and of the project to which its runs are traced (D-45). */
   name: string
   host: GraphHost
   /** The revision that `host` executes; null: the deployment has no revisions. */

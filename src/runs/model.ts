@@ -14,7 +14,7 @@ export interface AccessUser extends JsonObject {
   permissions: string[]
 }
 
-/** Who created a run; it is traced and counted as theirs (D-45). */
+/** The user or key that created a run. The run is traced and counted for them (D-45). */
 export interface Caller {
   user_id: string | null
   api_key_id: string

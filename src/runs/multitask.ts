@@ -18,7 +18,7 @@ export type MultitaskDecision =
       ending: string[]
       /** Running runs to be cancelled; the new one waits until they have ended. */
       stopping: string[]
-      /** No run is before the new one: it may start as soon as it is due. */
+      /** No other run of the thread is before the new one, so it may start as soon as it is due. */
       free: boolean
     }
 

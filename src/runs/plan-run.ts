@@ -35,8 +35,9 @@ export interface RunPlan {
  */
 const TEMPORARY = 'weir_temporary'
 /**
- * The sweeper removes such a thread this late if nothing else has. Requests that wait at another server read the
- * outcome from it, and a server may die between the run's end and the deletion of its thread.
+ * The sweeper removes the thread after this time if it still exists. Requests that wait at another server
+ * read the outcome from the thread, and a server may die between the end of the run and the deletion of its
+ * thread.
  */
 const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }
 const MAX_DELAY_S = 10 * 365 * 86_400

@@ -251,7 +251,7 @@ export interface RunStore {
    * @throws AppError quota_reached when their threads do not all fit; then none was created
    */
   admitAll(tenant: Tenant, admissions: readonly Omit<RunAdmission, 'claim'>[]): Promise<AllAdmitted>
-  /** The next runs that are due and whose thread is free, oldest first, at most `limit`, of these deployments. */
+  /** The next due runs of these deployments whose thread is free, oldest first, at most `limit`. */
   claim(claimer: Claimer, deployments: readonly string[], limit: number): Promise<Claim[]>
   /** Earliest future `due_at` of a free thread, so that a timer can wait for it; undefined when there is none. */
   nextDue(): Promise<number | undefined>
@@ -274,10 +274,11 @@ export interface RunStore {
     closing?: Closing,
   ): Promise<AttemptEnd>
   /**
-   * Recovers runs whose process is gone: those of `owner` at once (so call it before the first claim), those of others
-   * after their leases expired (D-4); each as in `release`. The thread's state remains that of the last finished run;
-   * the caller updates it for an interrupted or failed one. With a `watch`, which the caller keeps between calls, that
-   * decides which leases have expired, instead of the clock.
+   * Recovers runs whose process is gone, each as in `release`. Runs of `owner` are recovered at once, so call
+   * this before the first claim. Runs of other owners are recovered after their leases expired (D-4). The
+   * thread's state remains that of the last finished run; the caller updates it for an interrupted or failed
+   * one. With a `watch`, which the caller keeps between calls, the watch and not the clock decides which
+   * leases have expired.
    */
   recover(owner: string, max_attempts: number, watch?: LeaseWatch): Promise<Recovered[]>
   /** Ends pending runs and flags running ones; a rollback wins over an earlier interrupt. */
@@ -296,6 +297,9 @@ export interface RunStore {
   ): Promise<{ runs: Run[]; more: boolean } | undefined>
   /** Ids of the pending and running runs of a thread. */
   activeRunIds(tenant: Tenant, thread_id: string): Promise<string[]>
-  /** Its checkpoints are kept: they belong to the thread. `active` when it has to be cancelled first. */
+  /**
+   * Deletes the run but not its checkpoints, which belong to the thread. `active` when the run has to be
+   * cancelled first.
+   */
   deleteRun(tenant: Tenant, thread_id: string, run_id: string): Promise<'deleted' | 'active' | 'not_found'>
 }

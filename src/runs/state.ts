@@ -7,7 +7,7 @@ export const RUN_EVENTS = [
   'succeed',
   'fail',
   'time_out',
-  /** Its worker or host is gone, or requests another attempt. */
+  /** The worker or host of the run is gone, or requests another attempt. */
   'retry',
   /** A cancel takes effect: at once while pending, through the worker while running. */
   'interrupt',

@@ -12,7 +12,7 @@ export interface FieldFault {
   code: FieldFaultCode
   /** JSON path from the value's top; '' for the value itself. */
   path: string
-  /** Without the path, e.g. `is required`. */
+  /** The message without the path, e.g. `is required`. */
   message: string
 }
 

@@ -31,7 +31,7 @@ export interface StartedEventLog {
   runEvents: RunEvents
   /** Stores of events other than the run database, for `/ok?check_db=1`. */
   checks: StoreChecks
-  /** To be called before the database is closed. */
+  /** Must be called before the database is closed. */
   stop(): Promise<void>
 }
 

@@ -33,6 +33,6 @@ export interface UsageLimitStore {
 export interface TraceTally {
   /** Traces counted for the limited workspace or key in `[start, end)`, epoch milliseconds. */
   count(limit: UsageLimit, start: number, end: number): Promise<number>
-  /** Those of the traces that are already counted. */
+  /** The traces that are already counted. */
   known(workspace_id: string, trace_ids: readonly string[]): Promise<ReadonlySet<string>>
 }

@@ -10,7 +10,7 @@ export interface TaskReply {
 /** One task of a lane, run in a worker thread; an AppError that it throws reaches the caller unchanged. */
 export type TaskHandler = (input: unknown) => TaskReply | Promise<TaskReply>
 
-/** From the pool to a thread. */
+/** Messages from the pool to a thread. */
 export interface TaskRequest {
   id: number
   name: string
@@ -25,7 +25,7 @@ export interface TaskFailure {
   stack: string | undefined
 }
 
-/** From a thread to the pool. */
+/** Messages from a thread to the pool. */
 export type TaskMessage =
   | { kind: 'ready' }
   | { kind: 'done'; id: number; value: unknown }

@@ -4,7 +4,7 @@ export interface ServerEvent {
   data: string
 }
 
-/** Events of the server are far smaller than this. */
+/** Limit of one event; events of the server are far smaller. */
 const MAX_FRAME_CHARS = 4 << 20
 
 function eventOf(frame: string): ServerEvent | undefined {

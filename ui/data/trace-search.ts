@@ -26,7 +26,7 @@ async function search(trace: string, text: string, signal: AbortSignal): Promise
   return found
 }
 
-/** What a search has found so far. */
+/** The results of a search so far. */
 export interface TraceSearch {
   ids: ReadonlySet<string>
   isSearching: boolean
@@ -35,8 +35,8 @@ export interface TraceSearch {
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * The runs of a trace whose inputs, outputs, errors or metadata contain a text, at most 1,000; none for an empty text or
- * trace. The request is sent a moment after the last key.
+ * The runs of a trace whose inputs, outputs, errors or metadata contain a text, at most 1,000. Empty without
+ * a text or a trace. The request is sent shortly after the last key press.
  */
 export function useTraceSearch(trace: string, text: string): TraceSearch {
   const wanted = text.trim()

@@ -4,13 +4,15 @@ export interface Tree {
   order: Int32Array
   /** Position of each place in `order`. */
   positions: Int32Array
-  /** By position: levels above it, 0 for roots. */
+  /** For each position, the number of levels above it; 0 for roots. */
   depths: Int32Array
-  /** By position: the position after the last run below it. */
+  /** For each position, the position after its last descendant. */
   ends: Int32Array
-  /** By position: the position of the parent; -1 for roots. */
+  /** For each position, the position of its parent; -1 for roots. */
   above: Int32Array
-  /** By position: its number among the children of its parent, from 1, and how many these are. */
+  /**
+   * For each position, its number among the children of its parent, from 1, and the number of these children.
+   */
   numbers: Int32Array
   siblings: Int32Array
 }

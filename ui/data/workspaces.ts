@@ -9,7 +9,7 @@ export interface Workspace {
   display_name: string
 }
 
-/** What a page is about, if that belongs to one workspace. */
+/** The record that a page shows, if it belongs to one workspace. */
 export interface Owned {
   kind: 'trace' | 'project'
   id: string

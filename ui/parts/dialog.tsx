@@ -2,7 +2,10 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { IconButton } from './controls.tsx'
 import css from './dialog.module.css'
 
-/** A modal dialog of the platform: the first field of a form has the focus, Escape closes it, the focus stays inside and goes back afterwards. */
+/**
+ * A modal dialog of the browser. The first field of a form gets the focus, Escape closes the dialog, and the
+ * focus stays inside until it closes and returns to where it was.
+ */
 export function Dialog({
   title,
   isBare = false,
@@ -10,7 +13,7 @@ export function Dialog({
   children,
 }: {
   title: string
-  /** Without a visible title; it is for screen readers only. */
+  /** The title is not visible; it is for screen readers only. */
   isBare?: boolean
   close(): void
   children: ReactNode

@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { readPreference } from './preferences.ts'
 
-/** What keys do: by name, as `j`, `Enter`, `g p` (one after the other), `Mod+k`. */
+/** Actions by key: `j`, `Enter`, `g p` (one after the other), `Mod+k`. */
 export type KeyMap = Readonly<Record<string, (event: KeyboardEvent) => void>>
 
 const TYPED_INTO = 'input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]'

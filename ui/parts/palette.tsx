@@ -14,7 +14,7 @@ interface Target {
 
 const ID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
-/** Opens the run with the id, else the trace, else the project. */
+/** Opens the run with this id, otherwise the trace, otherwise the project. */
 async function openId(id: string): Promise<void> {
   const run = await call('GET /api/v1/runs/{id}', { params: { id } }).catch(() => undefined)
   if (run !== undefined) return navigate(`/traces/${run.trace_id}?run=${run.id}`)

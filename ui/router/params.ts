@@ -16,7 +16,7 @@ export function textParam(name: string, fallback = ''): Param<string> {
   }
 }
 
-/** One of a few words; any other text counts as the first. */
+/** A parameter with one of a few words. Any other text means the first word. */
 export function wordParam<const W extends string>(name: string, words: readonly [W, ...W[]]): Param<W> {
   const [first] = words
   return {

@@ -55,7 +55,7 @@ function partsOf(cursor: string): unknown[] {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
     if (Array.isArray(parts)) return parts
   } catch {
-    // Not a cursor of Weir: the error follows below.
+    // The text is not a cursor of Weir; the error is thrown below.
   }
   return []
 }

@@ -43,7 +43,9 @@ export async function deleteDeployment(
   return 0
 }
 
-/** What goes with the deployment, in words; '' when its API does not answer. */
+/**
+ * Describes in words what is deleted with the deployment; '' when the API of the deployment does not answer.
+ */
 async function contentOf(api: ApiClient, { name }: ShownDeployment): Promise<string> {
   const count = async (what: string): Promise<string> => {
     const number = await api.json<number>(`/deployments/${name}/${what}/count`, { method: 'POST', body: {} })

@@ -28,7 +28,9 @@ const FAILED_STEPS: Readonly<Record<string, string>> = {
   DEPLOY_FAILED: 'started',
 }
 
-/** Shows what becomes of a revision until it has ended. A server that does not answer meanwhile is asked again. */
+/**
+ * Shows the progress of a revision until it has ended. Requests that the server does not answer are repeated.
+ */
 export async function followRevision(
   api: ApiClient,
   {

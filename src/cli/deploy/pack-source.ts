@@ -27,7 +27,9 @@ export interface PackedSource {
   remove(): Promise<void>
 }
 
-/** What is never part of a source: dependencies are installed by the server, and `.env` is sent as secrets. */
+/**
+ * Entries that are never part of a source: the server installs dependencies, and `.env` is sent as secrets.
+ */
 const NEVER = [
   '.git/',
   'node_modules/',

@@ -1,4 +1,4 @@
-/** Where output goes; stdout has results alone (P-42). */
+/** Where the command writes; standard output gets only results (P-42). */
 export interface Output {
   stdout(text: string): void
   stderr(text: string): void
@@ -10,7 +10,10 @@ export interface Output {
 export interface Progress {
   /** A step has ended. */
   done(step: string, text: string): void
-  /** A step goes on; the line is replaced by the next one on a terminal, and repeated nowhere else. */
+  /**
+   * Shows the progress of a step. On a terminal the next line replaces this one; elsewhere one line is written
+   * for each step.
+   */
   working(step: string, text: string, seconds: number): void
   failed(step: string, text: string): void
   info(text: string): void
@@ -21,7 +24,7 @@ export interface Progress {
   result(status: 'succeeded' | 'failed' | 'timed_out' | 'started', facts: ResultFacts): void
 }
 
-/** What a deployment has come to. */
+/** The result of a deployment. */
 export interface ResultFacts {
   deployment_id: string
   message: string

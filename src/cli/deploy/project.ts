@@ -41,7 +41,10 @@ export async function readProject(flags: {
   return { dir, config: basename(path), graphs, env }
 }
 
-/** What is sent of the project's variables: all but keys and addresses of this machine's clients. */
+/**
+ * The project's variables that are sent as secrets: all except the keys and addresses of clients on this
+ * machine.
+ */
 export function secretsOf({ env }: Pick<LocalProject, 'env'>): { name: string; value: string }[] {
   return Object.entries(env).flatMap(([name, value]) =>
     OF_CLIENTS.has(name) || value === '' ? [] : [{ name, value }],

@@ -107,8 +107,8 @@ function clientOf(target: Target, prefix: string, tenant: Readonly<Record<string
 }
 
 /**
- * The stored key goes to the server that runs on DATA_DIR, and to another one on this machine only if it is Weir: PORT is
- * set in many shells for other programs.
+ * The stored key is sent to the server that runs on DATA_DIR. Another server on this machine gets the key
+ * only if that server is Weir: many shells set PORT for other programs.
  */
 async function assertMayGetKey(
   { url, urlSource, keySource, keyFile }: Target,
@@ -168,7 +168,7 @@ function refusal(status: number, answer: string): string {
       return `${faults.join('; ')} (${status})`
     }
   } catch {
-    // Not JSON: a proxy's error page, for example.
+    // The body is not JSON, for example the error page of a proxy.
   }
   return `The server answered ${status}`
 }

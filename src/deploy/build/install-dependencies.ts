@@ -23,7 +23,7 @@ interface PackageManager {
   args: readonly string[]
 }
 
-/** The first whose `file` is beside langgraph.json is used (P-20). */
+/** The first entry whose `file` exists beside langgraph.json is used (P-20). */
 const MANAGERS: readonly PackageManager[] = [
   { file: 'package-lock.json', command: 'npm', args: ['ci', '--no-audit', '--no-fund', '--ignore-scripts'] },
   { file: 'pnpm-lock.yaml', command: 'pnpm', args: ['install', '--frozen-lockfile', '--ignore-scripts'] },

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts'
 import { isObject } from '../../schema/json.ts'
 
-/** What langgraph.json asks, as far as the server must say that it cannot do it (P-21). */
+/** Settings in langgraph.json that the server does not support and must report (P-21). */
 export interface ProjectDemands {
   /** Warnings for the build log. */
   warnings: string[]

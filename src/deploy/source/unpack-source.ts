@@ -39,7 +39,7 @@ export async function unpackSource(
       count(unpacked, entry, limits)
       await write(entry, dir)
     }
-    // What follows the last entry is checked too: a cut file has no end of its gzip stream.
+    // Bytes after the last entry are checked too, because a truncated file has no end of its gzip stream.
     for await (const _rest of bounded);
   }
   try {

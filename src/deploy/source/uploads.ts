@@ -53,7 +53,7 @@ export function createUploads({ store, dir, max_bytes, clock }: UploadsOptions):
       return source
     },
     async open(deployment_id, object_path) {
-      // Only paths that were given out are in the store, so none leads out of the folder.
+      // The store has only paths that it has issued, so no path is outside of the folder.
       const source = await store.find(deployment_id, object_path)
       if (source === undefined)
         throw new AppError('invalid_request', {

@@ -13,7 +13,7 @@ export type NewRevision = Pick<
   'source_path' | 'config_path' | 'source_sha256' | 'artifact_sha256' | 'created_by' | 'rolled_back_from'
 >
 
-/** What a step of a revision has found. */
+/** Results of a step of a revision. */
 export type RevisionFindings = Partial<
   Pick<Revision, 'artifact_sha256' | 'error' | 'graphs' | 'timings' | 'source_sha256'>
 >
@@ -24,7 +24,7 @@ export interface ListPart {
   offset: number
 }
 
-/** What a change of a state has changed. */
+/** The effects of a change of state. */
 export interface Advance {
   revision: Revision
   /** Older revisions that waited and are not needed any more. */
@@ -48,15 +48,15 @@ export interface DeploymentStore {
   ): Promise<StoredDeployment[]>
   /** Replaces all secrets. */
   replaceSecrets(id: string, secrets: readonly SealedSecret[]): Promise<void>
-  /** From now on it is not found, and its name is free; false: it was not there. */
+  /** Deletes the deployment and frees its name. Returns false if it did not exist. */
   markDeleted(workspace_id: string, id: string): Promise<boolean>
   /** Deployments whose deletion has not ended. */
   deleting(): Promise<StoredDeployment[]>
   /** Removes the record with revisions, uploads and logs. */
   erase(id: string): Promise<void>
-  /** All that have no active revision. */
+  /** All deployments without an active revision. */
   inactive(): Promise<StoredDeployment[]>
-  /** All that have an active revision, with it. */
+  /** All deployments that have an active revision, each with this revision. */
   active(): Promise<{ deployment: StoredDeployment; revision: Revision }[]>
 
   /** Adds a revision in the state CREATING, with the next number. */

@@ -3,7 +3,9 @@ import type { ErrorCode } from '../../base/errors.ts'
 /** The operations that hosts have (P-25). */
 export type BrokerOperationName = 'get' | 'list' | 'marks' | 'put' | 'put_writes' | 'store_batch'
 
-/** From a host: first `open` with its token, then requests, which are answered in any order. */
+/**
+ * Frames from a host: first `open` with the host's token, then requests. They may be answered in any order.
+ */
 export type ToBroker =
   | { op: 'open'; token: string }
   | ({ op: BrokerOperationName; id: number } & Record<string, unknown>)

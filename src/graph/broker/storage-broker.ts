@@ -22,7 +22,7 @@ export interface BrokerGrant {
 
 /** Serves hosts over a Unix socket, so that they need no access to the server's stores (P-25). */
 export interface StorageBroker {
-  /** Access for one host: a token for one connection, which reaches these operations and nothing else. */
+  /** Access of one host: a token for one connection, which allows only these operations. */
   grant(operations: BrokerOperations): BrokerGrant
   close(): Promise<void>
 }
@@ -78,7 +78,7 @@ export async function startStorageBroker(logger: Logger): Promise<StorageBroker>
   }
 }
 
-/** Tokens are kept as hashes: the time of a look-up tells nothing about them. */
+/** Tokens are stored as hashes, so the time of a look-up reveals nothing about a token. */
 function keyOf(token: string): string {
   return hash('sha256', token, 'base64')
 }

@@ -60,7 +60,10 @@ function currentNode(): string | null {
   return typeof node === 'string' ? node : null
 }
 
-/** `({message, …})` gives text and fields; `(text, {…})` gives the text, and all keys of the object as fields. */
+/**
+ * `({message, …})` sets text and fields. `(text, {…})` sets the text, and the keys of the object are the
+ * fields.
+ */
 function contentOf(message: unknown, meta: readonly unknown[]): Pick<GraphLogLine, 'text' | 'fields'> {
   const fields: Record<string, unknown> = Object.assign({}, ...meta.map(fieldsOf))
   if (message instanceof Error) return bounded(message.message, { stack: message.stack, ...fields })

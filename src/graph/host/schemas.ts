@@ -155,8 +155,8 @@ export function parseTypes(types: string): Record<string, KnownSchemas> {
 }
 
 /**
- * Schemas from the graph's definition, else from its TypeScript types, else the names of its channels without types; only
- * a list of messages is recognised.
+ * Schemas from the graph's definition, otherwise from its TypeScript types. Without either, a schema has the
+ * names of the channels without types, and only a list of messages is recognised.
  */
 export function completeSchemas(
   graph: AnyGraph,

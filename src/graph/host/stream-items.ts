@@ -160,7 +160,7 @@ function shownCheckpoint(payload: CheckpointPayload): object {
   }
 }
 
-/** Without handlers and LangGraph's own keys. */
+/** The config without handlers and LangGraph's own keys. */
 function shownConfig(config: ShownConfig): object | undefined {
   if (config === undefined) return undefined
   const configurable = Object.entries(config.configurable ?? {}).filter(([key]) => !key.startsWith('__'))

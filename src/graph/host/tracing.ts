@@ -3,7 +3,7 @@ import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain'
 
 /** Records one run of a graph as trace operations. */
 export interface RunTracer {
-  /** To be added to the run's callbacks. */
+  /** Callbacks to be added to those of the run. */
   handler: LangChainTracer
   /**
    * Sends the remaining operations. TraceRuns that are still open end here, with `error` as the reason: an abandoned
@@ -90,7 +90,7 @@ class CollectingTracer extends LangChainTracer {
     this.#add(run)
   }
 
-  /** Without the children, which would keep the whole trace in memory until its end. */
+  /** The copy has no children, which would keep the whole trace in memory until its end. */
   protected override _addChildRun(parent: TracedRun): void {
     this.#parents.add(parent.id)
   }

@@ -97,8 +97,9 @@ function hasFetch(app: unknown): app is { fetch: Fetch } {
 }
 
 /**
- * Installs the fetch function that the SDK's `new Client()` uses when it is given no address. A client that is created while
- * the app loads keeps this function, so the caller sets `ask` of the result once the app is open.
+ * Installs the fetch function that the SDK's `new Client()` uses when it gets no address. A client that is
+ * created while the app loads keeps this function, so the caller sets `ask` of the result after the app has
+ * loaded.
  */
 function bindLoopback(): { ask: Ask } {
   const loopback = { ask: async () => new Response('The app is being loaded.', { status: 503 }) } as {
@@ -134,8 +135,8 @@ function forward(request: Request, socketPath: string, body: Body = request.body
     resolve(toResponse(answer, method)),
   )
   asked.once('error', reject)
-  // Node's signal has no reference to its Request, and does not abort once that is collected: `asked` keeps it in
-  // memory.
+  // Node's signal does not reference its Request and does not abort after the Request is collected. `asked`
+  // keeps the Request in memory.
   asked.once('close', () => void request)
   if (body === null) asked.end()
   else if (body instanceof ArrayBuffer) asked.end(Buffer.from(body))

@@ -11,8 +11,8 @@ export type GrantStorage = () => { storage: JsonObject; revoke(): void }
 export interface GraphHostOptions extends ChildOptions {
   file: DeploymentFile
   /**
-   * How a host opens run state; passed unchanged to the host's composition root. A function gives each host an access of
-   * its own.
+   * How a host opens run state. The value is passed unchanged to the host's composition root. A function
+   * returns a separate access for each host.
    */
   storage: JsonObject | GrantStorage
   /** Tracing project of the deployment's runs: its name. */

@@ -91,7 +91,7 @@ const STOP_MS = 2_000
 export class HostLink {
   /** `retired`: it gets no new work, and exits when its jobs are done. */
   state: 'starting' | 'open' | 'retired' | 'gone' = 'starting'
-  /** It is expected to send something and has not done so: it gets no new work. */
+  /** True while the host has not sent a message that is due. Such a host gets no new work. */
   suspect = false
   /** Graphs that the host could not load; known once it is open. */
   failures: readonly LoadFailure[] = []

@@ -12,9 +12,9 @@ const EVERY_MS = 2_000
 const MIB = 1 << 20
 
 /**
- * Ends each process whose resident memory exceeds `maxBytes`: the bound of V8's heap does not cover buffers and native
- * memory. Only Linux says how much memory another process has; elsewhere nothing is ended. Returns a function that stops
- * the watch.
+ * Ends each process whose resident memory exceeds `maxBytes`, because V8's heap limit does not cover buffers
+ * and native memory. Works on Linux only, where the memory of another process can be read. Returns a function
+ * that stops the watch.
  */
 export function watchMemory(
   processes: () => readonly WatchedProcess[],

@@ -90,7 +90,7 @@ class WatchedFolder {
       // Changes during the setup of the watch were not reported.
       if (nearestFolder(this.#path) !== path) this.#attach()
     } catch (error) {
-      // It was removed between the look-up and the watch.
+      // The file was removed between the look-up and the watch.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#attach()
       else this.#events.failed(this.#path, error)
     }

@@ -26,7 +26,7 @@ export interface HeaderRule {
 export interface DeploymentFile {
   /** Absolute path of the file. */
   path: string
-  /** Its folder: all paths in the file are relative to it. */
+  /** The folder of the file. All paths in the file are relative to it. */
   folder: string
   /** Absolute paths of the files that were read for it: itself, and those of `env` and `auth`. */
   sources: string[]

@@ -10,7 +10,7 @@ export interface LoadFailure {
   graph_id: string
   /** Absolute path of the module that failed if it is known, else of the graph's module. */
   file: string
-  /** From 1; null for a reason without a line, such as a missing export. */
+  /** Line number, from 1; null for a reason without a line, such as a missing export. */
   line: number | null
   /** One line. */
   reason: string

@@ -114,7 +114,7 @@ async function ask(
   return { filter: isFilter ? said : null, changed }
 }
 
-/** Of the value of a run that is to be made, only its metadata can be changed; its input may be large. */
+/** A handler can change only the metadata of a run that is being created, because the input may be large. */
 const CHANGEABLE: Readonly<Record<string, readonly string[]>> = { 'threads:create_run': ['metadata'] }
 
 /** The fields of a value that a handler may change, as JSON. */

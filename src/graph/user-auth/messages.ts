@@ -11,15 +11,15 @@ export interface AuthRequest {
   headers: [name: string, value: string][]
 }
 
-/** From the server to the process of a deployment's auth file. */
+/** Messages from the server to the process of a deployment's auth file. */
 export type ToUserAuth =
   | { type: 'open'; file: string; export: string }
   | { type: 'authenticate'; id: number; request: AuthRequest }
   | { type: 'ask'; id: number; user: AccessUser; event: string; value: JsonObject }
 
-/** From that process to the server. */
+/** Messages from that process to the server. */
 export type FromUserAuth =
-  /** With the names of the handlers for calls. */
+  /** `handlers` has the names of the handlers for calls. */
   | { type: 'opened'; handlers: string[] }
   | { type: 'failed'; message: string }
   /** A line logged by a handler. */

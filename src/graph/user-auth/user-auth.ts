@@ -100,7 +100,7 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
     },
     async ask(user, event, value) {
       const asked = living()
-      // Where no handler is registered, nothing of the value need be sent.
+      // The value is not sent when no handler is registered for the event.
       if (handlerOf(await asked.opened, event) === undefined) return { filter: null, value: {} }
       const said = await exchangeWith(asked, { type: 'ask', user, event, value, id: ++lastId }, timeoutMs)
       if (said.type !== 'answer') throw new AppError('auth_failed')
@@ -134,7 +134,7 @@ async function exchangeWith(life: Life, asked: Question, timeoutMs: number): Pro
   const start = performance.now()
   const timer = setTimeout(() => {
     reject(unavailable(`The auth handler took longer than ${timeoutMs / 1000} s.`))
-    // No message at all since the start: the process is blocked, and would block all callers.
+    // The process has sent no message since its start: it is blocked and would block all callers.
     if (life.lastMessageAt < start) process.kill()
   }, timeoutMs)
   try {

@@ -106,7 +106,10 @@ html, :root.dark-mode, body { margin: 0; background: var(--bg); color: var(--tex
 }
 `
 
-/** The page of /docs, whose files are below `docs/`; `version` makes the browser load those of another Weir anew. */
+/**
+ * The page of /docs, whose files are below `docs/`. `version` changes their addresses, so that a browser does
+ * not use cached files of another version.
+ */
 export function docsPage(version: string): string {
   const query = `?v=${encodeURIComponent(version)}`
   return `<!doctype html>

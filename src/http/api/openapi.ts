@@ -164,7 +164,7 @@ export function documentedPath(path: string): string {
   return path.startsWith('/v2/') ? `/api${path}` : `/api/v1${path}`
 }
 
-/** Those parts of an API's document that are not about single routes. */
+/** The parts of an API's document that are not about single routes. */
 export interface ApiHead {
   title: string
   description: string

@@ -163,7 +163,7 @@ export function flagParameter<T extends boolean | undefined>(
   return { description, required: false, schema, read }
 }
 
-/** One of a fixed list of words; the first when not sent. */
+/** A parameter with one of a fixed list of words; the first word is the default. */
 export function choiceParameter<const W extends string>(
   description: string,
   words: readonly [W, ...W[]],
@@ -178,7 +178,7 @@ export function choiceParameter<const W extends string>(
   return { description, required: false, schema: { type: 'string', enum: words, default: words[0] }, read }
 }
 
-/** One of a fixed list of words, or none. */
+/** A parameter with one of a fixed list of words, without a default. */
 export function optionalChoiceParameter<const W extends string>(
   description: string,
   words: readonly [W, ...W[]],

@@ -45,7 +45,7 @@ type ReplyOf<R> = R extends SchemaName ? SchemaTypes[R] : ReplyBytes
 /** The documented part of a route. */
 export interface RouteHead {
   method: Method
-  /** With `{name}` for each path parameter; without prefix. */
+  /** The path without prefix, with `{name}` for each path parameter. */
   path: string
   summary: string
   description?: string

@@ -31,7 +31,7 @@ export function mayBeLarge(schema: SchemaName): boolean {
 
 /** Large values taken out of a body, so that both can move to another thread without being scanned there. */
 export interface LeanBody {
-  /** With null in the place of each large value. */
+  /** The body with null in place of each large value. */
   body: JsonValue
   large: { path: (string | number)[]; text: string }[]
 }

@@ -2,9 +2,9 @@
 export interface BodyPieces {
   add(chunk: Buffer): void
   /**
-   * All bytes after the first `prefix_bytes` in one array that owns its ArrayBuffer, so that it can be transferred to a
-   * thread; and those first bytes. Other work may run after every two megabytes: writing to fresh memory takes longer
-   * than the copying.
+   * Returns the first `prefix_bytes` bytes, and all others in one array that owns its ArrayBuffer, so that it
+   * can be transferred to a thread. Other work may run after every two megabytes, because writing to fresh
+   * memory takes longer than copying.
    */
   joined(prefix_bytes?: number): Promise<{ prefix: Buffer; bytes: Uint8Array<ArrayBuffer> }>
 }

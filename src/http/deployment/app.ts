@@ -111,7 +111,7 @@ async function serveByApp(
   exchange.route = `${METRIC_PREFIX}/(app)`
   const isPublic = isOpen(found, exchange.req.method)
   const ours = { isOurs: found !== undefined, isOpen: isPublic }
-  // Without keys, a page of another site must not reach the app.
+  // Without keys, pages of other sites must not reach the app.
   if (!isPublic && exchange.req.method !== 'OPTIONS') gates?.assertOwn(exchange.req)
   const answer = await custom.serve(exchange, ours)
   if (answer !== 'preflight' || found !== undefined) return answer === 'answered'

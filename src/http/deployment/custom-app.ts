@@ -8,7 +8,7 @@ import type { Exchange } from '../server/exchange.ts'
 import { PREFIX_HEADER, prefixOf } from './request/path-prefix.ts'
 import { type HonoRoute, createAppMatch } from './app-routes.ts'
 
-/** Where a deployment's custom HTTP app listens. */
+/** The address of a deployment's custom HTTP app. */
 export interface CustomAppPort {
   /** Path of the Unix socket, and the app's routes; null for a bare `fetch` handler. @throws AppError app_unavailable */
   open(): Promise<{ socket: string; routes: readonly HonoRoute[] | null }>
@@ -26,7 +26,7 @@ export interface CustomApp {
   serve(exchange: Exchange, ours: { isOurs: boolean; isOpen: boolean }): Promise<AppAnswer>
 }
 
-/** Never passed to the app, so that health checks are answered while it does not run. */
+/** The path that is never passed to the app, so that health checks are answered while the app does not run. */
 const HEALTH = '/ok'
 
 /**

@@ -21,7 +21,10 @@ const IDLE_MS = 300_000
  */
 const STREAM_WINDOW_BYTES = 1 << 20
 const CONNECTION_WINDOW_BYTES = 4 << 20
-/** In MB, including messages that are being received; their handler refuses those beyond the limit of a message. */
+/**
+ * The limit in MB, for messages including those that are being received. The handler refuses messages beyond
+ * the limit of one message.
+ */
 const SESSION_MEMORY_MB = 64
 
 /** Serves gRPC over HTTP/2 without TLS on `host` and `port` (0 = any free one). @throws AppError config_invalid as `listen` does */

@@ -3,7 +3,7 @@ import { type BodyAdmission, createAdmission } from '../body/admission.ts'
 import type { AppDeps } from './app-deps.ts'
 import { createRefusalLog, type RefusalLog } from '../server/refusal-log.ts'
 
-/** What calls of the platform API over HTTP and gRPC share. */
+/** Dependencies that calls of the platform API over HTTP and gRPC share. */
 export interface Entrance {
   /** Admission of request bodies. */
   admission: BodyAdmission

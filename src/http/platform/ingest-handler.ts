@@ -91,8 +91,8 @@ function toOutcome({ run_id, code, field, reason }: Rejected) {
 }
 
 /**
- * 202 when anything was stored or nothing was sent; else the status and LangSmith's wording of the first rejected item
- * (contract §1.5: a request fails only if nothing of it can be stored).
+ * 202 when anything was stored or the request was empty. Otherwise the status and LangSmith's wording of the
+ * first rejected item: a request fails only if nothing in it can be stored.
  */
 export function sendAccepted(exchange: Exchange, outcome: Accepted): void {
   const accepted = outcome.accepted + outcome.feedback

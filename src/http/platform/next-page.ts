@@ -20,7 +20,7 @@ export function nextHeader({
   return shown > 0 && more ? { 'x-pagination-next': offset + shown } : {}
 }
 
-/** For lists that are short in practice, and have no limit of their own. */
+/** For lists that are short in practice and take no `limit` parameter. */
 export const OFFSET_QUERY = {
   offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
 }

@@ -15,7 +15,7 @@ export type PlatformRoute = Route<AppDeps>
 /** A route of the platform API with what it needs. */
 export type GuardedPlatformRoute = GuardedRoute<AppDeps>
 
-/** What handlers of the platform API get. */
+/** Arguments of the handlers of the platform API. */
 export type PlatformContext<B = unknown> = RouteContext<unknown, unknown, B, AppDeps>
 
 /** One route of the platform API. */

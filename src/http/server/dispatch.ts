@@ -191,6 +191,6 @@ export async function dispatch<D extends DispatchDeps>(
   }
   const reply = await route.handle(context)
   if (reply.sent !== undefined) onceClosed(exchange, reply.sent)
-  // Not awaited: a response may take hours, and the request's data need not be kept for it.
+  // The response is not awaited, because it may take hours and the request's data is not needed for it.
   return sendReply(exchange, route, reply, deps.compressor)
 }

@@ -10,7 +10,7 @@ export interface ListenOptions {
   setting?: string
   /** Use the next free port when `port` is taken (D-55), except for those to `avoid`. */
   orNext?: { avoid: readonly number[] }
-  /** What happens without the setting, for the message; default: the next free port is taken. */
+  /** What happens when the setting is not set, for the message. The default: the next free port is used. */
   unset?: string
 }
 

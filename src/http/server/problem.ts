@@ -69,7 +69,7 @@ function retryAfter(details: unknown): number {
     : RETRY_AFTER
 }
 
-/** The same problem with text in `detail`, where clients print nothing else (P-9). */
+/** The same problem with a text in `detail`, for clients that print only this field (P-9). */
 export const textProblem: ProblemWriter = (error, request_id) => {
   const { detail, ...problem } = toProblem(error, request_id)
   const text =

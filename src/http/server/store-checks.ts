@@ -31,7 +31,7 @@ async function problemsOf(checks: StoreChecks): Promise<[name: string, problem: 
   return Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await problemOf(check)]))
 }
 
-/** Those of `names` that have a check and are down. */
+/** The stores of `names` that have a check and are down. */
 export async function downStores(checks: StoreChecks, names: readonly string[]): Promise<string[]> {
   const asked = Object.entries(checks).filter(([name]) => names.includes(name))
   const found = await problemsOf(Object.fromEntries(asked))

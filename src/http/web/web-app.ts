@@ -49,7 +49,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
   html: 'text/html; charset=utf-8',
 }
-/** In order of preference: the ending of a compressed file. */
+/** Endings of compressed files in order of preference. */
 const ENCODINGS = [
   ['br', 'br'],
   ['gzip', 'gz'],

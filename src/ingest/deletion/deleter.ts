@@ -26,7 +26,7 @@ export interface Deleter {
 export interface DeleterDeps {
   traces: TraceDeletion
   deletions: DeletionStore
-  /** What is deleted is not shared any more. */
+  /** Ends the shares of deleted records. */
   shares: Pick<ShareStore, 'removeTraces' | 'removeProject'>
   blobs: BlobStore
   ingester: Pick<Ingester, 'settled'>
@@ -94,7 +94,7 @@ class JobRunner implements Deleter {
     if (scope.kind === 'trace') await shares.removeTraces(workspace_id, [scope.trace_id])
   }
 
-  /** Also true for a trace that was acknowledged and is on its way to the store. */
+  /** Also true for a trace that is acknowledged and not stored yet. */
   async #exists(workspace_id: string, trace_id: string): Promise<boolean> {
     const { traces, ingester } = this.#deps
     const find = async (): Promise<boolean> =>
@@ -114,7 +114,7 @@ class JobRunner implements Deleter {
     await this.#running
   }
 
-  /** Each job gets a turn before a job that waits for late data gets its next one. */
+  /** Each job gets a turn before a job that waits for late data gets another one. */
   async #run(): Promise<void> {
     const { signal } = this.#stopping
     await Promise.race([this.#deps.ready, aborted(signal)])
@@ -179,7 +179,7 @@ class JobRunner implements Deleter {
   async #matching(job: DeletionJob, scope: DeletionScope & { kind: 'runs' }): Promise<void> {
     const { traces, deletions, clock } = this.#deps
     const { project_id, filter, start_time } = scope
-    // What comes later than the request is none of it, or the job would never end.
+    // TraceRuns that arrive after the request are not part of the job. Otherwise the job might never end.
     const asked_at = job.created_at * 1000
     const query = {
       project_ids: [project_id],
@@ -200,7 +200,7 @@ class JobRunner implements Deleter {
       const before = job.deleted
       await this.#traces(job, trace_ids)
       if (this.#stopping.signal.aborted) return
-      // Else the same page would be found for ever.
+      // Without this, the job would find the same page again and again.
       if (found.length === 0 && job.deleted === before)
         throw new AppError('internal', { message: 'A deletion found runs, but their traces have no runs.' })
       job.scope = { ...scope, pending: [] }
@@ -240,7 +240,7 @@ class JobRunner implements Deleter {
       for (const sha256 of noted)
         if (!used.has(sha256) && !(await blobs.remove(sha256, until))) kept.push(sha256)
       await deletions.forgetBlobs(noted)
-      // What was put again a moment ago is looked at later.
+      // Bytes that were put again a moment ago are checked later.
       await deletions.noteBlobs(kept, clock.now())
     }
   }

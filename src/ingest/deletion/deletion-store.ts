@@ -1,8 +1,8 @@
 /** Which TraceRuns a job deletes. */
 export type DeletionScope =
-  /** Those of a project that is deleted itself. */
+  /** The TraceRuns of a project that is being deleted. */
   | { kind: 'project'; project_id: string }
-  /** Those of one trace. */
+  /** The TraceRuns of one trace. */
   | { kind: 'trace'; trace_id: string }
   /** TraceRuns of deleted traces, and what else these traces have, that reached the store after the deletion. */
   | { kind: 'late'; run_ids: string[]; trace_ids: string[] }
@@ -36,7 +36,7 @@ export interface DeletionJob {
 export interface DeletedIds {
   /** False when nothing of the workspace was deleted lately, the common case; answered from memory within a second. */
   any(workspace_id: string): boolean | Promise<boolean>
-  /** Those of `ids` that were deleted. */
+  /** The `ids` that were deleted. */
   among(workspace_id: string, ids: readonly string[]): Promise<Set<string>>
 }
 

@@ -18,8 +18,8 @@ const SLICE = 500
 type Named = Map<string, Set<string>>
 
 /**
- * Stores batches, and deletes again what belongs to traces that were deleted while the batch waited in the log, as in a
- * server whose store could not be reached. While the deleted ids cannot be read, nothing is deleted.
+ * Stores batches. Then deletes records of traces that were deleted while the batch waited in the log, for
+ * example because the store could not be reached. While the deleted ids cannot be read, nothing is deleted.
  */
 export function deletingLateRecords(
   storeBatch: StoreBatch,

@@ -1,6 +1,6 @@
 import type { ListQuery } from '../store/trace-store.ts'
 
-/** What deletions read and change in the trace store. Deleting twice is as deleting once. */
+/** What deletions read and change in the trace store. Repeating a deletion changes nothing. */
 export interface TraceDeletion {
   /** Ids of TraceRuns of the project that were received before the time (epoch milliseconds). */
   runsOfProject(workspace_id: string, project_id: string, before: number, limit: number): Promise<string[]>
@@ -16,6 +16,6 @@ export interface TraceDeletion {
   deleteRuns(workspace_id: string, run_ids: readonly string[]): Promise<void>
   /** Deletes the feedback on the project as a whole. */
   deleteProjectFeedback(workspace_id: string, project_id: string): Promise<void>
-  /** Those of the attachments that some TraceRun has. */
+  /** The attachments to which at least one TraceRun refers. */
   usedBlobs(sha256s: readonly string[]): Promise<Set<string>>
 }

@@ -22,7 +22,7 @@ export interface BatchDeriverDeps {
   prices: PriceStore
   /** The periods in which operations count for usage. */
   usage: Pick<UsageRecorder, 'periods'>
-  /** No other process writes to the store. */
+  /** True if no other process writes to the store. */
   exclusive: boolean
   logger: Logger
   metrics: Metrics

@@ -38,7 +38,7 @@ const NONE = new Uint8Array(0)
 
 /** The data from which one batch is derived. */
 export class DeriveBatch {
-  /** Those of the batch, remembered ones, and outlines of stored ones. */
+  /** Fragments of the batch, remembered fragments, and outlines of stored ones. */
   readonly fragments = new FragmentSet()
   /** TraceRuns to derive, in order of arrival. */
   readonly touched = new Set<string>()
@@ -89,7 +89,9 @@ export class DeriveBatch {
     return merged
   }
 
-  /** Returns the TraceRuns whose fragments are not known, and the parents whose waiting children are to be read. */
+  /**
+   * Returns the TraceRuns whose fragments must be read, and the parents whose waiting children must be read.
+   */
   ask(): BatchNeeds | undefined {
     this.#separateRoots()
     const missing = [...this.touched].filter((key) => !this.complete.has(key))

@@ -31,7 +31,10 @@ export function segmentNumber(name: string): number | null {
 /** Returns a buffer of at least this size. */
 export type TakeBuffer = (length: number) => Buffer
 
-/** Up to `length` bytes from `position`, fewer only at the end of the file; in a new buffer, or in one from `take`. */
+/**
+ * Reads up to `length` bytes from `position`, fewer only at the end of the file, into a new buffer or one
+ * from `take`.
+ */
 export async function readAt(
   file: LogFile,
   position: number,

@@ -12,7 +12,7 @@ import { AppError } from '../../base/errors.ts'
  * like a frame are never taken for one when the reader has to find its place again after damage.
  */
 
-/** Where the first frame of a segment starts. */
+/** The offset of the first frame of a segment. */
 export const SEGMENT_HEADER_BYTES = 24
 /** Bytes of a frame besides its payload. */
 export const FRAME_HEADER_BYTES = 48

@@ -56,7 +56,7 @@ interface PendingAppend {
 interface ActiveSegment {
   segment: Segment
   file: LogFile
-  /** Nothing is written yet, not even the segment header. */
+  /** At this point the segment is empty, without a header. */
   fresh: boolean
 }
 

@@ -12,7 +12,7 @@ export interface PriceSnapshot {
 
 /** Own prices by workspace. */
 export interface PriceStore {
-  /** All current entries; changes of another process may be missing for up to five seconds. */
+  /** All current entries. Changes by another process may be missing for up to five seconds. */
   snapshot(): Promise<PriceSnapshot>
   /** By name, then oldest first. */
   list(workspace_id: string): Promise<PriceEntry[]>

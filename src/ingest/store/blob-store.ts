@@ -8,8 +8,8 @@ export interface BlobStore {
   /** The bytes from the start; undefined if there is no blob with this hash. `sha256` in hex. */
   read(sha256: string): Promise<{ size: number; bytes: Readable } | undefined>
   /**
-   * Removes the bytes, unless they were put after the time (epoch milliseconds): then false. The caller knows that nothing
-   * which was stored by then has them.
+   * Removes the bytes. Returns false and removes nothing if they were put after the time (epoch
+   * milliseconds). The caller must know that no TraceRun stored before that time refers to them.
    */
   remove(sha256: string, until: number): Promise<boolean>
 }

@@ -19,8 +19,8 @@ export interface DataDisk {
   /** Like `look`. @throws AppError `disk_full` or `disk_unwritable` when the disk is not writable */
   check(): Promise<void>
   /**
-   * For work that will need room later: costs nothing while the last check found the disk writable, else checks as
-   * `check` does. @throws AppError `disk_full` or `disk_unwritable`
+   * For work that needs disk space later. Returns at once while the last check found the disk writable,
+   * otherwise checks as `check` does. @throws AppError `disk_full` or `disk_unwritable`
    */
   assertRoom(): Promise<void>
   stop(): Promise<void>

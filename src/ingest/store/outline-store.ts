@@ -1,4 +1,4 @@
-/** What changes whenever a TraceRun of the trace does. */
+/** Values that change whenever a TraceRun of the trace changes. */
 export interface TraceState {
   /** When the last row was written, in epoch milliseconds; 0 for rows of an earlier release. */
   written_at: number

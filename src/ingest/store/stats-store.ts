@@ -3,7 +3,7 @@ import type { OutlineStore } from './outline-store.ts'
 import type { ThreadStore } from './thread-store.ts'
 import type { ListQuery, TraceStore } from './trace-store.ts'
 
-/** What TraceRuns are grouped by; `metadata` needs a key. Those without a value are in no group. */
+/** Groupings of TraceRuns; `metadata` needs a key. TraceRuns without a value are in no group. */
 export type StatsGrouping =
   | {
       by: 'model' | 'provider' | 'run_type' | 'status' | 'name' | 'tag' | 'thread' | 'session'
@@ -29,7 +29,7 @@ export type TimeHistogram = ReadonlyMap<number, number>
 /** How many llm TraceRuns there are, and with which verdicts. */
 export interface HeldChecks {
   llm_runs: number
-  /** Those for which all four checks hold. */
+  /** The number of TraceRuns for which all four checks hold. */
   all: number
   run_type: number
   format: number
@@ -60,14 +60,14 @@ export interface RunFigures {
   /** Undefined unless the query asks for it. */
   latency_histogram: TimeHistogram | undefined
   first_token_histogram: TimeHistogram | undefined
-  /** Of the TraceRuns themselves, also where other figures are those of whole traces. */
+  /** Counts the TraceRuns themselves, even if other figures are those of whole traces. */
   checks: HeldChecks
   prompt_tokens: number
   completion_tokens: number
   prompt_cost: string | null
   completion_cost: string | null
   total_cost: string | null
-  /** Of the TraceRuns with usage, or of their traces. */
+  /** Sums over the TraceRuns with usage, or over their traces. */
   prompt_tokens_each: Percentiles
   completion_tokens_each: Percentiles
   total_tokens_each: Percentiles
@@ -85,7 +85,7 @@ export interface StatsAnswer {
   figures: RunFigures[]
 }
 
-/** What values can be listed of; `metadata_value` needs a key. */
+/** Fields whose values can be listed; `metadata_value` needs a key. */
 export type FacetField =
   | Exclude<StatsGrouping['by'], 'thread' | 'session' | 'metadata'>
   | 'issue'
@@ -121,18 +121,18 @@ export interface Facets {
 export interface StatsStore {
   /** One element without grouping and interval, also where no TraceRun is found. */
   runStats(workspace_id: string, query: StatsQuery): Promise<StatsAnswer>
-  /** Each counts the TraceRuns that a filter for it finds. */
+  /** The number of a value is that of the TraceRuns which a filter for it finds. */
   runFacets(workspace_id: string, query: FacetQuery): Promise<Facets>
-  /** Of each of these TraceRuns that has feedback; at most 1,000 of them. */
+  /** The feedback of these TraceRuns, by TraceRun; at most 1,000 TraceRuns. */
   feedbackOfRuns(workspace_id: string, run_ids: readonly string[]): Promise<Map<string, FeedbackStats>>
-  /** By owner of these TraceRuns; at most 1,000 of them. */
+  /** The feedback of these TraceRuns, by owner; at most 1,000 TraceRuns. */
   feedbackOfOwners(
     workspace_id: string,
     runs: readonly { run_id: string; owner: string }[],
   ): Promise<Map<string, FeedbackStats>>
-  /** Of all TraceRuns that the query finds. */
+  /** The distribution over all TraceRuns that the query finds. */
   feedbackStats(workspace_id: string, query: StatsQuery): Promise<FeedbackStats>
 }
 
-/** All that the store of traces does. */
+/** Statistics and everything that the store of traces provides. */
 export interface ReadStore extends TraceStore, StatsStore, OutlineStore, ThreadStore {}

@@ -28,9 +28,9 @@ export interface StoreBatchDeps extends BatchDeriverDeps {
 export type StoreBatch = (frames: readonly LogFrame[], signal: AbortSignal) => Promise<number>
 
 /**
- * The steps from log frames to confirmed rows. If several processes write to one store, fragments are confirmed before
- * anything is read back: of two processes with parts of one TraceRun, the later reader then sees both (ADR 0003). A
- * process that writes alone does both at once.
+ * The steps from log frames to confirmed rows. When several processes write to one store, fragments are
+ * confirmed before anything is read back. If two processes have parts of one TraceRun, the process that reads
+ * later then finds both (ADR 0003). A process that writes alone does both at the same time.
  */
 export function createStoreBatch(deps: StoreBatchDeps): StoreBatch {
   const steps = new BatchSteps(deps)

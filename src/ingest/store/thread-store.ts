@@ -52,7 +52,7 @@ export interface ThreadSummary {
   last_end: number | null
   first_inputs: string
   last_outputs: string
-  /** Of the latest trace that failed; empty for none. */
+  /** The error of the latest failed trace; empty if none failed. */
   last_error: string
   /** Median and 99th percentile in seconds; null while no trace has ended. */
   latency: [number | null, number | null]
@@ -72,7 +72,7 @@ export interface ThreadTurn {
   trace_id: string
   /** The root's id. */
   run_id: string
-  /** Where the root is in lists, in epoch microseconds. */
+  /** The position of the root in lists, in epoch microseconds. */
   sort_time: number
   /** Place among all traces of the thread, from 1. */
   turn: number
@@ -123,7 +123,10 @@ export interface ThreadStore {
     places: readonly Pick<ThreadTurn, 'run_id' | 'sort_time'>[],
     columns: readonly string[],
   ): Promise<Uint8Array>
-  /** Of each of these threads, at most 1,000, that has a trace in the window which satisfies the filters; in any order. */
+  /**
+   * Of these threads (at most 1,000), those with a trace in the window that satisfies the filters, in any
+   * order.
+   */
   threadSummaries(
     workspace_id: string,
     window: ThreadWindow & TurnFilters,

@@ -31,7 +31,10 @@ export interface ListQuery {
   feedback_from?: number
   feedback_to?: number
   after?: { sort_time: number; run_id: string }
-  /** By what the list is ordered; absent: by the start. Then pages are found by `offset`, not by `after`. */
+  /**
+   * The order of the list; absent for the order by start time. With it, pages are found by `offset` instead
+   * of `after`.
+   */
   order_by?: OrderedBy
   offset?: number
   order: 'asc' | 'desc'
@@ -93,7 +96,7 @@ export interface FeedbackPlace {
   created_at: string
   /** Epoch milliseconds; for a changed record the time of the change. */
   received_at: number
-  /** Those of the requested fields that the body has. */
+  /** The requested fields that the body has. */
   said: string[]
 }
 
@@ -105,8 +108,8 @@ export interface TraceStore {
   /** Resolves only when the rows are durable. */
   insert(table: StoredTable, rows: readonly Uint8Array[], signal?: AbortSignal): Promise<void>
   /**
-   * All fragments of the given TraceRuns without their payloads (OUTLINE_COLUMNS), duplicates possible. A head larger
-   * than 1 MB is left out, too.
+   * All fragments of the given TraceRuns without their payloads (OUTLINE_COLUMNS). Duplicates are possible.
+   * Heads larger than 1 MB are left out as well.
    */
   outlines(workspace_id: string, run_ids: readonly string[]): Promise<Uint8Array>
   /** Columns of stored fragments (PAYLOAD_COLUMNS); possibly more than were requested. */
@@ -129,7 +132,7 @@ export interface TraceStore {
   /** Columns for a roll-up of every TraceRun of the given traces (ROLL_UP_COLUMNS). */
   rollUpRows(workspace_id: string, trace_ids: readonly string[]): Promise<Uint8Array>
   /**
-   * Those of the given traces in which several TraceRuns with one of `call_ids` show the same call, and those with a
+   * The traces in which several TraceRuns with one of `call_ids` show the same call, and the traces with a
    * request whose answer is another span.
    */
   tracesWithDoubles(
@@ -151,7 +154,7 @@ export interface TraceStore {
   feedbackRecord(workspace_id: string, feedback_id: string): Promise<Uint8Array>
   /** Resolves when no read returns the record any more. */
   deleteFeedback(workspace_id: string, feedback_id: string): Promise<void>
-  /** By project; projects without TraceRuns are left out. */
+  /** Values by project; projects without TraceRuns are left out. */
   projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>>
   /** As projectCounts; reads many more columns of every TraceRun. */
   projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>>

@@ -16,7 +16,7 @@ import type { ThreadChoice, ThreadItem, TurnExpressions } from './thread-reads.t
 import { readFewTurns, summarize, TURN_COLUMNS, type Turn } from './sums.ts'
 
 const DAY_US = 86_400_000_000
-/** All times that rows can have. */
+/** The range of all times that rows can have. */
 export const ALWAYS = { from: 0, to: Number.MAX_SAFE_INTEGER }
 /** Most traces and TraceRuns that are added up here; above that the store adds them up. */
 const FEW_TRACES = 500
@@ -117,7 +117,7 @@ export async function matchingThreads(
 export interface FoundThread {
   place: ThreadPlace
   summary: ThreadSummary
-  /** Its roots in the window; undefined if the store computed the figures. */
+  /** The roots in the window; undefined if the store computed the figures. */
   roots: readonly string[] | undefined
 }
 
@@ -143,7 +143,7 @@ export async function summariesOf(
   })
 }
 
-/** With the feedback on the roots of their traces. */
+/** Adds the feedback on the roots of the threads' traces. */
 export async function withFeedback(
   steps: ReadSteps,
   workspace_id: string,

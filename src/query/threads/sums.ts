@@ -86,7 +86,7 @@ function moreOfARoot(known: TurnRow | undefined, row: TurnRow): TurnRow {
   return known.run_id === known.trace_id || known.version >= row.version ? known : row
 }
 
-/** By the place of the root in lists. */
+/** Sorts by the position of the root in lists. */
 function byPlace(a: TurnRow, b: TurnRow): number {
   return a.sort_time - b.sort_time || (a.trace_id < b.trace_id ? -1 : 1)
 }

@@ -20,7 +20,7 @@ export interface TurnPage {
   /** All TraceRuns of the traces, and their columns: those of turns and of the selected fields. */
   rows: Uint8Array
   columns: readonly (keyof TraceRunRow)[]
-  /** Where selected fields may be only in the payloads; else the roots are among `rows`. */
+  /** The roots, if selected fields are only in their payloads. Otherwise the roots are among `rows`. */
   roots: TurnRoots | undefined
   /** The traces to show, in order, with their numbers. */
   shown: readonly { trace_id: string; turn: number }[]
@@ -51,7 +51,7 @@ export function assembleTurns(page: TurnPage, context: LlmContext): Uint8Array<A
   return joinPieces(['{"items":[', ...separated(items), `],"next_cursor":${JSON.stringify(page.next)}}`])
 }
 
-/** By id, with the columns of the selected fields. */
+/** TraceRuns by id, with the columns of the selected fields. */
 function rootsOf({ roots }: TurnPage, turns: Iterable<Turn>): Map<string, TraceRunRow> {
   const rows = roots ? rootRows(roots) : [...turns].map(({ root }) => root as TraceRunRow)
   return new Map(rows.map((row) => [row.run_id, row]))

@@ -29,13 +29,14 @@ export interface Reachable {
   items: ItemVerbs
   largeItems: LargeItems
   lists: Lists
-  /** By id or by name of its graph. */
+  /** The assistant, by its id or by the name of its graph. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
 }
 
 /**
- * A deployment with the permissions of one user of its own auth file: each method first calls the file's handlers, and
- * records that their filters exclude seem not to exist. Everything else works as without an auth file.
+ * A deployment with the permissions of one user of its auth file. Each method first calls the handlers of the
+ * file. Records that their filters exclude are treated as missing. Everything else works as without an auth
+ * file.
  */
 export function deploymentFor(all: Reachable, rules: AccessRules, user: AccessUser): Reachable {
   const ask = askFor(rules, user)

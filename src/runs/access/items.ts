@@ -37,7 +37,7 @@ interface Found {
 export function itemsFor(items: ItemVerbs, ask: Ask, large: LargeItems): ItemVerbs {
   const sees = (ruling: Ruling, item: StoreItem): Promise<boolean> =>
     passes(ruling, { ...item, json: item.value_json }, large)
-  /** Where the request goes after the handler's changes. */
+  /** The namespace and key of the request after the handler's changes. */
   const find = async (
     event: AccessEvent,
     asked: { namespace: readonly string[]; key: string; value?: JsonObject },

@@ -13,7 +13,7 @@ export function runsFor(runs: Runs, checks: RunChecks, ask: Ask): Runs {
     },
     async createBatch(call, requests) {
       const all = await Promise.all(requests.map((request) => checks.creation(call, null, request)))
-      // Each run has a new thread, so there is none that the user might not see.
+      // Each run has a new thread, so the user may see all of them.
       const batchCall: Call = { ...call, access: { visible: undefined } }
       return runs.createBatch(
         batchCall,

@@ -214,8 +214,8 @@ const MAY_PASS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * When a cron becomes due again whose run was refused: soon after a temporary refusal, unless its next time comes
- * sooner.
+ * When a cron whose run was refused becomes due again: soon after a temporary refusal, but not later than its
+ * next date.
  */
 function dueAgain(code: string, now: number, next: number | null): number | null {
   const again = now + REFUSED_MS
@@ -230,7 +230,7 @@ async function runOnce(deps: CronsDeps, due: DueCron): Promise<void> {
   // The run takes the date in its own transaction: even after a crash each date has at most one run, and none is lost.
   const date = { cron_id, due_at: next_run_date ?? 0, next }
   const call = { tenant: { workspace_id, deployment_id }, caller, headers: {}, cron: date }
-  // It was checked when the cron was made.
+  // The schedule was checked when the cron was created.
   const request = payload as unknown as RunRequest
   const metadata = { ...request.metadata, ...cron.metadata, cron_id }
   try {

@@ -8,7 +8,7 @@ export interface Cron {
   assistant_id: string
   /** Null: each run has a thread of its own. */
   thread_id: string | null
-  /** For threads of their own: what happens to them after the run. */
+  /** For crons whose runs have new threads: what happens to such a thread after the run. */
   on_run_completed: 'delete' | 'keep'
   schedule: string
   /** IANA name; null for UTC. */

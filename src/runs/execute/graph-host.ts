@@ -32,11 +32,11 @@ export interface StreamItem {
   data: string
 }
 
-/** What a host sends while it executes a job. */
+/** Items that a host sends while it executes a job. */
 export interface GraphEvents {
   /**
-   * In order, in batches as they arrive. The first item of an attempt is `metadata`, the last of a failed one is
-   * `error`, which clients get only when the run is not tried again.
+   * Items in order, in batches as they arrive. The first item of an attempt is `metadata`. The last item of a
+   * failed one is `error`, which clients get only when the run is not tried again.
    */
   items(items: readonly StreamItem[]): void
   /** Trace operations of the run as a JSON batch body (`{"post":[…],"patch":[…]}`), for the ingester. */

@@ -159,7 +159,7 @@ function crashed(error: unknown): GraphEnd {
   }
 }
 
-/** What is known when the graph has ended. */
+/** Facts that are known when the graph has ended. */
 interface Ending {
   end: GraphEnd
   tape: RunTape

@@ -25,7 +25,10 @@ export interface ItemWrite {
 /** A search for items. */
 export interface ItemSearch {
   namespace_prefix: readonly string[]
-  /** By field of the value: a value that it must contain, or operators `$eq $ne $gt $gte $lt $lte $in $nin`. */
+  /**
+   * Conditions by field of the value: a value that the field must contain, or operators `$eq $ne $gt $gte $lt
+   * $lte $in $nin`.
+   */
   filter?: JsonObject | null | undefined
   /** Orders by semantic similarity if the deployment has an embedding function; otherwise ignored. */
   query?: string | null | undefined

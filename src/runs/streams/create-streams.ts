@@ -112,7 +112,7 @@ async function joinRun(
   if (found.ended_at !== null) {
     return start === 'now' ? nothing() : openRun(work, call, found, from, joining)
   }
-  // It may have ended meanwhile, with its end event before `from`.
+  // The run may have ended already, and its end event may be before `from`.
   return openRun(work, call, await find(work, call, asked), from, joining)
 }
 

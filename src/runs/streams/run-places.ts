@@ -15,7 +15,10 @@ export interface RunPlaces {
    * begun.
    */
   breakOff(run: string, caller: Caller, begin: StreamStart): void
-  /** Where that caller's next stream begins, if its first broke off unread. Given once; undefined for other callers. */
+  /**
+   * The position at which that caller's next stream begins if the first one broke off unread. Returned once;
+   * undefined for other callers.
+   */
   takeUp(run: string, caller: Caller): StreamStart | undefined
 }
 

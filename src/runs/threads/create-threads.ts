@@ -18,7 +18,7 @@ export interface ThreadsDeps {
   events: EventLog
   /** @throws AppError not_found for a deployment that this server does not serve */
   hostOf(tenant: Tenant): GraphHost
-  /** By id or by name of its graph; undefined when there is none. */
+  /** The assistant, by its id or by the name of its graph; undefined when there is none. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
   /** For threads that are created without one (langgraph.json, `checkpointer.ttl`). */
   defaultTtl: ThreadTtl | null

@@ -39,9 +39,9 @@ export const ANY_WEBHOOK: WebhookRules = {
 }
 
 /**
- * Rules from langgraph.json. A header's value may name variables as `${{ env.NAME }}` whose names begin with `env_prefix`
- * (default `LG_WEBHOOK_`), so that nothing else of an environment can leave the server.
- * @throws AppError config_invalid
+ * Rules from langgraph.json. A header's value may contain variables as `${{ env.NAME }}`. Their names must
+ * begin with `env_prefix` (default `LG_WEBHOOK_`), so that no other variables leave the server. @throws
+ * AppError config_invalid
  */
 export function readWebhookRules(
   { webhooks, http }: { webhooks: JsonObject; http: JsonObject },

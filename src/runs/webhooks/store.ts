@@ -9,7 +9,7 @@ export interface WebhookDue extends Tenant {
   values_json: string | null
   /** Number of failed attempts. */
   tries: number
-  /** From this time on another process may take it. */
+  /** From this time on another process may take the webhook. */
   due_at: number
 }
 
@@ -29,7 +29,7 @@ export interface WebhookStore {
    * `take`.
    */
   recover(deployments: readonly string[], owner: string): Promise<void>
-  /** It was delivered, or given up. */
+  /** Removes a webhook that was delivered or given up. */
   remove(webhook: WebhookDue): Promise<void>
   /** Delays the next attempt, unless another process has taken the webhook meanwhile. */
   putOff(webhook: WebhookDue, due_at: number, tries: number): Promise<void>

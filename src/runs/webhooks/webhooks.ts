@@ -94,7 +94,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
         if (dueAt !== undefined) timer.dueAt(dueAt)
       })
       .catch((error: unknown) => {
-        // It becomes due again when its lease ends.
+        // The webhook becomes due again when its lease ends.
         logger.warn({ err: error, run_id: webhook.run.run_id }, 'the result of a webhook was not stored')
       })
       .then(() => {

@@ -34,7 +34,7 @@ import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
 import type { SourceTask } from '../children/source-thread.ts'
 import { restoreDeployments } from './restore-deployments.ts'
 
-/** What the control plane is opened with. */
+/** Inputs of the control plane. */
 export interface ControlPlaneParts {
   config: Config
   logger: Logger
@@ -83,7 +83,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     record: (name, pid) => recordChild(resolve(dataDir), name, pid),
   })
   const worker = startRevisionWorker(parts, { store, artifacts, work, log })
-  // With SQLite there is one server: what is leased was leased by a process that has ended.
+  // With SQLite there is one server, so all leases belong to a process that has ended.
   await worker.takeBack({ all: databaseUrl === undefined })
   const ending = new AbortController()
   stops.push(() => ending.abort())
@@ -205,7 +205,10 @@ function logChange(log: DeploymentLog, { id, deployment_id, number, status, erro
   })
 }
 
-/** What package managers need: no secrets, and nothing else of the server (P-18). */
+/**
+ * The variables that package managers need. They contain no secrets and nothing else of the server's
+ * environment (P-18).
+ */
 const BUILD_VARIABLES = [
   ...['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SystemRoot'],
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],

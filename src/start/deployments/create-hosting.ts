@@ -136,7 +136,8 @@ async function activate(
   const graphs = hosts.graphs().map(({ graph_id }) => graph_id)
   await assertWanted(opened, commit?.({ graphs, started_ms, checked_ms }))
   const draining_runs = old === undefined ? 0 : working.worker.running(old.deployment)
-  // Nothing waits in between: requests, runs and crons see the old revision or the new one.
+  // The following steps are synchronous, so that requests, runs and crons use either the old revision or the
+  // new one.
   state.served.set(at.deployment.id, opened.deployment)
   at.active = opened
   working.worker.look()

@@ -8,7 +8,7 @@ import type { AppOf } from './revision.ts'
 import type { DeploymentParts } from './run-state.ts'
 import { openSharedRuns, type SharedRuns } from './shared-runs.ts'
 
-/** What the deployments of the control plane are opened with. */
+/** Inputs of the deployments of the control plane. */
 export interface FurtherDeploymentsParts extends DeploymentParts {
   disk: DataDisk
   /** The SQL store, migrated. */
@@ -19,7 +19,7 @@ export interface FurtherDeploymentsParts extends DeploymentParts {
   own_created_at: number
 }
 
-/** Deployments beside that of `GRAPHS`. Nothing is opened for them until there is one. */
+/** Deployments besides that of `GRAPHS`. Their stores are opened when the first of them is used. */
 export interface FurtherDeployments {
   /** Called once, before the listeners are opened. */
   startHosting(appOf: AppOf): Hosting
@@ -69,7 +69,10 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
   }
 }
 
-/** What deployments share: of the deployment of `GRAPHS`, else opened the first time. */
+/**
+ * Stores that all deployments share. They are those of the deployment of `GRAPHS` if there is one, otherwise
+ * they are opened at the first use.
+ */
 function sharedOf(parts: FurtherDeploymentsParts): {
   shared(): Promise<SharedRuns>
   settle(): Promise<void>

@@ -56,9 +56,9 @@ export interface OpenRevision {
 }
 
 /**
- * Starts the processes of a revision and checks them (P-32): hosts are open with every graph, the auth file and the HTTP
- * app are loaded, the schemas of every graph are known, and the default assistants exist.
- * @throws AppError deployment_failed; then nothing is left running
+ * Starts the processes of a revision and checks them (P-32). After this, hosts with every graph are open, the
+ * auth file and the HTTP app are loaded, the schemas of every graph are known, and the default assistants
+ * exist. @throws AppError deployment_failed, after which no process of the revision is left
  */
 export async function openRevision(
   parts: RevisionParts,

@@ -42,7 +42,7 @@ import { startEventLog } from '../event-log.ts'
 import { startLargeItems } from '../worker-threads/items.ts'
 import { startLargeValues } from '../worker-threads/values.ts'
 
-/** What the parts of every deployment are started with. */
+/** Inputs of the parts of every deployment. */
 export interface DeploymentParts {
   config: Config
   hosted: RunsConfig
@@ -59,7 +59,7 @@ export interface DeploymentParts {
   stops: (() => Promise<unknown> | void)[]
 }
 
-/** A deployment whose runs this server executes, and what tells of their ends. */
+/** A deployment whose runs this server executes, and the subscriptions that report the ends of its runs. */
 export interface ServedDeployment extends Deployment {
   webhooks: Pick<Webhooks, 'ended'>
 }

@@ -171,7 +171,7 @@ function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** By id, or by name of a graph: then its default assistant. */
+/** The assistant, by its id. For the name of a graph, its default assistant. */
 function assistantFinder(assistants: AssistantStore, host: GraphHosts): Reachable['findAssistant'] {
   return async (tenant, asked) => {
     const id = parseUuid(asked)

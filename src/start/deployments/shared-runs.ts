@@ -14,7 +14,7 @@ import { readUse, repairUse } from '../../storage/sql/workspace-use.ts'
 import { type ListsOf, startLists } from '../worker-threads/lists.ts'
 import { type DeploymentParts, openRunState, type RunState, startWorking, type Working } from './run-state.ts'
 
-/** What all deployments of a server share. */
+/** Stores and services that all deployments of a server share. */
 export interface SharedRuns {
   state: RunState
   working: Working

@@ -11,7 +11,7 @@ export interface LargeBodiesStart {
   stops: (() => Promise<unknown> | void)[]
 }
 
-/** Each may need some ten times its size in memory while it is parsed. */
+/** While a body is parsed it may need ten times its size in memory. */
 const PARSED = { at_once: 2, at_once_per_key: 1, waiting_per_key: 64 }
 const TIMEOUT_MS = 30_000
 const IDLE_MS = 20_000

@@ -40,7 +40,7 @@ export interface InsertBytes {
   readonly table: string
   /** The columns of the rows, in their order. */
   readonly columns: readonly string[]
-  /** Whole rows in the format, in any number of pieces. */
+  /** Rows in the format, in any number of pieces, each with whole rows. */
   readonly body: Uint8Array | readonly Uint8Array[]
   /** Default RowBinary. */
   readonly format?: 'RowBinary' | 'JSONEachRow'

@@ -3,7 +3,10 @@ import type { TraceDeletion } from '../../ingest/deletion/trace-deletion.ts'
 import type { ClickHouse } from './connect.ts'
 import { listSql } from './list-sql.ts'
 
-/** In the order of deletion: `trace_runs` comes last, because the rest of a trace is found by it. */
+/**
+ * Tables in the order of deletion. `trace_runs` is the last one, because the rows of a trace in the other
+ * tables are found through it.
+ */
 const TABLES = [
   'run_fragments',
   'feedback',

@@ -126,7 +126,7 @@ export const OWN_COUNTS = "run_type IN ('llm', 'embedding')"
 /** Each condition on sums reads the usage of the whole scope: 0.7 s for a million rows. */
 const MAX_SUMS = 8
 
-/** What the parts of a condition share. */
+/** Inputs that the parts of a condition share. */
 interface Context {
   /** Adds a parameter with the value; returns its placeholder. */
   bind(value: unknown, type: string): string
@@ -310,7 +310,7 @@ function comparisonSql(field: FilterField, is: Comparison, value: FilterValue, c
   )
 }
 
-/** `own` for a TraceRun with counts of its own, else whether its sums satisfy `sums`. */
+/** `own` for a TraceRun with counts of its own. For any other TraceRun, whether its sums satisfy `sums`. */
 function withSums(own: string, sums: string | undefined, holdsForNone: boolean, context: Context): string {
   if (sums === undefined || !context.sums) return own
   const ids = holdsForNone ? `NOT IN (${context.sums(`NOT (${sums})`)})` : `IN (${context.sums(sums)})`
@@ -327,7 +327,7 @@ function withThread(own: string, having: string, holdsForNone: boolean, { thread
 /** The thread of a trace as in trace/derive/roll-up.ts: that of its earliest TraceRun that names one. */
 const TRACE_THREAD = 'argMin(thread_id, (start_time, toString(run_id)))'
 
-/** With `some`, only traces are grouped of which some row satisfies it. */
+/** With `some`, only traces with at least one row that satisfies it are grouped. */
 function threadsSql(scope: string, having: string, some: string | undefined): string {
   const within =
     some === undefined ? '' : ` AND trace_id IN (SELECT trace_id FROM runs WHERE ${scope} AND ${some})`

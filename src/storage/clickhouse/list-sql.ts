@@ -5,7 +5,7 @@ import type { Filter } from '../../trace/filter/filter.ts'
 import { type FilterPlace, type SearchMode, type SqlCondition, filterSql } from './filter-sql.ts'
 import { turnsSql } from './threads/turns-sql.ts'
 
-/** Of a row of `runs`, within its workspace. */
+/** The key of a row of `runs` within its workspace. */
 export const KEY = 'project_id, sort_time, run_id'
 /** When a feedback record was last modified: `modified_at` of the record, else the time of its receipt. */
 const MODIFIED = `toUnixTimestamp64Micro(ifNull(parseDateTime64BestEffortOrNull(JSONExtractString(body, 'modified_at'), 6, 'UTC'), toDateTime64(received_at, 6, 'UTC')))`
@@ -69,7 +69,7 @@ function oneProject(query: ListQuery): boolean {
 interface Conditions {
   /** Conditions on the sort key. */
   keys: string[]
-  /** Those of `keys` that say where the rows are: workspace, projects and traces. */
+  /** The `keys` that identify where the rows are: workspace, projects and traces. */
   scope: string[]
   /** Conditions on columns that may differ between versions of a row. */
   rest: string[]

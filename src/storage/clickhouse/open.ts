@@ -17,7 +17,7 @@ export interface OpenedClickHouse {
 
 const DATABASE = 'weir'
 const RETRY_MS = 1_000
-/** One of this many failed attempts is logged. */
+/** One of this many failed attempts is written to the log. */
 const LOG_EVERY = 30
 
 /**

@@ -263,7 +263,7 @@ async function readList(clickhouse: ClickHouse, columns: readonly string[], read
   return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
 }
 
-/** In the order of a value of the rows. */
+/** The list in the order of a value of the rows. */
 async function readOrdered(
   clickhouse: ClickHouse,
   { workspace_id, query, wanted }: ListRead,
@@ -278,10 +278,10 @@ async function readOrdered(
   return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
 }
 
-/** All places of so many fragments are looked at by one search. */
+/** One search may examine the places of up to this many fragments. */
 const RARE_FRAGMENTS = 10_000
 
-/** Of a list with a search. */
+/** A list with a search. */
 async function readSearch(
   clickhouse: ClickHouse,
   columns: readonly string[],

@@ -50,7 +50,8 @@ function createTurns(clock: Clock) {
     },
     /** False, and nothing done, when bytes are being put or were put after the time. */
     async remove(sha256: string, until: number, work: () => Promise<void>): Promise<boolean> {
-      // From here to the removal's entry nothing is awaited: a put either is seen here or waits for the removal.
+      // There is no `await` between here and the entry of the removal, so a concurrent put either is found
+      // here or waits for the removal.
       if (putting.has(sha256) || (lastPut.get(sha256) ?? 0) > until) return false
       const removal = work().finally(() => removals.delete(sha256))
       removals.set(sha256, removal)

@@ -21,8 +21,8 @@ export async function keptValue(dataDir: string, name: string, make: () => strin
 }
 
 /**
- * Even if the process is killed or the disk becomes full, the file holds either the whole new text or its previous
- * content.
+ * The file holds either the whole new text or its previous content, even if the process is killed or the disk
+ * becomes full.
  */
 async function replaceFile(path: string, text: string): Promise<void> {
   const part = `${path}.part`

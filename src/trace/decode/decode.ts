@@ -26,7 +26,7 @@ const FRAGMENT_KEYS = 105
 export function decodeRequest(head: RequestHead, body: Uint8Array): Decoded {
   const { bytes, truncated } = decodeBody(body, head.content_encoding, head.limits.max_body_bytes)
   if (head.kind === 'otlp-traces' || head.kind === 'otlp-logs') {
-    // No part of a truncated message is known to be complete, and its sender will send it again.
+    // In a truncated message no part is known to be complete, and the sender will send the message again.
     if (truncated || head.truncated === true) throw new AppError('invalid_encoding')
     return decodeOtlp(head, bytes)
   }

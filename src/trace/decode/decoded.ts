@@ -1,6 +1,9 @@
 import type { ErrorCode } from '../../base/errors.ts'
 
-/** Who sent a request, when, and how its body is encoded: all that decoding needs besides the bytes. */
+/**
+ * The sender and time of a request and the encoding of its body: everything that decoding needs besides the
+ * bytes.
+ */
 export interface RequestHead {
   /** The ingest route that received it. */
   kind: 'multipart' | 'batch' | 'create' | 'update' | 'otlp-traces' | 'otlp-logs'

@@ -1,7 +1,7 @@
 import { type ErrorCode, ERRORS } from '../../base/errors.ts'
 import type { Rejected } from './decoded.ts'
 
-/** What is wrong with a submitted item: a Rejected without the id. */
+/** The reason why a submitted item was rejected: a Rejected without the id. */
 export type Fault = Omit<Rejected, 'run_id'>
 
 /** `post` creates a TraceRun, `patch` updates it. */

@@ -9,7 +9,7 @@ import { MAX_DEPTH, parentLineage } from '../derive/lineage/parent-lineage.ts'
 
 /** TraceRuns that are built from these rows alone, without a store to look others up in. */
 export interface GatheredTraceRuns {
-  /** In order of their first fragments. */
+  /** TraceRuns in the order of their first fragments. */
   traceRuns: MergedTraceRun[]
   /** The place of one of them; undefined for any other id. */
   parentOf(id: string): ParentLineage | undefined
@@ -42,12 +42,12 @@ export function gatherTraceRuns(rows: Uint8Array): GatheredTraceRuns {
 
 const NONE = new Uint8Array(0)
 
-/** What the fragments contain besides their payloads. */
+/** Facts from the fragments other than their payloads. */
 function headOf(group: readonly StoredFragment[]): MergedTraceRun {
   return mergeFragments(group.map((fragment) => ({ ...fragment, extra: NONE, attachments: NONE })))
 }
 
-/** Gives each span without a parent, except the first of its trace, a TraceRun id of its own. */
+/** Gives each span without a parent, except the first of its trace, a new TraceRun id. */
 function separateRoots(groups: Map<string, StoredFragment[]>): void {
   for (const [id, group] of [...groups]) {
     const roots = splitRoots(group)

@@ -70,7 +70,7 @@ export function gatherOperations(): Operations {
         const whole = [post, patch].find(
           (operation) => operation !== undefined && operation.fault === undefined,
         )
-        // Nothing of a rejected TraceRun is kept; an attachment that arrives without a record is an update of its own.
+        // Nothing of a rejected TraceRun is stored. An attachment without a record becomes an update.
         if (whole === undefined && (post ?? patch) !== undefined) continue
         const target = whole ?? open('patch', runId, runId)
         target.attachments = storeAttachments(named, blobs)

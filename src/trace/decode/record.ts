@@ -55,7 +55,8 @@ export function newOperation(op: Op, runId: string, sentId: string): Operation {
 }
 
 /**
- * Adds a big field that was sent as a part of its own. A later one replaces an earlier one, `null` replaces nothing.
+ * Adds a big field that was sent as a separate part. A later part replaces an earlier one, except that `null`
+ * replaces nothing.
  */
 export function addField(operation: Operation, field: BigField, bytes: Buffer): void {
   if (bytes.length === 0 || isNull(bytes)) return

@@ -6,7 +6,7 @@ export interface BodyPart {
   name: string | undefined
   content_type: string
   content_encoding: string
-  /** Its bytes are [from, to) of the body. */
+  /** The position of the part in the body, [from, to). */
   from: number
   to: number
   /** False for the last part of a body that stops inside it. */
@@ -30,8 +30,8 @@ const NO_HEADERS: PartHeaders = { name: undefined, content_type: '', content_enc
 const [TAB, LF, CR, SPACE, DASH] = [0x09, 0x0a, 0x0d, 0x20, 0x2d]
 
 /**
- * The boundary of a multipart body: from the Content-Type, else from the body's first line (a captured body comes
- * without its headers). Undefined if neither has one.
+ * The boundary of a multipart body, from the Content-Type or otherwise from the first line of the body
+ * (captured bodies have no headers). Undefined if neither has one.
  */
 export function findBoundary(contentType: string, body: Buffer): string | undefined {
   const match = /;\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType)
@@ -131,7 +131,10 @@ function startsWith(body: Buffer, bytes: Buffer, at: number, count: number): boo
   return true
 }
 
-/** What may follow a boundary: the end of its line, the closing dashes, white space, the end of a cut body. */
+/**
+ * Bytes that may follow a boundary: the end of its line, the closing dashes, white space, the end of a
+ * truncated body.
+ */
 function endsLine(body: Buffer, at: number): boolean {
   const byte = body[at]
   if (byte === CR || byte === SPACE || byte === TAB || byte === undefined) return true

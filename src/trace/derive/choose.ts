@@ -35,7 +35,7 @@ export function unwrap(side: Side, value: JsonValue): { value: JsonValue; path: 
   return found
 }
 
-/** The content of the clients' wrapping, if the wrapping holds nothing else. */
+/** The content of an object in which clients wrap values, if the object has no other fields. */
 export function unwrappedValue(side: Side, value: JsonValue): JsonValue {
   let unwrapped = value
   for (const { value: inner } of unwrap(side, value).slice(1)) {

@@ -202,7 +202,7 @@ function readThread(metadata: JsonObject): string | undefined {
   return text(metadata['thread_id']) ?? text(metadata['session_id']) ?? text(metadata['conversation_id'])
 }
 
-/** On other types outputs are read only if they may contain a cost. */
+/** On other types, outputs are read only if they may contain a cost. */
 function usesOutputs(merged: MergedTraceRun, runType: string): boolean {
   const bytes = merged.raw.outputs
   return (

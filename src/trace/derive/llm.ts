@@ -31,7 +31,7 @@ export interface TokenEstimate {
   tokens: number
   /** E.g. `o200k_base`; shown in the reason of the usage verdict. */
   encoding: string
-  /** Too much text to count whole: a sample was counted and scaled. */
+  /** The text was too large to count; a sample was counted and scaled. */
   sampled: boolean
 }
 

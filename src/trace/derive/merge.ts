@@ -89,9 +89,9 @@ function spanSentAt({ head, received_at }: StoredFragment): number {
 }
 
 /**
- * The project of a span that was sent under several, for example by a collector with two exporters: the one with the
- * smallest id, which was created first. So all spans of a trace are in one project, whatever their order. Undefined for
- * everything else.
+ * The project of a span that was sent to several projects, for example by a collector with two exporters. It
+ * is the project with the smallest id, which was created first, so all spans of a trace are in one project in
+ * any order of arrival. Undefined for everything else.
  */
 function firstProject(fragments: readonly StoredFragment[]): string | undefined {
   const spans = fragments.flatMap((fragment) => {
@@ -177,7 +177,7 @@ function mergeExtra(merged: MergedTraceRun, bytes: Uint8Array): void {
   }
 }
 
-/** Of several spans with the same id the last one counts; the others are kept, with an issue. */
+/** Of several spans with the same id, the last one is used. The others are kept, with an issue. */
 function addSpan(merged: MergedTraceRun, before: JsonObject, now: JsonObject): void {
   if (before['span_id'] === now['span_id']) {
     merged.extra[SPAN_KEY] = laterSpan(before, now)

@@ -16,7 +16,7 @@ export interface FragmentFacts
   head: JsonObject | undefined
 }
 
-/** All fragments of one TraceRun merged into one record; independent of the order in which they came. */
+/** One TraceRun, merged from all of its fragments. The order in which they came does not matter. */
 export interface MergedTraceRun {
   workspace_id: string
   id: string

@@ -22,17 +22,18 @@ export interface PayloadPlan {
   /** Bytes of all of them, loaded or not. */
   bytes: number
   /**
-   * What is left out because it is too large; `fragment` is undefined for a column that is left out of all fragments.
+   * Columns that are left out because they are too large. `fragment` is undefined when the column is left out
+   * of all fragments.
    */
   omitted: { column: SizedColumn; bytes: number; fragment: StoredFragment | undefined }[]
 }
 
 /**
- * Columns that are merged from all fragments; of the others one value counts. All of them are read again with every
- * update, so each may take a quarter of the whole.
+ * Columns that are merged from all fragments. Of each other column only one value is used. The merged columns are read
+ * again with every update, so each may take a quarter of the whole.
  */
 const FOLDED: ReadonlySet<SizedColumn> = new Set(['head', 'attachments', 'extra'])
-/** What is left out last comes first. */
+/** The order of fields by priority; the last field is the first to be left out. */
 const PRIORITY: readonly SizedColumn[] = [
   'head',
   'error',

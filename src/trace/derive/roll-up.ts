@@ -103,7 +103,10 @@ interface Node {
   row: RollUpRow
   /** Undefined for a node without a known parent, and for one in a circle of parents. */
   parent: Node | undefined
-  /** Of the descendants so far, and of the TraceRun itself once it is finished; NOTHING while none adds anything. */
+  /**
+   * The sum over the descendants so far, and over the TraceRun itself when it is finished. NOTHING while none
+   * of them adds anything.
+   */
   totals: Totals
   /** The one call of all descendants with usage; 0 for several or unknown calls, undefined if none has usage. */
   below: number | undefined
@@ -238,5 +241,5 @@ function noTotals(): Totals {
   }
 }
 
-/** Of TraceRuns that add nothing: most tools and small steps. */
+/** The sum of TraceRuns that add nothing, such as most tools and small steps. */
 const NOTHING: Totals = Object.freeze(noTotals())

@@ -15,7 +15,7 @@ export interface TraceRun extends Lineage {
   name: string
   run_type: string
   status: 'pending' | 'success' | 'error'
-  /** As sent, else the receive time. */
+  /** The start time that was sent, otherwise the receive time. */
   start_time: number
   end_time: number | undefined
   first_token_time: number | undefined
@@ -25,7 +25,7 @@ export interface TraceRun extends Lineage {
   thread_id: string | undefined
   /** The key of the order of lists: the start, or the receive time where the start is not plausible. */
   sort_time: number
-  /** Its own reported tokens and costs; estimates included on llm TraceRuns that have ended. */
+  /** The TraceRun's own reported tokens and costs. For ended llm TraceRuns they include estimates. */
   usage: Usage
   /** Present on TraceRuns of type llm and embedding. */
   llm: LlmFacts | undefined

@@ -138,7 +138,7 @@ export function objectOf(literal: FilterLiteral): Record<string, unknown> {
       const parsed: unknown = typeof text === 'string' ? JSON.parse(text) : undefined
       if (isObject(parsed)) return parsed
     } catch {
-      // Not this spelling: the next one is tried, then the error below is thrown.
+      // The value does not fit this spelling. The next one is tried, and then the error below is thrown.
     }
   }
   throw badFilter(literal.at, `expected a JSON object in quotes such as '{"key": "value"}'.`)

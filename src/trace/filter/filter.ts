@@ -35,7 +35,10 @@ export type Filter =
   | { kind: 'search'; fields: SearchField[]; text: string }
   | { kind: 'listed'; list: 'tags' | 'issues'; values: string[] }
 
-/** What a search reads: `metadata` is all metadata, `inputs`, `outputs` and `error` are the whole payloads. */
+/**
+ * Text that a search reads. `metadata` is all metadata; `inputs`, `outputs` and `error` are the complete
+ * payloads.
+ */
 export type SearchField = FilterField | 'metadata'
 
 /** Lists of a TraceRun whose entries have a key and a value. */

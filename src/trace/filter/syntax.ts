@@ -38,7 +38,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const NAME = /^[A-Za-z_]\w*$/
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["'\\/bfnrt]))/g
 const ESCAPED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
-/** With Python's spelling: filters are often built with f-strings. */
+/** Python's spellings are accepted, because filters are often built with f-strings. */
 const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
   ['true', true],
   ['True', true],

@@ -2,7 +2,7 @@
 export interface FeedbackFigures {
   /** Records. */
   n: number
-  /** Of the scores; null where there are none. */
+  /** Statistics of the scores; null where there are none. */
   avg: number | null
   min: number | null
   max: number | null

@@ -9,7 +9,7 @@ export interface Media {
 
 /** Shorter texts stay as they are. */
 const MIN_CHARS = 4096
-/** What is looked at to tell base64 from prose, and a type from its first bytes. */
+/** First characters of a text that distinguish base64 from prose and show the media type. */
 const PEEK_CHARS = 64
 const MAX_DATA_HEAD = 200
 const UNKNOWN = 'application/octet-stream'

@@ -10,18 +10,18 @@ import { ownCounts, totalsJson } from './trace-run.ts'
 const ROOT = -1
 const UNKNOWN = -2
 
-/** What an outline is made of. */
+/** Inputs of an outline. */
 export interface OutlineInput {
   trace_id: string
-  /** Of the trace as it was read, for the next question. */
+  /** Version of the trace that was read, for the next request. */
   version: string
-  /** In any order, 200,000 at most. */
+  /** The runs, in any order; at most 200,000. */
   rows: readonly OutlineColumns[]
   /** Ids of the TraceRuns that are answered, with all above them; undefined for all. */
   changed: ReadonlySet<string> | undefined
 }
 
-/** Each different value once, and the place of each in order of appearance. */
+/** Each different value once, and for each TraceRun the index of its value, in order of appearance. */
 class Dictionary {
   readonly places = new Map<string, number>()
 

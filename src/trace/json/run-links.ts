@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What links to a TraceRun and its attachments are made of. */
+/** Inputs of the links to a TraceRun and its attachments. */
 export interface RunLinks {
   /** URL of the server, without a trailing slash. */
   address: string
@@ -28,7 +28,7 @@ export function linkExpiry(now: number): number {
   return (Math.floor(now / HOUR_MS) + 2) * HOUR_MS
 }
 
-/** Where people look at a shared trace, as the clients build it; null for one that is not shared. */
+/** The address of a shared trace in the browser, as the clients build it; null if the trace is not shared. */
 export function shareUrl({ address, share_tokens }: RunLinks, trace_id: string): string | null {
   const token = share_tokens.get(trace_id)
   return token === undefined ? null : `${address}/public/${token}/r`

@@ -16,7 +16,7 @@ export interface RunParts {
   /** Has the columns of the selected fields. */
   row: TraceRunRow
   counts: ShownCounts
-  /** Its own; for a root without one, that of its trace. */
+  /** The thread of the TraceRun. For a root without one, the thread of its trace. */
   thread_id: string | null
   /** Present if a selected field needs the payloads. */
   traceRun: TraceRun | undefined

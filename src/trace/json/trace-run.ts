@@ -76,7 +76,7 @@ export function ownCounts(row: EstimatedRow): TopCounts {
   }
 }
 
-/** What a TraceRun is shown with that follows from its trace. */
+/** Fields of a TraceRun that depend on its trace. */
 export interface OfTrace extends Pick<RollUp, 'same_calls' | 'thread_id'> {
   of(run_id: string): TopCounts
 }
@@ -220,7 +220,8 @@ function usageMetadata(row: TraceRunRow) {
 }
 
 /**
- * In usage_metadata and in API v2, costs are numbers; the exact decimals are at the top of a TraceRun in v1.
+ * In usage_metadata and in API v2, costs are numbers. In v1 the exact decimals are top-level fields of a
+ * TraceRun.
  */
 export function costNumber(value: bigint | null): number | null {
   return value === null ? null : Number(formatDecimal(value))

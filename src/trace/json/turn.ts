@@ -38,7 +38,7 @@ const OF_ROOT = [
 ] as const
 type OfRoot = (typeof OF_ROOT)[number]
 
-/** None of these fields is a link. */
+/** The fields contain no links. */
 const NO_LINKS: RunLinks = { address: '', workspace_id: '', share_tokens: new Map(), key: '', expires: 0 }
 
 /** The columns of the root that FIELDS need. */
@@ -78,7 +78,7 @@ export function rootColumns(selects: Iterable<TraceTurnSelect>): (keyof TraceRun
   return [...new Set([...columnsOf(fieldsOfRoot(selects)), ...OWN_COLUMNS])]
 }
 
-/** Those of the fields that the root has in other answers too. */
+/** The fields that the root also has in other answers. */
 export function fieldsOfRoot(selects: Iterable<TraceTurnSelect>): OfRoot[] {
   const wanted = new Set(selects)
   return OF_ROOT.filter((select) => wanted.has(select))

@@ -127,7 +127,7 @@ function bySpecificity(a: OwnPrice, b: OwnPrice): number {
 interface Names {
   /** As stored, and without the provider's prefix, which rows of earlier releases have. */
   plain: string[]
-  /** With the provider's prefix, as clients send it. */
+  /** The name with the provider's prefix, as clients send it. */
   prefixed: string[]
 }
 

@@ -3,7 +3,7 @@ import type { Decimal } from './decimal.ts'
 /** The parts of one side's cost by detail key; together they are the cost. */
 export type CostDetails = Record<string, Decimal>
 
-/** The key of tokens without a detail, or whose detail has no price of its own. */
+/** The key of tokens that have no detail, or a detail without a price of its own. */
 export const BASE = 'base'
 
 /**

@@ -144,8 +144,8 @@ function inTier(
 }
 
 /**
- * The rate of a detail: its own price, else that of its tier, else that of the detail without the tier. Cache writes by
- * lifetime cost the same as other cache writes.
+ * The rate of a detail: its own price, otherwise that of its tier, otherwise that of the detail without the
+ * tier. Cache writes of any lifetime cost the same as other cache writes.
  */
 function rateOf(key: string, rates: Rates): Decimal | undefined {
   const { details } = rates

@@ -11,7 +11,7 @@ export interface PricePattern {
 const MAX_SOURCE = 512
 const MAX_STATES = 512
 const MAX_DEPTH = 32
-/** Of longer model names only the start is compared. */
+/** Longer model names are compared up to this length. */
 const MAX_MODEL = 256
 
 type Test = (code: number) => boolean

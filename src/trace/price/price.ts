@@ -1,10 +1,10 @@
 import type { Decimal } from './decimal.ts'
 
-/** What one token of a side costs, in 10^-18 dollars. */
+/** Prices of one token of a side, in 10^-18 dollars. */
 export interface Rates {
-  /** For tokens without a detail that has a price of its own; undefined if unknown. */
+  /** Price of tokens without a detail that has its own price; undefined if unknown. */
   base: Decimal | undefined
-  /** By detail key as in usage_metadata: `cache_read`, `audio`, `flex_cache_read`, … */
+  /** Prices by detail key as in usage_metadata: `cache_read`, `audio`, `flex_cache_read`, … */
   details: Readonly<Record<string, Decimal>>
 }
 

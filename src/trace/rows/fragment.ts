@@ -16,7 +16,7 @@ export interface Fragment {
   received_at: number
   /** The project that the operation was filed in; NIL_UUID when it names none. */
   project_id: string
-  /** Who sent it; NIL_UUID for none. */
+  /** The user or key that sent the fragment; NIL_UUID for none. */
   user_id: string
   api_key_id: string
   /** The main JSON object without the fields below, as sent. */

@@ -20,7 +20,7 @@ const DIGITS = Buffer.from(
 )
 const DASHES = '-'.repeat(36)
 
-/** Where the 16 bytes of a dashed uuid's text start, by byte number. */
+/** For each of the 16 bytes, its position in the text of a dashed uuid. */
 const UUID_TEXT: readonly number[] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 
 /** A growing buffer of RowBinary values. Columns are written in table order, row after row, with nothing between. */
@@ -175,7 +175,7 @@ export class RowReader {
   private readonly view: DataView
   /** Position of the next value. */
   at: number
-  /** Where the text of a uuid is composed: joining its parts takes five times as long. */
+  /** Buffer in which the text of a uuid is composed: joining its parts takes five times as long. */
   private readonly uuidText = Buffer.from(DASHES, 'latin1')
   /** Short strings by hash, and where their bytes are. */
   private readonly kept: string[] = []

@@ -88,7 +88,7 @@ export type Codecs<Row> = { readonly [K in keyof Row]-?: Codec<Row[K]> }
 
 /** The RowBinary encoding of a table's rows. */
 export interface RowFormat<Row> {
-  /** In the order of the encoding. */
+  /** Columns in the order of the encoding. */
   readonly columns: readonly (keyof Row & string)[]
   /** Appends one row. */
   write(out: RowWriter, row: Row): void
@@ -98,7 +98,7 @@ export interface RowFormat<Row> {
   read<K extends keyof Row & string>(rows: Uint8Array, columns: readonly K[]): Generator<Pick<Row, K>>
   /** Reads rows that contain these columns in this order, each into the fields of `row`. */
   reader<K extends keyof Row & string>(columns: readonly K[]): (from: RowReader, row: Pick<Row, K>) => void
-  /** Where a column starts in its row. Throws TypeError when a column before it has no fixed size. */
+  /** The offset of a column in its row. Throws TypeError when a column before it has no fixed size. */
   offsetOf(column: keyof Row & string): number
   /** Every row of `rows` with all columns. */
   readAll(rows: Uint8Array): Generator<Pick<Row, keyof Row & string>>

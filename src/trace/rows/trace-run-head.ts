@@ -44,7 +44,7 @@ export function checkHead(head: JsonObject, op: Op, runId: string, sentId: strin
   }
 }
 
-/** A uuid in normal form; null when it is absent, null or ''; undefined when it is anything else. */
+/** A uuid in normal form. Null for an absent value, null or ''; undefined for any other value. */
 function optionalUuid(value: JsonValue | undefined): string | null | undefined {
   return isPresent(value) && value !== '' ? parseUuid(value) : null
 }

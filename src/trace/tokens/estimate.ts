@@ -13,7 +13,7 @@ export interface Estimate {
   sampled: boolean
 }
 
-/** What an estimate depends on besides the messages. */
+/** Inputs of an estimate besides the messages. */
 export interface EstimateContext {
   model?: string | undefined
   provider?: string | undefined
@@ -88,16 +88,16 @@ export function estimateTextTokens(
   return tally.result()
 }
 
-/** What a vendor adds to the texts of a request, in tokens. */
+/** Tokens that a vendor adds to those of the texts of a request. */
 interface Frame {
   /** For each message, its role included. */
   perMessage: number
   perSystem: number
-  /** For the name of a speaker, besides the name's own tokens; 0 = names are not sent to the model. */
+  /** Tokens that a speaker's name adds to those of the name itself; 0 if names are not sent to the model. */
   perName: number
   /** Beyond `perMessage`, for a message with the result of a tool call. */
   perToolResult: number
-  /** For each tool call, besides its name and arguments. */
+  /** Tokens that each tool call adds to those of its name and arguments. */
   perToolCall: number
   /** Once per request. */
   priming: number

@@ -5,7 +5,7 @@ import type { TraceRunRow } from '../rows/trace-run-row.ts'
 export interface EstimatedPart {
   estimated_prompt_tokens: number
   estimated_completion_tokens: number
-  /** In 10^-18 dollars; null where no cost is known. */
+  /** Cost in 10^-18 dollars; null where no cost is known. */
   estimated_cost: bigint | null
 }
 

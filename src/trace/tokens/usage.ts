@@ -109,7 +109,8 @@ function readCounts(
 }
 
 /**
- * Rule N1: an integer of at least 0; digits in a string count, with an issue; anything else is dropped, with an issue.
+ * Rule N1: an integer of at least 0 is used. Digits in a string are used and reported as an issue. Anything
+ * else is dropped and reported.
  */
 function readCount(value: JsonValue | undefined, path: string, issues: Issue[]): number | undefined {
   if (value === undefined || value === null) return undefined

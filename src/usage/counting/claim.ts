@@ -14,7 +14,7 @@ import { parseTime } from '../../trace/derive/time.ts'
 export const BASIS = {
   /** An operation names the trace, or belongs to a TraceRun that does, or to one whose parent's trace is named. */
   stated: 0,
-  /** None of the received data contradicts that the TraceRun is the root of a trace of its own. */
+  /** No received data contradicts that the TraceRun is the root of its own trace. */
   itself: 1,
   /** The TraceRun is placed under the id of a parent of which no trace is named. */
   parent: 2,
@@ -72,7 +72,10 @@ export function receiveTime(now: number, periods: readonly UsagePeriod[]): numbe
   return Math.max(now, open?.from ?? now)
 }
 
-/** Of two claims, the one by an operation with more information is better, then the one received first. */
+/**
+ * Of two claims, the one by an operation with more information is better. If both have the same, the one
+ * received first is better.
+ */
 const KIND = { under_parent: 0, unplaced: 1, child: 2, root: 3 } as const
 const DAY = 86_400_000
 const HOUR = 3_600_000
@@ -102,7 +105,8 @@ export class UsageClaims {
         this.#claim(merged, merged.id, BASIS.itself, creates(facts) ? KIND.root : KIND.unplaced, facts)
       else if (lineage.placed_by === 'itself' || lineage.trace_id === lineage.parent_run_id)
         this.#claim(merged, lineage.trace_id, BASIS.parent, KIND.under_parent, facts)
-      // Else it is placed under a known parent, which is itself below an unknown one: the parent makes the claim.
+      // Otherwise the TraceRun is below a known parent, which is itself below an unknown one. Then the parent
+      // makes the claim.
       if (own === undefined) this.#void(merged, lineage.trace_id, facts)
     }
   }

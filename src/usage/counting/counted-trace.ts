@@ -35,10 +35,11 @@ export const COUNTED_TRACE_ROWS = rowFormat<CountedTrace>({
 const RANKS = 1n << 112n
 
 /**
- * Where one trace counts, from all claims on it: one live row for the best claim that is not voided, and a deleted one
- * for each other hour with a claim, because the trace may have counted there before. Versions increase with the known
- * claims: first with the voided ones, then with the best rank. So a process that has read more claims overrides one that
- * has read fewer, in whatever order they write; processes with the same claims write the same rows.
+ * The rows that count one trace, from all claims on it. The best claim that is not voided has a live row.
+ * Each other hour with a claim has a deleted row, because the trace may have counted there before. Versions
+ * increase with the number of voided claims and then with the best rank, so a process that has read more
+ * claims overrides one that has read fewer, in any order of writes. Processes with the same claims write the
+ * same rows.
  */
 export function countedTraces(claims: readonly UsageClaim[]): CountedTrace[] {
   const voids = new Set(claims.map(({ basis }) => basis))

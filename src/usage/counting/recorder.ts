@@ -39,7 +39,7 @@ export interface UsageRecorder {
 
 export interface UsageRecorderDeps {
   store: UsageStore
-  /** No other process writes to the store, so that claims may be read while own ones are added. */
+  /** True if no other process writes to the store. Then claims may be read while own claims are added. */
   exclusive: boolean
   /** When traces are counted; set before this process accepts its first request. */
   periods: readonly UsagePeriod[]
@@ -60,7 +60,10 @@ export function createUsageRecorder(deps: UsageRecorderDeps): UsageRecorder {
 
 class ClaimRecorder implements UsageRecorder {
   readonly #deps: UsageRecorderDeps
-  /** By trace: for each basis the highest rank of a claim that is counted. Claims up to it change nothing. */
+  /**
+   * For each trace and basis, the highest rank of a counted claim. Claims of at most this rank change
+   * nothing.
+   */
   readonly #memory: RecentMap<string, (bigint | undefined)[]>
   /** When each hour was last marked. */
   readonly #marked = new Map<string, { steady: number; wall: number }>()

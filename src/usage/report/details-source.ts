@@ -30,10 +30,13 @@ export interface UsageSums {
  * are left out.
  */
 export interface UsageDetail extends Omit<UsageCount, 'traces'>, UsageSums {
-  /** Only for the grouping `model`, else ''; '' also for TraceRuns without one. `dimension_id` is NIL_UUID then. */
+  /**
+   * The model, for the grouping `model`; '' for TraceRuns without a model and for other groupings. With
+   * `model`, `dimension_id` is NIL_UUID.
+   */
   provider: string
   model: string
-  /** All of them, including those whose usage is unknown or not counted. */
+  /** The number of all TraceRuns, including those whose usage is unknown or not counted. */
   llm_runs: number
 }
 

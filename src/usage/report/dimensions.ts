@@ -6,7 +6,7 @@ import type { Grouping, UsageCount } from './source.ts'
 export interface UsageNames {
   /** By workspace id. */
   workspaces: ReadonlyMap<string, string>
-  /** By `workspace_id/project_id`: a project's id is unique within its workspace only. */
+  /** Names by `workspace_id/project_id`, because a project's id is unique only within its workspace. */
   projects: ReadonlyMap<string, string>
   /** By user id. */
   emails: ReadonlyMap<string, string>

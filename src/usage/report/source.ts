@@ -9,7 +9,7 @@ export interface Stride {
   hours: number
 }
 
-/** Traces whose attribution lies in `[start, end)`, in the named workspaces, counted by bucket and group. */
+/** The traces that count in `[start, end)` in these workspaces, as numbers by bucket and group. */
 export interface UsageQuery {
   workspace_ids: readonly string[]
   /** Epoch milliseconds. */

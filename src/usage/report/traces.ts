@@ -45,7 +45,7 @@ export interface UsageTraceSource {
   list(query: UsageTracesQuery): Promise<UsageTrace[]>
 }
 
-/** What a list is about. Times are epoch milliseconds, with fractions. */
+/** The selection of a list. Times are epoch milliseconds, with fractions. */
 export interface UsageTracesRequest {
   workspace_ids: readonly string[]
   /** The range of the report. */

@@ -1,6 +1,6 @@
 import { clauseParts, quoted, type Suggestion } from './filter.ts'
 
-/** What the values can be listed of, by the word that is typed in front of a colon. */
+/** Fields whose values can be listed, by the word that users type in front of the colon. */
 const FIELDS = {
   name: 'name',
   type: 'run_type',

@@ -7,8 +7,8 @@ import type { RunQuery } from '../runs.ts'
 const MOST = 12
 
 /**
- * What a typed text that names a field can become, the values of most runs first; undefined for other texts. The runs
- * are those that the query and the clauses select.
+ * The values that complete a typed text which names a field, those of most runs first. Undefined for other
+ * texts. The runs are those that the query and the clauses select.
  */
 export function useFacets(
   typed: string,

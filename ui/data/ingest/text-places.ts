@@ -6,7 +6,7 @@ export interface TextPlace {
 
 /** A value of a JSON text with its place. */
 interface Placed extends TextPlace {
-  /** Of objects and lists, by key or index. */
+  /** Children of objects and lists, by key or index. */
   parts?: Map<string, Placed>
   /** Of strings, decoded. */
   text?: string

@@ -3,7 +3,7 @@ import { send } from '../../api/call.ts'
 import { parseExact } from '../../api/exact-json.ts'
 import type { ValidationReport } from '../../api/platform.gen.ts'
 
-/** What is checked: text, or the bytes of a file. */
+/** The input of a check: a text, or the bytes of a file. */
 export type Checked = string | Uint8Array<ArrayBuffer>
 
 const GZIP = [0x1f, 0x8b]

@@ -73,7 +73,7 @@ export function useLiveRuns(query: RunQuery, isHeld: () => boolean): LiveRuns {
     looker.current = made
     return made.stop
   }, [query, queries])
-  // In another order than that of time a new run would be anywhere.
+  // In a list with another order, a new run could belong anywhere, so such a list is not followed.
   const topics = query.sort === undefined ? [`project:${query.project}`] : []
   const state = useLive(topics, {
     open: () => looker.current?.look([]),

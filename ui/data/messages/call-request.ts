@@ -67,7 +67,7 @@ export function calledTools(messages: readonly Message[]): Map<string, number> {
   return counts
 }
 
-/** What was sent with the messages of a model call: temperature and the like, as they were sent. */
+/** The settings that were sent with the messages of a model call, such as temperature, unchanged. */
 export function parametersOf(run: ReadRun): [name: string, value: unknown][] {
   const isParameter = ([name, value]: [string, unknown]): boolean =>
     !SHOWN_ELSEWHERE.has(name) &&

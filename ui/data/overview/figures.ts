@@ -5,12 +5,12 @@ export type Figures = TraceRunFiguresRead
 
 /** What an overview shows. */
 export interface OverviewFigures {
-  /** Of all runs of the range. */
+  /** Figures of all runs of the range. */
   all: Figures
   failed: number
-  /** Of each group in the whole range, the largest first; empty without groups. */
+  /** Figures of each group in the whole range, the largest first; empty without groups. */
   groups: ReadonlyMap<string, { figures: Figures; failed: number | undefined }>
-  /** Of each bucket that has runs; with groups, of each group in it. */
+  /** Figures of each bucket that has runs. With groups, those of each group in the bucket. */
   buckets: readonly TraceRunStatsBucket[]
   failures: readonly TraceRunStatsBucket[]
 }

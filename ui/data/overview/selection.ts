@@ -1,12 +1,12 @@
 import { joinFilter, quoted, splitFilter } from '../filter/filter.ts'
 import type { Bucket } from './buckets.ts'
 
-/** What the figures of an overview are about. */
+/** The selection of runs for an overview. */
 export const SUBJECTS = ['traces', 'llm', 'tool', 'all'] as const
 /** One of the subjects. */
 export type Subject = (typeof SUBJECTS)[number]
 
-/** What an overview can be grouped by, besides keys of the metadata. */
+/** Groupings of an overview other than keys of the metadata. */
 export const ATTRIBUTES = ['model', 'provider', 'name', 'tag', 'run_type', 'status'] as const
 
 /** An attribute, or `metadata.` and a key; '' for no groups. */

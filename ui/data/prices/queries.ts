@@ -71,7 +71,7 @@ export function useUnpricedModels() {
 export function usePriceChanges() {
   const queries = useQueryClient()
   const onSuccess = async (): Promise<void> => {
-    // It looks at many runs: a dialog does not stay open for it.
+    // The request reads many runs, so a dialog does not wait for it.
     void queries.invalidateQueries({ queryKey: UNPRICED })
     await queries.invalidateQueries({ queryKey: PRICES })
   }

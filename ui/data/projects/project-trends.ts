@@ -10,7 +10,7 @@ const INTERVAL: Interval = { text: '6h', size: DAY_MS / 4 }
 /** The most groups that the server answers; a list has no more projects. */
 const MOST_PROJECTS = 100
 
-/** What a project did in the last seven days. */
+/** The activity of a project in the last seven days. */
 export interface ProjectTrend {
   /** Number of traces in each quarter of a day, the oldest first. */
   traces: readonly number[]

@@ -1,11 +1,11 @@
 import type { UsageDetails } from '../../api/platform.gen.ts'
 import type { Range } from './range.ts'
 
-/** What usage is grouped by; traces are not grouped by model, since a trace may call several. */
+/** Groupings of usage. Traces are not grouped by model, because a trace may call several. */
 export const GROUPINGS = ['project', 'workspace', 'user', 'api_key', 'model'] as const
 /** One of the groupings. */
 export type Grouping = (typeof GROUPINGS)[number]
-/** What is added up: counted traces, tokens, or dollars. */
+/** The quantity that is added up: counted traces, tokens, or dollars. */
 export const MEASURES = ['traces', 'tokens', 'cost'] as const
 /** One of the measures. */
 export type Measure = (typeof MEASURES)[number]

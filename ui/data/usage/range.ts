@@ -9,7 +9,7 @@ export const RANGES = [
 /** One of the ranges. */
 export type RangeName = (typeof RANGES)[number][0]
 
-/** From (included) and to (not included), ISO times. */
+/** ISO times; `from` is included and `to` is not. */
 export interface Range {
   from: string
   to: string

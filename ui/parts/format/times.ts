@@ -13,7 +13,7 @@ export function microsBetween(start?: string | null, end?: string | null): numbe
   return from === undefined || to === undefined ? undefined : to - from
 }
 
-/** In which zone times are shown: that of the browser, or UTC. */
+/** The zone in which times are shown: that of the browser, or UTC. */
 export type Zone = 'local' | 'utc'
 
 function formatsOf(zone: Zone) {

@@ -6,9 +6,9 @@ import { microsBetween } from '../../parts/format/times.ts'
 export interface HealthWords {
   level: 'ok' | 'warn' | 'error'
   title: string
-  /** What it means for those who send. */
+  /** What the state means for senders. */
   means: string
-  /** What to do about it; undefined when there is nothing to do. */
+  /** What users can do about it; undefined when nothing needs to be done. */
   mend?: string
 }
 
@@ -57,7 +57,7 @@ export function healthWords(health: IngestHealthRead, now: Date): HealthWords {
   }
 }
 
-/** What senders change so that a code does not come again. */
+/** What senders change to avoid a code. */
 const MENDS: Readonly<Record<string, string>> = {
   invalid_run_id: 'Use a UUID as id of every run.',
   invalid_trace_id: 'Send the id of the root as trace_id, in every run of the trace.',
@@ -74,7 +74,7 @@ const MENDS: Readonly<Record<string, string>> = {
   usage_limit_reached: 'Raise the limit of the workspace, or wait for the next month.',
 }
 
-/** What to do about a code of a refusal; undefined when there is nothing special. */
+/** What senders can do about this code of a refusal; undefined when no advice is special to it. */
 export function mendOf(code: string): string | undefined {
   return MENDS[code]
 }

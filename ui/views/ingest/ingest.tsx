@@ -14,7 +14,7 @@ const TONES = {
   warn: ['warning', 'var(--warn)'],
   error: ['error', 'var(--error)'],
 } as const
-/** From this share on a fill is drawn as a warning. */
+/** From this share on, a fill level is drawn as a warning. */
 const HIGH = 0.8
 
 interface Read {

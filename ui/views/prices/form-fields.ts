@@ -8,7 +8,7 @@ export interface PriceFields {
   name: string
   match_pattern: string
   provider: string
-  /** In the reader's zone, as a field of a form has it; '' for every time. */
+  /** The time in the reader's zone, as a field of a form has it; '' for no limit. */
   start_time: string
   prompt_token_threshold: string
   input: string

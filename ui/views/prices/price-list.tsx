@@ -14,7 +14,7 @@ import css from './prices.module.css'
 
 const SEARCH = textParam('q')
 
-/** What the buttons of the list open. */
+/** Dialogs that the buttons of the list open. */
 export interface ListChanges {
   add(): void
   edit(price: OwnPrice): void

@@ -21,7 +21,7 @@ export interface Column {
   width: number
   share?: number
   isNumber?: boolean
-  /** What lists are ordered by with a click on its head. */
+  /** The order of a list after a click on the head of this column. */
   orders?: OrderedBy
   look?: string | undefined
   cell(run: ListedRun): ReactNode

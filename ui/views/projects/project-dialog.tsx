@@ -5,7 +5,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/states.tsx'
 import css from './projects.module.css'
 
-/** What the form of a project begins with; without an id it is a new one. */
+/** The initial values of the form of a project; without an id the form creates a project. */
 export interface EditedProject {
   id?: string
   name: string

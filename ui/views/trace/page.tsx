@@ -25,7 +25,7 @@ const FIND = textParam('find')
 const VIEW = wordParam('view', ['tree', 'messages'])
 const NEIGHBOURS = [-1, 1]
 
-/** Positions of the runs whose name, type, model or status contains a text, and of those whose contents do. */
+/** Positions of the runs whose name, type, model or status contains a text, or whose contents do. */
 function findRuns(
   outline: Outline,
   tree: Tree,

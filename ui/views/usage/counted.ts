@@ -18,7 +18,7 @@ export function countedPath(query: UsageQuery, group?: UsageGroup, bucket?: stri
   return `/usage/traces?${search}`
 }
 
-/** What the address of that page asks for. */
+/** The parameters in the address of that page. */
 export function countedQuery(search: URLSearchParams): CountedQuery {
   const query: CountedQuery = {
     start_time: search.get('start_time') ?? '',

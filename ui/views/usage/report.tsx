@@ -108,7 +108,7 @@ function Groups({ query, table }: { query: UsageQuery; table: UsageTable }) {
   )
 }
 
-/** A bar for a share between 0 and 1; the number stands beside it. */
+/** A bar for a share between 0 and 1, shown beside the number. */
 export function ShareBar({ share, isFull = false }: { share: number; isFull?: boolean }) {
   return (
     <svg

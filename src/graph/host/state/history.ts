@@ -8,7 +8,7 @@ import { threadStateText } from './thread-state.ts'
 
 type HistoryCall = Extract<GraphCall, { name: 'history' }>
 
-/** What a history is read from. */
+/** Inputs from which a history is read. */
 export interface HistorySource {
   graph: AnyGraph
   storage: Pick<GraphStorage, 'marks'>

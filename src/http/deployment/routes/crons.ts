@@ -33,7 +33,7 @@ const RUN_FIELDS = [
   'checkpoint_during',
   'multitask_strategy',
 ] as const
-/** Those of them that a null deletes. */
+/** The fields that a null deletes. */
 const CLEARABLE: ReadonlySet<string> = new Set(['input', 'webhook'])
 
 type Body = SchemaTypes['cron-create'] | SchemaTypes['cron-update']

@@ -16,8 +16,8 @@ const TAG = 'Thread runs'
 /** Longest wait for tokens and cost. */
 const TOTALS_MS = 1000
 /**
- * For so long the trace may still be on its way to the store, so that a client that polls for the end gets a response
- * without waiting for it.
+ * A client that polls for the end of a run gets a response within this time, although the trace of the run
+ * may not be stored yet.
  */
 const TRACED_AFTER_MS = 2000
 

@@ -52,8 +52,9 @@ type JoinContext = RouteContext<unknown, typeof RUN_JOIN_QUERY, unknown, Deploym
 type ThreadContext = RouteContext<unknown, typeof THREAD_QUERY, unknown, DeploymentDeps>
 
 /**
- * `path` is where a client can resume the stream, with the `asked` modes, because an SDK resumes without its query.
- * SDKs read the run's id from `run`, after which nothing may follow.
+ * `path` is where a client can resume the stream. It contains the `asked` modes, because an SDK resumes
+ * without the query of its first request. SDKs read the run's id from the end of `run`, so nothing may follow
+ * it.
  */
 function reply(
   { deps, req, principal }: DeploymentContext,

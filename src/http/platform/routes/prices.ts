@@ -20,7 +20,7 @@ import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../next-page.ts'
 const TAG = 'Prices'
 type Body = SchemaTypes['model-price-write']
 
-/** Where LangSmith finds a model's name by default (contract §2.7). */
+/** Places where LangSmith looks for a model's name by default. */
 const MATCH_PATH = ['model', 'model_name', 'model_id', 'model_path', 'endpoint_name']
 
 function fault(path: string, message: string): AppError {

@@ -18,7 +18,9 @@ export interface Compressor {
 const asZstd = promisify(zstdCompress)
 const asGzip = promisify(gzip)
 
-/** In order of preference. The fastest levels: answers are made once and read once. */
+/**
+ * Encodings in order of preference, at their fastest levels: most answers are compressed once and read once.
+ */
 const ENCODINGS = [
   ['zstd', (body: Uint8Array) => asZstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } })],
   ['gzip', (body: Uint8Array) => asGzip(body, { level: 1 })],
@@ -26,7 +28,7 @@ const ENCODINGS = [
 
 /** Smaller answers fit into two packets without compression. */
 const MIN_BYTES = 2048
-/** Of Node's four threads, on which files are synced too. */
+/** How many of Node's four threads compress answers. Files are synced on the same threads. */
 const AT_ONCE = 2
 const MAX_PADDING = 64
 const TEXT = /^(application\/json|text\/(csv|plain))\b/
@@ -40,7 +42,7 @@ export function createCompressor(): Compressor {
         return { headers, body }
       const varying: Headers = { ...headers, vary: withName(headers['vary'], 'accept-encoding') }
       const found = ENCODINGS.find(([name]) => accepts(accepted, name))
-      // No answer waits for another one to be compressed.
+      // An answer does not wait until another one is compressed.
       if (found === undefined || body.length < MIN_BYTES || running >= AT_ONCE)
         return { headers: varying, body }
       running += 1

@@ -35,7 +35,7 @@ export interface EmbeddedClickHouse {
   readonly pid: number
   /** Resolves when the child has ended, for whatever reason. Never rejects. */
   readonly exited: Promise<ChildExit>
-  /** Lets running statements finish (10 s at most), ends the child and resolves when it is gone. */
+  /** Waits up to 10 s for running statements, ends the child, and resolves when the child is gone. */
   stop(): Promise<void>
 }
 

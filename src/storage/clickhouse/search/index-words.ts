@@ -31,9 +31,10 @@ interface Unindexed {
 }
 
 /**
- * Has the indexes `words` built for rows that have none, if they are many and nothing came in for a while, or if they
- * waited for an hour. The builds run in the background of ClickHouse; searches scan the rows until they are done. Returns
- * whether one began. A build that fails is given up, and this rejects.
+ * Starts builds of the indexes `words` for rows that have none. A build starts when there are many such rows
+ * and nothing came in for a while, or when they have waited for an hour. Builds run in the background of
+ * ClickHouse, and searches scan these rows until a build is done. Returns whether a build was started.
+ * Rejects when a build failed, which is not tried again.
  */
 export async function indexWords(clickhouse: ClickHouse, when: IndexWhen = {}): Promise<boolean> {
   const began: boolean[] = []

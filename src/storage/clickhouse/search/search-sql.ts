@@ -23,7 +23,10 @@ export function isInRowText(field: SearchField): boolean {
 /** Settings of statements with a search: the index is used for short words too, as those of Chinese are. */
 export const SEARCH_SETTINGS = { text_index_like_min_pattern_length: 2 } as const
 
-/** Of a statement that reads payloads, which conditions copy several times: fewer rows fit into its memory. */
+/**
+ * Block size of a statement that reads payloads. Conditions copy payloads several times, so fewer rows fit
+ * into its memory.
+ */
 export const FEW_AT_A_TIME = 'SETTINGS max_block_size = 500'
 
 /** Words that one condition looks up; of further ones only the text itself is compared. */

@@ -7,7 +7,7 @@ import { searches } from '../../../trace/filter/filter.ts'
  */
 const FIRST_STEP = 2_000
 
-/** What a step needs of the store. */
+/** What a step needs from the store. */
 export interface SearchSteps {
   /** One page, and its number of TraceRuns. */
   page(query: ListQuery): Promise<{ rows: Buffer; count: number }>
@@ -20,13 +20,13 @@ export function isSearch({ filter }: ListQuery): boolean {
   return filter !== undefined && searches(filter)
 }
 
-/** Where a TraceRun is in a list. */
+/** The position of a TraceRun in a list. */
 export interface ListPlace {
   sort_time: number
   run_id: string
 }
 
-/** What a search by words needs of the store. */
+/** What a search by words needs from the store. */
 export interface WordSearch extends SearchSteps {
   /** True if so few fragments have the words that all of them can be looked at. */
   isRare(): Promise<boolean>
@@ -40,9 +40,9 @@ const COMMON_STEP = 20_000
 const MAX_BATCH = 2_000
 
 /**
- * A page of a search whose words an index has; it is the same page that one step would find. Ids are random, so that the
- * payloads of each TraceRun are in another granule of a megabyte: payloads are read only of TraceRuns that have the
- * words, and no more than a page needs.
+ * A page of a search for words that an index has. The page equals the one that a single statement would find.
+ * Ids are random, so the payloads of each TraceRun are in a different granule of a megabyte. Therefore
+ * payloads are read only for TraceRuns that have the words, and only for one page.
  */
 export async function searchByWords(query: ListQuery, reads: WordSearch): Promise<Buffer> {
   const found: Buffer[] = []

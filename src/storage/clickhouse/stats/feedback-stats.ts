@@ -3,7 +3,7 @@ import type { FeedbackFigures, FeedbackStats } from '../../../trace/json/feedbac
 import type { ClickHouse, SqlParams } from '../connect.ts'
 import { selectionOf } from './stats-sql.ts'
 
-/** What one answer takes of feedback: records, keys of a TraceRun, values and comments of a key. */
+/** Limits of the feedback in one answer: records, keys of a TraceRun, values and comments of a key. */
 const MAX_RECORDS = 1_000_000
 const MAX_KEYS = 100
 const MAX_VALUES = 50

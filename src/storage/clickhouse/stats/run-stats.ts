@@ -24,7 +24,9 @@ import {
 
 /** Percentiles are exact for so many TraceRuns: six of them take 100 MB then. Sketches are not faster, only smaller. */
 const EXACT_RUNS = 2_000_000
-/** Of so many traces the rows are found by trace, not by time: their ids are a parameter, and those are short. */
+/**
+ * Up to this number of traces, rows are found by trace and not by time, because the ids fit into a parameter.
+ */
 const FEW_TRACES = 4_000
 
 type Pair = [number | null, number | null] | []
@@ -98,7 +100,7 @@ async function readWhileCounting(
 ): Promise<StatsAnswer> {
   const stopping = new AbortController()
   const exact = readRows(clickhouse, { ...form, is_exact: true }, params, stopping.signal)
-  // It is awaited only if the TraceRuns are few enough.
+  // The result is awaited only if the TraceRuns are few enough.
   exact.catch(() => undefined)
   try {
     const is_exact = (await countRuns(clickhouse, form.selection, params)) <= EXACT_RUNS
@@ -164,7 +166,7 @@ async function narrowed(
 
 type AnswerForm = Pick<StatsForm, 'group' | 'interval' | 'is_exact'>
 
-/** What was counted may be deleted by now. */
+/** The counted TraceRuns may have been deleted in the meantime. */
 function statsOf(
   form: AnswerForm,
   [figures, usage]: [FiguresRow[], UsageRow[]],

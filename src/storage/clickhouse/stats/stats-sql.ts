@@ -6,8 +6,8 @@ import { checkBit } from '../../../trace/rows/trace-run-row.ts'
 import { countedSql, HAS_USAGE, LINE, type UsageShape } from '../usage/counted-sql.ts'
 
 /**
- * Whose usage is added up: of the TraceRuns themselves, of the whole traces of roots, or of the TraceRuns and what is
- * below them, each call once.
+ * Whose usage is added up: that of the TraceRuns themselves, of the whole traces of roots, or of the
+ * TraceRuns and their descendants. Each call counts once.
  */
 export type UsageLink = 'own' | 'trace' | 'below'
 
@@ -21,7 +21,7 @@ export interface StatsSelection {
   params: Record<string, unknown>
 }
 
-/** What a statement of figures depends on besides. */
+/** Further inputs of a statement of figures. */
 export interface StatsForm {
   selection: StatsSelection
   group: StatsGrouping | undefined
@@ -38,7 +38,7 @@ const DAY = 86_400_000_000
 const EARLY = DAY
 const LATE = 7 * DAY
 
-/** What of the query becomes SQL; the statements have the parameter `workspace_id` besides. */
+/** The parts of the query that become SQL. The statements also have the parameter `workspace_id`. */
 export function selectionOf(query: StatsQuery): StatsSelection {
   const { keys, rest, scope, params } = listConditions({ ...query, order: 'desc', limit: 1 })
   const around = [...scope]
@@ -85,7 +85,7 @@ export function amongTraces(selection: StatsSelection, traces: readonly string[]
 export const countSql = ({ matched }: StatsSelection): string =>
   `SELECT count() AS found FROM runs WHERE ${matched}`
 
-/** Up to `limit` ids of their traces. */
+/** Selects up to `limit` ids of the traces of the TraceRuns. */
 export const tracesSql = ({ matched }: StatsSelection, limit: number): string =>
   `SELECT DISTINCT trace_id FROM runs FINAL WHERE ${matched} LIMIT ${limit}`
 
@@ -103,7 +103,10 @@ export function figuresSql(form: Omit<StatsForm, 'shape'>): string {
   return `SELECT grp, bucket, ${figures(form)} FROM (${matchedSql(form, FIGURE_COLUMNS)}) GROUP BY grp, bucket`
 }
 
-/** What figuresSql and usageSql answer, in one pass over the TraceRuns: where their own usage is added up. */
+/**
+ * Returns the results of figuresSql and usageSql in one pass over the TraceRuns, for queries that add up the
+ * TraceRuns' own usage.
+ */
 export function ownSql(form: StatsForm): string {
   const { scope } = form.selection
   const columns = ['workspace_id', 'project_id', 'run_id', ...FIGURE_COLUMNS, ...USAGE_COLUMNS]
@@ -158,7 +161,7 @@ export function usageSql(form: StatsForm): string {
     GROUP BY grp, bucket`
 }
 
-/** Of the rows that satisfy `condition`. */
+/** Tokens and costs of the rows that satisfy `condition`. */
 function usage(form: StatsForm, condition: string): string {
   const summed = (column: string): string => `sumIf(${column}, ${condition})`
   const parts = (column: string): string => `sumMapIf(${column}, ${condition})`
@@ -174,7 +177,7 @@ function usage(form: StatsForm, condition: string): string {
       mapApply((k, v) -> (k, toString(v)), ${parts('completion_usd_parts')}) AS completion_cost_details`
 }
 
-/** Of whole traces; a trace streams when one of its llm TraceRuns does. */
+/** Figures over whole traces. A trace streams when one of its llm TraceRuns does. */
 function firstTokens(form: StatsForm): string {
   return `${share('isNotNull(first_at)', 'ended AND calls > 0')} AS streaming_rate,
     ${times(form, 'first_token', secondsTo('first_at', 'root_start'), 'isNotNull(first_at)')}`

@@ -12,7 +12,7 @@ export interface RunPlace {
 }
 
 const LATENCY = 'toUnixTimestamp64Micro(end_time) - toUnixTimestamp64Micro(start_time)'
-/** Of TraceRuns with counts of their own. */
+/** The condition for TraceRuns with counts of their own. */
 const OWN: Record<OrderedBy, string> = {
   latency: LATENCY,
   total_tokens: 'toFloat64(ifNull(input_tokens, 0) + ifNull(output_tokens, 0))',

@@ -1,12 +1,12 @@
 import type { ClickHouse, SqlParams } from '../connect.ts'
 
 /**
- * From so many rows on, those of a trace are read as a range of time: ClickHouse takes longer to find them one by one
- * than to pass over the rows between them.
+ * From this number of rows on, the rows of a trace are read as a range of time: ClickHouse takes longer to
+ * find them one by one than to skip the rows between them.
  */
 const LARGE = 5_000
 
-/** Where the rows of a trace are. */
+/** The range in which the rows of a trace are. */
 export interface TraceScope {
   /** Condition on rows of table `runs`, read FINAL. */
   condition: string

@@ -32,7 +32,7 @@ function holdsOthersSql(scope: string): string {
 const STARTS = 'toUnixTimestamp64Micro(start_time)'
 const ENDS = `greatest(toUnixTimestamp64Micro(ifNull(end_time, start_time)), ${STARTS} + 1)`
 
-/** Of the rows of `scope` that show the same answer, workspace_id and run_id of those that add nothing. */
+/** Of rows of `scope` that show the same answer, the workspace_id and run_id of those that add nothing. */
 function answersSql(scope: string): string {
   const inOrder = `PARTITION BY ${CALL} ORDER BY start_time, toString(run_id)`
   const differs = (side: string): string => `ifNull(min(${side}) OVER whole != max(${side}) OVER whole, 0)`
@@ -147,10 +147,11 @@ function isOwnSql(scope: string): string {
 }
 
 /**
- * The condition under which a row of table `runs` adds to sums, as in trace/derive/roll-up.ts (rule N6, D-17): it has
- * usage, no other row shows its call in more detail, and it has no descendant of which both are true and whose usage it
- * would repeat. Other rows are searched in its workspace, descendants in its project too, among the rows of `scope`, a
- * condition itself; an id alone may exist in another workspace as well.
+ * The condition under which a row of table `runs` adds to sums, as in trace/derive/roll-up.ts (rule N6,
+ * D-17). The row must have usage, and no other row may show its call in more detail. It also must have no
+ * descendant that satisfies both and whose usage it would repeat. Other rows are searched in the row's
+ * workspace, and descendants also in its project, because an id may exist in several workspaces. `scope` is a
+ * condition that limits the rows.
  */
 export function countedSql(scope: string, shape = ANY_SHAPE): string {
   return addsSql(HAS_USAGE, scope, shape)

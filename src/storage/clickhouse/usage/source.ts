@@ -34,8 +34,8 @@ interface Row extends UsageCount {
 }
 
 /**
- * Each statement returns both the counts of complete rollups and the list of incomplete ones: so a mark written between
- * two statements can neither make an hour missing nor count it twice.
+ * Each statement returns both the counts of complete rollups and the list of incomplete ones. Therefore a
+ * mark that is written between two statements can neither hide an hour nor count it twice.
  */
 class Counting {
   readonly #clickhouse: ClickHouse

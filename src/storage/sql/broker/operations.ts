@@ -20,7 +20,7 @@ import { encodeCheckpoints, encodeContents, type Message, textReader } from './w
 
 type Run = (body: Body, parts: readonly Uint8Array[]) => Promise<Message>
 
-/** What hosts of a deployment may do with its storage (P-25). */
+/** Operations on storage that hosts of a deployment may use (P-25). */
 export interface StorageOperations {
   get: Run
   list: Run

@@ -13,7 +13,7 @@ export interface Received {
   parts: readonly Uint8Array[]
 }
 
-/** What a host sends or gets of a checkpoint; its three texts are parts of the frame. */
+/** The part of a checkpoint that a host sends or receives. Its three texts are parts of the frame. */
 export type CheckpointHead = Omit<CheckpointRow, 'checkpoint' | 'refs' | 'metadata'>
 /** The type tag of a value, and where it belongs; its text is a part. */
 export type Untexted<Row extends { value: string }> = Omit<Row, 'value'>

@@ -17,9 +17,9 @@ export interface Checkpointers {
    */
   open(tenant: Tenant, lease: Lease | null): SqlCheckpointer
   /**
-   * The same for a run whose steps do not wait until their checkpoints are stored: a write resolves before it is
-   * durable, and the error of a failed one rejects the next one and `stored`. The newest checkpoint is read from
-   * memory.
+   * The same for a run whose steps do not wait until their checkpoints are stored. A write resolves before it
+   * is durable. The error of a failed write rejects the next write and `stored`. The newest checkpoint is
+   * read from memory.
    */
   openAhead(tenant: Tenant, lease: Lease): SqlCheckpointer
   /** As `readMarks`, after all pending writes of this process to the thread. */

@@ -31,8 +31,8 @@ export interface FoundCheckpoint extends CheckpointContents {
 export type MarkScan = Parameters<typeof readMarks>[2]
 
 /**
- * Where the checkpointers of a process read and write rows: the run database, or the storage broker of a server. Reads
- * see all earlier writes of this process to the thread.
+ * Where the checkpointers of a process read and write rows: the run database, or the storage broker of a
+ * server. A read returns all earlier writes of this process to the thread.
  */
 export interface CheckpointRowStore {
   queue: CheckpointQueue

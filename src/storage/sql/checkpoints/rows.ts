@@ -160,7 +160,7 @@ function placeText({ tenant, row }: Written<CheckpointRow>): string {
   return JSON.stringify([tenant.workspace_id, tenant.deployment_id, row.thread_id, row.checkpoint_ns])
 }
 
-/** Of the places that get several rows, those rows that replace an earlier one. */
+/** The rows that replace an earlier row at the same place. */
 async function storedAlready(
   session: SqlSession,
   rows: readonly Written<CheckpointRow>[],

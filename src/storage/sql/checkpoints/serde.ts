@@ -203,7 +203,8 @@ function revive(value: unknown): unknown {
  */
 function decodePlain({ type, value }: StoredValue): { value: unknown } | undefined {
   if (type === 'bytes') return { value: new Uint8Array(Buffer.from(value, 'base64')) }
-  // Without this key no record is to be revived. It is found as text, since Weir writes JSON without spaces.
+  // A text without this key has no record to revive. Weir writes JSON without spaces, so the key can be
+  // searched as text.
   if (!value.includes('"lc":')) return { value: JSON.parse(value) }
   if (value.includes('"__lc_escaped__":')) return undefined
   try {

@@ -25,10 +25,10 @@ interface Lineage {
   versions: ChannelVersions
 }
 
-/** What the checkpointers of a process share. */
+/** State that the checkpointers of a process share. */
 export interface Shared {
   rows: CheckpointRowStore
-  /** Of checkpoints that will probably be parents soon. */
+  /** The lineage of checkpoints that will probably be parents soon. */
   lineages: Map<string, Lineage>
   /** Microseconds, strictly increasing. */
   nextTime(): number
@@ -173,9 +173,9 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
   }
 
   /**
-   * Fills `refs` for channels that have not changed since the parent. Values that are not in the parent, but in another
-   * checkpoint of the thread (a copied state is put beside the parent, not under it), are stored once more; a channel
-   * whose version was never stored gets no entry.
+   * Fills `refs` for channels that have not changed since the parent. Values that are in another checkpoint
+   * of the thread but not in the parent are stored once more (the copy of a state is a sibling of the
+   * parent). A channel whose version was never stored gets no entry.
    */
   async #inherit(
     place: CheckpointNamespace,

@@ -51,7 +51,10 @@ export async function copyCheckpoints(
   }
 }
 
-/** Without run ids, only one of several writes of a task at an index can be stored: the one that counts. */
+/**
+ * Without run ids, only one of several writes of a task at an index can be stored, which is the one that
+ * counts.
+ */
 async function copyCountingWrites(
   session: SqlSession,
   tenant: Tenant,

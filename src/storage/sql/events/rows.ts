@@ -56,7 +56,7 @@ export function charsOf(items: readonly EventDraft[]): number {
   return items.reduce((sum, { data }) => sum + data.length, 0)
 }
 
-/** What is added to each log, always in the same order of logs, which prevents deadlocks. */
+/** Appends for each log, always in the same order of logs, which prevents deadlocks. */
 function additions(drafts: readonly DraftChunk[]) {
   const byKey = new Map<string, { thread: ThreadRef; events: number; chars: number }>()
   for (const { thread, items } of drafts) {

@@ -6,7 +6,10 @@ import { appendEvents } from './rows.ts'
 import type { EventWire } from './event-store.ts'
 import { KEY, keyValues } from '../runs/rows.ts'
 
-/** Events that are stored in the transaction of the change of runs that they report: a crash keeps both or neither. */
+/**
+ * Events that are stored in the same transaction as the change of runs that they report, so that a crash
+ * keeps both or neither.
+ */
 export interface RunEvents {
   /**
    * Stores events in the transaction of the change; returns a function to call after the commit, which never throws.

@@ -43,7 +43,7 @@ export function createUsageLimitStore(database: Database, clock: Clock): UsageLi
   let held: { limits: readonly UsageLimit[]; until: number } | undefined
   let changes = 0
 
-  /** Also after a failed change, since it may have been stored. */
+  /** The cache is cleared after a failed change too, because the change may have been stored. */
   const changed = (): void => {
     changes++
     if (held !== undefined) held.until = 0

@@ -7,7 +7,7 @@ export interface ProjectRow extends Omit<Project, 'extra'> {
   extra: string
 }
 
-/** In the order of a project's fields. */
+/** Columns in the order of a project's fields. */
 export const PROJECT_COLUMNS =
   'workspace_id, id, name, description, extra, reference_dataset_id, start_time, end_time, retention_days, trace_tier, type, default_dataset_id'
 /** The project of traces that name none. */

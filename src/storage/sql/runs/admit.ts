@@ -107,7 +107,8 @@ async function insert(
   admission: RunAdmission,
   clock: Clock,
 ): Promise<Admitted> {
-  // Not before the thread's last run, even if a process whose clock is ahead created that one.
+  // The start time is not before that of the thread's last run, even if the process that created that run has
+  // a clock that is ahead.
   const now = Math.max(clock.now(), thread.last_run_at)
   const active = thread.status === 'busy' ? await activeRuns(session, thread) : []
   const decision = decideMultitask(admission.multitask_strategy, active, now)

@@ -281,7 +281,7 @@ export function createAssistantStore(
       const made = await make(tenant, assistant, quotas)
       if (made !== undefined) return { kind: 'created', assistant: made }
       const known = await find(database, tenant, assistant.assistant_id)
-      // It was deleted in between, so it can be created now.
+      // The assistant was deleted in the meantime, so it can be created now.
       return known === undefined ? await this.create(tenant, assistant) : { kind: 'exists', assistant: known }
     },
   }

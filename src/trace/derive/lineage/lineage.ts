@@ -12,7 +12,7 @@ export interface Lineage {
   dotted_order: string
   /** The parent that must arrive before trace_id and dotted_order are final. */
   awaits: string | undefined
-  /** Its nearest ancestor that is unknown. */
+  /** The nearest ancestor that is unknown. */
   missing: string | undefined
   placed_by: PlacedBy
   /**
@@ -28,15 +28,15 @@ export interface Lineage {
  */
 export type PlacedBy = 'statement' | 'itself' | 'unknown_parent'
 
-/** What a child needs of its parent. */
+/** Facts about a parent that its children need. */
 export interface ParentLineage {
   trace_id: string
   dotted_order: string
-  /** Its id, if it may differ from the requested one. */
+  /** The id of the parent, if it may differ from the requested one. */
   id?: string
-  /** Its span id, if it came as a span. */
+  /** The span id of the parent, if it came as a span. */
   span_id?: string | undefined
-  /** Its own parent is unknown, so the dotted_order may change. */
+  /** True if the parent of the parent is unknown, so that the dotted_order may change. */
   provisional?: boolean
   /** As in Lineage. */
   missing?: string | undefined
@@ -65,8 +65,9 @@ export function neededParents(merged: MergedTraceRun): string[] {
 const SETTLED = { awaits: undefined, missing: undefined, other_roots: 0 } as const
 
 /**
- * trace_id, parent and dotted_order as sent, else derived: from the dotted_order, from the parent, or, for a root, from
- * the TraceRun itself. A child whose parent is unknown is placed under its parent's id until the parent arrives.
+ * The trace_id, parent and dotted_order of a TraceRun. Fields that were not sent are derived from the
+ * dotted_order or from the parent; those of a root are derived from the TraceRun itself. A child whose parent
+ * is unknown is placed under its parent's id until the parent arrives.
  */
 export function deriveLineage(
   merged: MergedTraceRun,

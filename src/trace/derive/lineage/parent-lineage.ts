@@ -3,8 +3,8 @@ import { type ParentLineage, type ParentOf, deriveLineage } from './lineage.ts'
 import type { MergedTraceRun } from '../merged-trace-run.ts'
 
 /**
- * In a trace that is deeper than this and was sent without any dotted_order, the places below stay provisional: the
- * length of an order grows with the depth.
+ * In a deeper trace that was sent without any dotted_order, the places below this depth stay provisional,
+ * because the length of a dotted_order grows with the depth.
  */
 export const MAX_DEPTH = 256
 

@@ -19,9 +19,9 @@ export interface ChosenCount {
 }
 
 /**
- * The input count among claims that may disagree (rule N5): the one that is the sum of its parts; else, of two that
- * differ by exactly the cache tokens, the one that includes them once; else the one that is consistent with its own
- * total; else the first.
+ * The input count among claims that may disagree (rule N5). The first of these rules that applies decides:
+ * the claim that is the sum of its parts; of two claims that differ by exactly the cache tokens, the one that
+ * includes them; the claim that is consistent with its own total; the first claim.
  */
 export function chooseInputCount(
   claims: readonly SentCounts[],
@@ -37,7 +37,10 @@ export function chooseInputCount(
   })
 }
 
-/** The output count among claims that may disagree: the one that is consistent with its own total, else the first. */
+/**
+ * The output count among claims that may disagree: the one that is consistent with its own total, otherwise
+ * the first.
+ */
 export function chooseOutputCount(claims: readonly SentCounts[]): ChosenCount | undefined {
   return chooseCount(claims, 'output', byTotal)
 }

@@ -2,7 +2,7 @@ import type { Issue } from '../../../schema/issue.ts'
 import { parseTime, SUB_MILLISECOND } from '../../derive/time.ts'
 import { type SpanView, asNumber, readJson } from '../span/view.ts'
 
-/** Events that mark the first piece of an answer. */
+/** Names of events that mark the first piece of an answer. */
 const FIRST_EVENTS = new Set([
   'new_token',
   'gen_ai.first_token',

@@ -89,7 +89,10 @@ const SDKS: Readonly<Record<string, string>> = {
   botocore: 'aws.bedrock',
 }
 
-/** The provider whose SDK made the call. Used if nothing else names one, usually for calls that were refused. */
+/**
+ * The provider whose SDK made the call. It is used if nothing else names a provider, which is usual for
+ * refused calls.
+ */
 function providerOfClient({ span }: SpanView): string | undefined {
   // The name that Langfuse's OpenAI client gives its calls.
   if (span.scope.name === 'langfuse-sdk' && span.name === 'OpenAI-generation') return 'openai'

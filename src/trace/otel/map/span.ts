@@ -30,7 +30,7 @@ export interface MappedSpan {
   usage: FoundUsage[]
   /** As `readTier` returns it; undefined when no attribute has one. */
   service_tier: string | undefined
-  /** True for the request of a call whose answer is another span: nothing is estimated for it. */
+  /** True for the request of a call whose answer is another span. Its tokens are not estimated. */
   is_answered_elsewhere: boolean
   /** The vendor's own SDK made it, so that its counts are those of the answer. */
   is_vendors: boolean
@@ -123,7 +123,9 @@ function nameOf(view: SpanView, runType: string): string {
   return named ?? tool ?? view.text('logfire.msg') ?? text(view.span.name) ?? 'unnamed'
 }
 
-/** The recorded exception, else the status, else the type of error in the attribute of the conventions. */
+/**
+ * The recorded exception, otherwise the status, otherwise the error type in the attribute of the conventions.
+ */
 function errorOf(view: SpanView): string | undefined {
   const { events, status } = view.span
   for (let i = events.length - 1; i >= 0; i--) {

@@ -37,7 +37,10 @@ export function spanIdOf(uuid: string): string | undefined {
   return uuid.startsWith(PADDING) ? uuid.slice(19, 23) + uuid.slice(24) : undefined
 }
 
-/** The ids of a span whose own ids are valid: those in `langsmith.*` attributes, else those of the span. */
+/**
+ * The ids of a span whose own ids are valid. Ids in `langsmith.*` attributes take precedence over those of
+ * the span.
+ */
 export function spanIds(span: IncomingSpan): SpanIds {
   const { marks } = span
   const trace_id = parseUuid(marks['langsmith.trace.id']) ?? dashed(span.trace_id)

@@ -79,7 +79,7 @@ class OtlpWriter {
     if (fault !== undefined) return this.#reject(span.span_id, fault)
     const ids = spanIds(span)
     const attachments = takeAttachments(span.marks, this.#blobs)
-    // Its children and log records only have its span id.
+    // Children and log records of the span refer to it only by its span id.
     const isAlias = ids.id !== spanUuid(span.span_id) && ids.id !== dashed(span.trace_id)
     if (isAlias) this.#writePart(span.span_id, { [PART_FIELDS.alias]: ids.id }, NONE)
     writeStoredSpan(this.#extra, span, source, attachments === '' ? undefined : ATTACHMENTS)
@@ -164,7 +164,7 @@ class OtlpWriter {
     this.#rejected.push({ run_id: isId(spanId, 16) ? spanUuid(spanId) : null, ...fault })
   }
 
-  /** The project in the span, else that of the request, else that of the resource (contract §1.7). */
+  /** The project of the span, otherwise that of the request, otherwise that of the resource. */
   #projectOf({ marks }: IncomingSpan, source: IncomingSource): SpanProject {
     const sentId = marks['langsmith.trace.session_id']
     const session_id = parseUuid(sentId) ?? null

@@ -10,7 +10,7 @@ export interface OtlpSource {
   scope: { name?: string; version?: string }
 }
 
-/** What spans and log records have in common. */
+/** Fields that spans and log records have in common. */
 interface WireRecord {
   /** Hex digits, lower case; '' when absent, any length when wrong. */
   trace_id: string
@@ -68,7 +68,7 @@ export type IncomingSpan = Pick<
   WireSpan,
   'trace_id' | 'span_id' | 'parent_span_id' | 'name' | 'start' | 'end' | 'fault'
 > & {
-  /** Its attributes that begin with MARK_PREFIX; others may be among them. */
+  /** The record's attributes that begin with MARK_PREFIX. Others may be among them. */
   marks: JsonObject
   /** Appends the span's fields, without the attribute named `without`. */
   write(out: ProtoWriter, without: string | undefined): void

@@ -71,7 +71,7 @@ function scanResource(scan: Scan): void {
   reader.close(outer)
 }
 
-/** Each field of the open message with the tag `wanted`, including the tag; the other fields are skipped. */
+/** Yields each field of the open message with the tag `wanted`, including the tag, and skips other fields. */
 function onlyFields(reader: ProtoReader, wanted: number, read: () => void): Uint8Array {
   const known = knownFields({ wanted })
   const found: Uint8Array[] = []
@@ -117,7 +117,7 @@ class ScannedSpan implements IncomingSpan {
   readonly #body: Buffer
   readonly #from: number
   readonly #to: number
-  /** Where the attributes in `marks` are. */
+  /** Positions of the attributes in `marks`. */
   readonly #marked: { key: string; from: number; to: number }[] = []
 
   /** Scans the next span. */

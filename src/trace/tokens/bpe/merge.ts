@@ -1,7 +1,7 @@
 import type { RankTable } from './ranks.ts'
 import { NO_RANK, pairRankAt, rankOf } from './ranks.ts'
 
-// Up to this many bytes a plain scan for the lowest rank is faster than a heap.
+// Up to this number of bytes, a plain scan for the lowest rank is faster than a heap.
 const SCAN_BYTES = 48
 
 /**

@@ -16,7 +16,7 @@ export interface RankTable {
   readonly pairRanks: Int32Array
   /** The bytes of all tokens, one after the other. */
   readonly tokenBytes: Uint8Array
-  /** Where the token of a rank starts in `tokenBytes`. */
+  /** The offset of the token of a rank in `tokenBytes`. */
   readonly tokenStarts: Uint32Array
   /** Length in bytes of the token of a rank; 0 for a rank that is not used. */
   readonly tokenLengths: Uint8Array
@@ -105,7 +105,7 @@ function buildTable(file: RankFile): RankTable {
 interface RankLine {
   text: string
   firstRank: number
-  /** Where the first token starts in `text`. */
+  /** The offset of the first token in `text`. */
   from: number
 }
 

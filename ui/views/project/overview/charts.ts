@@ -32,7 +32,7 @@ export interface Series {
 export interface Chart {
   id: string
   title: string
-  /** What its figures are, where the title does not say it. */
+  /** A description of the figures, for charts whose title is not enough. */
   note?: string
   kind: 'bars' | 'lines'
   series: readonly Series[]
@@ -43,7 +43,7 @@ export interface Chart {
   rows(first: number, last: number): string
 }
 
-/** What the charts are made of. */
+/** Inputs of the charts. */
 export interface ChartData {
   selection: Selection
   span: { from: string; to: string }
@@ -58,7 +58,7 @@ interface Reading {
   clauses?(value: number): string[]
 }
 
-/** Where a series has its figures. */
+/** The source of the figures of a series. */
 interface Source {
   id: string
   name: string
@@ -75,7 +75,7 @@ const money = (value: number | string): string => exactMoney(String(value))
 
 /** A chart before its figures are put in. */
 interface Plan extends Omit<Chart, 'series' | 'rows'> {
-  /** What the runs of a whole bucket satisfy. */
+  /** Conditions that all runs of a bucket satisfy. */
   clauses?: readonly string[]
   /** Read for each group. */
   grouped: Reading

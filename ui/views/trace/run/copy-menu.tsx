@@ -33,7 +33,7 @@ function download(name: string, text: string): void {
   URL.revokeObjectURL(url)
 }
 
-/** What can be done with a run elsewhere. Readers of a share have no key, but the run itself. */
+/** Ways to use a run elsewhere. Readers of a share have no key, so they can only copy the run itself. */
 export function CopyMenu({ run, isShared }: { run: ReadRun; isShared: boolean }) {
   const id = useId()
   const menu = useRef<HTMLDivElement>(null)

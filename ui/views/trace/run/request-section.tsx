@@ -54,7 +54,10 @@ function Parameters({ run }: { run: ReadRun }) {
   )
 }
 
-/** What was sent with the messages of a model call. Without messages the whole request is shown as its input. */
+/**
+ * The settings that were sent with the messages of a model call. Without messages, the whole request is shown
+ * as its input.
+ */
 export function RequestSection({ run }: { run: ReadRun }) {
   const hasMessages = (llmOf(run)?.messages?.input?.length ?? 0) > 0
   return (

@@ -8,7 +8,7 @@ import { actorOf } from '../../actor.ts'
 import type { PlatformContext } from '../../route.ts'
 import { ownAddress } from '../../request/own-address.ts'
 
-/** What routes of the control plane get. */
+/** Arguments of the routes of the control plane. */
 export type DeploymentContext = Pick<PlatformContext, 'deps' | 'principal' | 'req'>
 
 /** The part of a list that a client asks for. */

@@ -3,7 +3,7 @@ import { type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Deployments'
 
-/** What the server is able to run, and the addresses that LangSmith's clients expect. */
+/** Capabilities of the server, and the addresses that LangSmith's clients expect. */
 export function serverFactRoutes(): PlatformRoute[] {
   return [
     route({

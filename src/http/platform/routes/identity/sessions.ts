@@ -52,7 +52,7 @@ async function toAnswer(deps: AppDeps, principal: Principal): Promise<SchemaType
 }
 
 /**
- * Only pages of this server may sign in: another site must not sign a browser in with a key of its own.
+ * Only pages of this server may sign in. Another site must not sign the browser in with a key of that site.
  * @throws AppError misdirected_request, foreign_origin
  */
 function assertOwnPage({ gates, sessionGates }: AppDeps, req: IncomingMessage): void {

@@ -116,7 +116,7 @@ function contains(value: unknown, wanted: unknown): boolean {
   return isObject(value) && Object.entries(wanted).every(([key, one]) => contains(value[key], one))
 }
 
-/** In the order of the ids; projects that have been deleted in the meantime are left out. */
+/** Returns projects in the order of the ids, without those that were deleted in the meantime. */
 async function readAll(
   { projects }: Reads,
   workspace_id: string,

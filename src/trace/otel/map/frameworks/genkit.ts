@@ -6,7 +6,7 @@ import { type SpanView, asNumber } from '../../span/view.ts'
 
 const OUTPUT = 'genkit:output'
 const PATH = `extra.otel_span.attributes.${OUTPUT}`
-/** Where plugins put the vendor's own answer, under the two names that Genkit has had for it. */
+/** Attributes in which plugins put the vendor's own answer. Genkit has used two names for it. */
 const ANSWERS = ['raw', 'custom'] as const
 
 /** Genkit's request has messages, its answer one message. */

@@ -45,7 +45,7 @@ const SCOPE_FIELDS = knownFields(SCOPE)
 const STATUS_FIELDS = knownFields(STATUS)
 const LOG_FIELDS = knownFields(LOG_RECORD)
 
-/** Reads one record, whose message comes next. */
+/** Reads one record whose message comes next in the buffer. */
 type ReadRecord<T> = (reader: ProtoReader, budget: RecordBudget) => T
 
 /** The spans of an ExportTraceServiceRequest. Throws AppError invalid_otlp. */

@@ -74,7 +74,8 @@ export function knownFields(fields: Readonly<Record<string, number>>): number {
   return Object.values(fields).reduce((bits, tag) => bits | (1 << (tag >>> 3)), 0)
 }
 
-// Of messages that several readers of spans know. Some are read in two passes, each of which skips what the other reads.
+// Field numbers of messages that several readers of spans use. Some messages are read in two passes, and each
+// pass skips the fields of the other.
 export const REQUEST_FIELDS = knownFields(REQUEST)
 export const SCOPE_GROUPS_ONLY = knownFields({ scope_group: RESOURCE_GROUP.scope_group })
 export const RECORDS_ONLY = knownFields({ record: SCOPE_GROUP.record })

@@ -95,7 +95,7 @@ export class ProtoReader {
   int64(): number | string {
     const first = this.byte()
     if (first < 128) return first
-    // In two halves of 28 bits, which numbers hold exactly; most values fit into them.
+    // Reads two halves of 28 bits, which numbers hold exactly. Most values fit into them.
     let low = first & 127
     let high = 0
     for (let shift = 7; shift < 56; shift += 7) {
@@ -137,7 +137,7 @@ export class ProtoReader {
     return value
   }
 
-  /** Where the next `size` bytes end. */
+  /** The end of the next `size` bytes. */
   private take(size: number): number {
     const end = this.at + size
     if (end > this.end) throw this.fault('it ends inside a field')
