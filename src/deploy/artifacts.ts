@@ -24,7 +24,7 @@ export interface Artifacts {
 
 const DAY_MS = 86_400_000
 
-/** Artifacts below `dir`, each named by what decides its content. */
+/** Artifacts below `dir`, each named by the inputs that decide its content. */
 export function createArtifacts(dir: string): Artifacts {
   const building = (revision_id: string): string => join(dir, 'builds', revision_id)
   const ofDeployment = (deployment_id: string): string => join(dir, 'artifacts', deployment_id)
@@ -66,8 +66,8 @@ export function createArtifacts(dir: string): Artifacts {
 /** The name of the artifact of a source: the same for the same source, path of langgraph.json, Node and platform. */
 export function artifactName({ source_sha256, config_path }: Revision): string {
   const { version, platform, arch } = process
-  const decides = [source_sha256, config_path, version, platform, arch]
-  return createHash('sha256').update(JSON.stringify(decides)).digest('hex')
+  const inputs = [source_sha256, config_path, version, platform, arch]
+  return createHash('sha256').update(JSON.stringify(inputs)).digest('hex')
 }
 
 function exists(path: string): Promise<boolean> {

@@ -21,7 +21,7 @@ function storeOf(records: (Partial<FeedbackPlace> & { body: string })[]) {
       source: 'api',
       created_at: `2026-01-${10 + n}`,
       received_at: Date.UTC(2026, 0, 1),
-      said: [...FEEDBACK_FIELDS],
+      sent: [...FEEDBACK_FIELDS],
       ...place,
     }),
   )
@@ -46,7 +46,7 @@ function storeOf(records: (Partial<FeedbackPlace> & { body: string })[]) {
 describe('a page of feedback', () => {
   it('has null for absent fields, and says whether more records follow', async () => {
     const store = storeOf([
-      { body: '{"id":"a","score":1}', said: ['id', 'score', 'created_at'] },
+      { body: '{"id":"a","score":1}', sent: ['id', 'score', 'created_at'] },
       { body: '{"id":"b"}' },
       { body: '{"id":"c"}' },
     ])

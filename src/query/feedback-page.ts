@@ -1,6 +1,6 @@
 import { fitting, portionsOf } from '../base/portions.ts'
 import type { FeedbackPlace, FeedbackQuery, TraceStore } from '../ingest/store/trace-store.ts'
-import { FEEDBACK_FIELDS, unsaidFeedback } from '../trace/rows/feedback.ts'
+import { FEEDBACK_FIELDS, absentFeedback } from '../trace/rows/feedback.ts'
 import { RowReader } from '../trace/rows/row-binary.ts'
 import type { FeedbackPage } from './trace-reads.ts'
 
@@ -32,9 +32,9 @@ export async function readFeedbackPage(
 
 /** The record with the further fields that clients expect. */
 function whole(place: FeedbackPlace, body: Buffer): Buffer[] {
-  const unsaid = JSON.stringify(unsaidFeedback(place.said, place))
-  if (unsaid === '{}') return [body]
-  return [Buffer.from(`${unsaid.slice(0, -1)},`), body.subarray(1)]
+  const absent = JSON.stringify(absentFeedback(place.sent, place))
+  if (absent === '{}') return [body]
+  return [Buffer.from(`${absent.slice(0, -1)},`), body.subarray(1)]
 }
 
 function byName(rows: Buffer): Map<string, Buffer> {

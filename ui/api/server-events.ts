@@ -19,12 +19,12 @@ function eventOf(frame: string): ServerEvent | undefined {
 }
 
 /**
- * The events of a response as they arrive. `heard` is called for every piece that arrives, comments (heartbeats) included.
+ * The events of a response as they arrive. `onPiece` is called for every piece that arrives, comments (heartbeats) included.
  * @throws the errors of reading the body
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  heard: () => void = () => undefined,
+  onPiece: () => void = () => undefined,
 ): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
@@ -32,7 +32,7 @@ export async function* readEvents(
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      heard()
+      onPiece()
       text = (text + value).replaceAll('\r\n', '\n')
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
         const event = eventOf(text.slice(0, end))

@@ -38,10 +38,10 @@ export type IconName = keyof typeof PATHS
 
 /** An icon; without `label` screen readers ignore it. */
 export function Icon({ name, label, color }: { name: IconName; label?: string; color?: string }) {
-  const said = label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label }
+  const labelled = label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label }
   return (
     <svg
-      {...said}
+      {...labelled}
       width="16"
       height="16"
       viewBox="0 0 16 16"

@@ -61,8 +61,8 @@ function runText(run: ReportedRun, paint: Paint): string {
 
 function checkText(name: CheckName, run: ReportedRun, paint: Paint): string[] {
   const { ok, reason } = run.checks[name]
-  const said = ok ? paint('dim', printable(evidence(name, run))) : printable(reason ?? '')
-  const line = `    ${tick(ok, paint)} ${name.padEnd(9)}${said}`.trimEnd()
+  const explanation = ok ? paint('dim', printable(evidence(name, run))) : printable(reason ?? '')
+  const line = `    ${tick(ok, paint)} ${name.padEnd(9)}${explanation}`.trimEnd()
   return ok ? [line] : [line, `      ${fixText(MENDS[name], paint)}`]
 }
 

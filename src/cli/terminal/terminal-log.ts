@@ -74,7 +74,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
     style: 'red',
   }),
   'langgraph.json cannot be used: its last valid version stays in use': ({ reason = '' }) => ({
-    text: `${reason} What it said before holds.`,
+    text: `${reason} The previous settings stay in use.`,
     style: 'red',
   }),
 }
@@ -141,8 +141,8 @@ const NO_WORD = /[\s"';,()~@]+|[.:](?=\s|$)/
 
 /** The fields of a line that its words do not have; '' where they have all. */
 function factsText(facts: object, words: string): string {
-  const said = words.split(NO_WORD)
-  const isSaid = (fact: unknown): boolean => said.includes(String(fact))
-  const others = Object.entries(facts).filter(([, fact]) => !isSaid(fact))
+  const printed = words.split(NO_WORD)
+  const isPrinted = (fact: unknown): boolean => printed.includes(String(fact))
+  const others = Object.entries(facts).filter(([, fact]) => !isPrinted(fact))
   return others.length === 0 ? '' : ` ${inspect(Object.fromEntries(others), { breakLength: Infinity })}`
 }

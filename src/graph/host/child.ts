@@ -145,7 +145,7 @@ function embedFile({ store_index: index }: OpenHost): string {
 
 /** Reports each file to the server once; files of one turn of the event loop together. */
 function createFileReport(channel: Channel<FromHost>): { add(file: string): void; flush(): void } {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   let files: string[] = []
 
   function flush(): void {
@@ -156,8 +156,8 @@ function createFileReport(channel: Channel<FromHost>): { add(file: string): void
   return {
     flush,
     add(file) {
-      if (told.has(file)) return
-      told.add(file)
+      if (reported.has(file)) return
+      reported.add(file)
       if (files.push(file) === 1) setImmediate(flush)
     },
   }

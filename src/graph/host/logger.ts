@@ -77,8 +77,8 @@ function fieldsOf(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : { value }
 }
 
-function bounded(said: unknown, fields: object): Pick<GraphLogLine, 'text' | 'fields'> {
-  const text = typeof said === 'string' ? said : inspect(said)
+function bounded(message: unknown, fields: object): Pick<GraphLogLine, 'text' | 'fields'> {
+  const text = typeof message === 'string' ? message : inspect(message)
   return {
     text: text.slice(0, KEPT_CHARS),
     fields: Object.keys(fields).length === 0 ? null : boundedFields(fields),

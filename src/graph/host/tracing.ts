@@ -174,8 +174,8 @@ function collectingClient(collect: Collect): object {
       collect(String(run['id']), { ready: run })
     },
     updateRun: async (id: string, update: Record<string, unknown>) => {
-      const said = Object.entries(update).filter(([, value]) => value !== undefined)
-      const ready = { ...known.get(id), ...Object.fromEntries(said), id }
+      const changed = Object.entries(update).filter(([, value]) => value !== undefined)
+      const ready = { ...known.get(id), ...Object.fromEntries(changed), id }
       known.delete(id)
       collect(id, { ready })
     },

@@ -108,7 +108,7 @@ export class HostLink {
   #lastWord = this.lastWork
   #opened = false
   #superseded = false
-  #accused = false
+  #blamed = false
   #blame: Blame | undefined
 
   constructor(launch: HostLaunch, events: LinkEvents) {
@@ -206,9 +206,9 @@ export class HostLink {
   }
 
   /** Kills it because it is blocked, after finding out by which job. */
-  async accuse(message: string): Promise<void> {
-    if (this.#accused) return
-    this.#accused = true
+  async blame(message: string): Promise<void> {
+    if (this.#blamed) return
+    this.#blamed = true
     const { job, where } = await findHeldUpBy(this.pid, this.#process.onStderr)
     this.kill(where === undefined ? message : `${message} (${where})`, job ?? this.#onlyBegun())
   }

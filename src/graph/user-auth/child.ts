@@ -66,11 +66,11 @@ async function answer(
 async function authenticate(handlers: Handlers, request: AuthRequest): Promise<AccessUser | null> {
   if (handlers.authenticate === undefined) return null
   const { url, method, headers } = request
-  const said = await handlers.authenticate(new Request(url, { method, headers }))
-  if (said === null || said === undefined || said === false) return null
-  if (typeof said === 'string') return userOf({ identity: said })
-  if (isObject(said) && typeof said['identity'] === 'string') {
-    return said['is_authenticated'] === false ? null : userOf(said)
+  const result = await handlers.authenticate(new Request(url, { method, headers }))
+  if (result === null || result === undefined || result === false) return null
+  if (typeof result === 'string') return userOf({ identity: result })
+  if (isObject(result) && typeof result['identity'] === 'string') {
+    return result['is_authenticated'] === false ? null : userOf(result)
   }
   throw new Error('authenticate() must return a text, or an object with the text "identity".')
 }
@@ -78,16 +78,16 @@ async function authenticate(handlers: Handlers, request: AuthRequest): Promise<A
 /** A user is stored with every run and read by the server, so its size is limited. */
 const MAX_USER_CHARS = 65_536
 
-function userOf(said: JsonObject): AccessUser {
-  const { permissions, display_name } = said
-  const identity = String(said['identity'])
-  const { length } = JSON.stringify(said)
+function userOf(result: JsonObject): AccessUser {
+  const { permissions, display_name } = result
+  const identity = String(result['identity'])
+  const { length } = JSON.stringify(result)
   if (length > MAX_USER_CHARS)
     throw new Error(
       `authenticate() must return less than ${MAX_USER_CHARS} characters of JSON, not ${length}.`,
     )
   return {
-    ...said,
+    ...result,
     identity,
     display_name: typeof display_name === 'string' ? display_name : identity,
     is_authenticated: true,
@@ -104,14 +104,14 @@ async function ask(
   if (handler === undefined) return { filter: null, changed: new Map() }
   const [resource = '', action = ''] = event.split(':')
   const before = fieldTexts(event, value)
-  const said = await handler({ event, resource, action, value, permissions: user.permissions, user })
-  if (said === false) throw new AppError('forbidden')
-  const isFilter = isObject(said)
-  if (!isFilter && said !== null && said !== undefined && said !== true)
+  const result = await handler({ event, resource, action, value, permissions: user.permissions, user })
+  if (result === false) throw new AppError('forbidden')
+  const isFilter = isObject(result)
+  if (!isFilter && result !== null && result !== undefined && result !== true)
     throw new Error(`The handler of ${name} must return a filter, a boolean or nothing.`)
   const after = [...fieldTexts(event, value)]
   const changed = new Map(after.filter(([field, text]) => text !== before.get(field)))
-  return { filter: isFilter ? said : null, changed }
+  return { filter: isFilter ? result : null, changed }
 }
 
 /** A handler can change only the metadata of a run that is being created, because the input may be large. */

@@ -46,7 +46,7 @@ const START_PAUSE_MS = 1_000
 
 type Question = Extract<ToUserAuth, { id: number }>
 type Asked = Question extends infer Q ? (Q extends Question ? Omit<Q, 'id'> : never) : never
-type Said = Extract<FromUserAuth, { id: number }>
+type Reply = Extract<FromUserAuth, { id: number }>
 
 /** One run of the process. */
 interface Life {
@@ -56,7 +56,7 @@ interface Life {
   /** Time of its last message, `performance.now()`. */
   lastMessageAt: number
   gone: boolean
-  waiting: Map<number, { resolve(said: Said): void; reject(error: AppError): void }>
+  waiting: Map<number, { resolve(reply: Reply): void; reject(error: AppError): void }>
 }
 
 /** Starts the process; after its end, the next call restarts it. */
@@ -86,7 +86,7 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
     return begun
   }
 
-  const exchange = (asked: Asked): Promise<Said> =>
+  const exchange = (asked: Asked): Promise<Reply> =>
     exchangeWith(living(), { ...asked, id: ++lastId }, timeoutMs)
 
   return {
@@ -95,16 +95,16 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
     },
     ready: async () => void (await living().opened),
     async authenticate(request) {
-      const said = await exchange({ type: 'authenticate', request })
-      return said.type === 'user' ? (said.user ?? undefined) : undefined
+      const reply = await exchange({ type: 'authenticate', request })
+      return reply.type === 'user' ? (reply.user ?? undefined) : undefined
     },
     async ask(user, event, value) {
       const asked = living()
       // The value is not sent when no handler is registered for the event.
       if (handlerOf(await asked.opened, event) === undefined) return { filter: null, value: {} }
-      const said = await exchangeWith(asked, { type: 'ask', user, event, value, id: ++lastId }, timeoutMs)
-      if (said.type !== 'answer') throw new AppError('auth_failed')
-      return { filter: said.filter, value: said.value }
+      const reply = await exchangeWith(asked, { type: 'ask', user, event, value, id: ++lastId }, timeoutMs)
+      if (reply.type !== 'answer') throw new AppError('auth_failed')
+      return { filter: reply.filter, value: reply.value }
     },
     reload(next) {
       file = next
@@ -124,12 +124,12 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
  * Sends a question to the process and waits for the answer, for a limited time. @throws AppError the handler's own
  * error; auth_unavailable
  */
-async function exchangeWith(life: Life, asked: Question, timeoutMs: number): Promise<Said> {
+async function exchangeWith(life: Life, asked: Question, timeoutMs: number): Promise<Reply> {
   const { process, opened, waiting } = life
   await opened
   // The process may have ended in between.
   if (life.gone) throw unavailable(ENDED)
-  const { promise, resolve, reject } = Promise.withResolvers<Said>()
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>()
   waiting.set(asked.id, { resolve, reject })
   const start = performance.now()
   const timer = setTimeout(() => {
@@ -193,11 +193,11 @@ function begin(options: UserAuthOptions): Life {
 }
 
 /** An answer with the field that came in a part, as raw JSON when it is large. */
-function withPart(said: Said, [part]: readonly Buffer[]): Said {
-  if (said.type !== 'answer' || said.in_part === undefined || part === undefined) return said
+function withPart(reply: Reply, [part]: readonly Buffer[]): Reply {
+  if (reply.type !== 'answer' || reply.in_part === undefined || part === undefined) return reply
   const text = part.toString('utf8')
   const field = text.length > RAW_CHARS ? rawJson(text) : (JSON.parse(text) as JsonValue)
-  return { ...said, value: { ...said.value, [said.in_part]: field } }
+  return { ...reply, value: { ...reply.value, [reply.in_part]: field } }
 }
 
 function launchOf({ file, environment, logger, record }: UserAuthOptions) {

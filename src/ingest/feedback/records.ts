@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { type JsonObject, isObject } from '../../schema/json.ts'
-import { FEEDBACK_ROWS, type FeedbackRow, unsaidFeedback } from '../../trace/rows/feedback.ts'
+import { FEEDBACK_ROWS, type FeedbackRow, absentFeedback } from '../../trace/rows/feedback.ts'
 import { RowWriter } from '../../trace/rows/row-binary.ts'
 import type { Ingester } from '../ingester.ts'
 import type { TraceStore } from '../store/trace-store.ts'
@@ -74,7 +74,7 @@ export function createFeedbackRecords(deps: FeedbackRecordsDeps): FeedbackRecord
 function recordOf(row: FeedbackRow): JsonObject {
   const parsed: unknown = JSON.parse(row.body)
   const record = isObject(parsed) ? parsed : {}
-  return { ...unsaidFeedback(Object.keys(record), row), ...record, id: row.feedback_id }
+  return { ...absentFeedback(Object.keys(record), row), ...record, id: row.feedback_id }
 }
 
 /** Runs the tasks of one key one after the other. */

@@ -34,7 +34,7 @@ export function createLiveFeed(peers: LivePeers | undefined): LiveFeed {
   const forPeers = new ChangeCollector(MAX_FOR_PEERS)
   let timer: NodeJS.Timeout | undefined
 
-  function tell({ runs, more_in }: RunChanges): void {
+  function publish({ runs, more_in }: RunChanges): void {
     for (const run of runs)
       for (const listener of listeners.get(run.workspace_id) ?? []) listener.changed(run)
     for (const project of more_in) {
@@ -46,13 +46,13 @@ export function createLiveFeed(peers: LivePeers | undefined): LiveFeed {
     timer = undefined
     if (!forPeers.isEmpty) peers?.send(forPeers.take())
   }
-  peers?.listen(tell, () => {
+  peers?.listen(publish, () => {
     for (const some of listeners.values()) for (const listener of some) listener.more(undefined)
   })
 
   return {
     publish(changes) {
-      tell(changes)
+      publish(changes)
       if (peers === undefined) return
       forPeers.addAll(changes)
       timer ??= setTimeout(tellPeers, PEERS_EVERY_MS).unref()

@@ -97,7 +97,7 @@ export interface FeedbackPlace {
   /** Epoch milliseconds; for a changed record the time of the change. */
   received_at: number
   /** The requested fields that the body has. */
-  said: string[]
+  sent: string[]
 }
 
 /**

@@ -20,7 +20,7 @@ export interface Wake {
   /** Notifies the other processes. Never throws; returns before delivery. */
   send(message: WakeMessage): void
   /** Sets the listener for notifications of others, instead of the previous one. */
-  listen(hear: (message: WakeMessage) => void): void
+  listen(onMessage: (message: WakeMessage) => void): void
   close(): Promise<void>
 }
 

@@ -92,7 +92,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     stopping: false,
   }
   await recover(work, deps.claimer.owner)
-  deps.wake.listen((message) => hear(work, message))
+  deps.wake.listen((message) => receive(work, message))
   work.timer.ask()
   const renewal = renewLeases(work)
   return {
@@ -297,7 +297,7 @@ async function closeRecovered(work: Work, recovered: Recovered): Promise<void> {
 }
 
 /** Handles a notification from another process. */
-function hear({ timer, jobs, waiters, earlyCancels }: Work, message: WakeMessage): void {
+function receive({ timer, jobs, waiters, earlyCancels }: Work, message: WakeMessage): void {
   if (message.kind === 'work') timer.ask()
   else if (message.kind === 'cancel') jobs.get(runKey(message, message.run_id))?.cancel(message.action)
   else if (message.kind === 'ended') waiters.resolve(runKey(message, message.run_id), undefined)

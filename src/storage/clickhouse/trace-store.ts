@@ -320,7 +320,7 @@ function readingOthers(clickhouse: ClickHouse, columns: StoreColumns) {
            JSONExtractString(body, 'feedback_source', 'type') AS source,
            JSONExtractString(body, 'created_at') AS created_at,
            toUnixTimestamp64Milli(received_at) AS received_at,
-           arrayFilter(field -> JSONHas(body, field), {fields:Array(String)}) AS said
+           arrayFilter(field -> JSONHas(body, field), {fields:Array(String)}) AS sent
          FROM feedback FINAL
          WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
            AND (empty({keys:Array(String)}) OR has({keys:Array(String)}, key))

@@ -147,12 +147,12 @@ export function createRedisEventStore(options: RedisEventStoreOptions): RedisEve
       let isMore = true
       while (isMore) isMore = (await redis.run<number>(TRIM, [stream, log], limits)) === 1
     },
-    listen(hear) {
+    listen(onChange) {
       const receive = (text: string): void => {
         const [from, kind, workspace_id, deployment_id, thread_id] = JSON.parse(text) as Message
-        if (from !== me) hear({ kind, thread: { workspace_id, deployment_id, thread_id } })
+        if (from !== me) onChange({ kind, thread: { workspace_id, deployment_id, thread_id } })
       }
-      redis.subscribe(CHANNEL, receive, () => hear({ kind: 'missed' }))
+      redis.subscribe(CHANNEL, receive, () => onChange({ kind: 'missed' }))
     },
     close: () => redis.close(),
   }

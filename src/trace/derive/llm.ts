@@ -75,8 +75,8 @@ export function deriveLlm(
   const answered = output?.value ?? outputs
   const found =
     early ?? findModel(metadata, undefined, traceRun.merged.extra, answered, output?.model ?? input?.model)
-  const said = sentProvider ?? output?.provider ?? input?.provider ?? providerInPath(found?.path)
-  const provider = said === undefined ? undefined : normalizeProvider(said)
+  const sentOrFound = sentProvider ?? output?.provider ?? input?.provider ?? providerInPath(found?.path)
+  const provider = sentOrFound === undefined ? undefined : normalizeProvider(sentOrFound)
   const llm: LlmFacts = {
     provider,
     model: found && withoutProvider(found.model, provider),
@@ -122,9 +122,9 @@ function answerId(output: ChosenFormat | undefined): string | undefined {
 
 /** Outputs that consist of text only, as an assistant message; empty for other outputs. */
 function spoken(outputs: JsonValue | undefined, issues: Issue[]): Message[] {
-  const said = plainText(outputs)
+  const text = plainText(outputs)
   const isJson = !issues.some(({ code, path }) => code === 'side_not_json' && path === 'outputs')
-  return said === undefined || !isJson ? [] : [message('assistant', [textBlock(said)])]
+  return text === undefined || !isJson ? [] : [message('assistant', [textBlock(text)])]
 }
 
 /** The innermost unwrapped value that names a model, else the innermost of all. */

@@ -100,9 +100,9 @@ function firstProject(fragments: readonly StoredFragment[]): string | undefined 
   })
   const last = spans.at(-1)
   if (last === undefined || spans.length < 2) return undefined
-  const says = withoutProject(last.head)
+  const newest = withoutProject(last.head)
   const same = spans.filter(
-    ({ head, project_id }) => project_id !== NIL_UUID && withoutProject(head) === says,
+    ({ head, project_id }) => project_id !== NIL_UUID && withoutProject(head) === newest,
   )
   return same.map(({ project_id }) => project_id).toSorted()[0]
 }

@@ -17,8 +17,8 @@ const BARE_STATUS = /^[45]\d\d$/
 const MOST_TEXT = 4000
 
 /** True when the text, type or HTTP status of an error shows that the vendor refused the call. */
-export function isRefusal(...said: (string | undefined)[]): boolean {
-  return said.some((whole) => {
+export function isRefusal(...texts: (string | undefined)[]): boolean {
+  return texts.some((whole) => {
     if (whole === undefined) return false
     const text = whole.slice(0, MOST_TEXT)
     return (

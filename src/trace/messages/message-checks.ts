@@ -127,8 +127,8 @@ function checkContent(value: JsonValue | undefined, path: string, issues: Issue[
 /** A block that does not fit, kept whole; readable text becomes a text block. */
 function mend(block: JsonValue): ContentBlock {
   if (typeof block === 'string') return textBlock(block)
-  const said = isObject(block) && (block.type === 'text' || block.type === undefined) ? block.text : undefined
-  return typeof said === 'string' ? { type: 'text', text: said, extras: { unread: block } } : kept(block)
+  const text = isObject(block) && (block.type === 'text' || block.type === undefined) ? block.text : undefined
+  return typeof text === 'string' ? { type: 'text', text, extras: { unread: block } } : kept(block)
 }
 
 /** True when the block fits the schema. */

@@ -237,8 +237,8 @@ export function newDraft(): Draft {
 }
 
 /** Appends a message that came from `path`. */
-export function put(draft: Draft, path: string, said: Message): void {
-  draft.messages.push(said)
+export function put(draft: Draft, path: string, message: Message): void {
+  draft.messages.push(message)
   draft.paths.push(path)
 }
 

@@ -28,8 +28,8 @@ export function serviceTierOf(
   outputs: JsonValue | undefined,
   requests: readonly (JsonValue | undefined)[],
 ): string | undefined {
-  const said = tierIn(outputs, 0)
-  if (said !== undefined) return said
+  const tier = tierIn(outputs, 0)
+  if (tier !== undefined) return tier
   return requests
     .map((request) => (isObject(request) ? tierNamed(request) : undefined))
     .find((it) => it !== undefined)

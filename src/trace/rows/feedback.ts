@@ -30,12 +30,12 @@ const NULLABLE = ['run_id', 'trace_id', 'score', 'value', 'comment', 'correction
 export const FEEDBACK_FIELDS = ['id', 'created_at', 'modified_at', ...NULLABLE] as const
 
 /** The values of those FEEDBACK_FIELDS that a record was sent without. */
-export function unsaidFeedback(
-  said: readonly string[],
+export function absentFeedback(
+  sent: readonly string[],
   { feedback_id, received_at }: Pick<FeedbackRow, 'feedback_id' | 'received_at'>,
 ): Record<string, string | null> {
   const received = new Date(received_at).toISOString()
   const known: Record<string, string> = { id: feedback_id, created_at: received, modified_at: received }
-  const unsaid = FEEDBACK_FIELDS.filter((field) => !said.includes(field))
-  return Object.fromEntries(unsaid.map((field) => [field, known[field] ?? null]))
+  const absent = FEEDBACK_FIELDS.filter((field) => !sent.includes(field))
+  return Object.fromEntries(absent.map((field) => [field, known[field] ?? null]))
 }

@@ -40,8 +40,8 @@ export function estimateInputTokens(
   // With tools, OpenAI joins the first system message and the definitions by a line break.
   let joinsSystem = model.family === 'openai' && tools.length > 0
   for (const message of messages) {
-    const said = message.content.filter((block) => block.type !== 'reasoning')
-    if (message.role === 'reasoning' || (said.length === 0 && message.content.length > 0)) continue
+    const blocks = message.content.filter((block) => block.type !== 'reasoning')
+    if (message.role === 'reasoning' || (blocks.length === 0 && message.content.length > 0)) continue
     tally.fixed += message.role === 'system' ? frame.perSystem : frame.perMessage
     if (message.role === 'tool') tally.fixed += frame.perToolResult
     if (frame.perName > 0 && message.name !== undefined && message.role !== 'tool') {
@@ -53,7 +53,7 @@ export function estimateInputTokens(
       joinsSystem = false
       tally.fixed -= frame.perSystem
     }
-    said.forEach((block, i) => tally.addBlock(block, joined && i === said.length - 1 ? '\n' : ''))
+    blocks.forEach((block, i) => tally.addBlock(block, joined && i === blocks.length - 1 ? '\n' : ''))
   }
   if (tools.length > 0) addTools(tally, tools, model, context.model)
   if (messages.length > 0 || tools.length > 0) tally.fixed += frame.priming

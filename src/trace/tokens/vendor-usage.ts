@@ -102,12 +102,12 @@ function fromGemini(raw: JsonObject): JsonObject {
   const prompt = get('promptTokenCount', 'prompt_token_count')
   const found = get('toolUsePromptTokenCount', 'tool_use_prompt_token_count')
   const thoughts = get('thoughtsTokenCount', 'thoughts_token_count')
-  const said =
+  const answer =
     get('candidatesTokenCount', 'candidates_token_count') ?? get('responseTokenCount', 'response_token_count')
   return {
     ...defined({
       input_tokens: sum(prompt, found),
-      output_tokens: sum(said, thoughts),
+      output_tokens: sum(answer, thoughts),
       total_tokens: get('totalTokenCount', 'total_token_count'),
     }),
     input_token_details: defined({

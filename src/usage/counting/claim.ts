@@ -130,8 +130,8 @@ export class UsageClaims {
     const { received_at, project_id, user_id, api_key_id } = facts
     const sent = sentStart(facts)
     const start = sent === undefined || sent > received_at + DAY ? received_at : sent
-    const says = (project_id === NIL_UUID ? 0 : 8) + kind * 2 + (sent === undefined ? 0 : 1)
-    const weight = says * RECEIVED_RANGE + (RECEIVED_RANGE - 1 - received_at)
+    const packed = (project_id === NIL_UUID ? 0 : 8) + kind * 2 + (sent === undefined ? 0 : 1)
+    const weight = packed * RECEIVED_RANGE + (RECEIVED_RANGE - 1 - received_at)
     const { workspace_id } = merged
     this.#keep({ workspace_id, trace_id, basis, weight, start, project_id, user_id, api_key_id })
   }
@@ -177,11 +177,11 @@ export interface ClaimFacts {
 /** The facts in a rank that UsageClaims wrote. */
 export function factsOfRank(rank: bigint): ClaimFacts {
   const weight = Number(rank >> 64n)
-  const says = Math.floor(weight / RECEIVED_RANGE)
+  const packed = Math.floor(weight / RECEIVED_RANGE)
   const names = Object.keys(KIND) as (keyof typeof KIND)[]
   return {
-    kind: names[(says >> 1) & 3] ?? 'unplaced',
-    has_start: (says & 1) === 1,
+    kind: names[(packed >> 1) & 3] ?? 'unplaced',
+    has_start: (packed & 1) === 1,
     received_at: RECEIVED_RANGE - 1 - (weight % RECEIVED_RANGE),
   }
 }

@@ -8,9 +8,9 @@ const OPEN: ServerEvent = { event: 'open', data: '{}' }
 type Try = ServerEvent[] | Error
 
 /** Follows a stream over several connections in turn; ends after the last one. */
-async function follow(tries: Try[]): Promise<{ states: LiveState[]; pauses: number[]; heard: string[] }> {
+async function follow(tries: Try[]): Promise<{ states: LiveState[]; pauses: number[]; events: string[] }> {
   const end = new AbortController()
-  const [states, pauses, heard] = [[] as LiveState[], [] as number[], [] as string[]]
+  const [states, pauses, events] = [[] as LiveState[], [] as number[], [] as string[]]
   await followLive({
     async *connect() {
       const next = tries.shift()
@@ -18,12 +18,12 @@ async function follow(tries: Try[]): Promise<{ states: LiveState[]; pauses: numb
       if (next instanceof Error) throw next
       yield* next
     },
-    hear: ({ event }) => heard.push(event),
-    say: (state) => states.push(state),
+    onEvent: ({ event }) => events.push(event),
+    onState: (state) => states.push(state),
     pause: async (ms) => void pauses.push(ms),
     signal: end.signal,
   })
-  return { states, pauses, heard }
+  return { states, pauses, events }
 }
 
 describe('a followed stream', () => {

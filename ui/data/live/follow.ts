@@ -10,8 +10,8 @@ const REFUSED = new Set([401, 403, 404, 422])
 
 export interface FollowParts {
   connect(signal: AbortSignal): AsyncIterable<ServerEvent>
-  hear(event: ServerEvent): void
-  say(state: LiveState): void
+  onEvent(event: ServerEvent): void
+  onState(state: LiveState): void
   /** Resolves after `ms` milliseconds, or when the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>
   signal: AbortSignal
@@ -24,24 +24,24 @@ function pauseAfter(failures: number, error: unknown): number {
 }
 
 /** Follows a stream until the signal aborts. Reconnects when it ends or breaks, after a pause that grows with each failure. */
-export async function followLive({ connect, hear, say, pause, signal }: FollowParts): Promise<void> {
+export async function followLive({ connect, onEvent, onState, pause, signal }: FollowParts): Promise<void> {
   for (let failures = 0; !signal.aborted; failures += 1) {
     let cause: unknown
     try {
       for await (const event of connect(signal)) {
         if (event.event === 'open') {
           failures = 0
-          say('live')
+          onState('live')
         }
-        hear(event)
+        onEvent(event)
       }
     } catch (error) {
       cause = error
     }
     if (signal.aborted) return
-    if (cause instanceof ApiError && REFUSED.has(cause.status)) return say('off')
+    if (cause instanceof ApiError && REFUSED.has(cause.status)) return onState('off')
     // The server ends every stream after ten minutes, which is not a failure.
-    if (failures > 0 || cause !== undefined) say('broken')
+    if (failures > 0 || cause !== undefined) onState('broken')
     await pause(pauseAfter(failures, cause), signal)
   }
 }

@@ -17,7 +17,7 @@ export interface RunChange {
 }
 
 /** Called for events of the stream. */
-export interface LiveEars {
+export interface LiveListeners {
   /** The stream has begun. Earlier changes are not sent, so lists must be read again. */
   open?(): void
   /** `more`: further runs have changed that are not listed. */
@@ -25,26 +25,26 @@ export interface LiveEars {
   ingest?(health: IngestHealthRead): void
 }
 
-function tell({ open, runs, ingest }: LiveEars, { event, data }: ServerEvent): void {
+function dispatch({ open, runs, ingest }: LiveListeners, { event, data }: ServerEvent): void {
   if (event === 'open') open?.()
   if (event === 'ingest') ingest?.(JSON.parse(data) as IngestHealthRead)
   if (event !== 'runs') return
-  const told = JSON.parse(data) as { runs: RunChange[]; more: boolean }
-  runs?.(told.runs, told.more)
+  const changes = JSON.parse(data) as { runs: RunChange[]; more: boolean }
+  runs?.(changes.runs, changes.more)
 }
 
 /** Opens `GET /live`. The request ends with the signal, or when nothing, not even a heartbeat, arrives for 20 s. */
 async function* connectLive(topics: readonly string[], signal: AbortSignal): AsyncGenerator<ServerEvent> {
   const silence = new AbortController()
   let timer = setTimeout(() => silence.abort(), SILENCE_MS)
-  const heard = (): void => {
+  const onPiece = (): void => {
     clearTimeout(timer)
     timer = setTimeout(() => silence.abort(), SILENCE_MS)
   }
   try {
     const sent = { query: { topic: topics }, signal: AbortSignal.any([signal, silence.signal]) }
     const { body } = await callRaw('GET /api/v1/live', sent)
-    if (body !== null) yield* readEvents(body, heard)
+    if (body !== null) yield* readEvents(body, onPiece)
   } finally {
     clearTimeout(timer)
   }
@@ -68,9 +68,9 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
  * Follows live changes while the tab is visible. A page calls it once, with all of its topics (`project:ID`, `trace:ID`,
  * `ingest`), because browsers open only six connections to a server over HTTP/1.1.
  */
-export function useLive(topics: readonly string[], ears: LiveEars): LiveState {
+export function useLive(topics: readonly string[], listeners: LiveListeners): LiveState {
   const [state, setState] = useState<LiveState>('connecting')
-  const hear = useEffectEvent((event: ServerEvent) => tell(ears, event))
+  const onEvent = useEffectEvent((event: ServerEvent) => dispatch(listeners, event))
   const key = topics.join(',')
   useEffect(() => {
     let gone = new AbortController()
@@ -79,8 +79,8 @@ export function useLive(topics: readonly string[], ears: LiveEars): LiveState {
       gone = new AbortController()
       void followLive({
         connect: (signal) => connectLive(key.split(','), signal),
-        hear: (event) => hear(event),
-        say: setState,
+        onEvent: (event) => onEvent(event),
+        onState: setState,
         pause,
         signal: gone.signal,
       })

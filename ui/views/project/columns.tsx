@@ -40,9 +40,9 @@ const llmOf = (run: ListedRun): ListedLlm => run.llm ?? {}
 
 function Verdicts({ checks }: { checks: NonNullable<ListedLlm['checks']> }) {
   const failed = CHECKS.filter((name) => checks[name]?.ok === false)
-  const said = failed.length === 0 ? 'All four checks hold' : `Failed: ${failed.join(', ')}`
+  const label = failed.length === 0 ? 'All four checks hold' : `Failed: ${failed.join(', ')}`
   return (
-    <span className={css['checks']} role="img" aria-label={said} title={said}>
+    <span className={css['checks']} role="img" aria-label={label} title={label}>
       {CHECKS.map((name) => (
         <span key={name} className={css['dot']} data-ok={checks[name]?.ok !== false} />
       ))}

@@ -5,7 +5,7 @@ export interface Heartbeats {
   /** Adds a connection. */
   join(res: ServerResponse): void
   /** Resets the idle time of a connection after a write. */
-  spoke(res: ServerResponse): void
+  wrote(res: ServerResponse): void
   leave(res: ServerResponse): void
 }
 
@@ -42,7 +42,7 @@ export function createHeartbeats(text: string, every_ms: number): Heartbeats {
       wait(res)
       arm()
     },
-    spoke: wait,
+    wrote: wait,
     leave: (res) => void silent.delete(res),
   }
 }

@@ -49,7 +49,7 @@ export function createSse({ logger, outflow, limits, heartbeat_ms = HEARTBEAT_MS
   ): Promise<void> => {
     const encode = compact ? createCompactEncoder() : encodeShared
     for await (const batch of batches) {
-      heartbeats.spoke(res)
+      heartbeats.wrote(res)
       for (const bytes of encode(batch)) if (!(await outflow.write(holder, res, bytes))) return
     }
   }

@@ -93,8 +93,8 @@ class Pending {
     const { runs, more_in } = this.#runs.take()
     const more = this.#more || more_in.length > 0
     this.#more = false
-    const told = runs.map(({ workspace_id: _ours, ...run }) => run)
-    const changes = told.length > 0 || more ? frame('runs', JSON.stringify({ runs: told, more })) : ''
+    const changed = runs.map(({ workspace_id: _ours, ...run }) => run)
+    const changes = changed.length > 0 || more ? frame('runs', JSON.stringify({ runs: changed, more })) : ''
     const health = this.#isHealthNew ? frame('ingest', this.#health) : ''
     this.#isHealthNew = false
     return changes + health
@@ -126,7 +126,7 @@ export function createLiveStreams(parts: LiveStreamsParts): LiveStreams {
     const end = aborted(ended)
     let text = frame('open', '{}')
     while (!ended.aborted) {
-      heartbeats.spoke(res)
+      heartbeats.wrote(res)
       if (text !== '' && !(await outflow.write(holder, res, Buffer.from(text)))) return
       await pause(interval_ms, ended)
       await Promise.race([pending.ready, end])

@@ -23,8 +23,8 @@ export function uuidsOf(values: readonly string[] | null | undefined): string[] 
 
 /** The same object without undefined and null fields. */
 export function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined | null> } {
-  const said = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries(said) as { [K in keyof T]?: Exclude<T[K], undefined | null> }
+  const sent = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
+  return Object.fromEntries(sent) as { [K in keyof T]?: Exclude<T[K], undefined | null> }
 }
 
 /** @throws AppError not_found that names the missing record */

@@ -67,7 +67,7 @@ function linkOf(query: StatsQuery): UsageLink {
   if (is_root === true) return 'trace'
   const { parent_run_id, run_ids, error } = query
   const isNarrow = [run_type, filter, is_root, parent_run_id, run_ids, error].some(
-    (said) => said !== undefined,
+    (condition) => condition !== undefined,
   )
   return isNarrow && group_by === undefined ? 'below' : 'own'
 }

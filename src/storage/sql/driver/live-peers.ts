@@ -64,7 +64,9 @@ export function createPostgresLivePeers({
     send(changes) {
       sending = sending
         .then(() => sendAll(changes))
-        .catch((error: unknown) => logger.warn({ err: error }, 'other servers could not be told of changes'))
+        .catch((error: unknown) =>
+          logger.warn({ err: error }, 'changes could not be announced to other servers'),
+        )
     },
     listen(deliver, missed) {
       const receive = (payload: string): void => {

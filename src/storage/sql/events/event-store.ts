@@ -19,7 +19,7 @@ export interface SqlEventStoreOptions {
 export interface EventWire {
   /** Sends the notification when the transaction commits. */
   notify(session: SqlSession, kind: 'appended' | 'dropped', threads: readonly ThreadRef[]): Promise<void>
-  listen(hear: (change: LogChange) => void): void
+  listen(onChange: (change: LogChange) => void): void
   close(): Promise<void>
 }
 
@@ -92,7 +92,7 @@ export function createSqlEventStore({ database, clock, bounds, wire }: SqlEventS
         await wire?.notify(session, 'dropped', [thread])
       }),
     trim: createEventTrim(database, clock, bounds),
-    listen: (hear) => wire?.listen(hear),
+    listen: (onChange) => wire?.listen(onChange),
     close: async () => wire?.close(),
   }
 }

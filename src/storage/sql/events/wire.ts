@@ -22,19 +22,19 @@ interface Payload {
 export function createEventWire({ url, logger }: { url: string; logger: Logger }): EventWire {
   const me = newUuid()
   const closed = new AbortController()
-  let hear: (change: LogChange) => void = () => undefined
+  let notify: (change: LogChange) => void = () => undefined
   const receive = (text: string): void => {
     const { from, kind, threads } = JSON.parse(text) as Payload
     if (from === me) return
     for (const [thread_id, deployment_id, workspace_id] of threads)
-      hear({ kind, thread: { thread_id, deployment_id, workspace_id } })
+      notify({ kind, thread: { thread_id, deployment_id, workspace_id } })
   }
   const listening = listenAlways({
     url,
     channel: CHANNEL,
     application_name: 'weir-events',
     receive,
-    missed: () => hear({ kind: 'missed' }),
+    missed: () => notify({ kind: 'missed' }),
     closed: closed.signal,
     logger,
   })
@@ -53,7 +53,7 @@ export function createEventWire({ url, logger }: { url: string; logger: Logger }
       }
     },
     listen(listener) {
-      hear = listener
+      notify = listener
     },
     async close() {
       closed.abort()

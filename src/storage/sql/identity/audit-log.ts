@@ -48,10 +48,10 @@ export async function readAudit(
   const conditions = ['organization_id = ?']
   const values: (string | number)[] = [organization_id]
   const where = (condition: string, ...of: (string | number | undefined)[]): void => {
-    const said = of.filter((value) => value !== undefined)
-    if (said.length === 0) return
+    const given = of.filter((value) => value !== undefined)
+    if (given.length === 0) return
     conditions.push(condition)
-    values.push(...said)
+    values.push(...given)
   }
   if (before !== undefined)
     where('seq < (SELECT seq FROM audit_log WHERE organization_id = ? AND id = ?)', organization_id, before)

@@ -31,7 +31,7 @@ const MAX_KEYS = 100_000
 const TYPE = `coalesce(type, CASE WHEN reference_dataset_id IS NULL THEN 'PROJECT' ELSE 'EXPERIMENT' END)`
 
 /** The fields that were given, without the undefined ones. */
-function said(fields: ProjectFields): Partial<Project> {
+function sentFields(fields: ProjectFields): Partial<Project> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
   )
@@ -124,7 +124,7 @@ function changing(
     return changed
   }
   return {
-    update: (workspace_id, id, fields) => revise(workspace_id, id, () => said(fields)),
+    update: (workspace_id, id, fields) => revise(workspace_id, id, () => sentFields(fields)),
     revise,
     async delete(workspace_id, id) {
       const gone = await database.tx(`projects:${workspace_id}`, (session) =>
@@ -162,12 +162,12 @@ export function createProjectStore(database: Database, clock: Clock): ProjectSto
     },
     async create(workspace_id, { id, ...fields }, { upsert }) {
       const base = emptyProject(workspace_id, id ?? newUuid(), fields.name ?? DEFAULT_NAME, clock.now())
-      const fresh = { ...base, ...said(fields), name: base.name }
+      const fresh = { ...base, ...sentFields(fields), name: base.name }
       return await database.tx(`projects:${workspace_id}`, async (session) => {
         if (await insertProject(session, fresh)) return fresh
         const namesake = await findProject(session, workspace_id, 'name', fresh.name)
         if (!upsert || namesake === undefined) throw nameTaken()
-        return await change(session, namesake, said(fields))
+        return await change(session, namesake, sentFields(fields))
       })
     },
     ...changing(database, resolver),

@@ -27,7 +27,7 @@ export function readSpokenEvents(view: SpanView): SpokenEvents {
     const name = nameOf(log)
     if (isContentName(name)) found.push(readLog(log, name))
   }
-  return speak(found)
+  return messagesOf(found)
 }
 
 /** As `readSpokenEvents`, for lists of events inside an attribute: Logfire's `events`, `all_messages_events`. */
@@ -37,7 +37,7 @@ export function readListedEvents(value: JsonValue | undefined): SpokenEvents {
     name: text(event['event.name']) ?? (event['message'] === undefined ? '' : 'gen_ai.choice'),
     fields: withoutTelemetry(event),
   }))
-  return speak(found)
+  return messagesOf(found)
 }
 
 /**
@@ -88,8 +88,8 @@ function readEvent({ name, attributes }: SpanEvent): ContentEvent {
   const content = attributes['gen_ai.event.content']
   const whole = content === undefined || content === null ? undefined : readJson(content)
   if (isObject(whole)) return { name, fields: { ...fields, ...whole } }
-  const said = whole ?? attributes['gen_ai.prompt'] ?? attributes['gen_ai.completion']
-  return { name, fields: said === undefined || said === null ? fields : { ...fields, content: said } }
+  const shown = whole ?? attributes['gen_ai.prompt'] ?? attributes['gen_ai.completion']
+  return { name, fields: shown === undefined || shown === null ? fields : { ...fields, content: shown } }
 }
 
 function readLog(log: SpanLog, name: string): ContentEvent {
@@ -106,7 +106,7 @@ function withoutTelemetry(event: JsonObject): JsonObject {
   return fields
 }
 
-function speak(events: readonly ContentEvent[]): SpokenEvents {
+function messagesOf(events: readonly ContentEvent[]): SpokenEvents {
   const spoken: SpokenEvents = { inputs: [], outputs: [] }
   for (const { name, fields } of events) {
     const role = INPUT_EVENT.exec(name)?.[1]
@@ -117,12 +117,12 @@ function speak(events: readonly ContentEvent[]): SpokenEvents {
     else if (name === 'gen_ai.choice') spoken.outputs.push(choice(fields))
   }
   return {
-    inputs: spoken.inputs.some(says) ? spoken.inputs : [],
-    outputs: spoken.outputs.some(says) ? spoken.outputs : [],
+    inputs: spoken.inputs.some(hasContent) ? spoken.inputs : [],
+    outputs: spoken.outputs.some(hasContent) ? spoken.outputs : [],
   }
 }
 
-function says(message: JsonObject): boolean {
+function hasContent(message: JsonObject): boolean {
   return (
     (message['content'] !== undefined && message['content'] !== null && message['content'] !== '') ||
     message['tool_calls'] !== undefined ||
@@ -145,9 +145,9 @@ function turn(fields: JsonObject, role: string): JsonObject {
 function choice(fields: JsonObject): JsonObject {
   const { message, index: _index, ...rest } = fields
   const inner = message === undefined || message === null ? undefined : readJson(message)
-  const said: JsonObject = isObject(inner) ? { ...rest, ...inner } : { ...rest }
-  if (inner !== undefined && !isObject(inner)) said['content'] = inner
-  return turn(said, 'assistant')
+  const merged: JsonObject = isObject(inner) ? { ...rest, ...inner } : { ...rest }
+  if (inner !== undefined && !isObject(inner)) merged['content'] = inner
+  return turn(merged, 'assistant')
 }
 
 /** Text, a message or a list of messages, as Semantic Kernel puts them into one attribute. */

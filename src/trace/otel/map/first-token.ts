@@ -112,7 +112,7 @@ function* candidates(
   }
   if (first !== undefined) yield [first, 'events']
   for (const key of ['langfuse.observation.completion_start_time', 'mastra.completion_start_time']) {
-    const said = parseTime(readJson(view.get(key) ?? ''))
-    if (said !== undefined) yield [said, `attributes.${key}`]
+    const time = parseTime(readJson(view.get(key) ?? ''))
+    if (time !== undefined) yield [time, `attributes.${key}`]
   }
 }

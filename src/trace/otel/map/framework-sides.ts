@@ -5,8 +5,8 @@ import { type SpanView, listOf, readJson } from '../span/view.ts'
 
 /** The AI SDK's prompt, the arguments of its tools, the values that it embeds. */
 export function vercelInputs({ view }: SideContext): Found {
-  const said = view.json('ai.prompt.messages')
-  if (Array.isArray(said)) return { side: { value: { messages: said }, dialect: 'vercel-ai' } }
+  const messages = view.json('ai.prompt.messages')
+  if (Array.isArray(messages)) return { side: { value: { messages }, dialect: 'vercel-ai' } }
   const prompt = view.json('ai.prompt')
   if (isObject(prompt)) return { side: { value: prompt, dialect: 'vercel-ai' } }
   const args = view.json('ai.toolCall.args', 'ai.toolCall.input')

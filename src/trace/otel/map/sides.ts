@@ -164,9 +164,9 @@ function semconv({ view }: SideContext, key: string): JsonValue | undefined {
 }
 
 function semconvInputs(context: SideContext): Found {
-  const said = semconv(context, 'gen_ai.input.messages') ?? context.view.json('pydantic_ai.all_messages')
+  const sent = semconv(context, 'gen_ai.input.messages') ?? context.view.json('pydantic_ai.all_messages')
   const system = semconv(context, 'gen_ai.system_instructions')
-  const list = asMessages(said, 'user')
+  const list = asMessages(sent, 'user')
   if (list.length === 0 && (system === undefined || context.runType !== 'llm')) return undefined
   const value: JsonObject = { messages: list }
   if (system !== undefined) value['system_instructions'] = system
@@ -174,9 +174,9 @@ function semconvInputs(context: SideContext): Found {
 }
 
 function semconvOutputs(context: SideContext): Found {
-  const said = asMessages(semconv(context, 'gen_ai.output.messages'), 'assistant')
+  const sent = asMessages(semconv(context, 'gen_ai.output.messages'), 'assistant')
   return messages(
-    said.length === 1 && isEmpty(said[0]!) ? [{ ...said[0], parts: indexedCalls(context.view) }] : said,
+    sent.length === 1 && isEmpty(sent[0]!) ? [{ ...sent[0], parts: indexedCalls(context.view) }] : sent,
   )
 }
 
@@ -230,7 +230,7 @@ function openinferenceOutputs({ view }: SideContext): Found {
   const texts = listOf(view, 'llm.choices').flatMap((entry) => textUnder(entry, 'completion'))
   return (
     openinference(view, 'llm.output_messages') ??
-    (texts.length > 0 ? { value: { choices: texts.map((said) => ({ text: said })) } } : undefined)
+    (texts.length > 0 ? { value: { choices: texts.map((sent) => ({ text: sent })) } } : undefined)
   )
 }
 

@@ -58,10 +58,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 function jsonString(inner: string): string {
-  const said = inner.replace(/\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|[^])/g, (whole, escape: string) =>
+  const text = inner.replace(/\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|[^])/g, (whole, escape: string) =>
     escape.length > 1
       ? String.fromCharCode(Number.parseInt(escape.slice(1), 16))
       : (ESCAPES[escape] ?? whole),
   )
-  return JSON.stringify(said)
+  return JSON.stringify(text)
 }

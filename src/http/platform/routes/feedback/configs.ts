@@ -25,7 +25,7 @@ function found<T>(config: T | undefined): T {
 }
 
 /** The fields of a body; null and absent ones are left out. */
-function said(body: SchemaTypes['feedback-config-update']): Partial<FeedbackConfigFields> {
+function sentFields(body: SchemaTypes['feedback-config-update']): Partial<FeedbackConfigFields> {
   const { feedback_config = null, is_lower_score_better = null, is_enforced = null } = body
   return {
     ...(feedback_config !== null && { feedback_config: feedback_config as JsonObject }),
@@ -69,7 +69,7 @@ function writeRoutes(): PlatformRoute[] {
       async handle({ deps, principal, body }) {
         const feedback_config = body.feedback_config as JsonObject
         const open = { is_lower_score_better: null, is_enforced: null }
-        const fields = { ...open, ...said(body), feedback_config }
+        const fields = { ...open, ...sentFields(body), feedback_config }
         const { configs } = deps.feedback
         return { body: toConfig(await configs.create(principal.workspace_id, body.feedback_key, fields)) }
       },
@@ -85,7 +85,7 @@ function writeRoutes(): PlatformRoute[] {
       async handle({ deps, principal, body }) {
         const { configs } = deps.feedback
         const config = await configs.update(principal.workspace_id, body.feedback_key, (stored) => {
-          const fields = said(body)
+          const fields = sentFields(body)
           return { ...fields, ...withCategories({ ...stored, ...fields }, body) }
         })
         return { body: toConfig(found(config)) }

@@ -5,7 +5,7 @@ import type { Principal } from '../../../../identity/principal.ts'
 import type { JsonObject } from '../../../../schema/json.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import type { RequestHead } from '../../../../trace/decode/decoded.ts'
-import { unsaidFeedback } from '../../../../trace/rows/feedback.ts'
+import { absentFeedback } from '../../../../trace/rows/feedback.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import { requestHead } from '../../ingest-handler.ts'
 import { INGEST_REFUSALS } from '../tracing/ingest-route.ts'
@@ -41,8 +41,8 @@ export async function storeFeedback(
   const id = parseUuid(body.id) ?? newUuid()
   const bare = requestHead({ kind: 'multipart' }, headers, principal, deps)
   const { received_at } = bare
-  const unsaid = unsaidFeedback(Object.keys(body), { feedback_id: id, received_at })
-  const { created_at = null, modified_at = null } = unsaid
+  const absent = absentFeedback(Object.keys(body), { feedback_id: id, received_at })
+  const { created_at = null, modified_at = null } = absent
   const times = { ...(created_at !== null && { created_at }), ...(modified_at !== null && { modified_at }) }
   const record = { ...body, ...times, id }
   const { head, body: bytes } = wrapped(id, record as JsonObject, bare)
@@ -52,5 +52,5 @@ export async function storeFeedback(
   await deps.ingester.settled().catch((thrown: unknown) => {
     if (toAppError(thrown).code !== 'store_unavailable') throw thrown
   })
-  return { ...unsaid, ...record, id }
+  return { ...absent, ...record, id }
 }

@@ -40,8 +40,8 @@ export function auditRoutes(): PlatformRoute[] {
         // One entry more than requested shows whether there is a next page.
         const { action, actor, subject: subject_id } = filters
         const [from, to] = [filters.start_time, filters.end_time].map((time) => time && Math.ceil(time))
-        const said = defined({ before: cursor, action, actor, subject_id, from, to })
-        const page = { limit: limit + 1, ...said }
+        const sent = defined({ before: cursor, action, actor, subject_id, from, to })
+        const page = { limit: limit + 1, ...sent }
         const entries = await deps.identity.audit(principal.organization_id, page)
         const { body: audit_logs } = boundedPage(entries.slice(0, limit).map(toEntry), 0)
         const next = audit_logs.length < entries.length ? (audit_logs.at(-1)?.id ?? null) : null

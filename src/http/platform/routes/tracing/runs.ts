@@ -20,7 +20,7 @@ type QueryBody = SchemaTypes['trace-run-query']
 export function toTraceRunQuery(body: QueryBody): TraceRunQuery {
   const { is_root, run_type, error, filter, trace_filter, tree_filter, query, select, cursor, order_by } =
     body
-  const said = defined({
+  const sent = defined({
     session: uuidsOf(body.session),
     trace: parseUuid(body.trace),
     id: uuidsOf(body.id),
@@ -38,7 +38,7 @@ export function toTraceRunQuery(body: QueryBody): TraceRunQuery {
     cursor,
     order_by: order_by === 'start_time' ? undefined : order_by,
   })
-  return { ...said, limit: body.limit ?? 100, order: body.order ?? 'desc' }
+  return { ...sent, limit: body.limit ?? 100, order: body.order ?? 'desc' }
 }
 
 function queryRoute(): PlatformRoute {

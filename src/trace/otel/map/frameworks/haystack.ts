@@ -65,8 +65,8 @@ function messageOf({ role, content }: JsonObject): JsonObject {
 
 function partOf(part: JsonValue): JsonValue {
   if (!isObject(part)) return part
-  const { text: said, tool_call: call, tool_call_result: result, reasoning } = part
-  if (said !== undefined) return { type: 'text', content: said }
+  const { text: content, tool_call: call, tool_call_result: result, reasoning } = part
+  if (content !== undefined) return { type: 'text', content }
   if (isObject(call)) {
     const { id = null, tool_name: name = null, arguments: args = null } = call
     return { type: 'tool_call', id, name, arguments: args }
