@@ -48,6 +48,8 @@ export interface ActivationOptions {
   log(line: string): void
   /** Receives each line that processes of the revision print, as long as they run, for the log of kind `server`. */
   printed?: ((from: 'stdout' | 'stderr', line: string) => void) | undefined
+  /** Receives starts and ends of processes of the revision, as long as they run, for the log of kind `deploy` (P-39). */
+  noted?: ((level: 'INFO' | 'WARNING', message: string) => void) | undefined
   /**
    * Called when all checks have passed, before the switch. False: the revision is not wanted any more; its hosts are
    * ended, and the activation rejects with an `AbortError`.

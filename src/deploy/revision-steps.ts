@@ -73,6 +73,7 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
         {
           log: (message) => write('deploy', { level: 'INFO', message }),
           printed: (from, text) => write('server', printedLine(from, text)),
+          noted: (level, message) => write('deploy', { level, message }),
           ...ends,
         },
       )

@@ -4,7 +4,7 @@ import type { Config, HostedConfig, RunsConfig } from '../config.ts'
 import type { DeploymentFile } from '../graph/project/deployment-file.ts'
 import type { GraphHostOptions } from '../graph/pool/launch.ts'
 import { createGraphHosts, type GraphHosts } from '../graph/pool/pool.ts'
-import type { PrintedLines } from '../graph/pool/process.ts'
+import type { HostNotes, PrintedLines } from '../graph/pool/process.ts'
 import { createTypeSchemas } from '../graph/type-schemas/type-schemas.ts'
 import { langgraphWarning } from '../graph/project/langgraph-version.ts'
 import { type DeploymentWatch, servedGraphs, watchDeployment } from '../graph/pool/watch-deployment.ts'
@@ -31,12 +31,14 @@ export interface HostedGraphs {
   maxBytes?: number
   /** Receives each line that hosts print. */
   printed?: PrintedLines | undefined
+  /** Receives starts and ends of hosts. */
+  noted?: HostNotes | undefined
 }
 
 /** Hosts that load the graphs in the background, and the watch over their files if it is configured. */
 export async function startGraphHosts(
   { config, hosted, logger, stops }: GraphHostsParts,
-  { file, storage, name, maxHosts, maxBytes, printed }: HostedGraphs,
+  { file, storage, name, maxHosts, maxBytes, printed, noted }: HostedGraphs,
 ): Promise<{ host: GraphHosts; watch: DeploymentWatch | undefined }> {
   const { environment, stallMs, cancelGraceMs } = hosted
   const dataDir = resolve(config.dataDir)
@@ -46,7 +48,7 @@ export async function startGraphHosts(
   const types = createTypeSchemas({ folder: join(dataDir, 'type-schemas'), environment, logger, record })
   stops.push(() => types.stop())
   const hosts = createGraphHosts({
-    ...{ file, storage, project: name, environment, stallMs, cancelGraceMs, logger, printed },
+    ...{ file, storage, project: name, environment, stallMs, cancelGraceMs, logger, printed, noted },
     record,
     ...(maxHosts !== undefined && { maxHosts }),
     ...(maxBytes !== undefined && { maxBytes }),

@@ -4639,6 +4639,12 @@ export interface DeploymentLogQuery {
    */
   level?: string | null
   /**
+   * Only these of the kinds of lines that the log has. An extension of LangSmith's request.
+   *
+   * @maxItems 3
+   */
+  kinds?: ('build' | 'deploy' | 'server')[] | null
+  /**
    * Text that lines have.
    */
   query?: string | null

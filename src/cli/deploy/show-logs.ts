@@ -35,15 +35,14 @@ export async function showLogs(api: ApiClient, word: string, flags: LogFlags): P
   const filter = {
     ...(flags.level !== undefined && { level: flags.level }),
     ...(flags.query !== undefined && { query: flags.query }),
+    ...(type === 'server' && { kinds: [type] }),
   }
   const start =
     flags.since === undefined
       ? {}
       : { start_time: pastTime({ flag: '--since', text: flags.since }, Date.now()) }
   const print = (lines: readonly Line[]): void => {
-    for (const line of lines)
-      if (type !== 'server' || line.kind === 'server')
-        console.log(flags.asJson ? JSON.stringify(line) : textOf(line))
+    for (const line of lines) console.log(flags.asJson ? JSON.stringify(line) : textOf(line))
   }
   const { logs } = await read({ ...filter, ...start, order: 'desc', limit: flags.limit })
   print(logs.toReversed())

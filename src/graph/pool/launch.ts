@@ -2,7 +2,7 @@ import { childEntry } from '../../base/child-entry.ts'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../schema/json.ts'
 import type { DeploymentFile } from '../project/deployment-file.ts'
-import { type ChildOptions, type HostLaunch, hostEnvironment } from './process.ts'
+import { type ChildOptions, type HostLaunch, type HostNotes, hostEnvironment } from './process.ts'
 
 /** Gives a host its access to run state, until `revoke` is called. */
 export type GrantStorage = () => { storage: JsonObject; revoke(): void }
@@ -15,6 +15,8 @@ export interface GraphHostOptions extends ChildOptions {
    * returns a separate access for each host.
    */
   storage: JsonObject | GrantStorage
+  /** Receives starts and ends of hosts. */
+  noted?: HostNotes | undefined
   /** Tracing project of the deployment's runs: its name. */
   project: string
   /** Silence after which a host is killed (HOST_STALL_SECONDS). */
@@ -54,7 +56,7 @@ export function launchOf(options: GraphHostOptions, file: DeploymentFile): HostL
       tracing_project: options.project,
       report_files: options.loaded !== undefined,
     },
-    ...{ logger: options.logger, printed: options.printed },
+    ...{ logger: options.logger, printed: options.printed, noted: options.noted },
     record: options.record,
     ...(grant && { ended: () => grant.revoke() }),
   }

@@ -6,7 +6,6 @@ import type {
   GraphEnd,
   GraphEvents,
   GraphJob,
-  GraphState,
   LostError,
 } from '../../runs/execute/graph-host.ts'
 import type { Tenant } from '../../runs/model.ts'
@@ -15,12 +14,14 @@ import { findHeldUpBy } from './inspector.ts'
 import {
   type HostExit,
   type HostLaunch,
+  type HostNotes,
   type HostProcess,
   type PrintedLines,
   startHostProcess,
 } from './process.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
-import type { FromHost, HostCall, StateHead } from './messages.ts'
+import type { FromHost, HostCall } from './messages.ts'
+import { readAnswer, readEnd } from './results.ts'
 
 /** A job that is assigned to a host or waits for one. */
 export interface HostJob {
@@ -101,6 +102,7 @@ export class HostLink {
   readonly #events: LinkEvents
   readonly #logger: Logger
   readonly #printed: PrintedLines | undefined
+  readonly #noted: HostNotes | undefined
   readonly #held = new Map<number, Held>()
   readonly #calls = new Map<number, PendingCall>()
   #nextCall = 1
@@ -108,13 +110,14 @@ export class HostLink {
   #lastWord = this.lastWork
   #opened = false
   #superseded = false
-  #blamed = false
+  #stalled = false
   #blame: Blame | undefined
 
   constructor(launch: HostLaunch, events: LinkEvents) {
     this.#events = events
     this.#logger = launch.logger
     this.#printed = launch.printed
+    this.#noted = launch.noted
     this.#process = startHostProcess(launch, (frame) => this.#receive(frame))
     void this.#process.exited.then((exit) => this.#die(exit))
   }
@@ -206,9 +209,9 @@ export class HostLink {
   }
 
   /** Kills it because it is blocked, after finding out by which job. */
-  async blame(message: string): Promise<void> {
-    if (this.#blamed) return
-    this.#blamed = true
+  async endForStall(message: string): Promise<void> {
+    if (this.#stalled) return
+    this.#stalled = true
     const { job, where } = await findHeldUpBy(this.pid, this.#process.onStderr)
     this.kill(where === undefined ? message : `${message} (${where})`, job ?? this.#onlyBegun())
   }
@@ -281,6 +284,7 @@ export class HostLink {
       this.#opened = true
       this.failures = head.failures
       if (this.state === 'starting') this.state = 'open'
+      this.#noted?.('INFO', `The graph host ${this.pid} has started.`)
       this.#events.opened(this)
     }
   }
@@ -327,6 +331,7 @@ export class HostLink {
   }
 
   #die(exit: HostExit): void {
+    const wasRetired = this.state === 'retired'
     this.state = 'gone'
     const all = [...this.#held.values()]
     this.#held.clear()
@@ -336,6 +341,8 @@ export class HostLink {
     for (const call of this.#calls.values()) call.reject(new AppError('host_unavailable', { message }))
     this.#calls.clear()
     const begun = all.filter((item) => item.begun).map(({ job }) => job)
+    const runs = begun.length === 0 ? '' : ` Runs that it executed: ${begun.length}.`
+    this.#noted?.(wasRetired ? 'INFO' : 'WARNING', `The graph host ${this.pid} has ended: ${message}${runs}`)
     this.#events.gone(this, {
       begun,
       offered: all.filter((item) => !item.begun).map(({ job }) => job),
@@ -346,25 +353,6 @@ export class HostLink {
       failures: this.failures,
     })
   }
-}
-
-function readEnd(head: Extract<FromHost, { type: 'end' }>, parts: readonly Buffer[]): GraphEnd {
-  const state = readState(head.state, parts)
-  if (head.end.kind !== 'done') return { ...head.end, state }
-  const own = parts.at(-1)?.toString('utf8') ?? null
-  const values = head.values === 'own' ? own : head.values === 'state' ? (state?.values_json ?? null) : null
-  return { kind: 'done', state, values }
-}
-
-function readAnswer(head: Extract<FromHost, { type: 'answer' }>, parts: readonly Buffer[]): GraphAnswer {
-  const body = parts[0]?.toString('utf8') ?? 'null'
-  const state = readState(head.state, parts.slice(1))
-  return { body, ...(state && { state }), ...(head.next !== undefined && { next: head.next }) }
-}
-
-function readState(head: StateHead | null, [values, rest]: readonly Buffer[]): GraphState | undefined {
-  if (head === null || values === undefined || rest === undefined) return undefined
-  return { ...head, values_json: values.toString('utf8'), rest_json: rest.toString('utf8') }
 }
 
 /**

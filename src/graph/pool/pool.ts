@@ -361,7 +361,7 @@ class HostPool implements GraphHosts {
       this.#options.logger.warn({ graph_host: host.pid, runs: host.load }, 'a graph host does not answer')
     }
     if (silentMs > this.#options.stallMs) {
-      void host.blame(`A node held up the graph host for ${Math.round(silentMs / 1000)} s.`)
+      void host.endForStall(`A node held up the graph host for ${Math.round(silentMs / 1000)} s.`)
     }
   }
 

@@ -20,6 +20,8 @@ export interface HostLaunch<Open extends object = OpenHost> {
   logger: Logger
   /** Receives each line that it prints. */
   printed?: PrintedLines | undefined
+  /** Receives its start and its end. */
+  noted?: HostNotes | undefined
   /** Records the child so that the next start can end it (D-4); resolves with a function that removes the record. */
   record: (name: string, pid: number) => Promise<() => Promise<void>>
   /** Called when it has exited. */
@@ -28,6 +30,9 @@ export interface HostLaunch<Open extends object = OpenHost> {
 
 /** Receives lines that a process prints. */
 export type PrintedLines = (from: 'stdout' | 'stderr', line: string) => void
+
+/** Receives a sentence about a process, such as its start or its death. */
+export type HostNotes = (level: 'INFO' | 'WARNING', message: string) => void
 
 /** Options of every kind of child process that runs a deployment's code. */
 export interface ChildOptions {

@@ -118,7 +118,7 @@ async function activate(
   host: Host,
   at: Known,
   revision: HostedRevision,
-  { log, printed, commit, signal }: ActivationOptions,
+  { log, printed, noted, commit, signal }: ActivationOptions,
 ): Promise<ActivationReport> {
   const { stopping, times, logger } = host
   const shared = await host.shared()
@@ -129,7 +129,7 @@ async function activate(
   const opened = await openRevision(
     { ...host, shared, broker: await host.broker() },
     wanted,
-    { log, printed, signal: ends },
+    { log, printed, noted, signal: ends },
     host.appOf,
   )
   const { hosts, started_ms, checked_ms } = opened

@@ -63,7 +63,7 @@ export interface OpenRevision {
 export async function openRevision(
   parts: RevisionParts,
   { deployment, revision, isFirst }: WantedRevision,
-  { log, printed, signal }: ActivationOptions,
+  { log, printed, noted, signal }: ActivationOptions,
   appOf: AppOf,
 ): Promise<OpenRevision> {
   const stops: DeploymentParts['stops'] = []
@@ -74,7 +74,7 @@ export async function openRevision(
   try {
     const begun = performance.now()
     const elapsed = (): number => Math.round(performance.now() - begun)
-    const open = await start(own, deployment, revision, printed)
+    const open = await start(own, deployment, revision, { printed, noted })
     await until(loaded(open.host), signal)
     const started_ms = elapsed()
     log(`started in ${started_ms} ms`)
@@ -104,7 +104,7 @@ async function start(
   parts: RevisionParts,
   { id, name, workspace_id, limits }: HostedDeployment,
   { dir, config_path, env }: HostedRevision,
-  printed: ActivationOptions['printed'],
+  receivers: Pick<ActivationOptions, 'printed' | 'noted'>,
 ): Promise<OpenDeployment> {
   const hosted = { ...parts.hosted, watch: false }
   const heap = Math.floor((limits.memory_bytes * HEAP_SHARE) / (1 << 20))
@@ -128,7 +128,7 @@ async function start(
     name,
     maxHosts: limits.hosts,
     maxBytes: limits.memory_bytes,
-    printed,
+    ...receivers,
   })
   open(host)
   const userAuth = startUserAuth(hosting, file)

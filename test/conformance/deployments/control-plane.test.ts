@@ -100,6 +100,18 @@ describe('deployments over HTTP, on a server without GRAPHS', () => {
     const { logs: lines } = await logs(id, { limit: 1000, order: 'asc' })
     expect([...texts, JSON.stringify(lines)].join()).not.toContain(SECRET.value)
     expect(lines.map(({ message }) => message)).toContain('saying two ***')
+    // P-39: the log has the starts of hosts, and a limit counts only lines of the wanted kind.
+    expect(lines.map(({ kind, message }) => `${kind}: ${message}`)).toContainEqual(
+      expect.stringMatching(/^deploy: The graph host \d+ has started\.$/),
+    )
+    expect((await logs(id, { limit: 1, order: 'asc', kinds: ['server'] })).logs).toMatchObject([
+      { kind: 'server', message: expect.stringMatching(/^saying one/) },
+    ])
+    expect(
+      await api({
+        ...{ key: KEY, method: 'POST', path: `/v1/projects/${id}/deploy_logs`, body: { kinds: ['build'] } },
+      }),
+    ).toMatchObject({ status: 422 })
     expect(lines.filter(({ level }) => level === 'ERROR').map(({ message }) => message)).toEqual([
       expect.stringMatching(/^revision 3: DEPLOY_FAILED: src\/agent\.ts:1: .*no-such-package/),
     ])

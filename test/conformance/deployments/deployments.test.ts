@@ -19,6 +19,7 @@ let server: WeirServer
 let hosting: DeploymentHosting
 let folder: string
 let lines: string[]
+let notes: string[]
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-deployments-'))
@@ -48,8 +49,10 @@ function revision(number: number, config_path = 'langgraph.json'): HostedRevisio
 
 function activate(to: HostedDeployment, wanted: HostedRevision) {
   lines = []
+  notes = []
   return hosting.activate(to, wanted, {
     log: (line) => void lines.push(line),
+    noted: (level, message) => void notes.push(`${level}: ${message}`),
     signal: new AbortController().signal,
   })
 }
@@ -144,6 +147,29 @@ describe('several deployments in one server', () => {
       ((await client.runs.get(thread, run)) as unknown as { weir: object }).weir
     expect(await revisionOf(quick.thread_id, a.run_id)).toMatchObject({ revision_id: first.id, attempt: 1 })
     expect(await revisionOf(slow.thread_id, b.run_id)).toMatchObject({ revision_id: second.id, attempt: 2 })
+  })
+
+  it('P-39: the starts and deaths of hosts are reported, also while they execute runs', async () => {
+    const it = deployment('mortal')
+    await activate(it, revision(1))
+    const [pid = 0] = hosting.status(it.id)?.active?.host_pids ?? []
+    expect(notes).toContain(`INFO: The graph host ${pid} has started.`)
+    const client = clientOf('mortal')
+    const { thread_id } = await client.threads.create()
+    const file = join(folder, 'mortal')
+    await client.runs.create(thread_id, 'agent', { input: { file } })
+    await eventually(async () =>
+      expect((await client.threads.getState(thread_id)).values).toMatchObject({ steps: ['begin r1'] }),
+    )
+    const own = notes
+    process.kill(pid, 'SIGKILL')
+    const death = `WARNING: The graph host ${pid} has ended: The graph host ended unexpectedly (SIGKILL). Runs that it executed: 1.`
+    await eventually(async () => expect(own).toContain(death))
+    await writeFile(file, '')
+    await hosting.remove(it)
+    await eventually(async () =>
+      expect(own.at(-1)).toMatch(/^INFO: The graph host \d+ has ended: The graph host was stopped\.$/),
+    )
   })
 
   it('P-34: a revision that cannot be started changes nothing', async () => {

@@ -63,7 +63,7 @@ describe.skipIf(!HAS_BROWSER)(`requests of real clients in the browser${NO_BROWS
   async function missingIn(panel: Locator, { id, name, llm }: CorpusRun): Promise<string[]> {
     let missing: string[] = []
     await eventually(async () => {
-      const more = panel.getByRole('button', { name: /earlier messages$/ })
+      const more = panel.getByRole('button', { name: /earlier messages?$/ })
       while ((await more.count()) > 0) await more.first().click()
       const shown = flat((await panel.textContent()) ?? '')
       missing = []

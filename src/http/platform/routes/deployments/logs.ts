@@ -54,9 +54,18 @@ function readLevel(text: string | null | undefined): LineLevel | undefined {
 
 type Body = SchemaTypes['deployment-log-query']
 
+/** The kinds of lines to read, of those that the log has. @throws AppError invalid_request for none of them */
+function kindsIn({ kinds: wanted }: Body, kinds: readonly LogKind[]): readonly LogKind[] {
+  const found = kinds.filter((kind) => wanted?.includes(kind) ?? true)
+  if (found.length > 0) return found
+  throw new AppError('invalid_request', {
+    message: `This log has lines of the kinds ${kinds.join(', ')} only.`,
+  })
+}
+
 function toQuery(body: Body, kinds: readonly LogKind[], revision_id: string | undefined): LogQuery {
   return {
-    ...{ kinds, revision_id },
+    ...{ kinds: kindsIn(body, kinds), revision_id },
     order: body.order ?? 'desc',
     limit: body.limit ?? LIMIT,
     level: readLevel(body.level),
