@@ -1,5 +1,5 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { Suspense, useEffect, useMemo, useState } from 'react'
+import { Suspense, useEffect, useMemo, useReducer, useState } from 'react'
 import css from './app.module.css'
 import { createQueryClient } from './data/query-client.ts'
 import { ApiError } from './api/problem.ts'
@@ -47,15 +47,26 @@ function Opened() {
   )
 }
 
+/** Counts changes of the hash: a sign-in link that is opened in a tab of the interface changes nothing else. */
+function useHashChanges(): number {
+  const [count, add] = useReducer((before: number) => before + 1, 0)
+  useEffect(() => {
+    addEventListener('hashchange', add)
+    return () => removeEventListener('hashchange', add)
+  }, [])
+  return count
+}
+
 function Signed() {
   const session = useSession()
+  const links = useHashChanges()
   if (session.data === undefined)
     return session.error === null ? (
       <Skeleton />
     ) : (
       <NoSession error={session.error} retry={() => void session.refetch()} />
     )
-  return session.data === null || location.hash.startsWith('#ticket=') ? <SignIn /> : <Shell />
+  return session.data === null || location.hash.startsWith('#ticket=') ? <SignIn key={links} /> : <Shell />
 }
 
 /** An error of the session; where the address names a workspace that this user may not use, the way out of it. */

@@ -32,6 +32,10 @@ export const PAGES: readonly Page[] = [
     view: lazy(() => import('./views/trace/trace.tsx').then(({ Trace }) => ({ default: Trace }))),
   },
   {
+    path: '/runs/{id}',
+    view: lazy(() => import('./views/trace/run-link.tsx').then(({ RunLink }) => ({ default: RunLink }))),
+  },
+  {
     path: '/threads/{id}',
     view: lazy(() => import('./views/thread/thread.tsx').then(({ Thread }) => ({ default: Thread }))),
   },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,16 +7,17 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createExchange } from '../server/exchange.ts'
-import { createWebApp } from './web-app.ts'
+import { createWebApp, type WebApp } from './web-app.ts'
 
 describe('the web interface', () => {
   let dir: string
   let server: Server
+  let web: WebApp
   const base = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'weir-web-'))
-    const web = createWebApp({ folder: join(dir, 'dist'), errorFile: join(dir, 'error') })
+    web = createWebApp({ folder: join(dir, 'dist'), errorFile: join(dir, 'error') })
     server = createServer((req, res) => void web.handle(createExchange(req, res)))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   })
@@ -58,12 +60,17 @@ describe('the web interface', () => {
     expect((await fetch(`${base()}/app/`, { method: 'POST' })).status).toBe(405)
   })
 
-  it('redirects links of shares to their page, with the run that they name', async () => {
+  it('redirects links of the clients to their pages: shares with the run that they name, projects and runs (N3)', async () => {
     const to = async (path: string): Promise<unknown> => {
       const { status, headers } = await fetch(base() + path, { redirect: 'manual' })
       return [status, headers.get('location')]
     }
     expect(await to('/public/token/r')).toEqual([302, '/app/public/token/r'])
     expect(await to('/public/token/r/run')).toEqual([302, '/app/public/token/r?run=run'])
+    const [tenant, project, run] = [randomUUID(), randomUUID(), randomUUID()]
+    const link = `/o/${tenant}/projects/p/${project}`
+    expect(await to(link)).toEqual([302, `/app/projects/${project}?ws=${tenant}`])
+    expect(await to(`${link}/r/${run}?poll=true`)).toEqual([302, `/app/runs/${run}?ws=${tenant}`])
+    expect([link, `/o/${tenant}/projects/p/x`, '/o/x'].map((path) => web.matches(path))).toEqual([true, false, false])
   })
 })

@@ -59,6 +59,9 @@ const ENCODINGS = [
 const ASSET = /^\/app\/(assets\/[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))$/
 /** The links of shares, as the LangSmith clients build them. */
 const SHARED = /^\/public\/[^/]+\/r(?:\/[^/]+)?$/
+/** The links of projects and runs, as the LangSmith clients build them; `tenant` is a workspace. */
+const BY_CLIENTS =
+  /^\/o\/(?<tenant>[\da-f-]{36})\/projects\/p\/(?<project>[\da-f-]{36})(?:\/r\/(?<run>[\da-f-]{36}))?$/i
 const ICON = '/app/icon.svg'
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
@@ -97,6 +100,17 @@ function fileOf(path: string): { name: string; cache: string } {
   return { name: 'index.html', cache: 'no-cache' }
 }
 
+/** The page of the interface that a link of the clients means; undefined for other paths. Reads nothing stored. */
+function pageOf(path: string): string | undefined {
+  if (SHARED.test(path)) {
+    const [, , token = '', , run] = path.split('/')
+    return `/app/public/${token}/r${run === undefined ? '' : `?run=${run}`}`
+  }
+  const { tenant, project, run } = BY_CLIENTS.exec(path)?.groups ?? {}
+  if (tenant === undefined) return undefined
+  return run === undefined ? `/app/projects/${project}?ws=${tenant}` : `/app/runs/${run}?ws=${tenant}`
+}
+
 /** Serves the interface from `folder`; if the interface has not been built, serves a page with that message. */
 export function createWebApp({ folder, errorFile }: WebAppOptions): WebApp {
   const sendWaiting = async (exchange: Exchange): Promise<void> => {
@@ -106,17 +120,15 @@ export function createWebApp({ folder, errorFile }: WebAppOptions): WebApp {
   }
 
   return {
-    matches: (path) => path === '/app' || path.startsWith('/app/') || SHARED.test(path),
+    matches: (path) => path === '/app' || path.startsWith('/app/') || pageOf(path) !== undefined,
     async handle(exchange) {
       const { req, path } = exchange
       exchange.route = '/app'
       if (req.method !== 'GET' && req.method !== 'HEAD')
         return sendBytes(exchange, 405, { allow: 'GET, HEAD', 'content-type': 'text/plain' }, 'GET only\n')
-      if (SHARED.test(path)) {
-        const [, , token = '', , run] = path.split('/')
-        const location = `/app/public/${token}/r${run === undefined ? '' : `?run=${run}`}`
+      const location = pageOf(path)
+      if (location !== undefined)
         return sendBytes(exchange, 302, { ...GUARDS, location, 'cache-control': 'no-store' }, '')
-      }
       const { name, cache } = fileOf(path)
       const found = await findFile(join(folder, name), req.headers['accept-encoding']?.toString())
       if (found !== undefined)

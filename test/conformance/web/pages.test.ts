@@ -42,10 +42,8 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
   })
 
   it('signs in once with the ticket of a link, and removes it from the address', async () => {
-    const { url, request } = server.current()
-    const headers = { 'content-type': 'application/json' }
-    const answer = await request('/api/v1/auth/tickets', { method: 'POST', headers, body: '{}' })
-    const { ticket } = (await answer.json()) as { ticket: string }
+    const { url, json } = server.current()
+    const { ticket } = await json<{ ticket: string }>('/api/v1/auth/tickets', {})
     for (const text of ['Projects', 'API key']) {
       const other = await used.current().browser.newContext()
       const tab = await other.newPage()
@@ -54,6 +52,32 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
       expect(tab.url()).not.toContain('ticket')
       await other.close()
     }
+  })
+
+  it('signs in with a link that is opened in a tab of the interface', async () => {
+    const { url, json } = server.current()
+    const { ticket } = await json<{ ticket: string }>('/api/v1/auth/tickets', {})
+    const other = await used.current().browser.newContext()
+    const tab = await other.newPage()
+    await tab.goto(`${url}/app/`)
+    await tab.getByLabel('API key').waitFor()
+    await tab.goto(`${url}/app/#ticket=${ticket}`)
+    await tab.getByRole('heading', { name: 'Projects' }).waitFor()
+    expect(tab.url()).not.toContain('ticket')
+    await other.close()
+  })
+
+  it('N3: opens the link to a run that the LangSmith clients build', async () => {
+    const { id, trace_id } = await sendTrace()
+    const { page, open } = used.current()
+    const { url, json } = server.current()
+    const run = await json<{ session_id: string }>(`/api/v1/runs/${id}`)
+    const [workspace] = await json<{ id: string }[]>('/api/v1/workspaces')
+    await open('/projects')
+    await page.goto(`${url}/o/${workspace?.id}/projects/p/${run.session_id}/r/${id}?poll=true`)
+    await page.getByRole('treegrid').waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/app/traces/${trace_id}`)
+    expect(new URL(page.url()).searchParams.get('run')).toBe(id)
   })
 
   it('opens the app_path of a run: messages, the result with its call, and a cost that adds up', async () => {

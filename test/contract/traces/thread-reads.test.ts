@@ -58,6 +58,17 @@ const worlds = fc.record({
 type World = typeof worlds extends fc.Arbitrary<infer T> ? T : never
 type Trace = typeof trace extends fc.Arbitrary<infer T> ? T : never
 
+/** The root named a thread, which only the TraceRun below it names now, and has moved since. */
+const unnamedAndMoved: World = {
+  traces: [
+    {
+      ...{ second: 0, thread: 1, hasRoot: true, changed: 0, moved: 1, isFailed: false, seconds: undefined },
+      below: [{ second: 0, thread: 1, tokens: 0 }],
+    },
+  ],
+  ...{ from: 0, to: 5, onlyFailed: false, onlyTurn: undefined, onlyWithCalls: false },
+}
+
 const nameOf = (thread: number): string => (thread === 0 ? '' : `thread ${thread}`)
 const timeOf = (second: number): number => START + second * SECOND
 
@@ -225,7 +236,7 @@ it('threads, their turns and figures are those of a naive model', async () => {
         )
       }
     }),
-    tries(3, LONGEST),
+    { ...tries(3, LONGEST), examples: [[unnamedAndMoved]] },
   )
 })
 

@@ -37,10 +37,18 @@ const NAMED_BELOW = `FROM thread_runs WHERE ${PROJECT} AND filed = 'below_by_thr
 /** The times and traces of roots that name one of the threads. */
 const namedRootsSql = `SELECT sort_time, trace_id ${NAMED_ROOTS}`
 
+/**
+ * Traces whose root named one of the threads and still is at that time. A root that has moved since may name no thread at
+ * its new time; it is found through the TraceRuns below it.
+ */
+const UNMOVED = `SELECT trace_id FROM thread_runs
+  WHERE ${PROJECT} AND filed = 'root_by_time' AND run_id = trace_id AND (root_time, trace_id) IN (${namedRootsSql})
+  GROUP BY trace_id, root_time HAVING argMax(is_deleted, (version, 1 - is_deleted)) = 0`
+
 /** The times and traces of TraceRuns whose trace has one of the threads named below its root, not by its root. */
 const namedBelowSql = `SELECT sort_time, trace_id FROM trace_runs
   WHERE workspace_id = {workspace_id:UUID}
-    AND trace_id IN (SELECT trace_id ${NAMED_BELOW} AND trace_id NOT IN (SELECT trace_id ${NAMED_ROOTS}))`
+    AND trace_id IN (SELECT trace_id ${NAMED_BELOW} AND trace_id NOT IN (${UNMOVED}))`
 
 /**
  * Ids of traces that may be in one of the threads and start at parameter `threads_from` or later. A TraceRun below a root
