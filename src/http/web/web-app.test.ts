@@ -71,6 +71,10 @@ describe('the web interface', () => {
     const link = `/o/${tenant}/projects/p/${project}`
     expect(await to(link)).toEqual([302, `/app/projects/${project}?ws=${tenant}`])
     expect(await to(`${link}/r/${run}?poll=true`)).toEqual([302, `/app/runs/${run}?ws=${tenant}`])
-    expect([link, `/o/${tenant}/projects/p/x`, '/o/x'].map((path) => web.matches(path))).toEqual([true, false, false])
+    expect([link, `/o/${tenant}/projects/p/x`, '/o/x'].map((path) => web.matches(path))).toEqual([
+      true,
+      false,
+      false,
+    ])
   })
 })
