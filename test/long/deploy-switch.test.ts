@@ -20,7 +20,7 @@ let dir: string
 let weir: WeirProcess
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'weir-deploy-switch-'))
-  weir = await startWeir(join(dir, 'data'), { DEPLOY_START_SECONDS: '10' })
+  weir = await startWeir(join(dir, 'data'), { DEPLOY_START_SECONDS: '30' })
 })
 afterAll(async () => {
   expect(await weir.stop()).toBe(0)
