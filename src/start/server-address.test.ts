@@ -40,6 +40,14 @@ describe('the server address in a data directory', () => {
     })
   })
 
+  it('is compared with that of the last start (D-55)', async () => {
+    expect((await announceServer(dataDir, ADDRESS)).movedAddresses).toEqual([])
+    const next = { url: 'http://0.0.0.0:1984', deploymentUrl: undefined }
+    const moved = [{ from: ADDRESS.url, to: 'http://127.0.0.1:1984' }]
+    expect((await announceServer(dataDir, next)).movedAddresses).toEqual(moved)
+    expect((await announceServer(dataDir, next)).movedAddresses).toEqual([])
+  })
+
   it('is not found when the process is dead or another process has its pid', async () => {
     await announceServer(dataDir, ADDRESS)
     const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'])

@@ -47,20 +47,27 @@ export async function announceServer(
 ): Promise<{
   /** True when no server has used this directory before. */
   isFirst: boolean
+  /** Addresses that differ from those of the last start in this directory. */
+  movedAddresses: MovedAddress[]
   /** Removes the addresses; call it before the listeners close. */
   withdraw(): Promise<void>
 }> {
-  const isFirst = (await readAddress(dataDir)) === undefined
+  const last = await readAddress(dataDir)
   const started = await startTime(process.pid)
+  const folder = await folderId(dataDir)
   const file: AddressFile = {
     url: toReachable(url),
     deployment_url: deploymentUrl === undefined ? null : toReachable(deploymentUrl),
     otlp_grpc_url: otlpGrpcUrl === undefined ? null : toReachable(otlpGrpcUrl),
-    folder: await folderId(dataDir),
+    folder,
     process: started === undefined ? null : { pid: process.pid, started },
   }
   await writeAddress(dataDir, file)
-  return { isFirst, withdraw: () => writeAddress(dataDir, { ...file, process: null }) }
+  return {
+    isFirst: last === undefined,
+    movedAddresses: last?.folder === folder ? compareAddresses(addressOf(last), file) : [],
+    withdraw: () => writeAddress(dataDir, { ...file, process: null }),
+  }
 }
 
 /**
@@ -73,12 +80,26 @@ export async function findServer(dataDir: string): Promise<RunningServer | undef
   if (!file || !owner) return undefined
   const folder = await folderId(dataDir).catch(() => undefined)
   if (file.folder !== folder || (await startTime(owner.pid)) !== owner.started) return undefined
-  return {
-    url: file.url,
-    deploymentUrl: file.deployment_url ?? undefined,
-    otlpGrpcUrl: file.otlp_grpc_url ?? undefined,
-    pid: owner.pid,
-  }
+  return { ...addressOf(file), pid: owner.pid }
+}
+
+function addressOf({ url, deployment_url, otlp_grpc_url }: AddressFile): ServerAddress {
+  return { url, deploymentUrl: deployment_url ?? undefined, otlpGrpcUrl: otlp_grpc_url ?? undefined }
+}
+
+/** An address of the last start, and the one that it has now. */
+export interface MovedAddress {
+  readonly from: string
+  readonly to: string
+}
+
+/** The addresses of the APIs that differ from those of the last start; an API that is new or gone has not moved. */
+function compareAddresses(last: ServerAddress, { url, deployment_url }: AddressFile): MovedAddress[] {
+  const pairs = [
+    [last.url, url],
+    [last.deploymentUrl, deployment_url],
+  ]
+  return pairs.flatMap(([from, to]) => (from && to && from !== to ? [{ from, to }] : []))
 }
 
 async function writeAddress(dataDir: string, file: AddressFile): Promise<void> {

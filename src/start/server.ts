@@ -47,7 +47,7 @@ import { openFurtherDeployments } from './deployments/further-deployments.ts'
 import { createFeedback, startDeleting, startUpkeep } from './stored-traces.ts'
 import { openSqlStores, type SqlStores } from './sql-stores.ts'
 import { readDeploymentFile } from '../graph/project/deployment-file.ts'
-import { announceServer, type AppLinks, createAppLinks } from './server-address.ts'
+import { announceServer, type AppLinks, createAppLinks, type MovedAddress } from './server-address.ts'
 import { assertPortsFree, type MovedPort, startHttp } from './http.ts'
 import { graphFailuresOf } from './graph-hosts.ts'
 import { startTelemetry } from '../telemetry.ts'
@@ -71,6 +71,8 @@ export interface WeirServer {
   readonly movedPorts: readonly MovedPort[]
   /** True when no server has used this data directory before. */
   readonly isFirst: boolean
+  /** Addresses that differ from those of the last start. */
+  readonly movedAddresses: readonly MovedAddress[]
   /** The organization and workspace that the first start created, and their API key if it is known. */
   readonly identity: Bootstrapped
   /**
@@ -226,10 +228,10 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   stops.push(watchStores({ checks, metrics }))
   const listening = await startHttp({ config, logger, deps, hosted, stops, ...further })
   await further.restore()
-  const { isFirst, withdraw } = await announceServer(config.dataDir, listening)
+  const { withdraw, ...news } = await announceServer(config.dataDir, listening)
   stops.push(withdraw)
   const app = createAppLinks(config, listening.url, sql)
-  return { checks, identity, isFirst, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
+  return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
 }
 
 /** The feed of changes; it ends after what publishes to it. */

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { createLogger, type Logger } from '../../base/log.ts'
 import { type Config, readConfig } from '../../config.ts'
-import { startServer } from '../../start/server.ts'
+import { startServer, type WeirServer } from '../../start/server.ts'
 import { misused, readArguments, saidText } from '../arguments/command-arguments.ts'
 import { keepFilesPrivate } from './private-files.ts'
 import { endSoon, stopSignal } from '../terminal/stop-signal.ts'
@@ -41,7 +41,7 @@ export async function serve(args: string[]): Promise<number> {
     logger: serveLogger(config, process.stdout),
   })
   const failures = await soonGraphFailures(server, stopping)
-  const isNews = server.isFirst || server.identity.replaced || server.movedPorts.length > 0
+  const isNews = server.isFirst || server.identity.replaced || hasMoved(server)
   if (process.stdout.isTTY || isNews || failures.length > 0)
     console.error(
       serveWelcome(server, config, { failures, link: await appLink(server, config, process.stdout.isTTY) }),
@@ -51,6 +51,14 @@ export async function serve(args: string[]): Promise<number> {
   await server.stop()
   endSoon()
   return 0
+}
+
+/** True when a port was taken, or an address is not that of the last start. */
+function hasMoved({
+  movedPorts,
+  movedAddresses,
+}: Pick<WeirServer, 'movedPorts' | 'movedAddresses'>): boolean {
+  return movedPorts.length > 0 || movedAddresses.length > 0
 }
 
 /** JSON lines, or warnings and errors as text where a person reads them: on a terminal, with no LOG_LEVEL set. */

@@ -38,7 +38,7 @@ export async function connectDeployments(
   dotEnv: Readonly<Record<string, string>>,
   settings: DeploySettings = readDeploySettings(dotEnv),
 ): Promise<ApiClient> {
-  const url = flags.url ?? settings.url
+  const url = flags.url ?? settings.url?.value
   const host = url === undefined ? undefined : URL.parse(url)?.hostname
   if (host !== undefined && LANGSMITH.test(host))
     throw invalid(`${url} is LangSmith, not Weir: name your server with --url or WEIR_URL.`)
@@ -46,7 +46,7 @@ export async function connectDeployments(
   const target = await findTarget('platform', { url, key: given ?? settings.key?.value })
   if (target.key === undefined || target.key === '')
     throw invalid(`There is no API key: pass --api-key, or set ${KEY_VARIABLES.join(', ')}.`)
-  const named = flags.url === undefined ? 'WEIR_URL or LANGSMITH_ENDPOINT' : '--url'
+  const named = flags.url === undefined ? settings.url?.name : '--url'
   const urlSource = target.urlSource === undefined ? undefined : named
   return connectTarget({ ...target, urlSource }, flags.workspace)
 }

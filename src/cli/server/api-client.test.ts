@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { announceServer } from '../../start/server-address.ts'
+import { connectDeployments } from '../deploy/connection.ts'
 import { connectApi, connectDeployment } from './api-client.ts'
 
 let dir: string
@@ -69,4 +71,36 @@ it('a key that was given goes to the server that was named, without a question',
   stub({ WEIR_API_KEY: 'mine', WEIR_URL: `http://127.0.0.1:${port}` })
   await (await connectApi({})).text('/workspaces')
   expect(requests).toEqual([['/api/v1/workspaces', 'mine']])
+})
+
+describe('an address of an earlier start in a variable', () => {
+  const NOW = { url: 'http://127.0.0.1:9', deploymentUrl: 'http://127.0.0.1:19' }
+  const WHERE = 'The server that runs on DATA_DIR listens at'
+
+  it('is named with the address that DATA_DIR knows when nothing listens there', async () => {
+    await announceServer(dir, NOW)
+    stub({ WEIR_URL: 'http://127.0.0.1:1', WEIR_DEPLOYMENT_URL: 'http://127.0.0.1:1' })
+    await expect((await connectApi({})).text('/workspaces')).rejects.toThrow(
+      `No server answers at http://127.0.0.1:1 (WEIR_URL). ${WHERE} http://127.0.0.1:9. WEIR_URL holds another address, perhaps that of an earlier start: unset WEIR_URL, or set it to that address.`,
+    )
+    await expect((await connectDeployment({})).text('/runs')).rejects.toThrow(
+      `(WEIR_DEPLOYMENT_URL). ${WHERE} http://127.0.0.1:19. WEIR_DEPLOYMENT_URL holds another address`,
+    )
+    stub({})
+    const flag = await connectApi({ url: 'http://127.0.0.1:1' })
+    await expect(flag.text('/workspaces')).rejects.toThrow(`${WHERE} http://127.0.0.1:9. --url names another`)
+    const deploy = await connectDeployments({}, { LANGSMITH_ENDPOINT: 'http://127.0.0.1:1' })
+    await expect(deploy.text('/workspaces')).rejects.toThrow('unset LANGSMITH_ENDPOINT, or')
+  })
+
+  it('is named when another program listens there, and not for another machine', async () => {
+    await announceServer(dir, NOW)
+    isWeir = false
+    stub({ WEIR_URL: `http://127.0.0.1:${port}` })
+    await expect((await connectApi({})).text('/workspaces')).rejects.toThrow(
+      `is called. ${WHERE} http://127.0.0.1:9. WEIR_URL holds`,
+    )
+    const error = await (await connectApi({ url: 'http://weir.invalid:1' })).text('/x').catch(String)
+    expect(error).toContain('No server answers at http://weir.invalid:1. Start it')
+  })
 })

@@ -80,12 +80,12 @@ export async function connectDeployment(flags: TargetFlags): Promise<ApiClient> 
 }
 
 function clientOf(target: Target, prefix: string, tenant: Readonly<Record<string, string>>): ApiClient {
-  const { url, key } = target
+  const { key } = target
   const identity = { ...tenant, ...(key !== undefined && { 'x-api-key': key }) }
   let proof: Promise<void> | undefined
   const open: ApiClient['open'] = async (path, { method = 'GET', headers, body }, signal) => {
     await (proof ??= assertMayGetKey(target, prefix))
-    const response = await send(url, `${prefix}${path}`, {
+    const response = await send(target, `${prefix}${path}`, {
       method,
       headers: { ...identity, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -93,7 +93,7 @@ function clientOf(target: Target, prefix: string, tenant: Readonly<Record<string
     })
     if (response.ok) return response
     if (response.status === 401) throw new Refusal(401, keyRefusal(target))
-    throw new Refusal(response.status, refusal(response.status, await response.text()))
+    throw new Refusal(response.status, refusal(target, response.status, await response.text()))
   }
   const text = async (path: string, call: ApiCall = {}): Promise<string> =>
     (await open(path, call, AbortSignal.timeout(TIMEOUT_MS))).text()
@@ -110,28 +110,38 @@ function clientOf(target: Target, prefix: string, tenant: Readonly<Record<string
  * The stored key is sent to the server that runs on DATA_DIR. Another server on this machine gets the key
  * only if that server is Weir: many shells set PORT for other programs.
  */
-async function assertMayGetKey(
-  { url, urlSource, keySource, keyFile }: Target,
-  prefix: string,
-): Promise<void> {
+async function assertMayGetKey(target: Target, prefix: string): Promise<void> {
+  const { url, urlSource, keySource, keyFile } = target
   if (urlSource === undefined || keySource === undefined || keySource !== keyFile) return
-  const response = await send(url, `${prefix}/info`, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+  const response = await send(target, `${prefix}/info`, { signal: AbortSignal.timeout(TIMEOUT_MS) })
   const answer: unknown = await response.json().catch(() => undefined)
   if (isObject(answer) && isObject(answer['weir'])) return
   throw new AppError('invalid_request', {
-    message: `What listens at ${url} (${urlSource}) is not Weir, so the key in ${keyFile} was not sent to it. Name the address that the server printed when it started; without ${urlSource}, the server that runs on DATA_DIR is called.`,
+    message: `What listens at ${url} (${urlSource}) is not Weir, so the key in ${keyFile} was not sent to it. Name the address that the server printed when it started; without ${urlSource}, the server that runs on DATA_DIR is called.${movedText(target)}`,
   })
 }
 
-async function send(url: string, path: string, init: RequestInit): Promise<Response> {
+async function send(target: Target, path: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(`${url}${path}`, init)
+    return await fetch(`${target.url}${path}`, init)
   } catch (cause) {
-    throw new AppError('invalid_request', { message: noAnswerText(url, cause), cause })
+    throw new AppError('invalid_request', { message: noAnswerText(target, cause), cause })
   }
 }
 
-function noAnswerText(url: string, thrown: unknown): string {
+/** Where the server of DATA_DIR listens and what named another address; '' when no other address is known. */
+function movedText({ urlSource, movedTo }: Target): string {
+  if (urlSource === undefined || movedTo === undefined) return ''
+  const isVariable = !urlSource.startsWith('-')
+  const source = isVariable
+    ? `${urlSource} holds another address, perhaps that of an earlier start`
+    : `${urlSource} names another address`
+  const mend = isVariable ? `unset ${urlSource}, or set it to that address` : `leave ${urlSource} out`
+  return ` The server that runs on DATA_DIR listens at ${movedTo}. ${source}: ${mend}.`
+}
+
+function noAnswerText(target: Target, thrown: unknown): string {
+  const { url, urlSource = '-' } = target
   if (!(thrown instanceof Error)) return String(thrown)
   if (thrown.name === 'TimeoutError')
     return `The server at ${url} did not answer within ${TIMEOUT_MS / 1000} s. Try again.`
@@ -140,11 +150,18 @@ function noAnswerText(url: string, thrown: unknown): string {
     return `What listens at ${url} does not speak https. Name it with http: ${url.replace(/^https/, 'http')}.`
   if (IS_CERTIFICATE.test(code))
     return `The certificate of ${url} is not trusted (${code}). NODE_EXTRA_CA_CERTS names a file with that of its authority.`
-  return `No server answers at ${url}. Start it with npm start, or name another address with --url.`
+  const source = urlSource.startsWith('-') ? '' : ` (${urlSource})`
+  const moved = movedText(target)
+  const start = ' Start it with npm start, or name another address with --url.'
+  return `No server answers at ${url}${source}.${moved === '' ? start : moved}`
 }
 
 /** The message for a 401: which key was refused, and how to get one. */
-function keyRefusal({ url, keySource, keyFile }: Target): string {
+function keyRefusal(target: Target): string {
+  return `${keyRefusalText(target)}${movedText(target)}`
+}
+
+function keyRefusalText({ url, keySource, keyFile }: Target): string {
   const another = 'Give a key with --key or WEIR_API_KEY.'
   if (keySource === undefined) {
     const none = keyFile === undefined ? '' : `, and there is none in ${keyFile}`
@@ -157,7 +174,7 @@ function keyRefusal({ url, keySource, keyFile }: Target): string {
 }
 
 /** The server's message in one line. */
-function refusal(status: number, answer: string): string {
+function refusal(target: Target, status: number, answer: string): string {
   try {
     const { detail } = JSON.parse(answer) as { detail?: unknown }
     if (typeof detail === 'string') return `${detail} (${status})`
@@ -170,5 +187,5 @@ function refusal(status: number, answer: string): string {
   } catch {
     // The body is not JSON, for example the error page of a proxy.
   }
-  return `The server answered ${status}`
+  return `The server at ${target.url} answered ${status}.${movedText(target)}`
 }

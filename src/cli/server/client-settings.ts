@@ -31,8 +31,8 @@ export function readClientSettings(env: Environment = process.env): ClientSettin
 
 /** Settings of `weir deploy`, which uses those of LangSmith's clients too. */
 export interface DeploySettings {
-  /** WEIR_URL, else LANGSMITH_ENDPOINT. */
-  url: string | undefined
+  /** WEIR_URL, else LANGSMITH_ENDPOINT, with the name of the variable. */
+  url: { name: string; value: string } | undefined
   /** The first key that is set, with the name of its variable. */
   key: { name: string; value: string } | undefined
   /** LANGSMITH_DEPLOYMENT_NAME. */
@@ -47,6 +47,8 @@ export const KEY_VARIABLES = [
   'LANGCHAIN_API_KEY',
 ] as const
 
+const URL_VARIABLES = ['WEIR_URL', 'LANGSMITH_ENDPOINT'] as const
+
 /** Reads the settings of `weir deploy`: of the environment, then of the project's `.env`. */
 export function readDeploySettings(dotEnv: Environment, env: Environment = process.env): DeploySettings {
   const named = (name: string): string | undefined => env[name]?.trim() || dotEnv[name]?.trim() || undefined
@@ -57,7 +59,10 @@ export function readDeploySettings(dotEnv: Environment, env: Environment = proce
     }),
   )
   return {
-    url: named('WEIR_URL') ?? named('LANGSMITH_ENDPOINT'),
+    url: URL_VARIABLES.flatMap((name) => {
+      const value = named(name)
+      return value === undefined ? [] : [{ name, value }]
+    })[0],
     key: keys[0],
     name: named('LANGSMITH_DEPLOYMENT_NAME'),
   }

@@ -14,6 +14,8 @@ export interface Target {
   url: string
   /** The flag or variable that gave the address; undefined if it is that of the server that runs on DATA_DIR. */
   urlSource: string | undefined
+  /** The address of the server that runs on DATA_DIR, when `url` is another one of this machine. */
+  movedTo?: string | undefined
   key: string | undefined
   /** The flag or variable that gave the key, or the path of its file; undefined without a key. */
   keySource: string | undefined
@@ -51,7 +53,9 @@ export async function findTarget(
   const isRunning = url === running?.url || url === running?.deploymentUrl
   const isOurs = isRunning || isLoopback(new URL(url).hostname)
   const keyFile = isOurs ? join(resolve(settings.dataDir), KEY_FILE) : undefined
-  const target = { url, urlSource: isRunning ? undefined : named?.source, keyFile }
+  const movedTo =
+    isRunning || !isOurs ? undefined : api === 'platform' ? running?.url : running?.deploymentUrl
+  const target = { url, urlSource: isRunning ? undefined : named?.source, movedTo, keyFile }
   if (flags.key !== undefined) return { ...target, key: flags.key.trim(), keySource: '--key' }
   if (settings.apiKey !== undefined) return { ...target, key: settings.apiKey, keySource: 'WEIR_API_KEY' }
   const kept = keyFile === undefined ? '' : await readFile(keyFile, 'utf8').catch(() => '')

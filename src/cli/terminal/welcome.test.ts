@@ -13,6 +13,7 @@ function started(fields: Partial<Started> & { key?: string | undefined; replaced
     deploymentUrl: 'http://127.0.0.1:2024',
     otlpGrpcUrl: 'http://127.0.0.1:4317',
     movedPorts: [],
+    movedAddresses: [],
     isFirst: true,
     ...others,
     identity: { key, replaced } as Started['identity'],
@@ -40,6 +41,16 @@ describe('the welcome text', () => {
       '…    # the value of BOOTSTRAP_API_KEY',
     )
     expect(keyLine(started(), { AUTH: 'off' })).toBe('any    # AUTH is off: no key is needed')
+  })
+
+  it('names an address that differs from that of the last start (D-55)', () => {
+    const from = 'http://127.0.0.1:1985'
+    const moved = started({ isFirst: false, movedAddresses: [{ from, to: 'http://127.0.0.1:1984' }] })
+    const words =
+      'The last start used http://127.0.0.1:1985, this one uses http://127.0.0.1:1984. Set the variables of shells and clients anew: eval "$(weir env)".'
+    expect(serveWelcome(moved, readConfig({}), NO_TICKET)).toContain(words)
+    expect(devWelcome(moved, readConfig({}), NO_TICKET)).toContain(words)
+    expect(serveWelcome(started(), readConfig({}), NO_TICKET)).not.toContain('last start')
   })
 
   it('names a default port that was taken', () => {

@@ -6,7 +6,7 @@ import type { WeirServer } from '../../start/server.ts'
 /** The parts of a started server that the welcome text shows. */
 export type Started = Pick<
   WeirServer,
-  'url' | 'deploymentUrl' | 'otlpGrpcUrl' | 'movedPorts' | 'isFirst' | 'identity'
+  'url' | 'deploymentUrl' | 'otlpGrpcUrl' | 'movedPorts' | 'movedAddresses' | 'isFirst' | 'identity'
 >
 
 /** Contents of a welcome text in addition to the server's addresses. */
@@ -83,12 +83,17 @@ export async function soonGraphFailures(
   return await Promise.race([graphFailures(), late, stopping.then(() => [])]).finally(() => timeout.abort())
 }
 
-function movedLines({ movedPorts }: Started): string[] {
-  return movedPorts.map(({ setting, taken, port }) =>
+function movedLines({ movedPorts, movedAddresses }: Started): string[] {
+  const moved = movedAddresses.map(
+    ({ from, to }) =>
+      `The last start used ${from}, this one uses ${to}. Set the variables of shells and clients anew: eval "$(weir env)".`,
+  )
+  const taken = movedPorts.map(({ setting, taken, port }) =>
     port === undefined
       ? `Port ${taken} is taken, OTLP over gRPC is off (set ${setting} to choose another port).`
       : `Port ${taken} is taken, using ${port} instead (set ${setting} to choose one).`,
   )
+  return [...taken, ...moved]
 }
 
 /** Never prints the key of BOOTSTRAP_API_KEY. */
