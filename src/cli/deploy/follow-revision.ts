@@ -3,6 +3,7 @@ import type { SchemaTypes } from '../../schema/types.gen.ts'
 import type { ApiClient } from '../server/api-client.ts'
 import type { ShownDeployment, ShownRevision } from './connection.ts'
 import type { Progress } from './progress.ts'
+import { secondsText, stepTimes } from './step-times.ts'
 
 /** How a revision ended, as an exit code. */
 export type RevisionExit = 0 | 1
@@ -69,13 +70,16 @@ interface Ended {
 
 async function succeed(api: ApiClient, { deployment, revision }: Ended, progress: Progress): Promise<0> {
   const { timings, graphs, number } = revision.weir
-  const { build, start = 0 } = timings
-  if (build !== undefined) progress.done('built', seconds(build))
+  const { steps, total } = stepTimes(timings)
+  const { read, built, started = 0, checked = 0 } = steps
+  if (read !== undefined) progress.done('read', secondsText(read))
+  if (built !== undefined) progress.done('built', secondsText(built))
   const { weir, source_config } = await api.json<ShownDeployment>(`/v2/deployments/${deployment.id}`)
-  progress.done('started', `${seconds(start)}, ${ISOLATION[weir.isolation]}`)
-  progress.done('checked', (graphs ?? []).join(', '))
+  progress.done('started', `${secondsText(started)}, ${ISOLATION[weir.isolation]}`)
+  progress.done('checked', [secondsText(checked), ...(graphs ?? [])].join(', '))
   const old = weir.draining.map((one) => `${one.runs} runs end on revision ${one.number}`)
-  progress.done('switched', old.length === 0 ? `revision ${number} serves` : old.join(', '))
+  const runs = old.length === 0 ? [`revision ${number} serves`] : old
+  progress.done('switched', [...runs, `${secondsText(total)} in all`].join(', '))
   progress.result('succeeded', {
     deployment_id: deployment.id,
     message: 'Deployment successful!',
@@ -137,8 +141,4 @@ function buildLog(api: ApiClient, deployment: ShownDeployment, revision: ShownRe
       return logs.map(({ message }) => message).toReversed()
     },
   }
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`
 }

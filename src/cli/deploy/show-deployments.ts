@@ -7,6 +7,7 @@ import {
   listRevisions,
   type ShownRevision,
 } from './connection.ts'
+import { secondsText, stepTimes } from './step-times.ts'
 
 /** `weir deploy list`. */
 export async function showDeployments(api: ApiClient, asJson: boolean): Promise<number> {
@@ -43,13 +44,12 @@ function deploymentTable(found: readonly ShownDeployment[]): string {
 
 function revisionTable(found: readonly ShownRevision[]): string {
   const rows = found.map(({ status, created_at, weir }) => {
-    const took = Object.values(weir.timings).reduce<number>((total, ms = 0) => total + ms, 0)
     const from = weir.rolled_back_from === null ? '' : `as revision ${weir.rolled_back_from}`
     return [
       String(weir.number),
       weir.is_active ? 'SERVING' : status === 'DEPLOYED' ? 'REPLACED' : status,
       created_at.slice(0, 19),
-      `${(took / 1000).toFixed(1)} s`,
+      secondsText(stepTimes(weir.timings).total),
       weir.created_by,
       weir.error?.message ?? from,
     ]
