@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs'
 import { basename } from 'node:path'
 import { AppError } from '../../base/errors.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
-import { type ApiClient, Refusal } from '../server/api-client.ts'
+import { type ApiClient, Refusal, refusalText } from '../server/api-client.ts'
 import { readDeploySettings } from '../server/client-settings.ts'
 import {
   connectDeployments,
@@ -50,8 +50,13 @@ export async function deployProject(flags: DeployFlags, progress: Progress): Pro
     for (const link of packed.links.slice(0, LARGEST))
       progress.warn(`${link} is a link, and left out of the source.`)
     progress.done('source', `${packed.files.length} files, ${(packed.bytes / MB).toFixed(1)} MB`)
-    const deployment = (await findByName(api, name)) ?? (await create(api, { name, type, project }))
-    const revision = await addRevision(api, { deployment, packed, project, type })
+    const known = await findByName(api, name)
+    const deployment = known ?? (await create(api, { name, type, project }))
+    const source = await upload(api, deployment, packed).catch(async (error: unknown) => {
+      if (known === undefined) await removeEmpty(api, deployment, progress)
+      throw error
+    })
+    const revision = await addRevision(api, { deployment, source, project, type })
     progress.done(`revision ${revision.weir.number}`, 'queued')
     if (flags['no-wait'] !== true)
       return await followRevision(api, { deployment, revision, verbose: flags.verbose === true }, progress)
@@ -83,28 +88,46 @@ async function create(
   return await api.json<ShownDeployment>('/v2/deployments', { method: 'POST', body })
 }
 
+/** Removes a deployment that has no revision yet, because its first source could not be uploaded. */
+async function removeEmpty(api: ApiClient, { id, name }: ShownDeployment, progress: Progress): Promise<void> {
+  try {
+    if ((await listRevisions(api, id, 1)).length > 0) return
+    await api.text(`/v2/deployments/${id}`, { method: 'DELETE' })
+  } catch {
+    progress.warn(
+      `The deployment "${name}" was made and has no revision: weir deploy delete ${name} removes it.`,
+    )
+  }
+}
+
+/** Uploads the source; returns its path on the server. */
+async function upload(api: ApiClient, { id }: ShownDeployment, packed: PackedSource): Promise<string> {
+  const at = `/v2/deployments/${id}/upload-url`
+  const { upload_url, object_path } = await api.json<SchemaTypes['deployment-upload']>(at, { method: 'POST' })
+  await uploadSource(upload_url, packed)
+  return object_path
+}
+
 async function addRevision(
   api: ApiClient,
   {
     deployment: { id },
-    packed,
+    source,
     project,
     type,
   }: {
     deployment: ShownDeployment
-    packed: PackedSource
+    source: string
     project: LocalProject
     type: string | undefined
   },
 ): Promise<ShownRevision> {
   const path = `/v2/deployments/${id}`
-  const upload = await api.json<SchemaTypes['deployment-upload']>(`${path}/upload-url`, { method: 'POST' })
-  await uploadSource(upload.upload_url, packed)
   const body = {
     revision_source: 'internal_source',
     ...(type !== undefined && { source_config: { deployment_type: type } }),
     source_revision_config: {
-      source_tarball_path: upload.object_path,
+      source_tarball_path: source,
       langgraph_config_path: project.config,
     },
     secrets: secretsOf(project),
@@ -118,12 +141,20 @@ async function addRevision(
 /** @throws AppError body_too_large with the files that take most, Refusal */
 async function uploadSource(url: string, { file, bytes, files }: PackedSource): Promise<void> {
   const body = await openAsBlob(file, { type: 'application/gzip' })
-  const answer = await fetch(url, { method: 'PUT', body, signal: AbortSignal.timeout(UPLOAD_MS) })
+  const signal = AbortSignal.timeout(UPLOAD_MS)
+  const answer = await fetch(url, { method: 'PUT', body, signal }).catch((cause: unknown) => {
+    const message = `The upload to ${new URL(url).origin} broke off. Run the command again.`
+    throw new AppError('invalid_request', { message, cause })
+  })
   if (answer.ok) return
   if (answer.status !== 413)
-    throw new Refusal(answer.status, `The upload was refused (${answer.status}): ${await answer.text()}`)
+    throw new Refusal(answer.status, `The source could not be uploaded. ${await refusedUpload(answer)}`)
   const largest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, LARGEST)
   const shown = largest.map((one) => `${one.path} (${(one.bytes / MB).toFixed(1)} MB)`).join(', ')
   const message = `The source has ${(bytes / MB).toFixed(0)} MB; the largest files are ${shown}; add them to .dockerignore.`
   throw new AppError('body_too_large', { message })
+}
+
+async function refusedUpload(answer: Response): Promise<string> {
+  return refusalText(answer.status, await answer.text()) ?? `The server answered ${answer.status}.`
 }

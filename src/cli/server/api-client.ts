@@ -32,6 +32,8 @@ export interface ApiCall {
 
 /** An API of one server. Rejects with an AppError that contains the server's message. */
 export interface ApiClient {
+  /** The address of the server. */
+  readonly url: string
   /** `path` as in the API's description, with its query. */
   text(path: string, call?: ApiCall): Promise<string>
   /** The same, parsed; the type is not checked. */
@@ -98,6 +100,7 @@ function clientOf(target: Target, prefix: string, tenant: Readonly<Record<string
   const text = async (path: string, call: ApiCall = {}): Promise<string> =>
     (await open(path, call, AbortSignal.timeout(TIMEOUT_MS))).text()
   return {
+    url: target.url,
     open,
     text,
     async json<T>(path: string, call?: ApiCall) {
@@ -173,8 +176,12 @@ function keyRefusalText({ url, keySource, keyFile }: Target): string {
   return `${refused}: it was revoked, or belongs to another data directory. ${another} If no admin key is left, restart the server: it creates one and writes it to ${keyFile}.`
 }
 
-/** The server's message in one line. */
 function refusal(target: Target, status: number, answer: string): string {
+  return refusalText(status, answer) ?? `The server at ${target.url} answered ${status}.${movedText(target)}`
+}
+
+/** The server's message in one line; undefined when the body of its answer has none. */
+export function refusalText(status: number, answer: string): string | undefined {
   try {
     const { detail } = JSON.parse(answer) as { detail?: unknown }
     if (typeof detail === 'string') return `${detail} (${status})`
@@ -187,5 +194,5 @@ function refusal(target: Target, status: number, answer: string): string {
   } catch {
     // The body is not JSON, for example the error page of a proxy.
   }
-  return `The server at ${target.url} answered ${status}.${movedText(target)}`
+  return undefined
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Clock } from '../../base/clock.ts'
 import { AppError } from '../../base/errors.ts'
+import { toDiskError } from '../../base/files/disk-errors.ts'
 import { newUuid } from '../../base/ids.ts'
 import type { UploadedSource, UploadStore } from '../stores/upload-store.ts'
 
@@ -24,7 +25,8 @@ export interface Uploads {
   allow(deployment_id: string): Promise<{ object_path: string; token: string }>
   /**
    * Writes the source to disk as it arrives.
-   * @throws AppError forbidden for a token that is unknown, used or too old; body_too_large
+   * @throws AppError forbidden for a token that is unknown, used or too old; body_too_large;
+   * disk_full or disk_unwritable
    */
   receive(token: string, body: AsyncIterable<Uint8Array>): Promise<UploadedSource>
   /** The file of a source that has arrived. @throws AppError invalid_request when there is none of the deployment */
@@ -85,13 +87,13 @@ async function writeSource(
       yield chunk
     }
   }
-  await mkdir(dirname(file), { recursive: true })
   try {
+    await mkdir(dirname(file), { recursive: true })
     await pipeline(measured, createWriteStream(part, { mode: 0o600, flush: true }))
     await rename(part, file)
   } catch (error) {
     await rm(part, { force: true })
-    throw error
+    throw toDiskError(error) ?? error
   }
   return { sha256: hash.digest('hex'), bytes }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createUploads, type Uploads } from '../../../src/deploy/source/uploads.ts'
 import { createUploadStore } from '../../../src/storage/sql/deployments/upload-store.ts'
@@ -59,6 +59,15 @@ describeOnSql('uploads of sources', (engine) => {
     const other = await uploads.allow('d')
     now += 15 * MINUTE_MS - 1
     expect(await uploads.receive(other.token, body('a'))).toMatchObject({ bytes: 1 })
+  })
+
+  it('a disk that is full is an error of the table, and leaves nothing', async () => {
+    const { token, object_path } = await uploads.allow('d')
+    // Every write to /dev/full fails with ENOSPC.
+    await mkdir(join(dir, dirname(object_path)), { recursive: true })
+    await symlink('/dev/full', join(dir, `${object_path}.part`))
+    await expect(uploads.receive(token, body('a'))).rejects.toMatchObject({ code: 'disk_full' })
+    expect(await filesOf('d')).toEqual([])
   })
 
   it('a source that is too large or cut off leaves nothing', async () => {

@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { deployProject } from './deploy-project.ts'
+import { textProgress } from './progress.ts'
+
+const FULL = 'The disk of DATA_DIR is full: nothing is stored until space is free.'
+let dir: string
+let url: string
+let calls: string[] = []
+let isKnown = false
+/** A server whose disk is full: it makes deployments, and refuses sources. */
+const server = createServer(async (req, res) => {
+  const call = `${req.method} ${req.url?.split('?')[0]}`
+  await textOf(req)
+  calls.push(call)
+  const deployment = { id: 'd', name: 'shop' }
+  const answers: Record<string, [number, object | undefined]> = {
+    'GET /api/v1/v2/deployments': [200, { resources: isKnown ? [deployment] : [] }],
+    'POST /api/v1/v2/deployments': [201, deployment],
+    'POST /api/v1/v2/deployments/d/upload-url': [200, { upload_url: `${url}/upload`, object_path: 'o' }],
+    'GET /api/v1/v2/deployments/d/revisions': [200, { resources: [] }],
+    'DELETE /api/v1/v2/deployments/d': [204, undefined],
+    'PUT /upload': [503, { detail: FULL, code: 'disk_full' }],
+  }
+  const [status, body] = answers[call] ?? [404, { detail: 'Not found' }]
+  res.writeHead(status).end(body && JSON.stringify(body))
+})
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'weir-deploy-project-'))
+  await writeFile(join(dir, 'langgraph.json'), '{"graphs":{"agent":"./agent.ts:graph"}}')
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  server.close()
+  await rm(dir, { recursive: true })
+})
+afterEach(() => void (calls = []))
+
+/** The error of a deployment of the project, in words. */
+async function deploy(): Promise<string> {
+  const ignored = {
+    stdout: () => undefined,
+    stderr: () => undefined,
+    isTerminal: false,
+    now: () => new Date(),
+  }
+  const flags = { config: join(dir, 'langgraph.json'), name: 'shop', url, 'api-key': 'key' }
+  return await deployProject(flags, textProgress(ignored)).then(String, (error: Error) => error.message)
+}
+const WORDS = `The source could not be uploaded. ${FULL} (503)`
+
+it('a full disk is printed in words, and the deployment made for the upload is removed', async () => {
+  expect(await deploy()).toBe(WORDS)
+  expect(calls.at(-1)).toBe('DELETE /api/v1/v2/deployments/d')
+})
+
+it('a deployment that was there before stays', async () => {
+  isKnown = true
+  expect(await deploy()).toBe(WORDS)
+  expect(calls.at(-1)).toBe('PUT /upload')
+})
