@@ -90,12 +90,15 @@ describe('weir runs list', () => {
     expect(idsOf(await json('list', '--status', 'pending'))).toEqual([pending])
     expect(idsOf(await json('list', '--status', 'success', '--limit', '1'))).toEqual([done])
 
-    const { lines } = await weirRuns('list', '--limit', '1')
+    const { lines, stderr } = await weirRuns('list', '--limit', '1')
+    expect(stderr).toContain('the newest 1, and there may be more: --limit N shows more')
     expect(lines[0]).toMatch(/^RUN +THREAD +GRAPH +STATUS +MADE +TOOK +ERROR$/)
     expect(lines[1]).toMatch(
       /^[0-9a-f-]{36} {2}[0-9a-f-]{36} {2}tokens +success +\d{4}-\d\d-\d\d [\d:]{8} {2}[\d.]+ s$/,
     )
-    expect((await weirRuns('list', '--status', 'timeout')).lines).toEqual(['There are no such runs.'])
+    const none = await weirRuns('list', '--status', 'timeout')
+    expect(none.lines).toEqual(['There are no such runs.'])
+    expect(none.stderr).toMatch(/^The list is of http:.* \(deployment .+\); name another deployment/)
     await weirRuns('cancel', '--status', 'all', '--wait')
   })
 

@@ -27,11 +27,33 @@ export async function listRuns(flags: RunsFlags): Promise<number> {
   const page = { limit, status: flags.status }
   const found =
     flags.thread === undefined ? await newestRuns(api, page) : await runsOfNamed(api, flags.thread, page)
-  if (flags.asJson) console.log(JSON.stringify(found, null, 2))
-  else if (found.length === 0)
-    console.log((flags.status ?? flags.thread) ? 'There are no such runs.' : 'There are no runs.')
-  else console.log(await tableOf(api, found))
+  if (flags.asJson) {
+    console.log(JSON.stringify(found, null, 2))
+    return 0
+  }
+  const isUnfiltered = (flags.status ?? flags.thread) === undefined
+  if (found.length > 0) console.log(await tableOf(api, found))
+  else console.log(isUnfiltered ? 'There are no runs.' : 'There are no such runs.')
+  if (found.length === 0) console.error(await nothingText(api, isUnfiltered))
+  else if (found.length === limit) console.error(cutText(limit))
   return 0
+}
+
+/** The hint for no runs: which server and deployment were asked, and how to start a run. */
+async function nothingText(api: ApiClient, isUnfiltered: boolean): Promise<string> {
+  const { weir } = await api.json<{ weir?: { deployment?: string; graphs?: string[] } }>('/info')
+  const name = weir?.deployment === undefined ? '' : ` (deployment ${weir.deployment})`
+  const other = 'another deployment of the server by --url http://HOST:PORT/deployments/NAME'
+  const asked = `The list is of ${api.url}${name}; name ${other}.`
+  if (!isUnfiltered) return asked
+  const graph = weir?.graphs?.[0] ?? 'agent'
+  return `${asked}\nStart a run with a LangGraph client: client.runs.create(thread_id, "${graph}", { input }); README.md has whole examples under "Threads and runs". A run without a thread of its own is not kept after its end.`
+}
+
+/** The hint below a list that may not be complete. */
+function cutText(limit: number): string {
+  const more = limit < MAX_LIMIT ? `--limit N shows more, up to ${MAX_LIMIT}; ` : ''
+  return `These are the newest ${limit}, and there may be more: ${more}--thread ID and --status STATUS narrow the list.`
 }
 
 /** Runs as rows of a table. An interrupted run is marked while its thread waits for the resume. */
