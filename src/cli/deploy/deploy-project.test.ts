@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,9 @@ let url: string
 let calls: string[] = []
 let isKnown = false
 /** A server whose disk is full: it makes deployments, and refuses sources. */
-const server = createServer(async (req, res) => {
+const server = createServer((req, res) => void answer(req, res))
+
+async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
   const call = `${req.method} ${req.url?.split('?')[0]}`
   await textOf(req)
   calls.push(call)
@@ -29,7 +31,7 @@ const server = createServer(async (req, res) => {
   }
   const [status, body] = answers[call] ?? [404, { detail: 'Not found' }]
   res.writeHead(status).end(body && JSON.stringify(body))
-})
+}
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'weir-deploy-project-'))
   await writeFile(join(dir, 'langgraph.json'), '{"graphs":{"agent":"./agent.ts:graph"}}')
