@@ -44,7 +44,11 @@ rm "$PWD/lock"
 function project(text: string) {
   const files = greeter(text)
   const slow = 'await new Promise((resolve) => setTimeout(resolve, 300))\n'
-  return { ...files, 'src/agent.ts': `${files['src/agent.ts']}\n${slow}`, 'package.json': '{"type": "module"}' }
+  return {
+    ...files,
+    'src/agent.ts': `${files['src/agent.ts']}\n${slow}`,
+    'package.json': '{"type": "module"}',
+  }
 }
 
 async function answerOf(server: WeirProcess): Promise<string> {
