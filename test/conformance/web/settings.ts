@@ -90,6 +90,36 @@ export function settingsTests({ server, used }: Used): void {
       await page.getByText('member.remove').first().waitFor()
     })
 
+    it('N19: filters the audit log by kind of change, author, subject and time, in the address', async () => {
+      const { page, open, broken } = used.current()
+      await open('/settings?view=audit')
+      const log = page.getByRole('region', { name: 'The audit log' })
+      const changes = log.getByRole('rowheader')
+      const { audit_logs } = await server
+        .current()
+        .json<{ audit_logs: { action: string; actor: { api_key_id: string } }[] }>(
+          '/api/v1/orgs/current/audit-logs?action=member',
+        )
+      await page.getByLabel('Change', { exact: true }).fill('member')
+      await page.keyboard.press('Enter')
+      await eventually(async () =>
+        expect(await changes.allInnerTexts()).toEqual(audit_logs.map(({ action }) => action)),
+      )
+      await log.getByRole('button', { name: 'member.remove' }).first().click()
+      await eventually(async () =>
+        expect(new Set(await changes.allInnerTexts())).toEqual(new Set(['member.remove'])),
+      )
+      await log.getByRole('row').nth(1).getByRole('button').nth(1).click()
+      const by = page.getByRole('button', { name: 'Remove: By' })
+      await by.waitFor()
+      expect(await broken()).toEqual([])
+      const { searchParams } = new URL(page.url())
+      expect(searchParams.get('action')).toBe('member.remove')
+      expect(searchParams.get('actor')).toBe(audit_logs[0]?.actor.api_key_id)
+      await open('/settings?view=audit&action=member&to=2020-01-01T00:00:00.000Z')
+      await page.getByText('No change fits the filter').waitFor()
+    })
+
     it('sets after how many days the runs of a project are deleted, and shows version and limits', async () => {
       const { page, open } = used.current()
       const { json } = server.current()

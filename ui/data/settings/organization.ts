@@ -79,12 +79,33 @@ export function useRoles(isAllowed: boolean) {
 /** A page of changes of workspaces, members and keys. */
 export type AuditPage = Reply<'GET /api/v1/orgs/current/audit-logs'>
 
-/** The changes of workspaces, members and keys, newest first; not asked for unless `isAllowed`. */
-export function useAudit(isAllowed: boolean) {
+/** Which changes of the audit log are read; '' for any. */
+export interface AuditFilter {
+  /** `key.create`, or `key` for all changes of keys. */
+  action: string
+  /** Id of a user or an API key. */
+  actor: string
+  /** Id of what was changed. */
+  subject: string
+  /** ISO times. */
+  since: string
+  until: string
+}
+
+/** The changes that fit a filter, newest first; not asked for unless `isAllowed`. */
+export function useAudit(filter: AuditFilter, isAllowed: boolean) {
+  const { action, actor, subject, since, until } = filter
+  const query = {
+    ...(action !== '' && { action }),
+    ...(actor !== '' && { actor }),
+    ...(subject !== '' && { subject }),
+    ...(since !== '' && { start_time: since }),
+    ...(until !== '' && { end_time: until }),
+  }
   return useInfiniteQuery({
-    queryKey: ['audit'],
+    queryKey: ['audit', query],
     queryFn: ({ pageParam, signal }) =>
-      call('GET /api/v1/orgs/current/audit-logs', { query: { cursor: pageParam }, signal }),
+      call('GET /api/v1/orgs/current/audit-logs', { query: { ...query, cursor: pageParam }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: AuditPage) => page.cursors.next ?? undefined,
     enabled: isAllowed,

@@ -3,6 +3,7 @@ import { type AuditPage, useAudit } from '../../data/settings/organization.ts'
 import { Button } from '../../parts/controls.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
+import { AuditFilters, ChangesOf, useAuditFilter } from './audit-filter.tsx'
 import { Locked, Section } from './section.tsx'
 import css from './settings.module.css'
 import { Table } from './table.tsx'
@@ -17,13 +18,13 @@ function Entry({ entry }: { entry: AuditPage['audit_logs'][number] }) {
         <Time time={time} />
       </td>
       <th scope="row">
-        <code>{action}</code>
+        <ChangesOf name="action" value={action} text={action} />
       </th>
       <td>
-        <code title="API key">{actor.short_key}</code>
+        <ChangesOf name="actor" value={actor.api_key_id} text={actor.short_key} />
       </td>
       <td>
-        <code>{subject_id}</code>
+        <ChangesOf name="subject" value={subject_id} text={subject_id} />
       </td>
       <td className={css['details']}>
         {Object.entries(details).map(([name, value]) => (
@@ -37,35 +38,41 @@ function Entry({ entry }: { entry: AuditPage['audit_logs'][number] }) {
   )
 }
 
-/** The changes of workspaces, members and keys, newest first. */
+function Changes({ pages, found }: { pages: readonly AuditPage[]; found: ReturnType<typeof useAudit> }) {
+  const entries = pages.flatMap(({ audit_logs }) => audit_logs)
+  if (entries.length === 0) return <p className={css['none']}>No change fits the filter.</p>
+  return (
+    <>
+      <Table label="The audit log" columns={['Time', 'Change', 'Key', 'Changed', 'Details']}>
+        {entries.map((entry) => (
+          <Entry key={entry.id} entry={entry} />
+        ))}
+      </Table>
+      {found.hasNextPage && (
+        <div className={css['actions']}>
+          <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+            Older changes
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** The changes of workspaces, members and keys, newest first, by the filter of the address. */
 export function Audit() {
   const { isAllowed, reason } = usePermission('organization:read')
   const { data: session } = useSession()
   const missing = reason ?? (session?.all_workspaces === true ? undefined : ALL_WORKSPACES)
-  const found = useAudit(isAllowed && missing === undefined)
+  const filter = useAuditFilter()
+  const found = useAudit(filter, isAllowed && missing === undefined)
   return (
     <Section title="Audit log" about="Changes of workspaces, members and keys, newest first.">
       {missing === undefined ? (
-        <Loaded from={found}>
-          {({ pages }) => (
-            <>
-              <Table label="The audit log" columns={['Time', 'Change', 'Key', 'Changed', 'Details']}>
-                {pages
-                  .flatMap(({ audit_logs }) => audit_logs)
-                  .map((entry) => (
-                    <Entry key={entry.id} entry={entry} />
-                  ))}
-              </Table>
-              {found.hasNextPage && (
-                <div className={css['actions']}>
-                  <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-                    Older changes
-                  </Button>
-                </div>
-              )}
-            </>
-          )}
-        </Loaded>
+        <>
+          <AuditFilters filter={filter} />
+          <Loaded from={found}>{({ pages }) => <Changes {...{ pages, found }} />}</Loaded>
+        </>
       ) : (
         <Locked reason={missing} />
       )}
