@@ -3,6 +3,8 @@ import { type AppFixture, KEY, startApp, WORKSPACE } from '../../../test/support
 import { AppError } from '../../base/errors.ts'
 
 let fixture: AppFixture
+const noop = (): void => undefined
+let [onAsked, onLeft] = [noop, noop]
 beforeAll(async () => {
   fixture = await startApp({
     reads: {
@@ -11,6 +13,13 @@ beforeAll(async () => {
       },
       trace: async () => {
         throw new AppError('store_unavailable')
+      },
+      // Waits until the client leaves, as a read does that waits for its turn.
+      stats: async (_workspace, _query, { gone }) => {
+        onAsked()
+        await new Promise((resolve) => gone.addEventListener('abort', resolve))
+        onLeft()
+        throw gone.reason
       },
     },
   })
@@ -86,6 +95,22 @@ describe('errors', () => {
     })
     const line = fixture.lines.find((text) => text.includes('request failed') && text.includes('find-me'))
     expect(line).toContain('secret inside')
+  })
+
+  it('a client that leaves while its read waits is no error of the server', async () => {
+    const asked = new Promise<void>((resolve) => (onAsked = resolve))
+    const left = new Promise<void>((resolve) => (onLeft = resolve))
+    const leaving = new AbortController()
+    const headers = { 'content-type': 'application/json', 'x-request-id': 'leaves' }
+    const init = { method: 'POST', headers, body: '{"session":[]}', signal: leaving.signal }
+    const answer = fixture.request('/runs/stats', init).catch(() => undefined)
+    await asked
+    leaving.abort()
+    await Promise.all([answer, left])
+    await fixture.request('/info')
+    expect(
+      fixture.lines.filter((line) => line.includes('leaves') && line.includes('request failed')),
+    ).toEqual([])
   })
 
   it('sends Retry-After with 503', async () => {

@@ -90,8 +90,13 @@ const problemJson: ProblemWriter = (error, request_id) => ({
   body: JSON.stringify(toProblem(error, request_id)),
 })
 
+/** Whether work was given up because its client has left: nobody reads the response. */
+function isOfLeftClient({ res }: Exchange, thrown: unknown): boolean {
+  return res.destroyed && thrown instanceof Error && thrown.name === 'AbortError'
+}
+
 /**
- * The only place that turns a thrown value into a response. An unexpected one is a 500 whose cause is logged with the
+ * The only place that turns a thrown value into a response; clients that have left get none. An unexpected one is a 500 whose cause is logged with the
  * request id; overload is counted by metrics and not logged one by one.
  */
 export function sendProblem(
@@ -101,6 +106,7 @@ export function sendProblem(
   headers: Headers = {},
   write: ProblemWriter = problemJson,
 ): void {
+  if (isOfLeftClient(exchange, thrown)) return
   const error = toAppError(thrown)
   const { request_id, route, req } = exchange
   if (error.status >= 500 && !error.retryable && !EXPECTED.has(error.code)) {
