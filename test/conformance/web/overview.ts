@@ -83,6 +83,35 @@ export function overviewTests({ server, used }: Used): void {
       expect(new URL(page.url()).searchParams.get('from')).not.toBeNull()
     })
 
+    it('selects a range by dragging over a chart, and by keyboard with Shift and arrows', async () => {
+      const { page, open } = used.current()
+      const figure = page.getByRole('region', { name: 'Traces', exact: true }).locator('figure')
+      const rangeOf = (): (string | null)[] => {
+        const { searchParams } = new URL(page.url())
+        return [searchParams.get('from'), searchParams.get('to')]
+      }
+      await open(await sent())
+      await figure.focus()
+      await page.keyboard.press('Home')
+      for (const _ of Array(3)) await page.keyboard.press('Shift+ArrowRight')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(({ searchParams }) => searchParams.has('from') && searchParams.has('to'))
+      const byKeys = rangeOf().map((time) => Date.parse(time ?? ''))
+      expect(byKeys[1]).toBeGreaterThan(byKeys[0] ?? 0)
+      await open(await sent())
+      const box = await figure.locator('svg').boundingBox()
+      if (box === null) throw new Error('the chart has no place')
+      const y = box.y + 4
+      await page.mouse.move(box.x + box.width * 0.25, y)
+      await page.mouse.down()
+      await page.mouse.move(box.x + box.width * 0.75, y, { steps: 4 })
+      await page.mouse.up()
+      await page.waitForURL(({ searchParams }) => searchParams.has('from') && searchParams.has('to'))
+      const byMouse = rangeOf().map((time) => Date.parse(time ?? ''))
+      expect(byMouse[1]).toBeGreaterThan(byMouse[0] ?? 0)
+      expect(page.url()).toContain('view=overview')
+    })
+
     it('shows a range between two times', async () => {
       const { page, open } = used.current()
       await open(await sent())

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type MouseEvent, type PointerEvent, type ReactNode, useRef } from 'react'
+import { type KeyboardEvent, type MouseEvent, type PointerEvent, type ReactNode, useState } from 'react'
 import css from './chart.module.css'
 
 /** Size of a picture in its own units; it is stretched to its place. */
@@ -10,9 +10,18 @@ export interface Cursor {
   move(at: number | undefined): void
   /** Opens what is at a place. */
   open(at: number): void
-  /** Called when places were selected by dragging, both included. */
+  /** Called when places were selected by dragging or by keyboard, both included. */
   select(first: number, last: number): void
 }
+
+/** Places that are being selected: where the selection began, and where it has got to. */
+interface Brush {
+  from: number
+  to: number
+}
+
+const firstOf = ({ from, to }: Brush): number => Math.min(from, to)
+const lastOf = ({ from, to }: Brush): number => Math.max(from, to)
 
 /** Axes of a picture, and the cursor over its places. */
 export function Frame({
@@ -37,13 +46,15 @@ export function Frame({
   children: ReactNode
 }) {
   const place = WIDTH / Math.max(1, places)
+  const [brush, setBrush] = useState<Brush>()
   return (
     <figure
       className={css['chart']}
       role={cursor === undefined ? 'img' : 'group'}
       aria-label={label}
       tabIndex={cursor === undefined ? undefined : 0}
-      onKeyDown={cursor && ((event) => moveByKey(event, cursor, places))}
+      onKeyDown={cursor && ((event) => onKey(event, { cursor, places, brush, setBrush }))}
+      onBlur={() => setBrush(undefined)}
     >
       <div className={css['axis']} aria-hidden="true">
         <span>{axis(top)}</span>
@@ -59,10 +70,19 @@ export function Frame({
         {cursor?.at !== undefined && (
           <rect x={cursor.at * place} y={0} width={place} height={HEIGHT} className={css['cursor']} />
         )}
+        {brush !== undefined && (
+          <rect
+            x={firstOf(brush) * place}
+            y={0}
+            width={(lastOf(brush) - firstOf(brush) + 1) * place}
+            height={HEIGHT}
+            className={css['brush']}
+          />
+        )}
         {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
           <line key={y} x1={0} x2={WIDTH} y1={y} y2={y} className={css['line']} />
         ))}
-        {cursor !== undefined && <Places cursor={cursor} places={places} />}
+        {cursor !== undefined && <Places {...{ cursor, places, brush, setBrush }} />}
         {children}
       </svg>
       <div className={css['ends']} aria-hidden="true">
@@ -73,7 +93,16 @@ export function Frame({
   )
 }
 
-function moveByKey(event: KeyboardEvent, { at, move, open }: Cursor, places: number): void {
+interface Selecting {
+  cursor: Cursor
+  places: number
+  brush: Brush | undefined
+  setBrush(brush: Brush | undefined): void
+}
+
+/** Arrows move the cursor; with Shift they select places, and Enter takes them. */
+function onKey(event: KeyboardEvent, { cursor, places, brush, setBrush }: Selecting): void {
+  const { at, move, open, select } = cursor
   const last = places - 1
   const to: Partial<Record<string, number | undefined>> = {
     ArrowLeft: Math.max(0, (at ?? places) - 1),
@@ -82,25 +111,30 @@ function moveByKey(event: KeyboardEvent, { at, move, open }: Cursor, places: num
     End: last,
     Escape: undefined,
   }
-  if (event.key === 'Enter' && at !== undefined) open(at)
-  else if (event.key in to) move(to[event.key])
+  const next = to[event.key]
+  if (event.key === 'Enter' && brush !== undefined) select(firstOf(brush), lastOf(brush))
+  else if (event.key === 'Enter' && at !== undefined) open(at)
+  else if (event.key in to) move(next)
   else return
+  const isSelecting = event.shiftKey && next !== undefined
+  setBrush(isSelecting ? { from: brush?.from ?? at ?? next, to: next } : undefined)
   event.preventDefault()
 }
 
 /** The ground below the marks: a click opens a place, dragging selects several. */
-function Places({ cursor, places }: { cursor: Cursor; places: number }) {
-  const start = useRef<number>(undefined)
+function Places({ cursor, places, brush, setBrush }: Selecting) {
   const placeAt = ({ clientX, currentTarget }: MouseEvent): number => {
     const { left, width } = currentTarget.getBoundingClientRect()
     return Math.max(0, Math.min(places - 1, Math.floor(((clientX - left) / width) * places)))
   }
+  const isDragging = ({ currentTarget, pointerId }: PointerEvent): boolean =>
+    currentTarget.hasPointerCapture(pointerId)
   const release = (event: PointerEvent): void => {
-    const [first, last] = [start.current, placeAt(event)]
-    start.current = undefined
-    if (first === undefined) return
-    if (first === last) cursor.open(first)
-    else cursor.select(Math.min(first, last), Math.max(first, last))
+    setBrush(undefined)
+    if (brush === undefined || !isDragging(event)) return
+    const taken = { from: brush.from, to: placeAt(event) }
+    if (taken.from === taken.to) cursor.open(taken.from)
+    else cursor.select(firstOf(taken), lastOf(taken))
   }
   return (
     <rect
@@ -108,12 +142,15 @@ function Places({ cursor, places }: { cursor: Cursor; places: number }) {
       height={HEIGHT}
       className={css['places']}
       onPointerDown={(event) => {
-        start.current = placeAt(event)
         event.currentTarget.setPointerCapture(event.pointerId)
+        setBrush({ from: placeAt(event), to: placeAt(event) })
       }}
-      onPointerMove={(event) => cursor.move(placeAt(event))}
+      onPointerMove={(event) => {
+        cursor.move(placeAt(event))
+        if (brush !== undefined && isDragging(event)) setBrush({ from: brush.from, to: placeAt(event) })
+      }}
       onPointerUp={release}
-      onPointerCancel={() => (start.current = undefined)}
+      onPointerCancel={() => setBrush(undefined)}
       onPointerLeave={() => cursor.move(undefined)}
     />
   )
