@@ -15,6 +15,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['← →', 'trace: fold and unfold, or go to the parent or the first child'],
   ['e', 'trace: next error'],
   ['s', 'trace: slowest child'],
+  ['c', 'trace: mark the critical path'],
   ['f', 'trace: this run and what is below it alone'],
   ['m', 'trace: tree or messages'],
   ['+ − 0', 'trace: zoom'],

@@ -122,6 +122,20 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
     await page.getByText('No run has “nowhere”').waitFor()
   })
 
+  it('marks the critical path of a trace, and keeps that in the address', async () => {
+    const call = await sendTrace()
+    const { page, open, broken } = used.current()
+    await open(`/traces/${call.trace_id}`)
+    const marked = page.getByRole('treegrid').locator('[data-critical="true"]')
+    const button = page.getByRole('button', { name: 'Critical path' })
+    await button.click()
+    await eventually(async () => expect(await marked.count()).toBe(2))
+    expect(new URL(page.url()).searchParams.get('path')).toBe('on')
+    expect(await broken()).toEqual([])
+    await page.keyboard.press('c')
+    await eventually(async () => expect(await marked.count()).toBe(0))
+  })
+
   it('finds a run by its id from any page, by keyboard', async () => {
     const call = await sendTrace()
     const { page, open } = used.current()

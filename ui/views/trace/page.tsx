@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useState } from 'react'
+import { criticalPath } from '../../data/critical-path.ts'
 import type { Outline } from '../../data/outline.ts'
 import { runOptions } from '../../data/runs.ts'
 import { type TraceSearch, useTraceSearch } from '../../data/trace-search.ts'
@@ -23,6 +24,7 @@ import { type Range, zoomed } from './zoom.ts'
 const RUN = textParam('run')
 const FIND = textParam('find')
 const VIEW = wordParam('view', ['tree', 'messages'])
+const PATH = wordParam('path', ['off', 'on'])
 const NEIGHBOURS = [-1, 1]
 
 /** Positions of the runs whose name, type, model or status contains a text, or whose contents do. */
@@ -64,6 +66,8 @@ function useTreeState(outline: Outline, trace: string) {
   const focus = focusId === undefined ? undefined : positionOf(focusId)
   const rows = useMemo(() => visibleRows(tree, { folded, focus, found }), [tree, folded, focus, found])
   const selected = positionOf(useParam(RUN)) ?? tree.positions[0] ?? 0
+  const isMarked = useParam(PATH) === 'on'
+  const path = useMemo(() => (isMarked ? criticalPath(outline, tree) : undefined), [isMarked, outline, tree])
   const range = useMemo(() => zoom ?? { from: 0, to: outline.span }, [zoom, outline.span])
   const idAt = useCallback(
     (position: number) => outline.ids[tree.order[position] ?? -1] ?? '',
@@ -71,7 +75,7 @@ function useTreeState(outline: Outline, trace: string) {
   )
   const setFocus = (position: number | undefined): void =>
     setFocusId(position === undefined ? undefined : idAt(position))
-  return { tree, folded, setFolded, focus, setFocus, range, setZoom, found, rows, selected, text, idAt }
+  return { tree, folded, setFolded, focus, setFocus, range, setZoom, found, path, rows, selected, text, idAt }
 }
 
 /** Reads runs before they are opened: that under the pointer, and those beside the selected one. */
@@ -135,6 +139,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
     '[': () => step('older'),
     ']': () => step('newer'),
     m: () => setParam(VIEW, view === 'tree' ? 'messages' : 'tree'),
+    c: () => setParam(PATH, state.path === undefined ? 'on' : 'off'),
     '/': () => document.querySelector<HTMLElement>('#find')?.focus(),
     Enter: () => document.querySelector<HTMLElement>('#run')?.focus(),
   })
@@ -176,7 +181,7 @@ function Runs({
   fold(position: number): void
   hover(position: number): void
 }) {
-  const { tree, folded, focus, setFocus, range, setZoom, found, rows, selected, text } = state
+  const { tree, folded, focus, setFocus, range, setZoom, found, path, rows, selected, text } = state
   return (
     <div className={css['left']}>
       <div className={css['bar']}>
@@ -188,13 +193,21 @@ function Runs({
           defaultValue={text}
           onChange={({ target }) => setParam(FIND, target.value)}
         />
+        <Button
+          look="plain"
+          aria-pressed={path !== undefined}
+          title="Mark the runs that decide how long the trace took"
+          onClick={() => setParam(PATH, path === undefined ? 'on' : 'off')}
+        >
+          Critical path
+        </Button>
         {focus !== undefined && <Button onClick={() => setFocus(undefined)}>Show the whole trace</Button>}
       </div>
       <Minimap outline={outline} tree={tree} range={range} change={setZoom} />
       {rows.length === 0 ? (
         <Empty title={`No run has “${text}” in name, type, model or contents`} />
       ) : (
-        <TreeGrid {...{ outline, tree, rows, folded, found, range, selected }} {...acts} />
+        <TreeGrid {...{ outline, tree, rows, folded, found, path, range, selected }} {...acts} />
       )}
     </div>
   )

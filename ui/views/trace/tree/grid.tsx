@@ -18,6 +18,8 @@ export interface Drawn {
   folded: ReadonlySet<number>
   /** Positions that a filter found; undefined without a filter. */
   found: ReadonlySet<number> | undefined
+  /** Positions of the critical path; undefined while it is not marked. */
+  path: ReadonlySet<number> | undefined
   range: Range
   /** Position of the selected run. */
   selected: number
@@ -36,7 +38,7 @@ function positionOf(event: MouseEvent): number | undefined {
 
 /** The runs of a trace: names as a tree, times as bars. Only visible rows are in the document. */
 export function TreeGrid(props: TreeGridProps) {
-  const { outline, tree, rows, folded, found, range, selected, select, fold, hover } = props
+  const { outline, tree, rows, folded, found, path, range, selected, select, fold, hover } = props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -85,6 +87,7 @@ export function TreeGrid(props: TreeGridProps) {
               isSelected={position === selected}
               isFolded={folded.has(position)}
               isDim={found !== undefined && !found.has(position)}
+              isCritical={path?.has(position) === true}
             />
           )
         })}

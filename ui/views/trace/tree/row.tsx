@@ -19,6 +19,8 @@ interface TreeRowProps {
   isSelected: boolean
   isFolded: boolean
   isDim: boolean
+  /** True for a run that is marked as part of the critical path. */
+  isCritical: boolean
 }
 
 /** The id of a row's element, by the position of its run. */
@@ -65,7 +67,7 @@ function labelOf(outline: Outline, place: number): string {
 
 /** One run of the tree with its bar. */
 export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
-  const { outline, tree, position, top, range, isSelected, isFolded, isDim } = props
+  const { outline, tree, position, top, range, isSelected, isFolded, isDim, isCritical } = props
   const place = tree.order[position] ?? 0
   const duration = outline.durations[place] ?? Number.NaN
   const hasChildren = isParent(tree, position)
@@ -77,7 +79,8 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
       role="row"
       data-position={position}
       data-dim={isDim}
-      aria-label={labelOf(outline, place)}
+      data-critical={isCritical}
+      aria-label={isCritical ? `${labelOf(outline, place)}, on the critical path` : labelOf(outline, place)}
       aria-level={(tree.depths[position] ?? 0) + 1}
       aria-posinset={tree.numbers[position]}
       aria-setsize={tree.siblings[position]}
