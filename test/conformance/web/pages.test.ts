@@ -10,6 +10,7 @@ import { mediaTests } from './media.ts'
 import { overviewTests } from './overview.ts'
 import { priceTests } from './prices.ts'
 import { sendAgentTrace, sendForPages } from './trace.ts'
+import { tracePageTests } from './trace-page.ts'
 import { usageTests } from './usage.ts'
 import { settingsTests } from './settings.ts'
 import { docsTests } from './docs.ts'
@@ -109,31 +110,6 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
     await page.keyboard.press('ArrowLeft')
     const rows = page.getByRole('treegrid').getByRole('row')
     await eventually(async () => expect(await rows.count()).toBe(1))
-  })
-
-  it('finds runs of a trace by what they contain', async () => {
-    const call = await sendTrace()
-    const { page, open } = used.current()
-    await open(`/traces/${call.trace_id}`)
-    await page.getByRole('searchbox', { name: 'Find in the trace' }).fill('日本語')
-    await page.locator('[data-dim="true"]').getByText('agent').waitFor()
-    await page.locator('[data-dim="false"]').getByText('chat').waitFor()
-    await page.getByRole('searchbox', { name: 'Find in the trace' }).fill('nowhere')
-    await page.getByText('No run has “nowhere”').waitFor()
-  })
-
-  it('marks the critical path of a trace, and keeps that in the address', async () => {
-    const call = await sendTrace()
-    const { page, open, broken } = used.current()
-    await open(`/traces/${call.trace_id}`)
-    const marked = page.getByRole('treegrid').locator('[data-critical="true"]')
-    const button = page.getByRole('button', { name: 'Critical path' })
-    await button.click()
-    await eventually(async () => expect(await marked.count()).toBe(2))
-    expect(new URL(page.url()).searchParams.get('path')).toBe('on')
-    expect(await broken()).toEqual([])
-    await page.keyboard.press('c')
-    await eventually(async () => expect(await marked.count()).toBe(0))
   })
 
   it('finds a run by its id from any page, by keyboard', async () => {
@@ -356,6 +332,7 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
     const call = await sendTrace()
     return { project: await projectOf(call), trace: call.trace_id, call: call.id }
   }
+  tracePageTests({ server, used })
   usageTests({ server, used, sent })
   priceTests({ server, used })
   ingestTests({ server, used })

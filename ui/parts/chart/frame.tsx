@@ -23,6 +23,24 @@ interface Brush {
 const firstOf = ({ from, to }: Brush): number => Math.min(from, to)
 const lastOf = ({ from, to }: Brush): number => Math.max(from, to)
 
+/** The coloured ground of the places from one to another, both included; nothing without them. */
+function Shade({
+  look,
+  from,
+  to,
+  places,
+}: {
+  look: 'cursor' | 'brush'
+  from: number | undefined
+  to: number | undefined
+  places: number
+}) {
+  if (from === undefined || to === undefined) return null
+  const place = WIDTH / Math.max(1, places)
+  const [x, width] = [Math.min(from, to) * place, (Math.abs(to - from) + 1) * place]
+  return <rect x={x} width={width} height={HEIGHT} className={css[look]} />
+}
+
 /** Axes of a picture, and the cursor over its places. */
 export function Frame({
   label,
@@ -45,7 +63,6 @@ export function Frame({
   cursor?: Cursor | undefined
   children: ReactNode
 }) {
-  const place = WIDTH / Math.max(1, places)
   const [brush, setBrush] = useState<Brush>()
   return (
     <figure
@@ -67,18 +84,8 @@ export function Frame({
         className={css['picture']}
         aria-hidden="true"
       >
-        {cursor?.at !== undefined && (
-          <rect x={cursor.at * place} y={0} width={place} height={HEIGHT} className={css['cursor']} />
-        )}
-        {brush !== undefined && (
-          <rect
-            x={firstOf(brush) * place}
-            y={0}
-            width={(lastOf(brush) - firstOf(brush) + 1) * place}
-            height={HEIGHT}
-            className={css['brush']}
-          />
-        )}
+        <Shade look="cursor" from={cursor?.at} to={cursor?.at} places={places} />
+        <Shade look="brush" from={brush?.from} to={brush?.to} places={places} />
         {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
           <line key={y} x1={0} x2={WIDTH} y1={y} y2={y} className={css['line']} />
         ))}

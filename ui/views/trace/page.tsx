@@ -68,6 +68,7 @@ function useTreeState(outline: Outline, trace: string) {
   const selected = positionOf(useParam(RUN)) ?? tree.positions[0] ?? 0
   const isMarked = useParam(PATH) === 'on'
   const path = useMemo(() => (isMarked ? criticalPath(outline, tree) : undefined), [isMarked, outline, tree])
+  const mark = (): void => setParam(PATH, isMarked ? 'off' : 'on')
   const range = useMemo(() => zoom ?? { from: 0, to: outline.span }, [zoom, outline.span])
   const idAt = useCallback(
     (position: number) => outline.ids[tree.order[position] ?? -1] ?? '',
@@ -75,7 +76,22 @@ function useTreeState(outline: Outline, trace: string) {
   )
   const setFocus = (position: number | undefined): void =>
     setFocusId(position === undefined ? undefined : idAt(position))
-  return { tree, folded, setFolded, focus, setFocus, range, setZoom, found, path, rows, selected, text, idAt }
+  return {
+    tree,
+    folded,
+    setFolded,
+    focus,
+    setFocus,
+    range,
+    setZoom,
+    found,
+    path,
+    mark,
+    rows,
+    selected,
+    text,
+    idAt,
+  }
 }
 
 /** Reads runs before they are opened: that under the pointer, and those beside the selected one. */
@@ -133,13 +149,12 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   }
   const zoom = (direction: 'in' | 'out' | 'all'): void =>
     setZoom(direction === 'all' ? undefined : zoomed(range, direction, outline.span))
-  const actions = { select, fold, focus: setFocus, zoom }
+  const actions = { select, fold, focus: setFocus, zoom, mark: state.mark }
   useKeys({
     ...treeKeys({ outline, tree, rows, folded, selected }, actions),
     '[': () => step('older'),
     ']': () => step('newer'),
     m: () => setParam(VIEW, view === 'tree' ? 'messages' : 'tree'),
-    c: () => setParam(PATH, state.path === undefined ? 'on' : 'off'),
     '/': () => document.querySelector<HTMLElement>('#find')?.focus(),
     Enter: () => document.querySelector<HTMLElement>('#run')?.focus(),
   })
@@ -181,7 +196,7 @@ function Runs({
   fold(position: number): void
   hover(position: number): void
 }) {
-  const { tree, folded, focus, setFocus, range, setZoom, found, path, rows, selected, text } = state
+  const { tree, folded, focus, setFocus, range, setZoom, found, path, mark, rows, selected, text } = state
   return (
     <div className={css['left']}>
       <div className={css['bar']}>
@@ -197,7 +212,7 @@ function Runs({
           look="plain"
           aria-pressed={path !== undefined}
           title="Mark the runs that decide how long the trace took"
-          onClick={() => setParam(PATH, path === undefined ? 'on' : 'off')}
+          onClick={mark}
         >
           Critical path
         </Button>

@@ -15,6 +15,8 @@ interface TreeActions {
   fold(position: number): void
   focus(position: number | undefined): void
   zoom(direction: 'in' | 'out' | 'all'): void
+  /** Marks the critical path, or no longer. */
+  mark(): void
 }
 
 /** The position of the next run that failed, after the selected one or from the top. */
@@ -28,7 +30,7 @@ function nextError({ outline, tree, selected }: TreeState): number | undefined {
 }
 
 /** The keys of the tree of a trace. */
-export function treeKeys(state: TreeState, { select, fold, focus, zoom }: TreeActions): KeyMap {
+export function treeKeys(state: TreeState, { select, fold, focus, zoom, mark }: TreeActions): KeyMap {
   const { outline, tree, rows, folded, selected } = state
   const row = rows.indexOf(selected)
   const to = (position: number | undefined): void => {
@@ -53,6 +55,7 @@ export function treeKeys(state: TreeState, { select, fold, focus, zoom }: TreeAc
     e: () => to(nextError(state)),
     s: () => to(slowestChild(tree, selected, outline.durations)),
     f: () => focus(selected),
+    c: mark,
     Escape: () => focus(undefined),
     '+': () => zoom('in'),
     '=': () => zoom('in'),
