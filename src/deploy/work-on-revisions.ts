@@ -159,7 +159,7 @@ async function carryOut(
   }
 }
 
-/** The reason as clients see it; details of faults of the server are only in its log. */
+/** The error that clients see. Of its details only `file` and `line` are shown; the rest is only in the server's log. */
 function reasonOf(thrown: unknown): RevisionError {
   const { code, message, details } = toAppError(thrown)
   const { file, line } = Object(details) as { file?: unknown; line?: unknown }

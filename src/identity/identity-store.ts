@@ -156,8 +156,8 @@ export interface IdentityStore {
   /** Newest first, deleted ones left out. */
   apiKeys(organization_id: string, kind: 'personal' | 'service'): Promise<ApiKey[]>
   /**
-   * False, with nothing stored, when the short key is taken in the organization: generate another key (D-7). @throws
-   * AppError invalid_request when the user is not a member, or a workspace belongs to another organization
+   * False, with nothing stored, when the short key is taken in the organization: generate another key (D-7).
+   * @throws AppError invalid_request when the user is not a member, or a workspace belongs to another organization
    */
   createKey(key: ApiKey & { key_hash: string }, actor: Actor): Promise<boolean>
   /** The key is refused from then on, but stays in reports. False when there is none with that id and kind. */

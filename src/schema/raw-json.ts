@@ -37,7 +37,7 @@ export function parsedJson<T extends JsonValue>(value: T): T {
   return value instanceof RawJson ? (JSON.parse(value.text) as T) : value
 }
 
-/** Length of a value that is text; 0 for any other, which is small. */
+/** Length of the JSON text of a RawJson; 0 for other values, which are small. */
 export function rawLength(value: JsonValue): number {
   return value instanceof RawJson ? value.text.length : 0
 }

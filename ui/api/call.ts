@@ -2,7 +2,7 @@ import { parseExact } from './exact-json.ts'
 import type { Operations } from './platform.gen.ts'
 import { problemOf, unreachable } from './problem.ts'
 
-/** An operation of the platform API by method and path, as `GET /api/v1/sessions`. */
+/** An operation of the platform API by method and path, e.g. `GET /api/v1/sessions`. */
 export type OperationName = keyof Operations
 
 /** The JSON of an operation's answer. */

@@ -38,7 +38,7 @@ export interface HttpApp {
    */
   readonly core: string
   readonly inner: string
-  /** The app; its process is restarted when it has ended. @throws AppError app_unavailable with the reason */
+  /** Returns the running app. If its process has ended, another one is started first. @throws AppError app_unavailable with the reason */
   open(): Promise<OpenHttpApp>
   /** Restarts the app with the current code and the current entry of langgraph.json. */
   reload(file: AppFile): void

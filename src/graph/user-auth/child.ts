@@ -114,16 +114,16 @@ async function ask(
   return { filter: isFilter ? result : null, changed }
 }
 
-/** A handler can change only the metadata of a run that is being created, because the input may be large. */
+/** When a run is created, a handler can change only its metadata, because the input may be large. */
 const CHANGEABLE: Readonly<Record<string, readonly string[]>> = { 'threads:create_run': ['metadata'] }
 
-/** The fields of a value that a handler may change, as JSON. */
+/** The fields of a value that a handler may change, each as JSON text. */
 function fieldTexts(event: string, value: JsonObject): Map<string, string> {
   const fields = CHANGEABLE[event] ?? Object.keys(value)
   return new Map(fields.map((field) => [field, JSON.stringify(value[field]) ?? 'null']))
 }
 
-/** The server does not parse the value of an item. */
+/** The field that is sent as a separate part, because the server does not parse the value of an item. */
 const IN_PART = 'value'
 
 function sendAnswer(

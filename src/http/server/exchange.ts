@@ -82,7 +82,7 @@ export function sendBytes(
     res.end()
     return
   }
-  // Encoding a large text takes as long as counting its bytes.
+  // A large text is encoded here: counting its bytes for content-length takes as long.
   const sent = typeof body === 'string' && body.length > SLICE_BYTES ? Buffer.from(body) : body
   res.writeHead(status, {
     'x-request-id': exchange.request_id,

@@ -90,8 +90,9 @@ class DeriveWork {
   readonly #awaited = new Map<string, Set<string>>()
   /** TraceRuns that are not derived yet, once the places of all are known. */
   #left: string[] | undefined
-  /** TraceRuns of the portion, and the payloads of them that must still be read back. */
+  /** Keys of the TraceRuns in the current portion. */
   #portion: string[] = []
+  /** Payloads of the portion that must still be read back. */
   #wanted: PayloadWant[] = []
 
   constructor(
@@ -182,7 +183,10 @@ class DeriveWork {
     if (traceRun?.end_time === undefined) this.#memory.set(key, fragments.of(key))
   }
 
-  /** Writes no row for parts that belong to another TraceRun, which may not have arrived yet. */
+  /**
+   * Derives a TraceRun and adds its row to the output. Adds nothing if the data are only parts of another TraceRun, which
+   * may not have arrived yet.
+   */
   #write(merged: MergedTraceRun, derive: typeof deriveMerged): { traceRun: TraceRun | undefined } {
     if (spanParts(merged) !== undefined) return { traceRun: undefined }
     const parentOf = (id: string) => this.#lineages(merged.workspace_id, id)

@@ -20,7 +20,7 @@ export interface JsonCursor {
   at: number
 }
 
-/** The text is not JSON as far as its brackets and quotes show. */
+/** Thrown when brackets or quotes show that a text is not JSON. */
 export class JsonScanError extends Error {
   /** Position of the byte at which the walk failed. */
   readonly at: number

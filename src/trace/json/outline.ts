@@ -6,7 +6,7 @@ import { formatDecimal } from '../price/decimal.ts'
 import { MAX_OUTLINE_RUNS, type OutlineColumns } from '../rows/trace-run-row.ts'
 import { ownCounts, totalsJson } from './trace-run.ts'
 
-/** Instead of the place of a parent: of a root, and of one whose parent is not there. */
+/** Values in place of a parent's index: ROOT for a root, UNKNOWN for a run whose parent is not in the outline. */
 const ROOT = -1
 const UNKNOWN = -2
 

@@ -34,7 +34,7 @@ type Column = keyof TraceRunRow
 interface RunField {
   /** The columns of the lean row that it needs. */
   columns: readonly Column[]
-  /** True if the value is in the payloads only: for this row, or for all. */
+  /** True if the value is only in the payloads: always, or for the rows for which a function returns true. */
   whole?: boolean | ((row: TraceRunRow) => boolean)
   /** The part of the trace that it shows, if requested: sums over the subtree, or the thread. */
   of_trace?: 'sums' | 'thread'

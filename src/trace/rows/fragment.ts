@@ -184,7 +184,7 @@ export interface StoredPayload {
   columns: Record<SizedColumn, Uint8Array>
 }
 
-/** Every row of `rows` in PAYLOAD_COLUMNS; the byte fields are views. */
+/** Reads rows that consist of PAYLOAD_COLUMNS. Byte fields are views of `rows`, not copies. */
 export function* readPayloads(rows: Uint8Array): Generator<StoredPayload> {
   const reader = new RowReader(rows)
   while (!reader.done) {

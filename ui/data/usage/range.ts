@@ -33,7 +33,7 @@ export function monthOf(now: number): Range {
   return { from: start(month), to: start(month + 1) }
 }
 
-/** The range between two times, either of which may be ''; that end is then as in `usual`. */
+/** The range `from` to `to`. An end that is '' is taken from `usual`. */
 export function customRangeOf({ from, to }: Range, usual: Range): Range {
   return { from: from === '' ? usual.from : from, to: to === '' ? usual.to : to }
 }

@@ -23,10 +23,9 @@ const SETTING_NAME = /^[A-Za-z_]\w*$/
 const PARAM_IN_SQL = /\{\s*(\w+)\s*:/g
 
 /**
- * The statements that change a session from its state to the context of the next query; empty when they agree already.
- * The engine binds the parameters itself (same text form as in ClickHouse's URL), so values are never parsed as SQL.
- * Each session has its own state: chDB's call with bound parameters would let only one query of the whole process run
- * at a time.
+ * The statements that bring a session from its state to the settings, parameters and database of the next query; none if
+ * it has them already. Parameters are set in the session, in the text form of ClickHouse's URL, so values are never parsed
+ * as SQL. chDB's own call with bound parameters is not used, because it allows only one query at a time in the process.
  */
 export function preamble(state: SessionState, wanted: QueryContext): string[] {
   const assignments: string[] = []

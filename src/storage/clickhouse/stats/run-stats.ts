@@ -121,7 +121,10 @@ async function countRuns(
   return counted?.found ?? 0
 }
 
-/** Mostly usage has a plain shape: the figures are computed for it while the shape is looked at, and again for another. */
+/**
+ * Usage usually has the plain shape, so the figures are computed for that shape while the real one is determined. If it is
+ * another one, they are computed again.
+ */
 async function readRows(
   clickhouse: ClickHouse,
   form: Omit<StatsForm, 'shape'>,

@@ -81,7 +81,7 @@ export function amongTraces(selection: StatsSelection, traces: readonly string[]
   return { ...selection, scope, params: { ...selection.params, usage_traces: traces } }
 }
 
-/** At least as many as are looked at: replaced rows are included, which is cheaper. */
+/** Counts the matching rows without FINAL, which is cheaper. Replaced rows count too, so the number may be too high. */
 export const countSql = ({ matched }: StatsSelection): string =>
   `SELECT count() AS found FROM runs WHERE ${matched}`
 

@@ -120,7 +120,7 @@ class BrokeredStore extends BaseStore {
   }
 }
 
-/** JSON has neither dates nor the undefined result of a write. */
+/** Restores what JSON cannot hold: the dates of items, and `undefined` as the result of a write. */
 function revive(operation: Operation, result: unknown): unknown {
   if ('value' in operation) return undefined
   if ('namespacePrefix' in operation) return (result as Item[]).map(withDates)

@@ -12,7 +12,8 @@ export interface MappedSide {
 
 /** The result of a source: a whole side, or a value that still needs wrapping. */
 export type Found = { side: MappedSide } | { value: JsonValue } | undefined
-/** Finds a side in one place, or nothing. */
+
+/** Finds a side in one place; undefined if it is not there. */
 export type Source = (context: SideContext) => Found
 
 /** The input of a source. */
