@@ -131,6 +131,6 @@ await eventually(async () => {
 })
 print('the same, beside one that loops and one that leaks', await latencies(), 'ms')
 isOver = true
-await weir.kill()
+await weir.stop()
 await Promise.all(disturbing)
 await folder.remove()

@@ -20,8 +20,20 @@ const CHANNEL_FD = 3
 export function openServerSocket(): Socket {
   takeUmask(process.argv)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+  // When the server was killed, output cannot be written. Without a listener that error is an uncaught exception, whose
+  // report cannot be written either, and so on without end.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
-  return socket.on('close', () => process.exit(0))
+  return socket.on('close', endProcess)
+}
+
+/** Ends this process, also when an exit handler of user code throws, which would keep it alive. */
+function endProcess(): void {
+  try {
+    process.exit(0)
+  } finally {
+    process.kill(process.pid, 'SIGKILL')
+  }
 }
 
 /** A quarter of the silence after which a host gets no new jobs. */
