@@ -15,7 +15,7 @@ function retryable(status: number, message: string): ErrorKind {
 
 /**
  * Every error code of the product; docs/errors.md is generated from this table. Overload is always retryable with 429
- * or 503, never 500: clients do not retry after other statuses (contract trace-ingest §0 fact 4).
+ * or 503, never 500: clients do not retry after other statuses.
  */
 export const ERRORS = {
   invalid_request: kind(422, 'The request is not valid.'),

@@ -25,7 +25,7 @@ function eventsOf(mode: string): string[] {
   return [mode]
 }
 
-/** `updates|parent:uuid` belongs to `updates` (run-api 1.0 item 5). */
+/** `updates|parent:uuid` belongs to `updates`. */
 function withoutNamespace(event: string): string {
   const bar = event.indexOf('|')
   return bar < 0 ? event : event.slice(0, bar)
@@ -50,7 +50,7 @@ export function runView(run_id: string, modes: readonly string[] | null): View {
   }
 }
 
-/** The stream of a thread (run-api 1.10). */
+/** The stream of a thread. */
 export function threadView(modes: readonly ThreadMode[]): View {
   const runs = modes.includes('run_modes')
   const lifecycle = runs || modes.includes('lifecycle')

@@ -36,7 +36,7 @@ export interface Authenticator {
   forgetAll(): void
 }
 
-/** How long a look-up is valid (platform-api §1: at most 30 s). */
+/** How long a look-up is valid (at most 30 s). */
 const CACHE_MS = 30_000
 const MAX_CACHED = 10_000
 

@@ -1,4 +1,4 @@
-/** Every permission of a key (platform-api §1, D-40); ROLE_PERMISSIONS grants them to roles. */
+/** Every permission of a key (D-40); ROLE_PERMISSIONS grants them to roles. */
 export const PERMISSIONS = [
   'organization:read',
   'organization:manage',
@@ -47,7 +47,7 @@ const USER: readonly Permission[] = [
   ...PERMISSIONS.filter((permission) => /^(threads|assistants|store|crons):/.test(permission)),
 ]
 
-/** The permissions of each role (platform-api §1): a user does not see the organization, a viewer writes nothing. */
+/** The permissions of each role: a user does not see the organization, a viewer writes nothing. */
 export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   admin: PERMISSIONS,
   operator: PERMISSIONS.filter((permission) => permission !== 'organization:manage'),

@@ -91,7 +91,7 @@ export interface SelectedReads {
 }
 
 const DAY_US = 86_400_000_000
-/** Most TraceRuns in the list of a trace; contract trace-ingest §1.8 allows as many per trace. */
+/** Most TraceRuns in the list of a trace, as many as LangSmith's API allows for a trace. */
 const MAX_OF_TRACE = 25_000
 const NONE = new Uint8Array(0)
 

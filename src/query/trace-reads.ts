@@ -5,7 +5,7 @@ import type { FieldChoice } from '../trace/json/trace-run.ts'
 import type { FacetField, Facets, StatsAnswer, StatsGrouping } from '../ingest/store/stats-store.ts'
 import type { FeedbackQuery, OrderedBy, ProjectCounts, ProjectStats } from '../ingest/store/trace-store.ts'
 
-/** Body of POST /api/v1/runs/query after its check (platform-api §2). Times are epoch microseconds. */
+/** Body of POST /api/v1/runs/query after its check. Times are epoch microseconds. */
 export interface TraceRunQuery {
   session?: string[]
   trace?: string
@@ -79,7 +79,7 @@ export interface FeedbackPage {
   more: boolean
 }
 
-/** Reads for one workspace; responses are JSON bytes in the shapes of platform-api §2, made off the event loop. */
+/** Reads for one workspace; responses are JSON bytes in LangSmith's shapes, made off the event loop. */
 export interface TraceReads {
   /** With `media_link`, base64 data is replaced by links that begin with it. */
   traceRun(

@@ -23,7 +23,7 @@ export type MultitaskDecision =
     }
 
 /**
- * Decides what a new run does to the thread's active ones (run-api 1.6). Delayed runs count as active, but do not delay
+ * Decides what a new run does to the thread's active ones. Delayed runs count as active, but do not delay
  * later ones until they are due.
  */
 export function decideMultitask(

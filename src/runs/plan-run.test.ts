@@ -34,7 +34,7 @@ function planned(
   return { admission, ...(admission.compose?.(thread) ?? admission.run) }
 }
 
-describe('defaults (run-api 1.5)', () => {
+describe('defaults', () => {
   it('are those of the platform', () => {
     const { admission, kwargs } = planned({})
     expect(admission).toMatchObject({ multitask_strategy: 'enqueue', delay_ms: 0, if_not_exists: 'reject' })
@@ -103,7 +103,7 @@ describe('the config of a run', () => {
     })
   })
 
-  it('a fork is for its run only: none of it is stored with the thread (run-api 1.4)', () => {
+  it('a fork is for its run only: none of it is stored with the thread', () => {
     const config = { configurable: { checkpoint_id: 'c', checkpoint_ns: '', model: 'large' } }
     const { admission, kwargs } = planned({ config })
     expect(kwargs.checkpoint).toEqual({ checkpoint_id: 'c', checkpoint_ns: '' })

@@ -43,7 +43,7 @@ const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }
 const MAX_DELAY_S = 10 * 365 * 86_400
 
 /**
- * A request for a run as the store admits it: defaults are filled in (run-api 1.5), and the request's metadata and
+ * A request for a run as the store admits it: defaults are filled in, and the request's metadata and
  * config are merged over those of assistant and thread (1.3). @throws AppError invalid_request
  */
 export function planRun(plan: RunPlan): Omit<RunAdmission, 'claim'> {

@@ -7,7 +7,7 @@ function isoTime(ms: number): string {
 }
 
 /**
- * A run as the deployment API shows it (run-api 1.3); `weir` has the fields that the platform lacks. `totals` are
+ * A run as the deployment API shows it; `weir` has the fields that the platform lacks. `totals` are
  * tokens and cost of its trace, if they were requested (D-45).
  */
 export function runJson(run: Run, totals?: JsonObject | null): JsonObject {
@@ -35,7 +35,7 @@ export function runJson(run: Run, totals?: JsonObject | null): JsonObject {
   }
 }
 
-/** The body of a webhook about a run that has ended (run-api 1.11), as JSON text. */
+/** The body of a webhook about a run that has ended, as JSON text. */
 export function webhookBody(run: Run, values_json: string | null, sent_at: number): string {
   const { error, started_at, ended_at } = run
   const head = toJsonText({

@@ -57,7 +57,7 @@ export interface RunAdmission {
   if_not_exists: 'create' | 'reject'
   /** Merged shallowly into the thread's metadata. */
   thread_metadata: JsonObject
-  /** Merged into the thread's config, key by key, `configurable` key by key as well. Never a checkpoint (run-api 1.4). */
+  /** Merged into the thread's config, key by key, `configurable` key by key as well. Never a checkpoint. */
   thread_config: JsonObject
   /** Initial metadata of the thread if this run creates it. */
   new_thread_metadata?: JsonObject

@@ -6,7 +6,7 @@ import type { CancelResult, CancelSelector, CronDate, Visible } from './run-stor
 export interface Call {
   tenant: Tenant
   caller: Caller
-  /** `x-*` and `user-agent` as run-api 1.1 lets them through; merged into `config.configurable`. */
+  /** `x-*` and `user-agent` as `http.configurable_headers` lets them through; merged into `config.configurable`. */
   headers: Readonly<Record<string, string>>
   /** The answer of the deployment's own auth file about a run to create. */
   access?: RunAccess
@@ -23,7 +23,7 @@ export interface RunAccess {
   visible: Visible | undefined
 }
 
-/** The body of a run creation, checked by its schema; absent fields get their defaults here (run-api 1.5). */
+/** The body of a run creation, checked by its schema; absent fields get their defaults here. */
 export interface RunRequest {
   /** Id of an assistant or name of a graph. */
   assistant_id: string

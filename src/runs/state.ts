@@ -62,7 +62,7 @@ export function isActive(status: RunStatus): boolean {
 }
 
 /**
- * A thread's status when no run is active, after one of its runs has ended (run-api 1.3): the last run failed, or the
+ * A thread's status when no run is active, after one of its runs has ended: the last run failed, or the
  * last checkpoint has next nodes, or neither.
  */
 export function restingStatus(

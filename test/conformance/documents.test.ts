@@ -31,6 +31,19 @@ describe('docs/issues.md', () => {
   })
 })
 
+describe('docs/rules.md', () => {
+  it('says what every cited number asks, each once', () => {
+    const numbers = [...read('docs/rules.md').matchAll(/^\| ([DPS]-\d+) \|/gm)].map(([, number]) => number)
+    expect(numbers.length).toBeGreaterThan(100)
+    expect(new Set(numbers).size).toBe(numbers.length)
+    const texts = find('{src,ui,scripts,test,docs}/**/*.{ts,tsx,sql,md}')
+      .filter((path) => !/^docs\/(api\/|rules\.md$)|\/dist\//.test(path))
+      .map(read)
+    const cited = new Set(texts.flatMap((text) => text.match(/(?<![\w-])[DPS]-\d+(?![\w-])/g) ?? []))
+    expect([...cited].filter((number) => !numbers.includes(number))).toEqual([])
+  })
+})
+
 describe('docs/protocol', () => {
   const rules = find('docs/protocol/*.md').flatMap((path) =>
     [...read(path).matchAll(/^- \*\*([A-Z]+-\d+)\*\* (.*)$/gm)].map(([, id = '', text = '']) => ({

@@ -14,7 +14,7 @@ export const MAX_CAPTURE_BYTES = 400 * 1024 * 1024
 
 /**
  * Reads a captured body from a file, or from standard input for `-`. Compression is recognised by magic bytes. A dump
- * of a failed request, as the LangSmith SDKs write them (contract §1.6), is unpacked. @throws AppError invalid_request
+ * of a failed request, as the LangSmith SDKs write them, is unpacked. @throws AppError invalid_request
  * when it cannot be read, body_too_large
  */
 export async function readCapture(path: string): Promise<Capture> {

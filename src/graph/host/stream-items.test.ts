@@ -75,7 +75,7 @@ describe('createStreamItems', () => {
     })
   })
 
-  it('names the node twice in the metadata of a message (run-api 1.13 row 13)', () => {
+  it('names the node twice in the metadata of a message', () => {
     const metadata = { langgraph_node: 'model', tags: [] }
     const { made } = play(['messages-tuple'], [[['model:1'], 'messages', [token('a'), metadata]]])
     expect(made).toEqual([

@@ -5,7 +5,7 @@ import { toCheckpoint } from './state/thread-state.ts'
 /** A chunk of LangGraph's stream: namespace, mode, data. */
 export type StreamChunk = readonly [namespace: readonly string[], mode: string, data: unknown]
 
-/** Turns the chunks of a graph into the items that its run requested (run-api 1.9). */
+/** Turns the chunks of a graph into the items that its run requested. */
 export interface StreamItems {
   /** The items of a chunk, usually one; none for modes that were not requested. */
   ofChunk(chunk: StreamChunk): StreamItem[]
@@ -84,7 +84,7 @@ function createTupleText(): (tuple: MessageTuple) => string {
   }
 }
 
-/** Adds the interface's key for the node beside LangGraph's (run-api 1.13 row 13). */
+/** Adds the interface's key for the node beside LangGraph's. */
 function withGraphNode(metadata: object): object {
   return 'langgraph_node' in metadata ? { ...metadata, graph_node: metadata.langgraph_node } : metadata
 }

@@ -1,7 +1,7 @@
 import { Command, Send } from '@langchain/langgraph'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 
-/** A run's `command` (run-api 1.5) in LangGraph's form: `goto` is a node, a Send `{node, input}`, or a list of both. */
+/** A run's `command` in LangGraph's form: `goto` is a node, a Send `{node, input}`, or a list of both. */
 export function toCommand({ goto, update, resume }: JsonObject): Command {
   const targets = goto === undefined || goto === null ? [] : [goto].flat()
   return new Command({

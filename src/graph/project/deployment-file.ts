@@ -22,7 +22,7 @@ export interface HeaderRule {
   excludes: string[]
 }
 
-/** The content of a deployment's langgraph.json (run-api 5.2). */
+/** The content of a deployment's langgraph.json. */
 export interface DeploymentFile {
   /** Absolute path of the file. */
   path: string
@@ -48,7 +48,7 @@ export interface DeploymentFile {
   webhooks: JsonObject
 }
 
-/** run-api 1.1: `x-*` except for keys and tenants, and `user-agent`. */
+/** `x-*` except for keys and tenants, and `user-agent`. */
 const DEFAULT_HEADERS: HeaderRule = {
   includes: ['x-*', 'user-agent'],
   excludes: ['x-api-key', 'x-tenant-id', 'x-service-key'],

@@ -148,7 +148,7 @@ const DRAIN_MS = 10_000
 
 /**
  * After an early refusal: reads and drops what the client is still sending, so that it receives the response instead of
- * a reset (after which clients retry five to twelve times, contract §1.6). The connection of a client that does not
+ * a reset (after which clients retry five to twelve times). The connection of a client that does not
  * stop sending is cut.
  */
 export function dropRest(req: IncomingMessage): void {

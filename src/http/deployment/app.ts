@@ -65,7 +65,7 @@ function detailOf({ details, message }: AppError): string {
   return details.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')
 }
 
-/** Errors of the deployment API: `{"detail","code"}` with a text each (run-api 1.13 row 1). */
+/** Errors of the deployment API: `{"detail","code"}` with a text each. */
 const deploymentProblem: ProblemWriter = (error) => ({
   content_type: 'application/json',
   body: JSON.stringify({ detail: detailOf(error), code: error.code }),

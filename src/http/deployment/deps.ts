@@ -18,7 +18,7 @@ export interface DeploymentServices extends Reachable {
   host: Pick<GraphHost, 'graphs' | 'call'>
   /** Files of a graph's UI components by name; undefined when the project has none. @throws AppError ui_unavailable */
   ui: { bundle(graph_id: string): Promise<ReadonlyMap<string, Uint8Array> | undefined> } | undefined
-  /** The headers of a request that graphs may read (run-api 1.1). */
+  /** The headers of a request that graphs may read. */
   headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
   /** Checks of `/ok?check_db=1`. */
   checks: StoreChecks

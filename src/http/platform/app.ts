@@ -180,7 +180,7 @@ function isUnreadablePath(thrown: unknown): boolean {
 
 /**
  * The platform API with dependencies `deps`. Ingest requests are matched on the raw request, before Express, which is
- * six times cheaper for small bodies (facts §4.4); each path is served with and without `/api/v1` and `/api`.
+ * six times cheaper for small bodies; each path is served with and without `/api/v1` and `/api`.
  */
 export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
   const {

@@ -110,7 +110,7 @@ export function sendAccepted(exchange: Exchange, outcome: Accepted): void {
 
 /**
  * Handles one ingest request completely: caller, permission, memory, body, ingest, response. If the connection breaks
- * during a multipart body, the part that arrived is ingested, although no client receives the response (contract §1.3).
+ * during a multipart body, the part that arrived is ingested, although no client receives the response.
  */
 export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
   const ingest = async (exchange: Exchange, match: IngestMatch): Promise<void> => {

@@ -20,7 +20,7 @@ function passwordOf(authorization: string): string | undefined {
 }
 
 /**
- * Key and workspace as clients send them (contract §1.7): `x-api-key` takes precedence over `Authorization: Bearer`, an
+ * Key and workspace as clients send them: `x-api-key` takes precedence over `Authorization: Bearer`, an
  * empty `X-Tenant-Id` counts as none. With `basic` the password of `Authorization: Basic` is a key too.
  */
 export function credentialsOf(headers: IncomingHttpHeaders, { basic = false } = {}): Credentials {

@@ -34,7 +34,7 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/
 const BODILESS: ReadonlySet<number> = new Set([204, 304])
 const PREFIXES = ['/api/v1', '/api', '/api-host']
 
-/** The path without `/api/v1`, `/api`, or `/api-host`, under which LangSmith has its control plane (contract §1.1). */
+/** The path without `/api/v1`, `/api`, or `/api-host`, under which LangSmith has its control plane. */
 export function withoutPrefix(path: string): string {
   for (const prefix of PREFIXES) {
     if (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/')) {

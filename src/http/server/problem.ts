@@ -21,7 +21,7 @@ export interface Problem {
   request_id?: string
 }
 
-/** LangSmith's wording where it differs from ours (contract §1.5). */
+/** LangSmith's wording where it differs from ours. */
 const LANGSMITH_WORDING: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'Invalid token',
   forbidden: 'Forbidden',
@@ -35,7 +35,7 @@ const EXPECTED: ReadonlySet<ErrorCode> = new Set([
   'container_runtime_unavailable',
 ])
 
-/** Seconds; the Python client waits exactly this long, the JavaScript client ignores it (contract §1.6). */
+/** Seconds; the Python client waits exactly this long, the JavaScript client ignores it. */
 const RETRY_AFTER = 1
 
 /** True for the `details` of a 422. */

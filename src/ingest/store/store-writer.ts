@@ -9,7 +9,7 @@ import type { StoreBatch } from './store-batch.ts'
 const BATCH_BYTES = 16 << 20
 /** Shortest and longest time between the starts of two batches. */
 const INTERVAL_MS = { least: 100, most: 400 } as const
-/** Below the 10 s after which the Python client sends again (contract §0 fact 5). */
+/** Below the 10 s after which the Python client sends again. */
 const REACHED_MS = 8_000
 const RETRY_MS = [100, 200, 500, 1000, 2000] as const
 

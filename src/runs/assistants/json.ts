@@ -13,7 +13,7 @@ export function unavailableGraphs(graphs: readonly GraphInfo[]): UnavailableGrap
   )
 }
 
-/** An assistant as the deployment API shows it (run-api 1.12). */
+/** An assistant as the deployment API shows it. */
 export function assistantJson(
   assistant: Assistant,
   unavailable: UnavailableGraphs,

@@ -2,7 +2,7 @@ import { uuidOfName } from '../../base/ids.ts'
 import type { NewAssistant } from './store.ts'
 import type { GraphInfo } from '../execute/graph-host.ts'
 
-/** The namespace of LangGraph's servers, so that the ids are the same as theirs (run-api 1.1). */
+/** The namespace of LangGraph's servers, so that the ids are the same as theirs. */
 const NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8'
 
 /** Id of the default assistant of a graph. */

@@ -25,7 +25,7 @@ export interface CronRequest {
   on_run_completed?: 'delete' | 'keep'
   /** For the cron and for its runs. */
   metadata?: JsonObject
-  /** The request of its runs, `assistant_id` included (run-api 1.5). */
+  /** The request of its runs, `assistant_id` included. */
   payload: RunRequest
 }
 

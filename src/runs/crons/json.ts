@@ -7,7 +7,7 @@ function isoTime(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString()
 }
 
-/** A cron as the deployment API shows it (run-api 1.3). */
+/** A cron as the deployment API shows it. */
 export function cronJson(cron: Cron): SchemaTypes['cron'] {
   const { caller, payload, ...shown } = cron
   const { config } = payload

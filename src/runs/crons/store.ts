@@ -19,7 +19,7 @@ export interface Cron {
   enabled: boolean
   /** The user in whose name runs are created. */
   caller: Caller
-  /** The run's request (run-api 1.5). */
+  /** The run's request. */
   payload: JsonObject
   metadata: JsonObject
   created_at: number

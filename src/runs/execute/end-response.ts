@@ -3,7 +3,7 @@ import type { RunStore } from '../run-store.ts'
 import { isActive } from '../state.ts'
 import type { RunOutcome } from './waiters.ts'
 
-/** The response for a failed run (run-api 1.8), as JSON text. */
+/** The response for a failed run, as JSON text. */
 export function errorJson(error: { error: string; message: string }): string {
   return JSON.stringify({ __error__: { error: error.error, message: error.message } })
 }

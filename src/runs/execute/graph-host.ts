@@ -19,7 +19,7 @@ export interface GraphJob {
   lease: Lease
   /**
    * `kwargs.config` already includes the assistant's config, which the request's overrides, and the headers that graphs
-   * may read (run-api 1.1).
+   * may read.
    */
   run: Run
   /** The trace that the host records into; null with own tracing off. */

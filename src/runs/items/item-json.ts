@@ -1,6 +1,6 @@
 import type { StoreItem } from './kv-store.ts'
 
-/** An item of the store as JSON text (run-api 1.12); the text of its value is inserted without parsing it. */
+/** An item of the store as JSON text; the text of its value is inserted without parsing it. */
 export function itemText(item: StoreItem & { score?: number | null }): string {
   const { namespace, key, value_json, created_at, updated_at, score } = item
   const head = JSON.stringify({

@@ -1,7 +1,7 @@
 import { STATE_UPDATE } from '../../events/views.ts'
 import type { GraphState, StreamItem } from '../execute/graph-host.ts'
 
-/** The event about a thread's state in streams of mode `state_update` (run-api 1.10). */
+/** The event about a thread's state in streams of mode `state_update`. */
 export function stateEvent(thread_id: string, { values_json, rest_json }: GraphState): StreamItem {
   return stateTextEvent(thread_id, `{"values":${values_json},${rest_json.slice(1)}`)
 }

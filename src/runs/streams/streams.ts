@@ -32,7 +32,7 @@ export interface Joining {
 }
 
 /**
- * Streams of events for clients of the deployment API (run-api 1.8 to 1.10). Refusals are an AppError, thrown before
+ * Streams of events for clients of the deployment API. Refusals are an AppError, thrown before
  * anything is streamed: those of `Runs` and `Threads`, and `shutting_down`.
  */
 export interface Streams {

@@ -25,7 +25,7 @@ export interface ThreadsDeps {
   clock: Clock
 }
 
-/** State of a thread without a graph (run-api 1.3). */
+/** State of a thread without a graph. */
 const EMPTY_STATE = JSON.stringify({
   values: {},
   next: [],

@@ -39,7 +39,7 @@ function ttlOf({ ttl }: Thread): JsonObject | null {
   return { strategy, ttl_minutes, expires_at: expires_at === null ? null : isoTime(expires_at) }
 }
 
-/** A thread as JSON text (run-api 1.3); the text of its values is inserted without parsing it. */
+/** A thread as JSON text; the text of its values is inserted without parsing it. */
 export function threadText(thread: Thread, view: ThreadView = {}): string {
   const { select = [], extract = [] } = view
   const head = headOf(thread)

@@ -33,7 +33,7 @@ export interface HistoryQuery {
 }
 
 /**
- * Threads of the deployment API. States are JSON text (run-api 1.3 ThreadState), made where the graph runs. Every
+ * Threads of the deployment API. States are JSON text, made where the graph runs. Every
  * method is limited to the call's tenant; refusals are an AppError: `not_found`, `conflict` (id taken, or the source of
  * a copy is gone), `thread_busy` (409), `invalid_request`, `host_unavailable` (503).
  */
@@ -46,7 +46,7 @@ export interface Threads {
     thread_id: string,
     change: { metadata?: JsonObject; ttl?: ThreadTtl | null },
   ): Promise<Thread>
-  /** Active runs are rolled back first (run-api 1.13 row 18). */
+  /** Active runs are rolled back first. */
   remove(call: Call, thread_id: string): Promise<void>
   search(call: Call, search: ThreadSearch): Promise<{ threads: Thread[]; total: number }>
   copy(call: Call, thread_id: string): Promise<Thread>

@@ -62,7 +62,7 @@ export interface RunningDeployment extends Reachable {
   project: ProjectProcesses
   /** `http` of langgraph.json. */
   http: JsonObject
-  /** The headers of a request that graphs may read (run-api 1.1). */
+  /** The headers of a request that graphs may read. */
   headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
   /** Stores of the deployment, for `/ok?check_db=1`: run state, and Redis if it is configured. */
   checks: StoreChecks

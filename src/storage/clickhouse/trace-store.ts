@@ -36,7 +36,7 @@ export interface StoreColumns {
   trace_outline: readonly string[]
 }
 
-/** Most rows that one roll-up reads; contract §1.8 allows 25,000 a trace. */
+/** Most rows that one roll-up reads; LangSmith's API allows 25,000 for a trace. */
 const MAX_ROLL_UP_ROWS = 200_000
 
 /** The sort keys of the rows of some traces. */

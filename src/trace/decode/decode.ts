@@ -11,7 +11,7 @@ import { BIG_FIELDS, RANK, writeFragment } from '../rows/fragment.ts'
 import { decodeOtlp } from '../otel/wire/decode.ts'
 import { RowWriter } from '../rows/row-binary.ts'
 
-/** The project of a create that names none (contract §1.4). */
+/** The project of a create that names none. */
 const DEFAULT_PROJECT = 'default'
 /** Bytes of a fragment before its first String: keys, rank, hash, time, three ids. */
 const FRAGMENT_KEYS = 105

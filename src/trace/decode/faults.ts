@@ -15,7 +15,7 @@ export function clip(text: string, limit = MAX_ECHO): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}…`
 }
 
-/** An id field that is no uuid, in LangSmith's words (contract §1.5). `sentId` is the TraceRun's id as sent. */
+/** An id field that is no uuid, in LangSmith's words. `sentId` is the TraceRun's id as sent. */
 export function idFault(op: Op, sentId: string, field: string): Fault {
   const codes: Record<string, ErrorCode> = {
     id: 'invalid_run_id',

@@ -8,7 +8,7 @@ import type { RequestHead } from './decoded.ts'
 import { BIG_FIELDS, type BigField } from '../rows/fragment.ts'
 import { parseUuid } from '../../base/ids.ts'
 
-/** `post.{id}` and so on: the kind before the first dot, the id, and what follows the id (contract §1.3). */
+/** `post.{id}` and so on: the kind before the first dot, the id, and what follows the id. */
 interface PartName {
   kind: string
   id: string

@@ -42,7 +42,7 @@ export function findBoundary(contentType: string, body: Buffer): string | undefi
 }
 
 /**
- * Calls `visit` for every part of a multipart body (contract §1.3), in order; a part without readable headers has no
+ * Calls `visit` for every part of a multipart body, in order; a part without readable headers has no
  * name. The length that a part declares is used if a boundary follows; else the next boundary ends the part. Returns
  * how the body ended: `closed` is false when it has no closing boundary. Undefined if it has no boundary at all. Takes
  * time linear in the size of the body, whatever it contains.

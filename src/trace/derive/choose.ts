@@ -11,7 +11,7 @@ export interface ChosenFormat extends Normalized {
   value: JsonValue
 }
 
-/** Keys under which clients wrap a single value (contract §1.4). */
+/** Keys under which clients wrap a single value. */
 const WRAPPERS: Record<Side, readonly string[]> = {
   inputs: ['args', 'input', 'inputs'],
   outputs: ['output', 'outputs'],

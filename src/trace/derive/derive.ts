@@ -99,7 +99,7 @@ export function startTimeOf(merged: MergedTraceRun): number {
   return sentStart(merged) ?? merged.received_at * 1000
 }
 
-/** True for a start that lists can be ordered by (contract §6.8: bad clocks). */
+/** True for a start that lists can be ordered by. */
 export function isPlausible(start: number | undefined, receivedAt: number): start is number {
   return start !== undefined && start >= EARLIEST && start <= receivedAt * 1000 + DAY
 }
@@ -212,7 +212,7 @@ function usesOutputs(merged: MergedTraceRun, runType: string): boolean {
   )
 }
 
-/** A side as JSON; one that is not JSON is kept as text and flagged (contract §0 fact 3). */
+/** A side as JSON; one that is not JSON is kept as text and flagged. */
 function readSide(
   merged: MergedTraceRun,
   side: 'inputs' | 'outputs',

@@ -4,7 +4,7 @@ import { parseTime, SUB_MILLISECOND } from './time.ts'
 
 /**
  * When the first token arrived, in epoch microseconds: the earliest event named `new_token` with a time between start
- * and end (contract §2.8). Events without a time are ignored (D-16).
+ * and end. Events without a time are ignored (D-16).
  */
 export function firstTokenTime(
   events: JsonValue | undefined,

@@ -11,7 +11,7 @@ import { readStoredSpan } from '../otel/wire/stored-span.ts'
 
 /**
  * Merges the fragments of one TraceRun (at least one, duplicates allowed) in the order create < update < update with an
- * end, then content hash; a later value overrides unless it is null or empty (contract §1.3, D-11).
+ * end, then content hash; a later value overrides unless it is null or empty (D-11).
  */
 export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
   const fragments = inMergeOrder(all)

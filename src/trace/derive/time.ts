@@ -1,6 +1,6 @@
 /**
  * Tolerance, in microseconds, for comparing times of a TraceRun: the JS client writes its execution order into the last
- * three digits of start_time, while its other times are whole milliseconds (contract §1.4).
+ * three digits of start_time, while its other times are whole milliseconds.
  */
 export const SUB_MILLISECOND = 999
 

@@ -12,7 +12,7 @@ export interface LooseJson {
 
 /**
  * Parses JSON as clients really write it: bare NaN and Infinity become null, and text that is not JSON (`[unable to
- * serialize, …]`) is kept as a string (contract §0 fact 3). Never throws.
+ * serialize, …]`) is kept as a string. Never throws.
  */
 export function parseLooseJson(bytes: Uint8Array): LooseJson {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')

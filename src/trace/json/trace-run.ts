@@ -97,7 +97,7 @@ export function aboutInTrace(
   }
 }
 
-/** Totals of a trace as read (platform-api §2). */
+/** Totals of a trace as read. */
 export function totalsJson(totals: Totals) {
   const { llm_runs, error_runs, unpriced_runs } = totals
   return { ...countFields(totals), llm_runs, error_runs, unpriced_runs }

@@ -13,7 +13,7 @@ const SHORTEST_BASE64 = 1024
 const SHORTEST_LINE = 60
 
 /**
- * Leaves out what a model receives as media, not as text (contract §2.6): data URLs, and runs of 1,024 or more
+ * Leaves out what a model receives as media, not as text: data URLs, and runs of 1,024 or more
  * characters of base64. A run counts as base64 when it has no spaces, breaks lines only after 60 characters
  * or more, and mixes upper case (a tenth at least), lower case (a tenth) and digits (a thirtieth), as encoded
  * bytes do. So words, code, hex, long URLs and `aaaa…` stay. Linear in the length of the text.

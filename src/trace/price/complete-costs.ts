@@ -27,7 +27,7 @@ export interface CompletedCosts extends Costs {
 }
 
 /**
- * The costs to store: sent costs unchanged, the others computed field by field (contract §2.7); a total that was not
+ * The costs to store: sent costs unchanged, the others computed field by field; a total that was not
  * sent is input plus output. Sides that do not add up to a sent total are left out, so a total sent alone has no sides.
  * `find` is called only when a cost must be computed.
  */

@@ -69,7 +69,7 @@ export function priceProvider(provider: string | undefined): string | undefined 
 /**
  * The names under which the default prices may list a model, the most exact first: as sent, without the gateway's or
  * vendor's prefix (`openai/`, `models/`, `us.anthropic.`), as the base of a fine-tune (`ft:base:org::id`), without
- * version, variant and date (facts §2.6).
+ * version, variant and date.
  */
 export function candidates(model: string, provider: string | undefined): Candidate[] {
   const home = priceProvider(provider)

@@ -25,7 +25,7 @@ const counts = (input: number, inDetails = {}, output?: number, outDetails = {})
 })
 const OPUS = { model: 'claude-opus-4-1-20250805', provider: 'anthropic', at: Date.UTC(2026, 0, 1) * 1000 }
 
-describe('cost vectors of contract §2.7', () => {
+describe('costs of known calls', () => {
   it('1: cache reads have their own price', () => {
     const cost = costOf(
       counts(20, { cache_read: 5 }, 10),

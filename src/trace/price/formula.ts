@@ -24,7 +24,7 @@ export interface Cost {
 }
 
 /**
- * The cost of a call (contract §2.7): details get their tokens in a fixed order, the most specific first and each at
+ * The cost of a call: details get their tokens in a fixed order, the most specific first and each at
  * most what is left; the rest of the side has the base price.
  */
 export function costOf(usage: Counts, price: Price): Cost {
@@ -57,7 +57,7 @@ function knowsTier(tier: string, key: string, { details }: Rates): boolean {
   return Object.hasOwn(details, tier) || Object.hasOwn(details, key)
 }
 
-/** Service tiers: their keys split the whole count among them (contract §2.4). */
+/** Service tiers: their keys split the whole count among them. */
 export const TIERS: readonly string[] = ['flex', 'priority', 'batch', 'scale']
 const ORDER = [
   'cache_read_over_200k',
@@ -70,7 +70,7 @@ const ORDER = [
   'image',
   'video',
 ]
-/** Other spellings that clients use (contract §2.4). */
+/** Other spellings that clients use. */
 const ALIASES: Readonly<Record<string, string>> = {
   cache_write: 'cache_creation',
   ephemeral_1hr_input_tokens: 'ephemeral_1h_input_tokens',

@@ -11,7 +11,7 @@ export interface ModelName {
 
 /**
  * The model by the precedence of the interface (metadata.ls_model_name, inputs.model, inputs.model_name), then the
- * fallbacks of contract §2.6. `inputs` is the unwrapped side, so that `{args: [{model}]}` counts as inputs.model.
+ * fallbacks. `inputs` is the unwrapped side, so that `{args: [{model}]}` counts as inputs.model.
  */
 export function findModel(
   metadata: JsonObject,

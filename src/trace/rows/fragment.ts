@@ -35,7 +35,7 @@ export interface Fragment {
   attachments: Uint8Array
 }
 
-/** The fields that travel as parts of their own (contract §1.3), in storage order. */
+/** The fields that travel as parts of their own, in storage order. */
 export const BIG_FIELDS = ['inputs', 'outputs', 'events', 'extra', 'error', 'serialized'] as const
 export type BigField = (typeof BIG_FIELDS)[number]
 

@@ -70,7 +70,7 @@ interface Ids {
   parentId: string | null
 }
 
-/** The invariants of contract §1.5; an update may leave out the parent, a create may not. */
+/** The invariants of ids and dotted_order; an update may leave out the parent, a create may not. */
 function checkDottedOrder(value: JsonValue | undefined, op: Op, ids: Ids): Fault | undefined {
   if (!isPresent(value) || value === '') return undefined
   const reason = typeof value === 'string' ? contradiction(value, op, ids) : 'dotted_order must be a string'

@@ -24,7 +24,7 @@ export interface EstimateContext {
 }
 
 /**
- * Tokens of the messages sent to a model, tools included (contract §2.6). Equal to the vendor's own count for OpenAI
+ * Tokens of the messages sent to a model, tools included. Equal to the vendor's own count for OpenAI
  * chat without tools and media, close to it elsewhere. Media is never counted, and neither is the reasoning of earlier
  * turns, which vendors leave out of the prompt. 0 without messages and tools.
  */

@@ -16,7 +16,7 @@ export interface FoundUsage {
   source: UsageSource
 }
 
-/** Every source of counts in the precedence of contract §2.3, lazily: usually the first one is enough. */
+/** Every source of counts in order of precedence, lazily: usually the first one is enough. */
 export function* findUsageSources(
   outputs: JsonValue | undefined,
   metadata: JsonObject,

@@ -13,7 +13,7 @@ function usageOf(outputs: JsonValue, metadata: JsonObject = {}) {
   return { input, output, ...rest, issues: issues.map((issue) => issue.code) }
 }
 
-describe('where counts are found (contract §2.3)', () => {
+describe('where counts are found', () => {
   it('uses the output before the metadata, and the metadata before the vendor', () => {
     const metadata = { usage_metadata: { input_tokens: 100, output_tokens: 20 } }
     const own = { input_tokens: 7, output_tokens: 3 }
@@ -188,7 +188,7 @@ describe('where counts are found (contract §2.3)', () => {
   })
 })
 
-describe('normalisation (contract §2.5)', () => {
+describe('normalisation', () => {
   it.each<[string, JsonObject, object]>([
     [
       'N1: digits in a string count, with a flag',

@@ -26,7 +26,7 @@ export interface Usage {
 type Detail = 'input_token_details' | 'output_token_details'
 
 /**
- * The reported tokens and costs of a TraceRun, by the precedence of contract §2.3, normalised by the rules N1 to N4 and N7
+ * The reported tokens and costs of a TraceRun, by the precedence of their sources, normalised by the rules N1 to N4 and N7
  * of §2.5. Counts are those of the first source that has any; a missing side is taken from the next source that has it.
  * Costs come from the first source that has any. Attributes of a span (`span`) come first. `billsThoughts`: the vendor
  * bills tokens of its total beyond input and output (see `restCounted`).
@@ -146,7 +146,7 @@ function readCount(value: JsonValue | undefined, path: string, issues: Issue[]):
   return undefined
 }
 
-/** Both spellings of the one-hour cache write are one key (contract §2.4: the JS client writes 1hr). */
+/** Both spellings of the one-hour cache write are one key (the JS client writes 1hr). */
 const DETAIL_ALIASES: ReadonlyMap<string, string> = new Map([
   ['ephemeral_1hr_input_tokens', 'ephemeral_1h_input_tokens'],
 ])

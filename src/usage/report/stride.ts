@@ -11,7 +11,7 @@ const LADDER: readonly { up_to: number; stride: Stride }[] = [
   { up_to: 366, stride: { days: 30, hours: 0 } },
 ]
 
-/** The bucket size for a range, by its whole days (trace-ingest §5). Times in epoch milliseconds. */
+/** The bucket size for a range, by its whole days. Times in epoch milliseconds. */
 export function chooseStride(start: number, end: number): Stride {
   const days = Math.floor((end - start) / DAY)
   return LADDER.find(({ up_to }) => days <= up_to)?.stride ?? { days: 365, hours: 0 }
@@ -22,7 +22,7 @@ export function strideMillis({ days, hours }: Stride): number {
   return days * DAY + hours * HOUR
 }
 
-/** Start of the first bucket: the UTC hour or the UTC day of `start` (platform-api §3). Epoch milliseconds. */
+/** Start of the first bucket: the UTC hour or the UTC day of `start`. Epoch milliseconds. */
 export function bucketOrigin(start: number, { hours }: Stride): number {
   const unit = hours > 0 ? HOUR : DAY
   return Math.floor(start / unit) * unit

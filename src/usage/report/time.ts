@@ -4,7 +4,7 @@ const ISO =
 /**
  * An ISO 8601 time of a query as epoch milliseconds, with a fraction if it is more precise: `T` or a space, seconds and
  * fraction optional, `Z` or an offset, UTC without one; a date alone is its midnight. An unescaped `+` arrives as a
- * space and is read as `+`. Undefined for an invalid date (trace-ingest §5).
+ * space and is read as `+`. Undefined for an invalid date.
  */
 export function parseUsageTime(text: string): number | undefined {
   const match = ISO.exec(text)

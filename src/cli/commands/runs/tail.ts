@@ -11,7 +11,7 @@ import type { RunsFlags } from './flags.ts'
 export type Followed = { run_id: string } | { thread_id: string }
 
 const MODES = ['run_modes', 'lifecycle', 'state_update']
-/** All events that are kept (run-api 1.9). */
+/** All events that are kept. */
 const FROM_START = '-'
 const TRIES = 12
 const FIRST_PAUSE_MS = 250

@@ -5,7 +5,7 @@ import { graphJsonText } from '../json-text.ts'
 
 type Config = { configurable?: Record<string, unknown> | undefined } | undefined
 
-/** A snapshot in the form of a ThreadState (run-api 1.3), without its values; plain data that `toJsonText` prints. */
+/** A snapshot in the form of a ThreadState, without its values; plain data that `toJsonText` prints. */
 function stateRest(snapshot: StateSnapshot): Record<string, unknown> {
   return {
     next: snapshot.next,

@@ -83,7 +83,7 @@ function subgraphRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** Structure of an assistant's graph (run-api 1.12); computed by the graph's own code. */
+/** Structure of an assistant's graph; computed by the graph's own code. */
 export function assistantGraphRoutes(): DeploymentRoute[] {
   return [
     route({

@@ -241,7 +241,7 @@ function versionRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** Assistants and their versions (run-api 1.12). */
+/** Assistants and their versions. */
 export function assistantRoutes(): DeploymentRoute[] {
   return [
     createRoute(),

@@ -173,7 +173,7 @@ function searchRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** Scheduled runs (run-api 1.3). */
+/** Scheduled runs. */
 export function cronRoutes(): DeploymentRoute[] {
   return [
     ...createRoutes(),

@@ -155,7 +155,7 @@ function namespacesRoute(): DeploymentRoute {
   })
 }
 
-/** The long-term memory of the deployment's graphs (run-api 1.12). */
+/** The long-term memory of the deployment's graphs. */
 export function storeRoutes(): DeploymentRoute[] {
   return [...itemRoutes(), searchRoute(), namespacesRoute()]
 }

@@ -14,7 +14,7 @@ import { CONNECTED_QUERY, toConnectedRequest } from '../request/run-request.ts'
 import { START_QUERY, streamStart } from '../request/stream-start.ts'
 import { RUN_PARAMS, THREAD_PARAMS } from '../request/thread-params.ts'
 
-/** Modes of run streams that a joining client may select (run-api 1.9). */
+/** Modes of run streams that a joining client may select. */
 const RUN_MODES = [
   'values',
   'updates',

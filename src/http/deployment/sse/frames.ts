@@ -13,7 +13,7 @@ const LARGE_BYTES = 64 << 10
 const LINE_ENDS = /[\r\n]+/g
 
 /**
- * One frame (run-api 1.9). Event names come from user code: line breaks are removed so that they cannot forge SSE
+ * One frame. Event names come from user code: line breaks are removed so that they cannot forge SSE
  * fields.
  */
 function frameText(event: string, data: string, id: string): string {

@@ -32,7 +32,7 @@ export interface SseParts {
   heartbeat_ms?: number
 }
 
-/** Clients that watch for heartbeats give up a connection on which they do not come regularly (run-api 1.8). */
+/** Clients that watch for heartbeats give up a connection on which they do not come regularly. */
 export const HEARTBEAT_MS = 5000
 /** A line of its own, without an empty line after it: an SDK would read that as the end of an event. */
 export const HEARTBEAT = ': heartbeat\n'

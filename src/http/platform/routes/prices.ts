@@ -128,7 +128,7 @@ function lookupRoute(): PlatformRoute {
   })
 }
 
-/** Own prices in LangSmith's shape (contract §2.7). */
+/** Own prices in LangSmith's shape. */
 export function priceRoutes(): PlatformRoute[] {
   const params = { id: uuidParameter('Id of the price.') }
   return [

@@ -13,7 +13,7 @@ const TAG = 'System'
 const LINKS = { docs: 'docs', openapi: 'openapi.json', info: 'info', health: 'ok?check_db=1' }
 
 /**
- * The response of GET /info (contract §1.2): what SDKs decide by, and our own limits. `version` is the LangSmith
+ * The response of GET /info: what SDKs decide by, and our own limits. `version` is the LangSmith
  * version whose behaviour clients may expect: below 0.18 the newest clients warn when they use projects.
  */
 export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limits'>): SchemaTypes['info'] {

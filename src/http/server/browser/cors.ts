@@ -19,7 +19,7 @@ export interface CorsRules {
   max_age: number
 }
 
-/** Headers that SDKs in browsers read (run-api 1.1). */
+/** Headers that SDKs in browsers read. */
 const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next', 'x-request-id']
 const MAX_AGE_S = 600
 

@@ -14,7 +14,7 @@ export type ParsedDottedOrder = { ok: true; segments: DottedSegment[] } | { ok: 
 const TIME_LENGTH = 22
 
 /**
- * Reads a dotted_order (contract §1.5): segments joined by ".", each a start time `YYYYMMDDTHHMMSSffffffZ` and a uuid.
+ * Reads a dotted_order: segments joined by ".", each a start time `YYYYMMDDTHHMMSSffffffZ` and a uuid.
  * Lower-case letters and uuids of 32 hex digits without dashes are accepted as well; writing the segments back
  * (formatDottedOrder) gives the normal form.
  */

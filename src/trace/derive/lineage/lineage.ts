@@ -50,8 +50,8 @@ export type ParentOf = (id: string) => ParentLineage | undefined
 
 /**
  * The ids of TraceRuns, one of which may be the parent that `merged` needs to find its place; empty if its place was
- * sent (REST, contract §1.5). A span has its parent's span id, under which a TraceRun is filed unless it is the root of
- * the trace: so the id of the root is included (contract §2.10).
+ * sent (REST). A span has its parent's span id, under which a TraceRun is filed unless it is the root of
+ * the trace: so the id of the root is included.
  */
 export function neededParents(merged: MergedTraceRun): string[] {
   if (text(merged.head['dotted_order']) !== undefined) return []

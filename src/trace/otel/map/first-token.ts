@@ -15,7 +15,7 @@ const FIRST_EVENTS = new Set([
 ])
 
 /**
- * When the first token arrived, epoch microseconds, by the sources of contract §2.8 in their order: the convention's
+ * When the first token arrived, epoch microseconds, by its sources in order of precedence: the convention's
  * seconds (as attribute of the answer, or as AI SDK 7 spells it), Vercel's milliseconds, events. A time before the
  * start or after the end is reported as an issue and ignored.
  */

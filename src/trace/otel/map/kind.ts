@@ -49,7 +49,7 @@ const KIND_KEYS = [
 ]
 
 /**
- * The run type of a span (contract §2.10). Parents that have their children's sums are chains, whatever else they
+ * The run type of a span. Parents that have their children's sums are chains, whatever else they
  * contain (rule N6): `ai.generateText`, invoke_agent, workflows.
  */
 export function runTypeOf(view: SpanView): string {

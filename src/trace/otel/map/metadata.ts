@@ -40,7 +40,7 @@ const USER = ['user.id', 'enduser.id', 'langfuse.user.id'] as const
 
 /**
  * Metadata of a span's TraceRun: the sender's own first, then values of attributes (provider, model, thread, user), the
- * span's ids, and the resource (contract §2.10). Lists show the first entries, so their order matters.
+ * span's ids, and the resource. Lists show the first entries, so their order matters.
  */
 export function metadataOfSpan(view: SpanView, runType: string): JsonObject {
   const metadata: JsonObject = {}

@@ -99,7 +99,7 @@ const OUTPUTS: readonly Source[] = [
   ({ view }) => haystackSide(view, 'output'),
 ]
 
-/** Both sides of a span's TraceRun, in the precedence of contract §2.10; absent if the span has none. */
+/** Both sides of a span's TraceRun, in order of precedence; absent if the span has none. */
 export function mapSides(
   view: SpanView,
   runType: string,

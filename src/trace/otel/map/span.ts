@@ -14,7 +14,7 @@ import type { MappedSide } from './side-source.ts'
 import type { OtelSpan } from '../span/span.ts'
 import { type SpanView, viewSpan } from '../span/view.ts'
 
-/** The content of a span in the terms of a TraceRun (contract §2.10). */
+/** The content of a span in the terms of a TraceRun. */
 export interface MappedSpan {
   name: string
   run_type: string

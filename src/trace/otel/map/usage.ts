@@ -18,7 +18,7 @@ import { isCountedBeside, readUsageDetails } from './usage-details.ts'
 
 const ATTRIBUTES = 'extra.otel_span.attributes'
 
-/** Counts under the names of each convention; within one, the first name that is present (contract §2.10). */
+/** Counts under the names of each convention; within one, the first name that is present. */
 const CONVENTIONS = [
   {
     input: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],

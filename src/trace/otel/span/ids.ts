@@ -9,7 +9,7 @@ import type { IncomingSpan } from '../wire/record.ts'
  */
 export const ID_SENT = 'id_sent'
 
-/** The place of a span, in the ids of TraceRuns (contract §2.10). */
+/** The place of a span, in the ids of TraceRuns. */
 export interface SpanIds {
   id: string
   trace_id: string
