@@ -66,8 +66,6 @@ beforeEach(async () => {
             estimated_prompt_tokens: 10,
             estimated_completion_tokens: 0,
             estimated_cost: '0.25',
-            unpriced_runs: 1,
-            unpriced_tokens: 7,
           }
           return [{ bucket: query.origin, ...none, ...sums, provider: 'openai', model: '=odd' }]
         },
@@ -308,8 +306,6 @@ describe('GET usage-details', () => {
           estimated_prompt_tokens: 10,
           estimated_completion_tokens: 0,
           estimated_cost: '0.25',
-          unpriced_runs: 1,
-          unpriced_tokens: 7,
         },
       ],
     })
