@@ -16,7 +16,7 @@ const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
  * A time as clients send it, in microseconds since 1970-01-01 UTC: ISO 8601 (`T` or a space, seconds and fraction
  * optional, digits beyond microseconds cut off, offset or `Z`; without one it is UTC), or a number of epoch
  * milliseconds, which below 1e11 counts as seconds. Undefined if it is none of these, no real date, or outside 1900 to
- * 2255 (2^53 microseconds). Contract §1.4.
+ * 2255 (2^53 microseconds).
  */
 export function parseTime(value: unknown): number | undefined {
   if (typeof value === 'string') return parseIso(value)
