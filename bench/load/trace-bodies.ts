@@ -43,7 +43,7 @@ interface WireRun {
   events?: unknown
 }
 
-/** A chain with a retriever, two llm calls of about 6 KB in and 2 KB out, and a tool (contract §4). */
+/** A chain with a retriever, two llm calls of about 6 KB in and 2 KB out, and a tool. */
 function traceRuns(trace: number, now: number, write: (size: number) => string): WireRun[] {
   const id = (run: number): string => placeholder(trace * RUNS_OF_TRACE + run)
   const iso = (ms: number): string => new Date(now + ms).toISOString().replace('Z', '001Z')
