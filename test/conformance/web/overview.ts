@@ -90,23 +90,32 @@ export function overviewTests({ server, used }: Used): void {
         const { searchParams } = new URL(page.url())
         return [searchParams.get('from'), searchParams.get('to')]
       }
+      // The charts move while the page loads, so a gesture may miss the first time.
+      const untilSelected = (gesture: () => Promise<void>): Promise<void> =>
+        eventually(async () => {
+          await gesture()
+          const isSet = ({ searchParams }: URL): boolean => searchParams.has('from') && searchParams.has('to')
+          await page.waitForURL(isSet, { timeout: 3000 })
+        })
       await open(await sent())
-      await figure.focus()
-      await page.keyboard.press('Home')
-      for (const _ of Array(3)) await page.keyboard.press('Shift+ArrowRight')
-      await page.keyboard.press('Enter')
-      await page.waitForURL(({ searchParams }) => searchParams.has('from') && searchParams.has('to'))
+      await untilSelected(async () => {
+        await figure.focus()
+        await page.keyboard.press('Home')
+        for (const _ of Array(3)) await page.keyboard.press('Shift+ArrowRight')
+        await page.keyboard.press('Enter')
+      })
       const byKeys = rangeOf().map((time) => Date.parse(time ?? ''))
       expect(byKeys[1]).toBeGreaterThan(byKeys[0] ?? 0)
       await open(await sent())
-      const box = await figure.locator('svg').boundingBox()
-      if (box === null) throw new Error('the chart has no place')
-      const y = box.y + 4
-      await page.mouse.move(box.x + box.width * 0.25, y)
-      await page.mouse.down()
-      await page.mouse.move(box.x + box.width * 0.75, y, { steps: 4 })
-      await page.mouse.up()
-      await page.waitForURL(({ searchParams }) => searchParams.has('from') && searchParams.has('to'))
+      await untilSelected(async () => {
+        const box = await figure.locator('svg').boundingBox()
+        if (box === null) throw new Error('the chart has no place')
+        const y = box.y + 4
+        await page.mouse.move(box.x + box.width * 0.25, y)
+        await page.mouse.down()
+        await page.mouse.move(box.x + box.width * 0.75, y, { steps: 4 })
+        await page.mouse.up()
+      })
       const byMouse = rangeOf().map((time) => Date.parse(time ?? ''))
       expect(byMouse[1]).toBeGreaterThan(byMouse[0] ?? 0)
       expect(page.url()).toContain('view=overview')
