@@ -1,4 +1,11 @@
-import { type KeyboardEvent, type MouseEvent, type PointerEvent, type ReactNode, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type SVGAttributes,
+  useRef,
+  useState,
+} from 'react'
 import css from './chart.module.css'
 
 /** Size of a picture in its own units; it is stretched to its place. */
@@ -41,6 +48,42 @@ function Shade({
   return <rect x={x} width={width} height={HEIGHT} className={css[look]} />
 }
 
+interface Selecting {
+  cursor: Cursor | undefined
+  places: number
+  brush: Brush | undefined
+  setBrush(brush: Brush | undefined): void
+}
+
+/** The marks of a chart over its ground: a click beside the marks opens a place, dragging selects several. */
+function Picture({ children, ...selecting }: Selecting & { children: ReactNode }) {
+  const { cursor, places, brush } = selecting
+  return (
+    <svg
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      className={css['picture']}
+      aria-hidden="true"
+      {...useDragging(selecting)}
+    >
+      <Shade look="cursor" from={cursor?.at} to={cursor?.at} places={places} />
+      <Shade look="brush" from={brush?.from} to={brush?.to} places={places} />
+      {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
+        <line key={y} x1={0} x2={WIDTH} y1={y} y2={y} className={css['line']} />
+      ))}
+      {cursor !== undefined && (
+        <rect
+          width={WIDTH}
+          height={HEIGHT}
+          className={css['places']}
+          onClick={(event) => cursor.open(placeAt(event, places))}
+        />
+      )}
+      {children}
+    </svg>
+  )
+}
+
 /** Axes of a picture, and the cursor over its places. */
 export function Frame({
   label,
@@ -70,7 +113,7 @@ export function Frame({
       role={cursor === undefined ? 'img' : 'group'}
       aria-label={label}
       tabIndex={cursor === undefined ? undefined : 0}
-      onKeyDown={cursor && ((event) => onKey(event, { cursor, places, brush, setBrush }))}
+      onKeyDown={(event) => onKey(event, { cursor, places, brush, setBrush })}
       onBlur={() => setBrush(undefined)}
     >
       <div className={css['axis']} aria-hidden="true">
@@ -78,20 +121,7 @@ export function Frame({
         <span>{axis(top / 2)}</span>
         <span>{axis(0)}</span>
       </div>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        className={css['picture']}
-        aria-hidden="true"
-      >
-        <Shade look="cursor" from={cursor?.at} to={cursor?.at} places={places} />
-        <Shade look="brush" from={brush?.from} to={brush?.to} places={places} />
-        {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
-          <line key={y} x1={0} x2={WIDTH} y1={y} y2={y} className={css['line']} />
-        ))}
-        {cursor !== undefined && <Places {...{ cursor, places, brush, setBrush }} />}
-        {children}
-      </svg>
+      <Picture {...{ cursor, places, brush, setBrush }}>{children}</Picture>
       <div className={css['ends']} aria-hidden="true">
         <span>{ends[0]}</span>
         <span>{ends[1]}</span>
@@ -100,15 +130,9 @@ export function Frame({
   )
 }
 
-interface Selecting {
-  cursor: Cursor
-  places: number
-  brush: Brush | undefined
-  setBrush(brush: Brush | undefined): void
-}
-
 /** Arrows move the cursor; with Shift they select places, and Enter takes them. */
 function onKey(event: KeyboardEvent, { cursor, places, brush, setBrush }: Selecting): void {
+  if (cursor === undefined) return
   const { at, move, open, select } = cursor
   const last = places - 1
   const to: Partial<Record<string, number | undefined>> = {
@@ -128,37 +152,42 @@ function onKey(event: KeyboardEvent, { cursor, places, brush, setBrush }: Select
   event.preventDefault()
 }
 
-/** The ground below the marks: a click opens a place, dragging selects several. */
-function Places({ cursor, places, brush, setBrush }: Selecting) {
-  const placeAt = ({ clientX, currentTarget }: MouseEvent): number => {
-    const { left, width } = currentTarget.getBoundingClientRect()
-    return Math.max(0, Math.min(places - 1, Math.floor(((clientX - left) / width) * places)))
+/**
+ * The handlers of a picture whose places can be selected by dragging, also when the drag begins on a mark. The picture
+ * captures the pointer when the drag leaves its first place, so a press without a drag stays a click on what is below.
+ */
+function useDragging({ cursor, places, brush, setBrush }: Selecting): SVGAttributes<SVGSVGElement> {
+  const hasDragged = useRef(false)
+  if (cursor === undefined) return {}
+  return {
+    onPointerDown: (event) => {
+      hasDragged.current = false
+      const at = placeAt(event, places)
+      if (event.isPrimary && event.button === 0) setBrush({ from: at, to: at })
+    },
+    onPointerMove: (event) => {
+      const at = placeAt(event, places)
+      cursor.move(at)
+      if (brush === undefined || event.buttons === 0 || at === brush.to) return
+      event.currentTarget.setPointerCapture(event.pointerId)
+      hasDragged.current = true
+      setBrush({ from: brush.from, to: at })
+    },
+    onPointerUp: (event) => {
+      setBrush(undefined)
+      if (brush === undefined || !hasDragged.current) return
+      const taken = { from: brush.from, to: placeAt(event, places) }
+      if (taken.from !== taken.to) cursor.select(firstOf(taken), lastOf(taken))
+    },
+    onPointerCancel: () => setBrush(undefined),
+    onPointerLeave: () => cursor.move(undefined),
+    onClickCapture: (event) => {
+      if (hasDragged.current) event.stopPropagation()
+    },
   }
-  const isDragging = ({ currentTarget, pointerId }: PointerEvent): boolean =>
-    currentTarget.hasPointerCapture(pointerId)
-  const release = (event: PointerEvent): void => {
-    setBrush(undefined)
-    if (brush === undefined || !isDragging(event)) return
-    const taken = { from: brush.from, to: placeAt(event) }
-    if (taken.from === taken.to) cursor.open(taken.from)
-    else cursor.select(firstOf(taken), lastOf(taken))
-  }
-  return (
-    <rect
-      width={WIDTH}
-      height={HEIGHT}
-      className={css['places']}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId)
-        setBrush({ from: placeAt(event), to: placeAt(event) })
-      }}
-      onPointerMove={(event) => {
-        cursor.move(placeAt(event))
-        if (brush !== undefined && isDragging(event)) setBrush({ from: brush.from, to: placeAt(event) })
-      }}
-      onPointerUp={release}
-      onPointerCancel={() => setBrush(undefined)}
-      onPointerLeave={() => cursor.move(undefined)}
-    />
-  )
+}
+
+function placeAt({ clientX, currentTarget }: MouseEvent<SVGElement>, places: number): number {
+  const { left, width } = currentTarget.getBoundingClientRect()
+  return Math.max(0, Math.min(places - 1, Math.floor(((clientX - left) / width) * places)))
 }

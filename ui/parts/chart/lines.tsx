@@ -60,7 +60,6 @@ export function Lines({
                   className={point.open === undefined ? css['point'] : `${css['point']} ${css['open']}`}
                   d={`M${x(at)} ${y(point.size)}h0.01`}
                   onClick={point.open}
-                  onPointerMove={cursor && (() => cursor.move(at))}
                 >
                   <title>{point.title}</title>
                 </path>

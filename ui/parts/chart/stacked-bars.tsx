@@ -58,7 +58,6 @@ export function StackedBars({
               data-series={series}
               className={open === undefined ? css['part'] : `${css['part']} ${css['open']}`}
               onClick={open}
-              onPointerMove={cursor && (() => cursor.move(index))}
             >
               <title>{title}</title>
             </rect>
