@@ -90,6 +90,7 @@ export interface HostedConfig extends RunsConfig {
 /** Settings of the control plane, which makes further deployments. */
 export interface DeployConfig {
   readonly runtime: 'process' | 'container'
+  readonly isolation: 'auto' | 'none' | 'sandbox'
   /** Builds at one time. */
   readonly builds: number
   readonly maxSourceBytes: number
@@ -244,6 +245,7 @@ function toHosted(settings: Settings, runs: RunsConfig): HostedConfig | undefine
 function toDeploy(settings: Settings): DeployConfig {
   return Object.freeze({
     runtime: settings.DEPLOY_RUNTIME,
+    isolation: settings.DEPLOY_ISOLATION,
     builds: settings.DEPLOY_BUILDS,
     maxSourceBytes: settings.DEPLOY_MAX_SOURCE_BYTES,
     secretsKey: settings.SECRETS_KEY,

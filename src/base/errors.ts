@@ -56,6 +56,7 @@ export const ERRORS = {
   build_failed: kind(422, 'The revision could not be built.'),
   plan_required: kind(403, 'Deployments need the Plus plan or above.'),
   secrets_unreadable: kind(500, 'The key in SECRETS_KEY, or in DATA_DIR, does not open the stored secrets.'),
+  isolation_unavailable: kind(500, 'The isolation that DEPLOY_ISOLATION names does not work here.'),
   deployment_failed: kind(422, 'The revision could not be started; the active one is unchanged.'),
   deployment_not_ready: retryable(503, 'No revision of the deployment is active yet.'),
   websockets_unsupported: kind(400, 'WebSockets are not supported here.'),

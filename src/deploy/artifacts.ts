@@ -63,10 +63,10 @@ export function createArtifacts(dir: string): Artifacts {
   }
 }
 
-/** The name of the artifact of a source: the same for the same source, path of langgraph.json, Node and platform. */
-export function artifactName({ source_sha256, config_path }: Revision): string {
+/** The name of the artifact of a source: the same for the same source, path of langgraph.json, Node and platform, and if install scripts ran. */
+export function artifactName({ source_sha256, config_path }: Revision, withScripts: boolean): string {
   const { version, platform, arch } = process
-  const inputs = [source_sha256, config_path, version, platform, arch]
+  const inputs = [source_sha256, config_path, version, platform, arch, ...(withScripts ? ['scripts'] : [])]
   return createHash('sha256').update(JSON.stringify(inputs)).digest('hex')
 }
 

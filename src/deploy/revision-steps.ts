@@ -6,6 +6,7 @@ import { installDependencies, type InstallOptions } from './build/install-depend
 import { type DeploymentLog, printedLine } from './log-writer.ts'
 import { TYPE_LIMITS } from './deployment-type.ts'
 import type { ActivationOptions, ActivationReport, DeploymentHosting, HostedDeployment } from './hosting.ts'
+import type { Sandbox } from './isolation/sandbox.ts'
 import type { Revision, StoredDeployment } from './model.ts'
 import { openSecrets } from './secrets/deployment-secrets.ts'
 import { deploymentEnvironment } from './secrets/environment.ts'
@@ -31,6 +32,8 @@ export interface RevisionStepsOptions {
   /** The variables of package managers. */
   buildEnvironment(deployment: StoredDeployment): Readonly<Record<string, string>>
   record: InstallOptions['record']
+  /** Runs builds; undefined: there is none. */
+  sandbox: Sandbox | undefined
 }
 
 /** The steps, and the activation of a revision that was built before. */
@@ -104,7 +107,7 @@ async function create(
   signal: AbortSignal,
 ): ReturnType<RevisionSteps['create']> {
   const { artifacts } = options
-  const known = revision.artifact_sha256 ?? artifactName(revision)
+  const known = revision.artifact_sha256 ?? artifactName(revision, options.sandbox !== undefined)
   if (await artifacts.has(revision.deployment_id, known)) return { artifact_sha256: known }
   const dir = await unpack(options, revision, signal)
   await readConfig(dir, revision).catch(() => {
@@ -141,14 +144,16 @@ async function build(
     log.write(deployment_id, { revision_id: id, kind: 'build', level, message })
   for (const warning of demands.warnings) write('WARNING', warning)
   const deployment = await deploymentOf(options, revision)
+  const env = options.buildEnvironment(deployment)
   await installDependencies(dirname(join(dir, revision.config_path)), {
-    env: options.buildEnvironment(deployment),
+    env,
+    confine: await options.sandbox?.builds(dir, env['npm_config_cache'] ?? dir),
     timeout_ms: BUILD_MS,
     log: (line) => write('INFO', line),
     signal,
     record: options.record,
   })
-  const artifact_sha256 = artifactName(revision)
+  const artifact_sha256 = artifactName(revision, options.sandbox !== undefined)
   await artifacts.keep(revision, artifact_sha256)
   return { artifact_sha256, graphs: demands.graphs }
 }

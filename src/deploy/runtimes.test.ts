@@ -4,14 +4,16 @@ import { createRuntimes } from './runtimes.ts'
 
 const none = async () => ({ ok: false, reason: 'docker is not installed' }) as const
 
+const plain = { name: 'none', reason: null } as const
+
 describe('what a deployment needs', () => {
   it('P-13: the runtime container needs one that answers, process none', async () => {
-    await expect(createRuntimes('container', none).assertUsable()).rejects.toMatchObject({
+    await expect(createRuntimes('container', plain, none).assertUsable()).rejects.toMatchObject({
       code: 'container_runtime_unavailable',
       message: 'docker is not installed',
     })
-    await createRuntimes('process', none).assertUsable()
-    expect(await createRuntimes('process', none).report()).toEqual([
+    await createRuntimes('process', plain, none).assertUsable()
+    expect(await createRuntimes('process', plain, none).report()).toEqual([
       { runtime: 'process', in_use: true, usable: true, isolation: 'none', reason: null },
       {
         runtime: 'container',

@@ -1,7 +1,10 @@
 import { AppError } from '../base/errors.ts'
+import type { Isolation, IsolationName } from './isolation/isolation.ts'
 
 /** Whether a runtime can be used, and what it isolates deployed code from. */
-export type Probe = { ok: true; isolation: 'none' } | { ok: false; reason: string }
+export type Probe =
+  | { ok: true; isolation: IsolationName; reason?: string | null }
+  | { ok: false; reason: string }
 
 /** What deployed graphs run in. */
 export type RuntimeName = 'process' | 'container' | 'kubernetes'
@@ -13,7 +16,7 @@ export interface RuntimeReport {
   in_use: boolean
   usable: boolean
   isolation: string | null
-  /** Why it cannot be used. */
+  /** Why it cannot be used, or why its code is not isolated. */
   reason: string | null
 }
 
@@ -21,7 +24,7 @@ export interface RuntimeReport {
 export interface Runtimes {
   /** That of DEPLOY_RUNTIME. */
   name: RuntimeName
-  isolation: 'none'
+  isolation: IsolationName
   /** @throws AppError container_runtime_unavailable before anything is uploaded (P-13) */
   assertUsable(): Promise<void>
   report(): Promise<RuntimeReport[]>
@@ -30,10 +33,11 @@ export interface Runtimes {
 /** The runtimes; `name` selects one of them, and `probeContainer` looks for docker and podman. */
 export function createRuntimes(
   name: 'process' | 'container',
+  { name: isolation, reason }: Pick<Isolation, 'name' | 'reason'>,
   probeContainer: () => Promise<Probe>,
 ): Runtimes {
   const probes: Readonly<Record<RuntimeName, () => Promise<Probe>>> = {
-    process: async () => ({ ok: true, isolation: 'none' }),
+    process: async () => ({ ok: true, isolation, reason }),
     container: probeContainer,
     kubernetes: async () => ({
       ok: false,
@@ -42,7 +46,7 @@ export function createRuntimes(
   }
   return {
     name,
-    isolation: 'none',
+    isolation,
     async assertUsable() {
       const found = await probes[name]()
       if (!found.ok) throw new AppError('container_runtime_unavailable', { message: found.reason })
@@ -51,13 +55,12 @@ export function createRuntimes(
       Promise.all(
         Object.entries(probes).map(async ([runtime, probe]): Promise<RuntimeReport> => {
           const found = await probe()
-          const isolation = found.ok ? found.isolation : null
-          const reason = found.ok ? null : found.reason
+          const { reason = null } = found
           return {
             runtime: runtime as RuntimeName,
             in_use: runtime === name,
             usable: found.ok,
-            isolation,
+            isolation: found.ok ? found.isolation : null,
             reason,
           }
         }),

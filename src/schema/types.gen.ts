@@ -168,7 +168,7 @@ export type DeploymentRuntimes = {
   usable: boolean
   isolation: string | null
   /**
-   * Why it cannot be used.
+   * Why it cannot be used, or why its code is not isolated.
    */
   reason: string | null
 }[]
@@ -1237,9 +1237,13 @@ export interface Settings {
    */
   DEPLOY_DRAIN_SECONDS: number
   /**
-   * What deployed graphs run in. `process`: processes of this machine, without isolation: whoever deploys is trusted like the administrator of the server. `container` needs docker or podman.
+   * What deployed graphs run in. `process`: processes of this machine, isolated as DEPLOY_ISOLATION says. `container` needs docker or podman.
    */
   DEPLOY_RUNTIME: 'process' | 'container'
+  /**
+   * What isolates the builds and the processes of deployments from the server. `sandbox`: bubblewrap (`bwrap`, 0.8 or newer) on Linux; the start fails when it does not work. `none`: nothing, so whoever deploys is trusted like the administrator of the server. `auto`: `sandbox` where it works, otherwise `none`. The graphs of GRAPHS are not isolated.
+   */
+  DEPLOY_ISOLATION: 'auto' | 'none' | 'sandbox'
   /**
    * Maximum number of revisions that are built at a time.
    */
@@ -1532,9 +1536,9 @@ export interface Deployment {
   weir: {
     runtime: 'process' | 'container' | 'kubernetes'
     /**
-     * What its code is isolated from the server by.
+     * What isolates its code from the server.
      */
-    isolation: 'none'
+    isolation: 'none' | 'sandbox'
     studio_url: string
     /**
      * `server`: it is the deployment of GRAPHS, and cannot be changed here.

@@ -4,7 +4,7 @@ import type { Config, HostedConfig, RunsConfig } from '../config.ts'
 import type { DeploymentFile } from '../graph/project/deployment-file.ts'
 import type { GraphHostOptions } from '../graph/pool/launch.ts'
 import { createGraphHosts, type GraphHosts } from '../graph/pool/pool.ts'
-import type { HostNotes, PrintedLines } from '../graph/pool/process.ts'
+import type { Confine, HostNotes, PrintedLines } from '../graph/pool/process.ts'
 import { createTypeSchemas } from '../graph/type-schemas/type-schemas.ts'
 import { langgraphWarning } from '../graph/project/langgraph-version.ts'
 import { type DeploymentWatch, servedGraphs, watchDeployment } from '../graph/pool/watch-deployment.ts'
@@ -15,6 +15,8 @@ export interface GraphHostsParts {
   config: Pick<Config, 'dataDir'>
   hosted: RunsConfig & Pick<HostedConfig, 'watch'>
   logger: Logger
+  /** Isolates the processes of a deployment of the control plane. */
+  confine?: Confine | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
 }
@@ -37,7 +39,7 @@ export interface HostedGraphs {
 
 /** Hosts that load the graphs in the background, and the watch over their files if it is configured. */
 export async function startGraphHosts(
-  { config, hosted, logger, stops }: GraphHostsParts,
+  { config, hosted, logger, confine, stops }: GraphHostsParts,
   { file, storage, name, maxHosts, maxBytes, printed, noted }: HostedGraphs,
 ): Promise<{ host: GraphHosts; watch: DeploymentWatch | undefined }> {
   const { environment, stallMs, cancelGraceMs } = hosted
@@ -45,11 +47,17 @@ export async function startGraphHosts(
   const watch = hosted.watch ? watchDeployment({ file, environment, logger }) : undefined
   stops.push(() => watch?.close())
   const record = (child: string, pid: number) => recordChild(dataDir, child, pid)
-  const types = createTypeSchemas({ folder: join(dataDir, 'type-schemas'), environment, logger, record })
+  const types = createTypeSchemas({
+    folder: join(dataDir, 'type-schemas'),
+    environment,
+    logger,
+    record,
+    confine,
+  })
   stops.push(() => types.stop())
   const hosts = createGraphHosts({
     ...{ file, storage, project: name, environment, stallMs, cancelGraceMs, logger, printed, noted },
-    record,
+    ...{ record, confine },
     ...(maxHosts !== undefined && { maxHosts }),
     ...(maxBytes !== undefined && { maxBytes }),
     ...(watch && { loaded: (files) => watch.add(files) }),

@@ -3,6 +3,7 @@ import type { Logger } from '../base/log.ts'
 import type { Config, HostedConfig } from '../config.ts'
 import type { DeploymentFile, HeaderRule } from '../graph/project/deployment-file.ts'
 import type { GraphHosts } from '../graph/pool/pool.ts'
+import type { Confine } from '../graph/pool/process.ts'
 import { createHttpApp, type HttpApp } from '../graph/http-app/http-app.ts'
 import { startUiBundles, type UiBundles } from '../graph/ui-bundles/ui-bundles.ts'
 import type { UserAuth } from '../graph/user-auth/user-auth.ts'
@@ -13,6 +14,8 @@ export interface ProjectParts {
   config: Pick<Config, 'dataDir'>
   hosted: Pick<HostedConfig, 'environment' | 'watch'>
   logger: Logger
+  /** Isolates the processes of a deployment of the control plane. */
+  confine?: Confine | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
 }
@@ -29,13 +32,13 @@ export interface ProjectProcesses {
 
 /** Starts the processes of a project's custom HTTP app and UI components, if it has them. */
 export async function startProject(
-  { config, hosted, logger, stops }: ProjectParts,
+  { config, hosted, logger, confine, stops }: ProjectParts,
   file: DeploymentFile,
   loaded: ((files: readonly string[]) => void) | undefined,
 ): Promise<ProjectProcesses> {
   const { environment, watch } = hosted
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
-  const shared = { environment, logger, record }
+  const shared = { environment, logger, record, confine }
   const app = file.app && (await createHttpApp({ ...shared, file: { ...file, app: file.app }, loaded }))
   if (app !== null) stops.push(() => app.stop())
   const ui = file.ui && startUiBundles({ ...shared, file: { ...file, ui: file.ui }, watch })

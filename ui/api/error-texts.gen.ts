@@ -31,6 +31,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   "build_failed": "The revision could not be built.",
   "plan_required": "Deployments need the Plus plan or above.",
   "secrets_unreadable": "The key in SECRETS_KEY, or in DATA_DIR, does not open the stored secrets.",
+  "isolation_unavailable": "The isolation that DEPLOY_ISOLATION names does not work here.",
   "deployment_failed": "The revision could not be started; the active one is unchanged.",
   "deployment_not_ready": "No revision of the deployment is active yet.",
   "websockets_unsupported": "WebSockets are not supported here.",

@@ -181,7 +181,7 @@ export type DeploymentRuntimes = {
   usable: boolean
   isolation: string | null
   /**
-   * Why it cannot be used.
+   * Why it cannot be used, or why its code is not isolated.
    */
   reason: string | null
 }[]
@@ -4402,9 +4402,9 @@ export interface Deployment {
   weir: {
     runtime: 'process' | 'container' | 'kubernetes'
     /**
-     * What its code is isolated from the server by.
+     * What isolates its code from the server.
      */
-    isolation: 'none'
+    isolation: 'none' | 'sandbox'
     studio_url: string
     /**
      * `server`: it is the deployment of GRAPHS, and cannot be changed here.

@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<string, string>> = {
   AWAITING_DEPLOY: 'starting',
   DEPLOYING: 'starting',
 }
-const ISOLATION = { none: 'without isolation' } as const
+const ISOLATION = { none: 'without isolation', sandbox: 'in a sandbox' } as const
 const FAILED_STEPS: Readonly<Record<string, string>> = {
   CREATE_FAILED: 'source',
   BUILD_FAILED: 'built',

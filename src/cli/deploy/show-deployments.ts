@@ -27,7 +27,7 @@ export async function showRevisions(
   return 0
 }
 
-const ISOLATION = { none: 'not isolated' } as const
+const ISOLATION = { none: 'not isolated', sandbox: 'in a sandbox' } as const
 
 function deploymentTable(found: readonly ShownDeployment[]): string {
   const rows = found.map(({ id, name, source_config, status, weir, updated_at }) => [

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../base/errors.ts'
+import type { Confine } from '../../graph/pool/process.ts'
+import { findProgram } from '../isolation/find-program.ts'
 
 /** How dependencies are installed. */
 export interface InstallOptions {
@@ -13,6 +15,8 @@ export interface InstallOptions {
   /** Receives each line that the package manager prints. */
   log(line: string): void
   signal: AbortSignal
+  /** Runs it in a sandbox, with the install scripts of packages; undefined: without both. */
+  confine?: Confine | undefined
   /** Notes the process, so that the next start can end it; resolves with what removes the note. */
   record(name: string, pid: number): Promise<() => Promise<void>>
 }
@@ -25,10 +29,10 @@ interface PackageManager {
 
 /** The first entry whose `file` exists beside langgraph.json is used (P-20). */
 const MANAGERS: readonly PackageManager[] = [
-  { file: 'package-lock.json', command: 'npm', args: ['ci', '--no-audit', '--no-fund', '--ignore-scripts'] },
-  { file: 'pnpm-lock.yaml', command: 'pnpm', args: ['install', '--frozen-lockfile', '--ignore-scripts'] },
-  { file: 'yarn.lock', command: 'yarn', args: ['install', '--frozen-lockfile', '--ignore-scripts'] },
-  { file: 'package.json', command: 'npm', args: ['install', '--no-audit', '--no-fund', '--ignore-scripts'] },
+  { file: 'package-lock.json', command: 'npm', args: ['ci', '--no-audit', '--no-fund'] },
+  { file: 'pnpm-lock.yaml', command: 'pnpm', args: ['install', '--frozen-lockfile'] },
+  { file: 'yarn.lock', command: 'yarn', args: ['install', '--frozen-lockfile'] },
+  { file: 'package.json', command: 'npm', args: ['install', '--no-audit', '--no-fund'] },
 ]
 const WARNING =
   'Install scripts of packages are not run, since this server has no sandbox for builds; packages that compile something do not work.'
@@ -38,10 +42,12 @@ const WARNING =
  * @throws AppError build_failed naming the package manager; the signal's reason on abort
  */
 export async function installDependencies(dir: string, options: InstallOptions): Promise<void> {
-  const manager = await findManager(dir)
-  if (manager === undefined) return options.log('There is no package.json: nothing is installed.')
+  const found = await findManager(dir)
+  if (found === undefined) return options.log('There is no package.json: nothing is installed.')
+  const { confine } = options
+  const manager = confine ? found : { ...found, args: [...found.args, '--ignore-scripts'] }
   options.log(`${manager.command} ${manager.args.join(' ')}`)
-  options.log(WARNING)
+  if (confine === undefined) options.log(WARNING)
   await run(dir, manager, options)
 }
 
@@ -59,22 +65,21 @@ async function findManager(dir: string): Promise<PackageManager | undefined> {
 async function run(
   dir: string,
   manager: PackageManager,
-  { env, timeout_ms, log, signal, record }: InstallOptions,
+  { env, timeout_ms, log, signal, confine, record }: InstallOptions,
 ): Promise<void> {
   signal.throwIfAborted()
   const { command, args, file } = manager
+  const missing = `The project has a ${file}, and ${command} is not installed on this server.`
+  if ((await findProgram(command, env)) === undefined) throw failed(missing)
+  const plain = { file: command, args, cwd: dir, env, reach: [] }
+  const start = confine?.(plain) ?? plain
   // A group of its own, so that the children of the package manager end with it.
-  const child = spawn(command, args, { cwd: dir, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(start.file, start.args, {
+    ...{ cwd: start.cwd, env: start.env, detached: true },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const ended = new Promise<string | number>((resolve, reject) => {
-    child.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        failed(
-          error.code === 'ENOENT'
-            ? `The project has a ${file}, and ${command} is not installed on this server.`
-            : `${command} cannot be started.`,
-        ),
-      ),
-    )
+    child.once('error', () => reject(failed(`${command} cannot be started.`)))
     child.once('close', (code, killedBy) => resolve(killedBy ?? code ?? 1))
   })
   const { pid } = child

@@ -1,5 +1,6 @@
 import { childEntry } from '../../base/child-entry.ts'
 import { rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../../base/errors.ts'
 import type { DeploymentFile } from '../project/deployment-file.ts'
@@ -131,7 +132,7 @@ function begin(launch: HostLaunch<ToHttpApp>, loaded: HttpAppOptions['loaded']):
 }
 
 function launchOf(
-  { file, environment, logger, record, loaded }: HttpAppOptions,
+  { file, environment, logger, record, confine, loaded }: HttpAppOptions,
   sockets: Pick<ToHttpApp, 'listen' | 'core' | 'inner'>,
 ): HostLaunch<ToHttpApp> {
   return {
@@ -143,5 +144,7 @@ function launchOf(
     open: { type: 'open', ...file.app, ...sockets, report_files: loaded !== undefined },
     logger,
     record,
+    confine,
+    reach: [dirname(sockets.listen)],
   }
 }

@@ -58,6 +58,13 @@ export function launchOf(options: GraphHostOptions, file: DeploymentFile): HostL
     },
     ...{ logger: options.logger, printed: options.printed, noted: options.noted },
     record: options.record,
+    ...(options.confine && { confine: options.confine, reach: brokerSocket(grant?.storage) }),
     ...(grant && { ended: () => grant.revoke() }),
   }
+}
+
+/** The socket of the storage broker, if the host uses it. */
+function brokerSocket(storage: JsonObject | undefined): string[] {
+  const { socket } = Object(storage?.['broker']) as { socket?: string }
+  return socket === undefined ? [] : [socket]
 }

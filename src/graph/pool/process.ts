@@ -3,8 +3,22 @@ import { createRequire } from 'node:module'
 import type { Duplex, Readable } from 'node:stream'
 import type { Logger } from '../../base/log.ts'
 import { UMASK_VARIABLE, umaskArguments } from '../../base/files/umask.ts'
+import { exitInside, pidInside } from './confined-process.ts'
 import { type Channel, type Frame, openChannel } from './channel.ts'
 import type { FromHost, OpenHost, ToHost } from './messages.ts'
+
+/** A program to be started. */
+export interface HostCommand {
+  file: string
+  args: readonly string[]
+  cwd: string
+  env: Readonly<Record<string, string>>
+  /** Sockets, and folders with sockets, outside of the deployment that it uses. */
+  reach: readonly string[]
+}
+
+/** The command that runs another one in isolation (P-23). */
+export type Confine = (command: HostCommand) => HostCommand
 
 /** How to start a process that runs a user's code. */
 export interface HostLaunch<Open extends object = OpenHost> {
@@ -24,6 +38,10 @@ export interface HostLaunch<Open extends object = OpenHost> {
   noted?: HostNotes | undefined
   /** Records the child so that the next start can end it (D-4); resolves with a function that removes the record. */
   record: (name: string, pid: number) => Promise<() => Promise<void>>
+  /** Isolates it; default: it runs as the server does. */
+  confine?: Confine | undefined
+  /** What it needs of `HostCommand.reach`. */
+  reach?: readonly string[]
   /** Called when it has exited. */
   ended?: () => void
 }
@@ -42,6 +60,8 @@ export interface ChildOptions {
   /** Receives each line that the processes print. */
   printed?: PrintedLines | undefined
   record: HostLaunch['record']
+  /** Isolates the processes; default: they run as the server does. */
+  confine?: Confine | undefined
 }
 
 /** How a host process ended. */
@@ -54,6 +74,7 @@ export interface HostExit {
 
 /** A graph host's process and its channel. */
 export interface HostProcess<Out extends object = ToHost> {
+  /** Of Node itself, also when it runs in a sandbox. */
   readonly pid: number
   readonly channel: Channel<Out>
   /** Resolves when the process has exited. Never rejects. */
@@ -73,9 +94,15 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
 ): HostProcess<Out> {
   const { logger, printed, kind = 'graph-host' } = launch
   const { [UMASK_VARIABLE]: _umask, ...env } = launch.env
-  const child = spawn(launch.nodePath, [...FLAGS, launch.entry, ...umaskArguments(launch.env)], {
-    cwd: launch.cwd,
-    env,
+  const plain: HostCommand = {
+    file: launch.nodePath,
+    args: [...FLAGS, launch.entry, ...umaskArguments(launch.env)],
+    ...{ cwd: launch.cwd, env, reach: launch.reach ?? [] },
+  }
+  const command = launch.confine?.(plain) ?? plain
+  const child = spawn(command.file, command.args, {
+    cwd: command.cwd,
+    env: command.env,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   })
   const log = logger.child({ [kind.replace('-', '_')]: child.pid })
@@ -92,7 +119,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
     printed?.('stderr', line)
     log.warn({ text: line }, 'graph host wrote to stderr')
   })
-  const gone = childGone(child)
+  const gone = childGone(child).then((exit) => (launch.confine ? exitInside(exit) : exit))
   const forget = child.pid === undefined ? undefined : launch.record(kind, child.pid)
   const exited = gone.then(async ({ code, signal }) => {
     launch.ended?.()
@@ -102,8 +129,12 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   })
   const channel = openChannel<In, Out>(child.stdio[3] as Duplex, onFrame)
   channel.send(launch.open)
+  let inner: number | undefined
   return {
-    pid: child.pid ?? 0,
+    get pid() {
+      if (launch.confine && child.pid !== undefined) inner ??= pidInside(child.pid)
+      return inner ?? child.pid ?? 0
+    },
     channel,
     exited,
     kill: () => void child.kill('SIGKILL'),

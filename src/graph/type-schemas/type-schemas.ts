@@ -169,7 +169,7 @@ async function hashOf(file: string): Promise<string> {
 }
 
 function launchOf(
-  { environment, logger, record }: TypeSchemasOptions,
+  { environment, logger, record, confine }: TypeSchemasOptions,
   entry: Module,
 ): HostLaunch<ToTypeHost> {
   return {
@@ -181,5 +181,6 @@ function launchOf(
     open: { type: 'open', file: entry.file, export: entry.export, packages: OWN_PACKAGES },
     logger,
     record,
+    confine,
   }
 }

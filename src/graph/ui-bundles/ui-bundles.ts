@@ -97,7 +97,14 @@ function newPending(): Pending {
   return pending
 }
 
-function launchOf({ file, environment, logger, record, watch }: UiBundlesOptions): HostLaunch<ToUiHost> {
+function launchOf({
+  file,
+  environment,
+  logger,
+  record,
+  confine,
+  watch,
+}: UiBundlesOptions): HostLaunch<ToUiHost> {
   const { components, shared } = file.ui
   return {
     kind: 'ui-host',
@@ -108,5 +115,6 @@ function launchOf({ file, environment, logger, record, watch }: UiBundlesOptions
     open: { type: 'open', folder: file.folder, ui: components, shared, watch },
     logger,
     record,
+    confine,
   }
 }

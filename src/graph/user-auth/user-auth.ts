@@ -200,7 +200,7 @@ function withPart(reply: Reply, [part]: readonly Buffer[]): Reply {
   return { ...reply, value: { ...reply.value, [reply.in_part]: field } }
 }
 
-function launchOf({ file, environment, logger, record }: UserAuthOptions) {
+function launchOf({ file, environment, logger, record, confine }: UserAuthOptions) {
   const at = file.auth.path.lastIndexOf(':')
   return {
     kind: 'auth-host',
@@ -211,5 +211,6 @@ function launchOf({ file, environment, logger, record }: UserAuthOptions) {
     open: { type: 'open', file: file.auth.path.slice(0, at), export: file.auth.path.slice(at + 1) } as const,
     logger,
     record,
+    confine,
   }
 }

@@ -9,6 +9,7 @@ import { probeContainers } from '../../deploy/build/container-probe.ts'
 import { type ControlPlane, createControlPlane, type ServerDeployment } from '../../deploy/control-plane.ts'
 import { createDeploymentLog, type DeploymentLog } from '../../deploy/log-writer.ts'
 import type { DeploymentHosting } from '../../deploy/hosting.ts'
+import type { Isolation } from '../../deploy/isolation/isolation.ts'
 import type { Revision } from '../../deploy/model.ts'
 import { createRevisionSteps } from '../../deploy/revision-steps.ts'
 import { isTerminal } from '../../deploy/revision-states.ts'
@@ -42,6 +43,7 @@ export interface ControlPlaneParts {
   database: Database
   disk: Pick<DataDisk, 'assertRoom'>
   hosting: DeploymentHosting
+  isolation: Isolation
   /** The deployment of GRAPHS. */
   own: ServerDeployment | undefined
   /** Stop functions of the parts, in order of start. */
@@ -63,7 +65,9 @@ const KEPT_ARTIFACTS = 5
  * that a crash has cut short are completed.
  */
 export async function openControlPlane(parts: ControlPlaneParts): Promise<ControlPlane> {
-  const { config, logger, database, disk, hosting, stops } = parts
+  const { config, logger, database, disk, hosting, isolation, stops } = parts
+  if (isolation.reason !== null)
+    logger.warn({ reason: isolation.reason }, 'deployments run without isolation')
   const clock = systemClock
   const { deploy, runs, dataDir, databaseUrl } = config
   const dir = join(resolve(dataDir), 'deployments')
@@ -80,6 +84,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     unpack: startUnpacking(parts),
     buildEnvironment: ({ workspace_id }) =>
       buildEnvironment(runs.environment, join(dir, 'cache', workspace_id)),
+    sandbox: isolation.name === 'sandbox' ? isolation.sandbox : undefined,
     record: (name, pid) => recordChild(resolve(dataDir), name, pid),
   })
   const worker = startRevisionWorker(parts, { store, artifacts, work, log })
@@ -95,7 +100,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const controlPlane = createControlPlane({
     ...{ store, logs, uploads, artifacts, hosting, sealer, clock, own: parts.own },
     worker: { wake, interrupted: (revision) => worker.interrupted(revision) },
-    runtimes: createRuntimes(deploy.runtime, () => probeContainers(runs.environment)),
+    runtimes: createRuntimes(deploy.runtime, isolation, () => probeContainers(runs.environment)),
     plan: deploy.plan,
     assertRoom: () => disk.assertRoom(),
     failed: (error, deployment_id) =>

@@ -11,6 +11,7 @@ import type {
   HostingStatus,
   RemovalReport,
 } from '../../deploy/hosting.ts'
+import type { Isolation } from '../../deploy/isolation/isolation.ts'
 import { startStorageBroker, type StorageBroker } from '../../graph/broker/storage-broker.ts'
 import type { DeploymentMounts } from '../../http/deployment/mounts.ts'
 import { eraseDeployment } from '../../storage/sql/erase-deployment.ts'
@@ -61,6 +62,8 @@ interface Host extends DeploymentParts {
   appOf: AppOf
   /** Opens the broker of hosts, the first time that it is needed. */
   broker(): Promise<StorageBroker>
+  /** The isolation of hosts, which the first call opens. */
+  isolation(): Promise<Isolation>
   /** By deployment id. */
   known: Map<string, Known>
   stopping: AbortController
@@ -68,7 +71,7 @@ interface Host extends DeploymentParts {
 
 /** Hosts deployments beside that of `GRAPHS`. `appOf` is called for each activation. */
 export function createHosting(
-  parts: DeploymentParts & Pick<Host, 'times' | 'shared' | 'settle'>,
+  parts: DeploymentParts & Pick<Host, 'times' | 'shared' | 'settle' | 'isolation'>,
   appOf: AppOf,
 ): Hosting {
   const known = new Map<string, Known>()
@@ -127,7 +130,7 @@ async function activate(
   const old = at.active
   const wanted = { deployment: at.deployment, revision, isFirst: old === undefined }
   const opened = await openRevision(
-    { ...host, shared, broker: await host.broker() },
+    { ...host, shared, broker: await host.broker(), isolation: await host.isolation() },
     wanted,
     { log, printed, noted, signal: ends },
     host.appOf,

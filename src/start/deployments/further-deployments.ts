@@ -29,11 +29,18 @@ export interface FurtherDeployments {
   restore(): Promise<void>
 }
 
-/** Hosting and control plane over what the server has opened. @throws AppError secrets_unreadable */
+/** Hosting and control plane over what the server has opened. @throws AppError secrets_unreadable, isolation_unavailable */
 export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Promise<FurtherDeployments> {
   const { stops, own, database, config } = parts
   const isEmpty = !(await hasDeployments(database))
   if (!isEmpty) await (await import('./control-plane.ts')).assertSecretsReadable(parts)
+  const { isolation: wanted } = config.deploy
+  const isolation = once(async () => {
+    const { openIsolation } = await import('../../deploy/isolation/isolation.ts')
+    return openIsolation(wanted, { env: config.runs.environment, dataDir: config.dataDir })
+  })
+  // A named isolation that does not work stops the start (P-23).
+  if (wanted !== 'auto') await isolation()
   const hosting = Promise.withResolvers<Hosting>()
   const open = async (): Promise<ControlPlane> => {
     const { openControlPlane } = await import('./control-plane.ts')
@@ -41,7 +48,10 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
       ...{ id: own.tenant.deployment_id, workspace_id: own.tenant.workspace_id, name: own.name },
       created_at: parts.own_created_at,
     }
-    return await openControlPlane({ ...parts, hosting: await hosting.promise, own: ofServer, stops: ends })
+    return await openControlPlane({
+      ...{ ...parts, hosting: await hosting.promise, own: ofServer, stops: ends },
+      isolation: await isolation(),
+    })
   }
   const ends: DeploymentParts['stops'] = []
   let opened: Promise<ControlPlane> | undefined
@@ -57,7 +67,7 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
     startHosting(appOf) {
       const { startMs, drainMs } = config.runs
       const times = { start: startMs, drain: drainMs }
-      const made = createHosting({ ...parts, times, ...sharedOf(parts) }, appOf)
+      const made = createHosting({ ...parts, times, isolation, ...sharedOf(parts) }, appOf)
       stops.push(() => made.stop())
       stops.push(() => endAll(ends))
       hosting.resolve(made)
@@ -93,6 +103,11 @@ function sharedOf(parts: FurtherDeploymentsParts): {
     },
     settle: async () => (await opened)?.working.settle(),
   }
+}
+
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined
+  return () => (opened ??= open())
 }
 
 async function endAll(stops: DeploymentParts['stops']): Promise<void> {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { AppError, toAppError } from '../../base/errors.ts'
 import type { ActivationOptions, HostedDeployment, HostedRevision } from '../../deploy/hosting.ts'
+import type { Isolation } from '../../deploy/isolation/isolation.ts'
 import type { StorageBroker } from '../../graph/broker/storage-broker.ts'
 import type { GrantStorage } from '../../graph/pool/launch.ts'
 import type { GraphHosts } from '../../graph/pool/pool.ts'
@@ -37,6 +38,7 @@ export type AppOf = (running: RunningDeployment, stops: DeploymentParts['stops']
 export interface RevisionParts extends DeploymentParts {
   shared: SharedRuns
   broker: StorageBroker
+  isolation: Isolation
 }
 
 /** A revision whose processes run, ready to serve. */
@@ -118,7 +120,9 @@ async function start(
   )
   // Settings that cannot be used must fail before anything is switched.
   webhookRules(hosted, file)
-  const hosting = { ...parts, hosted }
+  const { isolation } = parts
+  const confine = isolation.name === 'sandbox' ? isolation.sandbox.hosts(dir) : undefined
+  const hosting = { ...parts, hosted, confine }
   const tenant = { workspace_id, deployment_id: id }
   // The hosts that use the store's own embeddings are those that the store serves.
   const { promise: opened, resolve: open } = Promise.withResolvers<GraphHosts>()

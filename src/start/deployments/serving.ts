@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { systemClock } from '../../base/clock.ts'
 import { parseUuid } from '../../base/ids.ts'
 import type { EventLog } from '../../events/event-log.ts'
+import type { Confine } from '../../graph/pool/process.ts'
 import type { DeploymentFile } from '../../graph/project/deployment-file.ts'
 import type { GraphHosts } from '../../graph/pool/pool.ts'
 import { readStoreIndex } from '../../graph/project/store-index.ts'
@@ -84,14 +85,20 @@ export function itemsOf(
 
 /** The process of the deployment's auth file, if it has one. */
 export function startUserAuth(
-  { config, hosted, logger, stops }: Pick<DeploymentParts, 'config' | 'hosted' | 'logger' | 'stops'>,
+  {
+    config,
+    hosted,
+    logger,
+    stops,
+    confine,
+  }: Pick<DeploymentParts, 'config' | 'hosted' | 'logger' | 'stops'> & { confine?: Confine | undefined },
   file: DeploymentFile,
 ): UserAuth | undefined {
   const { auth } = file
   if (auth === null) return undefined
   const { environment } = hosted
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
-  const userAuth = createUserAuth({ file: { ...file, auth }, environment, logger, record })
+  const userAuth = createUserAuth({ file: { ...file, auth }, environment, logger, record, confine })
   stops.push(() => userAuth.stop())
   return userAuth
 }

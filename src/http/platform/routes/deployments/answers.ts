@@ -49,7 +49,7 @@ export function shownDeployment(
     updated_at: iso(deployment.updated_at),
     weir: {
       runtime: isServer ? 'process' : runtimes.name,
-      isolation: runtimes.isolation,
+      isolation: isServer ? 'none' : runtimes.isolation,
       studio_url: `${base}/app/deployments/${encodeURIComponent(name)}/studio`,
       managed_by,
       active_revision: active?.number ?? null,

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+
+/** How a process ended, as its parent sees it. */
+interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+const SIGNALLED = 128
+
+/** How the process in a sandbox ended: the sandbox exits with 128 and the number of the signal. */
+export function exitInside({ code, signal }: Exit): Exit {
+  if (code === null || code <= SIGNALLED) return { code, signal }
+  const found = Object.entries(constants.signals).find(([, number]) => number === code - SIGNALLED)
+  return found === undefined ? { code, signal } : { code: null, signal: found[0] as NodeJS.Signals }
+}
+
+/**
+ * The pid of the program that a sandbox runs: the oldest child of its init process, which is the only child of the
+ * sandbox. Signals to another one would end the host, and its memory is not that of the host. Undefined while it starts.
+ */
+export function pidInside(sandbox: number): number | undefined {
+  const children = new Map<number, { pid: number; started: number }>()
+  for (const name of readdirSync('/proc')) {
+    const found = /^\d+$/.test(name) ? readStat(name) : undefined
+    if (found === undefined) continue
+    const known = children.get(found.parent)
+    if (known === undefined || found.started < known.started)
+      children.set(found.parent, { pid: Number(name), started: found.started })
+  }
+  const init = children.get(sandbox)
+  return init && children.get(init.pid)?.pid
+}
+
+const PARENT = 1
+const STARTED = 19
+
+function readStat(name: string): { parent: number; started: number } | undefined {
+  try {
+    const text = readFileSync(`/proc/${name}/stat`, 'utf8')
+    // The name of the program, in parentheses, may contain anything.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    return { parent: Number(fields[PARENT]), started: Number(fields[STARTED]) }
+  } catch {
+    return undefined
+  }
+}
