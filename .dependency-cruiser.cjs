@@ -182,9 +182,9 @@ const coreWalls = [
     core: '^(node:)?worker_threads$',
   },
   {
-    // Builds of deployments run package managers; `weir open` starts the user's browser.
+    // Builds of deployments run package managers, and the sandbox is tried once; `weir open` starts the user's browser.
     name: 'only-storage-and-graph-start-processes',
-    pathNot: '^src/(storage|graph|deploy/build|cli/commands/open\\.ts$)',
+    pathNot: '^src/(storage|graph|deploy/(build|isolation)/|cli/commands/open\\.ts$)',
     core: '^(node:)?child_process$',
   },
 ]

@@ -17,7 +17,7 @@ import { KEY, startWeir, type WeirProcess } from '../support/servers/weir-proces
 const SECRET = 'hidden-value-of-the-victim'
 const VICTIM_SOURCE = 'text-of-the-victim'
 
-const probed = await openSandbox({ env: process.env, dataDir: tmpdir() })
+const probed = await openSandbox({ env: process.env, packages: tmpdir(), dataDir: tmpdir() })
 const reason = 'reason' in probed ? probed.reason : undefined
 if (reason !== undefined) console.log(`skipped: isolation of deployments: ${reason}`)
 
@@ -65,6 +65,40 @@ const HOSTILE: Project = {
   `,
 }
 
+/** A project whose one graph has one node, which `code` declares. */
+function graphOf(code: string, node: string): Project {
+  return {
+    'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
+    'agent.ts': `
+      import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
+      const State = Annotation.Root({ n: Annotation<number>() })
+      ${code}
+      export const graph = new StateGraph(State).addNode('work', ${node}).addEdge(START, 'work').addEdge('work', END).compile()
+    `,
+  }
+}
+
+/** A project with an auth file and an app of its own. */
+const WHOLE: Project = {
+  ...graphOf('const work = () => ({ n: 1 })', 'work'),
+  'langgraph.json': JSON.stringify({
+    graphs: { agent: './agent.ts:graph' },
+    auth: { path: './auth.ts:auth' },
+    http: { app: './app.ts:app' },
+  }),
+  'auth.ts': `
+    import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth'
+    export const auth = new Auth().authenticate((request) => {
+      if (request.headers.get('authorization') !== 'Bearer known') throw new HTTPException(401, { message: 'unknown' })
+      return { identity: 'known', permissions: [] }
+    })
+  `,
+  'app.ts': `
+    import { Hono } from 'hono'
+    export const app = new Hono().get('/hello', (c) => c.text('hello from the app'))
+  `,
+}
+
 describe.skipIf(reason !== undefined)('P-23: a hostile graph in the sandbox', () => {
   let dir: string
   let weir: WeirProcess
@@ -73,6 +107,7 @@ describe.skipIf(reason !== undefined)('P-23: a hostile graph in the sandbox', ()
     weir = await startWeir(join(dir, 'data'), {
       DEPLOY_ISOLATION: 'sandbox',
       SECRET_OF_SERVER: 'of-the-server',
+      HOST_STALL_SECONDS: '3',
     })
   })
   afterAll(async () => {
@@ -111,10 +146,48 @@ describe.skipIf(reason !== undefined)('P-23: a hostile graph in the sandbox', ()
     })
     // What its install script read was there, and had none of it either.
     expect(report['stolen']).toContain('steal.cjs')
-    const everything = JSON.stringify(report)
-    for (const secret of [SECRET, VICTIM_SOURCE, KEY, 'of-the-server', 'api-key', 'secrets-key'])
+    const everything = Object.values(report).join('\n')
+    for (const secret of [SECRET, VICTIM_SOURCE, KEY, 'of-the-server'])
       expect(everything).not.toContain(secret)
+    // Names of files of DATA_DIR.
+    const words = new Set(everything.split(/\s+/))
+    for (const file of ['api-key', 'secrets-key']) expect(words).not.toContain(file)
     await expect(hostile.threads.get(victimThread.thread_id)).rejects.toThrow(/404/)
+  })
+
+  it('ends a graph that loops, and names where (P-39)', async () => {
+    const client = await deploy('loops', graphOf('function spin() { while (true) {} }', 'spin'))
+    const thread = await client.threads.create()
+    const run = await client.runs.create(thread.thread_id, 'agent', { input: {} })
+    await client.runs.join(thread.thread_id, run.run_id).catch(() => undefined)
+    const error = JSON.stringify((await client.threads.get(thread.thread_id)) as object)
+    expect(error).toMatch(/agent\.ts:4/)
+  })
+
+  it('ends a graph that fills the memory, and the next run works', async () => {
+    const leak = `
+      let calls = 0
+      async function leak() {
+        if (calls++ > 0 || process.env.LEAKED) return { n: 1 }
+        const kept = []
+        for (;;) { kept.push(Buffer.alloc(1 << 22, 1)); await new Promise((turn) => setTimeout(turn, 2)) }
+      }`
+    const client = await deploy('leaks', graphOf(leak, 'leak'))
+    const thread = await client.threads.create()
+    const run = await client.runs.create(thread.thread_id, 'agent', { input: {} })
+    await client.runs.join(thread.thread_id, run.run_id).catch(() => undefined)
+    expect(await client.runs.get(thread.thread_id, run.run_id)).toMatchObject({ status: 'error' })
+    expect(JSON.stringify(await client.threads.get(thread.thread_id))).toMatch(/memory/)
+  })
+
+  it('serves the auth file and the custom app of a project', async () => {
+    await deploy('whole', WHOLE)
+    const url = `${weir.url}/deployments/whole`
+    const headers = { authorization: 'Bearer known' }
+    expect(await (await fetch(`${url}/hello`, { headers })).text()).toBe('hello from the app')
+    expect((await fetch(`${url}/threads`, { method: 'POST' })).status).toBe(401)
+    const known = new Client({ apiUrl: url, apiKey: null as never, defaultHeaders: headers })
+    expect(await known.runs.wait(null, 'agent', { input: {} })).toEqual({ n: 1 })
   })
 
   it('the server and the deployment name the isolation', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../base/errors.ts'
-import type { Confine } from '../../graph/pool/process.ts'
+import type { Confine } from '../../base/node/confined-command.ts'
 import { findProgram } from '../isolation/find-program.ts'
 
 /** How dependencies are installed. */

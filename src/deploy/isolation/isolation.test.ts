@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openIsolation } from './isolation.ts'
 import type { Sandbox } from './sandbox.ts'
 
-const options = { env: { PATH: '' }, dataDir: '/tmp' }
+const options = { env: { PATH: '' }, packages: '/tmp', dataDir: '/tmp' }
 const none = async () => ({ reason: 'bwrap is not on the PATH.' })
 const sandbox = {} as Sandbox
 

@@ -10,7 +10,7 @@ import type {
 } from '../../runs/execute/graph-host.ts'
 import type { Tenant } from '../../runs/model.ts'
 import type { Frame } from './channel.ts'
-import { findHeldUpBy } from './inspector.ts'
+import { findHeldUpBy } from './inspector/inspector.ts'
 import {
   type HostExit,
   type HostLaunch,

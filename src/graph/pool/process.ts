@@ -3,22 +3,10 @@ import { createRequire } from 'node:module'
 import type { Duplex, Readable } from 'node:stream'
 import type { Logger } from '../../base/log.ts'
 import { UMASK_VARIABLE, umaskArguments } from '../../base/files/umask.ts'
+import type { Confine, ProcessCommand } from '../../base/node/confined-command.ts'
 import { exitInside, pidInside } from './confined-process.ts'
 import { type Channel, type Frame, openChannel } from './channel.ts'
 import type { FromHost, OpenHost, ToHost } from './messages.ts'
-
-/** A program to be started. */
-export interface HostCommand {
-  file: string
-  args: readonly string[]
-  cwd: string
-  env: Readonly<Record<string, string>>
-  /** Sockets, and folders with sockets, outside of the deployment that it uses. */
-  reach: readonly string[]
-}
-
-/** The command that runs another one in isolation (P-23). */
-export type Confine = (command: HostCommand) => HostCommand
 
 /** How to start a process that runs a user's code. */
 export interface HostLaunch<Open extends object = OpenHost> {
@@ -40,7 +28,7 @@ export interface HostLaunch<Open extends object = OpenHost> {
   record: (name: string, pid: number) => Promise<() => Promise<void>>
   /** Isolates it; default: it runs as the server does. */
   confine?: Confine | undefined
-  /** What it needs of `HostCommand.reach`. */
+  /** What it needs of `ProcessCommand.reach`. */
   reach?: readonly string[]
   /** Called when it has exited. */
   ended?: () => void
@@ -94,7 +82,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
 ): HostProcess<Out> {
   const { logger, printed, kind = 'graph-host' } = launch
   const { [UMASK_VARIABLE]: _umask, ...env } = launch.env
-  const plain: HostCommand = {
+  const plain: ProcessCommand = {
     file: launch.nodePath,
     args: [...FLAGS, launch.entry, ...umaskArguments(launch.env)],
     ...{ cwd: launch.cwd, env, reach: launch.reach ?? [] },

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { takeUmask } from '../../base/files/umask.ts'
 import { type Channel, encodeFrame } from './channel.ts'
-import { JOB_OF_CODE } from './inspector.ts'
+import { JOB_OF_CODE } from './inspector/inspector.ts'
 import type { FromHost } from './messages.ts'
 
 /** The descriptor of a host's channel to the server. */

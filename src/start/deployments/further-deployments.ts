@@ -37,7 +37,9 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
   const { isolation: wanted } = config.deploy
   const isolation = once(async () => {
     const { openIsolation } = await import('../../deploy/isolation/isolation.ts')
-    return openIsolation(wanted, { env: config.runs.environment, dataDir: config.dataDir })
+    const { OWN_PACKAGES } = await import('../../graph/pool/process.ts')
+    const { runs, dataDir } = config
+    return openIsolation(wanted, { env: runs.environment, packages: OWN_PACKAGES, dataDir })
   })
   // A named isolation that does not work stops the start (P-23).
   if (wanted !== 'auto') await isolation()

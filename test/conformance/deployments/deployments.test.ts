@@ -26,6 +26,8 @@ beforeAll(async () => {
   const config = readConfig({
     ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', DEPLOYMENT_PORT: '0' },
     ...{ OTLP_GRPC_PORT: 'off', DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY },
+    // Graphs and tests share files.
+    DEPLOY_ISOLATION: 'none',
     ...{ GRAPHS: join(DIR, 'langgraph.json'), DEPLOYMENT_NAME: 'own', DEPLOY_DRAIN_SECONDS: '2' },
   })
   server = await startServer(config, { logger: createLogger({ level: 'silent' }) })

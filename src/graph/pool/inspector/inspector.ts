@@ -1,3 +1,5 @@
+import { type CodePlace, sourceLine } from './source-line.ts'
+
 /** Symbol under which a host stores the function that returns the job of the running code. */
 export const JOB_OF_CODE = Symbol.for('weir.job_of_code')
 
@@ -46,13 +48,18 @@ export async function findHeldUpBy(
 interface InspectorMessage {
   id?: number
   method?: string
-  params?: { callFrames?: CallFrame[]; scriptId?: string; url?: string }
+  params?: { callFrames?: CallFrame[]; scriptId?: string } & Partial<Script>
   result?: { result?: { value?: unknown } }
 }
 
 interface CallFrame {
   callFrameId: string
-  location: { scriptId: string; lineNumber: number }
+  location: CodePlace & { scriptId: string }
+}
+
+interface Script {
+  url: string
+  sourceMapURL: string
 }
 
 const QUESTION = `globalThis[Symbol.for('weir.job_of_code')]?.()`
@@ -60,7 +67,7 @@ const QUESTION = `globalThis[Symbol.for('weir.job_of_code')]?.()`
 function pauseAndAsk(url: string): Promise<HeldUpBy> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url)
-    const scripts = new Map<string, string>()
+    const scripts = new Map<string, Script>()
     let where: string | undefined
     const ask = (id: number, method: string, params: object = {}) => {
       socket.send(JSON.stringify({ id, method, params }))
@@ -73,7 +80,8 @@ function pauseAndAsk(url: string): Promise<HeldUpBy> {
     socket.addEventListener('message', ({ data }) => {
       const message = JSON.parse(String(data)) as InspectorMessage
       if (message.method === 'Debugger.scriptParsed') {
-        scripts.set(message.params?.scriptId ?? '', message.params?.url ?? '')
+        const { scriptId = '', url = '', sourceMapURL = '' } = message.params ?? {}
+        scripts.set(scriptId, { url, sourceMapURL })
       } else if (message.method === 'Debugger.paused') {
         const frames = message.params?.callFrames ?? []
         where = topFrame(frames, scripts)
@@ -88,11 +96,11 @@ function pauseAndAsk(url: string): Promise<HeldUpBy> {
 }
 
 /** The innermost frame in the user's own code. */
-function topFrame(frames: readonly CallFrame[], scripts: ReadonlyMap<string, string>): string | undefined {
+function topFrame(frames: readonly CallFrame[], scripts: ReadonlyMap<string, Script>): string | undefined {
   for (const { location } of frames) {
-    const url = scripts.get(location.scriptId) ?? ''
+    const { url = '', sourceMapURL } = scripts.get(location.scriptId) ?? {}
     if (!url.startsWith('file:') || url.includes('/node_modules/')) continue
-    return `${url.replace(/^file:\/\//, '').replace(/\?.*$/, '')}:${location.lineNumber + 1}`
+    return `${url.replace(/^file:\/\//, '').replace(/\?.*$/, '')}:${sourceLine(location, sourceMapURL)}`
   }
   return undefined
 }
