@@ -5405,6 +5405,14 @@ export interface UsageDetails {
      * How much of total_cost was computed from estimates; null when total_cost is.
      */
     estimated_cost: string | null
+    /**
+     * Calls with tokens that no price matches: their cost is unknown, and total_cost does not include it.
+     */
+    unpriced_runs: number
+    /**
+     * The tokens of these calls.
+     */
+    unpriced_tokens: number
   }[]
 }
 /**

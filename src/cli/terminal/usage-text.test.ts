@@ -11,6 +11,7 @@ const line = (day: number, name: string, traces: number): GranularUsage['usage']
 })
 
 const NOT_ESTIMATED = { estimated_prompt_tokens: 0, estimated_completion_tokens: 0, estimated_cost: null }
+const PRICED = { unpriced_runs: 0, unpriced_tokens: 0 }
 const detail = (
   model: string | null,
   prompt: number,
@@ -28,6 +29,7 @@ const detail = (
   total_tokens: prompt + completion,
   total_cost,
   ...NOT_ESTIMATED,
+  ...PRICED,
   ...estimated,
 })
 
@@ -96,5 +98,15 @@ describe('usageText', () => {
 
   it('prints a message when there is no usage', () => {
     expect(usageText({ stride: DAYS, usage: [] }, OPTIONS)).toBe('Nothing in this range.')
+  })
+
+  it('says how many calls and tokens have no price, and where one is added', () => {
+    const own = { unpriced_runs: 2, unpriced_tokens: 1_234 }
+    const usage = [detail('gpt', 10, 5, '0.1'), detail('mine', 1_000, 234, null, own)]
+    const text = usageText({ stride: DAYS, usage }, OPTIONS)
+    expect(text).toContain(
+      '\n\nNo price: 2 calls with 1,234 tokens, which the costs do not include. The page Prices',
+    )
+    expect(usageText({ stride: DAYS, usage: usage.slice(0, 1) }, OPTIONS)).not.toContain('No price')
   })
 })

@@ -24,6 +24,8 @@ interface Tokens {
   cost: Decimal | null
   /** The part of each that is estimated. */
   estimated: { prompt: number; completion: number; cost: Decimal }
+  /** Calls without a cost, and their tokens. */
+  unpriced: { runs: number; tokens: number }
 }
 
 interface Row extends Sums {
@@ -59,6 +61,7 @@ export function usageText(report: GranularUsage | UsageDetails, options: UsageTe
     chart(groupRows(lines), options),
     `Total  ${numbers(total).join('  ')}`,
     estimateText(total),
+    unpricedText(total),
   ]
   return blocks.filter((block) => block !== undefined).join('\n\n')
 }
@@ -75,8 +78,9 @@ function sumsOf(line: GranularUsage['usage'][number] | UsageDetails['usage'][num
     completion: line.estimated_completion_tokens,
     cost: parseDecimal(line.estimated_cost) ?? 0n,
   }
+  const unpriced = { runs: line.unpriced_runs, tokens: line.unpriced_tokens }
   const cost = parseDecimal(total_cost) ?? null
-  return { amount: total_tokens, tokens: { prompt, completion, cost, estimated } }
+  return { amount: total_tokens, tokens: { prompt, completion, cost, estimated, unpriced } }
 }
 
 function add(a: Sums, b: Sums): Sums {
@@ -98,6 +102,10 @@ function addTokens(a: Tokens, b: Tokens): Tokens {
       prompt: a.estimated.prompt + b.estimated.prompt,
       completion: a.estimated.completion + b.estimated.completion,
       cost: a.estimated.cost + b.estimated.cost,
+    },
+    unpriced: {
+      runs: a.unpriced.runs + b.unpriced.runs,
+      tokens: a.unpriced.tokens + b.unpriced.tokens,
     },
   }
 }
@@ -163,6 +171,14 @@ function estimateText({ amount, tokens }: Sums): string | undefined {
   const estimated = tokens === undefined ? 0 : tokens.estimated.prompt + tokens.estimated.completion
   if (estimated === 0) return undefined
   return `~ in part estimated: no count was reported for ${NUMBER.format(estimated)} of ${NUMBER.format(amount)} tokens.`
+}
+
+/** The line about calls whose cost the total does not include; undefined when every call has one. */
+function unpricedText({ tokens }: Sums): string | undefined {
+  if (tokens === undefined || tokens.unpriced.runs === 0) return undefined
+  const { runs, tokens: count } = tokens.unpriced
+  const calls = `${NUMBER.format(runs)} call${runs === 1 ? '' : 's'}`
+  return `No price: ${calls} with ${NUMBER.format(count)} tokens, which the costs do not include. The page Prices of the web interface (weir open) lists models without a price and adds one; docs/prices.md shows the request. Models: weir usage --group-by model.`
 }
 
 function chart(rows: readonly Row[], { colors, width }: UsageTextOptions): string {

@@ -38,6 +38,9 @@ export interface UsageDetail extends Omit<UsageCount, 'traces'>, UsageSums {
   model: string
   /** The number of all TraceRuns, including those whose usage is unknown or not counted. */
   llm_runs: number
+  /** Counted TraceRuns with tokens and without a cost, and their tokens. */
+  unpriced_runs: number
+  unpriced_tokens: number
 }
 
 /** Sums over TraceRuns with their current prices. */

@@ -48,6 +48,8 @@ export async function reportUsageDetails(
       estimated_prompt_tokens: detail.estimated_prompt_tokens,
       estimated_completion_tokens: detail.estimated_completion_tokens,
       estimated_cost: detail.estimated_cost,
+      unpriced_runs: detail.unpriced_runs,
+      unpriced_tokens: detail.unpriced_tokens,
     }),
   )
   return { stride, usage }

@@ -150,15 +150,21 @@ function bruteForce(traces: readonly TraceRunRow[][], query: UsageDetailsQuery):
   return [...groups.values()].map(({ group, rows, llm_runs }) => ({ ...group, llm_runs, ...sumsOf(rows) }))
 }
 
-type Sums = Pick<UsageDetail, 'llm_runs'> & UsageSums
+type Sums = Pick<UsageDetail, 'llm_runs' | 'unpriced_runs' | 'unpriced_tokens'> & UsageSums
 
-function sumsOf(rows: readonly TraceRunRow[]): UsageSums {
+function sumsOf(rows: readonly TraceRunRow[]): Omit<Sums, 'llm_runs'> {
   const cost = (values: (bigint | null)[]): string | null => {
     const known = values.filter((value) => value !== null)
     return known.length === 0 ? null : formatDecimal(known.reduce((a, b) => a + b, 0n))
   }
   const parts = rows.map(estimatedPart)
+  const unpriced = rows.filter(({ total_cost }) => total_cost === null)
   return {
+    unpriced_runs: unpriced.length,
+    unpriced_tokens: unpriced.reduce(
+      (sum, row) => sum + (row.input_tokens ?? 0) + (row.output_tokens ?? 0),
+      0,
+    ),
     prompt_tokens: rows.reduce((sum, row) => sum + (row.input_tokens ?? 0), 0),
     completion_tokens: rows.reduce((sum, row) => sum + (row.output_tokens ?? 0), 0),
     prompt_cost: cost(rows.map((row) => row.input_cost)),

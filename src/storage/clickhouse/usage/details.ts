@@ -45,10 +45,13 @@ function detailsSql(group_by: DetailGrouping, doubles: boolean): string {
     ${byModel ? PROVIDER : "''"} AS group_provider,
     ${byModel ? 'model' : "''"} AS group_model,
     countIf(is_call) AS llm_runs,
+    countIf(counted AND is_unpriced) AS unpriced_runs,
+    sumIf(all_tokens, counted AND is_unpriced) AS unpriced_tokens,
     ${USAGE_SUMS}
   FROM (
     SELECT *, ${countedSql(scope('near_start', 'near_end'), { doubles, nested: true })} AS counted,
-      ${isCallSql(scope('near_start', 'near_end'), doubles)} AS is_call, ${ESTIMATED_COLUMNS}
+      ${isCallSql(scope('near_start', 'near_end'), doubles)} AS is_call, isNull(total_cost) AS is_unpriced,
+      toFloat64(ifNull(input_tokens, 0)) + toFloat64(ifNull(output_tokens, 0)) AS all_tokens, ${ESTIMATED_COLUMNS}
     FROM runs FINAL WHERE ${scope('start', 'end')})
   WHERE counted OR is_call
   GROUP BY slot, group_workspace, group_dimension, group_provider, group_model`
@@ -61,6 +64,8 @@ interface DetailRow extends UsageSums {
   group_provider: string
   group_model: string
   llm_runs: number
+  unpriced_runs: number
+  unpriced_tokens: number
 }
 
 /** Most rows that one statement adds up, unless a single day has more: they must fit into memory. */
@@ -125,6 +130,8 @@ function merged(known: UsageDetail, more: UsageDetail): UsageDetail {
   return {
     ...known,
     llm_runs: known.llm_runs + more.llm_runs,
+    unpriced_runs: known.unpriced_runs + more.unpriced_runs,
+    unpriced_tokens: known.unpriced_tokens + more.unpriced_tokens,
     prompt_tokens: known.prompt_tokens + more.prompt_tokens,
     completion_tokens: known.completion_tokens + more.completion_tokens,
     prompt_cost: sumOf(known.prompt_cost, more.prompt_cost),

@@ -66,6 +66,8 @@ beforeEach(async () => {
             estimated_prompt_tokens: 10,
             estimated_completion_tokens: 0,
             estimated_cost: '0.25',
+            unpriced_runs: 1,
+            unpriced_tokens: 7,
           }
           return [{ bucket: query.origin, ...none, ...sums, provider: 'openai', model: '=odd' }]
         },
@@ -306,6 +308,8 @@ describe('GET usage-details', () => {
           estimated_prompt_tokens: 10,
           estimated_completion_tokens: 0,
           estimated_cost: '0.25',
+          unpriced_runs: 1,
+          unpriced_tokens: 7,
         },
       ],
     })
