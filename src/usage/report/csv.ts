@@ -30,6 +30,8 @@ const SUMS = {
   estimated_prompt_tokens: 'Estimated Prompt Tokens',
   estimated_completion_tokens: 'Estimated Completion Tokens',
   estimated_cost: 'Estimated Cost',
+  unpriced_runs: 'Unpriced Runs',
+  unpriced_tokens: 'Unpriced Tokens',
 } as const
 
 interface Line {
