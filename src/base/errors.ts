@@ -83,6 +83,8 @@ export const ERRORS = {
   log_unusable: kind(500, 'The directory of the ingest log cannot be used.'),
   worker_failed: retryable(503, 'A worker thread ended before the work was done. Try again shortly.'),
   worker_timeout: retryable(503, 'The work exceeded its time limit. Try again later.'),
+  // No 5xx: LangGraph's JavaScript SDK repeats a request for half a minute after any of them.
+  graph_not_loaded: kind(409, 'The graph cannot be loaded. Change its code.'),
   host_unavailable: retryable(503, 'No graph host answers. Try again shortly.'),
   store_unavailable: retryable(503, 'The store does not answer. Try again shortly.'),
   rate_limited: retryable(429, 'Too many requests. Try again shortly.'),

@@ -52,6 +52,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   "log_unusable": "The directory of the ingest log cannot be used.",
   "worker_failed": "A worker thread ended before the work was done. Try again shortly.",
   "worker_timeout": "The work exceeded its time limit. Try again later.",
+  "graph_not_loaded": "The graph cannot be loaded. Change its code.",
   "host_unavailable": "No graph host answers. Try again shortly.",
   "store_unavailable": "The store does not answer. Try again shortly.",
   "rate_limited": "Too many requests. Try again shortly.",

@@ -18,20 +18,11 @@ export interface LoadFailure {
   message: string
 }
 
-/** Error of runs and calls of a graph that cannot be loaded. Not retryable: only a change of its code helps. */
+/** Error of runs and calls of a graph that cannot be loaded, with the code graph_not_loaded. */
 export class GraphLoadError extends AppError {
   constructor({ message }: Pick<LoadFailure, 'message'>) {
-    super('host_unavailable', { message })
+    super('graph_not_loaded', { message })
     this.name = 'GraphLoadError'
-  }
-
-  /** LangGraph's JavaScript SDK sends a request again after any 5xx, for half a minute, before it shows the message. */
-  override get status(): number {
-    return 409
-  }
-
-  override get retryable(): boolean {
-    return false
   }
 }
 

@@ -130,7 +130,7 @@ describe('RUN-35: a graph that cannot be loaded', () => {
     expect(answer.headers.get('retry-after')).toBeNull()
     expect([answer.status, await answer.json()]).toEqual([
       409,
-      { detail: expect.stringContaining('throws.ts:3: ReferenceError'), code: 'host_unavailable' },
+      { detail: expect.stringContaining('throws.ts:3: ReferenceError'), code: 'graph_not_loaded' },
     ])
   })
 })

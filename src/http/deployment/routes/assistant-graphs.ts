@@ -52,7 +52,7 @@ function subgraphRoutes(): DeploymentRoute[] {
     query,
     reply: 'bytes',
     reply_schema: 'subgraph-schemas',
-    errors: ['not_found', 'host_unavailable', 'conflict'],
+    errors: ['not_found', 'graph_not_loaded', 'host_unavailable', 'conflict'],
   } as const
   return [
     route({
@@ -96,7 +96,7 @@ export function assistantGraphRoutes(): DeploymentRoute[] {
       reply: 'bytes',
       reply_schema: 'graph-drawing',
       revalidates: true,
-      errors: ['not_found', 'host_unavailable', 'conflict'],
+      errors: ['not_found', 'graph_not_loaded', 'host_unavailable', 'conflict'],
       async handle(context) {
         const { params, query } = context
         return { body: await ask(context, params.assistant_id, { name: 'graph', xray: query.xray }) }
@@ -112,7 +112,7 @@ export function assistantGraphRoutes(): DeploymentRoute[] {
       reply: 'bytes',
       reply_schema: 'graph-schemas',
       revalidates: true,
-      errors: ['not_found', 'host_unavailable', 'conflict'],
+      errors: ['not_found', 'graph_not_loaded', 'host_unavailable', 'conflict'],
       handle: async (context) => ({
         body: await ask(context, context.params.assistant_id, { name: 'schemas' }),
       }),

@@ -30,7 +30,7 @@ function readRoutes(): DeploymentRoute[] {
     tag: TAG,
     reply: 'bytes',
     reply_schema: 'thread-state',
-    errors: ['not_found', 'host_unavailable', 'conflict'],
+    errors: ['not_found', 'graph_not_loaded', 'host_unavailable', 'conflict'],
   } as const
   return [
     deploymentRoute({
@@ -83,7 +83,7 @@ function updateRoute(): DeploymentRoute {
     body: 'thread-state-update',
     reply: 'bytes',
     reply_schema: 'thread-state-updated',
-    errors: ['not_found', 'thread_busy', 'host_unavailable'],
+    errors: ['not_found', 'thread_busy', 'graph_not_loaded', 'host_unavailable'],
     async handle(context) {
       const { params, body } = context
       const update = {
@@ -123,7 +123,7 @@ function historyRoutes(): DeploymentRoute[] {
     params: THREAD_PARAMS,
     reply: 'bytes',
     reply_schema: 'thread-history',
-    errors: ['not_found', 'host_unavailable', 'conflict'],
+    errors: ['not_found', 'graph_not_loaded', 'host_unavailable', 'conflict'],
   } as const
   return [
     deploymentRoute({

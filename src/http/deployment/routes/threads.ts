@@ -53,7 +53,7 @@ function createRoute(): DeploymentRoute {
     body: 'thread-create',
     reply: 'bytes',
     reply_schema: 'thread',
-    errors: ['conflict', 'not_found', 'host_unavailable', 'quota_reached'],
+    errors: ['conflict', 'not_found', 'graph_not_loaded', 'host_unavailable', 'quota_reached'],
     async handle(context) {
       const { ttl, ...rest } = context.body
       const thread = await context.deps.threads.create(callOf(context), {
