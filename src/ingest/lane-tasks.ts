@@ -54,6 +54,11 @@ export interface LaneTasks {
     }
     output: Uint8Array
   }
+  /** The page as NDJSON: where its TraceRuns contain a text. */
+  'read-matches': {
+    input: { read: ReadRows; cursors: { next: string | null; prev: string | null }; text: string }
+    output: Uint8Array
+  }
   'read-selected': { input: SelectedRead; output: Uint8Array | undefined }
   'read-turns': { input: TurnPage; output: Uint8Array }
   reprice: { input: { rows: Uint8Array; prices: PriceSnapshot }; output: Repriced }

@@ -23,6 +23,7 @@ import type {
   TraceRunQuery,
   TraceRunStats,
   TraceRunStatsQuery,
+  TraceSearch,
 } from './trace-reads.ts'
 import type { Facets } from '../ingest/store/stats-store.ts'
 import type { PriceStore } from '../ingest/prices/price-store.ts'
@@ -35,6 +36,8 @@ export interface TraceReadsDeps {
   /** Limits for bodies to validate. */
   limits: { max_body_bytes: number; max_parts: number; max_part_bytes: number }
 }
+
+type PageInput = Omit<LaneTasks['read-page']['input'], 'choice'>
 
 /** TraceRuns of a trace in one response (D-19). */
 const TRACE_PAGE = 1000
@@ -143,7 +146,26 @@ class LaneTraceReads implements TraceReads {
     )
   }
 
-  async query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array> {
+  query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array> {
+    return this.#page(workspace_id, query, asker, (input, transfer) =>
+      this.#steps.task('read-page', { ...input, choice: { select: query.select } }, transfer),
+    )
+  }
+
+  matches(workspace_id: string, { query: text, ...page }: TraceSearch, asker: Asker): Promise<Uint8Array> {
+    const query = { ...page, search: text, select: ['inputs'], order: 'asc' as const }
+    return this.#page(workspace_id, query, asker, (input, transfer) =>
+      this.#steps.task('read-matches', { ...input, text }, transfer),
+    )
+  }
+
+  /** A page of a list, of which `make` makes the answer. */
+  async #page(
+    workspace_id: string,
+    query: TraceRunQuery,
+    asker: Asker | undefined,
+    make: (input: PageInput, transfer: readonly ArrayBuffer[]) => Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
     const list = toListQuery(query)
     const rows = await this.#steps.list(workspace_id, list, asker)
     const found = decodeRows(rows)
@@ -160,8 +182,7 @@ class LaneTraceReads implements TraceReads {
     const cursors = { next: last ? nextCursor(list, last, shown) : null, prev: null }
     return this.#steps.answer(plan, (fragments) => {
       const read = { rows, roll_up, fragments, shown, feedback }
-      const input = { read, cursors, choice: { select: query.select } }
-      return this.#steps.task('read-page', input, movable(fragments.payloads))
+      return make({ read, cursors }, movable(fragments.payloads))
     })
   }
 

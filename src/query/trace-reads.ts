@@ -34,6 +34,15 @@ export interface TraceRunQuery {
   order: 'asc' | 'desc'
 }
 
+/** A search in one trace. */
+export interface TraceSearch {
+  trace: string
+  query: string
+  /** 1 to 100. */
+  limit: number
+  cursor?: string
+}
+
 /** Body of POST /api/v1/runs/stats after its check. */
 export interface TraceRunStatsQuery
   extends Omit<TraceRunQuery, 'select' | 'limit' | 'cursor' | 'order' | 'order_by'> {
@@ -96,6 +105,8 @@ export interface TraceReads {
    * @throws AppError invalid_request for an invalid filter or cursor, rate_limited when the holder has too many waiting
    */
   query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array>
+  /** The TraceRuns of a trace that contain a text, and where, as NDJSON. Waits and throws as `query` with a filter does. */
+  matches(workspace_id: string, search: TraceSearch, asker: Asker): Promise<Uint8Array>
   /**
    * The whole trace in columns, or its changes; undefined for an unknown one.
    * @throws AppError invalid_request for a version that cannot be read

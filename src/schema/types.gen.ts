@@ -662,6 +662,7 @@ export interface SchemaTypes {
   'trace-run-stats': TraceRunStats
   'trace-run-stats-query': TraceRunStatsQueryBody
   'trace-run-v2': TraceRunV2
+  'trace-search': TraceSearchBody
   'trace-thread': TraceThread
   'trace-thread-figures': TraceThreadFigures
   'trace-thread-figures-query': TraceThreadFiguresQuery
@@ -5014,6 +5015,20 @@ export interface TraceRunStatsQueryBody {
    * Also count the runs by classes of their latency and of the time to the first token.
    */
   histograms?: boolean | null
+}
+/**
+ * What to search for in a trace. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceSearchBody {
+  /**
+   * Text that runs contain in name, inputs, outputs, error or metadata, in any case.
+   */
+  query: string
+  limit?: number | null
+  /**
+   * cursors.next of the page before.
+   */
+  cursor?: string | null
 }
 /**
  * A thread of traces, with figures of its traces in the window of the query. Each call of a model counts once.

@@ -262,6 +262,10 @@ export interface Operations {
     body: TraceRunFacetQueryBody
     reply: TraceRunFacets
   }
+  'POST /api/v1/traces/{trace_id}/search': {
+    query: {}
+    body: TraceSearchBody
+  }
   'POST /api/v1/runs/query': {
     query: {}
     body: TraceRunQueryBody
@@ -1753,6 +1757,21 @@ export interface TraceRunFacetValue {
    * Runs with the value.
    */
   count: number
+  [k: string]: unknown | undefined
+}
+/**
+ * What to search for in a trace. Null counts as not said; unknown keys are ignored.
+ */
+export interface TraceSearchBody {
+  /**
+   * Text that runs contain in name, inputs, outputs, error or metadata, in any case.
+   */
+  query: string
+  limit?: number | null
+  /**
+   * cursors.next of the page before.
+   */
+  cursor?: string | null
   [k: string]: unknown | undefined
 }
 /**

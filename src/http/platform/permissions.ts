@@ -33,6 +33,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'POST /runs/stats': 'runs:read',
   'POST /runs/facets': 'runs:read',
   'GET /traces/{trace_id}': 'runs:read',
+  'POST /traces/{trace_id}/search': 'runs:read',
   'GET /live': 'runs:read',
   'GET /runs/{id}/attachments/{name}': 'runs:read',
   'POST /runs/validate': 'runs:read',

@@ -23,6 +23,7 @@ import { runRoutes } from './routes/tracing/runs.ts'
 import { sessionRoutes } from './routes/tracing/sessions.ts'
 import { publicRoutes } from './routes/sharing/public.ts'
 import { shareRoutes } from './routes/sharing/shares.ts'
+import { searchRoutes } from './routes/tracing/search.ts'
 import { facetRoutes } from './routes/tracing/facets.ts'
 import { statsRoutes } from './routes/tracing/stats.ts'
 import { systemRoutes } from './routes/system.ts'
@@ -50,6 +51,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...otlpRoutes(),
     ...statsRoutes(),
     ...facetRoutes(),
+    ...searchRoutes(),
     ...runRoutes(),
     ...liveRoutes(),
     ...runV2Routes(),

@@ -4,6 +4,7 @@ import { builtInProcessors } from '../../../processors/index.ts'
 import { loadOwnProcessors } from '../../trace/messages/own-processors.ts'
 import { createEstimates } from '../../trace/tokens/estimator.ts'
 import type { LlmContext } from '../../trace/derive/llm.ts'
+import { matchLines } from '../../trace/json/matches.ts'
 import { repriceRows } from '../../trace/price/reprice-rows.ts'
 import { createTokenizer } from '../../trace/tokens/tokenizer.ts'
 import { validateBody } from '../../trace/decode/validate-body.ts'
@@ -44,6 +45,9 @@ function readRun({ read, choice, prices: snapshot }: LaneTasks['read-trace-run']
   return assembly.traceRun(read, choice, (workspace_id) => prices.of(workspace_id))
 }
 
+/** The fields in which a search looks, with the id. */
+const SEARCHED = ['id', 'name', 'inputs', 'outputs', 'error', 'extra']
+
 const handlers: Handlers = {
   decode: ({ head, body }) => decodeRequest(head, body),
   'derive-begin': ({ payloads, prices: snapshot, headOnly, periods }) => {
@@ -62,6 +66,8 @@ const handlers: Handlers = {
   'read-trace': ({ read, trace_id, next }) => assembly.trace(read, { trace_id, next }),
   'read-outline': assembleOutline,
   'read-page': ({ read, cursors, choice }) => assembly.page(read, cursors, choice),
+  'read-matches': ({ read, cursors, text }) =>
+    matchLines(assembly.page(read, cursors, { select: SEARCHED }), text),
   'read-selected': (read) => assembleSelected(read, context),
   'read-turns': (page) => assembleTurns(page, context),
   reprice: ({ rows, prices: snapshot }) => {

@@ -121,6 +121,9 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   // Without a topic, since an accepted stream does not end.
   'GET /live': { ...fixed('/live'), status: () => [422] },
+  'POST /traces/{trace_id}/search': {
+    call: ({ objects }) => at(`/traces/${objects.run_id}/search`, { query: 'x' }),
+  },
   'GET /traces/{trace_id}': { reach: 'request', call: ({ objects }) => at(`/traces/${objects.run_id}`) },
   'GET /runs/{id}/attachments/{name}': {
     reach: 'request',
