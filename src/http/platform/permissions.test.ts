@@ -73,6 +73,7 @@ describe('IDENTITY-7: the table of permissions', () => {
       'POST /runs/stats',
       'POST /runs/validate',
       'POST /sessions/{id}/dashboard',
+      'POST /traces/{trace_id}/search',
       'POST /v1/projects/{id}/deploy_logs',
       'POST /v1/projects/{id}/revisions/{revision_id}/build_logs',
       'POST /v1/projects/{id}/revisions/{revision_id}/deploy_logs',

@@ -364,39 +364,35 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
   if (!name.startsWith('DELETE ') || name === 'DELETE /auth/session')
     return { ...tenant, objects: tenant.own }
   const { admin: key, workspace_id, own: objects } = tenant
+  const having = (changed: Partial<Objects>) => ({ ...tenant, objects: { ...objects, ...changed } })
   const headers = { 'x-tenant-id': workspace_id }
   const post = async (path: string, body: object): Promise<string> =>
     (bodyOf(await api({ key, headers, method: 'POST', path, body })) as { id: string }).id
   const marked = { description: 'disposable', workspaces: [workspace_id] }
   if (name === 'DELETE /sessions/{id}')
-    return { ...tenant, objects: { ...objects, session_id: await post('/sessions', { name: newUuid() }) } }
+    return having({ session_id: await post('/sessions', { name: newUuid() }) })
   if (name === 'DELETE /traces/{trace_id}')
-    return { ...tenant, objects: { ...objects, run_id: await sendRun(api, tenant, objects.session_id) } }
+    return having({ run_id: await sendRun(api, tenant, objects.session_id) })
   // Ending a share that is not there succeeds.
   if (name.endsWith('/share')) return { ...tenant, objects }
   if (name === 'DELETE /feedback/{id}')
-    return { ...tenant, objects: { ...objects, feedback_id: await addFeedback(api, tenant, objects.run_id) } }
+    return having({ feedback_id: await addFeedback(api, tenant, objects.run_id) })
   if (name === 'DELETE /feedback-configs')
-    return { ...tenant, objects: { ...objects, feedback_key: await addFeedbackConfig(api, tenant) } }
+    return having({ feedback_key: await addFeedbackConfig(api, tenant) })
   if (name.includes('price-map')) {
     const price_id = await post('/model-price-map', { ...PRICE, name: newUuid() })
-    return { ...tenant, objects: { ...objects, price_id } }
+    return having({ price_id })
   }
-  if (name.includes(SERVICE))
-    return { ...tenant, objects: { ...objects, service_key_id: await post(SERVICE, marked) } }
+  if (name.includes(SERVICE)) return having({ service_key_id: await post(SERVICE, marked) })
   if (name.includes(PERSONAL)) {
     const token_id = await post(PERSONAL, { ...marked, user_id: objects.member_id })
-    return { ...tenant, objects: { ...objects, token_id } }
+    return having({ token_id })
   }
-  if (name.includes(MEMBERS))
-    return { ...tenant, objects: { ...objects, member_id: await addMember(api, tenant, 'user') } }
+  if (name.includes(MEMBERS)) return having({ member_id: await addMember(api, tenant, 'user') })
   if (name.includes('usage-limits'))
-    return {
-      ...tenant,
-      objects: { ...objects, limit_id: await putLimit(api, tenant, objects.service_key_id) },
-    }
+    return having({ limit_id: await putLimit(api, tenant, objects.service_key_id) })
   if (name === 'DELETE /v2/deployments/{id}')
-    return { ...tenant, objects: { ...objects, deployment_id: await addDeployment(api, tenant) } }
+    return having({ deployment_id: await addDeployment(api, tenant) })
   if (name === 'DELETE /workspaces/{id}')
     return { ...tenant, objects, workspace_id: await post('/workspaces', { display_name: 'disposable' }) }
   throw new Error(`no disposable target for ${name}`)
