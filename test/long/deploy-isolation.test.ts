@@ -55,7 +55,7 @@ const HOSTILE: Project = {
           environs: attempt(() => shell('cat /proc/[0-9]*/environ')),
           signal: attempt(() => process.kill(pid, 0)),
           write: attempt(() => writeFileSync('changed.txt', '')),
-          root: attempt(() => readdirSync('/root')),
+          passwords: attempt(() => readFileSync('/etc/shadow')),
           stolen: attempt(() => readFileSync('stolen.txt')),
         },
       }))
@@ -142,7 +142,7 @@ describe.skipIf(reason !== undefined)('P-23: a hostile graph in the sandbox', ()
       environ: 'refused: ENOENT',
       signal: 'refused: ESRCH',
       write: 'refused: EROFS',
-      root: 'refused: ENOENT',
+      passwords: 'refused: ENOENT',
     })
     // What its install script read was there, and had none of it either.
     expect(report['stolen']).toContain('steal.cjs')
@@ -166,9 +166,8 @@ describe.skipIf(reason !== undefined)('P-23: a hostile graph in the sandbox', ()
 
   it('ends a graph that fills the memory, and the next run works', async () => {
     const leak = `
-      let calls = 0
-      async function leak() {
-        if (calls++ > 0 || process.env.LEAKED) return { n: 1 }
+      async function leak({ n }) {
+        if (n === 1) return { n: 2 }
         const kept = []
         for (;;) { kept.push(Buffer.alloc(1 << 22, 1)); await new Promise((turn) => setTimeout(turn, 2)) }
       }`
@@ -178,6 +177,7 @@ describe.skipIf(reason !== undefined)('P-23: a hostile graph in the sandbox', ()
     await client.runs.join(thread.thread_id, run.run_id).catch(() => undefined)
     expect(await client.runs.get(thread.thread_id, run.run_id)).toMatchObject({ status: 'error' })
     expect(JSON.stringify(await client.threads.get(thread.thread_id))).toMatch(/memory/)
+    expect(await client.runs.wait(null, 'agent', { input: { n: 1 } })).toEqual({ n: 2 })
   })
 
   it('serves the auth file and the custom app of a project', async () => {
