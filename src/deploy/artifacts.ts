@@ -63,10 +63,20 @@ export function createArtifacts(dir: string): Artifacts {
   }
 }
 
-/** The name of the artifact of a source: the same for the same source, path of langgraph.json, Node and platform, and if install scripts ran. */
-export function artifactName({ source_sha256, config_path }: Revision, withScripts: boolean): string {
+/**
+ * The name of the artifact of a source: the same for the same source, path of langgraph.json, commands, Node and
+ * platform, and if install scripts ran.
+ */
+export function artifactName(
+  { source_sha256, config_path, commands: { install_command, build_command } }: Revision,
+  withScripts: boolean,
+): string {
   const { version, platform, arch } = process
-  const inputs = [source_sha256, config_path, version, platform, arch, ...(withScripts ? ['scripts'] : [])]
+  const commands = install_command === null && build_command === null ? [] : [install_command, build_command]
+  const inputs = [
+    ...[source_sha256, config_path, version, platform, arch],
+    ...[...(withScripts ? ['scripts'] : []), ...commands],
+  ]
   return createHash('sha256').update(JSON.stringify(inputs)).digest('hex')
 }
 

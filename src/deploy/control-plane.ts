@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import { newTimeUuid } from '../base/ids.ts'
@@ -5,7 +6,7 @@ import type { Artifacts } from './artifacts.ts'
 import { assertDeploymentName } from './deployment-name.ts'
 import type { DeploymentType } from './deployment-type.ts'
 import type { DeploymentHosting } from './hosting.ts'
-import type { Revision, StoredDeployment } from './model.ts'
+import { type BuildCommands, NO_COMMANDS, type Revision, type StoredDeployment } from './model.ts'
 import { assertPlan, type Plan } from './plan.ts'
 import type { Runtimes } from './runtimes.ts'
 import { hostedOf } from './revision-steps.ts'
@@ -40,6 +41,8 @@ export interface DeploymentChange {
   /** The object of an upload; undefined: the source remains. */
   source_path: string | undefined
   config_path: string
+  /** Those that are undefined remain. */
+  commands: Partial<BuildCommands>
   /** Undefined or empty: they remain (P-17). */
   secrets: readonly Secret[] | undefined
 }
@@ -74,7 +77,7 @@ export interface ControlPlane {
   /** @throws AppError plan_required, container_runtime_unavailable, deployment_name_taken, invalid_request */
   create(
     deployer: Deployer,
-    wanted: { name: string; type: DeploymentType; secrets: readonly Secret[] | undefined },
+    wanted: Pick<DeploymentChange, 'secrets' | 'commands'> & { name: string; type: DeploymentType },
   ): Promise<StoredDeployment>
   /**
    * Makes a revision, which is built and started later (P-8): of the source that is named, else of the active revision.
@@ -215,9 +218,11 @@ async function update(
   const { store, clock } = options
   const { workspace_id, short_key } = deployer
   const deployment = await changeable(workspace_id, id)
-  const wanted = await revisionOf(options, deployment, change)
+  const commands = { ...deployment.commands, ...change.commands }
+  const wanted = await revisionOf(options, { ...deployment, commands }, change)
   const secrets = replacedSecrets(deployment, change.secrets, { ...options, now: clock.now() })
   if (secrets !== deployment.secrets) await store.replaceSecrets(id, secrets)
+  if (!isDeepStrictEqual(commands, deployment.commands)) await store.replaceCommands(id, commands)
   const revision = wanted && (await add(id, { ...wanted, created_by: short_key }))
   return { deployment: (await store.get(workspace_id, id)) ?? deployment, revision }
 }
@@ -256,7 +261,7 @@ async function list(
 }
 
 function ofServer(own: ServerDeployment): ListedDeployment {
-  const none = { secrets: [], latest_revision_id: null, active_revision_id: null }
+  const none = { secrets: [], commands: NO_COMMANDS, latest_revision_id: null, active_revision_id: null }
   return {
     ...own,
     ...none,
@@ -270,7 +275,7 @@ function ofServer(own: ServerDeployment): ListedDeployment {
 async function create(
   options: ControlPlaneOptions,
   { organization_id, workspace_id }: Deployer,
-  { name, type, secrets }: Parameters<ControlPlane['create']>[1],
+  { name, type, secrets, commands: asked }: Parameters<ControlPlane['create']>[1],
 ): Promise<StoredDeployment> {
   const { store, hosting, runtimes, clock, own } = options
   assertPlan(options.plan)
@@ -281,7 +286,11 @@ async function create(
   if (name === own?.name) throw new AppError('deployment_name_taken')
   const id = newTimeUuid(clock.now())
   const sealed = replacedSecrets({ id, secrets: [] }, secrets, { ...options, now: clock.now() })
-  const made = await store.create({ id, organization_id, workspace_id, name, type, secrets: [...sealed] })
+  const commands = { ...NO_COMMANDS, ...asked }
+  const made = await store.create({
+    ...{ id, organization_id, workspace_id, name, type, commands },
+    secrets: [...sealed],
+  })
   hosting.announce(hostedOf(made), 'It has no revision yet.')
   return made
 }
@@ -299,11 +308,15 @@ async function revisionOf(
   await runtimes.assertUsable()
   if (source_path !== undefined) {
     const { sha256: source_sha256 } = await uploads.open(deployment.id, source_path)
-    return { source_path, config_path, source_sha256, artifact_sha256: null, rolled_back_from: null }
+    const none = { artifact_sha256: null, rolled_back_from: null }
+    return { source_path, config_path, commands: deployment.commands, source_sha256, ...none }
   }
-  const { id, active_revision_id } = deployment
+  const { id, active_revision_id, commands } = deployment
   const active = active_revision_id === null ? undefined : await store.revision(id, active_revision_id)
-  return active && { ...active, rolled_back_from: null }
+  if (active === undefined) return undefined
+  // Other commands make another artifact of the same source.
+  const isSame = isDeepStrictEqual(commands, active.commands)
+  return { ...active, commands, rolled_back_from: null, ...(!isSame && { artifact_sha256: null }) }
 }
 
 /** Erases a deployment that is marked as deleted: steps, hosts, rows, files, and its record at the end. */

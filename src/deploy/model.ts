@@ -9,6 +9,16 @@ export interface SealedSecret {
   updated_at: number
 }
 
+/** Shell commands of a build, run in the folder of langgraph.json. */
+export interface BuildCommands {
+  /** In place of the package manager; null: the lock file decides. */
+  install_command: string | null
+  /** After the dependencies were installed. */
+  build_command: string | null
+}
+
+export const NO_COMMANDS: BuildCommands = { install_command: null, build_command: null }
+
 /** A deployment of the control plane, as stored. Times are epoch milliseconds. */
 export interface StoredDeployment {
   id: string
@@ -17,6 +27,8 @@ export interface StoredDeployment {
   name: string
   type: DeploymentType
   secrets: SealedSecret[]
+  /** Those of later revisions. */
+  commands: BuildCommands
   latest_revision_id: string | null
   active_revision_id: string | null
   created_at: number
@@ -41,6 +53,7 @@ export interface Revision {
   /** The object of the upload; null for a revision that uses the artifact of another. */
   source_path: string | null
   config_path: string
+  commands: BuildCommands
   source_sha256: string | null
   artifact_sha256: string | null
   error: RevisionError | null

@@ -146,7 +146,7 @@ async function build(
   const deployment = await deploymentOf(options, revision)
   const env = options.buildEnvironment(deployment)
   await installDependencies(dirname(join(dir, revision.config_path)), {
-    env,
+    ...{ env, commands: revision.commands },
     confine: await options.sandbox?.builds(dir, env['npm_config_cache'] ?? dir),
     timeout_ms: BUILD_MS,
     log: (line) => write('INFO', line),

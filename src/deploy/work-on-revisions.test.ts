@@ -5,7 +5,7 @@ import { createDeploymentStore } from '../storage/sql/deployments/deployment-sto
 import { migrate } from '../storage/sql/driver/migrate.ts'
 import { openSqlite } from '../storage/sql/driver/sqlite.ts'
 import { createLogger } from '../base/log.ts'
-import type { Revision } from './model.ts'
+import { NO_COMMANDS, type Revision } from './model.ts'
 import type { DeploymentStore } from './stores/deployment-store.ts'
 import { createRevisionWorker, type RevisionSteps, type RevisionWorker } from './work-on-revisions.ts'
 
@@ -43,12 +43,14 @@ describe('the worker of revisions', () => {
       name,
       type: 'dev',
       secrets: [],
+      commands: NO_COMMANDS,
     } as const
     return store.create({ ...made, secrets: [] })
   }
   const add = (deployment_id: string): Promise<Revision> =>
     store.addRevision(deployment_id, {
-      ...{ source_path: 's', config_path: 'langgraph.json', source_sha256: null, artifact_sha256: null },
+      ...{ source_path: 's', config_path: 'langgraph.json', commands: NO_COMMANDS },
+      ...{ source_sha256: null, artifact_sha256: null },
       ...{ created_by: 'k', rolled_back_from: null },
     })
   const read = ({ deployment_id, id }: Revision) => store.revision(deployment_id, id)

@@ -4410,6 +4410,14 @@ export interface Deployment {
      * URL of its API.
      */
     custom_url: string
+    /**
+     * Shell command in place of the package manager, run in the folder of langgraph.json; null: the lock file decides, or package.json.
+     */
+    install_command: string | null
+    /**
+     * Shell command after the dependencies were installed, run in the folder of langgraph.json.
+     */
+    build_command: string | null
   }
   /**
    * `READY` when a revision is active.
@@ -4472,11 +4480,11 @@ export interface DeploymentCreate {
      */
     deployment_type?: string | null
     /**
-     * Refused: dependencies are installed by what is in the project.
+     * Shell command in place of the package manager, run in the folder of langgraph.json; null: the lock file decides, or package.json.
      */
     install_command?: string | null
     /**
-     * Refused, as `install_command`.
+     * Shell command after the dependencies were installed, run in the folder of langgraph.json.
      */
     build_command?: string | null
     [k: string]: unknown | undefined
@@ -4518,11 +4526,11 @@ export interface DeploymentUpdate {
      */
     deployment_type?: string | null
     /**
-     * Refused: dependencies are installed by what is in the project.
+     * Shell command in place of the package manager, run in the folder of langgraph.json; null: the lock file decides, or package.json.
      */
     install_command?: string | null
     /**
-     * Refused, as `install_command`.
+     * Shell command after the dependencies were installed, run in the folder of langgraph.json.
      */
     build_command?: string | null
     [k: string]: unknown | undefined

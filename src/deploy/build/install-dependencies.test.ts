@@ -2,6 +2,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type BuildCommands, NO_COMMANDS } from '../model.ts'
 import { installDependencies } from './install-dependencies.ts'
 
 describe('P-20: dependencies of Node projects', () => {
@@ -17,9 +18,14 @@ describe('P-20: dependencies of Node projects', () => {
     await writeFile(join(dir, name), `#!/bin/sh\n${script}\n`)
     await chmod(join(dir, name), 0o755)
   }
-  const install = (signal = new AbortController().signal, timeout_ms = 60_000): Promise<void> =>
+  const install = (
+    signal = new AbortController().signal,
+    timeout_ms = 60_000,
+    commands: Partial<BuildCommands> = {},
+  ): Promise<void> =>
     installDependencies(dir, {
       env: { PATH: `${dir}:/usr/bin:/bin`, HOME: dir },
+      commands: { ...NO_COMMANDS, ...commands },
       timeout_ms,
       log: (line) => lines.push(line),
       signal,
@@ -70,6 +76,25 @@ describe('P-20: dependencies of Node projects', () => {
     await expect(ended).rejects.toThrow('interrupted')
     await expect(install(abort.signal)).rejects.toThrow('interrupted')
     expect((await stat(dir)).isDirectory()).toBe(true)
+  })
+
+  it('commands of the deployment run in the folder: one in place of the package manager, one after it', async () => {
+    await writeFile(join(dir, 'package.json'), '{}')
+    await tool('npm', 'echo npm >> ran')
+    await install(undefined, undefined, { build_command: 'echo build | tee -a ran' })
+    await install(undefined, undefined, {
+      install_command: 'echo install >> ran',
+      build_command: 'echo b >> ran',
+    })
+    expect(await readFile(join(dir, 'ran'), 'utf8')).toBe('npm\nbuild\ninstall\nb\n')
+    expect(lines).toContain('build_command: echo build | tee -a ran')
+    expect(lines).toContain('build')
+    const failing = install(undefined, undefined, { install_command: 'exit 4', build_command: 'touch never' })
+    await expect(failing).rejects.toMatchObject({
+      code: 'build_failed',
+      message: 'install_command ended with code 4.',
+    })
+    await expect(stat(join(dir, 'never'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
   it('npm itself installs a project from its lock file', async () => {

@@ -5,12 +5,16 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../base/errors.ts'
 import type { Confine } from '../../base/node/confined-command.ts'
+import { type BuildCommands, NO_COMMANDS } from '../model.ts'
 import { findProgram } from '../isolation/find-program.ts'
 
 /** How dependencies are installed. */
 export interface InstallOptions {
+  /** Commands of the deployment; default: none. */
+  commands?: BuildCommands
   /** The variables of the package manager, and no others: builds see no secrets (P-18). */
   env: Readonly<Record<string, string>>
+  /** For all commands together. */
   timeout_ms: number
   /** Receives each line that the package manager prints. */
   log(line: string): void
@@ -27,6 +31,13 @@ interface PackageManager {
   args: readonly string[]
 }
 
+/** A program that is run, and what it is called in messages. */
+interface Step {
+  name: string
+  command: string
+  args: readonly string[]
+}
+
 /** The first entry whose `file` exists beside langgraph.json is used (P-20). */
 const MANAGERS: readonly PackageManager[] = [
   { file: 'package-lock.json', command: 'npm', args: ['ci', '--no-audit', '--no-fund'] },
@@ -37,18 +48,49 @@ const MANAGERS: readonly PackageManager[] = [
 const WARNING =
   'Install scripts of packages are not run, since this server has no sandbox for builds; packages that compile something do not work.'
 
+const UNCONFINED = 'This server has no sandbox for builds: the command can read what the server can read.'
+
 /**
- * Installs the dependencies of the Node project in `dir`, into it.
- * @throws AppError build_failed naming the package manager; the signal's reason on abort
+ * Installs the dependencies of the Node project in `dir`, into it, and runs its build command (P-20).
+ * @throws AppError build_failed naming the package manager or the command; the signal's reason on abort
  */
 export async function installDependencies(dir: string, options: InstallOptions): Promise<void> {
-  const found = await findManager(dir)
-  if (found === undefined) return options.log('There is no package.json: nothing is installed.')
-  const { confine } = options
-  const manager = confine ? found : { ...found, args: [...found.args, '--ignore-scripts'] }
-  options.log(`${manager.command} ${manager.args.join(' ')}`)
-  if (confine === undefined) options.log(WARNING)
-  await run(dir, manager, options)
+  const { log, confine, timeout_ms, commands: { install_command, build_command } = NO_COMMANDS } = options
+  const ends = performance.now() + timeout_ms
+  if (confine === undefined && (install_command ?? build_command) !== null) log(UNCONFINED)
+  const steps = [
+    install_command === null ? await managerStep(dir, options) : ofShell('install_command', install_command),
+    build_command === null ? undefined : ofShell('build_command', build_command),
+  ]
+  for (const step of steps) {
+    if (step === undefined) continue
+    log(
+      step.name.endsWith('_command')
+        ? `${step.name}: ${step.args[1]}`
+        : `${step.command} ${step.args.join(' ')}`,
+    )
+    await run(dir, step, { ...options, timeout_ms: Math.max(1, ends - performance.now()) })
+  }
+}
+
+function ofShell(name: keyof BuildCommands, text: string): Step {
+  return { name, command: 'sh', args: ['-c', text] }
+}
+
+/** The package manager of the project; undefined when there is nothing to install. */
+async function managerStep(dir: string, { env, log, confine }: InstallOptions): Promise<Step | undefined> {
+  const manager = await findManager(dir)
+  if (manager === undefined) {
+    log('There is no package.json: nothing is installed.')
+    return undefined
+  }
+  const { file, command, args } = manager
+  const missing = `The project has a ${file}, and ${command} is not installed on this server.`
+  if ((await findProgram(command, env)) === undefined) throw failed(missing)
+  const name = `${command} ${args[0]}`
+  if (confine !== undefined) return { name, command, args }
+  log(WARNING)
+  return { name, command, args: [...args, '--ignore-scripts'] }
 }
 
 async function findManager(dir: string): Promise<PackageManager | undefined> {
@@ -64,13 +106,10 @@ async function findManager(dir: string): Promise<PackageManager | undefined> {
 
 async function run(
   dir: string,
-  manager: PackageManager,
+  { name, command, args }: Step,
   { env, timeout_ms, log, signal, confine, record }: InstallOptions,
 ): Promise<void> {
   signal.throwIfAborted()
-  const { command, args, file } = manager
-  const missing = `The project has a ${file}, and ${command} is not installed on this server.`
-  if ((await findProgram(command, env)) === undefined) throw failed(missing)
   const plain = { file: command, args, cwd: dir, env, reach: [] }
   const start = confine?.(plain) ?? plain
   // A group of its own, so that the children of the package manager end with it.
@@ -79,7 +118,7 @@ async function run(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = new Promise<string | number>((resolve, reject) => {
-    child.once('error', () => reject(failed(`${command} cannot be started.`)))
+    child.once('error', () => reject(failed(`${name} cannot be started.`)))
     child.once('close', (code, killedBy) => resolve(killedBy ?? code ?? 1))
   })
   const { pid } = child
@@ -91,8 +130,7 @@ async function run(
   try {
     const end = await ended
     signal.throwIfAborted()
-    if (end !== 0)
-      throw failed(`${command} ${args[0]} ended with ${typeof end === 'number' ? `code ${end}` : end}.`)
+    if (end !== 0) throw failed(`${name} ended with ${typeof end === 'number' ? `code ${end}` : end}.`)
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', kill)

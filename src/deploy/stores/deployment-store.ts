@@ -1,16 +1,22 @@
-import type { StoredDeployment, Revision, RevisionLease, SealedSecret } from '../model.ts'
+import type { BuildCommands, StoredDeployment, Revision, RevisionLease, SealedSecret } from '../model.ts'
 import type { RevisionEvent, RevisionState } from '../revision-states.ts'
 
 /** A deployment to be made; the store adds the rest. */
 export type NewDeployment = Pick<
   StoredDeployment,
-  'id' | 'organization_id' | 'workspace_id' | 'name' | 'type' | 'secrets'
+  'id' | 'organization_id' | 'workspace_id' | 'name' | 'type' | 'secrets' | 'commands'
 >
 
 /** A revision to be made; the store adds the rest. */
 export type NewRevision = Pick<
   Revision,
-  'source_path' | 'config_path' | 'source_sha256' | 'artifact_sha256' | 'created_by' | 'rolled_back_from'
+  | 'source_path'
+  | 'config_path'
+  | 'commands'
+  | 'source_sha256'
+  | 'artifact_sha256'
+  | 'created_by'
+  | 'rolled_back_from'
 >
 
 /** Results of a step of a revision. */
@@ -48,6 +54,8 @@ export interface DeploymentStore {
   ): Promise<StoredDeployment[]>
   /** Replaces all secrets. */
   replaceSecrets(id: string, secrets: readonly SealedSecret[]): Promise<void>
+  /** Replaces the commands; revisions keep theirs. */
+  replaceCommands(id: string, commands: BuildCommands): Promise<void>
   /** Deletes the deployment and frees its name. Returns false if it did not exist. */
   markDeleted(workspace_id: string, id: string): Promise<boolean>
   /** Deployments whose deletion has not ended. */

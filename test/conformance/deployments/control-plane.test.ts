@@ -50,7 +50,10 @@ function logs(id: string, body: object): Promise<SchemaTypes['deployment-log-pag
 describe('deployments over HTTP, on a server without GRAPHS', () => {
   it('a project is deployed, updated in place, rolled back and deleted, and a restart brings it back', async () => {
     const { id, source_config } = await createDeployment(weir, 'greeter')
-    expect(source_config).toEqual({ deployment_type: 'dev', custom_url: `${weir.url}/deployments/greeter` })
+    expect(source_config).toEqual({
+      ...{ deployment_type: 'dev', custom_url: `${weir.url}/deployments/greeter` },
+      ...{ install_command: null, build_command: null },
+    })
     const early = await weir.fetch('/deployments/greeter/info')
     expect([early.status, await early.json()]).toMatchObject([503, { code: 'deployment_not_ready' }])
     const taken = { name: 'greeter', source: 'internal_source' }
@@ -116,6 +119,21 @@ describe('deployments over HTTP, on a server without GRAPHS', () => {
       expect.stringMatching(/^revision 3: DEPLOY_FAILED: src\/agent\.ts:1: .*no-such-package/),
     ])
 
+    // P-20: other commands build the same source anew; a command that fails changes nothing.
+    const buildWith = async (build_command: string): Promise<unknown> => {
+      const body = { source_config: { build_command } }
+      const changed = await api({ key: KEY, method: 'PATCH', path: `/v2/deployments/${id}`, body })
+      expect(changed).toMatchObject({ status: 200, body })
+      return await endedRevision(weir, id, (await latestRevision(weir, id)).id)
+    }
+    expect(await buildWith('exit 7')).toMatchObject({
+      status: 'BUILD_FAILED',
+      weir: { error: { message: 'build_command ended with code 7.' } },
+    })
+    expect(await answerOf('greeter')).toBe(`one ${SECRET.value}`)
+    expect(await buildWith('sed -i s/one/built/ src/agent.ts')).toMatchObject({ status: 'DEPLOYED' })
+    expect(await answerOf('greeter')).toBe(`built ${SECRET.value}`)
+
     expect((await api({ key: KEY, method: 'DELETE', path: `/v2/deployments/${id}` })).status).toBe(204)
     expect((await weir.fetch('/deployments/greeter/info')).status).toBe(404)
     expect((await weir.fetch(`/v2/deployments/${id}`)).status).toBe(404)
@@ -169,7 +187,7 @@ describe('deployments over HTTP, on a server without GRAPHS', () => {
         ['POST', '/v2/deployments', { name: 'runtimes', source: 'internal_source' }, 422, 'invalid_request'],
         ['POST', '/v2/deployments', { name: 1, source: 'internal_source' }, 422, 'invalid_request'],
         ['PATCH', at, { revision_source: 'external_docker' }, 400, 'source_unsupported'],
-        ['PATCH', at, { source_config: { build_command: 'make' } }, 400, 'source_unsupported'],
+        ['PATCH', at, { source_config: { build_command: 1 } }, 422, 'invalid_request'],
         ['PATCH', at, { source_config: { deployment_type: 'prod' } }, 409, 'deployment_type_fixed'],
         ['PATCH', at, { source_revision_config: { source_tarball_path: '../x' } }, 422, 'invalid_request'],
         ['POST', `${at}/push-token`, undefined, 400, 'source_unsupported'],

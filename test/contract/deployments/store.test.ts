@@ -1,7 +1,12 @@
 import { beforeEach, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import type { DeploymentStore } from '../../../src/deploy/stores/deployment-store.ts'
-import type { StoredDeployment, Revision, RevisionLease } from '../../../src/deploy/model.ts'
+import {
+  NO_COMMANDS,
+  type StoredDeployment,
+  type Revision,
+  type RevisionLease,
+} from '../../../src/deploy/model.ts'
 import { createDeploymentStore } from '../../../src/storage/sql/deployments/deployment-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
@@ -12,6 +17,7 @@ const PAGE = { limit: 100, offset: 0 }
 const REVISION = {
   source_path: 'sources/s',
   config_path: 'langgraph.json',
+  commands: { install_command: null, build_command: 'make' },
   source_sha256: 'hash',
   artifact_sha256: null,
   created_by: 'lsv2_…',
@@ -30,7 +36,10 @@ describeOnSql('deployments and revisions', (engine) => {
   })
 
   const create = (name: string, workspace_id = 'w'): Promise<StoredDeployment> =>
-    store.create({ id: newUuid(), organization_id: 'o', workspace_id, name, type: 'dev', secrets: [] })
+    store.create({
+      ...{ id: newUuid(), organization_id: 'o', workspace_id, name, type: 'dev', secrets: [] },
+      commands: NO_COMMANDS,
+    })
   const add = (deployment: StoredDeployment, fields: { artifact_sha256?: string } = {}): Promise<Revision> =>
     store.addRevision(deployment.id, { ...REVISION, ...fields })
   const statusOf = async ({ deployment_id, id }: Revision) =>
@@ -103,6 +112,19 @@ describeOnSql('deployments and revisions', (engine) => {
     await store.markDeleted('w', deployment.id)
     expect(await store.active()).toEqual([])
     await expect(add(deployment)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('P-20: a revision keeps the commands that it was made with', async () => {
+    const deployment = await create('bot')
+    expect(deployment.commands).toEqual(NO_COMMANDS)
+    const revision = await add(deployment)
+    expect(revision.commands).toEqual(REVISION.commands)
+    const commands = { install_command: 'make deps', build_command: null }
+    await store.replaceCommands(deployment.id, commands)
+    expect(await store.get('w', deployment.id)).toMatchObject({ commands })
+    expect(await store.revision(deployment.id, revision.id)).toEqual(revision)
+    await store.replaceCommands(deployment.id, NO_COMMANDS)
+    expect(await store.get('w', deployment.id)).toMatchObject({ commands: NO_COMMANDS })
   })
 
   it('P-5: a lease that was lost writes nothing', async () => {

@@ -187,6 +187,9 @@ function arrayOf({ items = {}, prefixItems, maxItems = 3 }: Schema, draw: Draw, 
   return Array.from({ length }, () => valueOf(items, draw, depth + 1))
 }
 
+/** Never sent: the server would run random text as a shell command. */
+const COMMANDS: ReadonlySet<string> = new Set(['install_command', 'build_command'])
+
 function objectOf(
   { properties = {}, required = [], additionalProperties }: Schema,
   draw: Draw,
@@ -195,6 +198,7 @@ function objectOf(
   const { random } = draw
   const entries: [string, unknown][] = []
   for (const [name, schema] of Object.entries(properties)) {
+    if (COMMANDS.has(name)) continue
     const share = required.includes(name) ? 1 - draw.broken : depth > MAX_DEPTH ? 0 : 0.4
     if (chance(random, share)) entries.push([name, fieldOf(name, schema, draw, depth)])
   }

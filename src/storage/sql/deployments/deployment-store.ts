@@ -7,6 +7,7 @@ import { isTerminal } from '../../../deploy/revision-states.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
 import { createRevisionWork, REVISIONS_LOCK } from './revision-work.ts'
 import {
+  commandsText,
   DEPLOYMENT,
   type DeploymentRow,
   REVISION,
@@ -31,6 +32,10 @@ export function createDeploymentStore(database: Database, clock: Clock): Deploym
     async replaceSecrets(id, secrets) {
       const sql = 'UPDATE deployments SET secrets = ?, updated_at = ? WHERE id = ?'
       await database.query(sql, [JSON.stringify(secrets), clock.now(), id])
+    },
+    async replaceCommands(id, commands) {
+      const sql = 'UPDATE deployments SET commands = ?, updated_at = ? WHERE id = ?'
+      await database.query(sql, [commandsText(commands), clock.now(), id])
     },
     async markDeleted(workspace_id, id) {
       const sql = `UPDATE deployments SET name = NULL, updated_at = ?
@@ -127,14 +132,17 @@ function createDeploymentReads(database: Database): Reads {
 
 async function createDeployment(
   session: SqlSession,
-  { id, organization_id, workspace_id, name, type, secrets }: NewDeployment,
+  { id, organization_id, workspace_id, name, type, secrets, commands }: NewDeployment,
   now: number,
 ): Promise<StoredDeployment> {
   const [row] = await session.query<DeploymentRow>(
-    `INSERT INTO deployments (id, organization_id, workspace_id, name, hosted_name, type, secrets,
-       latest_number, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
+    `INSERT INTO deployments (id, organization_id, workspace_id, name, hosted_name, type, secrets, commands,
+       latest_number, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
      ON CONFLICT DO NOTHING RETURNING ${DEPLOYMENT}`,
-    [id, organization_id, workspace_id, name, name, type, JSON.stringify(secrets), now, now],
+    [
+      ...[id, organization_id, workspace_id, name, name, type],
+      ...[JSON.stringify(secrets), commandsText(commands), now, now],
+    ],
   )
   if (row === undefined) throw new AppError('deployment_name_taken')
   return toDeployment(row)
@@ -153,14 +161,16 @@ async function addRevision(
     [id, now, deployment_id],
   )
   if (numbered === undefined) throw new AppError('not_found')
-  const { source_path, config_path, source_sha256, artifact_sha256, created_by, rolled_back_from } = wanted
+  const { source_path, config_path, commands, source_sha256, artifact_sha256 } = wanted
+  const { created_by, rolled_back_from } = wanted
   const [row] = await session.query<RevisionRow>(
-    `INSERT INTO revisions (id, deployment_id, number, status, source_path, config_path, source_sha256,
-       artifact_sha256, created_by, rolled_back_from, timings, builds, created_at, updated_at)
-     VALUES (?, ?, ?, 'CREATING', ?, ?, ?, ?, ?, ?, '{}', 0, ?, ?) RETURNING ${REVISION}`,
+    `INSERT INTO revisions (id, deployment_id, number, status, source_path, config_path, commands,
+       source_sha256, artifact_sha256, created_by, rolled_back_from, timings, builds, created_at, updated_at)
+     VALUES (?, ?, ?, 'CREATING', ?, ?, ?, ?, ?, ?, ?, '{}', 0, ?, ?) RETURNING ${REVISION}`,
     [
-      ...[id, deployment_id, numbered.latest_number, source_path, config_path, source_sha256],
-      ...[artifact_sha256, created_by, rolled_back_from, now, now],
+      ...[id, deployment_id, numbered.latest_number, source_path, config_path],
+      ...[commandsText(commands), source_sha256, artifact_sha256],
+      ...[created_by, rolled_back_from, now, now],
     ],
   )
   if (row === undefined) throw new AppError('internal', { message: 'A revision was not inserted.' })

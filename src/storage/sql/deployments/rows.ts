@@ -1,13 +1,21 @@
-import type { StoredDeployment, Revision, RevisionError, SealedSecret } from '../../../deploy/model.ts'
+import {
+  type BuildCommands,
+  NO_COMMANDS,
+  type StoredDeployment,
+  type Revision,
+  type RevisionError,
+  type SealedSecret,
+} from '../../../deploy/model.ts'
 
 /** Columns of a deployment. */
 export const DEPLOYMENT =
-  'id, organization_id, workspace_id, name, hosted_name, type, secrets, latest_revision_id, latest_number, ' +
-  'active_revision_id, created_at, updated_at'
+  'id, organization_id, workspace_id, name, hosted_name, type, secrets, commands, latest_revision_id, ' +
+  'latest_number, active_revision_id, created_at, updated_at'
 
 /** A row of `deployments`. */
-export interface DeploymentRow extends Omit<StoredDeployment, 'name' | 'secrets'> {
+export interface DeploymentRow extends Omit<StoredDeployment, 'name' | 'secrets' | 'commands'> {
   name: string | null
+  commands: string | null
   hosted_name: string
   secrets: string
   latest_number: number
@@ -15,11 +23,12 @@ export interface DeploymentRow extends Omit<StoredDeployment, 'name' | 'secrets'
 
 /** Columns of a revision. */
 export const REVISION =
-  'id, deployment_id, number, status, source_path, config_path, source_sha256, artifact_sha256, error, ' +
+  'id, deployment_id, number, status, source_path, config_path, commands, source_sha256, artifact_sha256, error, ' +
   'created_by, graphs, rolled_back_from, timings, builds, created_at, updated_at'
 
 /** A row of `revisions`. */
-export interface RevisionRow extends Omit<Revision, 'error' | 'graphs' | 'timings'> {
+export interface RevisionRow extends Omit<Revision, 'commands' | 'error' | 'graphs' | 'timings'> {
+  commands: string | null
   error: string | null
   graphs: string | null
   timings: string
@@ -27,14 +36,25 @@ export interface RevisionRow extends Omit<Revision, 'error' | 'graphs' | 'timing
 
 /** A deployment of its row; its name also while it is deleted. */
 export function toDeployment(row: DeploymentRow): StoredDeployment {
-  const { hosted_name: name, secrets, latest_number: _, ...rest } = row
-  return { ...rest, name, secrets: JSON.parse(secrets) as SealedSecret[] }
+  const { hosted_name: name, secrets, commands, latest_number: _, ...rest } = row
+  return { ...rest, name, secrets: JSON.parse(secrets) as SealedSecret[], commands: toCommands(commands) }
+}
+
+/** The text of `commands`. */
+export function commandsText({ install_command, build_command }: BuildCommands): string | null {
+  if (install_command === null && build_command === null) return null
+  return JSON.stringify({ install_command, build_command })
+}
+
+function toCommands(text: string | null): BuildCommands {
+  return text === null ? NO_COMMANDS : (JSON.parse(text) as BuildCommands)
 }
 
 /** A revision of its row. */
 export function toRevision(row: RevisionRow): Revision {
   return {
     ...row,
+    commands: toCommands(row.commands),
     error: row.error === null ? null : (JSON.parse(row.error) as RevisionError),
     graphs: row.graphs === null ? null : (JSON.parse(row.graphs) as string[]),
     timings: JSON.parse(row.timings) as Record<string, number>,

@@ -1,6 +1,6 @@
 import { AppError } from '../../../../base/errors.ts'
 import type { ControlPlane, Deployer, ListedDeployment } from '../../../../deploy/control-plane.ts'
-import type { Revision } from '../../../../deploy/model.ts'
+import type { BuildCommands, Revision } from '../../../../deploy/model.ts'
 import type { Principal } from '../../../../identity/principal.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { integerParameter } from '../../../api/parameters.ts'
@@ -40,6 +40,7 @@ export function shownDeployment(
     source_config: {
       deployment_type: deployment.type,
       custom_url: `${base}/deployments/${encodeURIComponent(name)}`,
+      ...deployment.commands,
     },
     status: isServer || deployment.active_revision_id !== null ? 'READY' : 'NOT_READY',
     latest_revision_id: deployment.latest_revision_id,
@@ -92,18 +93,21 @@ export async function auditDeployment(
   await deps.identity.recordChange(change, actorOf(principal, deps.clock))
 }
 
-/** @throws AppError source_unsupported for images, and for commands of builds (P-9) */
-export function assertSource(
-  source: string | null | undefined,
-  asked: { image_uri?: unknown; install_command?: unknown; build_command?: unknown } = {},
-): void {
-  if ((source ?? 'internal_source') !== 'internal_source' || (asked.image_uri ?? null) !== null)
+/** @throws AppError source_unsupported for images (P-9) */
+export function assertSource(source: string | null | undefined, image_uri?: string | null): void {
+  if ((source ?? 'internal_source') !== 'internal_source' || (image_uri ?? null) !== null)
     throw new AppError('source_unsupported')
-  for (const name of ['install_command', 'build_command'] as const)
-    if ((asked[name] ?? null) !== null) {
-      const message = `${name} is not supported here: dependencies are installed by the lock file of the project.`
-      throw new AppError('source_unsupported', { message })
-    }
+}
+
+/** The commands that a body sets; an empty text removes one, as null does. */
+export function readCommands(
+  sent: Readonly<{ [K in keyof BuildCommands]?: string | null }> | null | undefined,
+): Partial<BuildCommands> {
+  const { install_command, build_command } = sent ?? {}
+  return {
+    ...(install_command !== undefined && { install_command: install_command?.trim() || null }),
+    ...(build_command !== undefined && { build_command: build_command?.trim() || null }),
+  }
 }
 
 function iso(ms: number): string {

@@ -8,7 +8,14 @@ import {
 } from '../../../api/parameters.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 import { ownAddress } from '../../request/own-address.ts'
-import { assertSource, auditDeployment, deployerOf, PART_QUERY, shownDeployment } from './answers.ts'
+import {
+  assertSource,
+  auditDeployment,
+  deployerOf,
+  PART_QUERY,
+  readCommands,
+  shownDeployment,
+} from './answers.ts'
 
 const TAG = 'Deployments'
 const ID = { id: uuidParameter('The deployment.') }
@@ -59,12 +66,13 @@ function createRoute(): PlatformRoute {
     async handle(context) {
       const { deps, principal, body } = context
       if (body.agent !== undefined && body.agent !== null) throw new AppError('agents_unsupported')
-      assertSource(body.source, body.source_config)
+      assertSource(body.source)
       const { name = '' } = body
       const type = readDeploymentType(body.source_config?.deployment_type) ?? 'dev'
       const control = await deps.controlPlane()
       const secrets = body.secrets ?? undefined
-      const made = await control.create(deployerOf(principal), { name, type, secrets })
+      const commands = readCommands(body.source_config)
+      const made = await control.create(deployerOf(principal), { name, type, secrets, commands })
       const names = made.secrets.map((secret) => secret.name)
       await auditDeployment(context, 'create', { id: made.id, name, type, secrets: names })
       return { status: 201, body: shownDeployment(context, control, { ...made, managed_by: 'api' }) }
@@ -90,12 +98,13 @@ function updateRoute(): PlatformRoute {
     async handle(context) {
       const { deps, principal, params, body } = context
       const { source_revision_config: config, source_config } = body
-      assertSource(body.revision_source, { ...config, ...source_config })
+      assertSource(body.revision_source, config?.image_uri)
       const control = await deps.controlPlane()
       const { deployment, revision } = await control.update(deployerOf(principal), params.id, {
         type: readDeploymentType(source_config?.deployment_type),
         source_path: config?.source_tarball_path ?? undefined,
         config_path: config?.langgraph_config_path ?? DEFAULT_CONFIG,
+        commands: readCommands(source_config),
         secrets: body.secrets ?? undefined,
       })
       await auditDeployment(context, 'update', {
