@@ -107,7 +107,10 @@ const tops = [
   },
   // The tables and decisions that the run store carries out in its transactions: pure.
   { from: '^src/storage/sql/identity/', to: ['^src/identity/browser-sessions\\.ts$'] },
-  { from: '^src/storage/sql/deployments/', to: ['^src/deploy/(revision-states|stores/log-lines)\\.ts$'] },
+  {
+    from: '^src/storage/sql/deployments/',
+    to: ['^src/deploy/(model|revision-states|stores/log-lines)\\.ts$'],
+  },
   { from: '^src/storage/sql/runs/', to: ['^src/runs/(state|multitask|execute/end-event)\\.ts$'] },
   // What collects changes for a stream, as for other servers: pure.
   { from: '^src/http/platform/reply/live-streams\\.ts$', to: ['^src/ingest/live/run-changes\\.ts$'] },

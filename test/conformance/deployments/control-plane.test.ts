@@ -142,9 +142,10 @@ describe('deployments over HTTP, on a server without GRAPHS', () => {
     const actions = audit.audit_logs
       .map(({ action }) => action)
       .filter((action) => action.startsWith('deployment.'))
-    const updates = ['deployment.update', 'deployment.update', 'deployment.update']
+    const updates = (count: number): string[] => Array<string>(count).fill('deployment.update')
     expect(actions.toReversed()).toEqual([
-      ...['deployment.create', ...updates, 'deployment.rollback', 'deployment.delete', 'deployment.create'],
+      ...['deployment.create', ...updates(3), 'deployment.rollback', ...updates(2)],
+      ...['deployment.delete', 'deployment.create'],
     ])
   })
 
