@@ -5,7 +5,9 @@ import type { FieldChoice } from '../trace/json/trace-run.ts'
 import type { UsagePeriod } from '../usage/counting/claim.ts'
 import type { Price, PriceQuery } from '../trace/price/price.ts'
 import type { PriceData } from '../trace/price/default-prices.ts'
-import type { Repriced } from '../trace/price/reprice-rows.ts'
+import type { Repriced } from '../trace/price/reprice/reprice-rows.ts'
+import type { PriceEntry } from '../trace/price/book.ts'
+import type { PreviewedRows } from '../trace/price/reprice/preview-rows.ts'
 import type { PriceSnapshot } from './prices/price-store.ts'
 import type { SelectedRead } from '../query/selected-assembly.ts'
 import type { TurnPage } from '../query/threads/turn-assembly.ts'
@@ -62,6 +64,8 @@ export interface LaneTasks {
   'read-selected': { input: SelectedRead; output: Uint8Array | undefined }
   'read-turns': { input: TurnPage; output: Uint8Array }
   reprice: { input: { rows: Uint8Array; prices: PriceSnapshot }; output: Repriced }
+  /** `entries`: the own prices that the workspace of the rows would have. */
+  'preview-prices': { input: { rows: Uint8Array; entries: readonly PriceEntry[] }; output: PreviewedRows }
   'find-price': {
     input: { workspace_id: string; query: PriceQuery; prices: PriceSnapshot }
     output: FoundPrice

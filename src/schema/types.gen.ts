@@ -574,6 +574,8 @@ export interface SchemaTypes {
   'model-price': ModelPrice
   'model-price-list': ModelPriceList
   'model-price-lookup': ModelPriceLookup
+  'model-price-preview': ModelPricePreview
+  'model-price-preview-request': ModelPricePreviewRequest
   'model-price-write': ModelPriceWrite
   organization: OrganizationRead
   'personal-token-create': PersonalTokenCreate
@@ -2661,6 +2663,61 @@ export interface ModelPriceLookup {
      */
     newest_price: string
   }
+}
+/**
+ * What computing costs again would change. The costs and numbers of unpriced runs are those of the changed runs. Costs are decimal strings of US dollars.
+ */
+export interface ModelPricePreview {
+  /**
+   * LLM and embedding runs that were compared.
+   */
+  examined: number
+  /**
+   * Runs whose total cost would be another.
+   */
+  changed: number
+  cost_before: string
+  cost_after: string
+  /**
+   * Runs without a total cost now.
+   */
+  unpriced_before: number
+  /**
+   * Runs that would have none.
+   */
+  unpriced_after: number
+  /**
+   * Start of the oldest run that was compared, where there are more than 100,000; null when all were.
+   */
+  examined_from: string | null
+}
+/**
+ * A change of own prices that has not been made, and the runs to compare. With a price only, it is added; with replaces only, that price is removed; with both, it is replaced; with neither, the prices are those of now.
+ */
+export interface ModelPricePreviewRequest {
+  /**
+   * ISO 8601. Runs that start in [start_time, end_time) are compared.
+   */
+  start_time: string
+  /**
+   * ISO 8601.
+   */
+  end_time: string
+  /**
+   * Project id, or several; all projects if absent.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  session?: string | string[] | null
+  /**
+   * The new or changed price.
+   */
+  price?: ModelPriceWrite | null
+  /**
+   * Id of the own price that is replaced or removed.
+   */
+  replaces?: string | null
 }
 /**
  * A price of your own. Unknown keys are ignored; null counts as not said.

@@ -26,6 +26,7 @@ import type { Ingester } from '../ingest/ingester.ts'
 import { openIngestLog } from '../ingest/log/ingest-log.ts'
 import type { ProjectStore } from '../ingest/project-store.ts'
 import type { ReadStore } from '../ingest/store/stats-store.ts'
+import { createPricePreview, type PricePreviewDeps } from '../ingest/prices/preview.ts'
 import type { PriceStore } from '../ingest/prices/price-store.ts'
 import { createPriceLookup } from '../ingest/prices/price-lookup.ts'
 import { type Repricer, type RepricerDeps, startRepricer } from '../ingest/prices/repricer.ts'
@@ -211,7 +212,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     ...read,
     feedback: createFeedback(sql.database, { store, ingester }),
     ...{ sharing, projects, prices },
-    findPrice: createPriceLookup(lanes.read, prices),
+    ...readPrices({ store, lane: lanes.read, prices }),
     repricer,
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
     usage: usage.sources,
@@ -232,6 +233,11 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   stops.push(withdraw)
   const app = createAppLinks(config, listening.url, sql)
   return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
+}
+
+/** What may be asked of prices without a change. */
+function readPrices(deps: PricePreviewDeps): Pick<AppDeps, 'findPrice' | 'previewPrices'> {
+  return { findPrice: createPriceLookup(deps.lane, deps.prices), previewPrices: createPricePreview(deps) }
 }
 
 /** The feed of changes; it ends after what publishes to it. */

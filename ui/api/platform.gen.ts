@@ -836,6 +836,11 @@ export interface Operations {
     query: {}
     reply: unknown
   }
+  'POST /api/v1/model-price-map/preview': {
+    query: {}
+    body: ModelPricePreviewRequest
+    reply: ModelPricePreview
+  }
   'POST /api/v1/runs/reprice': {
     query: {}
     body: RepriceRequest
@@ -3748,6 +3753,63 @@ export interface ModelPriceLookup {
     newest_price: string
     [k: string]: unknown | undefined
   }
+  [k: string]: unknown | undefined
+}
+/**
+ * A change of own prices that has not been made, and the runs to compare. With a price only, it is added; with replaces only, that price is removed; with both, it is replaced; with neither, the prices are those of now.
+ */
+export interface ModelPricePreviewRequest {
+  /**
+   * ISO 8601. Runs that start in [start_time, end_time) are compared.
+   */
+  start_time: string
+  /**
+   * ISO 8601.
+   */
+  end_time: string
+  /**
+   * Project id, or several; all projects if absent.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  session?: string | string[] | null
+  /**
+   * The new or changed price.
+   */
+  price?: ModelPriceWrite | null
+  /**
+   * Id of the own price that is replaced or removed.
+   */
+  replaces?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * What computing costs again would change. The costs and numbers of unpriced runs are those of the changed runs. Costs are decimal strings of US dollars.
+ */
+export interface ModelPricePreview {
+  /**
+   * LLM and embedding runs that were compared.
+   */
+  examined: number
+  /**
+   * Runs whose total cost would be another.
+   */
+  changed: number
+  cost_before: string
+  cost_after: string
+  /**
+   * Runs without a total cost now.
+   */
+  unpriced_before: number
+  /**
+   * Runs that would have none.
+   */
+  unpriced_after: number
+  /**
+   * Start of the oldest run that was compared, where there are more than 100,000; null when all were.
+   */
+  examined_from: string | null
   [k: string]: unknown | undefined
 }
 /**

@@ -13,6 +13,7 @@ import type { FeedbackRecords } from '../../ingest/feedback/records.ts'
 import type { FeedbackTokenStore } from '../../ingest/feedback/token-store.ts'
 import type { Ingester } from '../../ingest/ingester.ts'
 import type { PriceLookup } from '../../ingest/prices/price-lookup.ts'
+import type { PricePreview } from '../../ingest/prices/preview.ts'
 import type { PriceStore } from '../../ingest/prices/price-store.ts'
 import type { ProjectStore } from '../../ingest/project-store.ts'
 import type { Repricer } from '../../ingest/prices/repricer.ts'
@@ -87,6 +88,7 @@ export interface AppDeps {
   projects: ProjectStore
   prices: PriceStore
   findPrice: PriceLookup
+  previewPrices: PricePreview
   repricer: Repricer
   /** Undefined when usage reporting is switched off. */
   usage: UsageSources | undefined

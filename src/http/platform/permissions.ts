@@ -86,6 +86,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /model-price-map': 'workspaces:read',
   'GET /model-price-map/lookup': 'workspaces:read',
   'POST /model-price-map': 'workspaces:manage',
+  'POST /model-price-map/preview': 'workspaces:manage',
   'PUT /model-price-map/{id}': 'workspaces:manage',
   'DELETE /model-price-map/{id}': 'workspaces:manage',
   'POST /runs/reprice': 'workspaces:manage',

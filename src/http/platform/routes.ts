@@ -17,6 +17,7 @@ import { liveRoutes } from './routes/tracing/live.ts'
 import { memberRoutes } from './routes/identity/members.ts'
 import { organizationRoutes } from './routes/identity/organization.ts'
 import { otlpRoutes } from './routes/tracing/otlp.ts'
+import { pricePreviewRoutes } from './routes/price-preview.ts'
 import { priceRoutes } from './routes/prices.ts'
 import { repriceRoutes } from './routes/reprice.ts'
 import { runRoutes } from './routes/tracing/runs.ts'
@@ -66,6 +67,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...sessionV2Routes(),
     ...deletionRoutes(),
     ...priceRoutes(),
+    ...pricePreviewRoutes(),
     ...repriceRoutes(),
     ...browserSessionRoutes(),
     ...organizationRoutes(),

@@ -5,7 +5,9 @@ import { loadOwnProcessors } from '../../trace/messages/own-processors.ts'
 import { createEstimates } from '../../trace/tokens/estimator.ts'
 import type { LlmContext } from '../../trace/derive/llm.ts'
 import { matchLines } from '../../trace/json/matches.ts'
-import { repriceRows } from '../../trace/price/reprice-rows.ts'
+import { createPriceBook } from '../../trace/price/book.ts'
+import { previewPrices } from '../../trace/price/reprice/preview-rows.ts'
+import { repriceRows } from '../../trace/price/reprice/reprice-rows.ts'
 import { createTokenizer } from '../../trace/tokens/tokenizer.ts'
 import { validateBody } from '../../trace/decode/validate-body.ts'
 import { createDeriver } from '../../ingest/derive/deriver.ts'
@@ -74,6 +76,7 @@ const handlers: Handlers = {
     prices.use(snapshot)
     return repriceRows(rows, (workspace_id) => prices.of(workspace_id))
   },
+  'preview-prices': ({ rows, entries }) => previewPrices(rows, createPriceBook(entries, defaults.source)),
   'find-price': ({ workspace_id, query, prices: snapshot }) => {
     prices.use(snapshot)
     return { price: prices.of(workspace_id).find(query), default_prices: defaults.data }

@@ -255,6 +255,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'POST /model-price-map': {
     call: () => at('/model-price-map', { ...PRICE, name: newUuid(), match_pattern: `^${newUuid()}$` }),
   },
+  'POST /model-price-map/preview': fixed('/model-price-map/preview', RANGE),
   'PUT /model-price-map/{id}': {
     reach: 'request',
     call: ({ objects }) => at(`/model-price-map/${objects.price_id}`, { ...PRICE, name: 'changed' }),

@@ -50,6 +50,8 @@ export function priceTests({ server, used }: Used): void {
       expect(await broken()).toEqual([])
       await form.getByLabel('Input, $').fill('0.25')
       await form.getByLabel('Parts of the input').fill('cache_read 0.025')
+      await form.getByRole('button', { name: 'What would change' }).click()
+      await form.getByText('from $0 to $0.0000275 in all').waitFor()
       await form.getByRole('button', { name: 'Save' }).click()
       const answer = page.getByRole('region', {
         name: 'The price of such a run',
@@ -59,7 +61,9 @@ export function priceTests({ server, used }: Used): void {
       const again = page.getByRole('form', { name: 'Compute costs again' })
       await again.getByLabel('Runs that start from').fill('2026-01-01T00:00')
       await again.getByLabel('until').fill('2100-01-01T00:00')
-      await again.getByRole('button').click()
+      await again.getByRole('button', { name: 'What would change' }).click()
+      await page.getByRole('status').getByText('from $0 to $0.0000275 in all').waitFor()
+      await again.getByRole('button', { name: 'Compute again' }).click()
       await page.getByRole('status').getByText('Done').waitFor()
       // 30 × 0.25 + 10 × 2 dollars per million.
       const path = `/api/v1/runs/${call.id}`
@@ -90,6 +94,7 @@ export function priceTests({ server, used }: Used): void {
       await page.getByRole('button', { name: 'Save' }).click()
       await table.getByText('$3.5').waitFor()
       await table.getByRole('button', { name: 'Remove Listed' }).click()
+      await page.getByText('would change.').waitFor()
       await page.getByRole('button', { name: 'Remove it' }).click()
       await eventually(async () => expect(await table.count()).toBe(0))
       const left = await json<{ name: string }[]>('/api/v1/model-price-map')

@@ -14,6 +14,7 @@ import type { Deleter } from '../../../src/ingest/deletion/deleter.ts'
 import type { BlobStore } from '../../../src/ingest/store/blob-store.ts'
 import type { DiskState } from '../../../src/ingest/store/data-disk.ts'
 import type { Accepted, IngestHealth } from '../../../src/ingest/ingester.ts'
+import type { PricePreview } from '../../../src/ingest/prices/preview.ts'
 import type { PriceLookup } from '../../../src/ingest/prices/price-lookup.ts'
 import type { FoundPrice } from '../../../src/ingest/lane-tasks.ts'
 import type { Repricer } from '../../../src/ingest/prices/repricer.ts'
@@ -121,6 +122,10 @@ const NO_REPRICER: Repricer = {
   stop: async () => undefined,
 }
 
+const NO_PREVIEW: PricePreview = async () => {
+  throw new Error('no preview of prices')
+}
+
 const NO_DELETER: Deleter = {
   submit: async () => undefined,
   get: async () => undefined,
@@ -169,6 +174,7 @@ export interface FixtureOptions {
   identity?: (store: IdentityStore) => IdentityStore
   clock?: Clock
   findPrice?: PriceLookup
+  previewPrices?: PricePreview
   repricer?: Repricer
   usage?: AppDeps['usage']
   publicUrl?: string
@@ -220,6 +226,7 @@ export async function startApp(options: FixtureOptions = {}) {
     deleter: NO_DELETER,
     prices: createPriceStore(database, clock),
     findPrice: options.findPrice ?? (async () => NO_PRICE),
+    previewPrices: options.previewPrices ?? NO_PREVIEW,
     repricer: options.repricer ?? NO_REPRICER,
     usage: options.usage,
     usageLimits: createUsageLimitStore(database, clock),

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, type Reply } from '../../api/call.ts'
-import type { ModelPriceWrite } from '../../api/platform.gen.ts'
+import type { ModelPricePreviewRequest, ModelPriceWrite } from '../../api/platform.gen.ts'
 import { readAll } from '../../api/all-pages.ts'
 import type { OwnPrice } from './own-price.ts'
 
@@ -87,6 +87,26 @@ export function usePriceChanges() {
     onSuccess,
   })
   return { save, remove }
+}
+
+/** What computing costs again would change after a change of prices. */
+export type PricePreview = Reply<'POST /api/v1/model-price-map/preview'>
+
+/** A change of prices to preview; without a range over the last 30 days. */
+export type PreviewAsked = Omit<ModelPricePreviewRequest, 'start_time' | 'end_time'> &
+  Partial<Pick<ModelPricePreviewRequest, 'start_time' | 'end_time'>>
+
+/** Asks what a change of prices would change; nothing is stored. */
+export function usePricePreview() {
+  return useMutation({
+    mutationFn: (change: PreviewAsked) => {
+      const now = Date.now()
+      const start_time = new Date(now - SEEN_MS).toISOString()
+      // Calls of this moment are in the range too.
+      const end_time = new Date(now + 60_000).toISOString()
+      return call('POST /api/v1/model-price-map/preview', { body: { start_time, end_time, ...change } })
+    },
+  })
 }
 
 /** Starts the job that computes the costs of runs between two times again, and follows it to its end. */

@@ -1,11 +1,13 @@
 import { type FormEvent, useState } from 'react'
+import type { ModelPriceWrite } from '../../api/platform.gen.ts'
 import type { OwnPrice } from '../../data/prices/own-price.ts'
-import { usePriceChanges } from '../../data/prices/queries.ts'
+import { usePriceChanges, usePricePreview } from '../../data/prices/queries.ts'
 import { Button, Field } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { readPreference } from '../../parts/preferences.ts'
 import { Failure } from '../../parts/states.tsx'
 import { type PriceFields, requestOf } from './form-fields.ts'
+import { Preview } from './preview.tsx'
 import css from './prices.module.css'
 
 /** The form that is open: what it begins with, and the price that it replaces. */
@@ -94,13 +96,23 @@ function AmountFields({ fields }: { fields: PriceFields }) {
 /** The form of a new price, or of one that is replaced. */
 export function PriceDialog({ asked: { fields, edited }, close }: { asked: Asked; close(): void }) {
   const { save } = usePriceChanges()
+  const preview = usePricePreview()
   const [fault, setFault] = useState<string>()
+  /** The request of the form; undefined after its fault is shown. */
+  const read = (form: HTMLFormElement): ModelPriceWrite | undefined => {
+    const request = requestOf(readFields(form), edited, readPreference('zone'))
+    setFault('fault' in request ? request.fault : undefined)
+    return 'fault' in request ? undefined : request.body
+  }
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
-    const request = requestOf(readFields(event.currentTarget), edited, readPreference('zone'))
-    if ('fault' in request) return setFault(request.fault)
-    setFault(undefined)
-    save.mutate({ id: edited?.id, body: request.body }, { onSuccess: close })
+    const body = read(event.currentTarget)
+    if (body) save.mutate({ id: edited?.id, body }, { onSuccess: close })
+  }
+  const showPreview = (form: HTMLFormElement): void => {
+    if (!form.reportValidity()) return
+    const price = read(form)
+    if (price) preview.mutate({ price, replaces: edited?.id ?? null })
   }
   return (
     <Dialog
@@ -120,9 +132,18 @@ export function PriceDialog({ asked: { fields, edited }, close }: { asked: Asked
             <Failure error={save.error} />
           </div>
         )}
+        <div className={css['wide']}>
+          <Preview asked={preview} range="In the last 30 days:" />
+        </div>
         <div className={`${css['wide']} ${css['actions']}`}>
           <Button type="submit" look="primary" disabled={save.isPending}>
             Save
+          </Button>
+          <Button
+            disabled={preview.isPending}
+            onClick={({ currentTarget }) => currentTarget.form && showPreview(currentTarget.form)}
+          >
+            What would change
           </Button>
           <Button look="plain" onClick={close}>
             Cancel

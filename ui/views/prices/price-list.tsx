@@ -1,6 +1,6 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { OwnPrice } from '../../data/prices/own-price.ts'
-import { usePriceChanges } from '../../data/prices/queries.ts'
+import { usePriceChanges, usePricePreview } from '../../data/prices/queries.ts'
 import { usePermission } from '../../data/session.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -10,6 +10,7 @@ import { Time } from '../../parts/time.tsx'
 import { setParam, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
 import { partsOf, perMillion, searched } from './form-fields.ts'
+import { Preview } from './preview.tsx'
 import css from './prices.module.css'
 
 const SEARCH = textParam('q')
@@ -112,12 +113,16 @@ function PriceTable({
 
 function RemoveDialog({ price, close }: { price: OwnPrice; close(): void }) {
   const { remove } = usePriceChanges()
+  const preview = usePricePreview()
+  const ask = preview.mutate
+  useEffect(() => ask({ replaces: price.id }), [ask, price.id])
   return (
     <Dialog title={`Remove the price ${price.name}`} close={close}>
       <p>
         New runs get the next price that matches, own or shipped. Stored costs stay until they are computed
         again.
       </p>
+      <Preview asked={preview} range="By the calls of the last 30 days:" />
       {remove.error !== null && <Failure error={remove.error} />}
       <div className={css['actions']}>
         <Button

@@ -1,5 +1,5 @@
 import type { FormEvent } from 'react'
-import { useReprice } from '../../data/prices/queries.ts'
+import { usePricePreview, useReprice } from '../../data/prices/queries.ts'
 import { usePermission } from '../../data/session.ts'
 import type { RepriceJob } from '../../api/platform.gen.ts'
 import { Button, Field } from '../../parts/controls.tsx'
@@ -7,6 +7,7 @@ import { countText, shareText } from '../../parts/format/numbers.ts'
 import { isoOfLocal } from '../../parts/format/times.ts'
 import { readPreference } from '../../parts/preferences.ts'
 import { Failure } from '../../parts/states.tsx'
+import { Preview } from './preview.tsx'
 import css from './prices.module.css'
 
 const STATES: Readonly<Record<RepriceJob['status'], string>> = {
@@ -33,14 +34,16 @@ export function Reprice() {
   const { start, job } = useReprice()
   const state = job.data ?? start.data
   const isRunning = state?.status === 'queued' || state?.status === 'running'
+  const preview = usePricePreview()
+  const rangeOf = (element: HTMLFormElement) => {
+    const form = new FormData(element)
+    const zone = readPreference('zone')
+    return { start_time: isoOfLocal(form.get('from'), zone), end_time: isoOfLocal(form.get('to'), zone) }
+  }
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    const zone = readPreference('zone')
-    start.mutate({
-      start_time: isoOfLocal(form.get('from'), zone),
-      end_time: isoOfLocal(form.get('to'), zone),
-    })
+    preview.reset()
+    start.mutate(rangeOf(event.currentTarget))
   }
   return (
     <section className={css['section']} aria-label="Stored costs">
@@ -61,7 +64,15 @@ export function Reprice() {
         <Button type="submit" disabled={!isAllowed || start.isPending || isRunning} title={reason}>
           Compute again
         </Button>
+        <Button
+          disabled={!isAllowed || preview.isPending || isRunning}
+          title={reason}
+          onClick={({ currentTarget: { form } }) => form?.reportValidity() && preview.mutate(rangeOf(form))}
+        >
+          What would change
+        </Button>
       </form>
+      <Preview asked={preview} range="In this time:" />
       {(start.error ?? job.error) !== null && <Failure error={start.error ?? job.error} />}
       {state !== undefined && <JobState job={state} />}
     </section>

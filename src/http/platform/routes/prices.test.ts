@@ -129,6 +129,16 @@ describe('own prices over HTTP', () => {
     expect(detail[0]!.loc[1]).toBe(field)
   })
 
+  it('previews no change of a price that is none (N18)', async () => {
+    const range = { start_time: '2026-01-01', end_time: '2026-01-02' }
+    const preview = (change: object) => fixture.postJson('/model-price-map/preview', { ...range, ...change })
+    const bad = await preview({ price: { ...PRICE, match_pattern: '(a' } })
+    expect(bad.status).toBe(422)
+    expect(await json(bad)).toMatchObject({ detail: [{ loc: ['body', 'price', 'match_pattern'] }] })
+    expect((await preview({ replaces: 'x' })).status).toBe(422)
+    expect((await preview({ end_time: '2025-01-01' })).status).toBe(422)
+  })
+
   it('returns the price that a run would be costed with', async () => {
     const path = '/model-price-map/lookup?model=gpt-4o&provider=OpenAI.chat&prompt_tokens=9&at=2026-01-01'
     expect(await json(await fixture.request(path))).toEqual({

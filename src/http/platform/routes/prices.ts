@@ -47,12 +47,16 @@ function amounts(
   return Object.fromEntries(read)
 }
 
-function toFields(body: Body): PriceFields {
+/**
+ * The fields of a price as sent; `at` is its place in the body, such as `price.`. @throws AppError for a pattern, time
+ * or amount that is none
+ */
+export function toPriceFields(body: Body, at = ''): PriceFields {
   const pattern = compilePricePattern(body.match_pattern)
   if ('error' in pattern)
-    throw fault('match_pattern', `is no pattern that is taken here: it ${pattern.error}`)
+    throw fault(`${at}match_pattern`, `is no pattern that is taken here: it ${pattern.error}`)
   const start_time = parseTime(body.start_time ?? undefined) ?? null
-  if (start_time === null && body.start_time) throw fault('start_time', 'must be an ISO 8601 time')
+  if (start_time === null && body.start_time) throw fault(`${at}start_time`, 'must be an ISO 8601 time')
   return {
     name: body.name,
     match_pattern: body.match_pattern,
@@ -60,10 +64,10 @@ function toFields(body: Body): PriceFields {
     provider: body.provider?.trim() || null,
     start_time,
     prompt_token_threshold: body.prompt_token_threshold ?? null,
-    prompt_cost: amount(body.prompt_cost, 'prompt_cost'),
-    completion_cost: amount(body.completion_cost, 'completion_cost'),
-    prompt_cost_details: amounts(body.prompt_cost_details, 'prompt_cost_details'),
-    completion_cost_details: amounts(body.completion_cost_details, 'completion_cost_details'),
+    prompt_cost: amount(body.prompt_cost, `${at}prompt_cost`),
+    completion_cost: amount(body.completion_cost, `${at}completion_cost`),
+    prompt_cost_details: amounts(body.prompt_cost_details, `${at}prompt_cost_details`),
+    completion_cost_details: amounts(body.completion_cost_details, `${at}completion_cost_details`),
   }
 }
 
@@ -158,7 +162,7 @@ export function priceRoutes(): PlatformRoute[] {
       reply: 'model-price',
       errors: ['conflict'],
       handle: async ({ deps, principal, body }) => ({
-        body: toModelPrice(await deps.prices.create(principal.workspace_id, toFields(body))),
+        body: toModelPrice(await deps.prices.create(principal.workspace_id, toPriceFields(body))),
       }),
     }),
     route({
@@ -171,7 +175,7 @@ export function priceRoutes(): PlatformRoute[] {
       reply: 'model-price',
       errors: ['not_found', 'conflict'],
       handle: async ({ deps, principal, params: { id }, body }) => ({
-        body: toModelPrice(found(await deps.prices.replace(principal.workspace_id, id, toFields(body)))),
+        body: toModelPrice(found(await deps.prices.replace(principal.workspace_id, id, toPriceFields(body)))),
       }),
     }),
     route({

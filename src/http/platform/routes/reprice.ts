@@ -9,7 +9,8 @@ import { route, type PlatformRoute } from '../route.ts'
 
 const TAG = 'Prices'
 
-function toScope(body: SchemaTypes['reprice-request']): RepriceScope {
+/** The TraceRuns that a request names. @throws AppError for times that are none or in the wrong order */
+export function toScope(body: SchemaTypes['reprice-request']): RepriceScope {
   const [start_time, end_time] = (['start_time', 'end_time'] as const).map((path) => {
     const time = parseTime(body[path])
     if (time !== undefined) return time

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { RowWriter } from '../rows/row-binary.ts'
-import { TRACE_RUN_ROWS, type TraceRunRow, repricedVersion } from '../rows/trace-run-row.ts'
-import type { PriceSource } from './price.ts'
-import { PRICE_ISSUES } from './issues.ts'
-import { providerOfPrice } from './provider-name.ts'
-import { type CompletedCosts, completeCosts } from './complete-costs.ts'
+import { RowWriter } from '../../rows/row-binary.ts'
+import { TRACE_RUN_ROWS, type TraceRunRow, repricedVersion } from '../../rows/trace-run-row.ts'
+import type { PriceSource } from '../price.ts'
+import { PRICE_ISSUES } from '../issues.ts'
+import { providerOfPrice } from '../provider-name.ts'
+import { type CompletedCosts, completeCosts } from '../complete-costs.ts'
 
 /** The result of repricing a list of stored rows. */
 export interface Repriced {
@@ -25,7 +25,7 @@ export function repriceRows(stored: Uint8Array, pricesOf: (workspace_id: string)
   for (const row of TRACE_RUN_ROWS.readAll(stored)) {
     examined++
     last = { sort_time: row.sort_time, run_id: row.run_id }
-    const repriced = reprice(row, pricesOf(row.workspace_id))
+    const repriced = repricedRow(row, pricesOf(row.workspace_id))
     if (!repriced) continue
     changed++
     TRACE_RUN_ROWS.write(out, repriced)
@@ -33,8 +33,8 @@ export function repriceRows(stored: Uint8Array, pricesOf: (workspace_id: string)
   return { rows: out.finish(), examined, changed, last }
 }
 
-/** The row with its new costs; undefined when they are unchanged. */
-function reprice(row: TraceRunRow, prices: PriceSource): TraceRunRow | undefined {
+/** The row with the costs that the prices give; undefined when they are unchanged. Sent costs stay. */
+export function repricedRow(row: TraceRunRow, prices: PriceSource): TraceRunRow | undefined {
   if (row.input_tokens === null && row.output_tokens === null) return undefined
   const input_tokens = row.input_tokens ?? undefined
   const output_tokens = row.output_tokens ?? undefined
