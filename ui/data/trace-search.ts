@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { call } from '../api/call.ts'
+import { call, callRaw } from '../api/call.ts'
 
 const PAUSE_MS = 250
 const PAGE_SIZE = 100
@@ -26,6 +26,43 @@ async function search(trace: string, text: string, signal: AbortSignal): Promise
   return found
 }
 
+/** Waits until no key is likely to follow. @throws when the request has become superfluous */
+async function pause(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  signal.throwIfAborted()
+}
+
+type Paths = ReadonlyMap<string, readonly string[]>
+
+async function readPaths(trace: string, text: string, signal: AbortSignal): Promise<Paths> {
+  const body = { query: text, limit: PAGE_SIZE }
+  const found = await callRaw('POST /api/v1/traces/{trace_id}/search', {
+    params: { trace_id: trace },
+    body,
+    signal,
+  })
+  const lines = (await found.text()).split('\n').filter((line) => line !== '')
+  const runs = lines.map((line) => JSON.parse(line) as { run_id?: string; paths?: string[] })
+  return new Map(runs.flatMap(({ run_id, paths }) => (run_id && paths ? [[run_id, paths] as const] : [])))
+}
+
+const NO_PATHS: Paths = new Map()
+
+/** Where the earliest 100 runs of a trace contain a text, e.g. `outputs.answer`. Empty without a text or a trace. */
+export function useFoundPaths(trace: string, text: string): Paths {
+  const wanted = text.trim()
+  const isAsked = wanted !== '' && trace !== ''
+  const { data = NO_PATHS } = useQuery({
+    queryKey: ['trace-search-paths', trace, wanted],
+    queryFn: async ({ signal }) => {
+      await pause(signal)
+      return await readPaths(trace, wanted, signal)
+    },
+    enabled: isAsked,
+  })
+  return isAsked ? data : NO_PATHS
+}
+
 /** The results of a search so far. */
 export interface TraceSearch {
   ids: ReadonlySet<string>
@@ -43,8 +80,7 @@ export function useTraceSearch(trace: string, text: string): TraceSearch {
   const { data = NONE, isFetching } = useQuery({
     queryKey: ['trace-search', trace, wanted],
     queryFn: async ({ signal }) => {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-      signal.throwIfAborted()
+      await pause(signal)
       return await search(trace, wanted, signal)
     },
     enabled: wanted !== '' && trace !== '',

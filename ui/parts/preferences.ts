@@ -7,6 +7,7 @@ const WORDS = {
   text: ['markdown', 'plain'],
   density: ['usual', 'dense'],
   zone: ['local', 'utc'],
+  timeline: ['shown', 'hidden'],
 } as const
 
 type Preferences = typeof WORDS

@@ -11,21 +11,21 @@ interface Used {
 
 const TRACES = 24
 
-/** The overview of a project. The browser is signed in. */
+/** The overview of a project, and the timeline over its list. The browser is signed in. */
 export function overviewTests({ server, used }: Used): void {
+  let path: string | undefined
+
+  /** Sends samples once; returns the path of their overview. */
+  async function sent(): Promise<string> {
+    if (path !== undefined) return path
+    const weir = server.current()
+    await sendSamples(weir, Date.now(), TRACES)
+    const [project] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${SAMPLE_PROJECT}`)
+    path = `/projects/${project?.id}?view=overview`
+    return path
+  }
+
   describe('the overview', () => {
-    let path: string | undefined
-
-    /** Sends samples once; returns the path of their overview. */
-    async function sent(): Promise<string> {
-      if (path !== undefined) return path
-      const weir = server.current()
-      await sendSamples(weir, Date.now(), TRACES)
-      const [project] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${SAMPLE_PROJECT}`)
-      path = `/projects/${project?.id}?view=overview`
-      return path
-    }
-
     /** Follows a figure; the list that opens has as many rows as it says. */
     async function opensItsRows(address: string, panel: string, count: number): Promise<void> {
       const { page, open } = used.current()
@@ -132,6 +132,52 @@ export function overviewTests({ server, used }: Used): void {
       await page.getByRole('button', { name: 'Show', exact: true }).click()
       await page.getByText('Nothing fits the filter in this range').waitFor()
       expect(new URL(page.url()).searchParams.get('from')).toMatch(/^2019-12-31|^2020-01-01/)
+    })
+  })
+
+  describe('the timeline of the list', () => {
+    const timeline = () => used.current().page.getByRole('region', { name: 'Traces in time' })
+    const rows = () => used.current().page.locator('[data-run]')
+
+    it('has a bar for each part of the range; the list of a selection has as many rows as its bars say', async () => {
+      const { page, open } = used.current()
+      await open((await sent()).replace('?view=overview', ''))
+      const marks = timeline().locator('rect[data-series] title')
+      await eventually(async () => expect(await marks.count()).toBeGreaterThan(5))
+      const counts = new Map<string, number>()
+      for (const title of await marks.allTextContents()) {
+        const [, bar = '', count] = /^(.*): (\d+)/.exec(title) ?? []
+        counts.set(bar, Number(count))
+      }
+      const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
+      await eventually(async () => expect(await rows().count()).toBe(all))
+      await timeline().locator('figure').focus()
+      await page.keyboard.press('Home')
+      for (const _ of Array(19)) await page.keyboard.press('Shift+ArrowRight')
+      await timeline().locator('p').getByText(/: \d+/).waitFor()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(({ searchParams }) => searchParams.has('from') && searchParams.has('to'))
+      await eventually(async () => expect(await rows().count()).toBeLessThan(all))
+      const shown = await rows().count()
+      await eventually(async () => {
+        const titles = await marks.allTextContents()
+        const bars = new Map(titles.map((title) => [title, Number(/: (\d+)/.exec(title)?.[1])]))
+        expect([...bars.values()].reduce((sum, count) => sum + count, 0)).toBe(shown)
+      })
+      expect(shown).toBeGreaterThan(0)
+    })
+
+    it('stays hidden on later visits', async () => {
+      const { page, open } = used.current()
+      await open((await sent()).replace('?view=overview', ''))
+      const button = page.getByRole('button', { name: 'Timeline', exact: true })
+      await button.click()
+      await timeline().waitFor({ state: 'detached' })
+      await page.reload()
+      await rows().first().waitFor()
+      expect(await timeline().count()).toBe(0)
+      await button.click()
+      await timeline().waitFor()
     })
   })
 }

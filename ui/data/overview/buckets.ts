@@ -4,6 +4,12 @@ export interface Bucket {
   end: string
 }
 
+/** A range of time: ISO times, the end is not included. */
+export interface Span {
+  from: string
+  to: string
+}
+
 /** Length of buckets: as the server writes it, and in milliseconds. */
 export interface Interval {
   text: string
@@ -44,4 +50,23 @@ export function bucketsOf(from: string, to: string, { size }: Interval): Bucket[
 /** Place of the bucket that begins at a time that the server names. */
 export function placeOf(time: string, from: string, { size }: Interval): number {
   return Math.floor(Date.parse(time) / size) - Math.floor(Date.parse(from) / size)
+}
+
+const MINUTE_MS = 60_000
+
+/** What is known of a range before its figures are read. */
+export interface Ends {
+  /** ISO time, or that of the first run; null when there is no run, undefined before it is known. */
+  from: string | null | undefined
+  /** ISO time; '' for no end. */
+  until: string
+}
+
+/** The range whose figures are read now: without an end to the next whole minute. */
+export function spanOf(from: Ends['from'], until: string): Span | undefined {
+  if (from === null || from === undefined) return undefined
+  const end =
+    until === '' ? new Date((Math.floor(Date.now() / MINUTE_MS) + 1) * MINUTE_MS).toISOString() : until
+  const start = new Date(Math.floor(Date.parse(from) / 1000) * 1000).toISOString()
+  return start < end ? { from: start, to: end } : undefined
 }

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { TraceRunStatsBucket } from '../../api/platform.gen.ts'
 import { call, type Reply } from '../../api/call.ts'
-import type { Interval } from './buckets.ts'
+import { type Ends, type Interval, intervalOf, type Span, spanOf } from './buckets.ts'
 import type { Figures, OverviewFigures } from './figures.ts'
 import {
   type ATTRIBUTES,
@@ -11,12 +11,6 @@ import {
   type Selection,
   subjectClauses,
 } from './selection.ts'
-
-/** A range of time: ISO times, the end is not included. */
-interface Span {
-  from: string
-  to: string
-}
 
 const MOST_GROUPS = 8
 /** The most that the server answers. */
@@ -102,15 +96,61 @@ async function readFigures(
   }
 }
 
+/** The range and the interval of figures that are read now. @throws Error for a range without a length */
+function rangeNow({ from, until }: Ends): { span: Span; interval: Interval } {
+  const span = spanOf(from, until)
+  if (span === undefined) throw new Error('The range ends before it begins')
+  return { span, interval: intervalOf(span.from, span.to) }
+}
+
 /** The figures of an overview, read again every 30 s. */
-export function useFigures(selection: Selection, span: Span | undefined, interval: Interval | undefined) {
+export function useFigures(selection: Selection, ends: Ends) {
   return useQuery({
-    queryKey: ['overview', selection, span],
+    queryKey: ['overview', selection, ends],
     queryFn: async ({ signal }) => {
-      if (span === undefined || interval === undefined) throw new Error('The range is not known yet')
+      const { span, interval } = rangeNow(ends)
       return { selection, span, interval, figures: await readFigures(selection, span, interval, signal) }
     },
-    enabled: span !== undefined,
+    enabled: spanOf(ends.from, ends.until) !== undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: READ_EVERY_MS,
+  })
+}
+
+/** A bucket with runs: how many there are, and how many of them failed. */
+export interface TimelineCount {
+  start: string
+  runs: number
+  failed: number
+}
+
+function countsOf(buckets: readonly TraceRunStatsBucket[]): TimelineCount[] {
+  const counts = new Map<string, TimelineCount>()
+  for (const { start_time, group, figures } of buckets) {
+    const { runs, failed } = counts.get(start_time) ?? { runs: 0, failed: 0 }
+    const more = figures.run_count
+    const start = start_time
+    counts.set(start, { start, runs: runs + more, failed: failed + (group === 'error' ? more : 0) })
+  }
+  return [...counts.values()]
+}
+
+/** The number of runs in each bucket of a range, read again every 30 s. */
+export function useTimeline(
+  { project, filter, isRoot }: { project: string; filter: string; isRoot: boolean },
+  ends: Ends,
+) {
+  return useQuery({
+    queryKey: ['timeline', project, filter, isRoot, ends],
+    queryFn: async ({ signal }) => {
+      const { span, interval } = rangeNow(ends)
+      const selection: Selection = { project, filter, subject: isRoot ? 'traces' : 'all', group: 'status' }
+      const grouped = { interval: interval.text, ...groupingOf(selection, MOST_GROUPS) }
+      const body = { ...bodyOf(selection, span, []), ...grouped }
+      const stats = await call('POST /api/v1/runs/stats', { body, signal })
+      return { span, interval, counts: countsOf(bucketsIn(stats)) }
+    },
+    enabled: spanOf(ends.from, ends.until) !== undefined,
     placeholderData: keepPreviousData,
     refetchInterval: READ_EVERY_MS,
   })
@@ -125,5 +165,6 @@ export function useFirstStart(project: string) {
       const { runs } = await call('POST /api/v1/runs/query', { body, signal })
       return runs[0]?.start_time ?? null
     },
+    refetchInterval: ({ state }) => (state.data === null ? READ_EVERY_MS : false),
   })
 }

@@ -47,7 +47,8 @@ export function useShown(): Shown {
   }, [filter, range, from, to])
 }
 
-function setRange(t: string | undefined, { from, to }: CustomRange): void {
+/** Writes a named range, or one between two times, into the address. */
+export function setRange(t: string | undefined, { from, to }: CustomRange): void {
   setParams({ t, from: from || undefined, to: to || undefined }, { step: true })
 }
 

@@ -1,13 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { type ComponentProps, lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { useLiveRuns } from '../../data/live/live-runs.ts'
+import { useFirstStart } from '../../data/overview/queries.ts'
 import { runsOf } from '../../data/run-pages.ts'
 import { cachedPages, readAgain, type RunQuery } from '../../data/runs.ts'
 import { Button, IconButton } from '../../parts/controls.tsx'
-import { readKept, writeKept } from '../../parts/preferences.ts'
+import { readKept, usePreference, writeKept, writePreference } from '../../parts/preferences.ts'
 import { navigate, setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
-import { Bar, type Shown } from './bar.tsx'
+import { Bar, setRange, type Shown } from './bar.tsx'
 import { ColumnDialog } from './column-dialog.tsx'
 import { readColumns, writeColumns } from './column-ids.ts'
 import { columnOf } from './columns.tsx'
@@ -15,6 +16,10 @@ import { LiveMark } from './live-mark.tsx'
 import css from './project.module.css'
 import { SORT, sortOf } from './sort.ts'
 import { isListUsed, RunTable } from './run-table.tsx'
+
+const Timeline = lazy(() =>
+  import('./timeline/timeline.tsx').then(({ Timeline: view }) => ({ default: view })),
+)
 
 const COLUMNS = textParam('cols')
 
@@ -86,6 +91,34 @@ function Reread({ query }: { query: RunQuery }) {
   )
 }
 
+function TimelineButton() {
+  const isShown = usePreference('timeline') === 'shown'
+  return (
+    <Button
+      look="plain"
+      icon="timeline"
+      aria-pressed={isShown}
+      onClick={() => writePreference('timeline', isShown ? 'hidden' : 'shown')}
+    >
+      Timeline
+    </Button>
+  )
+}
+
+/** The timeline, unless it was hidden or the project has no run. */
+function TimelineStrip(range: Omit<ComponentProps<typeof Timeline>, 'narrow'>) {
+  const isShown = usePreference('timeline') === 'shown'
+  const { data: first } = useFirstStart(range.project)
+  if (!isShown || first === null) return null
+  return (
+    <div className={css['timeline']}>
+      <Suspense>
+        <Timeline {...range} narrow={(chosen) => setRange(undefined, chosen)} />
+      </Suspense>
+    </div>
+  )
+}
+
 /** The traces of a project, or all of its runs. */
 export function RunsView({ project, isRoot, shown }: { project: string; isRoot: boolean; shown: Shown }) {
   const { filter, since, until } = shown
@@ -106,9 +139,11 @@ export function RunsView({ project, isRoot, shown }: { project: string; isRoot: 
     <>
       <Bar project={project} isRoot={isRoot} shown={shown}>
         <TickedRuns ticked={ticked} clear={() => setTicked([])} />
+        <TimelineButton />
         <ColumnButton query={query} ids={ids} />
         {query.sort === undefined ? <LiveMark state={live.state} /> : <Reread query={query} />}
       </Bar>
+      <TimelineStrip {...{ project, filter, isRoot, since, until }} />
       <RunTable {...{ query, columns, live, ticked, tick }} />
     </>
   )

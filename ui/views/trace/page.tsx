@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { type ComponentProps, useCallback, useEffect, useMemo, useState } from 'react'
 import { criticalPath } from '../../data/critical-path.ts'
 import type { Outline } from '../../data/outline.ts'
 import { runOptions } from '../../data/runs.ts'
-import { type TraceSearch, useTraceSearch } from '../../data/trace-search.ts'
+import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace-search.ts'
 import { neighbourTrace } from '../../data/traces.ts'
 import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field } from '../../parts/controls.tsx'
@@ -14,7 +14,7 @@ import { textParam, wordParam } from '../../router/params.ts'
 import { modelCalls } from './messages/calls.ts'
 import { MessagesView } from './messages/messages-view.tsx'
 import { Minimap } from './minimap.tsx'
-import { RunPanel } from './run/run-panel.tsx'
+import { type FoundIn, RunPanel } from './run/run-panel.tsx'
 import css from './trace.module.css'
 import { TraceHead } from './head.tsx'
 import { TreeGrid } from './tree/grid.tsx'
@@ -54,6 +54,8 @@ function useTreeState(outline: Outline, trace: string) {
   const text = useParam(FIND)
   const byContents = useTraceSearch(trace, text)
   const found = useMemo(() => findRuns(outline, tree, text, byContents), [outline, tree, text, byContents])
+  const paths = useFoundPaths(trace, text)
+  const foundIn = (id: string): FoundIn => ({ text: text.trim(), paths: paths.get(id) ?? [] })
   // Positions change when runs are added to a live trace; ids do not.
   const positionOf = useCallback(
     (id: string) => tree.positions[outline.ids.indexOf(id)],
@@ -85,6 +87,7 @@ function useTreeState(outline: Outline, trace: string) {
     range,
     setZoom,
     found,
+    foundIn,
     path,
     mark,
     rows,
@@ -169,19 +172,22 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
         ) : (
           <Runs outline={outline} state={state} select={select} fold={fold} hover={hover} />
         )}
-        <section
-          id="run"
-          className={css['right']}
-          tabIndex={0}
-          aria-label="The selected run"
-          data-scrolls="true"
-        >
-          <PanelBoundary key={idAt(selected)}>
-            <RunPanel id={idAt(selected)} previous={before(selected)} share={share} />
-          </PanelBoundary>
-        </section>
+        <SelectedRun
+          {...{ id: idAt(selected), previous: before(selected), share }}
+          foundIn={state.foundIn(idAt(selected))}
+        />
       </div>
     </div>
+  )
+}
+
+function SelectedRun(shown: ComponentProps<typeof RunPanel>) {
+  return (
+    <section id="run" className={css['right']} tabIndex={0} aria-label="The selected run" data-scrolls="true">
+      <PanelBoundary key={shown.id}>
+        <RunPanel {...shown} />
+      </PanelBoundary>
+    </section>
   )
 }
 

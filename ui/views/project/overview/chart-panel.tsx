@@ -4,22 +4,11 @@ import type { Cursor } from '../../../parts/chart/frame.tsx'
 import { Lines } from '../../../parts/chart/lines.tsx'
 import { StackedBars, Swatch } from '../../../parts/chart/stacked-bars.tsx'
 import { UNKNOWN } from '../../../parts/format/numbers.ts'
-import { readPreference } from '../../../parts/preferences.ts'
 import { Link } from '../../../router/link.tsx'
 import { navigate } from '../../../router/location.ts'
+import { bucketText } from './bucket-text.ts'
 import type { Chart, Mark } from './charts.ts'
 import css from './overview.module.css'
-
-const DAY_MS = 86_400_000
-const TIME = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const
-
-/** The start of a bucket, in the zone that the reader chose; of days in UTC, in which days are cut. */
-export function bucketText({ start }: Bucket, { size }: Interval): string {
-  if (size >= DAY_MS) return start.slice(0, 10)
-  const zone = readPreference('zone') === 'utc' ? { timeZone: 'UTC' } : {}
-  const options = { ...TIME, ...(size < 60_000 && { second: '2-digit' as const }), ...zone }
-  return new Intl.DateTimeFormat(undefined, options).format(new Date(start))
-}
 
 /** A chart with its legend, which shows the figures at the cursor, and with a table of all of its figures. */
 export function ChartPanel({

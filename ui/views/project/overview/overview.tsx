@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react'
-import { bucketsOf, intervalOf } from '../../../data/overview/buckets.ts'
+import { bucketsOf, spanOf } from '../../../data/overview/buckets.ts'
 import { useFigures, useFirstStart } from '../../../data/overview/queries.ts'
 import {
   type ATTRIBUTES,
@@ -44,16 +44,6 @@ function subjectOf(subject: Selection['subject'], group: GroupBy): Selection['su
   return group === 'model' && subject === 'traces' ? 'llm' : subject
 }
 
-const MINUTE_MS = 60_000
-
-/** The range whose figures are shown: without a start from the first run on, without an end to the next whole minute. */
-function spanOf(from: string | null | undefined, to: string): { from: string; to: string } | undefined {
-  if (from === null || from === undefined) return undefined
-  const end = to === '' ? new Date((Math.floor(Date.now() / MINUTE_MS) + 1) * MINUTE_MS).toISOString() : to
-  const start = new Date(Math.floor(Date.parse(from) / 1000) * 1000).toISOString()
-  return start < end ? { from: start, to: end } : undefined
-}
-
 /** Figures of a project in time, each of which opens the runs that it is about. */
 export function Overview({
   project,
@@ -71,13 +61,11 @@ export function Overview({
   const subject = subjectOf(useParam(SUBJECT), group)
   const first = useFirstStart(project)
   const from = since === '' ? first.data : since
-  const span = useMemo(() => spanOf(from, until), [from, until])
-  const interval = useMemo(() => span && intervalOf(span.from, span.to), [span])
   const selection = useMemo(() => ({ project, filter, subject, group }), [project, filter, subject, group])
-  const figures = useFigures(selection, span, interval)
+  const figures = useFigures(selection, { from, until })
   if (first.error !== null) return <Failure error={first.error} retry={() => void first.refetch()} />
   if (first.data === undefined) return <Skeleton />
-  if (span === undefined)
+  if (spanOf(from, until) === undefined)
     return first.data === null ? (
       <Empty title="No run has arrived yet" />
     ) : (

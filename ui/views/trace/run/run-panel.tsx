@@ -123,14 +123,37 @@ function Payloads({ run, ...rest }: Omit<ConversationProps, 'llm'> & { run: Read
   )
 }
 
+/** Where a run contains the text that is searched for. */
+export interface FoundIn {
+  text: string
+  paths: readonly string[]
+}
+
+function FoundLine({ found: { text, paths } }: { found: FoundIn }) {
+  if (paths.length === 0) return null
+  return (
+    <p className={css['found']} role="status">
+      “{text}” is in{' '}
+      {paths.map((path, place) => (
+        <span key={path}>
+          {place > 0 && ', '}
+          <code>{path}</code>
+        </span>
+      ))}
+    </p>
+  )
+}
+
 /** One run in full. Messages that the model call `previous` had already are folded; '' for none. */
 export function RunPanel({
   id,
   previous = '',
+  foundIn,
   share,
 }: {
   id: string
   previous?: string
+  foundIn?: FoundIn
   share?: string | undefined
 }) {
   const found = useQuery(runOptions(id, share))
@@ -142,6 +165,7 @@ export function RunPanel({
       {(run) => (
         <div className={css['panel']}>
           <Head run={run} look={look} isShared={share !== undefined} />
+          {foundIn !== undefined && <FoundLine found={foundIn} />}
           {run.error !== null && run.error !== undefined && (
             <Section title="Error">
               <pre className={css['error']}>{run.error}</pre>

@@ -1,0 +1,13 @@
+import type { Bucket, Interval } from '../../../data/overview/buckets.ts'
+import { readPreference } from '../../../parts/preferences.ts'
+
+const DAY_MS = 86_400_000
+const TIME = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const
+
+/** The start of a bucket, in the zone that the reader chose; of days in UTC, in which days are cut. */
+export function bucketText({ start }: Bucket, { size }: Interval): string {
+  if (size >= DAY_MS) return start.slice(0, 10)
+  const zone = readPreference('zone') === 'utc' ? { timeZone: 'UTC' } : {}
+  const options = { ...TIME, ...(size < 60_000 && { second: '2-digit' as const }), ...zone }
+  return new Intl.DateTimeFormat(undefined, options).format(new Date(start))
+}
