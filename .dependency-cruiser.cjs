@@ -15,11 +15,12 @@ const values = {
   events: ['base', 'schema'],
   runs: ['base', 'schema', 'events'],
   deploy: ['base', 'schema'],
+  backup: ['base', 'schema'],
+  playground: ['base', 'schema', 'trace'],
   graph: ['base', 'schema'],
-  storage: ['base', 'schema'],
-  http: ['base', 'schema', 'trace', 'usage', 'identity', 'runs', 'events', 'deploy'],
-  client: [],
-  cli: ['base', 'schema', 'trace', 'processors', 'client'],
+  storage: ['base', 'schema', 'backup'],
+  http: ['base', 'schema', 'trace', 'usage', 'identity', 'runs', 'events', 'deploy', 'playground'],
+  cli: ['base', 'schema', 'trace', 'processors'],
 }
 
 /** room → rooms whose types, and nothing else, it may import */
@@ -30,8 +31,7 @@ const types = {
   http: ['ingest', 'query'],
   runs: ['identity'],
   graph: ['runs'],
-  storage: ['trace', 'ingest', 'usage', 'identity', 'runs', 'events', 'deploy'],
-  client: ['schema'],
+  storage: ['trace', 'ingest', 'usage', 'identity', 'runs', 'events', 'deploy', 'playground'],
 }
 
 /** room → packages from npm that it may import */
@@ -47,6 +47,7 @@ const vendors = {
     'chdb',
     'pg',
     'ioredis',
+    '@aws-sdk/client-s3',
     '@langchain/core',
     '@langchain/langgraph-checkpoint',
   ],
@@ -62,7 +63,7 @@ const vendors = {
     'tsx',
     'typescript',
   ],
-  http: ['express', '@opentelemetry/api'],
+  http: ['express', 'ws', '@opentelemetry/api'],
   cli: ['ignore'],
 }
 
@@ -81,6 +82,8 @@ const UI_VENDORS = [
   '@tanstack/react-virtual',
   'marked',
   'diff',
+  '@dagrejs/dagre',
+  '@langchain/langgraph-sdk',
 ]
 
 /** Rules of the web interface: its rooms, the packages that all of them may use, and the files that put them together. */
@@ -121,7 +124,7 @@ const tops = [
   { from: '^src/config\\.ts$', to: ['^src/(base|schema)/'] },
   // Puts the parts together: it alone may import every room.
   {
-    from: '^src/start/((deployments|worker-threads)/)?[^/]+\\.ts$',
+    from: '^src/start/((backups|cluster|deployments|playground|worker-threads)/)?[^/]+\\.ts$',
     to: ['^(src|processors)/', '^node_modules/@opentelemetry/'],
   },
   // The composition root of a thread that reads lists.
@@ -137,7 +140,12 @@ const tops = [
   },
   // The composition root of a thread that unpacks the sources of deployments.
   { from: '^src/start/children/source-thread\\.ts$', to: ['^src/(worker-threads|deploy/source)/'] },
-  // The composition root of a thread that parses payloads.
+  // The composition root of a thread that decodes requests.
+  {
+    from: '^src/start/children/decode-worker\\.ts$',
+    to: ['^src/(worker-threads|trace/decode)/', '^src/ingest/lane-tasks\\.ts$'],
+  },
+  // The composition root of a thread that derives and reads.
   {
     from: '^src/start/children/pipeline-worker\\.ts$',
     to: ['^src/(base|schema|worker-threads|trace|ingest|query|usage)/', '^processors/index\\.ts$'],
@@ -151,8 +159,8 @@ const tops = [
   },
   { from: '^src/main\\.ts$', to: ['^src/cli/', '^src/base/errors\\.ts$'] },
   {
-    from: '^src/cli/(commands/(serve|dev|config|private-files)|terminal/welcome|server/(find-target|client-settings))\\.ts$',
-    to: ['^src/(config|start/(server|server-address))\\.ts$'],
+    from: '^src/cli/(commands/(serve|dev|config|backups/\\w+|private-files)|terminal/welcome|server/(find-target|client-settings))\\.ts$',
+    to: ['^src/(config|start/(server|server-address|backups/[\\w-]+))\\.ts$'],
   },
 ]
 
@@ -216,6 +224,17 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/cli/commands/validate' },
       to: { path: '^src/(ingest|query|storage|http|identity|usage|runs|graph|start)/', reachable: true },
+    },
+    {
+      name: 'server-starts-without-langgraph',
+      comment:
+        'LangGraph takes a quarter of the CPU of a start: only hosts of graphs load what extends its classes.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(start/children|storage/sql/(items|broker|checkpoints))/' },
+      to: {
+        path: '^src/storage/sql/(items/graph-store|broker/brokered-storage|checkpoints/checkpointer)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'no-unresolvable',

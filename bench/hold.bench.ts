@@ -1,6 +1,6 @@
 import os from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { temporaryDir } from '../test/support/stores/embedded-clickhouse.ts'
+import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { startWeir } from '../test/support/servers/weir-process.ts'
 
 // How long the server makes others wait while ten clients send and read values of 19 MB, while crons are due together

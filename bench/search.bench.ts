@@ -5,7 +5,11 @@ import { indexWords } from '../src/storage/clickhouse/search/index-words.ts'
 import { migrate } from '../src/storage/clickhouse/migrate.ts'
 import { createTraceStore } from '../src/storage/clickhouse/trace-store.ts'
 import { parseFilter } from '../src/trace/filter/filter.ts'
-import { startTestClickHouse, temporaryDir, until } from '../test/support/stores/embedded-clickhouse.ts'
+import {
+  startTestClickHouse,
+  temporaryDir,
+  until,
+} from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { fillRuns, RUNS_PER_TRACE } from './load/fill-runs.ts'
 
 // Searches of payloads, before and after the index of words is built, beside a bare scan of the same payloads:

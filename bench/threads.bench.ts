@@ -12,7 +12,7 @@ import { createTraceStore } from '../src/storage/clickhouse/trace-store.ts'
 import type { WorkerPool } from '../src/worker-threads/worker-pool.ts'
 import { createEstimates } from '../src/trace/tokens/estimator.ts'
 import { createTokenizer } from '../src/trace/tokens/tokenizer.ts'
-import { startTestClickHouse, temporaryDir } from '../test/support/stores/embedded-clickhouse.ts'
+import { startTestClickHouse, temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { fillRuns, RUNS_PER_TRACE } from './load/fill-runs.ts'
 
 // Threads of traces, read as the routes of API v2 read them but for HTTP, beside a bare scan of the same rows:

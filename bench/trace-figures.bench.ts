@@ -5,7 +5,7 @@ import { assembleOutline, readOutline } from '../src/query/outline-reads.ts'
 import { connectClickHouse } from '../src/storage/clickhouse/connect.ts'
 import { migrate } from '../src/storage/clickhouse/migrate.ts'
 import { createTraceStore } from '../src/storage/clickhouse/trace-store.ts'
-import { startTestClickHouse, temporaryDir } from '../test/support/stores/embedded-clickhouse.ts'
+import { startTestClickHouse, temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { fillLargeTrace, fillRuns, RUNS_PER_TRACE } from './load/fill-runs.ts'
 
 // Figures of runs and the outline of a large trace, beside a bare scan of the same rows:

@@ -4,7 +4,7 @@ import { migrate } from '../src/storage/clickhouse/migrate.ts'
 import { createUsageRollups } from '../src/storage/clickhouse/usage/rollups.ts'
 import { createUsageSource } from '../src/storage/clickhouse/usage/source.ts'
 import { GROUPINGS } from '../src/usage/report/source.ts'
-import { startTestClickHouse, temporaryDir } from '../test/support/stores/embedded-clickhouse.ts'
+import { startTestClickHouse, temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 
 // A year of usage from rollups, compared with counting the traces themselves, in one run:
 //   node scripts/launch.mjs bench/usage.bench.ts [traces]

@@ -15,7 +15,7 @@ import { plainMessage } from './plain-message.ts'
 import { vercelAi } from './vercel-ai.ts'
 
 /**
- * Every built-in format. The highest match wins; between equals the earlier one, so the list goes from formats with
+ * Every built-in format. The highest match counts; between equals the earlier one, so the list goes from formats with
  * distinctive keys to those that accept almost anything.
  */
 export const builtInProcessors: readonly Processor[] = [

@@ -13,6 +13,7 @@ const ASSETS = [
   'src/**/*.json',
   'processors/**/*.json',
   'examples/graphs/*',
+  'hosts/python/**/*.py',
 ]
 /** tsc rewrites import specifiers, but not the file names of worker and child entries. */
 const ENTRY_URL = /(new URL\(\s*['"][^'"]+)\.ts(['"]\s*,\s*import\.meta\.url)/g

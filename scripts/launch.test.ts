@@ -77,6 +77,12 @@ describe('launch', () => {
     expect(await start(script, 'a', 'b').ended).toMatchObject({ code: 7, output: 'a+b\n' })
   })
 
+  it('D-1: runs scripts on Node 24, whatever Node starts it', async () => {
+    const script = join(dir, 'version.mjs')
+    await writeFile(script, 'console.log(process.versions.node)')
+    expect((await start(script).ended).output).toMatch(/^24\./)
+  })
+
   it('passes SIGTERM through and waits for the graceful stop', async () => {
     const script = join(dir, 'serve.mjs')
     await writeFile(

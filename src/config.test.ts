@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { AppError } from './base/errors.ts'
-import { describeConfig, readConfig, readDevConfig } from './config.ts'
+import { describeConfig } from './cli/commands/config.ts'
+import { readConfig, readDevConfig } from './config.ts'
 
 function mistakesOf(env: Record<string, string>): string[] {
   try {

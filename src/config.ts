@@ -36,15 +36,25 @@ export interface Config {
   readonly clickhouseUrl: string | undefined
   /** Undefined: SQLite in `dataDir`. */
   readonly databaseUrl: string | undefined
+  /** Connections to Postgres that the server and its graph hosts open at the most. */
+  readonly databaseConnections: number
   /** Undefined: events are in the run database. */
   readonly redisUrl: string | undefined
+  /** A run whose events cannot be stored waits for this long, then it fails. */
+  readonly redisOutageMs: number
+  /** Undefined: attachments are in files in `dataDir`. */
+  readonly blobUrl: string | undefined
   /** Replicas behind `clickhouseUrl`; undefined: a single server. */
   readonly clickhouseCluster: string | undefined
   readonly bootstrapApiKey: string | undefined
   /** False only on a loopback host. */
   readonly auth: boolean
+  readonly identityOutageMs: number
+  /** Between the signal to stop, from which the server is not ready, and the stop. */
+  readonly drainDelayMs: number
   /** URL of the platform API for browsers; undefined: `host` and `port`. */
   readonly publicUrl: string | undefined
+  readonly playgroundPrivateAddresses: 'auto' | 'on' | 'off'
   readonly ingestAck: 'log' | 'store'
   readonly ingestLogMaxBytes: number
   /** With less free space on the disk of `dataDir`, health reports a fault. */
@@ -90,7 +100,8 @@ export interface HostedConfig extends RunsConfig {
 /** Settings of the control plane, which makes further deployments. */
 export interface DeployConfig {
   readonly runtime: 'process' | 'container'
-  readonly isolation: 'auto' | 'none' | 'sandbox'
+  readonly containerCommand: string | undefined
+  readonly isolation: 'auto' | 'none' | 'uid' | 'sandbox'
   /** Builds at one time. */
   readonly builds: number
   readonly maxSourceBytes: number
@@ -245,6 +256,7 @@ function toHosted(settings: Settings, runs: RunsConfig): HostedConfig | undefine
 function toDeploy(settings: Settings): DeployConfig {
   return Object.freeze({
     runtime: settings.DEPLOY_RUNTIME,
+    containerCommand: settings.DEPLOY_CONTAINER_COMMAND,
     isolation: settings.DEPLOY_ISOLATION,
     builds: settings.DEPLOY_BUILDS,
     maxSourceBytes: settings.DEPLOY_MAX_SOURCE_BYTES,
@@ -280,10 +292,16 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     clickhouseUrl: settings.CLICKHOUSE_URL,
     clickhouseCluster: settings.CLICKHOUSE_CLUSTER,
     databaseUrl: settings.DATABASE_URL,
+    databaseConnections: settings.DATABASE_CONNECTIONS,
     redisUrl: settings.REDIS_URL,
+    redisOutageMs: settings.REDIS_OUTAGE_SECONDS * 1000,
+    blobUrl: settings.BLOB_URL,
     bootstrapApiKey: settings.BOOTSTRAP_API_KEY,
     auth: settings.AUTH === 'on',
+    identityOutageMs: settings.IDENTITY_OUTAGE_SECONDS * 1000,
+    drainDelayMs: settings.DRAIN_DELAY_SECONDS * 1000,
     publicUrl: settings.PUBLIC_URL,
+    playgroundPrivateAddresses: settings.PLAYGROUND_PRIVATE_ADDRESSES,
     ingestAck: settings.INGEST_ACK,
     ingestLogMaxBytes: settings.INGEST_LOG_MAX_BYTES,
     diskMinFreeBytes: settings.DISK_MIN_FREE_BYTES,
@@ -292,10 +310,7 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     processors: Object.freeze(settings.PROCESSORS),
     otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
     sqliteSynchronous: settings.SQLITE_SYNCHRONOUS,
-    streams: Object.freeze({
-      at_once: settings.STREAMS_MAX,
-      at_once_per_key: settings.STREAMS_MAX_PER_KEY,
-    }),
+    streams: Object.freeze({ at_once: settings.STREAMS_MAX, at_once_per_key: settings.STREAMS_MAX_PER_KEY }),
     eventsMaxBytes: settings.EVENTS_MAX_BYTES,
     quotas: Object.freeze({
       threads: settings.WORKSPACE_MAX_THREADS,
@@ -382,14 +397,4 @@ export function readDevConfig({ graphs, port }: DevFlags, env: Environment = pro
     ...config,
     hosted: config.hosted && Object.freeze({ ...config.hosted, watch: true }),
   })
-}
-
-/** The effective values, one aligned line each with its source; secrets are masked. For `weir config`. */
-export function describeConfig(config: Config): string {
-  const width = Math.max(...config.settings.map(({ name }) => name.length))
-  return config.settings
-    .map(
-      ({ name, value, source }) => `${name.padEnd(width)}  ${value === '' ? '(unset)' : value}  (${source})`,
-    )
-    .join('\n')
 }

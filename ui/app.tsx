@@ -1,25 +1,28 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { Suspense, useEffect, useMemo, useReducer, useState } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useReducer, useState } from 'react'
 import css from './app.module.css'
 import { createQueryClient } from './data/query-client.ts'
 import { ApiError } from './api/problem.ts'
 import { useOldData } from './data/old-data.ts'
 import { useSession, useSignOut } from './data/session.ts'
-import { noteKeys, useKeys } from './parts/keys.ts'
+import { noteKeys, useKeys } from './parts/keyboard/keys.ts'
 import { Button, IconButton, Key } from './parts/controls.tsx'
 import { Empty, Failure, PanelBoundary, Skeleton } from './parts/states.tsx'
 import { usePreference, writePreference } from './parts/preferences.ts'
 import { navigate, setParams, useParam, usePath } from './router/location.ts'
 import { Link } from './router/link.tsx'
+import { Palette } from './parts/keyboard/palette.tsx'
 import { frozenAddress } from './router/frozen-address.ts'
-import { matchPath } from './router/match.ts'
-import { findPage, PAGES, SHARED_PAGE } from './routes.tsx'
-import { Palette } from './parts/palette.tsx'
-import { KeyHelp } from './parts/key-help.tsx'
+import { matchPath, type PathParams } from './router/match.ts'
+import { findPage, type Page, type PageCode, PAGES, SHARED_PAGE } from './routes.tsx'
 import { Elsewhere, FIRST_PAGE, useChosenWorkspace, WORKSPACE, WorkspaceSwitch } from './workspace.tsx'
-import { SignIn } from './views/sign-in/sign-in.tsx'
 
-/** The interface. Every workspace has a cache of its own, and its pages start anew when another one is chosen. */
+const KeyHelp = lazy(() =>
+  import('./parts/keyboard/key-help.tsx').then((file) => ({ default: file.KeyHelp })),
+)
+const SignIn = lazy(() => import('./views/sign-in/sign-in.tsx').then((file) => ({ default: file.SignIn })))
+
+/** The interface. Each workspace has a separate cache, and pages are mounted again when another workspace is chosen. */
 export function App() {
   return <InWorkspace key={useParam(WORKSPACE)} />
 }
@@ -41,7 +44,7 @@ function Opened() {
   return (
     <PanelBoundary heading="h1">
       <Suspense fallback={<Skeleton />}>
-        <SHARED_PAGE.view params={shared} />
+        <PageView page={SHARED_PAGE} params={shared} />
       </Suspense>
     </PanelBoundary>
   )
@@ -66,7 +69,12 @@ function Signed() {
     ) : (
       <NoSession error={session.error} retry={() => void session.refetch()} />
     )
-  return session.data === null || location.hash.startsWith('#ticket=') ? <SignIn key={links} /> : <Shell />
+  if (session.data !== null && !location.hash.startsWith('#ticket=')) return <Shell />
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <SignIn key={links} />
+    </Suspense>
+  )
 }
 
 /** An error of the session; where the address names a workspace that this user may not use, the way out of it. */
@@ -109,7 +117,7 @@ function Shell() {
       <Top path={path} openPalette={() => setOpen('palette')} openKeys={() => setOpen('keys')} />
       <main id="main" className={css['main']} tabIndex={0}>
         <OldData />
-        <PanelBoundary key={path} heading="h1">
+        <PanelBoundary key={findPage(path)?.page.stays ?? path} heading="h1">
           <Elsewhere path={path} />
           <Suspense fallback={<Skeleton />}>
             <PageOf path={path} />
@@ -117,7 +125,7 @@ function Shell() {
         </PanelBoundary>
       </main>
       {open === 'palette' && <Palette pages={PAGES} close={() => setOpen(undefined)} />}
-      {open === 'keys' && <KeyHelp pages={PAGES} close={() => setOpen(undefined)} />}
+      <Suspense>{open === 'keys' && <KeyHelp pages={PAGES} close={() => setOpen(undefined)} />}</Suspense>
     </div>
   )
 }
@@ -127,7 +135,26 @@ function PageOf({ path }: { path: string }) {
   if (path === '/') return <Skeleton />
   if (found === undefined) return <NoPage path={path} />
   const { page, params } = found
-  return <page.view params={params} />
+  return <PageView page={page} params={params} />
+}
+
+/**
+ * A page, or grey lines while its code is loaded. React would hold back a lazy component for 300 ms after it had drawn
+ * the lines. @throws the error of loading, for the boundary around the page
+ */
+function PageView({ page: { code }, params }: { page: Page; params: PathParams }) {
+  const [tried, setTried] = useState<{ code: PageCode; error?: Error }>()
+  useEffect(() => {
+    if (code.view !== undefined) return
+    code.load().then(
+      () => setTried({ code }),
+      (error: unknown) =>
+        setTried({ code, error: error instanceof Error ? error : new Error(String(error)) }),
+    )
+  }, [code])
+  if (code.view !== undefined) return <code.view params={params} />
+  if (tried?.code === code && tried.error !== undefined) throw tried.error
+  return <Skeleton />
 }
 
 function NoPage({ path }: { path: string }) {

@@ -4,6 +4,9 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { applyDensity, followSystemTheme } from './parts/preferences.ts'
+import { currentPath } from './router/location.ts'
+import { findPage } from './routes.tsx'
+import { FIRST_PAGE } from './workspace.tsx'
 
 const RELOADED = 'weir:reloaded'
 
@@ -18,7 +21,16 @@ function reloadWhenReplaced(): void {
   })
 }
 
+/** Loads the code of the first page while the session is read; an error is shown when the page is drawn. */
+function loadFirstPage(): void {
+  const path = currentPath()
+  findPage(path === '/' ? FIRST_PAGE : path)
+    ?.page.code.load()
+    .catch(() => undefined)
+}
+
 reloadWhenReplaced()
+loadFirstPage()
 followSystemTheme()
 applyDensity()
 const root = document.querySelector('#root')

@@ -1,19 +1,41 @@
-import { type ComponentType, lazy, type LazyExoticComponent } from 'react'
+import type { ComponentType } from 'react'
 import type { IconName } from './parts/icon.tsx'
 import { matchPath, type PathParams } from './router/match.ts'
 
 type View = ComponentType<{ params: PathParams }>
 
+/** The code of a page. */
+export interface PageCode {
+  /** Loads the code. */
+  load(): Promise<void>
+  /** The page, once its code is loaded. */
+  view: View | undefined
+}
+
 /** A page: its path, its code, which is loaded when it is opened, and its place in the navigation. */
 export interface Page {
   path: string
-  view: View | LazyExoticComponent<View>
+  code: PageCode
   /** Name in the navigation and the palette; pages without one are opened from others. */
   name?: string
   /** Letter after `g` that opens it. */
   key?: string
   icon?: IconName
+  /** When one page follows another with the same word, the state is kept, so that a run in Studio continues. */
+  stays?: string
 }
+
+function codeOf(read: () => Promise<View>): PageCode {
+  const code: PageCode = {
+    view: undefined,
+    async load() {
+      code.view = await read()
+    },
+  }
+  return code
+}
+
+const STUDIO = codeOf(() => import('./views/studio/studio.tsx').then(({ Studio }) => Studio))
 
 /** Every page of the interface. */
 export const PAGES: readonly Page[] = [
@@ -21,70 +43,94 @@ export const PAGES: readonly Page[] = [
     path: '/projects',
     name: 'Projects',
     key: 'p',
-    view: lazy(() => import('./views/projects/projects.tsx').then(({ Projects }) => ({ default: Projects }))),
+    code: codeOf(() => import('./views/projects/projects.tsx').then(({ Projects }) => Projects)),
   },
   {
     path: '/projects/{id}',
-    view: lazy(() => import('./views/project/project.tsx').then(({ Project }) => ({ default: Project }))),
+    code: codeOf(() => import('./views/project/project.tsx').then(({ Project }) => Project)),
   },
   {
     path: '/traces/{id}',
-    view: lazy(() => import('./views/trace/trace.tsx').then(({ Trace }) => ({ default: Trace }))),
+    code: codeOf(() => import('./views/trace/trace.tsx').then(({ Trace }) => Trace)),
   },
   {
     path: '/runs/{id}',
-    view: lazy(() => import('./views/trace/run-link.tsx').then(({ RunLink }) => ({ default: RunLink }))),
+    code: codeOf(() => import('./views/trace/run-link.tsx').then(({ RunLink }) => RunLink)),
   },
   {
     path: '/threads/{id}',
-    view: lazy(() => import('./views/thread/thread.tsx').then(({ Thread }) => ({ default: Thread }))),
+    code: codeOf(() => import('./views/thread/thread.tsx').then(({ Thread }) => Thread)),
   },
+  {
+    path: '/playground',
+    name: 'Playground',
+    key: 'l',
+    code: codeOf(() => import('./views/playground/playground.tsx').then(({ Playground }) => Playground)),
+  },
+  {
+    path: '/deployments',
+    name: 'Deployments',
+    key: 'd',
+    code: codeOf(() => import('./views/deployments/deployments.tsx').then(({ Deployments }) => Deployments)),
+  },
+  {
+    path: '/deployments/{name}',
+    code: codeOf(() =>
+      import('./views/deployments/deployment.tsx').then(({ DeploymentPage }) => DeploymentPage),
+    ),
+  },
+  { path: '/deployments/{name}/studio', code: STUDIO, stays: 'studio' },
+  { path: '/deployments/{name}/studio/{thread}', code: STUDIO, stays: 'studio' },
   {
     path: '/usage',
     name: 'Usage',
     key: 'u',
-    view: lazy(() => import('./views/usage/usage.tsx').then(({ Usage }) => ({ default: Usage }))),
+    code: codeOf(() => import('./views/usage/usage.tsx').then(({ Usage }) => Usage)),
   },
   {
     path: '/usage/traces',
-    view: lazy(() =>
-      import('./views/usage/counted-traces.tsx').then(({ CountedTraces }) => ({ default: CountedTraces })),
+    code: codeOf(() =>
+      import('./views/usage/lists/counted-traces.tsx').then(({ CountedTraces }) => CountedTraces),
     ),
   },
   {
+    path: '/usage/runs',
+    code: codeOf(() => import('./views/usage/lists/summed-runs.tsx').then(({ SummedRuns }) => SummedRuns)),
+  },
+  {
     path: '/compare',
-    view: lazy(() => import('./views/compare/compare.tsx').then(({ Compare }) => ({ default: Compare }))),
+    code: codeOf(() => import('./views/compare/compare.tsx').then(({ Compare }) => Compare)),
   },
   {
     path: '/prices',
     name: 'Prices',
     key: 'c',
-    view: lazy(() => import('./views/prices/prices.tsx').then(({ Prices }) => ({ default: Prices }))),
+    code: codeOf(() => import('./views/prices/prices.tsx').then(({ Prices }) => Prices)),
   },
   {
     path: '/ingest',
     name: 'Ingest',
     key: 'i',
-    view: lazy(() => import('./views/ingest/ingest.tsx').then(({ Ingest }) => ({ default: Ingest }))),
+    code: codeOf(() => import('./views/ingest/ingest.tsx').then(({ Ingest }) => Ingest)),
   },
   {
     path: '/validate',
     name: 'Validate',
     key: 'v',
-    view: lazy(() => import('./views/validate/validate.tsx').then(({ Validate }) => ({ default: Validate }))),
+    code: codeOf(() => import('./views/validate/validate.tsx').then(({ Validate }) => Validate)),
   },
   {
     path: '/settings',
     name: 'Settings',
     key: 's',
-    view: lazy(() => import('./views/settings/settings.tsx').then(({ Settings }) => ({ default: Settings }))),
+    code: codeOf(() => import('./views/settings/settings.tsx').then(({ Settings }) => Settings)),
   },
 ]
 
 /** The page of a shared trace. It is shown without the shell, since its readers need not be signed in. */
 export const SHARED_PAGE: Page = {
   path: '/public/{token}/r',
-  view: lazy(() => import('./views/trace/trace.tsx').then(({ SharedTrace }) => ({ default: SharedTrace }))),
+  code: codeOf(() => import('./views/trace/trace.tsx').then(({ SharedTrace }) => SharedTrace)),
 }
 
 /** The page of a path, with its parameters. */

@@ -5,8 +5,12 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'vite'
 import { uiConfig } from '../ui/config.ts'
 
-/** Bytes of JavaScript and CSS after gzip: what the first page needs, and what a page opened later adds. */
-const BUDGETS = { first: { aim: 150_000, most: 180_000 }, page: 60_000 }
+/**
+ * Bytes of JavaScript and CSS after gzip: what the first page needs, and what a page opened later adds. Studio contains
+ * the SDK of LangGraph, and is not a first page.
+ */
+const BUDGETS = { first: { aim: 150_000, most: 180_000 }, page: 60_000, studio: 150_000 }
+const STUDIO = 'views/studio/studio.tsx'
 
 /** The part of Vite's manifest that is read here. */
 type Manifest = Record<
@@ -56,15 +60,18 @@ async function measure(folder: string): Promise<void> {
     }),
   )
   const largest = pages.toSorted((a, b) => b.size - a.size)
-  const tooLarge = largest.filter(({ size }) => size > BUDGETS.page)
-  for (const { page, size } of tooLarge) console.error(`${page}: ${size} bytes, at most ${BUDGETS.page}`)
+  const budgetOf = (page: string): number => (page === STUDIO ? BUDGETS.studio : BUDGETS.page)
+  const tooLarge = largest.filter(({ page, size }) => size > budgetOf(page))
+  for (const { page, size } of tooLarge) console.error(`${page}: ${size} bytes, at most ${budgetOf(page)}`)
   // The first page may be any page that a link opens.
-  const first = shellSize + (largest[0]?.size ?? 0)
+  const [largestFirst] = largest.filter(({ page }) => page !== STUDIO)
+  const first = shellSize + (largestFirst?.size ?? 0)
   if (first > BUDGETS.first.most) console.error(`first load: ${first} bytes, at most ${BUDGETS.first.most}`)
   if (first > BUDGETS.first.aim) console.log(`first load is above its aim of ${BUDGETS.first.aim} bytes`)
+  const studio = largest.find(({ page }) => page === STUDIO)
   const assets = await readdir(join(folder, 'assets'))
   console.log(
-    `${assets.length} files; shell ${shellSize} bytes, with the largest page (${largest[0]?.page ?? 'none'}) ${first}`,
+    `${assets.length} files; shell ${shellSize} bytes, with the largest page (${largestFirst?.page ?? 'none'}) ${first}; Studio ${studio?.size ?? 0}`,
   )
   if (tooLarge.length > 0 || first > BUDGETS.first.most) process.exitCode = 1
 }

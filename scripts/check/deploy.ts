@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { chartProblems } from './chart.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const SECRET_NAME = /password|secret|api_key|token/i
@@ -10,6 +11,7 @@ interface ComposeService {
   environment?: Record<string, unknown>
   healthcheck?: unknown
   restart?: string
+  depends_on?: Record<string, unknown>
   volumes?: string[]
 }
 
@@ -72,12 +74,18 @@ function dockerfileProblems(text: string): string[] {
   return problems.map((problem) => `Dockerfile: ${problem}`)
 }
 
-function serviceProblems(name: string, service: ComposeService, volumes: readonly string[]): string[] {
+function serviceProblems(
+  name: string,
+  service: ComposeService,
+  { volumes, services }: { volumes: readonly string[]; services: readonly string[] },
+): string[] {
   const problems: string[] = []
+  for (const other of Object.keys(service.depends_on ?? {}))
+    if (!services.includes(other)) problems.push(`it depends on ${other}, which is no service`)
   if (service.image === undefined && service.build === undefined) problems.push('no image and no build')
   if (service.build === undefined && !isPinned(service.image ?? ''))
     problems.push(`image ${service.image} is not pinned`)
-  if (service.healthcheck === undefined) problems.push('no healthcheck')
+  if (service.healthcheck === undefined && service.restart !== 'no') problems.push('no healthcheck')
   if (service.restart === undefined) problems.push('no restart policy')
   for (const [variable, value] of Object.entries(service.environment ?? {})) {
     const text = String(value)
@@ -93,14 +101,19 @@ function serviceProblems(name: string, service: ComposeService, volumes: readonl
 }
 
 function composeProblems(text: string): string[] {
-  const compose = parse(text) as ComposeFile
+  const compose = parse(text, { merge: true }) as ComposeFile
   const volumes = Object.keys(compose.volumes ?? {})
   return Object.entries(compose.services).flatMap(([name, service]) =>
-    serviceProblems(name, service, volumes),
+    serviceProblems(name, service, { volumes, services: Object.keys(compose.services) }),
   )
 }
 
-const problems = [...dockerfileProblems(read('Dockerfile')), ...composeProblems(read('docker-compose.yml'))]
+const chart = await chartProblems()
+const problems = [
+  ...dockerfileProblems(read('Dockerfile')),
+  ...composeProblems(read('docker-compose.yml')),
+  ...chart.problems,
+]
 for (const problem of problems) console.error(problem)
-console.log(`Dockerfile and docker-compose.yml, ${problems.length} problems`)
+console.log(`Dockerfile, docker-compose.yml and deploy/helm (${chart.how}), ${problems.length} problems`)
 process.exitCode = problems.length === 0 ? 0 : 1

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { findCrowdedFolders, findHomonyms, findWalkFaults, MAX_FILES } from './house-rules.ts'
+import {
+  citedRules,
+  findCrowdedFolders,
+  findHomonyms,
+  findSmallFiles,
+  findUncitedRules,
+  findWalkFaults,
+  MAX_FILES,
+} from './house-rules.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -46,12 +54,43 @@ describe('folders', () => {
     expect(findCrowdedFolders(three, new Set(['src/runs/run']))).toEqual([])
   })
 
+  it('may hold the styles and the test of a file that has their prefix', () => {
+    const files = [
+      'ui/parts/tree.tsx',
+      'ui/parts/tree.module.css',
+      'ui/parts/tree.test.ts',
+      'ui/parts/tree-row.tsx',
+    ]
+    expect(findCrowdedFolders(files, NONE)).toEqual([])
+  })
+
   it('hold at most the allowed number of files, without those of subfolders', () => {
     const many = Array.from({ length: MAX_FILES + 1 }, (_, i) => `src/runs/${String.fromCharCode(97 + i)}.ts`)
     expect(findCrowdedFolders(many, NONE)).toEqual([
       `src/runs has ${MAX_FILES + 1} files, at most ${MAX_FILES} are read together`,
     ])
     expect(findCrowdedFolders([...many.slice(1), 'src/runs/streams/a.ts'], NONE)).toEqual([])
+  })
+})
+
+describe('short files', () => {
+  const short = { path: 'src/runs/due.ts', text: 'export const due = 1\n' }
+  const importer = { path: 'src/runs/worker.ts', text: "import { due } from './due.ts'\n".padEnd(99, '\n') }
+
+  it('belong into the only file that imports them', () => {
+    expect(findSmallFiles([short, importer], NONE)).toEqual([
+      'src/runs/due.ts has fewer than 25 lines and is imported by src/runs/worker.ts alone: put it there',
+    ])
+  })
+
+  it('may have another importer, one in another folder, more lines, or a reason', () => {
+    const other = { path: 'src/runs/other.ts', text: "export type { due } from './due.ts'\n" }
+    const far = { path: 'src/http/a.ts', text: "await import('../runs/due.ts')\n" }
+    const long = { ...short, text: `${'\n'.repeat(24)}export const due = 1\n` }
+    expect(findSmallFiles([short, importer, other], NONE)).toEqual([])
+    expect(findSmallFiles([short, far], NONE)).toEqual([])
+    expect(findSmallFiles([long, importer], NONE)).toEqual([])
+    expect(findSmallFiles([short, importer], new Set([short.path]))).toEqual([])
   })
 })
 
@@ -76,5 +115,34 @@ describe('walks in ARCHITECTURE.md', () => {
 
   it('are four', () => {
     expect(findWalkFaults(page(good), files)).toEqual(['ARCHITECTURE.md has 1 walks, not 4'])
+  })
+})
+
+describe('numbers of rules', () => {
+  const page = '| D-1 | First. |\n| N2 | Second. |\n- **AUTH-3** Third.\n'
+
+  it('are found in titles of tests, in ranges, and in titles of tables', () => {
+    const text = [
+      "it('D-1, P-4 to P-6: holds', async () => {})",
+      "['N2: a total', { input: 1 }],",
+      "call('D-9', 'not a title')",
+    ].join('\n')
+    expect(citedRules([text])).toEqual(new Set(['D-1', 'P-4', 'P-5', 'P-6', 'N2']))
+  })
+
+  it('must be cited, unless they are excepted', () => {
+    expect(findUncitedRules(page, new Set(['D-1']), NONE)).toEqual([
+      'no title of a test cites N2',
+      'no title of a test cites AUTH-3',
+    ])
+    expect(findUncitedRules(page, new Set(['D-1', 'N2']), new Set(['AUTH-3']))).toEqual([])
+  })
+
+  it('may stand together in one row', () => {
+    const rows = '| V-1, V-2 | Both. |\n| V-4 to V-6 | Three. |\n'
+    expect(findUncitedRules(rows, new Set(['V-1', 'V-5', 'V-6']), NONE)).toEqual([
+      'no title of a test cites V-2',
+      'no title of a test cites V-4',
+    ])
   })
 })

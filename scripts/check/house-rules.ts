@@ -1,10 +1,12 @@
+import { posix } from 'node:path'
+
 /** A source file: its path from the root of the project, and its text. */
 export interface SourceFile {
   path: string
   text: string
 }
 
-/** Maximum number of files in a folder, so that they can be read together; tests are not counted. */
+/** Maximum number of files in a folder. */
 export const MAX_FILES = 15
 /** More files than this with one prefix should be a folder. */
 const MAX_PREFIX = 2
@@ -43,8 +45,9 @@ export function findCrowdedFolders(paths: readonly string[], prefixed: ReadonlyS
       inside.length > MAX_FILES
         ? [`${folder} has ${inside.length} files, at most ${MAX_FILES} are read together`]
         : []
-    const names = inside.map((path) => path.slice(folder.length + 1).replace(/\.ts$/, ''))
-    const prefixes = Map.groupBy(names, (name) => name.split('-', 1)[0] ?? name)
+    // `dialog.tsx` and `dialog.module.css` have one name.
+    const names = new Set(inside.map((path) => path.slice(folder.length + 1).replace(/\..*$/, '')))
+    const prefixes = Map.groupBy(names, (name) => name.split(/[-_]/, 1)[0] ?? name)
     const missing = [...prefixes]
       .map(([prefix, found]) => ({ path: `${folder}/${prefix}`, count: found.length }))
       .filter(({ path, count }) => count > MAX_PREFIX && !prefixed.has(path))
@@ -68,4 +71,61 @@ export function findWalkFaults(page: string, files: ReadonlySet<string>): string
       ...(paths.length > Number(most) ? [`ARCHITECTURE.md, ${name}: ${paths.length} files`] : []),
     ]
   })
+}
+
+/** Files under this many lines go into the file that imports them, if it is the only one and in the same folder. */
+const MIN_LINES = 25
+const IMPORTED = /(?:from|import)\s*\(?'(\.[^']+)'/g
+
+/**
+ * Short files that only one file of the same folder imports, unless they are listed in `apart`. A file that another
+ * folder imports is not found: the walls between rooms may require it.
+ */
+export function findSmallFiles(files: readonly SourceFile[], apart: ReadonlySet<string>): string[] {
+  const importers = new Map<string, Set<string>>()
+  for (const { path, text } of files)
+    for (const [, target = ''] of text.matchAll(IMPORTED)) {
+      const imported = posix.join(posix.dirname(path), target)
+      importers.set(imported, (importers.get(imported) ?? new Set()).add(path))
+    }
+  return files.flatMap(({ path, text }) => {
+    const [importer, ...others] = importers.get(path) ?? []
+    const isSmall = text.trimEnd().split('\n').length < MIN_LINES
+    const isAlone = importer !== undefined && others.length === 0
+    if (!isSmall || !isAlone || posix.dirname(importer) !== posix.dirname(path) || apart.has(path)) return []
+    return [`${path} has fewer than ${MIN_LINES} lines and is imported by ${importer} alone: put it there`]
+  })
+}
+
+/** The title of a test or of a group of tests: a text before a function. */
+const TITLE = /\(\s*(['"`])((?:(?!\1).)*)\1,\s*(?:async\s*)?(?:\(|\w+\s*=>)/g
+/** A title in the table of `it.each`, which begins with the number of a rule. */
+const TITLE_IN_TABLE = /(['"`])((?:[A-Z]+-\d+|N\d+)[,:] (?:(?!\1).)*)\1,/g
+const RULE = /(?<![\w-])([A-Z]+-|N)(\d+)(?: to (?:[A-Z]+-|N)(\d+))?(?!\w)/g
+
+/** The numbers of rules that a text has; `S-17 to S-19` stands for three. */
+function rulesIn(text: string): string[] {
+  return [...text.matchAll(RULE)].flatMap(([, list = '', first = '', last = first]) =>
+    Array.from({ length: Number(last) - Number(first) + 1 }, (_, i) => `${list}${Number(first) + i}`),
+  )
+}
+
+/** The numbers of rules in the titles of tests. */
+export function citedRules(tests: readonly string[]): Set<string> {
+  const titles = tests.flatMap((text) => [...text.matchAll(TITLE), ...text.matchAll(TITLE_IN_TABLE)])
+  return new Set(titles.flatMap(([, , title = '']) => rulesIn(title)))
+}
+
+/** Rows of a table or points of a list that begin with the numbers of one or several rules. */
+const RULE_LINE = /^(?:\| |- \*\*)((?:(?:[A-Z]+-|N)\d+(?:, | to )?)+)(?: \||\*\*)/gm
+
+/** Rules of a page that no title of a test cites. */
+export function findUncitedRules(
+  page: string,
+  cited: ReadonlySet<string>,
+  other: ReadonlySet<string>,
+): string[] {
+  const numbers = [...page.matchAll(RULE_LINE)].flatMap(([, list = '']) => rulesIn(list))
+  const missing = [...new Set(numbers)].filter((id) => !cited.has(id) && !other.has(id))
+  return missing.map((id) => `no title of a test cites ${id}`)
 }

@@ -1,5 +1,12 @@
 import { globSync, readFileSync } from 'node:fs'
-import { findCrowdedFolders, findHomonyms, findWalkFaults } from './house-rules.ts'
+import {
+  citedRules,
+  findCrowdedFolders,
+  findHomonyms,
+  findSmallFiles,
+  findUncitedRules,
+  findWalkFaults,
+} from './house-rules.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const CODE = [
@@ -33,10 +40,34 @@ const SAME_PART = new Set([
   'runRoutes',
   'systemRoutes',
 ])
+/** Folders of data: recorded requests, results and pictures, a file for each case. */
+const DATA = /^test\/(?:corpus|golden)\/[^/]+\/|^test\/long\/web\/pictures\//
 /** Prefixes that three files of a folder may share. */
 const PREFIXED = new Set([
   // One message format per file, named as its vendor names it.
   'processors/openai',
+])
+
+/** Short files that stand apart from their only importer, each for the reason above it. */
+const APART = new Set([
+  // One file for each use case that has a view for one user.
+  'src/runs/access/streams.ts',
+  // Rules that a test imports without the rest.
+  'src/deploy/deployment-name.ts',
+  'src/deploy/plan.ts',
+  'ui/views/settings/keys/key-rights.ts',
+  // One file for each kind of records that the fuzzer makes.
+  'test/support/fuzz/secrets.ts',
+  // A component of its own, beside the others of the page.
+  'ui/views/project/live-mark.tsx',
+])
+
+/** Rules that no title of a test cites, each for the reason above it. */
+const NOT_SHOWN = new Set([
+  // Deployed code has no network of its own; docs/deployments.md says what it reaches.
+  'P-26',
+  // Timing belongs in benches: bench/protocols.bench.ts measures it.
+  'V-48',
 ])
 
 interface Finding {
@@ -72,14 +103,33 @@ const problems = [
 const sources = globSync(['src/**/*.ts', 'processors/**/*.ts', 'ui/**/*.{ts,tsx}'], { cwd: ROOT }).filter(
   (path) => !/\.(?:test|gen)\.ts$/.test(path),
 )
+const texts = sources.map((path) => ({ path, text: readFileSync(new URL(path, ROOT), 'utf8') }))
+const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
+const tests = globSync(['test/**/*.ts', '{src,processors,scripts,ui}/**/*.test.{ts,tsx}'], {
+  cwd: ROOT,
+}).filter((path) => !path.startsWith('test/corpus/'))
+const readable = globSync('{src,processors,ui,scripts,hosts,test,bench}/**/*.{ts,tsx,mjs,css,py,c,txt}', {
+  cwd: ROOT,
+}).filter(
+  (path) => !/\.gen\.ts$|__init__\.py$|(?:^|\/)(?:dist|node_modules)\//.test(path) && !DATA.test(path),
+)
+/** Unit tests stand beside the code and are read apart from it. */
+const [code, unitTests] = [false, true].map((wanted) =>
+  readable.filter((path) => (/\.test\.\w+$/.test(path) && !path.startsWith('test/')) === wanted),
+) as [string[], string[]]
+const testTexts = tests.map((path) => ({ path, text: read(path) }))
+const cited = citedRules(testTexts.map(({ text }) => text))
 const messages = [
   ...problems.map(({ file, line, why, text }) => `${file}:${line}: ${why}: ${text}`),
-  ...findHomonyms(
-    sources.map((path) => ({ path, text: readFileSync(new URL(path, ROOT), 'utf8') })),
-    SAME_PART,
+  ...findHomonyms(texts, SAME_PART),
+  ...findSmallFiles(texts, APART),
+  ...findSmallFiles(testTexts, APART),
+  ...findCrowdedFolders(code, PREFIXED),
+  ...findCrowdedFolders(unitTests, PREFIXED),
+  ...findWalkFaults(read('ARCHITECTURE.md'), new Set(sources)),
+  ...['docs/rules.md', 'docs/custom-auth.md', 'docs/protocol/streams-v2.md'].flatMap((page) =>
+    findUncitedRules(read(page), cited, NOT_SHOWN),
   ),
-  ...findCrowdedFolders(sources, PREFIXED),
-  ...findWalkFaults(readFileSync(new URL('ARCHITECTURE.md', ROOT), 'utf8'), new Set(sources)),
 ]
 for (const message of messages) console.error(message)
 console.log(`${disables.length} lint rules disabled, ${messages.length} problems`)

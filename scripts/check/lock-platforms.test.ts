@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { missingPlatformPackages } from './lock-platforms.ts'
 
 describe('missingPlatformPackages', () => {
-  it('adds packages that the registry left out, with the platform from their names', () => {
+  it('D-2: adds packages that the registry left out, with the platform from their names', () => {
     const lock = {
       'node_modules/engine': {
         version: '1.0.0',

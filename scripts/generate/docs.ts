@@ -97,6 +97,10 @@ export function generateEnvExample(): string {
 # letters and digits only, because it becomes part of a URL.
 CLICKHOUSE_PASSWORD=
 
+# The profile \`cluster\` of docker-compose.yml only: the password of its Postgres and MinIO. Letters and digits only, 8 or
+# more. It also needs SECRETS_KEY, WEBHOOK_SECRET and BOOTSTRAP_API_KEY, which are the same for all servers.
+# CLUSTER_PASSWORD=
+
 ${entries.join('\n\n')}
 `
 }

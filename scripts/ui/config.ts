@@ -4,6 +4,25 @@ import type { InlineConfig } from 'vite'
 /** The folder of the web interface. */
 export const UI = fileURLToPath(new URL('../../ui/', import.meta.url))
 
+/** Small files that most pages use. Each as a file of its own would cost a request of every first load. */
+const COMMON = new RegExp(
+  [
+    String.raw`/ui/parts/(?:format/|time\.|money\.|keyboard/keys\.|row-height\.|json/json-text\.)`,
+    String.raw`/ui/data/(?:live/(?:use-live|follow)|runs\.|run-pages\.|llm-facts\.)`,
+    String.raw`/ui/api/(?:all-pages|server-events)\.`,
+    String.raw`/@tanstack/.*(?:infiniteQuery|InfiniteQuery|queryOptions)`,
+  ].join('|'),
+)
+
+/**
+ * Which files are loaded together: those that every page needs, those that most pages need, and the others as the
+ * bundler divides them.
+ */
+const GROUPS = [
+  { name: 'core', tags: ['$initial' as const], priority: 2 },
+  { name: 'common', test: COMMON, priority: 1, includeDependenciesRecursively: false },
+]
+
 /** How Vite reads `ui`. All assets are files, since the content security policy allows no data: URLs. */
 export function uiConfig(): InlineConfig {
   return {
@@ -13,12 +32,15 @@ export function uiConfig(): InlineConfig {
     envDir: false,
     logLevel: 'error',
     clearScreen: false,
+    // The SDK's hook imports it for tracing, which would double the size of Studio.
+    resolve: { alias: [{ find: /^langsmith(?:\/.*)?$/, replacement: `${UI}no-tracing.ts` }] },
     css: { modules: { generateScopedName: '[name]_[local]_[hash:base64:4]' } },
     build: {
       target: 'es2023',
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
       reportCompressedSize: false,
+      rolldownOptions: { output: { codeSplitting: { groups: GROUPS } } },
     },
   }
 }

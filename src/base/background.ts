@@ -1,4 +1,4 @@
-import { aborted } from './pause.ts'
+import { aborted, pause } from './pause.ts'
 
 /**
  * Runs `work` in the background once `ready` resolves; it must not reject. Returns the function that aborts its signal
@@ -16,6 +16,43 @@ export function startWhenReady(
   return async () => {
     stopping.abort()
     await working
+  }
+}
+
+/** Work that is repeated until it is stopped, and sooner when it is woken. */
+export interface Turns {
+  /** Aborts when the turns are stopped. */
+  signal: AbortSignal
+  /** Begins the next turn now, or directly after the one that runs. */
+  wake(): void
+  /** Waits for the end of the turn that runs. */
+  stop(): Promise<void>
+}
+
+/**
+ * Calls `turn` again and again once `ready` resolves; it must not reject. It returns after how many milliseconds the
+ * next turn begins, or undefined if only `wake` begins it.
+ */
+export function startTurns(ready: Promise<void>, turn: () => Promise<number | undefined>): Turns {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let woken = Promise.withResolvers<void>()
+  const stop = startWhenReady(ready, async () => {
+    while (!signal.aborted) {
+      woken = Promise.withResolvers()
+      const ms = await turn()
+      await (ms === undefined ? woken.promise : Promise.race([woken.promise, pause(ms, signal)]))
+    }
+  })
+  const wake = (): void => woken.resolve()
+  return {
+    signal,
+    wake,
+    stop() {
+      stopping.abort()
+      wake()
+      return stop()
+    },
   }
 }
 

@@ -23,7 +23,7 @@ export const BELIEVED_AFTER_MS = 3_600_000
 const CORRECTION_MS = 60_000
 
 /**
- * The time, in epoch milliseconds, that decides what has expired and is deleted for good. It follows the
+ * The time, in epoch milliseconds, that decides what has expired and is deleted permanently. It follows the
  * clock. When the clock is set forwards, this time ignores the jump for an hour, so a wrong clock that is
  * corrected within the hour deletes nothing.
  */

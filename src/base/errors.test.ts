@@ -30,6 +30,12 @@ describe('ERRORS', () => {
   })
 })
 
+describe('workspace_required', () => {
+  it("P-10: has the words after which LangChain's command asks for a workspace", () => {
+    expect(new AppError('workspace_required').message).toContain('requires workspace specification')
+  })
+})
+
 describe('toAppError', () => {
   it('passes AppErrors through and hides anything else behind internal', () => {
     const known = new AppError('conflict')

@@ -22,7 +22,7 @@ export const ERRORS = {
   invalid_json: kind(400, 'The body is not valid JSON.'),
   invalid_multipart: kind(400, 'The body is not valid multipart/form-data.'),
   invalid_otlp: kind(400, 'The body is not a valid OTLP message.'),
-  invalid_encoding: kind(400, 'The body cannot be decompressed as its Content-Encoding says.'),
+  invalid_encoding: kind(400, 'The body is not valid in the compression that its Content-Encoding names.'),
   unsupported_media_type: kind(415, 'This Content-Type is not accepted here.'),
   unsupported_encoding: kind(
     415,
@@ -51,11 +51,17 @@ export const ERRORS = {
   deployment_type_fixed: kind(409, 'The type of a deployment is fixed when it is made.'),
   source_unsupported: kind(400, 'This server takes source, not images: run `langgraph deploy --remote`.'),
   agents_unsupported: kind(400, 'This server has no agents: name the deployment with --name.'),
+  secret_missing: kind(409, 'The workspace has no secret with this name.'),
+  host_not_allowed: kind(403, 'This host may not be called.'),
+  provider_failed: kind(502, 'The model provider did not answer, or refused the call.'),
   container_runtime_unavailable: kind(503, 'No container runtime answers.'),
   source_invalid: kind(422, 'The archive of the source is not valid.'),
   build_failed: kind(422, 'The revision could not be built.'),
   plan_required: kind(403, 'Deployments need the Plus plan or above.'),
-  secrets_unreadable: kind(500, 'The key in SECRETS_KEY, or in DATA_DIR, does not open the stored secrets.'),
+  secrets_unreadable: kind(
+    500,
+    'The key in SECRETS_KEY, or in DATA_DIR, does not decrypt the stored secrets.',
+  ),
   isolation_unavailable: kind(500, 'The isolation that DEPLOY_ISOLATION names does not work here.'),
   deployment_failed: kind(422, 'The revision could not be started; the active one is unchanged.'),
   deployment_not_ready: retryable(503, 'No revision of the deployment is active yet.'),
@@ -85,6 +91,10 @@ export const ERRORS = {
   worker_timeout: retryable(503, 'The work exceeded its time limit. Try again later.'),
   // No 5xx: LangGraph's JavaScript SDK repeats a request for half a minute after any of them.
   graph_not_loaded: kind(409, 'The graph cannot be loaded. Change its code.'),
+  thread_of_other_language: kind(
+    409,
+    'A graph of another language has written the thread. Use a new thread.',
+  ),
   host_unavailable: retryable(503, 'No graph host answers. Try again shortly.'),
   store_unavailable: retryable(503, 'The store does not answer. Try again shortly.'),
   rate_limited: retryable(429, 'Too many requests. Try again shortly.'),
@@ -100,6 +110,8 @@ export const ERRORS = {
   config_invalid: kind(500, 'The configuration is not valid.'),
   store_changed: kind(500, 'A store is not the one that this server used before.'),
   data_dir_unusable: kind(500, 'DATA_DIR cannot be used.'),
+  backup_unusable: kind(500, 'The folder cannot be used as a backup.'),
+  store_not_empty: kind(500, 'A backup is restored into empty stores only.'),
 
   invalid_run_id: kind(422, 'The id is not a UUID.'),
   trace_deleted: kind(409, 'The trace was deleted. It cannot be sent again within a day of that.'),

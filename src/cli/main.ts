@@ -8,7 +8,7 @@ export type Command = (args: string[]) => Promise<number>
 const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<Command> }>> = {
   serve: { summary: 'Run the server.', load: async () => (await import('./commands/serve.ts')).serve },
   dev: {
-    summary: 'Run the server with your graphs, and load them anew when they change.',
+    summary: 'Run the server with your graphs, and reload them when they change.',
     load: async () => (await import('./commands/dev.ts')).dev,
   },
   deploy: {
@@ -20,7 +20,7 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
     load: async () => (await import('./commands/open.ts')).open,
   },
   validate: {
-    summary: 'Say what Weir would make of logged runs, and what they lack.',
+    summary: 'Check logged runs: what Weir would store, and what is missing.',
     load: async () => (await import('./commands/validate.ts')).validate,
   },
   runs: {
@@ -32,11 +32,11 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
     load: async () => (await import('./commands/usage.ts')).usage,
   },
   keys: {
-    summary: 'List, make and revoke API keys.',
+    summary: 'List, create and revoke API keys.',
     load: async () => (await import('./commands/keys.ts')).keys,
   },
   workspaces: {
-    summary: 'List and make workspaces.',
+    summary: 'List and create workspaces.',
     load: async () => (await import('./commands/workspaces.ts')).workspaces,
   },
   projects: {
@@ -46,6 +46,14 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
   members: {
     summary: 'List and add members of the organization.',
     load: async () => (await import('./commands/members.ts')).members,
+  },
+  backup: {
+    summary: 'Write a backup of all data into a folder, also while the server runs.',
+    load: async () => (await import('./commands/backups/backup.ts')).backup,
+  },
+  restore: {
+    summary: 'Restore a backup into empty stores.',
+    load: async () => (await import('./commands/backups/restore.ts')).restore,
   },
   env: {
     summary: 'Print environment variables that point clients at the server.',
@@ -83,7 +91,7 @@ function codeText({ code, message }: AppError): string {
 function usage(name: string | undefined): number {
   const asked = name === undefined || name === 'help' || name === '--help' || name === '-h'
   const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(11)} ${summary}`)
-  const text = `Usage: weir <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nweir <command> --help tells more of a command, weir --version the version.`
+  const text = `Usage: weir <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nweir <command> --help describes a command, weir --version prints the version.`
   if (asked) console.log(text)
   else {
     const meant = nearestName(name, Object.keys(COMMANDS))

@@ -134,7 +134,7 @@ describe('a mistake on the command line', () => {
     ['runs list --form json', 'weir runs: There is no option --form. Did you mean --format?'],
     [
       'usage --json --format csv',
-      'weir usage: --json is short for --format json, and --format says csv. Leave one of them out.',
+      'weir usage: --json is short for --format json, which contradicts --format csv. Leave one of them out.',
     ],
     ['config --last', 'weir config: There is no option --last; there are --format, --json, --help.'],
     ['dev --graps x.json', 'weir dev: There is no option --graps. Did you mean --graphs?'],

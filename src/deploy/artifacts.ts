@@ -24,8 +24,14 @@ export interface Artifacts {
 
 const DAY_MS = 86_400_000
 
-/** Artifacts below `dir`, each named by the inputs that decide its content. */
-export function createArtifacts(dir: string): Artifacts {
+/**
+ * Artifacts below `dir`, each named by the inputs that decide its content. `forget` removes what else there is of a
+ * deleted deployment.
+ */
+export function createArtifacts(
+  dir: string,
+  forget: (deployment_id: string) => Promise<void> = async () => undefined,
+): Artifacts {
   const building = (revision_id: string): string => join(dir, 'builds', revision_id)
   const ofDeployment = (deployment_id: string): string => join(dir, 'artifacts', deployment_id)
   const sources = (deployment_id: string): string => join(dir, 'sources', deployment_id)
@@ -57,6 +63,7 @@ export function createArtifacts(dir: string): Artifacts {
       }
     },
     async removeAll(deployment_id) {
+      await forget(deployment_id)
       await remove(ofDeployment(deployment_id))
       await remove(sources(deployment_id))
     },
@@ -64,17 +71,17 @@ export function createArtifacts(dir: string): Artifacts {
 }
 
 /**
- * The name of the artifact of a source: the same for the same source, path of langgraph.json, commands, Node and
- * platform, and if install scripts ran.
+ * The name of the artifact of a source: the same for the same source, path of langgraph.json, commands, Node, Python
+ * (`python` is its file and version) and platform, and if install scripts ran.
  */
 export function artifactName(
   { source_sha256, config_path, commands: { install_command, build_command } }: Revision,
-  withScripts: boolean,
+  { withScripts, python }: { withScripts: boolean; python: readonly string[] },
 ): string {
   const { version, platform, arch } = process
   const commands = install_command === null && build_command === null ? [] : [install_command, build_command]
   const inputs = [
-    ...[source_sha256, config_path, version, platform, arch],
+    ...[source_sha256, config_path, version, platform, arch, ...python],
     ...[...(withScripts ? ['scripts'] : []), ...commands],
   ]
   return createHash('sha256').update(JSON.stringify(inputs)).digest('hex')

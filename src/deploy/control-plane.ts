@@ -5,21 +5,23 @@ import { newTimeUuid } from '../base/ids.ts'
 import type { Artifacts } from './artifacts.ts'
 import { assertDeploymentName } from './deployment-name.ts'
 import type { DeploymentType } from './deployment-type.ts'
-import type { DeploymentHosting } from './hosting.ts'
+import type { DeploymentHosting, HostingStatus } from './hosting.ts'
 import { type BuildCommands, NO_COMMANDS, type Revision, type StoredDeployment } from './model.ts'
 import { assertPlan, type Plan } from './plan.ts'
 import type { Runtimes } from './runtimes.ts'
 import { hostedOf } from './revision-steps.ts'
 import type { Secret } from './secrets/environment.ts'
 import { replacedSecrets } from './secrets/deployment-secrets.ts'
-import type { Sealer } from './secrets/seal.ts'
+import type { Sealer } from '../base/node/sealer.ts'
 import type { Uploads } from './source/uploads.ts'
 import type { DeploymentStore, ListPart, NewRevision } from './stores/deployment-store.ts'
+import { type FollowedLines, type FollowQuery, followLog } from './follow-log.ts'
+import type { DeploymentLog } from './log-writer.ts'
 import type { DeploymentLogStore, LogLine, LogQuery } from './stores/log-lines.ts'
 import type { RevisionState } from './revision-states.ts'
 import type { RevisionWorker } from './work-on-revisions.ts'
 
-/** Who asks. */
+/** The caller of the control plane. */
 export interface Deployer {
   organization_id: string
   workspace_id: string
@@ -28,7 +30,11 @@ export interface Deployer {
 }
 
 /** The deployment of GRAPHS, which is listed and cannot be changed (P-2). */
-export type ServerDeployment = Pick<StoredDeployment, 'id' | 'workspace_id' | 'name' | 'created_at'>
+export interface ServerDeployment
+  extends Pick<StoredDeployment, 'id' | 'workspace_id' | 'name' | 'created_at'> {
+  /** Its present state; it has no revisions. */
+  status(): HostingStatus
+}
 
 /** A deployment of the control plane, or that of GRAPHS. */
 export interface ListedDeployment extends StoredDeployment {
@@ -41,7 +47,7 @@ export interface DeploymentChange {
   /** The object of an upload; undefined: the source remains. */
   source_path: string | undefined
   config_path: string
-  /** Those that are undefined remain. */
+  /** Commands that are undefined are not changed. */
   commands: Partial<BuildCommands>
   /** Undefined or empty: they remain (P-17). */
   secrets: readonly Secret[] | undefined
@@ -50,7 +56,8 @@ export interface DeploymentChange {
 /** Dependencies of the control plane. */
 export interface ControlPlaneOptions {
   store: DeploymentStore
-  logs: Pick<DeploymentLogStore, 'read'>
+  logs: Pick<DeploymentLogStore, 'read' | 'newest'>
+  log: Pick<DeploymentLog, 'listen'>
   uploads: Uploads
   artifacts: Pick<Artifacts, 'has' | 'removeAll' | 'discard'>
   hosting: DeploymentHosting
@@ -103,6 +110,12 @@ export interface ControlPlane {
   /** @throws AppError conflict when it has ended */
   interrupt(workspace_id: string, id: string, revision_id: string): Promise<Revision>
   logs(workspace_id: string, id: string, query: LogQuery): Promise<LogLine[]>
+  /** Resolves with the lines as they come, until the signal aborts or the deployment is deleted. */
+  followLogs(
+    workspace_id: string,
+    id: string,
+    query: FollowQuery,
+  ): Promise<(signal: AbortSignal) => AsyncIterable<FollowedLines>>
   /** Completes deletions that a crash cut short. */
   eraseDeleted(): Promise<void>
 }
@@ -123,7 +136,7 @@ interface Calls {
 
 /** The control plane over its stores and a hosting. */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
-  const { store, logs, uploads, hosting, worker, runtimes, own } = options
+  const { store, uploads, hosting, worker, runtimes, own } = options
   const get: Calls['get'] = (workspace_id, id) => find(options, workspace_id, id)
   const calls: Calls = {
     get,
@@ -146,8 +159,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   }
   const { changeable } = calls
   return {
-    ...{ runtimes, hosting, get },
+    ...{ runtimes, get },
+    hosting: { status: (id) => (id === own?.id ? own.status() : hosting.status(id)) },
     ...revisionCalls(options, calls),
+    ...logCalls(options, calls),
     list: (workspace_id, filter) => list(options, workspace_id, filter),
     create: (deployer, wanted) => create(options, deployer, wanted),
     update: (deployer, id, change) => update(options, calls, { deployer, id, change }),
@@ -166,13 +181,27 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       await options.assertRoom()
       return await uploads.receive(token, body)
     },
+    async eraseDeleted() {
+      for (const deployment of await store.deleting())
+        await erase(options, deployment).catch((error: unknown) => options.failed(error, deployment.id))
+    },
+  }
+}
+
+function logCalls(
+  { store, logs, log, own }: ControlPlaneOptions,
+  { get }: Calls,
+): Pick<ControlPlane, 'logs' | 'followLogs'> {
+  return {
     async logs(workspace_id, id, query) {
       await get(workspace_id, id)
       return id === own?.id ? [] : await logs.read(id, query)
     },
-    async eraseDeleted() {
-      for (const deployment of await store.deleting())
-        await erase(options, deployment).catch((error: unknown) => options.failed(error, deployment.id))
+    async followLogs(workspace_id, id, query) {
+      await get(workspace_id, id)
+      const isThere = async (): Promise<boolean> =>
+        id === own?.id || (await store.get(workspace_id, id)) !== undefined
+      return (signal) => followLog({ store: logs, log, isThere }, id, query, signal)
     },
   }
 }
@@ -260,7 +289,7 @@ async function list(
   return isBefore ? found : [...found, ofServer(own)]
 }
 
-function ofServer(own: ServerDeployment): ListedDeployment {
+function ofServer({ status: _status, ...own }: ServerDeployment): ListedDeployment {
   const none = { secrets: [], commands: NO_COMMANDS, latest_revision_id: null, active_revision_id: null }
   return {
     ...own,
@@ -314,7 +343,7 @@ async function revisionOf(
   const { id, active_revision_id, commands } = deployment
   const active = active_revision_id === null ? undefined : await store.revision(id, active_revision_id)
   if (active === undefined) return undefined
-  // Other commands make another artifact of the same source.
+  // The same source with other commands is built into another artifact.
   const isSame = isDeepStrictEqual(commands, active.commands)
   return { ...active, commands, rolled_back_from: null, ...(!isSame && { artifact_sha256: null }) }
 }

@@ -17,8 +17,8 @@ const GIB = 1024 ** 3
 
 /** The limits of each type. */
 export const TYPE_LIMITS: Readonly<Record<DeploymentType, HostingLimits>> = {
-  dev: { hosts: 2, warm: 1, memory_bytes: GIB },
-  prod: { hosts: 8, warm: 2, memory_bytes: 2 * GIB },
+  dev: { hosts: 2, warm: 1, memory_bytes: GIB, cpus: 1 },
+  prod: { hosts: 8, warm: 2, memory_bytes: 2 * GIB, cpus: 2 },
 }
 
 /** The type that a client names; undefined when it names none. @throws AppError invalid_request */

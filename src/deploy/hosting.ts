@@ -23,6 +23,8 @@ export interface HostingLimits {
   warm: number
   /** Memory of one host. A JavaScript heap gets 75 % of it (P-24). */
   memory_bytes: number
+  /** Processors that one host in a container may use. */
+  cpus: number
 }
 
 /** A built revision. Hosting only reads its files, which must not change while it is active or drains. */
@@ -99,8 +101,9 @@ export interface HostingStatus {
 /** Runs the deployments of the control plane beside that of `GRAPHS`. */
 export interface DeploymentHosting {
   /**
-   * Makes the deployment known, so that its path answers 503 `deployment_not_ready` with `reason` until a revision is
-   * active (P-34). Replaces the reason of a deployment that is known already; its active revision goes on serving.
+   * Registers the deployment, so that its path answers 503 `deployment_not_ready` with `reason` until a revision is
+   * active (P-34). Replaces the reason of a deployment that is registered already; its active revision continues to
+   * serve.
    */
   announce(deployment: HostedDeployment, reason: string): void
   /**
@@ -117,8 +120,8 @@ export interface DeploymentHosting {
   ): Promise<ActivationReport>
   /**
    * Answers 404 at once, cancels the runs and waits up to 10 s for them, ends the hosts, and erases the deployment's
-   * rows (P-4). The caller keeps its own record until this resolves, and calls it again after a crash: it erases what is
-   * left. Also for a deployment that was never activated. Artifacts and secrets are the caller's.
+   * rows (P-4). The caller keeps its own record until this resolves, and calls it again after a crash to erase the
+   * rest. Works for a deployment that was never activated too. Artifacts and secrets are deleted by the caller.
    */
   remove(deployment: HostedDeployment): Promise<RemovalReport>
   /** Undefined: not known. */

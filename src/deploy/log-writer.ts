@@ -15,6 +15,8 @@ export interface DeploymentLog {
   write(deployment_id: string, line: NewLogLine): void
   /** Resolves when the lines so far are stored, or could not be. */
   flushed(): Promise<void>
+  /** Calls `listener` whenever lines of the deployment were stored by this server; the returned function ends that. */
+  listen(deployment_id: string, listener: () => void): () => void
 }
 
 /** Dependencies of the log. */
@@ -41,6 +43,7 @@ const BATCH = 500
 /** The log of every deployment. */
 export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptions): DeploymentLog {
   const byDeployment = new Map<string, Waiting>()
+  const listeners = new Map<string, Set<() => void>>()
   const storeLines = async (deployment_id: string, waiting: Waiting): Promise<void> => {
     while (waiting.lines.length > 0) {
       const lines = waiting.lines.splice(0, BATCH)
@@ -52,6 +55,7 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
             'lines of a deployment were not stored',
           ),
         )
+      for (const listener of listeners.get(deployment_id) ?? []) listener()
     }
     waiting.stored = undefined
     if (waiting.dropped === 0) byDeployment.delete(deployment_id)
@@ -67,6 +71,14 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
     },
     async flushed() {
       for (const { stored } of byDeployment.values()) await stored
+    },
+    listen(deployment_id, listener) {
+      const all = listeners.get(deployment_id) ?? new Set()
+      listeners.set(deployment_id, all.add(listener))
+      return () => {
+        all.delete(listener)
+        if (all.size === 0 && listeners.get(deployment_id) === all) listeners.delete(deployment_id)
+      }
     },
   }
 }

@@ -11,9 +11,9 @@ export interface SealedSecret {
 
 /** Shell commands of a build, run in the folder of langgraph.json. */
 export interface BuildCommands {
-  /** In place of the package manager; null: the lock file decides. */
+  /** Runs instead of the package manager; null: the package manager of the lock file. */
   install_command: string | null
-  /** After the dependencies were installed. */
+  /** Shell command that is run after the dependencies were installed. */
   build_command: string | null
 }
 
@@ -27,7 +27,7 @@ export interface StoredDeployment {
   name: string
   type: DeploymentType
   secrets: SealedSecret[]
-  /** Those of later revisions. */
+  /** Commands with which later revisions are built. */
   commands: BuildCommands
   latest_revision_id: string | null
   active_revision_id: string | null

@@ -1,8 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile, realpath } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
 import { AppError } from '../base/errors.ts'
 import { artifactName, type Artifacts } from './artifacts.ts'
+import { findPython } from './build/find-python.ts'
 import { installDependencies, type InstallOptions } from './build/install-dependencies.ts'
+import { moveEnvironment } from './build/move-environment.ts'
+import { ENVIRONMENT } from './build/python-steps.ts'
 import { type DeploymentLog, printedLine } from './log-writer.ts'
 import { TYPE_LIMITS } from './deployment-type.ts'
 import type { ActivationOptions, ActivationReport, DeploymentHosting, HostedDeployment } from './hosting.ts'
@@ -11,8 +14,8 @@ import type { Revision, StoredDeployment } from './model.ts'
 import { openSecrets } from './secrets/deployment-secrets.ts'
 import { deploymentEnvironment } from './secrets/environment.ts'
 import { createMask } from './secrets/mask.ts'
-import type { Sealer } from './secrets/seal.ts'
-import { type ProjectDemands, readProjectDemands } from './source/project-demands.ts'
+import type { Sealer } from '../base/node/sealer.ts'
+import { type DemandsOptions, type ProjectDemands, readProjectDemands } from './source/project-demands.ts'
 import type { UnpackedSource } from './source/unpack-source.ts'
 import type { Uploads } from './source/uploads.ts'
 import type { DeploymentStore } from './stores/deployment-store.ts'
@@ -32,8 +35,9 @@ export interface RevisionStepsOptions {
   /** The variables of package managers. */
   buildEnvironment(deployment: StoredDeployment): Readonly<Record<string, string>>
   record: InstallOptions['record']
-  /** Runs builds; undefined: there is none. */
-  sandbox: Sandbox | undefined
+  /** What runs builds; undefined: nothing isolates them. @throws AppError container_runtime_unavailable */
+  sandbox(): Promise<Sandbox | undefined>
+  languageOf: DemandsOptions['languageOf']
 }
 
 /** The steps, and the activation of a revision that was built before. */
@@ -58,7 +62,7 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
   const { artifacts, log, hosting, sealer } = options
   const activate: RevisionWork['activate'] = async (deployment, revision, ends) => {
     const dir = artifactOf(artifacts, revision)
-    const { env: ofFile } = await readDemands(dir, revision)
+    const { env: ofFile } = await readDemands(options, dir, revision)
     const secrets = openSecrets(deployment, sealer)
     const { env, left_out } = deploymentEnvironment(ofFile, secrets)
     const mask = createMask(secrets.map(({ value }) => value))
@@ -107,7 +111,7 @@ async function create(
   signal: AbortSignal,
 ): ReturnType<RevisionSteps['create']> {
   const { artifacts } = options
-  const known = revision.artifact_sha256 ?? artifactName(revision, options.sandbox !== undefined)
+  const known = revision.artifact_sha256 ?? (await nameOf(options, revision))
   if (await artifacts.has(revision.deployment_id, known)) return { artifact_sha256: known }
   const dir = await unpack(options, revision, signal)
   await readConfig(dir, revision).catch(() => {
@@ -139,23 +143,40 @@ async function build(
   // An earlier build may have left some of its files.
   const isFirst = revision.builds === 1
   const dir = isFirst ? artifacts.building(id) : await unpack(options, revision, signal)
-  const demands = await readDemands(dir, revision)
+  const demands = await readDemands(options, dir, revision)
   const write = (level: NewLogLine['level'], message: string): void =>
     log.write(deployment_id, { revision_id: id, kind: 'build', level, message })
   for (const warning of demands.warnings) write('WARNING', warning)
   const deployment = await deploymentOf(options, revision)
   const env = options.buildEnvironment(deployment)
-  await installDependencies(dirname(join(dir, revision.config_path)), {
-    ...{ env, commands: revision.commands },
-    confine: await options.sandbox?.builds(dir, env['npm_config_cache'] ?? dir),
-    timeout_ms: BUILD_MS,
-    log: (line) => write('INFO', line),
-    signal,
-    record: options.record,
-  })
-  const artifact_sha256 = artifactName(revision, options.sandbox !== undefined)
+  const project = dirname(join(dir, revision.config_path))
+  const cache = env['npm_config_cache'] ?? dir
+  const isolated = await (await options.sandbox())?.builds(dir, { id: deployment_id, cache })
+  try {
+    await installDependencies(project, {
+      ...{ env, project: demands, commands: revision.commands },
+      confine: isolated?.confine,
+      timeout_ms: BUILD_MS,
+      log: (line) => write('INFO', line),
+      signal,
+      record: options.record,
+    })
+  } finally {
+    await isolated?.end()
+  }
+  const artifact_sha256 = await nameOf(options, revision)
+  if (demands.python)
+    await moveEnvironment(join(project, ENVIRONMENT), dir, artifacts.path(deployment_id, artifact_sha256))
   await artifacts.keep(revision, artifact_sha256)
   return { artifact_sha256, graphs: demands.graphs }
+}
+
+async function nameOf(options: RevisionStepsOptions, revision: Revision): Promise<string> {
+  const python = await findPython(options.buildEnvironment(await deploymentOf(options, revision)))
+  return artifactName(revision, {
+    withScripts: (await options.sandbox()) !== undefined,
+    python: python === undefined ? [] : [python.file, python.version],
+  })
 }
 
 async function deploymentOf(
@@ -173,15 +194,24 @@ function artifactOf(artifacts: Artifacts, { deployment_id, artifact_sha256 }: Re
   return artifacts.path(deployment_id, artifact_sha256)
 }
 
-async function readDemands(dir: string, revision: Revision): Promise<ProjectDemands> {
-  const text = await readConfig(dir, revision).catch(() => {
+async function readDemands(
+  { languageOf }: Pick<RevisionStepsOptions, 'languageOf'>,
+  dir: string,
+  revision: Revision,
+): Promise<ProjectDemands> {
+  const text = await readConfig(dir, revision).catch((error: unknown) => {
+    if (error instanceof AppError) throw error
     throw new AppError('deployment_failed', { message: 'The files of the revision are not on this server.' })
   })
-  return readProjectDemands(text, { node: NODE_MAJOR })
+  return readProjectDemands(text, { node: NODE_MAJOR, languageOf })
 }
 
-function readConfig(dir: string, { config_path }: Revision): Promise<string> {
-  return readFile(join(dir, config_path), 'utf8')
+/** The server itself reads this file, so that a link of a build must not lead to files of others. */
+async function readConfig(dir: string, { config_path }: Revision): Promise<string> {
+  const [file, folder] = [await realpath(join(dir, config_path)), await realpath(dir)]
+  if (file.startsWith(folder + sep)) return readFile(file, 'utf8')
+  const message = `"${config_path}" is a link that leads out of the project.`
+  throw new AppError('deployment_failed', { message })
 }
 
 /** The error with paths inside the project, in place of those of this server's folders. */

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { assertPlan } from './plan.ts'
-import { createRuntimes } from './runtimes.ts'
+import { createRuntimes, type IsolationInUse } from './runtimes.ts'
 
 const none = async () => ({ ok: false, reason: 'docker is not installed' }) as const
 
-const plain = { name: 'none', reason: null } as const
+const plain: IsolationInUse = { name: 'none', look: async () => ({ name: 'none', reason: null }) }
+const without: IsolationInUse = {
+  name: 'container',
+  look: async () => ({ name: 'container', reason: 'docker is not installed' }),
+}
 
 describe('what a deployment needs', () => {
   it('P-13: the runtime container needs one that answers, process none', async () => {
-    await expect(createRuntimes('container', plain, none).assertUsable()).rejects.toMatchObject({
+    await expect(createRuntimes('container', without, none).assertUsable()).rejects.toMatchObject({
       code: 'container_runtime_unavailable',
       message: 'docker is not installed',
     })

@@ -22,7 +22,7 @@ export interface RuntimeReport {
 
 /** The runtimes of a server. */
 export interface Runtimes {
-  /** That of DEPLOY_RUNTIME. */
+  /** The runtime that DEPLOY_RUNTIME names. */
   name: RuntimeName
   isolation: IsolationName
   /** @throws AppError container_runtime_unavailable before anything is uploaded (P-13) */
@@ -30,15 +30,28 @@ export interface Runtimes {
   report(): Promise<RuntimeReport[]>
 }
 
-/** The runtimes; `name` selects one of them, and `probeContainer` looks for docker and podman. */
+/** The isolation that is in force. */
+export interface IsolationInUse {
+  name: IsolationName
+  /** Its present state: containers may not work, or work again. */
+  look(): Promise<Pick<Isolation, 'name' | 'reason'>>
+}
+
+/** The runtimes; `name` selects one of them, and `probeContainer` looks for docker and podman where they are not in use. */
 export function createRuntimes(
   name: 'process' | 'container',
-  { name: isolation, reason }: Pick<Isolation, 'name' | 'reason'>,
+  isolation: IsolationInUse,
   probeContainer: () => Promise<Probe>,
 ): Runtimes {
+  const inUse = async (): Promise<Probe> => {
+    const { name: found, reason } = await isolation.look()
+    return found === 'container' && reason !== null
+      ? { ok: false, reason }
+      : { ok: true, isolation: found, reason }
+  }
   const probes: Readonly<Record<RuntimeName, () => Promise<Probe>>> = {
-    process: async () => ({ ok: true, isolation, reason }),
-    container: probeContainer,
+    process: name === 'process' ? inUse : async () => ({ ok: true, isolation: 'none' }),
+    container: name === 'container' ? inUse : probeContainer,
     kubernetes: async () => ({
       ok: false,
       reason: 'This version of Weir does not run graphs in Kubernetes.',
@@ -46,7 +59,7 @@ export function createRuntimes(
   }
   return {
     name,
-    isolation,
+    isolation: isolation.name,
     async assertUsable() {
       const found = await probes[name]()
       if (!found.ok) throw new AppError('container_runtime_unavailable', { message: found.reason })

@@ -22,7 +22,7 @@ export type RevisionStep = (revision: Revision, context: StepContext) => Promise
 
 /** The steps, in their order. */
 export interface RevisionSteps {
-  /** Reads source and langgraph.json. Nothing but the revision decides its result, as it may be repeated. */
+  /** Reads source and langgraph.json. Its result depends on the revision only, because the step may be repeated. */
   create: RevisionStep
   /** Makes the artifact; its findings have `artifact_sha256`. */
   build: RevisionStep
@@ -64,7 +64,7 @@ export function createRevisionWorker(options: RevisionWorkerOptions): RevisionWo
   let isStopped = false
   let claiming: Promise<void> | undefined
 
-  /** A revision that has ended otherwise, such as a skipped one, needs its step no more. */
+  /** A revision that has ended in another way, such as a skipped one, does not need its step any longer. */
   const noted = (revision: Revision): void => {
     if (revision.status === 'SKIPPED') running.get(revision.id)?.abort.abort()
     changed(revision)

@@ -48,6 +48,8 @@ interface Followed {
   /** Other processes have appended events that the tail lacks. */
   stale: boolean
   fetching: boolean
+  /** The read of the thread's end, which began after the tail was created. */
+  meeting: Promise<void> | undefined
 }
 
 class TailedEventLog implements OpenEventLog {
@@ -113,7 +115,7 @@ class TailedEventLog implements OpenEventLog {
       const place = { seen: tail.last, position: tail.end, reportsGap: true }
       return readThread(tail, place, page, signal)
     }
-    const begun = page(LOG_END).then(() => undefined)
+    const begun = this.#meet(followed)
     // Readers receive the error; without readers it is ignored.
     begun.catch(() => undefined)
     return readFromNow(begun, tail, page, signal)
@@ -122,6 +124,10 @@ class TailedEventLog implements OpenEventLog {
   async last(thread: ThreadRef): Promise<string | null> {
     const page = await this.#store.page(thread, LOG_END)
     return page === undefined || page.total === 0 ? null : formatEventId(...page.last)
+  }
+
+  async total(thread: ThreadRef): Promise<number> {
+    return (await this.#store.page(thread, LOG_END))?.total ?? 0
   }
 
   check(thread: ThreadRef): Promise<void> {
@@ -151,7 +157,7 @@ class TailedEventLog implements OpenEventLog {
     const tail = new ThreadTail((chars) => {
       this.#held += chars
     })
-    const followed = { thread, tail, stale: false, fetching: false }
+    const followed: Followed = { thread, tail, stale: false, fetching: false, meeting: undefined }
     if (this.#closed) tail.dropped = true
     else this.#followed.set(key, followed)
     return followed
@@ -176,12 +182,29 @@ class TailedEventLog implements OpenEventLog {
     followed.tail.wake()
   }
 
-  /** Reads a page from the store, and sets the end of the thread in the tail. */
+  /** Reads a page from the store, and the end of the thread if the tail does not know it. */
   async #page(followed: Followed, after: Stamp): Promise<Page | undefined> {
-    const page = await this.#pages.page(followed.thread, after)
-    followed.tail.meet(page?.total ?? 0, page?.last ?? LOG_START)
-    if (followed.stale) this.#fetch(followed)
+    const [page] = await Promise.all([
+      this.#pages.page(followed.thread, after),
+      followed.tail.end === undefined && this.#meet(followed),
+    ])
     return page
+  }
+
+  /**
+   * Sets the end of the thread in the tail. A page that other readers have read may be older than the tail, and what was
+   * appended in between reached no tail.
+   */
+  #meet(followed: Followed): Promise<void> {
+    const { thread, tail } = followed
+    followed.meeting ??= this.#store
+      .page(thread, LOG_END)
+      .then((page) => {
+        tail.meet(page?.total ?? 0, page?.last ?? LOG_START)
+        if (followed.stale) this.#fetch(followed)
+      })
+      .finally(() => (followed.meeting = undefined))
+    return followed.meeting
   }
 
   /** Reads the events that other processes have appended into the tail, once for all readers. */

@@ -17,6 +17,8 @@ export interface EventDraft {
 export interface StoredEvent extends EventDraft {
   /** `<ms>-<seq>`, unique and strictly rising within the thread. */
   id: string
+  /** Number of the thread's events before this one, also of those that are no longer kept. */
+  position: number
 }
 
 /** The right to write for a run (D-44). Tokens of a run's later attempts replace those of earlier ones. */
@@ -49,8 +51,8 @@ export interface EventLog {
   append(thread: ThreadRef, items: readonly EventDraft[], lease: RunLease | null): Promise<string[] | 'lost'>
   /**
    * Yields all available events as one batch, never empty and never large; every reader gets the same object for a new
-   * event. A gap is a batch of its own, whenever the next events are no longer kept. `now` is the moment of this call.
-   * A reader is only a position in the log: it uses no memory while it waits or is slow, and ends when its signal
+   * event. A gap is a batch of its own, whenever the next events are no longer stored. `now` is the moment of this
+   * call. A reader is only a position in the log: it uses no memory while it waits or is slow, and ends when its signal
    * aborts, which must always happen. @throws AppError invalid_request for an invalid id
    */
   read(thread: ThreadRef, from: ReadFrom, signal: AbortSignal): AsyncIterable<Batch>
@@ -59,6 +61,8 @@ export interface EventLog {
    * is known.
    */
   last(thread: ThreadRef): Promise<string | null>
+  /** Number of all events that the thread ever had: the position of the next one. */
+  total(thread: ThreadRef): Promise<number>
   /** @throws AppError store_unavailable while the store accepts no appends for this thread */
   check(thread: ThreadRef): Promise<void>
   /** Deletes a thread's events and ends its readers. */

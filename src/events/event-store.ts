@@ -10,7 +10,7 @@ export interface EventChunk {
   /** Characters of data in all earlier events of the thread. */
   offset: number
   ms: number
-  /** That of the first event. */
+  /** Sequence number of the first event. */
   seq: number
   items: readonly EventDraft[]
 }
@@ -22,7 +22,7 @@ export interface Append {
   lease: RunLease | null
 }
 
-/** A part of a thread's log, as it was at one moment. */
+/** A part of a thread's log at one moment. */
 export interface Page {
   /** The first chunks that end after the requested event, in order; empty when no event follows it. */
   chunks: EventChunk[]

@@ -84,9 +84,10 @@ function eventsAfter(chunk: EventChunk, seen: Stamp): StoredEvent[] {
   return known === 0 ? events : events.slice(known)
 }
 
-function eventsOf({ ms, seq, items }: EventChunk): StoredEvent[] {
+function eventsOf({ ms, seq, position, items }: EventChunk): StoredEvent[] {
   return items.map(({ run_id, event, data }, index) => ({
     id: formatEventId(ms, seq + index),
+    position: position + index,
     run_id,
     event,
     data,

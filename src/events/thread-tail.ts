@@ -47,7 +47,7 @@ export class ThreadTail {
     return this.#first
   }
 
-  /** Sets the end of the thread as it was at some moment since the tail began. */
+  /** Sets the position of a new tail: the end that the thread had at some moment after the tail was created. */
   meet(total: number, last: Stamp): void {
     if (this.#base === undefined) this.#begin(total, last)
   }
@@ -68,7 +68,13 @@ export class ThreadTail {
     if (known >= items.length) return true
     for (const [index, { run_id, event, data }] of items.entries()) {
       if (index < known) continue
-      this.events.push({ id: formatEventId(ms, seq + index), run_id, event, data })
+      this.events.push({
+        id: formatEventId(ms, seq + index),
+        position: position + index,
+        run_id,
+        event,
+        data,
+      })
       this.#count(data.length)
     }
     this.#last = [ms, seq + items.length - 1]
@@ -77,7 +83,7 @@ export class ThreadTail {
     return true
   }
 
-  /** Position after event `stamp` if that is the last one; undefined: it must be read from the store. */
+  /** Position after the event with this id, if it is the last one; undefined: it must be read from the store. */
   positionAfter([ms, seq]: Stamp): number | undefined {
     return ms === this.#last[0] && seq === this.#last[1] ? this.end : undefined
   }

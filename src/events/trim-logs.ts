@@ -9,7 +9,7 @@ export interface LogTrimmer {
   stop(): Promise<void>
 }
 
-/** A thread is checked after so many new events. */
+/** Number of new events of a thread after which it is checked; `EVERY_CHARS` is the same for their characters. */
 const EVERY_EVENTS = 2000
 const EVERY_CHARS = 4 << 20
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { endsRun, RUN_DONE, runView, STATE_UPDATE, threadView, wireName } from './views.ts'
 
 function eventOf(event: string, run_id: string | null = 'r') {
-  return { id: '1-0', run_id, event, data: '{}' }
+  return { id: '1-0', position: 0, run_id, event, data: '{}' }
 }
 
 const ALL = [

@@ -1,3 +1,4 @@
+import { V2_ONLY } from '../base/text/v2-entries.ts'
 import type { StoredEvent } from './event-log.ts'
 
 /**
@@ -7,6 +8,15 @@ import type { StoredEvent } from './event-log.ts'
 export const RUN_DONE = 'run_done'
 /** Thread state after a run or an update by a client: `{"state","thread_id"}`. */
 export const STATE_UPDATE = 'state_update'
+
+/**
+ * An attempt of a run begins, for streams of protocol v2: `{"graph_name","attempt","answered"}`, the latter the ids of
+ * the interrupts that the run answers.
+ */
+export const RUN_BEGUN = 'v2/begun'
+
+/** How a run stopped, for streams of protocol v2: `{"interrupts":[{"id","value"}]}`, those that wait for an answer. */
+export const RUN_STOPPED = 'v2/stopped'
 
 /** Decides which events a stream shows. */
 export type View = (event: StoredEvent) => boolean
@@ -46,6 +56,7 @@ export function runView(run_id: string, modes: readonly string[] | null): View {
   const shown = modes === null ? null : new Set([...ALWAYS, ...modes.flatMap(eventsOf)])
   return (event) => {
     if (event.run_id !== run_id || event.event === RUN_DONE || event.event === STATE_UPDATE) return false
+    if (event.event.startsWith(V2_ONLY)) return false
     return shown === null || shown.has(withoutNamespace(event.event))
   }
 }
@@ -57,6 +68,7 @@ export function threadView(modes: readonly ThreadMode[]): View {
   const states = modes.includes('state_update')
   return ({ event }) => {
     if (event === STATE_UPDATE) return states
+    if (event.startsWith(V2_ONLY)) return false
     if (event === RUN_DONE || event === 'metadata') return lifecycle
     return runs
   }

@@ -23,19 +23,22 @@ const GRANT: KeyGrant = {
 }
 
 /** A store with one key that counts its look-ups. */
-function setUp(grant: Partial<KeyGrant> = {}, options: { openGrant?: KeyGrant } = {}) {
+function setUp(grant: Partial<KeyGrant> = {}, options: { openGrant?: KeyGrant; outageMs?: number } = {}) {
   const calls: string[] = []
   let now = 1000
   let back = 0
   let stored: KeyGrant | undefined = { ...GRANT, ...grant }
   let gate: Promise<void> | undefined
+  let isAway = false
   const store: Parameters<typeof createAuthenticator>[0]['store'] = {
     async adminGrant() {
       calls.push('admin')
+      if (isAway) throw new AppError('store_unavailable')
       return stored
     },
     async findKey(key_hash) {
       calls.push('find')
+      if (isAway) throw new AppError('store_unavailable')
       const found = key_hash === hashApiKey(KEY) && stored ? { key_hash, grant: stored } : undefined
       await gate
       return found
@@ -64,6 +67,7 @@ function setUp(grant: Partial<KeyGrant> = {}, options: { openGrant?: KeyGrant } 
     authenticator,
     permissions: async () =>
       (await authenticator.authenticate({ key: KEY, workspace: undefined })).permissions,
+    setAway: (away: boolean) => void (isAway = away),
     later: (ms: number) => void (now += ms),
     setBack: (ms: number) => void (back += ms),
     change: (changes: Partial<KeyGrant>) => void (stored = { ...GRANT, ...changes }),
@@ -103,6 +107,38 @@ describe('authenticate', () => {
     other.authenticator.forget('k')
     expect(await other.attempt(KEY)).toBe('unauthorized')
     expect(authenticator).toBeDefined()
+  })
+
+  it('accepts a key that it knows while the store is away, for as long as is set and no other key', async () => {
+    const { attempt, later, setAway, deleteKey, calls } = setUp({}, { outageMs: 60_000 })
+    expect(await attempt(KEY)).toBe(A)
+    setAway(true)
+    for (let seconds = 0; seconds < 85; seconds += 5) {
+      later(5_000)
+      expect(await attempt(KEY)).toBe(A)
+    }
+    expect(await attempt('another-key-of-enough-length')).toBe('store_unavailable')
+    later(10_000)
+    expect(await attempt(KEY)).toBe('store_unavailable')
+    setAway(false)
+    expect(await attempt(KEY)).toBe(A)
+    setAway(true)
+    later(31_000)
+    expect(await attempt(KEY)).toBe(A)
+    // The database is not asked for each request; its answers are used again as soon as it responds.
+    const asked = calls.length
+    expect([await attempt(KEY), calls.length]).toEqual([A, asked])
+    deleteKey()
+    setAway(false)
+    later(5_000)
+    expect(await attempt(KEY)).toBe('unauthorized')
+  })
+
+  it('goes on with AUTH=off while the store is away', async () => {
+    const { attempt, later, setAway } = setUp({}, { openGrant: GRANT })
+    setAway(true)
+    later(31_000)
+    expect(await attempt(undefined)).toBe(A)
   })
 
   it('forgets a deleted key after 30 s, also when the clock was set back meanwhile', async () => {

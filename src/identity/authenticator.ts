@@ -24,8 +24,8 @@ export type ActsIn = 'workspace' | 'organization'
 /** Determines the principal of a request. */
 export interface Authenticator {
   /**
-   * Synchronous when the key was looked up in the last 30 s, else after a look-up. By default a request acts in a
-   * workspace. @throws AppError unauthorized, forbidden, workspace_required (also as the rejection of the promise)
+   * Synchronous when the key was looked up in the last 30 s, else after a look-up. `acts_in` defaults to a workspace.
+   * @throws AppError unauthorized, forbidden, workspace_required (also as the rejection of the promise)
    */
   authenticate(credentials: Credentials, acts_in?: ActsIn): Principal | Promise<Principal>
   /** Removes a key from the cache at once, e.g. when it has been deleted. */
@@ -38,6 +38,8 @@ export interface Authenticator {
 
 /** How long a look-up is valid (at most 30 s). */
 const CACHE_MS = 30_000
+/** Interval at which the look-up of a key is repeated while the store is not reachable. */
+const OUTAGE_RETRY_MS = 5_000
 const MAX_CACHED = 10_000
 
 /** A key's grant, and facts that follow from it for every request. */
@@ -63,7 +65,7 @@ interface Choice {
  */
 function unknownKey(): AppError {
   const message =
-    'Invalid token: this server knows no such key. It may have been revoked, have expired, or be of another server. weir keys create makes one; the first is in DATA_DIR/api-key.'
+    'Invalid token: this server has no such key. It may have been revoked, have expired, or belong to another server. weir keys create creates one; the first is in DATA_DIR/api-key.'
   return new AppError('unauthorized', { message })
 }
 
@@ -152,19 +154,41 @@ async function findSession(store: Sessions, secret_hash: string, now: number): P
   return toKnownKey(grant, { id: session.id, expires_at })
 }
 
-/** Caches the results of `read`. Concurrent requests with the same hash share one look-up. */
-function createKeyCache(read: (hash: string, now: number) => Promise<KnownKey>, clock: Clock): KeySource {
-  const cache = new Map<string, KnownKey & { until: number }>()
+function isAway(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'store_unavailable'
+}
+
+/**
+ * Caches the results of `read`. Concurrent requests with the same hash share one look-up. While the store cannot be
+ * reached, a result stays valid for `outageMs` after its look-up expired.
+ */
+function createKeyCache(
+  read: (hash: string, now: number) => Promise<KnownKey>,
+  { clock, outageMs }: { clock: Clock; outageMs: number },
+): KeySource {
+  const cache = new Map<string, KnownKey & { until: number; outage_until: number }>()
   const underWay = new Map<string, Promise<KnownKey>>()
   let changes = 0
 
   const lookUp = async (key_hash: string): Promise<KnownKey> => {
     const before = changes
     const known = await read(key_hash, clock.now())
+    const until = steadyTime(clock) + CACHE_MS
     if (cache.size >= MAX_CACHED) cache.clear()
     // A result read before a change must not be cached after it.
-    if (before === changes) cache.set(key_hash, { ...known, until: steadyTime(clock) + CACHE_MS })
+    if (before === changes) cache.set(key_hash, { ...known, until, outage_until: until + outageMs })
     return known
+  }
+  const lookUpOrKeep = async (key_hash: string): Promise<KnownKey> => {
+    try {
+      return await lookUp(key_hash)
+    } catch (error) {
+      const last = cache.get(key_hash)
+      const now = steadyTime(clock)
+      if (!isAway(error) || last === undefined || now >= last.outage_until) throw error
+      last.until = Math.min(now + OUTAGE_RETRY_MS, last.outage_until)
+      return last
+    }
   }
 
   return {
@@ -175,7 +199,7 @@ function createKeyCache(read: (hash: string, now: number) => Promise<KnownKey>, 
     async find(key_hash) {
       const waiting = underWay.get(key_hash)
       if (waiting !== undefined) return await waiting
-      const mine = lookUp(key_hash)
+      const mine = lookUpOrKeep(key_hash)
       underWay.set(key_hash, mine)
       try {
         return await mine
@@ -200,7 +224,11 @@ function createOpenKey(store: Keys, clock: Clock, first: KeyGrant): KeySource {
     known: () => (held.until > steadyTime(clock) ? held : undefined),
     async find() {
       const before = held
-      const grant = (await store.adminGrant(first.organization_id)) ?? held.grant
+      const read = store.adminGrant(first.organization_id).catch((error: unknown) => {
+        if (!isAway(error)) throw error
+        return undefined
+      })
+      const grant = (await read) ?? held.grant
       const found = { ...toOpen(grant), until: steadyTime(clock) + CACHE_MS }
       if (held === before) held = found
       return found
@@ -212,18 +240,22 @@ function createOpenKey(store: Keys, clock: Clock, first: KeyGrant): KeySource {
 /**
  * An authenticator over the stored keys and browser sessions. With `openGrant` (AUTH=off) every request acts for the
  * admin of that grant's organization, whatever key it has. Unknown keys are never cached, so a new key works at once.
+ * While the store cannot be reached, keys and sessions that were looked up before are accepted for `outageMs`
+ * (default 0).
  */
 export function createAuthenticator(options: {
   store: Keys
   sessions: Sessions
   clock: Clock
   openGrant?: KeyGrant
+  outageMs?: number
 }): Authenticator {
-  const { store, clock, openGrant } = options
+  const { store, clock, openGrant, outageMs = 0 } = options
+  const cached = { clock, outageMs }
   const keys = openGrant
     ? createOpenKey(store, clock, openGrant)
-    : createKeyCache((key_hash, now) => findKey(store, key_hash, now), clock)
-  const sessions = createKeyCache((hash, now) => findSession(options.sessions, hash, now), clock)
+    : createKeyCache((key_hash, now) => findKey(store, key_hash, now), cached)
+  const sessions = createKeyCache((hash, now) => findSession(options.sessions, hash, now), cached)
 
   /** Where to look the credentials up, and by which hash. @throws AppError unauthorized */
   const placeOf = ({ key = '', session }: Credentials): { source: KeySource; hash: string } => {

@@ -101,7 +101,7 @@ async function replaceAdminKey(store: IdentityStore, organization_id: string, op
   }
 }
 
-/** The key as text: the given one if it is stored, else the kept one if that is; undefined when neither is. */
+/** BOOTSTRAP_API_KEY, or else the key in the data directory, if the store has it; undefined when it has neither. */
 async function storedKey(store: IdentityStore, options: BootstrapOptions): Promise<string | undefined> {
   for (const key of [options.bootstrapKey, await keptKey(options.dataDir)]) {
     if (key !== undefined && (await store.findKey(hashApiKey(key))) !== undefined) return key

@@ -9,6 +9,8 @@ export const PERMISSIONS = [
   'runs:read',
   'runs:create',
   'runs:delete',
+  'secrets:manage',
+  'playground:use',
   'deployments:read',
   'deployments:manage',
   'threads:read',
@@ -43,6 +45,7 @@ const USER: readonly Permission[] = [
   'projects:create',
   'runs:read',
   'runs:create',
+  'playground:use',
   'deployments:read',
   ...PERMISSIONS.filter((permission) => /^(threads|assistants|store|crons):/.test(permission)),
 ]

@@ -34,7 +34,7 @@ export interface IngesterDeps {
   gate: UsageGate | undefined
   /** `log`: acknowledged when on this node's disk; `store`: when ClickHouse has confirmed it. */
   ack: 'log' | 'store'
-  /** What was deleted lately. */
+  /** Recently deleted traces. */
   deleted: DeletedIds
   logger: Logger
   metrics: Metrics

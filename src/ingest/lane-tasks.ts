@@ -70,17 +70,21 @@ export interface LaneTasks {
     input: { workspace_id: string; query: PriceQuery; prices: PriceSnapshot }
     output: FoundPrice
   }
+  /** Names of the models in the default prices by their provider. */
+  'priced-models': { input: Record<string, never>; output: Readonly<Record<string, readonly string[]>> }
   validate: { input: { head: RequestHead; body: Uint8Array; prices: PriceSnapshot }; output: Uint8Array }
 }
 
-/** Data that every thread receives when it starts. */
-export interface LaneData {
+/** Data that a thread which decodes receives when it starts. */
+export interface DecodeLaneData {
+  /** How far the priority of the threads is below that of acknowledging ones: 0 to 19, as for `nice`. */
+  niceness: number
+}
+
+/** Data that a thread which derives or reads receives when it starts. */
+export interface LaneData extends DecodeLaneData {
   /** Modules with a user's own processors (PROCESSORS), absolute paths. */
   processor_modules: readonly string[]
   /** Memory for the fragments of open TraceRuns; 0 if other processes write to the same store. */
   open_fragment_bytes: number
-  /** Costs are computed here: the thread loads the default prices, some 20 MB. */
-  has_prices: boolean
-  /** How far the priority of the threads is below that of acknowledging ones: 0 to 19, as for `nice`. */
-  niceness: number
 }

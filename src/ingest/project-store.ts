@@ -75,8 +75,8 @@ export interface ProjectStore {
     reference: { session_name: string | null; session_id: string | null },
   ): Promise<string>
   /**
-   * The id of a name that was resolved in the last five seconds, from the cache; undefined if it is not cached. For so
-   * long a name may belong to its old project after another process has changed it.
+   * The id of a name that was resolved in the last five seconds, from the cache; undefined if it is not cached. For
+   * that time a name can resolve to its old project after another process has changed it.
    */
   known(workspace_id: string, name: string): string | undefined
   get(workspace_id: string, id: string): Promise<Project | undefined>
@@ -113,6 +113,6 @@ export interface ProjectStore {
   ): Promise<ProjectKey[]>
   /** The names of all projects of these workspaces, by `workspace_id/project_id`. For reports. */
   names(workspace_ids: readonly string[]): Promise<Map<string, string>>
-  /** Deletes the project; its TraceRuns are no concern of this. Undefined if there is none of that id. */
+  /** Deletes the project but not its TraceRuns. Undefined if there is none of that id. */
   delete(workspace_id: string, id: string): Promise<Project | undefined>
 }

@@ -1,9 +1,9 @@
 import { childEntry } from '../base/child-entry.ts'
 import { availableParallelism } from 'node:os'
 import type { Logger } from '../base/log.ts'
-import type { LaneData } from './lane-tasks.ts'
+import type { DecodeLaneData, LaneData } from './lane-tasks.ts'
 import { loadOwnProcessors } from '../trace/messages/own-processors.ts'
-import { createWorkerPool, type WorkerPool } from '../worker-threads/worker-pool.ts'
+import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from '../worker-threads/worker-pool.ts'
 
 /** The threads that parse payloads, by their work. */
 export interface Lanes {
@@ -56,25 +56,23 @@ export async function startLanes({
   }
   const lane = (
     name: string,
-    options: { size: number; niceness: number; depth?: number; taskTimeoutMs?: number; idleMs?: number },
+    options: Omit<WorkerPoolOptions, 'name' | 'logger' | 'resourceLimits'>,
   ): WorkerPool => {
-    const { niceness, ...rest } = options
-    const has_prices = name !== 'decode'
-    const pool = createWorkerPool({
-      entry: childEntry('pipeline-worker'),
-      name,
-      workerData: { processor_modules, open_fragment_bytes, has_prices, niceness } satisfies LaneData,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-      logger,
-      ...rest,
-    })
+    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB }
+    const pool = createWorkerPool({ name, logger, resourceLimits, ...options })
     stops.push(() => pool.close())
     return pool
   }
-  const background = { size: 1, niceness: BACKGROUND_NICENESS }
+  const data: LaneData = { processor_modules, open_fragment_bytes, niceness: BACKGROUND_NICENESS }
+  const background = { entry: childEntry('pipeline-worker'), size: 1, workerData: data }
   const threads = Math.max(1, Math.min(4, availableParallelism() - 1))
   const lanes: Lanes = {
-    decode: lane('decode', { size: threads, niceness: 0, depth: DECODE_DEPTH }),
+    decode: lane('decode', {
+      entry: childEntry('decode-worker'),
+      size: threads,
+      workerData: { niceness: 0 } satisfies DecodeLaneData,
+      depth: DECODE_DEPTH,
+    }),
     derive: lane('derive', { ...background, taskTimeoutMs: DERIVE_TIMEOUT_MS }),
     read: lane('read', { ...background, taskTimeoutMs: READ_TIMEOUT_MS, idleMs: IDLE_LANE_MS }),
   }

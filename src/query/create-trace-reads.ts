@@ -86,7 +86,7 @@ class LaneTraceReads implements TraceReads {
     )
   }
 
-  /** Undefined for an unknown TraceRun, else what `make` makes of it. */
+  /** The result of `make` for a TraceRun; undefined for an unknown one. */
   async #readRun<T>(
     workspace_id: string,
     id: string,
@@ -98,7 +98,7 @@ class LaneTraceReads implements TraceReads {
     const { store } = this.#steps
     const [rows, sums, plan, feedback] = await Promise.all([
       store.row(workspace_id, id),
-      // Only roots have the id of a trace; asking before the row is here saves a third of the time.
+      // Only roots have the id of a trace. Reading the sums beside the row saves a third of the time.
       store.largeTraceSums(workspace_id, id),
       planRead(store, workspace_id, [id]),
       this.#steps.feedbackOn(workspace_id, [id]),

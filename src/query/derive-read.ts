@@ -43,8 +43,8 @@ export function deriveAll(
 }
 
 /**
- * A TraceRun for a response; undefined for parts of another one. A TraceRun that could not be derived is returned as it
- * was sent.
+ * A TraceRun for a response; undefined for parts of another one. A TraceRun that could not be derived is returned with
+ * its fields as sent.
  */
 function deriveOne(
   fragments: readonly StoredFragment[],

@@ -21,7 +21,7 @@ export const NO_FRAGMENTS: ReadFragments = { outlines: new Uint8Array(0), payloa
 
 /** The fragments that a response needs. */
 export interface ReadPlan {
-  /** Those that are already loaded. */
+  /** The fragments that are already loaded. */
   fragments: ReadFragments
   /** Payloads that are still to be read. */
   wants: readonly PayloadWant[]

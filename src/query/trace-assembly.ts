@@ -35,7 +35,7 @@ export interface ReadRows {
   feedback: ReadonlyMap<string, FeedbackStats>
 }
 
-/** Makes responses of reads from stored bytes; runs off the event loop. */
+/** Makes the responses of reads from stored bytes, outside of the event loop. */
 export interface TraceAssembly {
   /**
    * One complete TraceRun; undefined when there are neither fragments nor a row. `pricesOf` is used for a TraceRun with

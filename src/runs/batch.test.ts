@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { doneWith } from '../../test/support/runs/fake-graph-host.ts'
+import { doneWith } from '../../test/support/runs/hosts/fake-graph-host.ts'
 import { openRunWorld } from '../../test/support/runs/world.ts'
 import { newUuid } from '../base/ids.ts'
 

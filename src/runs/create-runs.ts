@@ -30,6 +30,9 @@ export interface RunsDeps extends AwaitDeps {
   clock: Clock
 }
 
+/** The runs of a thread that `recent` looks at. */
+const RECENT = { limit: 50, offset: 0, max_bytes: 4 << 20 }
+
 export function createRuns(deps: RunsDeps): Runs {
   const { store } = deps
   return {
@@ -47,6 +50,9 @@ export function createRuns(deps: RunsDeps): Runs {
         isNew: false,
       })),
     get: (call, thread_id, run_id) => getRun(deps, call, thread_id, run_id),
+    async recent({ tenant }, thread_id) {
+      return (await store.listRuns(tenant, thread_id, RECENT))?.runs ?? []
+    },
     async remove({ tenant }, thread_id, run_id) {
       const outcome = await store.deleteRun(tenant, thread_id, run_id)
       if (outcome === 'not_found') throw noRun()

@@ -75,6 +75,8 @@ export interface RunKwargs {
   durability: 'sync' | 'async' | 'exit'
   webhook: string | null
   on_completion: 'delete' | 'keep'
+  /** 2 for a run made over protocol v2: its graph is executed through its own events of that protocol (V-45). */
+  protocol?: 2
 }
 
 /** One execution of an assistant as stored; times are epoch milliseconds. */

@@ -109,6 +109,7 @@ function requestedKwargs({ assistant, request, temporary, webhooks }: RunPlan): 
     durability: request.durability ?? (request.checkpoint_during === false ? 'exit' : 'async'),
     webhook: typeof request.webhook === 'string' ? webhookTarget(request.webhook, webhooks) : null,
     on_completion: temporary ? (request.on_completion ?? 'delete') : 'keep',
+    ...(request.protocol !== undefined && { protocol: request.protocol }),
   }
 }
 
@@ -153,7 +154,7 @@ function userConfig({ caller: { user } }: Call): JsonObject {
   return { [whole]: user, [id]: user.identity, [permissions]: user.permissions }
 }
 
-/** The config from the assistant, the thread, the request and the caller; later ones win. */
+/** The config from the assistant, the thread, the request and the caller; later ones override earlier ones. */
 export function standingConfig(
   call: Call,
   assistant: Pick<AssistantFacts, 'config'>,

@@ -26,7 +26,7 @@ export interface Lease extends Tenant {
 
 /** The process that claims runs, and how long a lease lasts without renewal. */
 export interface Claimer {
-  /** Id of the instance, the same after restarts. */
+  /** The same for the next process on the same DATA_DIR, and for no other one that may run at the same time. */
   owner: string
   lease_ms: number
   /** Own tracing is on: each attempt gets a `trace_id`. */
@@ -145,7 +145,7 @@ export type AttemptEnd =
   /** The run is pending again, with `attempt` + 1. */
   | { kind: 'retried' }
   /**
-   * The run is over. A cancel that was accepted before wins over how the run ended: `interrupted`, or `deleted` for
+   * The run is over. A cancel that was accepted before overrides how the run ended: `interrupted`, or `deleted` for
    * rollback. `more` when the thread has another run to claim, now or later.
    */
   | { kind: 'ended'; status: RunEnd['status'] | 'deleted'; more: boolean }
@@ -196,7 +196,7 @@ export interface ThreadSearch {
   /** 0 to get only the count. */
   limit: number
   offset: number
-  /** Limit of the texts of a page, which may make it shorter. Default 32 MB. */
+  /** Bytes of text that a page may have: one with more ends early. Default 32 MB. */
   max_bytes?: number
   /** False: `values_json` is not read and null. Default true. */
   with_values?: boolean
@@ -264,8 +264,8 @@ export interface RunStore {
   /** Deletes the run and its checkpoints, which restores the thread's earlier state. */
   rollback(lease: Lease, closing?: Closing): Promise<AttemptEnd>
   /**
-   * Returns a run to be tried again. After `max_attempts` attempts it ends with `error`, and after an accepted cancel
-   * as that one demands.
+   * Returns a run to be tried again. After `max_attempts` attempts it ends with `error`, after an accepted cancel as
+   * cancelled.
    */
   release(
     lease: Lease,
@@ -281,18 +281,18 @@ export interface RunStore {
    * leases have expired.
    */
   recover(owner: string, max_attempts: number, watch?: LeaseWatch): Promise<Recovered[]>
-  /** Ends pending runs and flags running ones; a rollback wins over an earlier interrupt. */
+  /** Ends pending runs and flags running ones; a rollback overrides an earlier interrupt. */
   requestCancel(tenant: Tenant, selector: CancelSelector, action: CancelAction): Promise<CancelResult[]>
 
   /** `thread_id` null: whichever thread it is on. */
   getRun(tenant: Tenant, thread_id: string | null, run_id: string): Promise<Run | undefined>
   /**
-   * Newest first, as many as fit into `max_bytes` of text (default 32 MB); `more` when others follow the page.
-   * Undefined when there is no such thread.
+   * Newest first, as many as fit into `max_bytes` of text (default 32 MB); `more` when others follow the page. `thread_id`
+   * null: the runs of all threads. Undefined when there is no such thread.
    */
   listRuns(
     tenant: Tenant,
-    thread_id: string,
+    thread_id: string | null,
     page: { limit: number; offset: number; status?: RunStatus; max_bytes?: number },
   ): Promise<{ runs: Run[]; more: boolean } | undefined>
   /** Ids of the pending and running runs of a thread. */

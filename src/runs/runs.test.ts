@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { doneWith, stateOf } from '../../test/support/runs/fake-graph-host.ts'
+import { doneWith, stateOf } from '../../test/support/runs/hosts/fake-graph-host.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { openMemoryRunState, openRunWorld, staying } from '../../test/support/runs/world.ts'
 import { newUuid } from '../base/ids.ts'
@@ -126,7 +126,7 @@ describe('stateless runs', () => {
 })
 
 describe('cancel', () => {
-  it('CANCEL-8: interrupts: the streamed messages are kept on the run, the thread is idle', async () => {
+  it('CANCEL-8, D-46: interrupts: the streamed messages are kept on the run, the thread is idle', async () => {
     const { runs, threads, call, fake, thread } = await openRunWorld()
     const run = await runs.create(call, await thread(), { ...REQUEST, stream_mode: 'messages-tuple' })
     const job = await fake.job(run.run_id)

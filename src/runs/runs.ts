@@ -6,7 +6,7 @@ import type { CancelResult, CancelSelector, CronDate, Visible } from './run-stor
 export interface Call {
   tenant: Tenant
   caller: Caller
-  /** `x-*` and `user-agent` as `http.configurable_headers` lets them through; merged into `config.configurable`. */
+  /** `x-*` and `user-agent` headers that `http.configurable_headers` allows; merged into `config.configurable`. */
   headers: Readonly<Record<string, string>>
   /** The answer of the deployment's own auth file about a run to create. */
   access?: RunAccess
@@ -52,6 +52,8 @@ export interface RunRequest {
   checkpoint_during?: boolean
   /** Stateless runs only. */
   on_completion?: 'delete' | 'keep'
+  /** The run is made over protocol v2. */
+  protocol?: 2
 }
 
 /** A run with its outcome. */
@@ -75,7 +77,7 @@ export interface CancelOptions {
 }
 
 /**
- * Runs of the deployment API. `thread_id` null stands for the stateless routes. Every method is limited to the call's
+ * Runs of the deployment API. `thread_id` is null for the stateless routes. Every method is limited to the call's
  * tenant; refusals are an AppError: `not_found` (thread, run, assistant), `thread_busy` and `run_id_taken` (409),
  * `run_not_active` (409), `invalid_request`, `shutting_down`, `store_unavailable`.
  */
@@ -97,6 +99,8 @@ export interface Runs {
     leaving: { gone: AbortSignal; cancel_on_disconnect: boolean },
   ): Promise<Awaited>
   get(call: Call, thread_id: string | null, run_id: string): Promise<Run>
+  /** The newest runs of a thread, newest first, as many as fit into some megabytes; none for an unknown thread. */
+  recent(call: Call, thread_id: string): Promise<Run[]>
   /** Deletes a run that has ended. @throws AppError conflict for one that is active */
   remove(call: Call, thread_id: string, run_id: string): Promise<void>
   cancel(call: Call, thread_id: string | null, run_id: string, options: CancelOptions): Promise<void>

@@ -12,7 +12,7 @@ async function reservedOfLangGraph(): Promise<string[]> {
 }
 
 describe('RUN-34: the config that a client sends', () => {
-  it('has none of the keys that LangGraph reserves', async () => {
+  it('D-58: has none of the keys that LangGraph reserves', async () => {
     const keys = await reservedOfLangGraph()
     expect(keys.length).toBeGreaterThan(20)
     const configurable = Object.fromEntries(keys.map((key) => [key, 1]))

@@ -64,7 +64,7 @@ export interface Issue {
   severity: 'error' | 'warning' | 'info'
   /** JSON path from the TraceRun's top, e.g. `outputs.choices[0].message.role`. */
   path: string
-  /** What was found, in one sentence. */
+  /** The fault, in one sentence. */
   message: string
   /** How to correct it, in one sentence. */
   fix?: string

@@ -1,12 +1,12 @@
 import { AppError } from '../base/errors.ts'
 import type { JsonObject } from './json.ts'
 
-/** Maximum size of what is merged from many requests, as JSON. */
+/** Maximum size of an object that many requests add to, as JSON. */
 export const MAX_MERGED_BYTES = 1 << 20
 
 /**
- * `merged`, which many requests together must not make larger than one may be; it may be made smaller whatever it is.
- * `what` names it, with its owner. @throws AppError metadata_too_large
+ * Returns `merged`, the object `before` after the changes of a request. One above the limit is refused, unless it has
+ * not grown. `what` names the object and its owner, for the message. @throws AppError metadata_too_large
  */
 export function bounded(before: JsonObject, merged: JsonObject, what: string): JsonObject {
   const bytes = bytesOf(merged)

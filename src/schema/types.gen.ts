@@ -5,7 +5,7 @@
  */
 export type ApiKeyList = ApiKeyRead[]
 /**
- * Assistants, or what was selected of them.
+ * Assistants, with all fields or with the selected ones.
  */
 export type AssistantList = {
   assistant_id?: string
@@ -14,7 +14,7 @@ export type AssistantList = {
    */
   graph_id?: string
   /**
-   * The version that it is at.
+   * The current version.
    */
   version?: number
   name?: string
@@ -26,15 +26,15 @@ export type AssistantList = {
   updated_at?: string
 }[]
 /**
- * Ids of what was deleted.
+ * Ids of the deleted assistants.
  */
 export type AssistantsDeleted = string[]
 /**
- * How many there are.
+ * The number of matches.
  */
 export type Count = number
 /**
- * When to run what. Null counts as not said; unknown keys are ignored.
+ * A new cron. Null is the same as an absent field; unknown keys are ignored.
  */
 export type CronCreate = CronOptions & {
   /**
@@ -47,18 +47,18 @@ export type CronCreate = CronOptions & {
   schedule: string
   enabled?: boolean | null
   /**
-   * What becomes of threads that were made for its runs.
+   * What happens to the threads that were created for its runs.
    */
   on_run_completed?: 'delete' | 'keep' | null
   /**
-   * Of the cron, and of its runs.
+   * Metadata of the cron and of its runs.
    */
   metadata?: {
     [k: string]: unknown | undefined
   } | null
 }
 /**
- * Fields of a cron that its creation and its change share.
+ * Fields that creating and changing a cron have in common.
  */
 export type CronOptions = RunOptions & {
   /**
@@ -95,7 +95,7 @@ export type StreamMode =
   | 'custom'
   | 'tools'
 /**
- * Crons, or what was selected of them.
+ * Crons, with all fields or with the selected ones.
  */
 export type CronList = {
   cron_id?: string
@@ -105,7 +105,7 @@ export type CronList = {
    */
   thread_id?: string | null
   /**
-   * What becomes of threads that were made for its runs.
+   * What happens to the threads that were created for its runs.
    */
   on_run_completed?: 'delete' | 'keep'
   schedule?: string
@@ -115,12 +115,12 @@ export type CronList = {
   timezone?: string | null
   end_time?: string | null
   /**
-   * Null when there is none: disabled, or past its end.
+   * Null when there is none, because the cron is disabled or past its end.
    */
   next_run_date?: string | null
   enabled?: boolean
   /**
-   * In whose name its runs are made.
+   * The user for whom its runs are created.
    */
   user_id?: string | null
   payload?: Payload
@@ -128,12 +128,12 @@ export type CronList = {
   created_at?: string
   updated_at?: string
   /**
-   * When it was read.
+   * The time at which the cron was read.
    */
   now?: string
 }[]
 /**
- * What is to be different. Null takes away `timezone`, `end_time`, `webhook` and `input`; elsewhere it counts as not said.
+ * Fields of a cron to change. Null removes `timezone`, `end_time`, `webhook` and `input`; in other fields it is the same as an absent field.
  */
 export type CronUpdate = CronOptions & {
   /**
@@ -146,11 +146,11 @@ export type CronUpdate = CronOptions & {
   schedule?: string | null
   enabled?: boolean | null
   /**
-   * What becomes of threads that were made for its runs.
+   * What happens to the threads that were created for its runs.
    */
   on_run_completed?: 'delete' | 'keep' | null
   /**
-   * Merged into what there is, key by key.
+   * Merged into the metadata, key by key.
    */
   metadata?: {
     [k: string]: unknown | undefined
@@ -162,13 +162,13 @@ export type CronUpdate = CronOptions & {
 export type DeploymentRuntimes = {
   runtime: 'process' | 'container' | 'kubernetes'
   /**
-   * DEPLOY_RUNTIME names it.
+   * True for the runtime that DEPLOY_RUNTIME names.
    */
   in_use: boolean
   usable: boolean
   isolation: string | null
   /**
-   * Why it cannot be used, or why its code is not isolated.
+   * Why this runtime cannot be used, or why it does not isolate deployed code.
    */
   reason: string | null
 }[]
@@ -181,7 +181,7 @@ export type FeedbackConfigList = FeedbackConfig[]
  */
 export type FeedbackList = FeedbackRead[]
 /**
- * For which run and key a token is, or an array of such.
+ * The run and the feedback key of a new token, or an array of these.
  */
 export type FeedbackTokenCreate = FeedbackTokenRequest | FeedbackTokenRequest[]
 /**
@@ -193,7 +193,7 @@ export type FeedbackTokenCreated = FeedbackToken | FeedbackTokenList
  */
 export type FeedbackTokenList = FeedbackToken[]
 /**
- * What a group stands for: the keys of the chosen group_by and no others.
+ * The values that a group has in common, with the keys of the chosen group_by.
  */
 export type UsageDimensions = WorkspaceDimensions | ProjectDimensions | UserDimensions | ApiKeyDimensions
 /**
@@ -218,7 +218,7 @@ export type ContentBlock =
  */
 export type ModelPriceList = ModelPrice[]
 /**
- * The roles and what they may do, most able first.
+ * The roles and their permissions, from most to fewest.
  */
 export type RoleList = {
   name: 'admin' | 'operator' | 'user' | 'viewer'
@@ -230,7 +230,7 @@ export type RoleList = {
  */
 export type Run = RunFields
 /**
- * A run to be made. Null counts as not said; unknown keys are ignored.
+ * A new run. Null is the same as an absent field; unknown keys are ignored.
  */
 export type RunCreate = RunOptions & {
   /**
@@ -238,19 +238,19 @@ export type RunCreate = RunOptions & {
    */
   assistant_id: string
   /**
-   * Of your choice; made if absent. The same id on the same thread is the same run.
+   * Chosen by the client; generated when absent. A request with the id of a run of the same thread returns that run.
    */
   run_id?: string | null
   checkpoint?: Checkpoint | null
   /**
-   * The older form of checkpoint.
+   * The older form of `checkpoint`.
    */
   checkpoint_id?: string | null
   metadata?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Laid over the assistant's.
+   * Takes precedence over the config of the assistant.
    */
   config?: {
     tags?: string[] | null
@@ -271,43 +271,43 @@ export type RunCreate = RunOptions & {
    */
   feedback_keys?: string[] | null
   /**
-   * continue, unless said: what becomes of a run whose client leaves.
+   * Default: continue. What happens to a run whose client disconnects.
    */
   on_disconnect?: 'cancel' | 'continue' | null
   /**
-   * reject, unless said: what becomes of a run for a thread that is not there.
+   * Default: reject. What happens to a run for a thread that does not exist.
    */
   if_not_exists?: 'create' | 'reject' | null
   /**
-   * Not before so much time has passed.
+   * Seconds to wait before the run starts.
    */
   after_seconds?: number | null
   /**
-   * delete, unless said: what becomes of the thread of a stateless run. complete and continue are other names of delete and keep, which an SDK uses.
+   * Default: delete. What happens to the thread of a stateless run. complete and continue are names for delete and keep that an SDK uses.
    */
   on_completion?: 'delete' | 'keep' | 'complete' | 'continue' | null
 }
 /**
- * Stateless runs to be made.
+ * Stateless runs to create.
  *
  * @minItems 1
  * @maxItems 1000
  */
 export type RunBatch = RunCreate[]
 /**
- * What a cancel came to, by run.
+ * Result of a cancel for each run.
  */
 export type RunCancelResults = {
   run_id: string
   thread_id: string
   /**
-   * ended: it is no more active; requested: its worker has been told.
+   * ended: the run is no longer active; requested: the request was sent to its worker.
    */
   outcome: 'ended' | 'requested' | 'not_active' | 'not_found'
   status: 'pending' | 'running' | 'error' | 'success' | 'timeout' | 'interrupted' | 'deleted' | null
 }[]
 /**
- * Runs, or what was selected of them.
+ * Runs, with all fields or with the selected ones.
  */
 export type RunList = RunFields[]
 /**
@@ -333,11 +333,11 @@ export type Namespace = string[]
  */
 export type StoreItemOrNull = StoreItem | null
 /**
- * A thread: a conversation, or whatever else runs share.
+ * A thread: the state that its runs share, such as a conversation.
  */
 export type Thread = ThreadFields
 /**
- * When a thread ends by itself: minutes from its last write on, or null for never.
+ * When a thread expires: minutes after its last write, or null for never.
  */
 export type ThreadTtlWrite =
   | number
@@ -347,17 +347,17 @@ export type ThreadTtlWrite =
        */
       ttl: number
       /**
-       * delete, unless said; keep_latest drops all but the latest checkpoint.
+       * Default: delete. keep_latest deletes all but the latest checkpoint.
        */
       strategy?: 'delete' | 'keep_latest'
     }
   | null
 /**
- * States of a thread, newest first.
+ * States of a thread, newest first, with all fields or with the selected ones.
  */
-export type ThreadHistory = ThreadState[]
+export type ThreadHistory = ThreadStateFields[]
 /**
- * Threads, or what was selected of them.
+ * Threads, with all fields or with the selected ones.
  */
 export type ThreadList = ThreadFields[]
 /**
@@ -451,7 +451,7 @@ export type TraceRunPublicSelect =
   | 'THREAD_EVALUATION_TIME'
   | 'FEEDBACK_STATS'
 /**
- * Figures of all runs asked for; with group_by, those of each group under its value, the largest first; with interval, those of each bucket that has runs.
+ * Figures of all selected runs; with group_by, an object of figures by value, the largest group first; with interval, those of each bucket that has runs.
  */
 export type TraceRunStats = TraceRunFiguresRead | TraceRunStatsByGroup | TraceRunStatsByTime
 /**
@@ -484,7 +484,7 @@ export type TraceTurnSelect =
   | 'PROMPT_COST_DETAILS'
   | 'COMPLETION_COST_DETAILS'
 /**
- * A trace in the view asked for.
+ * A trace in the requested view.
  */
 export type TraceView = TraceRead | TraceOutline
 /**
@@ -495,6 +495,33 @@ export type UsageLimitList = UsageLimit[]
  * Workspaces that the key may use, oldest first.
  */
 export type WorkspaceList = WorkspaceRead[]
+/**
+ * The secrets of a workspace by name, without their values.
+ */
+export type WorkspaceSecretList = WorkspaceSecret[]
+/**
+ * Secrets to set, as LangSmith's clients send them. One with the value null is deleted.
+ *
+ * @minItems 1
+ * @maxItems 100
+ */
+export type WorkspaceSecretsWrite = {
+  /**
+   * 1 to 128 letters, digits and `_`, not starting with a digit.
+   */
+  key: string
+  /**
+   * Printable ASCII without spaces. It is stored encrypted, and no response contains it.
+   */
+  value?: string | null
+  /**
+   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. When it is not sent: the hosts stored before, or those of the provider that the name belongs to (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  hosts?: string[] | null
+}[]
 
 /**
  * The type of a value that passes the check of the schema with that name.
@@ -516,6 +543,7 @@ export interface SchemaTypes {
   'auth-session': AuthSession
   'auth-sign-in': AuthSignIn
   'auth-ticket': AuthTicket
+  'backup-manifest': BackupManifest
   checkpoint: Checkpoint
   checks: ChecksRecord
   config: Settings
@@ -579,7 +607,13 @@ export interface SchemaTypes {
   'model-price-write': ModelPriceWrite
   organization: OrganizationRead
   'personal-token-create': PersonalTokenCreate
+  'playground-models': PlaygroundModels
+  'playground-run-create': PlaygroundRunCreate
   problem: Problem
+  'protocol-answer': ProtocolAnswer
+  'protocol-command': ProtocolCommand
+  'protocol-stream': ProtocolStream
+  readiness: Readiness
   'reprice-job': RepriceJob
   'reprice-request': RepriceRequest
   'role-list': RoleList
@@ -594,6 +628,7 @@ export interface SchemaTypes {
   'run-list': RunList
   'run-options': RunOptions
   'run-result': RunResult
+  'run-search': RunSearch
   'run-share-delete': RunShareDelete
   'run-share-write': RunShareWrite
   'run-url': RunUrl
@@ -633,6 +668,7 @@ export interface SchemaTypes {
   'thread-search': ThreadSearch
   'thread-share-write': ThreadShareWrite
   'thread-state': ThreadState
+  'thread-state-fields': ThreadStateFields
   'thread-state-patch': ThreadStatePatch
   'thread-state-query': ThreadStateQuery
   'thread-state-update': ThreadStateUpdate
@@ -682,12 +718,17 @@ export interface SchemaTypes {
   'usage-limit-write': UsageLimitWrite
   'usage-metadata': UsageMetadata
   'usage-rebuild': UsageRebuild
+  'usage-runs': UsageRuns
   'usage-stride': UsageStride
   'usage-traces': UsageTraces
   'validation-report': ValidationReport
   workspace: WorkspaceRead
   'workspace-create': WorkspaceCreate
   'workspace-list': WorkspaceList
+  'workspace-secret': WorkspaceSecret
+  'workspace-secret-list': WorkspaceSecretList
+  'workspace-secret-write': WorkspaceSecretWrite
+  'workspace-secrets-write': WorkspaceSecretsWrite
   'workspace-update': WorkspaceUpdate
 }
 /**
@@ -701,16 +742,16 @@ export interface ApiKeyRead {
   short_key: string
   description: string
   /**
-   * Whom a personal token acts for; null for a service key.
+   * The member that a personal token acts for; null for a service key.
    */
   user_id: string | null
   /**
-   * What the key may do at most; a personal token may do no more than its owner.
+   * Maximum permissions of the key; a personal token has none that its owner lacks.
    */
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
   /**
-   * Null = every workspace, also later ones. Those that the caller may not use are left out.
+   * Null = every workspace, including later ones. Workspaces that the caller may not use are left out.
    */
   workspaces: string[] | null
   /**
@@ -723,16 +764,16 @@ export interface ApiKeyRead {
    */
   expires_at: string | null
   /**
-   * Exact to a minute; null = not yet.
+   * Exact to a minute; null = never used.
    */
   last_used_at: string | null
 }
 /**
- * A new key. This is the only time that the key itself is told.
+ * A new key. Only this answer contains the key itself.
  */
 export interface ApiKeyCreated {
   /**
-   * Keep it: only its SHA-256 is stored.
+   * The key itself. The server stores only its SHA-256 and cannot return it again.
    */
   key: string
   id: string
@@ -742,16 +783,16 @@ export interface ApiKeyCreated {
   short_key: string
   description: string
   /**
-   * Whom a personal token acts for; null for a service key.
+   * The member that a personal token acts for; null for a service key.
    */
   user_id: string | null
   /**
-   * What the key may do at most; a personal token may do no more than its owner.
+   * Maximum permissions of the key; a personal token has none that its owner lacks.
    */
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
   /**
-   * Null = every workspace, also later ones. Those that the caller may not use are left out.
+   * Null = every workspace, including later ones. Workspaces that the caller may not use are left out.
    */
   workspaces: string[] | null
   /**
@@ -764,12 +805,12 @@ export interface ApiKeyCreated {
    */
   expires_at: string | null
   /**
-   * Exact to a minute; null = not yet.
+   * Exact to a minute; null = never used.
    */
   last_used_at: string | null
 }
 /**
- * A graph with a configuration of its own.
+ * A graph with its own configuration.
  */
 export interface Assistant {
   assistant_id: string
@@ -778,7 +819,7 @@ export interface Assistant {
    */
   graph_id: string
   /**
-   * The version that it is at.
+   * The current version.
    */
   version: number
   name: string
@@ -799,25 +840,25 @@ export interface Assistant {
   updated_at: string
 }
 /**
- * Laid under the config of its runs.
+ * Default config of its runs; values of a run take precedence.
  */
 export interface Config {
   [k: string]: unknown | undefined
 }
 /**
- * Laid under the context of its runs.
+ * Default context of its runs; values of a run take precedence.
  */
 export interface Context {
   [k: string]: unknown | undefined
 }
 /**
- * Laid under the metadata of its runs.
+ * Default metadata of its runs; values of a run take precedence.
  */
 export interface Metadata {
   [k: string]: unknown | undefined
 }
 /**
- * Which assistants to count. Null counts as not said; unknown keys are ignored.
+ * Which assistants to count. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface AssistantCountBody {
   graph_id?: string | null
@@ -833,7 +874,7 @@ export interface AssistantCountBody {
   } | null
 }
 /**
- * A new assistant. Null counts as not said; unknown keys are ignored.
+ * A new assistant. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface AssistantCreate {
   /**
@@ -841,7 +882,7 @@ export interface AssistantCreate {
    */
   graph_id: string
   /**
-   * Of your choice; made if absent.
+   * Chosen by the client; generated when absent.
    */
   assistant_id?: string | null
   name?: string | null
@@ -859,18 +900,18 @@ export interface AssistantCreate {
     [k: string]: unknown | undefined
   } | null
   /**
-   * What to do when the id is taken: 409, or answer the assistant that has it.
+   * What to do when the id is taken: answer 409, or return the assistant that has it.
    */
   if_exists?: 'raise' | 'do_nothing' | null
 }
 /**
- * The version to go to.
+ * The version to make the current one.
  */
 export interface AssistantLatestBody {
   version: number
 }
 /**
- * Which assistants to list. Null counts as not said; unknown keys are ignored.
+ * Which assistants to list. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface AssistantSearchBody {
   graph_id?: string | null
@@ -909,7 +950,7 @@ export interface AssistantSearchBody {
     | null
 }
 /**
- * What the next version has that is different. Null counts as not said; unknown keys are ignored.
+ * Fields that change in the next version. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface AssistantUpdate {
   /**
@@ -919,26 +960,26 @@ export interface AssistantUpdate {
   name?: string | null
   description?: string | null
   /**
-   * In place of the one before.
+   * Replaces the present value.
    */
   config?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * In place of the one before.
+   * Replaces the present value.
    */
   context?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Merged into what there is, key by key.
+   * Merged into the metadata, key by key.
    */
   metadata?: {
     [k: string]: unknown | undefined
   } | null
 }
 /**
- * Which versions to list. Null counts as not said; unknown keys are ignored.
+ * Which versions to list. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface AssistantVersionsBody {
   /**
@@ -971,7 +1012,7 @@ export interface AuditLogPage {
       user_id: string | null
     }
     /**
-     * What was changed to what.
+     * Details of the change; their keys depend on the action.
      */
     details: {
       [k: string]: unknown | undefined
@@ -997,7 +1038,7 @@ export interface AuthSession {
    */
   session_id: string | null
   /**
-   * When the session ends if it is not used again; for a key, when the key expires. Null = never.
+   * When the session expires unless it is used again; for a key, when the key expires. Null = never.
    */
   expires_at: string | null
   /**
@@ -1064,11 +1105,11 @@ export interface AuthSession {
  */
 export interface AuthSignIn {
   /**
-   * An API key. It counts when both are sent.
+   * An API key. When both are sent, the ticket is ignored.
    */
   key?: string
   /**
-   * What follows `#ticket=` in the link. It can be used once.
+   * The text after `#ticket=` in the link. It can be used once.
    */
   ticket?: string
   [k: string]: unknown | undefined
@@ -1086,6 +1127,77 @@ export interface AuthTicket {
    */
   url: string
   expires_at: string | null
+}
+/**
+ * The file `manifest.json` of a backup. It is written last: a folder without it is not a whole backup.
+ */
+export interface BackupManifest {
+  /**
+   * Version of this layout.
+   */
+  format: 1
+  /**
+   * The program that wrote the backup.
+   */
+  weir_version: string
+  /**
+   * The id that every store of the installation carries.
+   */
+  installation_id: string
+  /**
+   * Everything that was acknowledged before is in the backup.
+   */
+  started_at: string
+  finished_at: string
+  /**
+   * The restore stores traces received since then again, because rows made from them may be missing; null when nothing was written during the backup.
+   */
+  late_since: string | null
+  /**
+   * The newest migration of each store; 0 for a store that did not exist.
+   */
+  versions: {
+    identity: number
+    runs: number
+    traces: number
+  }
+  /**
+   * The tables, in the order in which they are restored.
+   *
+   * @maxItems 1000
+   */
+  tables: {
+    store: 'identity' | 'runs' | 'traces'
+    table: string
+    /**
+     * @minItems 1
+     * @maxItems 1000
+     */
+    columns: string[]
+    rows: number
+    /**
+     * Of the compressed file.
+     */
+    bytes: number
+    /**
+     * Of the compressed file.
+     */
+    sha256: string
+  }[]
+  /**
+   * The copied files, which `files.jsonl.zst` lists with their checksums.
+   */
+  files: {
+    count: number
+    /**
+     * Of the files together.
+     */
+    bytes: number
+    /**
+     * Of `files.jsonl.zst`.
+     */
+    sha256: string
+  }
 }
 /**
  * One checkpoint of a thread.
@@ -1148,11 +1260,23 @@ export interface Settings {
    */
   DATABASE_URL?: string
   /**
-   * Redis 7 for the events that streams are read from. When it is not set, events are stored in the run database. With several servers, Redis takes the load of streaming off Postgres. How much Redis keeps after a crash depends on its own persistence settings (`appendonly yes`).
+   * Connections to Postgres that one server opens at the most, with those of its graph hosts. The server divides them among its parts and says so at the start, with a warning when all servers together may open more than `max_connections` of Postgres leaves them. Work waits for a free connection. Three servers with the default fit into the 100 connections of a Postgres as it is installed.
+   */
+  DATABASE_CONNECTIONS: number
+  /**
+   * Redis 7 for the events that streams are read from. When it is not set, events are stored in the run database. With several servers, Redis takes the load of streaming off Postgres. How much Redis keeps after a crash depends on its own persistence settings (`appendonly yes`). The address leads to one server or to what forwards to the primary: Redis Cluster and Redis Sentinel are refused at the start.
    */
   REDIS_URL?: string
   /**
-   * Name of the cluster of replicas (one shard) that `CLICKHOUSE_URL` leads to. Tables are created on all replicas, inserts wait for a quorum, and reads see every confirmed insert.
+   * How long a run waits while the store of its events, such as the Redis of `REDIS_URL`, does not answer. Its graph stops at once, since what it streams would be lost, and is tried again from its last checkpoint when the store is back. After this time the run ends with status `error` and `EventStoreUnavailable`.
+   */
+  REDIS_OUTAGE_SECONDS: number
+  /**
+   * Where attachments are stored, for several servers that work as one: a bucket of S3 such as `s3://bucket/prefix?region=eu-central-1`, of a store with the same API such as `s3://bucket/prefix?endpoint=http://minio:9000`, or a folder of a shared file system (`file:///mnt/weir-blobs`). Credentials are found as in every AWS client (`AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, the role of the machine or the pod), or are in the URL as `s3://key:secret@bucket`. When it is not set, attachments are stored in `DATA_DIR`, where only this server finds them.
+   */
+  BLOB_URL?: string
+  /**
+   * Name of the cluster of replicas that `CLICKHOUSE_URL` leads to. Tables are created on all replicas, inserts wait for a quorum, and reads see every confirmed insert. A cluster with several shards is refused at the start, and so is ClickHouse Cloud.
    */
   CLICKHOUSE_CLUSTER?: string
   /**
@@ -1164,15 +1288,23 @@ export interface Settings {
    */
   AUTH: 'on' | 'off'
   /**
+   * Seconds for which this server still accepts API keys and browser sessions that it has looked up before, while the SQL database does not answer. The time begins when they would be looked up again. Ingest and reads of traces thus go on while Postgres is not reachable. A key that is revoked on another server in that time stays accepted here until the time is over.
+   */
+  IDENTITY_OUTAGE_SECONDS: number
+  /**
    * URL under which browsers reach the platform API when it is behind a proxy. With `AUTH=off`, and for browser sessions, only requests to this host name, to `HOST` or to a loopback name are accepted.
    */
   PUBLIC_URL?: string
+  /**
+   * How long a server goes on as usual after the signal to stop, while `/ready` answers 503, so that a balancer sends it nothing when it closes. Choose a little more than the interval of the balancer's checks times the number of failures after which it removes a server. A second signal ends it at once.
+   */
+  DRAIN_DELAY_SECONDS: number
   /**
    * When the server acknowledges a run: with `log` when the run is on the disk of this machine, with `store` when ClickHouse has confirmed it. Use `store` on machines whose disk may be lost.
    */
   INGEST_ACK: 'log' | 'store'
   /**
-   * Maximum size of the ingest log, which grows while ClickHouse is away. When it is reached, ingest answers 503 with `Retry-After`.
+   * Maximum size of the ingest log, which grows while ClickHouse is not reachable. When it is reached, ingest answers 503 with `Retry-After`.
    */
   INGEST_LOG_MAX_BYTES: number
   /**
@@ -1240,13 +1372,17 @@ export interface Settings {
    */
   DEPLOY_DRAIN_SECONDS: number
   /**
-   * What deployed graphs run in. `process`: processes of this machine, isolated as DEPLOY_ISOLATION says. `container` needs docker or podman.
+   * What deployed graphs run in. `process`: processes of this machine, isolated as DEPLOY_ISOLATION says. `container`: containers of podman or docker, with bounds of memory, processors and processes; where neither works, deployments are refused with the reason.
    */
   DEPLOY_RUNTIME: 'process' | 'container'
   /**
-   * What isolates the builds and the processes of deployments from the server. `sandbox`: bubblewrap (`bwrap`, 0.8 or newer) on Linux; the start fails when it does not work. `none`: nothing, so whoever deploys is trusted like the administrator of the server. `auto`: `sandbox` where it works, otherwise `none`. The graphs of GRAPHS are not isolated.
+   * The command that runs containers, for DEPLOY_RUNTIME=container: `podman` or `docker`, with flags that stand before its own commands, such as `podman --runtime crun`. When it is not set, the first of `podman`, `podman --runtime runc` and `docker` that works is used.
    */
-  DEPLOY_ISOLATION: 'auto' | 'none' | 'sandbox'
+  DEPLOY_CONTAINER_COMMAND?: string
+  /**
+   * What isolates the builds and the processes of deployments from the server. `sandbox`: bubblewrap (`bwrap`, 0.8 or newer) on Linux. `uid`: a user id of its own for each deployment, for a server that runs as root on Linux. The start fails when the named one does not work. `none`: nothing, so whoever deploys is trusted like the administrator of the server. `auto`: the first of `sandbox`, `uid` and `none` that works. DEPLOY_RUNTIME=container does not use this setting. The graphs of GRAPHS are not isolated.
+   */
+  DEPLOY_ISOLATION: 'auto' | 'none' | 'uid' | 'sandbox'
   /**
    * Maximum number of revisions that are built at a time.
    */
@@ -1256,7 +1392,7 @@ export interface Settings {
    */
   DEPLOY_MAX_SOURCE_BYTES: number
   /**
-   * Key that encrypts the secrets of deployments. When it is not set, a key is generated and stored in `DATA_DIR/secrets-key`. The server does not start with a key that does not decrypt the stored secrets.
+   * Key that encrypts the secrets of deployments and workspaces. When it is not set, a key is generated and stored in `DATA_DIR/secrets-key`. The server does not start with a key that does not decrypt the stored secrets.
    */
   SECRETS_KEY?: string
   /**
@@ -1275,6 +1411,10 @@ export interface Settings {
    * With `on` webhooks may call addresses that are not public, such as those of this machine or of its network.
    */
   WEBHOOK_PRIVATE_ADDRESSES: 'on' | 'off'
+  /**
+   * Whether the playground may call model servers at addresses that are not public, and over `http:`, such as Ollama on this machine. Every call still goes only to a host that its secret names. `auto`: when the server itself can be reached from this machine only, which means that HOST is a loopback address and PUBLIC_URL is not set.
+   */
+  PLAYGROUND_PRIVATE_ADDRESSES: 'auto' | 'on' | 'off'
   /**
    * Maximum number of open event streams of the deployment. Further ones get 429 `too_many_streams`.
    */
@@ -1309,7 +1449,7 @@ export interface Settings {
   LOG_LEVEL: 'silent' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
 }
 /**
- * A run that is made again and again.
+ * A schedule that creates runs.
  */
 export interface Cron {
   cron_id: string
@@ -1319,7 +1459,7 @@ export interface Cron {
    */
   thread_id: string | null
   /**
-   * What becomes of threads that were made for its runs.
+   * What happens to the threads that were created for its runs.
    */
   on_run_completed: 'delete' | 'keep'
   schedule: string
@@ -1329,12 +1469,12 @@ export interface Cron {
   timezone: string | null
   end_time: string | null
   /**
-   * Null when there is none: disabled, or past its end.
+   * Null when there is none, because the cron is disabled or past its end.
    */
   next_run_date: string | null
   enabled: boolean
   /**
-   * In whose name its runs are made.
+   * The user for whom its runs are created.
    */
   user_id: string | null
   payload: Payload
@@ -1343,7 +1483,7 @@ export interface Cron {
   updated_at: string
 }
 /**
- * The request of its runs.
+ * The body of the requests that create its runs.
  */
 export interface Payload {
   [k: string]: unknown | undefined
@@ -1352,7 +1492,7 @@ export interface Metadata1 {
   [k: string]: unknown | undefined
 }
 /**
- * Which crons to count. Null counts as not said; unknown keys are ignored.
+ * Which crons to count. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface CronCountBody {
   /**
@@ -1369,11 +1509,11 @@ export interface CronCountBody {
   } | null
 }
 /**
- * Fields that a run takes from the request that creates it or from its cron. Null counts as not said.
+ * Fields that a run takes from the request that creates it or from its cron. Null is the same as an absent field.
  */
 export interface RunOptions {
   /**
-   * For the graph; null goes on from the checkpoint.
+   * Input of the graph; with null the run continues from the checkpoint.
    */
   input?: {
     [k: string]: unknown | undefined
@@ -1383,36 +1523,36 @@ export interface RunOptions {
    */
   command?: RunCommand | null
   /**
-   * Laid over the assistant's.
+   * Takes precedence over the context of the assistant.
    */
   context?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * values, unless said.
+   * Default: values.
    */
   stream_mode?: StreamMode | StreamMode[] | null
   stream_subgraphs?: boolean | null
   stream_resumable?: boolean | null
   /**
-   * async, unless said: when checkpoints are written.
+   * Default: async. When checkpoints are written.
    */
   durability?: 'sync' | 'async' | 'exit' | null
   /**
-   * The older form of durability: false is exit.
+   * The older form of `durability`: false means exit.
    */
   checkpoint_during?: boolean | null
   /**
-   * enqueue, unless said: what becomes of active runs of the thread.
+   * Default: enqueue. What happens to active runs of the thread.
    */
   multitask_strategy?: 'reject' | 'enqueue' | 'interrupt' | 'rollback' | null
 }
 /**
- * What a run begins with instead of input. Null counts as not said; unknown keys are ignored.
+ * What a run starts with instead of input. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface RunCommand {
   /**
-   * Of the state, by key, or as pairs of key and value.
+   * Update of the state: an object by key, or a list of pairs of key and value.
    */
   update?:
     | {
@@ -1421,19 +1561,19 @@ export interface RunCommand {
     | unknown[][]
     | null
   /**
-   * For the open interrupt, or by interrupt id; null is no answer.
+   * Answer to the open interrupt, or an object of answers by interrupt id; null is not an answer.
    */
   resume?: {
     [k: string]: unknown | undefined
   }
   /**
-   * A node, one with input of its own, or a list of both.
+   * A node, a node with its own input, or a list of these.
    */
   goto?: RunCommandTarget | RunCommandTarget[] | null
   [k: string]: unknown | undefined
 }
 /**
- * Which crons to list. Null counts as not said; unknown keys are ignored.
+ * Which crons to list. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface CronSearchBody {
   /**
@@ -1521,11 +1661,11 @@ export interface Deployment {
      */
     custom_url: string
     /**
-     * Shell command in place of the package manager, run in the folder of langgraph.json; null: the lock file decides, or package.json.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
      */
     install_command: string | null
     /**
-     * Shell command after the dependencies were installed, run in the folder of langgraph.json.
+     * Shell command that is run in the folder of langgraph.json after the dependencies were installed.
      */
     build_command: string | null
   }
@@ -1549,14 +1689,14 @@ export interface Deployment {
     /**
      * What isolates its code from the server.
      */
-    isolation: 'none' | 'sandbox'
+    isolation: 'none' | 'uid' | 'sandbox' | 'container'
     studio_url: string
     /**
-     * `server`: it is the deployment of GRAPHS, and cannot be changed here.
+     * `server` for the deployment of GRAPHS, which cannot be changed through this API.
      */
     managed_by: 'api' | 'server'
     /**
-     * Number of the revision that serves now.
+     * Number of the revision that handles requests now.
      */
     active_revision: number | null
     /**
@@ -1570,10 +1710,24 @@ export interface Deployment {
       number: number
       runs: number
     }[]
+    /**
+     * Processes that execute graphs of the active revision now.
+     */
+    hosts: number
+    /**
+     * Graphs of the active revision.
+     */
+    graphs: {
+      graph_id: string
+      /**
+       * Why the graph cannot be loaded.
+       */
+      unavailable: string | null
+    }[]
   }
 }
 /**
- * A deployment to be made.
+ * A new deployment.
  */
 export interface DeploymentCreate {
   /**
@@ -1586,15 +1740,15 @@ export interface DeploymentCreate {
   source: string
   source_config?: {
     /**
-     * `dev` or `prod`, or a name of LangSmith's: `dev_zero`, `dev_free` and `serverless` are `dev`, `dedicated` is `prod`.
+     * `dev` or `prod`, or one of LangSmith's names: `dev_zero`, `dev_free` and `serverless` mean `dev`, `dedicated` means `prod`.
      */
     deployment_type?: string | null
     /**
-     * Shell command in place of the package manager, run in the folder of langgraph.json; null: the lock file decides, or package.json.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
      */
     install_command?: string | null
     /**
-     * Shell command after the dependencies were installed, run in the folder of langgraph.json.
+     * Shell command that is run in the folder of langgraph.json after the dependencies were installed.
      */
     build_command?: string | null
   }
@@ -1612,12 +1766,12 @@ export interface DeploymentCreate {
       }[]
     | null
   /**
-   * Refused: this server has no agents.
+   * Not supported: a value is refused.
    */
   agent?: {} | null
 }
 /**
- * What clients and Studio ask first; answers without a key.
+ * What clients and Studio read first; no key is needed.
  */
 export interface DeploymentInfo {
   /**
@@ -1645,7 +1799,7 @@ export interface DeploymentInfo {
      */
     deployment: string
     /**
-     * What assistant_id may name, besides ids.
+     * Names of the graphs, each of which is accepted as assistant_id.
      */
     graphs: string[]
     limits: {
@@ -1676,13 +1830,13 @@ export interface DeploymentLogPage {
     level: 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL'
     message: string
     /**
-     * The build; states and checks; or what processes print.
+     * `build` for the build, `deploy` for states and checks, `server` for output of the processes.
      */
     kind: 'build' | 'deploy' | 'server'
     revision_id: string | null
   }[]
   /**
-   * `offset` of the next page; also when this one is empty.
+   * `offset` of the next page; present on an empty page too.
    */
   next_offset: string
 }
@@ -1693,7 +1847,7 @@ export interface DeploymentLogQuery {
   limit?: number
   order?: 'asc' | 'desc'
   /**
-   * `next_offset` of the page before.
+   * `next_offset` of the previous page.
    */
   offset?: string | null
   /**
@@ -1701,17 +1855,17 @@ export interface DeploymentLogQuery {
    */
   level?: string | null
   /**
-   * Only these of the kinds of lines that the log has. An extension of LangSmith's request.
+   * Only lines of these kinds. An extension of LangSmith's request.
    *
    * @maxItems 3
    */
   kinds?: ('build' | 'deploy' | 'server')[] | null
   /**
-   * Text that lines have.
+   * Only lines that contain this text.
    */
   query?: string | null
   /**
-   * ISO 8601; lines of this time are included.
+   * ISO 8601; lines from this time on.
    */
   start_time?: string | null
   /**
@@ -1738,7 +1892,7 @@ export interface DeploymentProblem {
    */
   detail: string
   /**
-   * Stable name of the error: docs/errors.md.
+   * Stable name of the error, listed in docs/errors.md.
    */
   code: string
 }
@@ -1779,7 +1933,7 @@ export interface DeploymentRevision {
     source_sha256: string | null
     artifact_sha256: string | null
     /**
-     * Why it has failed.
+     * Why it failed.
      */
     error: {
       code: string
@@ -1793,7 +1947,7 @@ export interface DeploymentRevision {
     created_by: string
     graphs: string[] | null
     /**
-     * Number of the revision whose build it uses.
+     * Number of the revision that this rollback takes its build from.
      */
     rolled_back_from: number | null
     /**
@@ -1815,7 +1969,7 @@ export interface DeploymentRevisionPage {
   offset: number
 }
 /**
- * What a new revision of a deployment has.
+ * Fields of a new revision of a deployment.
  */
 export interface DeploymentUpdate {
   /**
@@ -1824,15 +1978,15 @@ export interface DeploymentUpdate {
   revision_source?: string | null
   source_config?: {
     /**
-     * `dev` or `prod`, or a name of LangSmith's: `dev_zero`, `dev_free` and `serverless` are `dev`, `dedicated` is `prod`.
+     * `dev` or `prod`, or one of LangSmith's names: `dev_zero`, `dev_free` and `serverless` mean `dev`, `dedicated` means `prod`.
      */
     deployment_type?: string | null
     /**
-     * Shell command in place of the package manager, run in the folder of langgraph.json; null: the lock file decides, or package.json.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
      */
     install_command?: string | null
     /**
-     * Shell command after the dependencies were installed, run in the folder of langgraph.json.
+     * Shell command that is run in the folder of langgraph.json after the dependencies were installed.
      */
     build_command?: string | null
   } | null
@@ -1846,12 +2000,12 @@ export interface DeploymentUpdate {
      */
     langgraph_config_path?: string | null
     /**
-     * Refused: this server takes source.
+     * Not supported: this server builds from source.
      */
     image_uri?: string | null
   } | null
   /**
-   * Replaces all; an empty list, which `langgraph deploy` sends where there is no `.env`, keeps what is there.
+   * Replaces all secrets. An empty list, which `langgraph deploy` sends when there is no `.env`, keeps the stored ones.
    *
    * @maxItems 500
    */
@@ -1864,11 +2018,11 @@ export interface DeploymentUpdate {
     | null
 }
 /**
- * Where an archive can be uploaded, once and within 15 minutes.
+ * An address for the upload of an archive, valid once and for 15 minutes.
  */
 export interface DeploymentUpload {
   /**
-   * PUT the archive there; no key is needed.
+   * Address for a PUT of the archive; no key is needed.
    */
   upload_url: string
   /**
@@ -1880,7 +2034,7 @@ export interface DeploymentUpload {
   }
 }
 /**
- * An archive that has arrived.
+ * An archive that was uploaded.
  */
 export interface DeploymentUploaded {
   sha256: string
@@ -1891,7 +2045,7 @@ export interface DeploymentUploaded {
  */
 export interface EmptyObject {}
 /**
- * A judgement sent with a token.
+ * Feedback that is sent with a token.
  */
 export interface FeedbackByToken {
   score?: number | boolean | null
@@ -1904,12 +2058,12 @@ export interface FeedbackByToken {
   [k: string]: unknown | undefined
 }
 /**
- * How feedback of a key is meant.
+ * How scores and values of a feedback key are to be understood.
  */
 export interface FeedbackConfig {
   feedback_key: string
   /**
-   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   * For example {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
    */
   feedback_config: {
     [k: string]: unknown | undefined
@@ -1921,17 +2075,17 @@ export interface FeedbackConfig {
    */
   is_lower_score_better: boolean | null
   /**
-   * Kept for clients: any score is taken.
+   * Stored and returned, but every score is accepted.
    */
   is_enforced: boolean
 }
 /**
- * How feedback of a key is meant.
+ * How scores and values of a feedback key are to be understood.
  */
 export interface FeedbackConfigCreate {
   feedback_key: string
   /**
-   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   * For example {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
    */
   feedback_config: {
     [k: string]: unknown | undefined
@@ -1941,12 +2095,12 @@ export interface FeedbackConfigCreate {
   [k: string]: unknown | undefined
 }
 /**
- * What to change of a feedback config; null and absent keep.
+ * Changes of a feedback config. A field that is null or absent is not changed.
  */
 export interface FeedbackConfigUpdate {
   feedback_key: string
   /**
-   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   * For example {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
    */
   feedback_config?: {
     [k: string]: unknown | undefined
@@ -1962,7 +2116,7 @@ export interface FeedbackConfigUpdate {
     [k: string]: unknown | undefined
   }[]
   /**
-   * Values, not labels.
+   * Values of the categories to remove, not their labels.
    *
    * @maxItems 1000
    */
@@ -1970,15 +2124,15 @@ export interface FeedbackConfigUpdate {
   [k: string]: unknown | undefined
 }
 /**
- * A judgement on a run. Further fields are kept as sent.
+ * Feedback on a run. Further fields are kept as sent.
  */
 export interface FeedbackCreate {
   /**
-   * Of your choice; made if absent. Sending it again replaces the record.
+   * Chosen by the client; generated when absent. Sending it again replaces the record.
    */
   id?: string | null
   /**
-   * The run it speaks of; null for feedback on a whole session.
+   * The run that was judged; null for feedback on a whole session.
    */
   run_id?: string | null
   trace_id?: string | null
@@ -1997,12 +2151,12 @@ export interface FeedbackCreate {
   [k: string]: unknown | undefined
 }
 /**
- * A feedback record as kept.
+ * A stored feedback record.
  */
 export interface FeedbackRead {
   id: string
   /**
-   * The run it speaks of; null for feedback on a whole session.
+   * The run that was judged; null for feedback on a whole session.
    */
   run_id?: string | null
   trace_id?: string | null
@@ -2031,18 +2185,18 @@ export interface FeedbackStatsRead {
 export interface FeedbackFiguresRead {
   n: number
   /**
-   * Of the scores; null where there are none.
+   * Mean of the scores; null without scores.
    */
   avg: number | null
   min: number | null
   max: number | null
   /**
-   * Of the scores as a whole population.
+   * Population standard deviation of the scores.
    */
   stdev: number | null
   errors: number
   /**
-   * How often each text value was given; the 50 most frequent.
+   * The 50 most frequent text values, each with its number of records.
    */
   values: {
     [k: string]: number | undefined
@@ -2052,14 +2206,14 @@ export interface FeedbackFiguresRead {
    */
   comments: string[]
   /**
-   * Types of the sources.
+   * Types of the sources of this feedback.
    */
   sources: string[]
   contains_thread_feedback: boolean
   [k: string]: unknown | undefined
 }
 /**
- * A URL that takes feedback of one key on one run without an API key.
+ * A URL that accepts feedback with one feedback key on one run; no API key is needed.
  */
 export interface FeedbackToken {
   id: string
@@ -2068,23 +2222,23 @@ export interface FeedbackToken {
   feedback_key: string
 }
 /**
- * For which run and key a token is.
+ * The run and the feedback key of a new token.
  */
 export interface FeedbackTokenRequest {
   /**
-   * Of your choice; made if absent.
+   * Chosen by the client; generated when absent.
    */
   id?: string | null
   run_id: string
   feedback_key: string
   /**
-   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   * For example {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
    */
   feedback_config?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * 3 hours if neither this nor expires_at is given; a year at the most.
+   * Default, without expires_at: 3 hours. Maximum: one year.
    */
   expires_in?: {
     days?: number
@@ -2095,7 +2249,7 @@ export interface FeedbackTokenRequest {
   [k: string]: unknown | undefined
 }
 /**
- * What to change of a feedback record: absent keeps, null clears.
+ * Changes of a feedback record. An absent field is not changed, null clears it.
  */
 export interface FeedbackUpdate {
   score?: number | boolean | null
@@ -2111,7 +2265,7 @@ export interface GranularUsage {
   stride: UsageStride
   usage: {
     /**
-     * Start of the bucket, UTC; it may lie before start_time by alignment.
+     * Start of the bucket, UTC. The first bucket can start before start_time, because buckets are aligned.
      */
     time_bucket: string
     dimensions: UsageDimensions
@@ -2119,7 +2273,7 @@ export interface GranularUsage {
   }[]
 }
 /**
- * Size of the buckets; one of the two is 0.
+ * Size of the buckets in hours or days; the other of the two is 0.
  */
 export interface UsageStride {
   /**
@@ -2131,19 +2285,19 @@ export interface UsageStride {
 export interface WorkspaceDimensions {
   workspace_id: string
   /**
-   * As it is now, or was when it was deleted.
+   * The present name, or the last one when it is deleted.
    */
   workspace_name: string
 }
 export interface ProjectDimensions {
   project_id: string
   /**
-   * As it is now.
+   * The present name.
    */
   project_name: string
 }
 /**
- * Both null for what service keys sent.
+ * Both are null for traces that service keys sent.
  */
 export interface UserDimensions {
   user_id: string | null
@@ -2151,7 +2305,7 @@ export interface UserDimensions {
 }
 export interface ApiKeyDimensions {
   /**
-   * Stays when the key is deleted.
+   * Kept after the key is deleted.
    */
   api_key_short_key: string
 }
@@ -2176,7 +2330,7 @@ export interface GraphDrawing {
   }[]
 }
 /**
- * What a graph takes, gives and keeps.
+ * JSON Schemas of the input, output, state, config and context of a graph.
  */
 export interface GraphSchemas {
   graph_id?: string
@@ -2212,7 +2366,7 @@ export interface GraphSchemas {
   } | null
 }
 /**
- * What clients ask before they send; static.
+ * What clients read before they send traces. It does not change while the server runs.
  */
 export interface Info {
   /**
@@ -2238,19 +2392,19 @@ export interface Info {
     version: string
     limits: {
       /**
-       * Body of an ingest request, after decompression. Larger: 413.
+       * Maximum size of the body of an ingest request after decompression; larger ones get 413.
        */
       max_body_bytes: number
       /**
-       * Parts of a multipart body, operations of a batch. More: 413.
+       * Maximum number of parts of a multipart body or of operations of a batch; more get 413.
        */
       max_parts: number
       /**
-       * One part or field. Larger: that run is rejected, the others are stored.
+       * Maximum size of one part or field. A run with a larger one is rejected, the others are stored.
        */
       max_part_bytes: number
       /**
-       * Bodies in memory over all requests. More: 503 with Retry-After.
+       * Maximum size of the bodies of all requests in memory; above it requests get 503 with Retry-After.
        */
       max_inflight_bytes: number
       /**
@@ -2262,14 +2416,14 @@ export interface Info {
        */
       min_body_bytes_per_second: number
       /**
-       * Body of every other request.
+       * Maximum size of the body of every other request.
        */
       max_json_body_bytes: number
     }
   }
 }
 /**
- * What became of one ingest request. Everything accepted is durable.
+ * Result of one ingest request. Everything accepted is durable.
  */
 export interface IngestAnswer {
   message: string
@@ -2278,7 +2432,7 @@ export interface IngestAnswer {
    */
   accepted: number
   /**
-   * Items that were not stored, and why. The others were.
+   * Items that were not stored, and why. All others were stored.
    */
   rejected: {
     /**
@@ -2286,19 +2440,19 @@ export interface IngestAnswer {
      */
     run_id: string | null
     /**
-     * Stable name of the fault; docs/errors.md has all.
+     * Stable name of the error, listed in docs/errors.md.
      */
     code: string
     field: string | null
     reason: string
   }[]
   /**
-   * The body stopped early; what had arrived whole is stored.
+   * True when the body was cut off; the parts that arrived completely are stored.
    */
   truncated?: boolean
 }
 /**
- * How ingestion does, for its users.
+ * State of ingestion.
  */
 export interface IngestHealthRead {
   /**
@@ -2319,12 +2473,12 @@ export interface IngestHealthRead {
   }
   truncated_requests: number
   /**
-   * Acknowledged and not yet confirmed by the store.
+   * Data that was acknowledged and that ClickHouse has not yet confirmed.
    */
   waiting: number
   oldest_waiting_at: string | null
   /**
-   * The ingest log; `last_recovery` tells what the last start found in it.
+   * The ingest log; `last_recovery` is what the last start found in it.
    */
   log: {
     bytes: number
@@ -2356,7 +2510,7 @@ export interface IngestHealthRead {
     } | null
   }
   /**
-   * Worker threads by what they do.
+   * Worker threads by task.
    */
   lanes: {
     [k: string]:
@@ -2367,7 +2521,7 @@ export interface IngestHealthRead {
   }
 }
 /**
- * One thing that is wrong, doubtful or worth knowing about a run.
+ * An error, a warning or a note about a run.
  */
 export interface IssueRecord {
   /**
@@ -2381,12 +2535,12 @@ export interface IssueRecord {
   path: string
   message: string
   /**
-   * How to mend it.
+   * How to fix it.
    */
   fix?: string
 }
 /**
- * Whether the server, and its stores if asked, answer.
+ * Whether the server answers, and with check_db=1 whether its stores do.
  */
 export interface Liveness {
   ok: boolean
@@ -2409,7 +2563,7 @@ export interface Liveness {
   }
 }
 /**
- * A user of the organization.
+ * A member of the organization.
  */
 export interface MemberRead {
   user_id: string
@@ -2417,7 +2571,7 @@ export interface MemberRead {
   full_name: string | null
   role: 'admin' | 'operator' | 'user' | 'viewer'
   /**
-   * Null = every workspace, also later ones. Those that the caller may not use are left out.
+   * Null = every workspace, including later ones. Workspaces that the caller may not use are left out.
    */
   workspace_ids: string[] | null
 }
@@ -2426,7 +2580,7 @@ export interface MemberRead {
  */
 export interface MemberCreate {
   /**
-   * Taken in lower case.
+   * Converted to lower case.
    */
   email: string
   full_name?: string | null
@@ -2439,11 +2593,11 @@ export interface MemberCreate {
   workspace_ids?: string[] | null
 }
 /**
- * What to change of a member; what is absent stays. Unknown keys are ignored.
+ * Changes of a member. An absent field is not changed, unknown keys are ignored.
  */
 export interface MemberUpdate {
   /**
-   * May be sent, and cannot be changed.
+   * Accepted, but it cannot be changed.
    */
   email?: string
   full_name?: string | null
@@ -2460,15 +2614,15 @@ export interface MemberUpdate {
  */
 export interface Message {
   /**
-   * Who speaks.
+   * Author of the message.
    */
   role: 'system' | 'reasoning' | 'user' | 'assistant' | 'tool'
   /**
-   * What is said, piece by piece, in order; empty when a message says nothing.
+   * Content blocks in order; empty for a message without content.
    */
   content: ContentBlock[]
   /**
-   * Name of the speaker or of the tool that answers.
+   * Name of the author, or of the tool that answers.
    */
   name?: string
   /**
@@ -2498,7 +2652,7 @@ export interface TextBlock {
   [k: string]: unknown | undefined
 }
 /**
- * What the model thought, as far as the vendor shows it.
+ * Reasoning of the model, as far as the vendor returns it.
  */
 export interface ReasoningBlock {
   type: 'reasoning'
@@ -2509,7 +2663,7 @@ export interface ReasoningBlock {
   [k: string]: unknown | undefined
 }
 /**
- * An image; one of base64, url and id is there.
+ * An image; it has one of base64, url and id.
  */
 export interface ImageBlock {
   type: 'image'
@@ -2523,7 +2677,7 @@ export interface ImageBlock {
   [k: string]: unknown | undefined
 }
 /**
- * A file; one of base64, url and id is there.
+ * A file; it has one of base64, url and id.
  */
 export interface FileBlock {
   type: 'file'
@@ -2537,7 +2691,7 @@ export interface FileBlock {
   [k: string]: unknown | undefined
 }
 /**
- * A piece of sound; one of base64, url and id is there.
+ * An audio recording; it has one of base64, url and id.
  */
 export interface AudioBlock {
   type: 'audio'
@@ -2551,7 +2705,7 @@ export interface AudioBlock {
   [k: string]: unknown | undefined
 }
 /**
- * A film; one of base64, url and id is there.
+ * A video; it has one of base64, url and id.
  */
 export interface VideoBlock {
   type: 'video'
@@ -2565,7 +2719,7 @@ export interface VideoBlock {
   [k: string]: unknown | undefined
 }
 /**
- * A call that the model asks its caller to make.
+ * A tool call that the caller of the model is to execute.
  */
 export interface ToolCallBlock {
   type: 'tool_call'
@@ -2577,7 +2731,7 @@ export interface ToolCallBlock {
   [k: string]: unknown | undefined
 }
 /**
- * A call that the vendor made by itself.
+ * A tool call that the vendor executed.
  */
 export interface ServerToolCallBlock {
   type: 'server_tool_call'
@@ -2589,7 +2743,7 @@ export interface ServerToolCallBlock {
   [k: string]: unknown | undefined
 }
 /**
- * The answer to a call that the vendor made by itself.
+ * Result of a tool call that the vendor executed.
  */
 export interface ServerToolResultBlock {
   type: 'server_tool_result'
@@ -2597,7 +2751,7 @@ export interface ServerToolResultBlock {
   id?: string
   status: 'success' | 'error'
   /**
-   * Whatever the tool gave back.
+   * Result of the tool.
    */
   output?: {} | unknown[] | string | number | boolean | null
   [k: string]: unknown | undefined
@@ -2633,7 +2787,7 @@ export interface ModelPrice {
   }
 }
 /**
- * The price that a run would be costed with, and where it comes from. Null when none is known.
+ * The price from which the cost of a run would be computed, and its source. Null when none is known.
  */
 export interface ModelPriceLookup {
   price: {
@@ -2653,7 +2807,7 @@ export interface ModelPriceLookup {
     request_cost: string
   } | null
   /**
-   * The price data that this release holds.
+   * The price data of this release.
    */
   default_prices: {
     package: string
@@ -2665,7 +2819,7 @@ export interface ModelPriceLookup {
   }
 }
 /**
- * What computing costs again would change. The costs and numbers of unpriced runs are those of the changed runs. Costs are decimal strings of US dollars.
+ * What would change if costs were computed again. Costs and numbers of unpriced runs are those of the changed runs. Costs are decimal strings of US dollars.
  */
 export interface ModelPricePreview {
   /**
@@ -2673,26 +2827,26 @@ export interface ModelPricePreview {
    */
   examined: number
   /**
-   * Runs whose total cost would be another.
+   * Runs whose total cost would change.
    */
   changed: number
   cost_before: string
   cost_after: string
   /**
-   * Runs without a total cost now.
+   * Changed runs without a total cost before the change.
    */
   unpriced_before: number
   /**
-   * Runs that would have none.
+   * Changed runs without a total cost after the change.
    */
   unpriced_after: number
   /**
-   * Start of the oldest run that was compared, where there are more than 100,000; null when all were.
+   * Start of the oldest run that was compared, when there are more than 100,000; null when all were compared.
    */
   examined_from: string | null
 }
 /**
- * A change of own prices that has not been made, and the runs to compare. With a price only, it is added; with replaces only, that price is removed; with both, it is replaced; with neither, the prices are those of now.
+ * A change of own prices to preview, and the runs to compare. With `price` alone a price is added, with `replaces` alone it is removed, with both it is replaced. With neither, stored costs are compared with the present prices.
  */
 export interface ModelPricePreviewRequest {
   /**
@@ -2720,7 +2874,7 @@ export interface ModelPricePreviewRequest {
   replaces?: string | null
 }
 /**
- * A price of your own. Unknown keys are ignored; null counts as not said.
+ * A price of your own. Unknown keys are ignored; null is the same as an absent field.
  */
 export interface ModelPriceWrite {
   name: string
@@ -2729,7 +2883,7 @@ export interface ModelPriceWrite {
    */
   match_pattern: string
   /**
-   * Kept for LangSmith's clients; the model name is that of the run's llm.model.
+   * Stored for LangSmith's clients, but not used: the pattern is matched against llm.model of the run.
    *
    * @maxItems 20
    */
@@ -2739,11 +2893,11 @@ export interface ModelPriceWrite {
    */
   provider?: string | null
   /**
-   * Counts for runs that start then or later. ISO 8601.
+   * The price applies to runs that start at this time or later. ISO 8601.
    */
   start_time?: string | null
   /**
-   * Counts for runs with more prompt tokens than this, for all of their tokens.
+   * The price applies to all tokens of runs that have more prompt tokens than this.
    */
   prompt_token_threshold?: number | null
   /**
@@ -2768,7 +2922,7 @@ export interface ModelPriceWrite {
   } | null
 }
 /**
- * The payer: owns the workspaces.
+ * The organization that owns the workspaces.
  */
 export interface OrganizationRead {
   id: string
@@ -2788,11 +2942,11 @@ export interface PersonalTokenCreate {
    */
   workspaces?: string[] | null
   /**
-   * One of `workspaces`, for requests without X-Tenant-Id; the only one, if there is one.
+   * One of `workspaces`, for requests without X-Tenant-Id. Default: the only one, if there is exactly one.
    */
   default_workspace_id?: string | null
   /**
-   * Absent or null = as the key that asks, or as the member that it is for.
+   * Absent or null = the role of the requesting key, or of the member that the token is for.
    */
   role?: 'admin' | 'operator' | 'user' | 'viewer' | null
   /**
@@ -2800,20 +2954,119 @@ export interface PersonalTokenCreate {
    */
   read_only?: boolean | null
   /**
-   * ISO 8601, in the future and no later than the key that asks; absent = as that key, null = never.
+   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = as that key, null = never.
    */
   expires_at?: string | null
   /**
-   * Whom it acts for, the caller unless said; others need `organization:manage`.
+   * The member that the token acts for. Default: the caller. Another one needs `organization:manage`.
    */
   user_id?: string | null
+}
+/**
+ * The providers that the playground can call.
+ */
+export interface PlaygroundModels {
+  providers: {
+    /**
+     * `openai`, `anthropic`, `google` or `openai-compatible`.
+     */
+    name: string
+    /**
+     * Default name of the secret whose value the provider receives.
+     */
+    secret: string
+    has_secret: boolean
+    /**
+     * Default address of the provider. Null: each call must name one.
+     */
+    base_url: string | null
+    /**
+     * Names of the provider's models in the default prices. Others can be called too.
+     */
+    models: string[]
+  }[]
+}
+/**
+ * One call of a model.
+ */
+export interface PlaygroundRunCreate {
+  provider: 'openai' | 'anthropic' | 'google' | 'openai-compatible'
+  model: string
+  /**
+   * Address of the provider's API, such as `http://127.0.0.1:11434/v1`; required for `openai-compatible`. Its host must be one of the secret's.
+   */
+  base_url?: string | null
+  /**
+   * Name of the workspace secret to send; default: that of the provider.
+   */
+  secret?: string | null
+  /**
+   * `ls_provider` of the traced run, which its price depends on; default: the provider, for `openai-compatible` the host.
+   */
+  provider_name?: string | null
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  messages: Message[]
+  /**
+   * Offered to the model; they are not executed.
+   *
+   * @maxItems 128
+   */
+  tools?:
+    | {
+        name: string
+        description?: string | null
+        /**
+         * JSON Schema of the arguments.
+         */
+        parameters?: {
+          [k: string]: unknown | undefined
+        } | null
+      }[]
+    | null
+  /**
+   * Whether tools are called: as the model decides (`auto`, the default), not at all, at least one, or the one that is named.
+   */
+  tool_choice?:
+    | ('auto' | 'none' | 'required' | null)
+    | {
+        name: string
+      }
+  /**
+   * JSON Schema that the answer must fit.
+   */
+  output_schema?: {
+    [k: string]: unknown | undefined
+  } | null
+  parameters?: {
+    temperature?: number | null
+    top_p?: number | null
+    max_tokens?: number | null
+    /**
+     * @maxItems 16
+     */
+    stop?: string[] | null
+    seed?: number | null
+    /**
+     * Further fields of the provider's request, such as `reasoning_effort`; they are sent unchanged, except those that another field of this call sets.
+     */
+    extra?: {
+      [k: string]: unknown | undefined
+    } | null
+  } | null
+  /**
+   * The run that was opened in the playground; stored in the metadata of the traced run.
+   */
+  source_run_id?: string | null
 }
 /**
  * Body of every error answer.
  */
 export interface Problem {
   /**
-   * What is wrong, in one sentence, or fault by fault.
+   * What is wrong: one sentence, or a list of faults.
    */
   detail:
     | string
@@ -2826,17 +3079,105 @@ export interface Problem {
         type: string
       }[]
   /**
-   * Stable name of the error; docs/errors.md has all.
+   * Stable name of the error, listed in docs/errors.md.
    */
   code: string
   /**
-   * The same in LangSmith's wording.
+   * The same in the form of LangSmith.
    */
   error: string
   /**
-   * Of a 5xx: find it in the log.
+   * Only with a 5xx: the id under which the log has the error.
    */
   request_id?: string
+}
+/**
+ * Result of a command of protocol v2.
+ */
+export interface ProtocolAnswer {
+  type: 'success' | 'error'
+  id: number | null
+  result?: {
+    [k: string]: unknown | undefined
+  }
+  meta?: {
+    [k: string]: unknown | undefined
+  }
+  error?: string
+  message?: string
+  code?: string
+}
+/**
+ * A command of protocol v2, as listed in docs/protocol/streams-v2.md.
+ */
+export interface ProtocolCommand {
+  /**
+   * An integer from 0 on, which the answer repeats.
+   */
+  id?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * The name of the command, such as run.start.
+   */
+  method?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Parameters of the command; for run.start the fields of the new run.
+   */
+  params?: {
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * What to stream of a thread in protocol v2. Unknown keys are ignored.
+ */
+export interface ProtocolStream {
+  /**
+   * Names of channels; at least one of them must exist.
+   *
+   * @minItems 1
+   * @maxItems 256
+   */
+  channels: string[]
+  /**
+   * Only events in or below one of these.
+   *
+   * @maxItems 256
+   */
+  namespaces?: string[][] | null
+  /**
+   * How many levels below these namespaces are included.
+   */
+  depth?: number | null
+  /**
+   * Everything after the event with this seq.
+   */
+  since?: number | null
+  [k: string]: unknown | undefined
+}
+/**
+ * Whether a balancer should send requests to this server.
+ */
+export interface Readiness {
+  /**
+   * Of the part that was asked about.
+   */
+  ready: boolean
+  /**
+   * The server is about to stop: it is ready for nothing, and still answers.
+   */
+  draining: boolean
+  /**
+   * Whether the stores of each part answer.
+   */
+  parts: {
+    ingest: 'up' | 'down'
+    reads: 'up' | 'down'
+    runs: 'up' | 'down'
+  }
 }
 /**
  * A job that computes stored costs again.
@@ -2848,15 +3189,15 @@ export interface RepriceJob {
   end_time: string
   session: string[] | null
   /**
-   * By projects and time.
+   * Share of the work that is done, estimated from projects and time.
    */
   progress: number
   /**
-   * Runs looked at.
+   * Runs that were examined.
    */
   examined: number
   /**
-   * Runs whose costs became others.
+   * Runs whose costs changed.
    */
   changed: number
   error: string | null
@@ -2884,7 +3225,7 @@ export interface RepriceRequest {
   session?: string | string[] | null
 }
 /**
- * A run, or what was selected of it.
+ * A run, with all fields or with the selected ones.
  */
 export interface RunFields {
   run_id?: string
@@ -2897,14 +3238,14 @@ export interface RunFields {
     [k: string]: unknown | undefined
   }
   /**
-   * What it was asked to do, with defaults.
+   * The request that created the run, with defaults.
    */
   kwargs?: {
     [k: string]: unknown | undefined
   }
   multitask_strategy?: 'reject' | 'enqueue' | 'interrupt' | 'rollback'
   /**
-   * What other servers do not have.
+   * Fields that LangGraph's server does not have.
    */
   weir?: {
     /**
@@ -2931,7 +3272,7 @@ export interface RunFields {
      */
     interrupted: boolean
     /**
-     * Tokens and cost of the trace, of a run that has ended; null while they are not known, which is so for its first 2 s.
+     * Tokens and cost of the trace of a run that has ended; null while they are not known, for example in the first 2 s after the end.
      */
     totals?: {
       [k: string]: unknown | undefined
@@ -2950,7 +3291,7 @@ export interface RunCancelMany {
   run_ids?: string[] | null
 }
 /**
- * Which traces to delete: those that have a run which matches all that is given.
+ * Which traces to delete: those with a run that matches all given fields.
  */
 export interface RunDeletion {
   /**
@@ -2971,10 +3312,25 @@ export interface RunDeletion {
   end_time?: string | null
 }
 /**
- * The last values of a run, after any newlines; with __interrupt__ when it waits for a human, __error__ when it failed.
+ * The last values of a run; whitespace may precede them. They contain __interrupt__ when the run was interrupted, __error__ when it failed.
  */
 export interface RunResult {
   [k: string]: unknown | undefined
+}
+/**
+ * Conditions on the listed runs, which are those of all threads. Null is the same as an absent field; unknown keys are ignored.
+ */
+export interface RunSearch {
+  status?: 'pending' | 'running' | 'error' | 'success' | 'timeout' | 'interrupted' | null
+  /**
+   * Default: 10.
+   */
+  limit?: number | null
+  offset?: number | null
+  /**
+   * Only these fields. Default: all.
+   */
+  select?: string[] | null
 }
 export interface RunShareDelete {
   /**
@@ -2994,7 +3350,7 @@ export interface RunShareWrite {
 }
 export interface RunUrl {
   /**
-   * Where people look at the run.
+   * Address of the run in the web interface.
    */
   url: string
 }
@@ -3011,7 +3367,7 @@ export interface ServiceKeyCreate {
    */
   workspaces?: string[] | null
   /**
-   * One of `workspaces`, for requests without X-Tenant-Id; the only one, if there is one.
+   * One of `workspaces`, for requests without X-Tenant-Id. Default: the only one, if there is exactly one.
    */
   default_workspace_id?: string | null
   /**
@@ -3023,12 +3379,12 @@ export interface ServiceKeyCreate {
    */
   read_only?: boolean | null
   /**
-   * ISO 8601, in the future and no later than the key that asks; absent = as that key, null = never.
+   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = as that key, null = never.
    */
   expires_at?: string | null
 }
 /**
- * A project; LangSmith calls it a session. Figures that are not kept or were not asked for are null. Tokens and costs are sums over its runs without double counts: an llm run does not count when a run below it has usage.
+ * A project; LangSmith calls it a session. Figures that are not stored or not requested are null. Tokens and costs are sums over its runs without double counts: an llm run does not count when a run below it has usage.
  */
 export interface Session {
   id: string
@@ -3051,11 +3407,11 @@ export interface Session {
    */
   run_count: number | null
   /**
-   * Roots.
+   * Root runs.
    */
   trace_count: number | null
   /**
-   * Model calls. A call that several runs show counts once.
+   * Model calls. A call that several runs describe counts once.
    */
   llm_runs: number | null
   /**
@@ -3063,7 +3419,7 @@ export interface Session {
    */
   last_run_start_time: string | null
   /**
-   * The same.
+   * The same as last_run_start_time.
    */
   last_run_start_time_live: string | null
   /**
@@ -3071,7 +3427,7 @@ export interface Session {
    */
   latency_p50: number | null
   /**
-   * 99th percentile of the same.
+   * 99th percentile of the seconds that a trace took.
    */
   latency_p99: number | null
   /**
@@ -3079,7 +3435,7 @@ export interface Session {
    */
   first_token_p50: number | null
   /**
-   * 99th percentile of the same.
+   * 99th percentile of the seconds to the first token of an llm run that was streamed.
    */
   first_token_p99: number | null
   /**
@@ -3101,11 +3457,11 @@ export interface Session {
    */
   completion_cost: string | null
   /**
-   * How many of prompt_tokens are estimates, because nobody reported a count.
+   * How many of prompt_tokens are estimates, because no count was sent.
    */
   estimated_prompt_tokens: number | null
   /**
-   * The same of completion_tokens.
+   * How many of completion_tokens are estimates.
    */
   estimated_completion_tokens: number | null
   /**
@@ -3133,7 +3489,7 @@ export interface Session {
     | null
   test_run_number: number | null
   /**
-   * Runs are deleted so many days after they were received; null: never.
+   * Number of days after which received runs are deleted; null: never.
    */
   retention_days: number | null
 }
@@ -3141,11 +3497,11 @@ export interface SessionAddress {
   session_id: string
 }
 /**
- * A new project. Null counts as not said; unknown keys are ignored.
+ * A new project. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface SessionCreate {
   /**
-   * Of your choice; made if absent.
+   * Chosen by the client; generated when absent.
    */
   id?: string | null
   /**
@@ -3157,7 +3513,7 @@ export interface SessionCreate {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Kept, not used yet.
+   * Stored, but not used yet.
    */
   reference_dataset_id?: string | null
   /**
@@ -3169,21 +3525,21 @@ export interface SessionCreate {
    */
   end_time?: string | null
   /**
-   * Runs are deleted so many days after they were received; 0 keeps them forever.
+   * Number of days after which received runs are deleted; 0 keeps them forever.
    */
   retention_days?: number | null
   /**
-   * Sets retention_days where that is not said: 14 for short-lived, 400 for long-lived.
+   * Sets retention_days when that is absent: 14 for short-lived, 400 for long-lived.
    */
   trace_tier?: 'longlived' | 'shortlived' | 'LONG_LIVED' | 'SHORT_LIVED' | null
 }
 /**
- * A new project. Null counts as not said; unknown keys are ignored.
+ * A new project. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface SessionCreateV2 {
   type: 'PROJECT' | 'AGENT' | 'EXPERIMENT'
   /**
-   * Of your choice; made if absent.
+   * Chosen by the client; generated when absent.
    */
   id?: string | null
   /**
@@ -3199,7 +3555,7 @@ export interface SessionCreateV2 {
    */
   end_time?: string | null
   /**
-   * Kept, not used yet.
+   * Stored, but not used yet.
    */
   default_dataset_id?: string | null
   /**
@@ -3211,7 +3567,7 @@ export interface SessionCreateV2 {
    */
   longlived_ttl_days?: number | null
   /**
-   * Kept, not used yet.
+   * Stored, but not used yet.
    */
   reference_dataset_id?: string | null
   /**
@@ -3226,12 +3582,12 @@ export interface SessionDashboard {}
 export interface SessionPageV2 {
   items: SessionV2[]
   /**
-   * For the next page, with the same parameters; null on the last one.
+   * Cursor of the next page, for a request with the same parameters; null on the last one.
    */
   next_cursor: string | null
 }
 /**
- * A project in API v2. Figures that are not kept or were not asked for are null.
+ * A project in API v2. Figures that are not stored or not requested are null.
  */
 export interface SessionV2 {
   id: string
@@ -3241,7 +3597,7 @@ export interface SessionV2 {
   tenant_id: string
   name: string
   /**
-   * A project that nobody gave a type is an EXPERIMENT if it has a reference dataset, else a PROJECT.
+   * A project without a stored type is an EXPERIMENT if it has a reference dataset, else a PROJECT.
    */
   type: 'PROJECT' | 'AGENT' | 'EXPERIMENT'
   description: string | null
@@ -3262,11 +3618,11 @@ export interface SessionV2 {
    */
   run_count: number | null
   /**
-   * Roots.
+   * Root runs.
    */
   trace_count: number | null
   /**
-   * Model calls. A call that several runs show counts once.
+   * Model calls. A call that several runs describe counts once.
    */
   llm_runs: number | null
   /**
@@ -3274,7 +3630,7 @@ export interface SessionV2 {
    */
   last_run_start_time: string | null
   /**
-   * The same.
+   * The same as last_run_start_time.
    */
   last_run_start_time_live: string | null
   /**
@@ -3282,7 +3638,7 @@ export interface SessionV2 {
    */
   latency_p50: number | null
   /**
-   * 99th percentile of the same.
+   * 99th percentile of the seconds that a trace took.
    */
   latency_p99: number | null
   /**
@@ -3290,7 +3646,7 @@ export interface SessionV2 {
    */
   first_token_p50: number | null
   /**
-   * 99th percentile of the same.
+   * 99th percentile of the seconds to the first token of an llm run that was streamed.
    */
   first_token_p99: number | null
   /**
@@ -3312,11 +3668,11 @@ export interface SessionV2 {
    */
   completion_cost: number | null
   /**
-   * How many of prompt_tokens are estimates, because nobody reported a count.
+   * How many of prompt_tokens are estimates, because no count was sent.
    */
   estimated_prompt_tokens: number | null
   /**
-   * The same of completion_tokens.
+   * How many of completion_tokens are estimates.
    */
   estimated_completion_tokens: number | null
   /**
@@ -3344,7 +3700,7 @@ export interface SessionV2 {
     | null
 }
 /**
- * What to change of a project. Null counts as not said; unknown keys are ignored.
+ * What to change of a project. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface SessionUpdate {
   /**
@@ -3356,7 +3712,7 @@ export interface SessionUpdate {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Kept, not used yet.
+   * Stored, but not used yet.
    */
   reference_dataset_id?: string | null
   /**
@@ -3368,16 +3724,16 @@ export interface SessionUpdate {
    */
   end_time?: string | null
   /**
-   * Runs are deleted so many days after they were received; 0 keeps them forever.
+   * Number of days after which received runs are deleted; 0 keeps them forever.
    */
   retention_days?: number | null
   /**
-   * Sets retention_days where that is not said: 14 for short-lived, 400 for long-lived.
+   * Sets retention_days when that is absent: 14 for short-lived, 400 for long-lived.
    */
   trace_tier?: 'longlived' | 'shortlived' | 'LONG_LIVED' | 'SHORT_LIVED' | null
 }
 /**
- * What to change of a project; absent keys keep what there is, unknown keys are ignored.
+ * Changes of a project. An absent field is not changed, unknown keys are ignored.
  */
 export interface SessionUpdateV2 {
   /**
@@ -3389,7 +3745,7 @@ export interface SessionUpdateV2 {
    */
   description?: string | null
   /**
-   * Its keys replace those that there are; a key with null removes that one, null instead of the object removes all.
+   * Its keys replace the stored ones. A key with null is removed; null instead of the object removes all.
    */
   extra?: {
     [k: string]: unknown | undefined
@@ -3418,7 +3774,7 @@ export interface Share {
   share_token: string
 }
 /**
- * Without a token for a thread that is not shared.
+ * `share_token` is absent for a thread that is not shared.
  */
 export interface ShareOfThread {
   /**
@@ -3431,7 +3787,7 @@ export interface ShareOfThread {
  */
 export interface ShareWrite {
   /**
-   * A token of your choice, taken unless the trace is shared already or the token is in use; choose one that cannot be guessed.
+   * A token chosen by the client, which must be hard to guess. It is not used when the trace is shared already or the token is in use.
    */
   share_token?: string | null
 }
@@ -3449,11 +3805,11 @@ export interface Value {
   [k: string]: unknown | undefined
 }
 /**
- * Which item.
+ * Namespace and key of an item.
  */
 export interface StoreItemKey {
   /**
-   * Labels, none of them empty or with a period.
+   * Labels. A label is not empty and contains no period.
    *
    * @minItems 1
    * @maxItems 100
@@ -3462,11 +3818,11 @@ export interface StoreItemKey {
   key: string
 }
 /**
- * What to keep.
+ * An item to store.
  */
 export interface StoreItemWrite {
   /**
-   * Labels, none of them empty or with a period.
+   * Labels. A label is not empty and contains no period.
    *
    * @minItems 1
    * @maxItems 100
@@ -3477,11 +3833,11 @@ export interface StoreItemWrite {
     [k: string]: unknown | undefined
   }
   /**
-   * Until it is gone; null for never, absent for the default of langgraph.json.
+   * Minutes until the item is deleted; null for never, absent for the default of langgraph.json.
    */
   ttl?: number | null
   /**
-   * Fields that a search by meaning looks at; false for none, absent or null for those of langgraph.json.
+   * Fields that the semantic search uses; false for none, absent or null for those of langgraph.json.
    */
   index?: false | null | string[]
 }
@@ -3492,57 +3848,57 @@ export interface StoreNamespaceList {
   namespaces: string[][]
 }
 /**
- * Which namespaces to list; `*` stands for any one label. Null counts as not said; unknown keys are ignored.
+ * Which namespaces to list; `*` stands for any one label. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface StoreNamespacesBody {
   /**
-   * How they begin.
+   * Labels that the namespaces begin with.
    *
    * @maxItems 100
    */
   prefix?: string[] | null
   /**
-   * How they end.
+   * Labels that the namespaces end with.
    *
    * @maxItems 100
    */
   suffix?: string[] | null
   /**
-   * Cuts namespaces to so many labels.
+   * Maximum number of labels; longer namespaces are cut to it.
    */
   max_depth?: number | null
   limit?: number | null
   offset?: number | null
 }
 /**
- * Which items to find. Null counts as not said; unknown keys are ignored.
+ * Which items to find. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface StoreSearchBody {
   /**
-   * Items below it; all if absent.
+   * Only items in or below this namespace; all when absent.
    *
    * @maxItems 100
    */
   namespace_prefix?: string[] | null
   /**
-   * By field of the value: what it must be or contain, or `$eq $ne $gt $gte $lt $lte $in $nin`.
+   * Conditions by field of the value: a value that it must equal or contain, or an object with `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`, `$in` or `$nin`.
    */
   filter?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Orders by nearness of meaning, where langgraph.json has a store index.
+   * Orders the items by similarity to this text, if langgraph.json has a store index.
    */
   query?: string | null
   limit?: number | null
   offset?: number | null
   /**
-   * Whether finding puts off the end of what is found; absent for the default of langgraph.json.
+   * Whether the search extends the lifetime of the items that it finds; absent for the default of langgraph.json.
    */
   refresh_ttl?: boolean | null
 }
 /**
- * Items, last changed first, or nearest in meaning first.
+ * Items, the most recently changed first, or with a query the most similar first.
  */
 export interface StoreSearchResult {
   items: {
@@ -3552,7 +3908,7 @@ export interface StoreSearchResult {
     created_at: string
     updated_at: string
     /**
-     * Nearness of meaning; null without a query.
+     * Similarity to the query; null without a query.
      */
     score: number | null
   }[]
@@ -3564,7 +3920,7 @@ export interface SubgraphSchemas {
   [k: string]: GraphSchemas | undefined
 }
 /**
- * What LangSmith's SDKs read of the workspace.
+ * The fields of the workspace that LangSmith's SDKs read.
  */
 export interface TenantSettings {
   /**
@@ -3574,19 +3930,19 @@ export interface TenantSettings {
   display_name: string
   created_at: string
   /**
-   * Of a prompt hub, which there is none of.
+   * Null: this server has no prompt hub.
    */
   tenant_handle: string | null
 }
 /**
- * A thread, or what was selected of it.
+ * A thread, with all fields or with the selected ones.
  */
 export interface ThreadFields {
   thread_id?: string
   created_at?: string
   updated_at?: string
   /**
-   * Of the last checkpoint.
+   * Time of the last checkpoint.
    */
   state_updated_at?: string
   metadata?: {
@@ -3597,7 +3953,7 @@ export interface ThreadFields {
     [k: string]: unknown | undefined
   }
   /**
-   * State as of the last finished run or update; null before.
+   * State after the last finished run or update; null before the first one.
    */
   values?: {
     [k: string]: unknown | undefined
@@ -3609,14 +3965,14 @@ export interface ThreadFields {
     [k: string]: unknown | undefined
   }
   /**
-   * Of the last run, if it failed.
+   * Error of the last run, if it failed.
    */
   error?: {
     error: string
     message: string
   } | null
   /**
-   * With include=ttl.
+   * Present with include=ttl.
    */
   ttl?: {
     strategy: 'delete' | 'keep_latest'
@@ -3624,14 +3980,14 @@ export interface ThreadFields {
     expires_at: string | null
   } | null
   /**
-   * What the search's extract asked for, by alias.
+   * The values that `extract` of the search selected, by alias.
    */
   extracted?: {
     [k: string]: unknown | undefined
   }
 }
 /**
- * Which threads to count. Null counts as not said; unknown keys are ignored.
+ * Which threads to count. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface ThreadCount {
   /**
@@ -3649,26 +4005,26 @@ export interface ThreadCount {
   status?: 'idle' | 'busy' | 'interrupted' | 'error' | null
 }
 /**
- * A new thread. Null counts as not said; unknown keys are ignored.
+ * A new thread. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface ThreadCreate {
   /**
-   * Of your choice; made if absent.
+   * Chosen by the client; generated when absent.
    */
   thread_id?: string | null
   /**
-   * With graph_id, supersteps can be given.
+   * Metadata of the thread. `supersteps` needs its key `graph_id`.
    */
   metadata?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * raise, unless said: 409 for an id that is taken.
+   * Default: raise, which answers 409 for an id that is taken.
    */
   if_exists?: 'raise' | 'do_nothing' | null
   ttl?: ThreadTtlWrite
   /**
-   * State to begin with, step by step.
+   * Initial state, as a list of steps.
    *
    * @maxItems 10000
    */
@@ -3676,7 +4032,7 @@ export interface ThreadCreate {
     | {
         updates: {
           /**
-           * Written as the output of as_node.
+           * Values to write as the output of `as_node`.
            */
           values?: {
             [k: string]: unknown | undefined
@@ -3688,42 +4044,46 @@ export interface ThreadCreate {
     | null
 }
 /**
- * State of a thread at a checkpoint.
+ * A state of a thread, with all fields or with the selected ones.
  */
-export interface ThreadState {
+export interface ThreadStateFields {
   /**
    * The channels of the graph.
    */
-  values: {
+  values?: {
     [k: string]: unknown | undefined
   }
   /**
-   * Nodes that are next.
+   * Nodes that are executed next.
    */
-  next: string[]
-  tasks: {
+  next?: string[]
+  tasks?: {
     [k: string]: unknown | undefined
   }[]
-  checkpoint: Checkpoint | null
-  metadata: {
+  checkpoint?: Checkpoint | null
+  metadata?: {
     [k: string]: unknown | undefined
   } | null
-  created_at: string | null
-  parent_checkpoint: Checkpoint | null
-  interrupts: {
+  created_at?: string | null
+  parent_checkpoint?: Checkpoint | null
+  interrupts?: {
     [k: string]: unknown | undefined
   }[]
+  /**
+   * Size of `values` as JSON, if selected.
+   */
+  values_bytes?: number
 }
 /**
- * Which states to read. Null counts as not said; unknown keys are ignored.
+ * Which states to read. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface ThreadHistoryQuery {
   /**
-   * 10, unless said.
+   * Default: 10.
    */
   limit?: number | null
   /**
-   * Id of a checkpoint, a checkpoint or a config: only what is older.
+   * Only states older than this one, given as the id of a checkpoint, a checkpoint or a config.
    */
   before?:
     | string
@@ -3737,10 +4097,16 @@ export interface ThreadHistoryQuery {
   metadata?: {
     [k: string]: unknown | undefined
   } | null
+  /**
+   * Only these fields of each state; Default: all but `values_bytes`. `values_bytes` is the size of `values` as JSON. Without `values`, tasks have no `result`.
+   *
+   * @maxItems 100
+   */
+  select?: string[] | null
   checkpoint?: Checkpoint | null
 }
 /**
- * Threads to be deleted, or rid of all but their latest checkpoint.
+ * Threads to delete, or to reduce to their latest checkpoint.
  */
 export interface ThreadPrune {
   /**
@@ -3748,12 +4114,12 @@ export interface ThreadPrune {
    */
   thread_ids: string[]
   /**
-   * delete, unless said.
+   * Default: delete.
    */
   strategy?: 'delete' | 'keep_latest' | null
 }
 /**
- * Which threads to list. Null counts as not said; unknown keys are ignored.
+ * Which threads to list. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface ThreadSearch {
   /**
@@ -3774,24 +4140,24 @@ export interface ThreadSearch {
   } | null
   status?: 'idle' | 'busy' | 'interrupted' | 'error' | null
   /**
-   * 10, unless said.
+   * Default: 10.
    */
   limit?: number | null
   offset?: number | null
   /**
-   * created_at, unless said.
+   * Default: created_at.
    */
   sort_by?: 'thread_id' | 'status' | 'created_at' | 'updated_at' | 'state_updated_at' | null
   /**
-   * desc, unless said.
+   * Default: desc.
    */
   sort_order?: 'asc' | 'desc' | null
   /**
-   * Only these fields; all, unless said.
+   * Only these fields. Default: all.
    */
   select?: string[] | null
   /**
-   * Alias to path, such as values.messages[-1].content: read out of each thread as extracted.
+   * Paths by alias, such as values.messages[-1].content. The values are in `extracted` of each thread.
    */
   extract?: {
     [k: string]: string | undefined
@@ -3804,11 +4170,38 @@ export interface ThreadShareWrite {
   project_id: string
 }
 /**
+ * State of a thread at a checkpoint.
+ */
+export interface ThreadState {
+  /**
+   * The channels of the graph.
+   */
+  values: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Nodes that are executed next.
+   */
+  next: string[]
+  tasks: {
+    [k: string]: unknown | undefined
+  }[]
+  checkpoint: Checkpoint | null
+  metadata: {
+    [k: string]: unknown | undefined
+  } | null
+  created_at: string | null
+  parent_checkpoint: Checkpoint | null
+  interrupts: {
+    [k: string]: unknown | undefined
+  }[]
+}
+/**
  * Metadata for the thread.
  */
 export interface ThreadStatePatch {
   /**
-   * Laid over what the thread has, key by key.
+   * Merged into the metadata of the thread, key by key.
    */
   metadata?: {
     [k: string]: unknown | undefined
@@ -3823,17 +4216,17 @@ export interface ThreadStateQuery {
   subgraphs?: boolean | null
 }
 /**
- * A change of a thread's state. Null counts as not said; unknown keys are ignored.
+ * A change of a thread's state. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface ThreadStateUpdate {
   /**
-   * Written as the output of as_node.
+   * Values to write as the output of `as_node`.
    */
   values?: {} | unknown[] | null
   as_node?: string | null
   checkpoint?: Checkpoint | null
   /**
-   * The older form of checkpoint.
+   * The older form of `checkpoint`.
    */
   checkpoint_id?: string | null
 }
@@ -3847,11 +4240,11 @@ export interface ThreadStateUpdated {
   }
 }
 /**
- * What changes of a thread. Null counts as not said; unknown keys are ignored.
+ * Changes of a thread. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface ThreadUpdate {
   /**
-   * Laid over what the thread has, key by key.
+   * Merged into the metadata of the thread, key by key.
    */
   metadata?: {
     [k: string]: unknown | undefined
@@ -3859,13 +4252,13 @@ export interface ThreadUpdate {
   ttl?: ThreadTtlWrite
 }
 /**
- * How many there were.
+ * The number of threads that were deleted or pruned.
  */
 export interface ThreadsPruned {
   pruned_count: number
 }
 /**
- * Body of POST /runs/batch. A record that is not valid is rejected by itself.
+ * Body of POST /runs/batch. A record that is not valid is rejected; the others are stored.
  */
 export interface TraceBatch {
   /**
@@ -3879,15 +4272,15 @@ export interface TraceBatch {
   [k: string]: unknown | undefined
 }
 /**
- * One create or update of a TraceRun as clients send it. Only what is needed to store and place it is checked here; the rest is kept as it came and judged when the TraceRun is read. Further fields are kept.
+ * One create or update of a TraceRun as clients send it. Only the fields that storing it needs are checked here; the others are stored as sent and checked when the TraceRun is read. Further fields are kept.
  */
 export interface TraceRunRecord {
   /**
-   * UUID with dashes or as 32 hex digits, like all ids here; null or an empty text stands for none. Required, except where the path or the part name has it.
+   * UUID with dashes or as 32 hex digits, like all ids here; null or an empty text is the same as no id. Required, unless the path or the part name contains it.
    */
   id?: string | null
   /**
-   * The root of its trace; its own id on a root. Derived when absent.
+   * Id of the root of the trace; for a root its own id. Derived when absent.
    */
   trace_id?: string | null
   /**
@@ -3909,7 +4302,7 @@ export interface TraceRunRecord {
     [k: string]: unknown | undefined
   }
   /**
-   * What is shown; `unnamed` when absent.
+   * Displayed name; `unnamed` when absent.
    */
   name?: {
     [k: string]: unknown | undefined
@@ -3929,25 +4322,25 @@ export interface TraceRunRecord {
    */
   end_time?: string | null | number
   /**
-   * What went in; an object.
+   * An object.
    */
   inputs?: {
     [k: string]: unknown | undefined
   }
   /**
-   * What came out; an object.
+   * An object.
    */
   outputs?: {
     [k: string]: unknown | undefined
   }
   /**
-   * What went wrong; text.
+   * Text of the error.
    */
   error?: {
     [k: string]: unknown | undefined
   }
   /**
-   * Things that happened on the way: `{name, time, kwargs, message}`.
+   * Events during the run: `{name, time, kwargs, message}`.
    */
   events?: {
     [k: string]: unknown | undefined
@@ -3971,13 +4364,13 @@ export interface TraceRunRecord {
     [k: string]: unknown | undefined
   }
   /**
-   * The example of a dataset that it was run on.
+   * The dataset example that it was executed on.
    */
   reference_example_id?: {
     [k: string]: unknown | undefined
   }
   /**
-   * Ignored: every TraceRun is sent by itself.
+   * Ignored: every TraceRun is sent separately.
    */
   child_runs?: {
     [k: string]: unknown | undefined
@@ -3996,15 +4389,15 @@ export interface TraceRunRecord {
 export interface TraceOutline {
   trace_id: string
   /**
-   * For `after` of the next question.
+   * Value for `after` of the next request.
    */
   version: string
   /**
-   * false: the columns have only what has changed, with all above it; some of it may be as before.
+   * False: the columns contain only runs that changed and their ancestors; some of these may be unchanged.
    */
   is_whole: boolean
   /**
-   * Of the whole trace. Where it is not that of the runs known, some have left the trace: ask without `after`.
+   * Number of runs of the whole trace. If a client that uses `after` knows another number, runs have left the trace, and it must request the outline again without `after`.
    */
   run_count: number
   /**
@@ -4012,11 +4405,11 @@ export interface TraceOutline {
    */
   is_truncated: boolean
   /**
-   * Of the first run in the columns; null without any.
+   * Start of the first run in the columns; null when there is none.
    */
   start_time: string | null
   /**
-   * Of the whole trace, as in its full view; null where nothing has changed.
+   * Totals of the whole trace, as in its full view; null when nothing changed.
    */
   totals: null | {
     [k: string]: unknown | undefined
@@ -4031,23 +4424,23 @@ export interface TraceOutline {
 export interface TraceOutlineColumns {
   id: string[]
   /**
-   * Place of the parent in these columns; -1 of a root, -2 where the parent is not there.
+   * Index of the parent in these columns; -1 for a root, -2 when the parent is not in them.
    */
   parent: number[]
   /**
-   * Place in names.
+   * Index in names.
    */
   name: number[]
   /**
-   * Place in run_types.
+   * Index in run_types.
    */
   run_type: number[]
   /**
-   * Place in statuses.
+   * Index in statuses.
    */
   status: number[]
   /**
-   * Place in models.
+   * Index in models.
    */
   model: (number | null)[]
   /**
@@ -4055,7 +4448,7 @@ export interface TraceOutlineColumns {
    */
   start: number[]
   /**
-   * Microseconds; null of a run that has not ended.
+   * Microseconds; null for a run that has not ended.
    */
   duration: (number | null)[]
   /**
@@ -4063,15 +4456,15 @@ export interface TraceOutlineColumns {
    */
   first_token: (number | null)[]
   /**
-   * As total_tokens of the run.
+   * Equal to total_tokens of the run.
    */
   tokens: number[]
   /**
-   * Of llm runs, bits: run type 1, format 2, model 4, usage 8.
+   * Bits of the checks that hold for an llm run: run type 1, format 2, model 4, usage 8.
    */
   checks: (number | null)[]
   /**
-   * Dollars, as total_cost of the run, with all digits.
+   * Dollars, equal to total_cost of the run, with all digits.
    */
   cost: (number | null)[]
   [k: string]: unknown | undefined
@@ -4080,7 +4473,7 @@ export interface TracePageV2 {
   items: {
     root_run: TraceRunV2
     /**
-     * Over all runs of the trace, if one of them was selected.
+     * Figures of the whole trace, if one of them was selected.
      */
     trace_aggregates?: {
       total_tokens?: number | null
@@ -4093,18 +4486,18 @@ export interface TracePageV2 {
     query_metadata: null
   }[]
   /**
-   * For the next page; null on the last one.
+   * Cursor of the next page; null on the last one.
    */
   next_cursor: string | null
 }
 /**
- * A run in API v2: the selected fields, and no others.
+ * A run in API v2, with only the selected fields.
  */
 export interface TraceRunV2 {
   id?: string
   name?: string
   /**
-   * LLM, CHAIN, TOOL, RETRIEVER, EMBEDDING, PROMPT or PARSER; another one as it was sent, in upper case.
+   * LLM, CHAIN, TOOL, RETRIEVER, EMBEDDING, PROMPT or PARSER; any other type in upper case.
    */
   run_type?: string
   status?: 'SUCCESS' | 'ERROR' | 'PENDING'
@@ -4117,7 +4510,7 @@ export interface TraceRunV2 {
   first_token_time?: string | null
   error?: string | null
   /**
-   * Its first 500 characters.
+   * The first 500 characters of the error.
    */
   error_preview?: string | null
   extra?: {
@@ -4128,14 +4521,14 @@ export interface TraceRunV2 {
   } | null
   events?: unknown[]
   /**
-   * As sent.
+   * The inputs as they were sent.
    */
   inputs?: {
     [k: string]: unknown | undefined
   }
   inputs_preview?: string | null
   /**
-   * As sent.
+   * The outputs as they were sent.
    */
   outputs?: {
     [k: string]: unknown | undefined
@@ -4152,7 +4545,7 @@ export interface TraceRunV2 {
    */
   parent_run_ids?: string[]
   /**
-   * In public reads only.
+   * Only in reads of shared runs.
    */
   parent_run_id?: string | null
   project_id?: string
@@ -4219,40 +4612,40 @@ export interface TraceRunV2 {
     [k: string]: string | undefined
   } | null
   /**
-   * Not kept: null.
+   * Always null.
    */
   thread_evaluation_time?: string | null
   /**
-   * There are no datasets: false.
+   * Always false: this server has no datasets.
    */
   is_in_dataset?: boolean | null
   /**
-   * Not kept: null.
+   * Always null.
    */
   last_queued_at?: string | null
   /**
-   * Where people look at the trace without a key; null unless it is shared.
+   * Address of the shared trace in the web interface, where no key is needed; null unless it is shared.
    */
   share_url?: string | null
   feedback_stats?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Not kept: null.
+   * Always null.
    */
   ls_user_id?: string | null
   /**
-   * In pages only.
+   * Only in pages of runs.
    */
   query_metadata?: null
 }
 /**
- * Which traces to list. Null counts as not said; unknown keys are ignored.
+ * Which traces to list. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceQueryV2 {
   project_id: string
   /**
-   * Only these; within the times as all others.
+   * Only these traces; the limits of time apply to them too.
    *
    * @maxItems 1000
    */
@@ -4270,7 +4663,7 @@ export interface TraceQueryV2 {
    */
   filter?: string | null
   /**
-   * The same.
+   * A further filter expression on the root of the trace.
    */
   trace_filter?: string | null
   /**
@@ -4278,22 +4671,22 @@ export interface TraceQueryV2 {
    */
   tree_filter?: string | null
   /**
-   * Conditions on feedback look at what was modified at or after it, ISO 8601.
+   * Conditions on feedback use only feedback that was modified at or after it, ISO 8601.
    */
   min_feedback_modified_at?: string | null
   /**
-   * Conditions on feedback look at what was modified before it, ISO 8601.
+   * Conditions on feedback use only feedback that was modified before it, ISO 8601.
    */
   max_feedback_modified_at?: string | null
   /**
-   * Fields of the root to answer; absent: its id only. TOTAL_TOKENS, TOTAL_COST and FIRST_TOKEN_TIME are those of the whole trace.
+   * Fields of the root to return; when absent, only its id. TOTAL_TOKENS, TOTAL_COST and FIRST_TOKEN_TIME are those of the whole trace.
    *
    * @maxItems 100
    */
   selects?: TraceRunSelect[] | null
   page_size?: number | null
   /**
-   * next_cursor of the page before, with all other parameters as there.
+   * next_cursor of the previous page; all other parameters must be the same.
    */
   cursor?: string | null
   /**
@@ -4310,16 +4703,16 @@ export interface TraceQueryV2 {
   }
 }
 /**
- * A whole trace; works also when its root never came.
+ * A whole trace, even when its root has not been received.
  */
 export interface TraceRead {
   trace_id: string
   /**
-   * The root run; null while it has not come.
+   * The root run; null while it has not been received.
    */
   root: TraceRunRead | null
   /**
-   * In dotted order, up to 1,000.
+   * Up to 1,000 runs in dotted order.
    */
   runs: TraceRunRead[]
   totals: {
@@ -4327,23 +4720,23 @@ export interface TraceRead {
     completion_tokens: number | null
     total_tokens: number | null
     /**
-     * Decimal in US dollars; null when unknown, never 0 for unknown.
+     * Decimal in US dollars; null, not 0, when it is unknown.
      */
     prompt_cost: string | null
     /**
-     * Decimal in US dollars; null when unknown, never 0 for unknown.
+     * Decimal in US dollars; null, not 0, when it is unknown.
      */
     completion_cost: string | null
     /**
-     * Decimal in US dollars; null when unknown, never 0 for unknown.
+     * Decimal in US dollars; null, not 0, when it is unknown.
      */
     total_cost: string | null
     /**
-     * How many of prompt_tokens are estimates, because nobody reported a count.
+     * How many of prompt_tokens are estimates, because no count was sent.
      */
     estimated_prompt_tokens: number
     /**
-     * The same of completion_tokens.
+     * How many of completion_tokens are estimates.
      */
     estimated_completion_tokens: number
     /**
@@ -4351,7 +4744,7 @@ export interface TraceRead {
      */
     estimated_cost: string | null
     /**
-     * Model calls. A call that several runs show counts once.
+     * Model calls. A call that several runs describe counts once.
      */
     llm_runs: number
     error_runs: number
@@ -4365,7 +4758,7 @@ export interface TraceRead {
   [k: string]: unknown | undefined
 }
 /**
- * A logged run as read. Reads of one run or trace carry every field; lists carry the required fields and what `select` names, or, without `select`, all but the payloads, with previews of inputs and outputs.
+ * A logged run as it is returned. Reads of one run or trace have every field. Lists have the required fields and those of `select`; without `select` they have all but the payloads, with previews of inputs and outputs.
  */
 export interface TraceRunRead {
   id: string
@@ -4393,13 +4786,13 @@ export interface TraceRunRead {
    */
   received_at?: string
   /**
-   * As sent.
+   * The inputs as they were sent.
    */
   inputs?: {
     [k: string]: unknown | undefined
   }
   /**
-   * As sent.
+   * The outputs as they were sent.
    */
   outputs?: {
     [k: string]: unknown | undefined
@@ -4413,36 +4806,36 @@ export interface TraceRunRead {
   } | null
   thread_id?: string | null
   /**
-   * Another run that shows the same model call with more details; this run adds nothing to totals.
+   * Another run that describes the same model call in more detail; this run is not counted in totals.
    */
   same_call_as?: string | null
   tags?: string[] | null
   events?: unknown[] | null
   serialized?: unknown
   /**
-   * Of a run that is not an llm or embedding run: the sum of its descendants, double counts excluded.
+   * For a run that is not an llm or embedding run: the sum of its descendants without double counts.
    */
   prompt_tokens?: number | null
   completion_tokens?: number | null
   total_tokens?: number | null
   /**
-   * Decimal in US dollars; null when unknown, never 0 for unknown.
+   * Decimal in US dollars; null, not 0, when it is unknown.
    */
   prompt_cost?: string | null
   /**
-   * Decimal in US dollars; null when unknown, never 0 for unknown.
+   * Decimal in US dollars; null, not 0, when it is unknown.
    */
   completion_cost?: string | null
   /**
-   * Decimal in US dollars; null when unknown, never 0 for unknown.
+   * Decimal in US dollars; null, not 0, when it is unknown.
    */
   total_cost?: string | null
   /**
-   * How many of prompt_tokens are estimates, because nobody reported a count.
+   * How many of prompt_tokens are estimates, because no count was sent.
    */
   estimated_prompt_tokens?: number | null
   /**
-   * The same of completion_tokens.
+   * How many of completion_tokens are estimates.
    */
   estimated_completion_tokens?: number | null
   /**
@@ -4450,13 +4843,13 @@ export interface TraceRunRead {
    */
   estimated_cost?: string | null
   /**
-   * Parts of prompt_cost by token detail, with the rest as `base`; they add up to it exactly. Null where they are not known: of sums over other runs, and of a cost that was sent without them.
+   * Parts of prompt_cost by token detail, with the rest as `base`; they add up to prompt_cost exactly. Null for sums over other runs, and for a cost that was sent without parts.
    */
   prompt_cost_details?: {
     [k: string]: string | undefined
   } | null
   /**
-   * Parts of completion_cost, likewise.
+   * Parts of completion_cost by token detail, in the form of prompt_cost_details.
    */
   completion_cost_details?: {
     [k: string]: string | undefined
@@ -4471,12 +4864,12 @@ export interface TraceRunRead {
       | undefined
   } | null
   /**
-   * Of llm and embedding runs: provider, model, messages in one format, usage with its sources, time to first token, speed, the four checks and every issue.
+   * Present for llm and embedding runs: provider, model, messages in one format, usage with its sources, time to first token, speed, the four checks and every issue.
    */
   llm?: {
     time_to_first_token_ms?: number | null
     /**
-     * Output tokens over the seconds from the first token, or from the start where none is known, to the end (rule LLM-11).
+     * Output tokens divided by the seconds from the first token (from the start when it is not known) to the end (rule LLM-11).
      */
     tokens_per_second?: number | null
     [k: string]: unknown | undefined
@@ -4484,11 +4877,11 @@ export interface TraceRunRead {
   [k: string]: unknown | undefined
 }
 /**
- * A field whose values to list, and which runs to look at, as for the list of runs. Null counts as not said; unknown keys are ignored.
+ * A field whose values to list, and the runs to count, selected as in the list of runs. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunFacetQueryBody {
   /**
-   * What to list the values of. A run with several tags, issues or keys counts for each of them.
+   * Field whose values to list. A run with several tags, issues or keys counts for each of them.
    */
   field:
     | 'name'
@@ -4615,7 +5008,7 @@ export interface TraceRunFiguresRead {
     | null
     | {
         /**
-         * Least seconds of the class, which ends where the next of 0, 0.001, 0.002, 0.005, 0.01 … begins.
+         * Lower bound of the class in seconds, which ends at the next of 0, 0.001, 0.002, 0.005, 0.01 ….
          */
         from: number
         run_count: number
@@ -4627,19 +5020,19 @@ export interface TraceRunFiguresRead {
     | null
     | {
         /**
-         * Least seconds of the class, which ends where the next of 0, 0.001, 0.002, 0.005, 0.01 … begins.
+         * Lower bound of the class in seconds, which ends at the next of 0, 0.001, 0.002, 0.005, 0.01 ….
          */
         from: number
         run_count: number
       }[]
   /**
-   * Each call of a model counts once. Of whole traces with is_root; of the runs alone with group_by; else of the runs and what is below them.
+   * Each model call counts once. With is_root, tokens of whole traces; with group_by, of the runs alone; otherwise of the runs and all runs below them.
    */
   total_tokens: number | null
   prompt_tokens: number | null
   completion_tokens: number | null
   /**
-   * Percentiles of tokens and costs are those of the runs that have any.
+   * Median over the runs that have tokens. Percentiles of costs likewise leave out runs without a cost.
    */
   median_tokens: number | null
   tokens_p99: number | null
@@ -4678,19 +5071,19 @@ export interface TraceRunFiguresRead {
    */
   error_rate: number | null
   /**
-   * Share of the llm runs that have ended, or of such traces, with a first token.
+   * Share of the ended llm runs with a first token; with is_root, of the traces that contain one.
    */
   streaming_rate: number | null
   /**
-   * For how many llm runs each check holds; of the runs themselves, also with is_root.
+   * For how many llm runs each check holds; with is_root too, of the runs themselves and not of whole traces.
    */
   checks: {
     /**
-     * The llm runs among those that are looked at.
+     * The llm runs among the selected runs.
      */
     llm_runs: number
     /**
-     * Those of them for which all four checks hold.
+     * The llm runs for which all four checks hold.
      */
     all: number
     run_type: number
@@ -4705,22 +5098,22 @@ export interface TraceRunFiguresRead {
   feedback_stats: null | FeedbackStatsRead
   run_facets: null
   /**
-   * Approximate ones are from sketches, beyond 2,000,000 runs.
+   * `approximate` when there are more than 2,000,000 runs: percentiles are then computed from sketches.
    */
   percentiles: 'exact' | 'approximate'
   [k: string]: unknown | undefined
 }
 /**
- * Runs of a project in groups. Null counts as not said; unknown keys are ignored.
+ * Runs of a project in groups. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunGroupQuery {
   session_id: string
   /**
-   * By thread.
+   * Groups runs by thread.
    */
   group_by: 'conversation'
   /**
-   * LangSmith filter expression on the root of some trace of the thread.
+   * LangSmith filter expression that the root of at least one trace of the thread must satisfy.
    */
   filter?: string | null
   /**
@@ -4740,7 +5133,7 @@ export interface TraceRunGroupQuery {
 export interface TraceRunGroups {
   groups: TraceRunGroup[]
   /**
-   * All groups.
+   * Number of all groups.
    */
   total: number
 }
@@ -4767,7 +5160,7 @@ export interface TraceRunGroup {
   last_error: string | null
 }
 /**
- * All that there are.
+ * All runs of the answer; there are no further pages.
  */
 export interface TraceRunListV2 {
   items: TraceRunV2[]
@@ -4790,7 +5183,7 @@ export interface TraceRunPage {
 export interface TraceRunPageV2 {
   items: TraceRunV2[]
   /**
-   * For the next page; null on the last one.
+   * Cursor of the next page; null on the last one.
    */
   next_cursor: string | null
 }
@@ -4799,30 +5192,30 @@ export interface TraceRunPageV2 {
  */
 export interface TraceRunPublicQuery {
   /**
-   * Only these.
+   * Only runs with these ids.
    *
    * @maxItems 1000
    */
   id?: string[] | null
   limit?: number | null
   /**
-   * cursors.next of the page before.
+   * cursors.next of the previous page.
    */
   cursor?: string | null
 }
 /**
- * Which fields of the shared runs to answer. Unknown keys are ignored.
+ * Which fields of the shared runs to return. Unknown keys are ignored.
  */
 export interface TraceRunPublicQueryV2 {
   /**
-   * Absent: the id only.
+   * Fields to return; when absent, only the id.
    *
    * @maxItems 100
    */
   selects?: TraceRunPublicSelect[] | null
 }
 /**
- * Which runs to list. Null counts as not said; unknown keys are ignored.
+ * Which runs to list. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunQueryBody {
   /**
@@ -4864,22 +5257,22 @@ export interface TraceRunQueryBody {
    */
   filter?: string | null
   /**
-   * Fields to return; absent: all that lists carry.
+   * Fields to return; when absent, all fields of lists.
    *
    * @maxItems 200
    */
   select?: string[] | null
   limit?: number | null
   /**
-   * cursors.next of the page before, with the same order.
+   * cursors.next of the previous page, with the same order.
    */
   cursor?: string | null
   /**
-   * Of the starts, or of what `order_by` names.
+   * Direction of the order by start, or by the field of `order_by`.
    */
   order?: 'asc' | 'desc' | null
   /**
-   * Tokens and costs include those of the runs below. Runs without a value come last. But for start_time, pages are those of the moment they are read, and the list ends after 10,000 runs.
+   * Tokens and costs include those of the runs below. Runs without a value come last. With a field other than start_time, a list ends after 10,000 runs, and runs that change between two pages may be missing or be in both.
    */
   order_by?: 'start_time' | 'latency' | 'total_tokens' | 'total_cost' | null
   /**
@@ -4900,7 +5293,7 @@ export interface TraceRunQueryBody {
   reference_example?: null | unknown[]
 }
 /**
- * Which runs to list. Either project_ids or reference_dataset_id is needed. Null counts as not said; unknown keys are ignored.
+ * Which runs to list. Either project_ids or reference_dataset_id is needed. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunQueryV2 {
   /**
@@ -4920,13 +5313,13 @@ export interface TraceRunQueryV2 {
    */
   max_start_time?: string | null
   /**
-   * Only these; within the times as all others.
+   * Only these runs; the limits of time apply to them too.
    *
    * @maxItems 1000
    */
   ids?: string[] | null
   /**
-   * Only the runs of this trace; within the times as all others.
+   * Only the runs of this trace; the limits of time apply to them too.
    */
   trace_id?: string | null
   has_error?: boolean | null
@@ -4937,11 +5330,11 @@ export interface TraceRunQueryV2 {
    */
   filter?: string | null
   /**
-   * The same on the root of the run's trace.
+   * LangSmith filter expression on the root of the run's trace.
    */
   trace_filter?: string | null
   /**
-   * The same on any run of the trace.
+   * LangSmith filter expression on any run of the trace.
    */
   tree_filter?: string | null
   /**
@@ -4951,26 +5344,26 @@ export interface TraceRunQueryV2 {
    */
   reference_examples?: string[] | null
   /**
-   * Conditions on feedback look at what was modified at or after it, ISO 8601.
+   * An ISO 8601 time. Conditions on feedback ignore feedback that was modified before it.
    */
   min_feedback_modified_at?: string | null
   /**
-   * Conditions on feedback look at what was modified before it, ISO 8601.
+   * An ISO 8601 time. Conditions on feedback ignore feedback that was modified at this time or later.
    */
   max_feedback_modified_at?: string | null
   /**
-   * Tokens, costs and first token of each run with those of all runs below it.
+   * Tokens, costs and first token of each run include those of all runs below it.
    */
   include_subtree_usage?: boolean | null
   /**
-   * Fields to answer; absent: the id only.
+   * Fields to return; when absent, only the id.
    *
    * @maxItems 100
    */
   selects?: TraceRunSelect[] | null
   page_size?: number | null
   /**
-   * next_cursor of the page before, with all other parameters as there.
+   * next_cursor of the previous page; all other parameters must be the same.
    */
   cursor?: string | null
   /**
@@ -5001,7 +5394,7 @@ export interface TraceRunStatsBucket {
   [k: string]: unknown | undefined
 }
 /**
- * Which runs to make figures of, as for the list of runs, and how to group them. Null counts as not said; unknown keys are ignored.
+ * The runs to compute figures of, selected as in the list of runs, and how to group them. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunStatsQueryBody {
   /**
@@ -5058,7 +5451,7 @@ export interface TraceRunStatsQueryBody {
    */
   query?: string | null
   /**
-   * Makes figures of each group; those with most runs are answered.
+   * Computes figures for each group; the groups with most runs are returned.
    */
   group_by?: null | {
     /**
@@ -5066,14 +5459,14 @@ export interface TraceRunStatsQueryBody {
      */
     attribute: 'model' | 'provider' | 'run_type' | 'status' | 'session' | 'name' | 'tag' | 'metadata'
     /**
-     * Key of the metadata; required with it.
+     * Key of the metadata; required when `attribute` is metadata.
      */
     path?: string | null
     max_groups?: number | null
     [k: string]: unknown | undefined
   }
   /**
-   * Length of a time bucket, e.g. 30s, 5m, 1h, 1d; buckets begin at its multiples in UTC. At most 1,500 buckets.
+   * Length of a time bucket, e.g. 30s, 5m, 1h, 1d. Buckets begin at multiples of it in UTC; there are at most 1,500.
    */
   interval?: string | null
   /**
@@ -5082,7 +5475,7 @@ export interface TraceRunStatsQueryBody {
   histograms?: boolean | null
 }
 /**
- * What to search for in a trace. Null counts as not said; unknown keys are ignored.
+ * What to search for in a trace. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceSearchBody {
   /**
@@ -5091,7 +5484,7 @@ export interface TraceSearchBody {
   query: string
   limit?: number | null
   /**
-   * cursors.next of the page before.
+   * cursors.next of the previous page.
    */
   cursor?: string | null
 }
@@ -5111,7 +5504,7 @@ export interface TraceThread {
   first_trace_id: string
   last_trace_id: string
   /**
-   * Start of the latest trace, by which threads are in order.
+   * Start of the latest trace, by which threads are sorted.
    */
   start_time: string
   min_start_time: string
@@ -5125,13 +5518,13 @@ export interface TraceThread {
    */
   last_outputs: string
   /**
-   * Of the latest trace that failed; left out when none did.
+   * Error of the latest trace that failed; absent when none did.
    */
   last_error?: string
   num_errored_turns: number
   latency_p50: number | null
   /**
-   * Seconds, as latency_p50; null while no trace has ended.
+   * Seconds; null while no trace has ended.
    */
   latency_p99: number | null
   total_tokens: number
@@ -5149,7 +5542,7 @@ export interface TraceThread {
   query_metadata: null
 }
 /**
- * Figures of all traces of the threads in the window: the selected ones, and no others.
+ * Figures of all traces of the threads in the window, with only the selected fields.
  */
 export interface TraceThreadFigures {
   thread_count?: number
@@ -5159,7 +5552,7 @@ export interface TraceThreadFigures {
    */
   error_rate?: number | null
   /**
-   * Share of the traces with calls of models in which one streamed.
+   * Share of the traces with model calls in which at least one call streamed.
    */
   streaming_rate?: number | null
   latency_p50_seconds?: number | null
@@ -5197,7 +5590,7 @@ export interface TraceThreadFigures {
   thread_feedback_stats?: FeedbackStatsRead
 }
 /**
- * Which threads of a project to make figures of, and which figures.
+ * The threads of a project to compute figures of, and the figures to return.
  */
 export interface TraceThreadFiguresQuery {
   project_id: string
@@ -5236,15 +5629,15 @@ export interface TraceThreadFiguresQuery {
    */
   max_start_time?: string | null
   /**
-   * LangSmith filter expression on the root of some trace of the thread.
+   * LangSmith filter expression that the root of at least one trace of the thread must satisfy.
    */
   filter?: string | null
   /**
-   * The same; another trace may satisfy it.
+   * A further filter expression on roots; it may be satisfied by another trace of the thread.
    */
   trace_filter?: string | null
   /**
-   * LangSmith filter expression on some run of some trace of the thread.
+   * LangSmith filter expression that at least one run of the thread must satisfy.
    */
   tree_filter?: string | null
   /**
@@ -5255,12 +5648,12 @@ export interface TraceThreadFiguresQuery {
 export interface TraceThreadPage {
   items: TraceThread[]
   /**
-   * For the next page; null on the last one.
+   * Cursor of the next page; null on the last one.
    */
   next_cursor: string | null
 }
 /**
- * Which threads of a project to list. Null counts as not said; unknown keys are ignored.
+ * Which threads of a project to list. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceThreadQuery {
   project_id: string
@@ -5273,15 +5666,15 @@ export interface TraceThreadQuery {
    */
   max_start_time?: string | null
   /**
-   * LangSmith filter expression on the root of some trace of the thread.
+   * LangSmith filter expression that the root of at least one trace of the thread must satisfy.
    */
   filter?: string | null
   /**
-   * The same; another trace may satisfy it.
+   * A further filter expression on roots; it may be satisfied by another trace of the thread.
    */
   trace_filter?: string | null
   /**
-   * LangSmith filter expression on some run of some trace of the thread.
+   * LangSmith filter expression that at least one run of the thread must satisfy.
    */
   tree_filter?: string | null
   /**
@@ -5290,7 +5683,7 @@ export interface TraceThreadQuery {
   thread_filter?: string | null
   page_size?: number | null
   /**
-   * next_cursor of the page before, with all other parameters as there.
+   * next_cursor of the previous page; all other parameters must be the same.
    */
   cursor?: string | null
   /**
@@ -5307,7 +5700,7 @@ export interface TraceThreadQuery {
   }
 }
 /**
- * Figures of one thread: the selected ones, and no others.
+ * Figures of one thread, with only the selected fields.
  */
 export interface TraceThreadStats {
   turns?: number
@@ -5356,7 +5749,7 @@ export interface TraceThreadStats {
 export interface TraceTurnPage {
   items: TraceTurn[]
   /**
-   * For the next page; null on the last one.
+   * Cursor of the next page; null on the last one.
    */
   next_cursor: string | null
 }
@@ -5364,12 +5757,12 @@ export interface TraceTurn {
   thread_id?: string
   trace_id: string
   /**
-   * The run type of the root: 1 llm, 2 chain, 3 tool, 4 retriever, 5 embedding, 6 prompt, 7 parser, 0 another.
+   * Run type of the root: 1 llm, 2 chain, 3 tool, 4 retriever, 5 embedding, 6 prompt, 7 parser, 0 any other.
    */
   op?: number
   name?: string
   /**
-   * Place in the whole thread, the first trace is 1.
+   * Position in the whole thread, starting at 1.
    */
   turn_number?: number
   start_time?: string
@@ -5382,13 +5775,13 @@ export interface TraceTurn {
   error?: string | null
   error_preview?: string | null
   /**
-   * As sent.
+   * The inputs as they were sent.
    */
   inputs?: {
     [k: string]: unknown | undefined
   }
   /**
-   * As sent.
+   * The outputs as they were sent.
    */
   outputs?: {
     [k: string]: unknown | undefined
@@ -5396,27 +5789,27 @@ export interface TraceTurn {
   inputs_preview?: string
   outputs_preview?: string
   /**
-   * Of the whole trace.
+   * Tokens of the whole trace.
    */
   prompt_tokens?: number
   /**
-   * Dollars, of the whole trace; null while none is known.
+   * Cost of the whole trace in dollars; null while none is known.
    */
   prompt_cost?: number | null
   /**
-   * Of the whole trace.
+   * Tokens of the whole trace.
    */
   completion_tokens?: number
   /**
-   * Dollars, of the whole trace; null while none is known.
+   * Cost of the whole trace in dollars; null while none is known.
    */
   completion_cost?: number | null
   /**
-   * Of the whole trace.
+   * Tokens of the whole trace.
    */
   total_tokens?: number
   /**
-   * Dollars, of the whole trace; null while none is known.
+   * Cost of the whole trace in dollars; null while none is known.
    */
   total_cost?: number | null
   prompt_token_details?: {
@@ -5441,27 +5834,27 @@ export interface TraceTurn {
   }
 }
 /**
- * Requests a UI component of a graph.
+ * A request for UI components of a graph.
  */
 export interface UiRequest {
   /**
-   * Name of the component, as the graph pushed it.
+   * Name of the component that the graph sent.
    */
   name: string
 }
 /**
- * Tokens and costs per time bucket and group, in this order, double counts left out; groups with neither llm runs nor usage are left out.
+ * Tokens and costs per time bucket and group, in this order, without double counts. Groups with neither llm runs nor usage are left out.
  */
 export interface UsageDetails {
   stride: UsageStride
   usage: {
     /**
-     * Start of the bucket, UTC; it may lie before start_time by alignment.
+     * Start of the bucket, UTC. The first bucket can start before start_time, because buckets are aligned.
      */
     time_bucket: string
     dimensions: UsageDimensions | ModelDimensions
     /**
-     * Model calls, including those with unknown usage. A call that several runs show counts once.
+     * Model calls, including those with unknown usage. A call that several runs describe counts once.
      */
     llm_runs: number
     prompt_tokens: number
@@ -5474,11 +5867,11 @@ export interface UsageDetails {
     completion_cost: string | null
     total_cost: string | null
     /**
-     * How many of prompt_tokens are estimates, because nobody reported a count.
+     * How many of prompt_tokens are estimates, because no count was sent.
      */
     estimated_prompt_tokens: number
     /**
-     * The same of completion_tokens.
+     * How many of completion_tokens are estimates.
      */
     estimated_completion_tokens: number
     /**
@@ -5486,7 +5879,7 @@ export interface UsageDetails {
      */
     estimated_cost: string | null
     /**
-     * Calls with tokens that no price matches: their cost is unknown, and total_cost does not include it.
+     * Calls with tokens that no price matches. Their cost is unknown and not part of total_cost.
      */
     unpriced_runs: number
     /**
@@ -5496,7 +5889,7 @@ export interface UsageDetails {
   }[]
 }
 /**
- * Null where a run does not say it.
+ * Null when a run does not have it.
  */
 export interface ModelDimensions {
   provider: string | null
@@ -5523,7 +5916,7 @@ export interface UsageLimitWrite {
   api_key_id?: string | null
   limit_type?: 'monthly_traces'
   /**
-   * Traces per calendar month, UTC.
+   * Maximum number of traces in a calendar month, UTC.
    */
   limit_value: number
   /**
@@ -5532,7 +5925,7 @@ export interface UsageLimitWrite {
   mode?: 'soft' | 'hard'
 }
 /**
- * Token counts and costs of one llm call. input_tokens and output_tokens are whole counts: cached and reasoning tokens are inside them.
+ * Token counts and costs of one llm call. input_tokens and output_tokens include cached and reasoning tokens.
  */
 export interface UsageMetadata {
   input_tokens?: number
@@ -5571,16 +5964,68 @@ export interface UsageMetadata {
   [k: string]: unknown | undefined
 }
 /**
- * A rebuilding of the usage rollups from the counted traces. It changes no count.
+ * A job that rebuilds the usage rollups from the counted traces. It changes no count.
  */
 export interface UsageRebuild {
   /**
-   * `none`: there was none since the server started.
+   * `none`: no rebuild since the server started.
    */
   status: 'none' | 'running' | 'done' | 'failed'
   started_at: string | null
   finished_at: string | null
   error: string | null
+}
+/**
+ * Logged runs whose tokens or costs a number of the usage details adds up, newest first.
+ */
+export interface UsageRuns {
+  items: {
+    run_id: string
+    trace_id: string
+    name: string
+    run_type: string
+    workspace_id: string
+    workspace_name: string
+    project_id: string
+    /**
+     * Name of the project; its id when the project is deleted.
+     */
+    project_name: string
+    /**
+     * Null when a service key sent it.
+     */
+    user_id: string | null
+    user_email: string | null
+    api_key_short_key: string
+    provider: string | null
+    model: string | null
+    /**
+     * The time in whose bucket the run counts: its start, or when it was received if the start is not plausible.
+     */
+    counted_at: string
+    prompt_tokens: number | null
+    completion_tokens: number | null
+    /**
+     * The two together; a count that is not known is left out.
+     */
+    total_tokens: number
+    /**
+     * US dollars at the current price; null when it is not known.
+     */
+    total_cost: string | null
+    /**
+     * The part of `total_cost` that comes from estimated tokens.
+     */
+    estimated_cost: string | null
+    /**
+     * Path of the run in the web interface.
+     */
+    app_path: string
+  }[]
+  /**
+   * Cursor of the next page; null on the last one.
+   */
+  next_cursor: string | null
 }
 /**
  * Traces that a number of the usage report counts, newest first.
@@ -5592,7 +6037,7 @@ export interface UsageTraces {
     workspace_name: string
     project_id: string
     /**
-     * Its id when the project is deleted.
+     * Name of the project; its id when the project is deleted.
      */
     project_name: string
     /**
@@ -5602,15 +6047,15 @@ export interface UsageTraces {
     user_email: string | null
     api_key_short_key: string
     /**
-     * The time at which it counts; it lies in its bucket.
+     * The time in whose bucket the trace counts.
      */
     counted_at: string
     /**
-     * What decided where it counts: an operation of its root, of another of its runs, of a run without a place of its own, or of one below a parent whose trace is not known.
+     * Which operation decided the bucket of the trace: one of its root, of another of its runs, of a run that has no position in a trace yet, or of a run below a parent whose trace is not known.
      */
     counted_by: 'root' | 'child' | 'unplaced' | 'under_parent'
     /**
-     * `counted_at` is the start that this operation named, or, without one or with one more than a day ahead, when it was received.
+     * Where `counted_at` comes from: the start time in this operation, or, when there is none or it is more than a day in the future, the time of receipt.
      */
     time_source: 'start_time' | 'received'
     /**
@@ -5618,17 +6063,17 @@ export interface UsageTraces {
      */
     received_at: string
     /**
-     * Its page in the web interface. The trace itself may have been deleted; it still counts.
+     * Path of the trace in the web interface. A trace that has been deleted still counts.
      */
     app_path: string
   }[]
   /**
-   * For the next page; null after the last one.
+   * Cursor of the next page; null on the last one.
    */
   next_cursor: string | null
 }
 /**
- * What ingest would make of the submitted runs, judged against the four requirements.
+ * The result that ingest would have for the submitted runs, with the four checks of each llm run.
  */
 export interface ValidationReport {
   /**
@@ -5675,6 +6120,9 @@ export interface ValidationReport {
     }
     issues: IssueRecord[]
   }[]
+  /**
+   * Every fault of every run that would be rejected. A run with two faults is in the list twice; summary.rejected counts runs.
+   */
   rejected: {
     run_id: string | null
     code: string
@@ -5683,7 +6131,7 @@ export interface ValidationReport {
   }[]
 }
 /**
- * A tenant: nothing of one workspace is seen from another.
+ * A tenant: no data of one workspace can be read from another.
  */
 export interface WorkspaceRead {
   id: string
@@ -5697,12 +6145,40 @@ export interface WorkspaceRead {
 export interface WorkspaceCreate {
   display_name: string
   /**
-   * Of your choice; made if absent.
+   * Chosen by the client; generated when absent.
    */
   id?: string | null
 }
 /**
- * What to change of a workspace. Unknown keys are ignored.
+ * A secret of a workspace, without its value.
+ */
+export interface WorkspaceSecret {
+  key: string
+  /**
+   * The only hosts that receive the value.
+   */
+  hosts: string[]
+  created_at: string
+  updated_at: string
+}
+/**
+ * The new value of a secret, and the hosts that may receive it.
+ */
+export interface WorkspaceSecretWrite {
+  /**
+   * Printable ASCII without spaces. It is stored encrypted, and no response contains it.
+   */
+  value: string
+  /**
+   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. When it is not sent: the hosts stored before, or those of the provider that the name belongs to (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  hosts?: string[] | null
+}
+/**
+ * Changes of a workspace. Unknown keys are ignored.
  */
 export interface WorkspaceUpdate {
   display_name: string

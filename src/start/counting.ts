@@ -11,6 +11,7 @@ import type { OpenedClickHouse } from '../storage/clickhouse/open.ts'
 import { createUsageDetailsSource } from '../storage/clickhouse/usage/details.ts'
 import { createUsageRollups } from '../storage/clickhouse/usage/rollups.ts'
 import { createUsageTraceSource } from '../storage/clickhouse/usage/traces.ts'
+import { createUsageRunSource } from '../storage/clickhouse/usage/runs.ts'
 import { createUsageSource } from '../storage/clickhouse/usage/source.ts'
 import { createUsageStore } from '../storage/clickhouse/usage/store.ts'
 import type { switchUsage } from '../storage/sql/identity/usage-switches.ts'
@@ -69,6 +70,7 @@ export function startCounting({
       counts,
       traces: createUsageTraceSource(connection),
       details: createUsageDetailsSource(connection),
+      runs: createUsageRunSource(connection),
       rebuilds,
     },
     limits: usageLimits,

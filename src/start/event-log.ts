@@ -1,4 +1,5 @@
 import { systemClock } from '../base/clock.ts'
+import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Config } from '../config.ts'
@@ -6,9 +7,10 @@ import { createEventLog, type OpenEventLog } from '../events/create-event-log.ts
 import type { EventBounds } from '../events/event-store.ts'
 import { RUN_DONE } from '../events/views.ts'
 import type { StoreChecks } from '../http/server/store-checks.ts'
-import { claimRedis } from './own-stores.ts'
+import { claimLater } from './own-stores.ts'
 import { createRedisEventStore } from '../storage/redis/event-store.ts'
-import type { Installation } from '../storage/installation.ts'
+import type { RedisConnection } from '../storage/redis/redis.ts'
+import { type Installation, redisStore } from '../storage/installation.ts'
 import type { Database } from '../storage/sql/driver/database.ts'
 import { openEventOutbox } from '../storage/sql/events/outbox.ts'
 import { createSqlEventStore } from '../storage/sql/events/event-store.ts'
@@ -86,8 +88,14 @@ async function startInRedis(
   // Loading it takes a tenth of a server's start, so it is loaded only if it is used.
   const { openRedis } = await import('../storage/redis/redis.ts')
   const redis = openRedis(redisUrl, logger)
+  try {
+    await assertOneServer(redis)
+  } catch (error) {
+    await redis.close()
+    throw error
+  }
   const stopping = new AbortController()
-  const checkMark = claimRedis(installation, redis, { logger, stopping: stopping.signal })
+  const mark = claimLater(installation, redisStore(redis), { logger, stopping: stopping.signal })
   const store = createRedisEventStore({
     redis,
     clock,
@@ -109,11 +117,24 @@ async function startInRedis(
     events,
     runEvents,
     // The check writes, because a Redis that is full or a replica still answers reads.
-    checks: { redis: () => redis.command('SET', 'weir:check', 1, 'PX', CHECK_KEY_MS).then(checkMark) },
+    checks: { redis: () => redis.command('SET', 'weir:check', 1, 'PX', CHECK_KEY_MS).then(mark.check) },
     async stop() {
       stopping.abort()
       await runEvents.close()
       await events.close()
     },
   }
+}
+
+/**
+ * A Redis that does not answer now, or does not report its mode, is not refused.
+ * @throws AppError config_invalid for Redis Cluster and Redis Sentinel
+ */
+async function assertOneServer(redis: Pick<RedisConnection, 'mode'>): Promise<void> {
+  const mode = await redis.mode().catch(() => undefined)
+  if (mode === undefined || mode === 'standalone') return
+  const name = mode === 'cluster' ? 'Redis Cluster' : 'Redis Sentinel'
+  throw new AppError('config_invalid', {
+    message: `REDIS_URL leads to ${name}, which Weir does not support. Give the address of one Redis server, or of a proxy that leads to the primary. Events of streams need no cluster: Redis keeps those of one day.`,
+  })
 }

@@ -3,10 +3,12 @@ import type { Logger } from '../base/log.ts'
 import type { Confine } from '../base/node/confined-command.ts'
 import type { Config, HostedConfig, RunsConfig } from '../config.ts'
 import type { DeploymentFile } from '../graph/project/deployment-file.ts'
-import type { GraphHostOptions } from '../graph/pool/launch.ts'
+import { createHostsByLanguage } from '../graph/pool/by-language.ts'
+import type { GrantStorage, GraphHostOptions } from '../graph/pool/launch.ts'
 import { createGraphHosts, type GraphHosts } from '../graph/pool/pool.ts'
 import type { HostNotes, PrintedLines } from '../graph/pool/process.ts'
 import { createTypeSchemas } from '../graph/type-schemas/type-schemas.ts'
+import type { GraphLanguage } from '../graph/project/graph-spec.ts'
 import { langgraphWarning } from '../graph/project/langgraph-version.ts'
 import { type DeploymentWatch, servedGraphs, watchDeployment } from '../graph/pool/watch-deployment.ts'
 import { withTypes } from '../graph/pool/with-types.ts'
@@ -26,6 +28,10 @@ export interface HostedGraphs {
   file: DeploymentFile
   /** Options with which hosts open run state, or what gives each host its own. */
   storage: GraphHostOptions['storage']
+  /** The same for hosts of Python graphs, which reach it through the storage broker only. */
+  brokered: GrantStorage
+  /** Path of the socket at which graphs call the API of their deployment. */
+  ownApi: string
   /** Name of the deployment. */
   name: string
   /** Maximum number of hosts; default 8. */
@@ -41,7 +47,7 @@ export interface HostedGraphs {
 /** Hosts that load the graphs in the background, and the watch over their files if it is configured. */
 export async function startGraphHosts(
   { config, hosted, logger, confine, stops }: GraphHostsParts,
-  { file, storage, name, maxHosts, maxBytes, printed, noted }: HostedGraphs,
+  { file, storage, brokered, ownApi, name, maxHosts, maxBytes, printed, noted }: HostedGraphs,
 ): Promise<{ host: GraphHosts; watch: DeploymentWatch | undefined }> {
   const { environment, stallMs, cancelGraceMs } = hosted
   const dataDir = resolve(config.dataDir)
@@ -51,20 +57,20 @@ export async function startGraphHosts(
   const types = createTypeSchemas({
     folder: join(dataDir, 'type-schemas'),
     environment,
-    logger,
-    record,
-    confine,
+    ...{ logger, printed, record, confine },
   })
   stops.push(() => types.stop())
-  const hosts = createGraphHosts({
-    ...{ file, storage, project: name, environment, stallMs, cancelGraceMs, logger, printed, noted },
-    ...{ record, confine },
-    ...(maxHosts !== undefined && { maxHosts }),
-    ...(maxBytes !== undefined && { maxBytes }),
-    ...(watch && { loaded: (files) => watch.add(files) }),
-  })
+  const hosts = createHostsByLanguage(file, (language, own) =>
+    createGraphHosts({
+      ...{ language, file: own, storage: language === 'python' ? brokered : storage, ownApi },
+      ...{ project: name, environment, stallMs, cancelGraceMs, logger, printed, noted, record, confine },
+      ...(maxHosts !== undefined && { maxHosts }),
+      ...(maxBytes !== undefined && { maxBytes }),
+      ...(watch && { loaded: (files) => watch.add(files) }),
+    }),
+  )
   const host = withTypes(hosts, types, file)
-  const warning = langgraphWarning(file.graphs.map((entry) => entry.file))
+  const warning = langgraphWarning(filesOf(file, 'javascript'))
   if (warning !== undefined) {
     const { message, ...versions } = warning
     logger.warn({ deployment: name, ...versions }, message)
@@ -76,6 +82,10 @@ export async function startGraphHosts(
     () => undefined,
   )
   return { host, watch }
+}
+
+function filesOf({ graphs }: DeploymentFile, language: GraphLanguage): string[] {
+  return graphs.filter((graph) => graph.language === language).map((graph) => graph.file)
 }
 
 /** Resolves when the graphs are loaded: the message of each that failed. */

@@ -116,6 +116,8 @@ export async function startHttp({
   const movedPorts = movedPort(config, 'PORT', platform.port)
   const ends = [(): Promise<void> => platform.stop(REQUEST_GRACE_MS)]
   ends.push(async () => deps.live.close())
+  ends.push(async () => deps.playgroundStreams.close())
+  ends.push(async () => deps.logStreams.close())
   ends.push(() => hosting.settle())
   stops.push(() => Promise.all(ends.map((end) => end())))
   if (deployment !== undefined) {
@@ -133,7 +135,7 @@ export async function startHttp({
   return { ...urls, hosting }
 }
 
-/** The web interface: in a clone `ui/dist`, which is built beside the server; in a package built with it. */
+/** The web interface. In a clone it is `ui/dist`, which is built while the server runs; a package contains it built. */
 function webApp(): WebApp {
   const ui = fileURLToPath(new URL('../../ui/', import.meta.url))
   const folder = import.meta.url.endsWith('.ts') ? join(ui, 'dist') : ui
@@ -232,7 +234,7 @@ function logListening(
   )
 }
 
-/** The API of the server's own deployment, and what hosts further ones. */
+/** The API of the server's own deployment, and the part that hosts further deployments. */
 async function openApis(
   { config, deps, logger, hosted, startHosting, stops }: HttpParts,
   shared: Pick<Parameters<typeof deploymentApp>[3], 'observer' | 'outflow' | 'platformPort'>,
@@ -245,18 +247,18 @@ async function openApis(
   return { deployment, hosting: startHosting(appOf) }
 }
 
-/** The API of a deployment, also for its custom HTTP app. */
+/** The API of a deployment, also on the Unix sockets through which its graphs and its custom HTTP app call it. */
 async function serveDeployment(
   { config, deps, stops }: Pick<HttpParts, 'config' | 'deps' | 'stops'>,
   running: RunningDeployment,
   shared: Parameters<typeof deploymentApp>[3],
 ): Promise<DeploymentApp> {
   const app = await deploymentApp(config, deps, running, shared)
-  for (const from of ['core', 'inner'] as const) {
-    const socket = running.project.app?.[from]
-    if (socket === undefined) continue
+  const listen = async (socket: string, from: 'core' | 'inner') =>
     stops.push(await startSocketServer(socket, (req, res) => app.handleOfApp(req, res, from)))
-  }
+  await listen(running.ownApi, 'inner')
+  const { app: custom } = running.project
+  if (custom !== undefined) for (const from of ['core', 'inner'] as const) await listen(custom[from], from)
   return app
 }
 

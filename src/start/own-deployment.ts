@@ -1,11 +1,15 @@
 import { basename, resolve } from 'node:path'
 import { uuidOfName } from '../base/ids.ts'
 import type { HostedConfig } from '../config.ts'
+import { startStorageBroker } from '../graph/broker/storage-broker.ts'
+import type { GraphHosts } from '../graph/pool/pool.ts'
 import { pickConfigurableHeaders, readDeploymentFile } from '../graph/project/deployment-file.ts'
 import { readStoreTtl } from '../graph/project/store-ttl.ts'
 import { oneAtATime } from '../http/server/store-checks.ts'
 import { systemAssistants } from '../runs/assistants/system.ts'
 import { endLeftovers } from '../storage/child-processes.ts'
+import { brokeredStorage } from './deployments/brokered-storage.ts'
+import { ownApiSocket } from './deployments/own-api.ts'
 import { type DeploymentParts, openRunState, startWorking } from './deployments/run-state.ts'
 import {
   itemsOf,
@@ -16,6 +20,7 @@ import {
   webhookSender,
 } from './deployments/serving.ts'
 import { type SharedRuns, repairUseCounts, startSweeping } from './deployments/shared-runs.ts'
+import { connectionShares } from '../storage/sql/driver/postgres/connection-budget.ts'
 import { startGraphHosts } from './graph-hosts.ts'
 import { startLists } from './worker-threads/lists.ts'
 import { followFile, startProject } from './project.ts'
@@ -37,14 +42,21 @@ export async function startDeployment(
   const { events, assistants, storage } = state
   await repairUseCounts(parts, state)
   await endLeftovers(resolve(config.dataDir), logger)
-  const { host, watch } = await startGraphHosts(parts, { file, storage, name })
+  const broker = await startStorageBroker(logger)
+  parts.stops.push(() => broker.close())
+  const { promise: hosts, resolve: opened } = Promise.withResolvers<GraphHosts>()
+  const brokered = brokeredStorage({ broker, state, config }, { tenant, file, hosts })
+  const maxHosts = connectionShares(config.databaseConnections).hosts
+  const ownApi = await ownApiSocket(parts)
+  const { host, watch } = await startGraphHosts(parts, { file, storage, brokered, ownApi, name, maxHosts })
+  opened(host)
   await assistants.ensure(tenant, systemAssistants(host.graphs()))
   const items = itemsOf(parts, state, { file, host })
   const listsOf = startLists({ ...parts, place: state.place })
   const lists = listsOf({ items, ...readStoreTtl(file.store_ttl) })
   const userAuth = startUserAuth(parts, file)
   const project = await startProject(parts, file, watch && ((files) => watch.add(files)))
-  const open = { tenant, file, host, userAuth, project, ...(await webhookSender(parts)) }
+  const open = { tenant, file, host, userAuth, project, ownApi, ...(await webhookSender(parts)) }
   const webhooks = openWebhooks(parts, state, { ...open, isFirst: true })
   const deployment = { ...tenant, name, host, revision_id: null, concurrency: hosted.concurrency, webhooks }
   state.served.set(tenant.deployment_id, deployment)
@@ -57,7 +69,7 @@ export async function startDeployment(
   const checks = oneAtATime(state.checks)
   return {
     ...useCases,
-    ...{ name, tenant, assistants, items, lists, host, userAuth, project, events },
+    ...{ name, tenant, assistants, items, lists, host, userAuth, project, ownApi, events },
     http: file.http,
     headersFor: (headers) => pickConfigurableHeaders(headerRule(), headers),
     checks,

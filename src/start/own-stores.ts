@@ -13,21 +13,19 @@ import {
   folderStore,
   type Installation,
   type MarkedStore,
-  redisStore,
   sqlStore,
 } from '../storage/installation.ts'
-import type { RedisConnection } from '../storage/redis/redis.ts'
 import type { Database } from '../storage/sql/driver/database.ts'
 import { keptValue } from '../storage/files/kept-value.ts'
 
-/** How long a start waits for the installation id that is stored in a ClickHouse server. */
-const CLAIM_MS = 5_000
+/** How long a start waits for the installation id that is stored in a server. */
+export const CLAIM_MS = 5_000
 const RETRY_MS = 1_000
 
 /**
  * Checks that ClickHouse belongs to the same installation as the other stores. A server that is down is checked once it
  * answers. `ready` of the result resolves only after a check that succeeded, so nothing is stored before.
- * Once `stopping` aborts it waits no more.
+ * It stops waiting when `stopping` aborts.
  */
 export async function claimClickHouse(
   { config, logger, stopping }: { config: Config; logger: Logger; stopping: AbortSignal },
@@ -86,28 +84,31 @@ export function claimRuns(
   return installation.claim(sqlStore('runs', place, database))
 }
 
-/** Claims the Redis of events once it answers. The returned check rejects when it belongs to another installation. */
-export function claimRedis(
+/**
+ * Claims a server's store once it answers. `claimed` resolves then, and rejects when the store belongs to another
+ * installation; so does `check` from then on.
+ */
+export function claimLater(
   installation: Pick<Installation, 'claim'>,
-  redis: Pick<RedisConnection, 'command'>,
+  store: MarkedStore,
   { logger, stopping }: { logger: Logger; stopping: AbortSignal },
-): () => Promise<void> {
+): { claimed: Promise<void>; check(): Promise<void> } {
   let check = (): Promise<void> => Promise.resolve()
-  claimWhenUp(installation, redisStore(redis), stopping).then(
-    (claimed) => (check = claimed ?? check),
-    (error: unknown) => {
-      logger.error({ err: error }, 'Redis belongs to another installation')
-      check = () => Promise.reject(toAppError(error))
-    },
-  )
-  return () => check()
+  const claimed = claimWhenUp(installation, store, stopping).then((found) => void (check = found ?? check))
+  claimed.catch((error: unknown) => {
+    logger.error({ err: error }, `${store.place} belongs to another installation`)
+    check = () => Promise.reject(toAppError(error))
+  })
+  return { claimed, check: () => check() }
 }
 
 /** Claims the folders of this server; resolves with a check that they are still the same ones. */
 export async function claimFolders(config: Config, installation: Installation): Promise<() => Promise<void>> {
   const { dataDir } = config
   const instance = await instanceOf(config)
-  const folders = ['ingest-log', 'blobs'].map((name) => ({ name, path: join(resolve(dataDir), name) }))
+  // Attachments that servers share are claimed as one store of all of them.
+  const names = config.blobUrl === undefined ? ['ingest-log', 'blobs'] : ['ingest-log']
+  const folders = names.map((name) => ({ name, path: join(resolve(dataDir), name) }))
   for (const { path } of folders) await mkdir(path, { recursive: true, mode: 0o700 })
   // Before they are claimed: after a power cut, a database must not list a folder that does not exist.
   await syncDirectory(resolve(dataDir))
@@ -119,7 +120,7 @@ export async function claimFolders(config: Config, installation: Installation): 
   }
 }
 
-/** The id of the server that uses DATA_DIR. */
-function instanceOf({ dataDir }: Pick<Config, 'dataDir'>): Promise<string> {
+/** The id of DATA_DIR, the same after restarts. */
+export function instanceOf({ dataDir }: Pick<Config, 'dataDir'>): Promise<string> {
   return keptValue(resolve(dataDir), 'instance-id', newUuid)
 }

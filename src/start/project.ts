@@ -6,6 +6,7 @@ import type { GraphHosts } from '../graph/pool/pool.ts'
 import type { Confine } from '../base/node/confined-command.ts'
 import { createHttpApp, type HttpApp } from '../graph/http-app/http-app.ts'
 import { startUiBundles, type UiBundles } from '../graph/ui-bundles/ui-bundles.ts'
+import type { PrintedLines } from '../graph/pool/process.ts'
 import type { UserAuth } from '../graph/user-auth/user-auth.ts'
 import type { DeploymentWatch } from '../graph/pool/watch-deployment.ts'
 import { recordChild } from '../storage/child-processes.ts'
@@ -16,6 +17,8 @@ export interface ProjectParts {
   logger: Logger
   /** Isolates the processes of a deployment of the control plane. */
   confine?: Confine | undefined
+  /** Receives each line that they print; default: the server's log. */
+  printed?: PrintedLines | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
 }
@@ -32,13 +35,13 @@ export interface ProjectProcesses {
 
 /** Starts the processes of a project's custom HTTP app and UI components, if it has them. */
 export async function startProject(
-  { config, hosted, logger, confine, stops }: ProjectParts,
+  { config, hosted, logger, confine, printed, stops }: ProjectParts,
   file: DeploymentFile,
   loaded: ((files: readonly string[]) => void) | undefined,
 ): Promise<ProjectProcesses> {
   const { environment, watch } = hosted
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
-  const shared = { environment, logger, record, confine }
+  const shared = { environment, logger, printed, record, confine }
   const app = file.app && (await createHttpApp({ ...shared, file: { ...file, app: file.app }, loaded }))
   if (app !== null) stops.push(() => app.stop())
   const ui = file.ui && startUiBundles({ ...shared, file: { ...file, ui: file.ui }, watch })

@@ -15,6 +15,7 @@ import { createBrowserGates } from '../http/server/browser/browser-gates.ts'
 import type { AppDeps } from '../http/platform/app-deps.ts'
 import { createLiveStreams } from '../http/platform/reply/live-streams.ts'
 import { createSignIn } from '../http/platform/sign-in.ts'
+import { createDrain, type Drain } from '../http/server/readiness.ts'
 import { downStores, oneAtATime, type StoreChecks, watchStores } from '../http/server/store-checks.ts'
 import { createIngester, observeIngest } from '../ingest/create-ingester.ts'
 import { createReads } from '../query/create-reads.ts'
@@ -37,13 +38,14 @@ import { createStoreBatch } from '../ingest/store/store-batch.ts'
 import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
 import { startStoreWriter } from '../ingest/store/store-writer.ts'
 import { createRegistry } from '../schema/registry.ts'
-import { createFileBlobStore } from '../storage/files/blob-store.ts'
 import { watchDataDisk } from '../storage/files/data-disk.ts'
 import { type OpenedClickHouse, openClickHouse } from '../storage/clickhouse/open.ts'
 import { createTraceStore } from '../storage/clickhouse/trace-store.ts'
 import { claimClickHouse, claimFolders } from './own-stores.ts'
+import { openBlobs } from './blobs.ts'
 import { startCounting, type UsageCounting } from './counting.ts'
 import { startDeployment } from './own-deployment.ts'
+import { startPlayground } from './playground/start-playground.ts'
 import { openFurtherDeployments } from './deployments/further-deployments.ts'
 import { createFeedback, startDeleting, startUpkeep } from './stored-traces.ts'
 import { openSqlStores, type SqlStores } from './sql-stores.ts'
@@ -77,7 +79,7 @@ export interface WeirServer {
   /** The organization and workspace that the first start created, and their API key if it is known. */
   readonly identity: Bootstrapped
   /**
-   * Accepts no new connection, waits for running requests, stores acknowledged data as far as the store responds (the
+   * Is not ready for the delay of DRAIN_DELAY_SECONDS, then accepts no new connection, waits for running requests, stores acknowledged data as far as the store responds (the
    * rest stays in the ingest log), and ends every child and thread.
    */
   stop(): Promise<void>
@@ -136,13 +138,18 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
   }
   try {
     const { acceptEmptyStore = false } = overrides
-    const base = { config, logger, metrics: createMetrics(), stops, stopping: stopping.signal }
+    const metrics = createMetrics()
+    const drain = createDrain(metrics)
+    const base = { config, logger, metrics, drain, stops, stopping: stopping.signal }
     const { checks, ...parts } = await startParts({ ...base, acceptEmptyStore })
     storesDown = () => downStores(checks, STATE_STORES)
     let stopped: Promise<void> | undefined
     const stopOnce = (): Promise<void> => {
       if (stopped === undefined) logger.info('stopping')
-      return (stopped ??= stop().then(() => logger.info('stopped')))
+      drain.begin()
+      return (stopped ??= delay(config.drainDelayMs)
+        .then(stop)
+        .then(() => logger.info('stopped')))
     }
     return { ...parts, stop: stopOnce }
   } catch (error) {
@@ -168,6 +175,7 @@ interface Base {
   config: Config
   logger: Logger
   metrics: Metrics
+  drain: Drain
   stops: Stops
   /** Aborts when the server must stop. */
   stopping: AbortSignal
@@ -181,12 +189,12 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const opening = startClickHouse(base)
   const sql = await openSqlStores(base)
   const { identity, identityStore, projects, prices, repriceJobs, sharing, usageLimits, installation } = sql
+  const { blobs, checks: blobChecks } = await openBlobs(base, sql)
   const clickhouse = await claimClickHouse(base, await opening, installation)
   const checkFolders = await claimFolders(config, installation)
   const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
   startUpkeep(base, clickhouse)
   const limits = decodeLimits(config)
-  const blobs = createFileBlobStore(join(config.dataDir, 'blobs'))
   const lanes = await startTraceLanes(base)
   const usage = startCounting({ ...base, ...sql, clickhouse })
   const stored = { store, ready: clickhouse.ready, projects, prices }
@@ -206,23 +214,23 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const checkClickHouse = (): Promise<void> => store.ping().then(clickhouse.check)
   const checkDisk = (): Promise<void> => disk.check().then(checkFolders)
   const own = oneAtATime({ clickhouse: checkClickHouse, sql: sql.check, disk: checkDisk })
-  const checks = { ...own, ...hosted?.checks }
+  const checks = { ...own, ...blobChecks, ...hosted?.checks, ...further.checks }
   const deps: AppDeps = {
     ingester,
     ...read,
     feedback: createFeedback(sql.database, { store, ingester }),
-    ...{ sharing, projects, prices },
+    ...{ sharing, projects, prices, repricer },
     ...readPrices({ store, lane: lanes.read, prices }),
-    repricer,
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
     usage: usage.sources,
     ...{ usageLimits, identity: identityStore, blobs },
     ...doorOf(config, sql),
-    controlPlane: further.controlPlane,
+    ...{ controlPlane: further.controlPlane, logStreams: further.logStreams },
     signIn: createSignIn(sql.sessions, hosted?.name),
+    ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),
     live: createLiveStreams({ feed, health: () => ingester.health(), limits: config.streams }),
     registry: createRegistry(),
-    ...{ metrics, logger, clock: systemClock, publicUrl: config.publicUrl, checks, disk },
+    ...{ metrics, logger, clock: systemClock, publicUrl: config.publicUrl, checks, disk, drain: base.drain },
     limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
     version: packageVersion(),
   }
@@ -235,7 +243,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
 }
 
-/** What may be asked of prices without a change. */
+/** Reads of prices, none of which changes them. */
 function readPrices(deps: PricePreviewDeps): Pick<AppDeps, 'findPrice' | 'previewPrices'> {
   return { findPrice: createPriceLookup(deps.lane, deps.prices), previewPrices: createPricePreview(deps) }
 }
@@ -268,11 +276,11 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
 
 /** Authentication by key or session; with AUTH=off every request that the browser gates accept. */
 function doorOf(
-  { auth, host, publicUrl }: Config,
+  { auth, host, publicUrl, identityOutageMs: outageMs }: Config,
   { identityStore: store, sessions, identity }: SqlStores,
 ): Pick<AppDeps, 'authenticator' | 'gates' | 'sessionGates'> {
   const gates = createBrowserGates({ host, publicUrl })
-  const stored = { store, sessions, clock: systemClock }
+  const stored = { store, sessions, clock: systemClock, outageMs }
   if (auth) return { authenticator: createAuthenticator(stored), gates: undefined, sessionGates: gates }
   const authenticator = createAuthenticator({ ...stored, openGrant: identity.grant })
   return { authenticator, gates, sessionGates: undefined }

@@ -9,8 +9,9 @@ import { createIdentityStore } from '../storage/sql/identity/identity-store.ts'
 import { createUsageLimitStore } from '../storage/sql/identity/usage-limit-store.ts'
 import { switchUsage } from '../storage/sql/identity/usage-switches.ts'
 import { openSql } from '../storage/sql/driver/open.ts'
-import { createPostgresLivePeers } from '../storage/sql/driver/live-peers.ts'
+import { createPostgresLivePeers } from '../storage/sql/driver/postgres/live-peers.ts'
 import { createPriceStore } from '../storage/sql/prices/price-store.ts'
+import { connectionShares } from '../storage/sql/driver/postgres/connection-budget.ts'
 import { createSharing } from './stored-traces.ts'
 import { createDeletionStore } from '../storage/sql/deletion/deletion-store.ts'
 import { createProjectStore } from '../storage/sql/projects/store.ts'
@@ -31,7 +32,8 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore }:
   const dataDir = resolve(config.dataDir)
   const file = join(dataDir, 'weir.db')
   // Acknowledged traces are useless without their project, which must survive the same failures.
-  const database = await openSql({ url: config.databaseUrl, file, synchronous: 'full' })
+  const connections = connectionShares(config.databaseConnections).identity
+  const database = await openSql({ url: config.databaseUrl, file, synchronous: 'full', connections })
   stops.push(() => database.close())
   const place = config.databaseUrl === undefined ? file : 'The database of DATABASE_URL'
   const installation = await openInstallation({ database, place, dataDir, acceptEmpty: acceptEmptyStore })

@@ -10,7 +10,7 @@ import type { Database } from './sql/driver/database.ts'
 
 /** A store that holds the id of its installation. */
 export interface MarkedStore {
-  /** Independent of the store's address. */
+  /** Stays the same when the address of the store changes. */
   name: string
   /** For messages: `ClickHouse (./data/clickhouse)`. */
   place: string
@@ -25,6 +25,7 @@ export interface MarkedStore {
 
 /** The stores of one installation. */
 export interface Installation {
+  readonly id: string
   /**
    * Marks a store that is used for the first time. Resolves with a check, which rejects when the store was replaced.
    * @throws AppError store_changed for one that was emptied, or that belongs to another installation
@@ -166,6 +167,7 @@ export async function openInstallation(options: {
     known.add(store.name)
   }
   return {
+    id: own,
     async claim(store) {
       await store.prepare?.()
       const found = await store.read()

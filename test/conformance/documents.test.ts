@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { citedRules } from '../../scripts/check/house-rules.ts'
 import { ISSUE_CODES } from '../../src/schema/issue.ts'
 
 const ROOT = new URL('../../', import.meta.url)
@@ -11,9 +12,6 @@ function read(path: string): string {
 function find(pattern: string): string[] {
   return globSync(pattern, { cwd: ROOT }).filter((path) => !/^(node_modules|dist|test\/corpus)\//.test(path))
 }
-
-/** The title of a test or of a group of tests: a text before a function. */
-const TITLE = /\(\s*(['"`])((?:(?!\1).)*)\1,\s*(?:async\s*)?(?:\(|\w+\s*=>)/g
 
 describe('docs/issues.md', () => {
   it('lists every code of an issue, in the order of the table, and no other', () => {
@@ -51,16 +49,9 @@ describe('docs/protocol', () => {
       text,
     })),
   )
-  const tests = find('test/**/*.ts')
-    .concat(find('{src,processors,scripts}/**/*.test.ts'))
-    .map(read)
-    .join('\n')
-  const kinds = [...new Set(rules.map(({ id }) => id.split('-')[0]))].join('|')
-  const cited = new Set(
-    [...tests.matchAll(TITLE)].flatMap(([, , title = '']) =>
-      [...title.matchAll(new RegExp(`\\b(?:${kinds})-\\d+\\b`, 'g'))].map(([id]) => id),
-    ),
-  )
+  const kinds = new Set(rules.map(({ id }) => id.replace(/\d+$/, '')))
+  const tests = find('test/**/*.ts').concat(find('{src,processors,scripts}/**/*.test.ts'))
+  const cited = new Set([...citedRules(tests.map(read))].filter((id) => kinds.has(id.replace(/\d+$/, ''))))
 
   it('numbers each rule once', () => {
     expect(rules.length).toBeGreaterThan(20)

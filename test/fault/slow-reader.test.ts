@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { withoutLinux } from '../support/linux.ts'
-import { createFrameReader } from '../support/runs/sse-frames.ts'
+import { createFrameReader } from '../support/runs/streams/sse-frames.ts'
 import { jsonBody, KEY, startWeir } from '../support/servers/weir-process.ts'
 
 const GRAPHS = fileURLToPath(new URL('../fixtures/graphs/langgraph.json', import.meta.url))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { readFrames, type SseFrame } from '../support/runs/sse-frames.ts'
+import { readFrames, type SseFrame } from '../support/runs/streams/sse-frames.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
 
 const GRAPHS = fileURLToPath(new URL('../fixtures/graphs/langgraph.json', import.meta.url))

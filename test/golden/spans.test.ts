@@ -14,7 +14,7 @@ import { RowWriter } from '../../src/trace/rows/row-binary.ts'
 import { createTokenizer } from '../../src/trace/tokens/tokenizer.ts'
 import { aboutInTrace, fullPieces, joinPieces, totalsJson } from '../../src/trace/json/trace-run.ts'
 import { type TraceRunRow, toRow } from '../../src/trace/rows/trace-run-row.ts'
-import { caseFaults, type ExpectedFacts, type ReadTrace, type ReadTraceRun } from '../conformance/traces/corpus-facts.ts'
+import { caseFaults, type ExpectedFacts, type ReadTrace, type ReadTraceRun } from '../conformance/traces/corpus/facts.ts'
 
 /** A span of a case; missing fields are filled in. */
 type CaseSpan = Partial<SpanRecord> & {

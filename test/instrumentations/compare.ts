@@ -1,4 +1,4 @@
-import type { ReadTrace, ReadTraceRun } from '../conformance/traces/corpus-facts.ts'
+import type { ReadTrace, ReadTraceRun } from '../conformance/traces/corpus/facts.ts'
 import { isWithin } from './is-within.ts'
 import { FIRST_PIECE_MS, TOOL_CALL, type VendorCall } from './vendor/call.ts'
 

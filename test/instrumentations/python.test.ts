@@ -62,7 +62,7 @@ function venvOf(group: Group): string {
 
 function isInstalled(group: Group): boolean {
   const installed = join(venvOf(group), 'requirements.txt')
-  const wanted = new URL(`requirements-${group}.txt`, import.meta.url)
+  const wanted = new URL(`requirements/${group}.txt`, import.meta.url)
   return existsSync(installed) && readFileSync(installed, 'utf8') === readFileSync(wanted, 'utf8')
 }
 

@@ -1,4 +1,4 @@
-import type { ReadTrace } from '../conformance/traces/corpus-facts.ts'
+import type { ReadTrace } from '../conformance/traces/corpus/facts.ts'
 import { drained, type WeirProcess } from '../support/servers/server.ts'
 
 /** All traces of the project, once everything that was acknowledged is stored. */

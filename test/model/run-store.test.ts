@@ -15,7 +15,7 @@ import {
   threadsFor,
   viewOfModel,
 } from '../support/runs/reference-model.ts'
-import { describeOnSql, type SqlEngine } from '../support/stores/sql-databases.ts'
+import { describeOnSql, type SqlEngine } from '../support/stores/sql/sql-databases.ts'
 import { tries } from '../support/properties.ts'
 
 /**

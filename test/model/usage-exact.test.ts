@@ -151,7 +151,7 @@ const attribution = ({ trace_id, hour, start, project_id, user_id, api_key_id }:
 const shown = ({ traces }: Counted): string[] => [...traces.values()].map(attribution).toSorted()
 
 describe('usage', () => {
-  it('USAGE: is the same for any order, batches and repetitions of operations, and any kills', async () => {
+  it('USAGE-13, D-12, D-30: is the same for any order, batches and repetitions of operations, and any kills', async () => {
     await fc.assert(
       fc.asyncProperty(
         scenario,

@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { Client } from '@langchain/langgraph-sdk'
 import { packSource } from '../../src/cli/deploy/pack-source.ts'
 import type { SchemaTypes } from '../../src/schema/types.gen.ts'
 import { eventually } from './eventually.ts'
-import { jsonBody, type WeirProcess } from './servers/weir-process.ts'
+import { jsonBody, KEY, type WeirProcess } from './servers/weir-process.ts'
 
 /** Texts of a project's files, by path. */
 export type Project = Readonly<Record<string, string>>
@@ -14,16 +15,25 @@ type Deployment = SchemaTypes['deployment']
 export type ShownRevision = SchemaTypes['deployment-revision']
 type Server = Pick<WeirProcess, 'fetch' | 'json'>
 
+/** A secret that the graph of `greeter` answers with. */
+export const GREETING = { name: 'GREETING', value: 'a-secret-of-the-deployment' }
 const TERMINAL = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED']
 const BUILD_MS = 300_000
 
+/** How a graph defines its state: reading schemas from types takes the compiler, two seconds of CPU for each revision. */
+const STATES = {
+  zod: "import { z } from 'zod'\nconst State = z.object({ said: z.string().optional() })",
+  types:
+    "import { Annotation } from '@langchain/langgraph'\nconst State = Annotation.Root({ said: Annotation<string>() })",
+}
+
 /** A project in TypeScript whose one graph, `agent`, answers with `text` and the variable GREETING, and prints both. */
-export function greeter(text: string): Project {
+export function greeter(text: string, state: keyof typeof STATES = 'zod'): Project {
   return {
     'langgraph.json': JSON.stringify({ graphs: { agent: './src/agent.ts:graph' }, node_version: '24' }),
     'src/agent.ts': `
-      import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
-      const State = Annotation.Root({ said: Annotation<string>() })
+      import { END, START, StateGraph } from '@langchain/langgraph'
+      ${STATES[state]}
       const said: string = '${text} ' + (process.env.GREETING ?? 'nothing')
       export const graph = new StateGraph(State)
         .addNode('say', () => {
@@ -35,6 +45,13 @@ export function greeter(text: string): Project {
         .compile()
     `,
   }
+}
+
+/** What the graph of `greeter` answers. */
+export async function greetingOf({ url }: Pick<WeirProcess, 'url'>, deployment: string): Promise<unknown> {
+  const client = new Client({ apiUrl: `${url}/deployments/${deployment}`, apiKey: KEY })
+  const { said } = (await client.runs.wait(null, 'agent', { input: {} })) as { said: unknown }
+  return said
 }
 
 /** The project as the archive that clients upload. */
@@ -96,4 +113,22 @@ export function endedRevision(weir: Server, id: string, revision_id: string): Pr
     if (!TERMINAL.includes(revision.status)) throw new Error(`it is ${revision.status}`)
     return revision
   }, BUILD_MS)
+}
+
+/** A key for an operator of the first workspace and of a new one, which is `workspace`. */
+export async function keyOfTwoWorkspaces(weir: Server): Promise<{ key: string; workspace: string }> {
+  const [home] = await weir.json<{ id: string }[]>('/workspaces')
+  const { id: workspace } = await weir.json<{ id: string }>(
+    '/workspaces',
+    jsonBody('POST', { display_name: 'Other' }),
+  )
+  const wanted = { description: 'deploys', role: 'operator', workspaces: [home?.id ?? '', workspace] }
+  const made = await weir.json<{ key: string }>('/api/v1/orgs/current/service-keys', jsonBody('POST', wanted))
+  return { key: made.key, workspace }
+}
+
+/** The deployments of a workspace. */
+export async function deploymentsOf(weir: Server, workspace: string): Promise<Deployment[]> {
+  const headers = { 'x-tenant-id': workspace }
+  return (await weir.json<{ resources: Deployment[] }>('/v2/deployments', { headers })).resources
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-const LOOK_MS = { first: 10, most: 100 } as const
+/** Most looks are queries that cost more CPU than the time between them: 40 ms. */
+const LOOK_MS = { first: 25, most: 100 } as const
 /** Long enough for a machine that is ten times slower; a condition that is never met still fails. */
 export const PATIENCE_MS = 120_000
 

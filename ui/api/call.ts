@@ -17,6 +17,8 @@ export interface Sent<N extends OperationName> {
   query?: Readonly<Record<string, QueryValue>>
   body?: Operations[N] extends { body: infer B } ? B : never
   signal?: AbortSignal
+  /** The content type that is wanted, of an operation with several. */
+  accept?: string
   /** Id of another workspace than that of the address. */
   workspace?: string
 }
@@ -41,7 +43,7 @@ function pathOf(template: string, params: Readonly<Record<string, string>> = {})
   return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 }
 
-/** Sends a request of this origin. @throws ApiError without a response, or when its status is an error */
+/** Sends a request to this origin. @throws ApiError without a response, or when its status is an error */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { ...workspaceHeader(), ...(init.headers as Record<string, string> | undefined) }
   let response: Response
@@ -58,21 +60,54 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
 /** The response to an operation, unread. @throws ApiError */
 export async function callRaw<N extends OperationName>(name: N, sent: Sent<N> = {}): Promise<Response> {
   const [method = 'GET', template = ''] = name.split(' ')
-  const { params, query, body, signal, workspace } = sent
+  const { params, query, body, signal, accept, workspace } = sent
   return await send(pathOf(template, params) + queryText(query), {
     method,
     ...(signal !== undefined && { signal }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(accept !== undefined && { accept }),
       ...(workspace !== undefined && { 'x-tenant-id': workspace }),
     },
   })
 }
 
+/** Bytes of an answer that is read at once. */
+const SMALL_BYTES = 100_000
+
+/** The text of an answer. Larger ones are decoded as they arrive: megabytes at once would block the page. */
+async function textOf(response: Response): Promise<string> {
+  const { headers, body } = response
+  // With an encoding the length is that of the compressed bytes.
+  const bytes = headers.has('content-encoding') ? null : headers.get('content-length')
+  if (body === null || (bytes !== null && Number(bytes) < SMALL_BYTES)) return await response.text()
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    text += decoder.decode(value, { stream: !done })
+    if (done) return text
+  }
+}
+
+/** Characters of an answer that is parsed in steps: JSON.parse would block the page for tens of milliseconds. */
+const LARGE = 1_000_000
+
+async function parsed(text: string): Promise<unknown> {
+  if (text.length < LARGE) return parseExact(text)
+  const { parseInSteps } = await import('./parse-in-steps.ts')
+  return await parseInSteps(text)
+}
+
+/** The JSON of an answer, numbers as they were sent (exact-json.ts); undefined for an empty one. */
+export async function readAnswer(response: Response): Promise<unknown> {
+  const text = await textOf(response)
+  return text === '' ? undefined : await parsed(text)
+}
+
 /** The JSON answer of an operation; numbers are kept as sent (exact-json.ts). @throws ApiError */
 export async function call<N extends OperationName>(name: N, sent: Sent<N> = {}): Promise<Reply<N>> {
-  const response = await callRaw(name, sent)
-  const text = await response.text()
-  return (text === '' ? undefined : parseExact(text)) as Reply<N>
+  return (await readAnswer(await callRaw(name, sent))) as Reply<N>
 }

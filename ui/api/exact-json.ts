@@ -26,9 +26,20 @@ const keepNumber: Reviver = (_key, value, context) => {
 }
 
 /**
+ * Finds numbers that JavaScript may write otherwise: 16 characters or more, an exponent, a last 0 after the point, less
+ * than 10^-6, `-0`. It may also find such a text within a string, but misses no such number. Most texts have none, and
+ * JSON.parse reads them several times as fast as with a reviver.
+ */
+const ODD_NUMBER = /(?:^|[[{,:\s])-?(?:[\d.]{16}|\d+(?:\.\d+)?[eE]|\d+\.\d*0(?!\d)|0\.0{6}|(?<=-)0(?![.\d]))/
+
+/** Characters that are searched for such numbers. Longer texts are mostly texts of few values. */
+const MOST_SEARCHED = 200_000
+
+/**
  * Parses JSON and keeps every number as it was sent. A number that JavaScript would write otherwise becomes an
  * ExactNumber. @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
-  return JSON.parse(text, keepNumber)
+  const isPlain = text.length <= MOST_SEARCHED && !ODD_NUMBER.test(text)
+  return isPlain ? JSON.parse(text) : JSON.parse(text, keepNumber)
 }

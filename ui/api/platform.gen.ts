@@ -1,11 +1,11 @@
 /* Generated from docs/api/openapi.json by `npm run generate`. Do not edit. */
 
 /**
- * Figures of all runs asked for; with group_by, those of each group under its value, the largest first; with interval, those of each bucket that has runs.
+ * Figures of all selected runs; with group_by, an object of figures by value, the largest group first; with interval, those of each bucket that has runs.
  */
 export type TraceRunStats = TraceRunFiguresRead | TraceRunStatsByGroup | TraceRunStatsByTime
 /**
- * A trace in the view asked for.
+ * A trace in the requested view.
  */
 export type TraceView = TraceRead | TraceOutline
 /**
@@ -67,7 +67,7 @@ export type FeedbackList = FeedbackRead[]
  */
 export type FeedbackConfigList = FeedbackConfig[]
 /**
- * For which run and key a token is, or an array of such.
+ * The run and the feedback key of a new token, or an array of these.
  */
 export type FeedbackTokenCreate = FeedbackTokenRequest | FeedbackTokenRequest[]
 /**
@@ -141,7 +141,48 @@ export type SessionList = Session[]
  */
 export type ModelPriceList = ModelPrice[]
 /**
- * The roles and what they may do, most able first.
+ * One typed piece of a message's content.
+ */
+export type ContentBlock =
+  | TextBlock
+  | ReasoningBlock
+  | ImageBlock
+  | FileBlock
+  | AudioBlock
+  | VideoBlock
+  | ToolCallBlock
+  | ServerToolCallBlock
+  | ServerToolResultBlock
+/**
+ * The secrets of a workspace by name, without their values.
+ */
+export type WorkspaceSecretList = WorkspaceSecret[]
+/**
+ * Secrets to set, as LangSmith's clients send them. One with the value null is deleted.
+ *
+ * @minItems 1
+ * @maxItems 100
+ */
+export type WorkspaceSecretsWrite = {
+  /**
+   * 1 to 128 letters, digits and `_`, not starting with a digit.
+   */
+  key: string
+  /**
+   * Printable ASCII without spaces. It is stored encrypted, and no response contains it.
+   */
+  value?: string | null
+  /**
+   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. When it is not sent: the hosts stored before, or those of the provider that the name belongs to (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  hosts?: string[] | null
+  [k: string]: unknown | undefined
+}[]
+/**
+ * The roles and their permissions, from most to fewest.
  */
 export type RoleList = {
   name: 'admin' | 'operator' | 'user' | 'viewer'
@@ -162,7 +203,7 @@ export type MemberList = MemberRead[]
  */
 export type ApiKeyList = ApiKeyRead[]
 /**
- * What a group stands for: the keys of the chosen group_by and no others.
+ * The values that a group has in common, with the keys of the chosen group_by.
  */
 export type UsageDimensions = WorkspaceDimensions | ProjectDimensions | UserDimensions | ApiKeyDimensions
 /**
@@ -175,13 +216,13 @@ export type UsageLimitList = UsageLimit[]
 export type DeploymentRuntimes = {
   runtime: 'process' | 'container' | 'kubernetes'
   /**
-   * DEPLOY_RUNTIME names it.
+   * True for the runtime that DEPLOY_RUNTIME names.
    */
   in_use: boolean
   usable: boolean
   isolation: string | null
   /**
-   * Why it cannot be used, or why its code is not isolated.
+   * Why this runtime cannot be used, or why it does not isolate deployed code.
    */
   reason: string | null
 }[]
@@ -850,6 +891,30 @@ export interface Operations {
     query: {}
     reply: RepriceJob
   }
+  'GET /api/v1/playground/models': {
+    query: {}
+    reply: PlaygroundModels
+  }
+  'POST /api/v1/playground/runs': {
+    query: {}
+    body: PlaygroundRunCreate
+  }
+  'GET /api/v1/workspaces/current/secrets': {
+    query: {}
+    reply: WorkspaceSecretList
+  }
+  'POST /api/v1/workspaces/current/secrets': {
+    query: {}
+    body: WorkspaceSecretsWrite
+    reply: WorkspaceSecretList
+  }
+  'PUT /api/v1/workspaces/current/secrets/{key}': {
+    query: {}
+    body: WorkspaceSecretWrite
+  }
+  'DELETE /api/v1/workspaces/current/secrets/{key}': {
+    query: {}
+  }
   'POST /api/v1/auth/session': {
     query: {}
     body: AuthSignIn
@@ -980,23 +1045,6 @@ export interface Operations {
       group_by?: 'workspace' | 'project' | 'user' | 'api_key'
     }
   }
-  'GET /api/v1/orgs/current/billing/usage-traces': {
-    query: {
-      start_time: string
-      end_time: string
-      /**
-       * @minItems 1
-       */
-      workspace_ids: string[]
-      time_bucket?: string
-      project_id?: string
-      user_id?: string
-      api_key?: string
-      cursor?: string
-      limit?: number
-    }
-    reply: UsageTraces
-  }
   'GET /api/v1/orgs/current/billing/usage-details': {
     query: {
       start_time: string
@@ -1019,6 +1067,44 @@ export interface Operations {
       workspace_ids: string[]
       group_by?: 'workspace' | 'project' | 'user' | 'api_key' | 'model'
     }
+  }
+  'GET /api/v1/orgs/current/billing/usage-traces': {
+    query: {
+      start_time: string
+      end_time: string
+      /**
+       * @minItems 1
+       */
+      workspace_ids: string[]
+      time_bucket?: string
+      project_id?: string
+      user_id?: string
+      api_key?: string
+      cursor?: string
+      limit?: number
+      trace_id?: string
+    }
+    reply: UsageTraces
+  }
+  'GET /api/v1/orgs/current/billing/usage-runs': {
+    query: {
+      start_time: string
+      end_time: string
+      /**
+       * @minItems 1
+       */
+      workspace_ids: string[]
+      time_bucket?: string
+      project_id?: string
+      user_id?: string
+      api_key?: string
+      cursor?: string
+      limit?: number
+      of?: 'tokens' | 'cost' | 'unpriced'
+      provider?: string
+      model?: string
+    }
+    reply: UsageRuns
   }
   'POST /api/v1/orgs/current/billing/usage-rebuild': {
     query: {}
@@ -1131,9 +1217,12 @@ export interface Operations {
   'GET /api/v1/deployments/{id}/logs': {
     query: {
       kind?: ('build' | 'deploy' | 'server')[]
+      revision_id?: string
+      start_time?: string
       after?: string
       level?: 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL'
       query?: string
+      order?: 'asc' | 'desc'
       limit?: number
     }
     reply: DeploymentLogPage
@@ -1158,6 +1247,12 @@ export interface Operations {
     }
     reply: Liveness
   }
+  'GET /api/v1/ready': {
+    query: {
+      part?: 'server' | 'ingest' | 'reads' | 'runs'
+    }
+    reply: Readiness
+  }
   'GET /api/v1/info': {
     query: {}
     reply: Info
@@ -1180,7 +1275,7 @@ export interface Operations {
   }
 }
 /**
- * What became of one ingest request. Everything accepted is durable.
+ * Result of one ingest request. Everything accepted is durable.
  */
 export interface IngestAnswer {
   message: string
@@ -1189,7 +1284,7 @@ export interface IngestAnswer {
    */
   accepted: number
   /**
-   * Items that were not stored, and why. The others were.
+   * Items that were not stored, and why. All others were stored.
    */
   rejected: {
     /**
@@ -1197,7 +1292,7 @@ export interface IngestAnswer {
      */
     run_id: string | null
     /**
-     * Stable name of the fault; docs/errors.md has all.
+     * Stable name of the error, listed in docs/errors.md.
      */
     code: string
     field: string | null
@@ -1205,13 +1300,13 @@ export interface IngestAnswer {
     [k: string]: unknown | undefined
   }[]
   /**
-   * The body stopped early; what had arrived whole is stored.
+   * True when the body was cut off; the parts that arrived completely are stored.
    */
   truncated?: boolean
   [k: string]: unknown | undefined
 }
 /**
- * A logged run as read. Reads of one run or trace carry every field; lists carry the required fields and what `select` names, or, without `select`, all but the payloads, with previews of inputs and outputs.
+ * A logged run as it is returned. Reads of one run or trace have every field. Lists have the required fields and those of `select`; without `select` they have all but the payloads, with previews of inputs and outputs.
  */
 export interface TraceRunRead {
   id: string
@@ -1239,13 +1334,13 @@ export interface TraceRunRead {
    */
   received_at?: string
   /**
-   * As sent.
+   * The inputs as they were sent.
    */
   inputs?: {
     [k: string]: unknown | undefined
   }
   /**
-   * As sent.
+   * The outputs as they were sent.
    */
   outputs?: {
     [k: string]: unknown | undefined
@@ -1259,36 +1354,36 @@ export interface TraceRunRead {
   } | null
   thread_id?: string | null
   /**
-   * Another run that shows the same model call with more details; this run adds nothing to totals.
+   * Another run that describes the same model call in more detail; this run is not counted in totals.
    */
   same_call_as?: string | null
   tags?: string[] | null
   events?: unknown[] | null
   serialized?: unknown
   /**
-   * Of a run that is not an llm or embedding run: the sum of its descendants, double counts excluded.
+   * For a run that is not an llm or embedding run: the sum of its descendants without double counts.
    */
   prompt_tokens?: number | null
   completion_tokens?: number | null
   total_tokens?: number | null
   /**
-   * Decimal in US dollars; null when unknown, never 0 for unknown.
+   * Decimal in US dollars; null, not 0, when it is unknown.
    */
   prompt_cost?: string | null
   /**
-   * Decimal in US dollars; null when unknown, never 0 for unknown.
+   * Decimal in US dollars; null, not 0, when it is unknown.
    */
   completion_cost?: string | null
   /**
-   * Decimal in US dollars; null when unknown, never 0 for unknown.
+   * Decimal in US dollars; null, not 0, when it is unknown.
    */
   total_cost?: string | null
   /**
-   * How many of prompt_tokens are estimates, because nobody reported a count.
+   * How many of prompt_tokens are estimates, because no count was sent.
    */
   estimated_prompt_tokens?: number | null
   /**
-   * The same of completion_tokens.
+   * How many of completion_tokens are estimates.
    */
   estimated_completion_tokens?: number | null
   /**
@@ -1296,13 +1391,13 @@ export interface TraceRunRead {
    */
   estimated_cost?: string | null
   /**
-   * Parts of prompt_cost by token detail, with the rest as `base`; they add up to it exactly. Null where they are not known: of sums over other runs, and of a cost that was sent without them.
+   * Parts of prompt_cost by token detail, with the rest as `base`; they add up to prompt_cost exactly. Null for sums over other runs, and for a cost that was sent without parts.
    */
   prompt_cost_details?: {
     [k: string]: string | undefined
   } | null
   /**
-   * Parts of completion_cost, likewise.
+   * Parts of completion_cost by token detail, in the form of prompt_cost_details.
    */
   completion_cost_details?: {
     [k: string]: string | undefined
@@ -1318,12 +1413,12 @@ export interface TraceRunRead {
       | undefined
   } | null
   /**
-   * Of llm and embedding runs: provider, model, messages in one format, usage with its sources, time to first token, speed, the four checks and every issue.
+   * Present for llm and embedding runs: provider, model, messages in one format, usage with its sources, time to first token, speed, the four checks and every issue.
    */
   llm?: {
     time_to_first_token_ms?: number | null
     /**
-     * Output tokens over the seconds from the first token, or from the start where none is known, to the end (rule LLM-11).
+     * Output tokens divided by the seconds from the first token (from the start when it is not known) to the end (rule LLM-11).
      */
     tokens_per_second?: number | null
     [k: string]: unknown | undefined
@@ -1331,7 +1426,7 @@ export interface TraceRunRead {
   [k: string]: unknown | undefined
 }
 /**
- * How ingestion does, for its users.
+ * State of ingestion.
  */
 export interface IngestHealthRead {
   /**
@@ -1352,12 +1447,12 @@ export interface IngestHealthRead {
   }
   truncated_requests: number
   /**
-   * Acknowledged and not yet confirmed by the store.
+   * Data that was acknowledged and that ClickHouse has not yet confirmed.
    */
   waiting: number
   oldest_waiting_at: string | null
   /**
-   * The ingest log; `last_recovery` tells what the last start found in it.
+   * The ingest log; `last_recovery` is what the last start found in it.
    */
   log: {
     bytes: number
@@ -1392,7 +1487,7 @@ export interface IngestHealthRead {
     [k: string]: unknown | undefined
   }
   /**
-   * Worker threads by what they do.
+   * Worker threads by task.
    */
   lanes: {
     [k: string]:
@@ -1405,7 +1500,7 @@ export interface IngestHealthRead {
   [k: string]: unknown | undefined
 }
 /**
- * Which runs to make figures of, as for the list of runs, and how to group them. Null counts as not said; unknown keys are ignored.
+ * The runs to compute figures of, selected as in the list of runs, and how to group them. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunStatsQueryBody {
   /**
@@ -1462,7 +1557,7 @@ export interface TraceRunStatsQueryBody {
    */
   query?: string | null
   /**
-   * Makes figures of each group; those with most runs are answered.
+   * Computes figures for each group; the groups with most runs are returned.
    */
   group_by?: null | {
     /**
@@ -1470,14 +1565,14 @@ export interface TraceRunStatsQueryBody {
      */
     attribute: 'model' | 'provider' | 'run_type' | 'status' | 'session' | 'name' | 'tag' | 'metadata'
     /**
-     * Key of the metadata; required with it.
+     * Key of the metadata; required when `attribute` is metadata.
      */
     path?: string | null
     max_groups?: number | null
     [k: string]: unknown | undefined
   }
   /**
-   * Length of a time bucket, e.g. 30s, 5m, 1h, 1d; buckets begin at its multiples in UTC. At most 1,500 buckets.
+   * Length of a time bucket, e.g. 30s, 5m, 1h, 1d. Buckets begin at multiples of it in UTC; there are at most 1,500.
    */
   interval?: string | null
   /**
@@ -1510,7 +1605,7 @@ export interface TraceRunFiguresRead {
     | null
     | {
         /**
-         * Least seconds of the class, which ends where the next of 0, 0.001, 0.002, 0.005, 0.01 … begins.
+         * Lower bound of the class in seconds, which ends at the next of 0, 0.001, 0.002, 0.005, 0.01 ….
          */
         from: number
         run_count: number
@@ -1522,19 +1617,19 @@ export interface TraceRunFiguresRead {
     | null
     | {
         /**
-         * Least seconds of the class, which ends where the next of 0, 0.001, 0.002, 0.005, 0.01 … begins.
+         * Lower bound of the class in seconds, which ends at the next of 0, 0.001, 0.002, 0.005, 0.01 ….
          */
         from: number
         run_count: number
       }[]
   /**
-   * Each call of a model counts once. Of whole traces with is_root; of the runs alone with group_by; else of the runs and what is below them.
+   * Each model call counts once. With is_root, tokens of whole traces; with group_by, of the runs alone; otherwise of the runs and all runs below them.
    */
   total_tokens: number | null
   prompt_tokens: number | null
   completion_tokens: number | null
   /**
-   * Percentiles of tokens and costs are those of the runs that have any.
+   * Median over the runs that have tokens. Percentiles of costs likewise leave out runs without a cost.
    */
   median_tokens: number | null
   tokens_p99: number | null
@@ -1573,19 +1668,19 @@ export interface TraceRunFiguresRead {
    */
   error_rate: number | null
   /**
-   * Share of the llm runs that have ended, or of such traces, with a first token.
+   * Share of the ended llm runs with a first token; with is_root, of the traces that contain one.
    */
   streaming_rate: number | null
   /**
-   * For how many llm runs each check holds; of the runs themselves, also with is_root.
+   * For how many llm runs each check holds; with is_root too, of the runs themselves and not of whole traces.
    */
   checks: {
     /**
-     * The llm runs among those that are looked at.
+     * The llm runs among the selected runs.
      */
     llm_runs: number
     /**
-     * Those of them for which all four checks hold.
+     * The llm runs for which all four checks hold.
      */
     all: number
     run_type: number
@@ -1600,7 +1695,7 @@ export interface TraceRunFiguresRead {
   feedback_stats: null | FeedbackStatsRead
   run_facets: null
   /**
-   * Approximate ones are from sketches, beyond 2,000,000 runs.
+   * `approximate` when there are more than 2,000,000 runs: percentiles are then computed from sketches.
    */
   percentiles: 'exact' | 'approximate'
   [k: string]: unknown | undefined
@@ -1614,18 +1709,18 @@ export interface FeedbackStatsRead {
 export interface FeedbackFiguresRead {
   n: number
   /**
-   * Of the scores; null where there are none.
+   * Mean of the scores; null without scores.
    */
   avg: number | null
   min: number | null
   max: number | null
   /**
-   * Of the scores as a whole population.
+   * Population standard deviation of the scores.
    */
   stdev: number | null
   errors: number
   /**
-   * How often each text value was given; the 50 most frequent.
+   * The 50 most frequent text values, each with its number of records.
    */
   values: {
     [k: string]: number | undefined
@@ -1635,7 +1730,7 @@ export interface FeedbackFiguresRead {
    */
   comments: string[]
   /**
-   * Types of the sources.
+   * Types of the sources of this feedback.
    */
   sources: string[]
   contains_thread_feedback: boolean
@@ -1656,11 +1751,11 @@ export interface TraceRunStatsBucket {
   [k: string]: unknown | undefined
 }
 /**
- * A field whose values to list, and which runs to look at, as for the list of runs. Null counts as not said; unknown keys are ignored.
+ * A field whose values to list, and the runs to count, selected as in the list of runs. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunFacetQueryBody {
   /**
-   * What to list the values of. A run with several tags, issues or keys counts for each of them.
+   * Field whose values to list. A run with several tags, issues or keys counts for each of them.
    */
   field:
     | 'name'
@@ -1765,7 +1860,7 @@ export interface TraceRunFacetValue {
   [k: string]: unknown | undefined
 }
 /**
- * What to search for in a trace. Null counts as not said; unknown keys are ignored.
+ * What to search for in a trace. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceSearchBody {
   /**
@@ -1774,13 +1869,13 @@ export interface TraceSearchBody {
   query: string
   limit?: number | null
   /**
-   * cursors.next of the page before.
+   * cursors.next of the previous page.
    */
   cursor?: string | null
   [k: string]: unknown | undefined
 }
 /**
- * Which runs to list. Null counts as not said; unknown keys are ignored.
+ * Which runs to list. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunQueryBody {
   /**
@@ -1822,22 +1917,22 @@ export interface TraceRunQueryBody {
    */
   filter?: string | null
   /**
-   * Fields to return; absent: all that lists carry.
+   * Fields to return; when absent, all fields of lists.
    *
    * @maxItems 200
    */
   select?: string[] | null
   limit?: number | null
   /**
-   * cursors.next of the page before, with the same order.
+   * cursors.next of the previous page, with the same order.
    */
   cursor?: string | null
   /**
-   * Of the starts, or of what `order_by` names.
+   * Direction of the order by start, or by the field of `order_by`.
    */
   order?: 'asc' | 'desc' | null
   /**
-   * Tokens and costs include those of the runs below. Runs without a value come last. But for start_time, pages are those of the moment they are read, and the list ends after 10,000 runs.
+   * Tokens and costs include those of the runs below. Runs without a value come last. With a field other than start_time, a list ends after 10,000 runs, and runs that change between two pages may be missing or be in both.
    */
   order_by?: 'start_time' | 'latency' | 'total_tokens' | 'total_cost' | null
   /**
@@ -1874,7 +1969,7 @@ export interface TraceRunPage {
   [k: string]: unknown | undefined
 }
 /**
- * What ingest would make of the submitted runs, judged against the four requirements.
+ * The result that ingest would have for the submitted runs, with the four checks of each llm run.
  */
 export interface ValidationReport {
   /**
@@ -1921,6 +2016,9 @@ export interface ValidationReport {
     }
     issues: IssueRecord[]
   }[]
+  /**
+   * Every fault of every run that would be rejected. A run with two faults is in the list twice; summary.rejected counts runs.
+   */
   rejected: {
     run_id: string | null
     code: string
@@ -1945,7 +2043,7 @@ export interface VerdictRecord {
   reason?: string
 }
 /**
- * One thing that is wrong, doubtful or worth knowing about a run.
+ * An error, a warning or a note about a run.
  */
 export interface IssueRecord {
   /**
@@ -1959,21 +2057,21 @@ export interface IssueRecord {
   path: string
   message: string
   /**
-   * How to mend it.
+   * How to fix it.
    */
   fix?: string
 }
 /**
- * A whole trace; works also when its root never came.
+ * A whole trace, even when its root has not been received.
  */
 export interface TraceRead {
   trace_id: string
   /**
-   * The root run; null while it has not come.
+   * The root run; null while it has not been received.
    */
   root: TraceRunRead | null
   /**
-   * In dotted order, up to 1,000.
+   * Up to 1,000 runs in dotted order.
    */
   runs: TraceRunRead[]
   totals: {
@@ -1981,23 +2079,23 @@ export interface TraceRead {
     completion_tokens: number | null
     total_tokens: number | null
     /**
-     * Decimal in US dollars; null when unknown, never 0 for unknown.
+     * Decimal in US dollars; null, not 0, when it is unknown.
      */
     prompt_cost: string | null
     /**
-     * Decimal in US dollars; null when unknown, never 0 for unknown.
+     * Decimal in US dollars; null, not 0, when it is unknown.
      */
     completion_cost: string | null
     /**
-     * Decimal in US dollars; null when unknown, never 0 for unknown.
+     * Decimal in US dollars; null, not 0, when it is unknown.
      */
     total_cost: string | null
     /**
-     * How many of prompt_tokens are estimates, because nobody reported a count.
+     * How many of prompt_tokens are estimates, because no count was sent.
      */
     estimated_prompt_tokens: number
     /**
-     * The same of completion_tokens.
+     * How many of completion_tokens are estimates.
      */
     estimated_completion_tokens: number
     /**
@@ -2005,7 +2103,7 @@ export interface TraceRead {
      */
     estimated_cost: string | null
     /**
-     * Model calls. A call that several runs show counts once.
+     * Model calls. A call that several runs describe counts once.
      */
     llm_runs: number
     error_runs: number
@@ -2024,15 +2122,15 @@ export interface TraceRead {
 export interface TraceOutline {
   trace_id: string
   /**
-   * For `after` of the next question.
+   * Value for `after` of the next request.
    */
   version: string
   /**
-   * false: the columns have only what has changed, with all above it; some of it may be as before.
+   * False: the columns contain only runs that changed and their ancestors; some of these may be unchanged.
    */
   is_whole: boolean
   /**
-   * Of the whole trace. Where it is not that of the runs known, some have left the trace: ask without `after`.
+   * Number of runs of the whole trace. If a client that uses `after` knows another number, runs have left the trace, and it must request the outline again without `after`.
    */
   run_count: number
   /**
@@ -2040,11 +2138,11 @@ export interface TraceOutline {
    */
   is_truncated: boolean
   /**
-   * Of the first run in the columns; null without any.
+   * Start of the first run in the columns; null when there is none.
    */
   start_time: string | null
   /**
-   * Of the whole trace, as in its full view; null where nothing has changed.
+   * Totals of the whole trace, as in its full view; null when nothing changed.
    */
   totals: null | {
     [k: string]: unknown | undefined
@@ -2059,23 +2157,23 @@ export interface TraceOutline {
 export interface TraceOutlineColumns {
   id: string[]
   /**
-   * Place of the parent in these columns; -1 of a root, -2 where the parent is not there.
+   * Index of the parent in these columns; -1 for a root, -2 when the parent is not in them.
    */
   parent: number[]
   /**
-   * Place in names.
+   * Index in names.
    */
   name: number[]
   /**
-   * Place in run_types.
+   * Index in run_types.
    */
   run_type: number[]
   /**
-   * Place in statuses.
+   * Index in statuses.
    */
   status: number[]
   /**
-   * Place in models.
+   * Index in models.
    */
   model: (number | null)[]
   /**
@@ -2083,7 +2181,7 @@ export interface TraceOutlineColumns {
    */
   start: number[]
   /**
-   * Microseconds; null of a run that has not ended.
+   * Microseconds; null for a run that has not ended.
    */
   duration: (number | null)[]
   /**
@@ -2091,15 +2189,15 @@ export interface TraceOutlineColumns {
    */
   first_token: (number | null)[]
   /**
-   * As total_tokens of the run.
+   * Equal to total_tokens of the run.
    */
   tokens: number[]
   /**
-   * Of llm runs, bits: run type 1, format 2, model 4, usage 8.
+   * Bits of the checks that hold for an llm run: run type 1, format 2, model 4, usage 8.
    */
   checks: (number | null)[]
   /**
-   * Dollars, as total_cost of the run, with all digits.
+   * Dollars, equal to total_cost of the run, with all digits.
    */
   cost: (number | null)[]
   [k: string]: unknown | undefined
@@ -2124,7 +2222,7 @@ export interface DeletionJob {
   [k: string]: unknown | undefined
 }
 /**
- * Which runs to list. Either project_ids or reference_dataset_id is needed. Null counts as not said; unknown keys are ignored.
+ * Which runs to list. Either project_ids or reference_dataset_id is needed. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunQueryV2 {
   /**
@@ -2144,13 +2242,13 @@ export interface TraceRunQueryV2 {
    */
   max_start_time?: string | null
   /**
-   * Only these; within the times as all others.
+   * Only these runs; the limits of time apply to them too.
    *
    * @maxItems 1000
    */
   ids?: string[] | null
   /**
-   * Only the runs of this trace; within the times as all others.
+   * Only the runs of this trace; the limits of time apply to them too.
    */
   trace_id?: string | null
   has_error?: boolean | null
@@ -2161,11 +2259,11 @@ export interface TraceRunQueryV2 {
    */
   filter?: string | null
   /**
-   * The same on the root of the run's trace.
+   * LangSmith filter expression on the root of the run's trace.
    */
   trace_filter?: string | null
   /**
-   * The same on any run of the trace.
+   * LangSmith filter expression on any run of the trace.
    */
   tree_filter?: string | null
   /**
@@ -2175,26 +2273,26 @@ export interface TraceRunQueryV2 {
    */
   reference_examples?: string[] | null
   /**
-   * Conditions on feedback look at what was modified at or after it, ISO 8601.
+   * An ISO 8601 time. Conditions on feedback ignore feedback that was modified before it.
    */
   min_feedback_modified_at?: string | null
   /**
-   * Conditions on feedback look at what was modified before it, ISO 8601.
+   * An ISO 8601 time. Conditions on feedback ignore feedback that was modified at this time or later.
    */
   max_feedback_modified_at?: string | null
   /**
-   * Tokens, costs and first token of each run with those of all runs below it.
+   * Tokens, costs and first token of each run include those of all runs below it.
    */
   include_subtree_usage?: boolean | null
   /**
-   * Fields to answer; absent: the id only.
+   * Fields to return; when absent, only the id.
    *
    * @maxItems 100
    */
   selects?: TraceRunSelect[] | null
   page_size?: number | null
   /**
-   * next_cursor of the page before, with all other parameters as there.
+   * next_cursor of the previous page; all other parameters must be the same.
    */
   cursor?: string | null
   /**
@@ -2214,19 +2312,19 @@ export interface TraceRunQueryV2 {
 export interface TraceRunPageV2 {
   items: TraceRunV2[]
   /**
-   * For the next page; null on the last one.
+   * Cursor of the next page; null on the last one.
    */
   next_cursor: string | null
   [k: string]: unknown | undefined
 }
 /**
- * A run in API v2: the selected fields, and no others.
+ * A run in API v2, with only the selected fields.
  */
 export interface TraceRunV2 {
   id?: string
   name?: string
   /**
-   * LLM, CHAIN, TOOL, RETRIEVER, EMBEDDING, PROMPT or PARSER; another one as it was sent, in upper case.
+   * LLM, CHAIN, TOOL, RETRIEVER, EMBEDDING, PROMPT or PARSER; any other type in upper case.
    */
   run_type?: string
   status?: 'SUCCESS' | 'ERROR' | 'PENDING'
@@ -2239,7 +2337,7 @@ export interface TraceRunV2 {
   first_token_time?: string | null
   error?: string | null
   /**
-   * Its first 500 characters.
+   * The first 500 characters of the error.
    */
   error_preview?: string | null
   extra?: {
@@ -2250,14 +2348,14 @@ export interface TraceRunV2 {
   } | null
   events?: unknown[]
   /**
-   * As sent.
+   * The inputs as they were sent.
    */
   inputs?: {
     [k: string]: unknown | undefined
   }
   inputs_preview?: string | null
   /**
-   * As sent.
+   * The outputs as they were sent.
    */
   outputs?: {
     [k: string]: unknown | undefined
@@ -2274,7 +2372,7 @@ export interface TraceRunV2 {
    */
   parent_run_ids?: string[]
   /**
-   * In public reads only.
+   * Only in reads of shared runs.
    */
   parent_run_id?: string | null
   project_id?: string
@@ -2345,48 +2443,48 @@ export interface TraceRunV2 {
     [k: string]: string | undefined
   } | null
   /**
-   * Not kept: null.
+   * Always null.
    */
   thread_evaluation_time?: string | null
   /**
-   * There are no datasets: false.
+   * Always false: this server has no datasets.
    */
   is_in_dataset?: boolean | null
   /**
-   * Not kept: null.
+   * Always null.
    */
   last_queued_at?: string | null
   /**
-   * Where people look at the trace without a key; null unless it is shared.
+   * Address of the shared trace in the web interface, where no key is needed; null unless it is shared.
    */
   share_url?: string | null
   feedback_stats?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Not kept: null.
+   * Always null.
    */
   ls_user_id?: string | null
   /**
-   * In pages only.
+   * Only in pages of runs.
    */
   query_metadata?: null
   [k: string]: unknown | undefined
 }
 export interface RunUrl {
   /**
-   * Where people look at the run.
+   * Address of the run in the web interface.
    */
   url: string
   [k: string]: unknown | undefined
 }
 /**
- * Which traces to list. Null counts as not said; unknown keys are ignored.
+ * Which traces to list. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceQueryV2 {
   project_id: string
   /**
-   * Only these; within the times as all others.
+   * Only these traces; the limits of time apply to them too.
    *
    * @maxItems 1000
    */
@@ -2404,7 +2502,7 @@ export interface TraceQueryV2 {
    */
   filter?: string | null
   /**
-   * The same.
+   * A further filter expression on the root of the trace.
    */
   trace_filter?: string | null
   /**
@@ -2412,22 +2510,22 @@ export interface TraceQueryV2 {
    */
   tree_filter?: string | null
   /**
-   * Conditions on feedback look at what was modified at or after it, ISO 8601.
+   * Conditions on feedback use only feedback that was modified at or after it, ISO 8601.
    */
   min_feedback_modified_at?: string | null
   /**
-   * Conditions on feedback look at what was modified before it, ISO 8601.
+   * Conditions on feedback use only feedback that was modified before it, ISO 8601.
    */
   max_feedback_modified_at?: string | null
   /**
-   * Fields of the root to answer; absent: its id only. TOTAL_TOKENS, TOTAL_COST and FIRST_TOKEN_TIME are those of the whole trace.
+   * Fields of the root to return; when absent, only its id. TOTAL_TOKENS, TOTAL_COST and FIRST_TOKEN_TIME are those of the whole trace.
    *
    * @maxItems 100
    */
   selects?: TraceRunSelect[] | null
   page_size?: number | null
   /**
-   * next_cursor of the page before, with all other parameters as there.
+   * next_cursor of the previous page; all other parameters must be the same.
    */
   cursor?: string | null
   /**
@@ -2448,7 +2546,7 @@ export interface TracePageV2 {
   items: {
     root_run: TraceRunV2
     /**
-     * Over all runs of the trace, if one of them was selected.
+     * Figures of the whole trace, if one of them was selected.
      */
     trace_aggregates?: {
       total_tokens?: number | null
@@ -2463,20 +2561,20 @@ export interface TracePageV2 {
     [k: string]: unknown | undefined
   }[]
   /**
-   * For the next page; null on the last one.
+   * Cursor of the next page; null on the last one.
    */
   next_cursor: string | null
   [k: string]: unknown | undefined
 }
 /**
- * All that there are.
+ * All runs of the answer; there are no further pages.
  */
 export interface TraceRunListV2 {
   items: TraceRunV2[]
   [k: string]: unknown | undefined
 }
 /**
- * Which threads of a project to list. Null counts as not said; unknown keys are ignored.
+ * Which threads of a project to list. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceThreadQuery {
   project_id: string
@@ -2489,15 +2587,15 @@ export interface TraceThreadQuery {
    */
   max_start_time?: string | null
   /**
-   * LangSmith filter expression on the root of some trace of the thread.
+   * LangSmith filter expression that the root of at least one trace of the thread must satisfy.
    */
   filter?: string | null
   /**
-   * The same; another trace may satisfy it.
+   * A further filter expression on roots; it may be satisfied by another trace of the thread.
    */
   trace_filter?: string | null
   /**
-   * LangSmith filter expression on some run of some trace of the thread.
+   * LangSmith filter expression that at least one run of the thread must satisfy.
    */
   tree_filter?: string | null
   /**
@@ -2506,7 +2604,7 @@ export interface TraceThreadQuery {
   thread_filter?: string | null
   page_size?: number | null
   /**
-   * next_cursor of the page before, with all other parameters as there.
+   * next_cursor of the previous page; all other parameters must be the same.
    */
   cursor?: string | null
   /**
@@ -2526,7 +2624,7 @@ export interface TraceThreadQuery {
 export interface TraceThreadPage {
   items: TraceThread[]
   /**
-   * For the next page; null on the last one.
+   * Cursor of the next page; null on the last one.
    */
   next_cursor: string | null
   [k: string]: unknown | undefined
@@ -2547,7 +2645,7 @@ export interface TraceThread {
   first_trace_id: string
   last_trace_id: string
   /**
-   * Start of the latest trace, by which threads are in order.
+   * Start of the latest trace, by which threads are sorted.
    */
   start_time: string
   min_start_time: string
@@ -2561,13 +2659,13 @@ export interface TraceThread {
    */
   last_outputs: string
   /**
-   * Of the latest trace that failed; left out when none did.
+   * Error of the latest trace that failed; absent when none did.
    */
   last_error?: string
   num_errored_turns: number
   latency_p50: number | null
   /**
-   * Seconds, as latency_p50; null while no trace has ended.
+   * Seconds; null while no trace has ended.
    */
   latency_p99: number | null
   total_tokens: number
@@ -2586,7 +2684,7 @@ export interface TraceThread {
   [k: string]: unknown | undefined
 }
 /**
- * Which threads of a project to make figures of, and which figures.
+ * The threads of a project to compute figures of, and the figures to return.
  */
 export interface TraceThreadFiguresQuery {
   project_id: string
@@ -2625,15 +2723,15 @@ export interface TraceThreadFiguresQuery {
    */
   max_start_time?: string | null
   /**
-   * LangSmith filter expression on the root of some trace of the thread.
+   * LangSmith filter expression that the root of at least one trace of the thread must satisfy.
    */
   filter?: string | null
   /**
-   * The same; another trace may satisfy it.
+   * A further filter expression on roots; it may be satisfied by another trace of the thread.
    */
   trace_filter?: string | null
   /**
-   * LangSmith filter expression on some run of some trace of the thread.
+   * LangSmith filter expression that at least one run of the thread must satisfy.
    */
   tree_filter?: string | null
   /**
@@ -2643,7 +2741,7 @@ export interface TraceThreadFiguresQuery {
   [k: string]: unknown | undefined
 }
 /**
- * Figures of all traces of the threads in the window: the selected ones, and no others.
+ * Figures of all traces of the threads in the window, with only the selected fields.
  */
 export interface TraceThreadFigures {
   thread_count?: number
@@ -2653,7 +2751,7 @@ export interface TraceThreadFigures {
    */
   error_rate?: number | null
   /**
-   * Share of the traces with calls of models in which one streamed.
+   * Share of the traces with model calls in which at least one call streamed.
    */
   streaming_rate?: number | null
   latency_p50_seconds?: number | null
@@ -2694,7 +2792,7 @@ export interface TraceThreadFigures {
 export interface TraceTurnPage {
   items: TraceTurn[]
   /**
-   * For the next page; null on the last one.
+   * Cursor of the next page; null on the last one.
    */
   next_cursor: string | null
   [k: string]: unknown | undefined
@@ -2703,12 +2801,12 @@ export interface TraceTurn {
   thread_id?: string
   trace_id: string
   /**
-   * The run type of the root: 1 llm, 2 chain, 3 tool, 4 retriever, 5 embedding, 6 prompt, 7 parser, 0 another.
+   * Run type of the root: 1 llm, 2 chain, 3 tool, 4 retriever, 5 embedding, 6 prompt, 7 parser, 0 any other.
    */
   op?: number
   name?: string
   /**
-   * Place in the whole thread, the first trace is 1.
+   * Position in the whole thread, starting at 1.
    */
   turn_number?: number
   start_time?: string
@@ -2721,13 +2819,13 @@ export interface TraceTurn {
   error?: string | null
   error_preview?: string | null
   /**
-   * As sent.
+   * The inputs as they were sent.
    */
   inputs?: {
     [k: string]: unknown | undefined
   }
   /**
-   * As sent.
+   * The outputs as they were sent.
    */
   outputs?: {
     [k: string]: unknown | undefined
@@ -2735,27 +2833,27 @@ export interface TraceTurn {
   inputs_preview?: string
   outputs_preview?: string
   /**
-   * Of the whole trace.
+   * Tokens of the whole trace.
    */
   prompt_tokens?: number
   /**
-   * Dollars, of the whole trace; null while none is known.
+   * Cost of the whole trace in dollars; null while none is known.
    */
   prompt_cost?: number | null
   /**
-   * Of the whole trace.
+   * Tokens of the whole trace.
    */
   completion_tokens?: number
   /**
-   * Dollars, of the whole trace; null while none is known.
+   * Cost of the whole trace in dollars; null while none is known.
    */
   completion_cost?: number | null
   /**
-   * Of the whole trace.
+   * Tokens of the whole trace.
    */
   total_tokens?: number
   /**
-   * Dollars, of the whole trace; null while none is known.
+   * Cost of the whole trace in dollars; null while none is known.
    */
   total_cost?: number | null
   prompt_token_details?: {
@@ -2785,7 +2883,7 @@ export interface TraceTurn {
   [k: string]: unknown | undefined
 }
 /**
- * Figures of one thread: the selected ones, and no others.
+ * Figures of one thread, with only the selected fields.
  */
 export interface TraceThreadStats {
   turns?: number
@@ -2837,16 +2935,16 @@ export interface TraceThreadStats {
   [k: string]: unknown | undefined
 }
 /**
- * Runs of a project in groups. Null counts as not said; unknown keys are ignored.
+ * Runs of a project in groups. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunGroupQuery {
   session_id: string
   /**
-   * By thread.
+   * Groups runs by thread.
    */
   group_by: 'conversation'
   /**
-   * LangSmith filter expression on the root of some trace of the thread.
+   * LangSmith filter expression that the root of at least one trace of the thread must satisfy.
    */
   filter?: string | null
   /**
@@ -2867,7 +2965,7 @@ export interface TraceRunGroupQuery {
 export interface TraceRunGroups {
   groups: TraceRunGroup[]
   /**
-   * All groups.
+   * Number of all groups.
    */
   total: number
   [k: string]: unknown | undefined
@@ -2896,15 +2994,15 @@ export interface TraceRunGroup {
   [k: string]: unknown | undefined
 }
 /**
- * A judgement on a run. Further fields are kept as sent.
+ * Feedback on a run. Further fields are kept as sent.
  */
 export interface FeedbackCreate {
   /**
-   * Of your choice; made if absent. Sending it again replaces the record.
+   * Chosen by the client; generated when absent. Sending it again replaces the record.
    */
   id?: string | null
   /**
-   * The run it speaks of; null for feedback on a whole session.
+   * The run that was judged; null for feedback on a whole session.
    */
   run_id?: string | null
   trace_id?: string | null
@@ -2939,12 +3037,12 @@ export interface FeedbackCreate {
   [k: string]: unknown | undefined
 }
 /**
- * A feedback record as kept.
+ * A stored feedback record.
  */
 export interface FeedbackRead {
   id: string
   /**
-   * The run it speaks of; null for feedback on a whole session.
+   * The run that was judged; null for feedback on a whole session.
    */
   run_id?: string | null
   trace_id?: string | null
@@ -2981,7 +3079,7 @@ export interface FeedbackRead {
   [k: string]: unknown | undefined
 }
 /**
- * What to change of a feedback record: absent keeps, null clears.
+ * Changes of a feedback record. An absent field is not changed, null clears it.
  */
 export interface FeedbackUpdate {
   score?: number | boolean | null
@@ -3011,12 +3109,12 @@ export interface FeedbackUpdate {
  */
 export interface EmptyObject {}
 /**
- * How feedback of a key is meant.
+ * How scores and values of a feedback key are to be understood.
  */
 export interface FeedbackConfig {
   feedback_key: string
   /**
-   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   * For example {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
    */
   feedback_config: {
     [k: string]: unknown | undefined
@@ -3028,18 +3126,18 @@ export interface FeedbackConfig {
    */
   is_lower_score_better: boolean | null
   /**
-   * Kept for clients: any score is taken.
+   * Stored and returned, but every score is accepted.
    */
   is_enforced: boolean
   [k: string]: unknown | undefined
 }
 /**
- * How feedback of a key is meant.
+ * How scores and values of a feedback key are to be understood.
  */
 export interface FeedbackConfigCreate {
   feedback_key: string
   /**
-   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   * For example {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
    */
   feedback_config: {
     [k: string]: unknown | undefined
@@ -3049,12 +3147,12 @@ export interface FeedbackConfigCreate {
   [k: string]: unknown | undefined
 }
 /**
- * What to change of a feedback config; null and absent keep.
+ * Changes of a feedback config. A field that is null or absent is not changed.
  */
 export interface FeedbackConfigUpdate {
   feedback_key: string
   /**
-   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   * For example {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
    */
   feedback_config?: {
     [k: string]: unknown | undefined
@@ -3070,7 +3168,7 @@ export interface FeedbackConfigUpdate {
     [k: string]: unknown | undefined
   }[]
   /**
-   * Values, not labels.
+   * Values of the categories to remove, not their labels.
    *
    * @maxItems 1000
    */
@@ -3078,23 +3176,23 @@ export interface FeedbackConfigUpdate {
   [k: string]: unknown | undefined
 }
 /**
- * For which run and key a token is.
+ * The run and the feedback key of a new token.
  */
 export interface FeedbackTokenRequest {
   /**
-   * Of your choice; made if absent.
+   * Chosen by the client; generated when absent.
    */
   id?: string | null
   run_id: string
   feedback_key: string
   /**
-   * E.g. {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
+   * For example {"type": "continuous", "min": 0, "max": 1}, or categorical with categories. Kept as sent.
    */
   feedback_config?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * 3 hours if neither this nor expires_at is given; a year at the most.
+   * Default, without expires_at: 3 hours. Maximum: one year.
    */
   expires_in?: {
     days?: number
@@ -3106,7 +3204,7 @@ export interface FeedbackTokenRequest {
   [k: string]: unknown | undefined
 }
 /**
- * A URL that takes feedback of one key on one run without an API key.
+ * A URL that accepts feedback with one feedback key on one run; no API key is needed.
  */
 export interface FeedbackToken {
   id: string
@@ -3116,7 +3214,7 @@ export interface FeedbackToken {
   [k: string]: unknown | undefined
 }
 /**
- * A judgement sent with a token.
+ * Feedback that is sent with a token.
  */
 export interface FeedbackByToken {
   score?: number | boolean | null
@@ -3149,7 +3247,7 @@ export interface FeedbackByToken {
  */
 export interface ShareWrite {
   /**
-   * A token of your choice, taken unless the trace is shared already or the token is in use; choose one that cannot be guessed.
+   * A token chosen by the client, which must be hard to guess. It is not used when the trace is shared already or the token is in use.
    */
   share_token?: string | null
   [k: string]: unknown | undefined
@@ -3187,7 +3285,7 @@ export interface ThreadShareWrite {
   [k: string]: unknown | undefined
 }
 /**
- * Without a token for a thread that is not shared.
+ * `share_token` is absent for a thread that is not shared.
  */
 export interface ShareOfThread {
   /**
@@ -3201,24 +3299,24 @@ export interface ShareOfThread {
  */
 export interface TraceRunPublicQuery {
   /**
-   * Only these.
+   * Only runs with these ids.
    *
    * @maxItems 1000
    */
   id?: string[] | null
   limit?: number | null
   /**
-   * cursors.next of the page before.
+   * cursors.next of the previous page.
    */
   cursor?: string | null
   [k: string]: unknown | undefined
 }
 /**
- * Which fields of the shared runs to answer. Unknown keys are ignored.
+ * Which fields of the shared runs to return. Unknown keys are ignored.
  */
 export interface TraceRunPublicQueryV2 {
   /**
-   * Absent: the id only.
+   * Fields to return; when absent, only the id.
    *
    * @maxItems 100
    */
@@ -3226,7 +3324,7 @@ export interface TraceRunPublicQueryV2 {
   [k: string]: unknown | undefined
 }
 /**
- * A project; LangSmith calls it a session. Figures that are not kept or were not asked for are null. Tokens and costs are sums over its runs without double counts: an llm run does not count when a run below it has usage.
+ * A project; LangSmith calls it a session. Figures that are not stored or not requested are null. Tokens and costs are sums over its runs without double counts: an llm run does not count when a run below it has usage.
  */
 export interface Session {
   id: string
@@ -3249,11 +3347,11 @@ export interface Session {
    */
   run_count: number | null
   /**
-   * Roots.
+   * Root runs.
    */
   trace_count: number | null
   /**
-   * Model calls. A call that several runs show counts once.
+   * Model calls. A call that several runs describe counts once.
    */
   llm_runs: number | null
   /**
@@ -3261,7 +3359,7 @@ export interface Session {
    */
   last_run_start_time: string | null
   /**
-   * The same.
+   * The same as last_run_start_time.
    */
   last_run_start_time_live: string | null
   /**
@@ -3269,7 +3367,7 @@ export interface Session {
    */
   latency_p50: number | null
   /**
-   * 99th percentile of the same.
+   * 99th percentile of the seconds that a trace took.
    */
   latency_p99: number | null
   /**
@@ -3277,7 +3375,7 @@ export interface Session {
    */
   first_token_p50: number | null
   /**
-   * 99th percentile of the same.
+   * 99th percentile of the seconds to the first token of an llm run that was streamed.
    */
   first_token_p99: number | null
   /**
@@ -3299,11 +3397,11 @@ export interface Session {
    */
   completion_cost: string | null
   /**
-   * How many of prompt_tokens are estimates, because nobody reported a count.
+   * How many of prompt_tokens are estimates, because no count was sent.
    */
   estimated_prompt_tokens: number | null
   /**
-   * The same of completion_tokens.
+   * How many of completion_tokens are estimates.
    */
   estimated_completion_tokens: number | null
   /**
@@ -3331,17 +3429,17 @@ export interface Session {
     | null
   test_run_number: number | null
   /**
-   * Runs are deleted so many days after they were received; null: never.
+   * Number of days after which received runs are deleted; null: never.
    */
   retention_days: number | null
   [k: string]: unknown | undefined
 }
 /**
- * A new project. Null counts as not said; unknown keys are ignored.
+ * A new project. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface SessionCreate {
   /**
-   * Of your choice; made if absent.
+   * Chosen by the client; generated when absent.
    */
   id?: string | null
   /**
@@ -3353,7 +3451,7 @@ export interface SessionCreate {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Kept, not used yet.
+   * Stored, but not used yet.
    */
   reference_dataset_id?: string | null
   /**
@@ -3365,11 +3463,11 @@ export interface SessionCreate {
    */
   end_time?: string | null
   /**
-   * Runs are deleted so many days after they were received; 0 keeps them forever.
+   * Number of days after which received runs are deleted; 0 keeps them forever.
    */
   retention_days?: number | null
   /**
-   * Sets retention_days where that is not said: 14 for short-lived, 400 for long-lived.
+   * Sets retention_days when that is absent: 14 for short-lived, 400 for long-lived.
    */
   trace_tier?: 'longlived' | 'shortlived' | 'LONG_LIVED' | 'SHORT_LIVED' | null
   [k: string]: unknown | undefined
@@ -3385,7 +3483,7 @@ export interface SessionDashboard {
   [k: string]: unknown | undefined
 }
 /**
- * What to change of a project. Null counts as not said; unknown keys are ignored.
+ * What to change of a project. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface SessionUpdate {
   /**
@@ -3397,7 +3495,7 @@ export interface SessionUpdate {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Kept, not used yet.
+   * Stored, but not used yet.
    */
   reference_dataset_id?: string | null
   /**
@@ -3409,11 +3507,11 @@ export interface SessionUpdate {
    */
   end_time?: string | null
   /**
-   * Runs are deleted so many days after they were received; 0 keeps them forever.
+   * Number of days after which received runs are deleted; 0 keeps them forever.
    */
   retention_days?: number | null
   /**
-   * Sets retention_days where that is not said: 14 for short-lived, 400 for long-lived.
+   * Sets retention_days when that is absent: 14 for short-lived, 400 for long-lived.
    */
   trace_tier?: 'longlived' | 'shortlived' | 'LONG_LIVED' | 'SHORT_LIVED' | null
   [k: string]: unknown | undefined
@@ -3421,13 +3519,13 @@ export interface SessionUpdate {
 export interface SessionPageV2 {
   items: SessionV2[]
   /**
-   * For the next page, with the same parameters; null on the last one.
+   * Cursor of the next page, for a request with the same parameters; null on the last one.
    */
   next_cursor: string | null
   [k: string]: unknown | undefined
 }
 /**
- * A project in API v2. Figures that are not kept or were not asked for are null.
+ * A project in API v2. Figures that are not stored or not requested are null.
  */
 export interface SessionV2 {
   id: string
@@ -3437,7 +3535,7 @@ export interface SessionV2 {
   tenant_id: string
   name: string
   /**
-   * A project that nobody gave a type is an EXPERIMENT if it has a reference dataset, else a PROJECT.
+   * A project without a stored type is an EXPERIMENT if it has a reference dataset, else a PROJECT.
    */
   type: 'PROJECT' | 'AGENT' | 'EXPERIMENT'
   description: string | null
@@ -3458,11 +3556,11 @@ export interface SessionV2 {
    */
   run_count: number | null
   /**
-   * Roots.
+   * Root runs.
    */
   trace_count: number | null
   /**
-   * Model calls. A call that several runs show counts once.
+   * Model calls. A call that several runs describe counts once.
    */
   llm_runs: number | null
   /**
@@ -3470,7 +3568,7 @@ export interface SessionV2 {
    */
   last_run_start_time: string | null
   /**
-   * The same.
+   * The same as last_run_start_time.
    */
   last_run_start_time_live: string | null
   /**
@@ -3478,7 +3576,7 @@ export interface SessionV2 {
    */
   latency_p50: number | null
   /**
-   * 99th percentile of the same.
+   * 99th percentile of the seconds that a trace took.
    */
   latency_p99: number | null
   /**
@@ -3486,7 +3584,7 @@ export interface SessionV2 {
    */
   first_token_p50: number | null
   /**
-   * 99th percentile of the same.
+   * 99th percentile of the seconds to the first token of an llm run that was streamed.
    */
   first_token_p99: number | null
   /**
@@ -3508,11 +3606,11 @@ export interface SessionV2 {
    */
   completion_cost: number | null
   /**
-   * How many of prompt_tokens are estimates, because nobody reported a count.
+   * How many of prompt_tokens are estimates, because no count was sent.
    */
   estimated_prompt_tokens: number | null
   /**
-   * The same of completion_tokens.
+   * How many of completion_tokens are estimates.
    */
   estimated_completion_tokens: number | null
   /**
@@ -3541,12 +3639,12 @@ export interface SessionV2 {
   [k: string]: unknown | undefined
 }
 /**
- * A new project. Null counts as not said; unknown keys are ignored.
+ * A new project. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface SessionCreateV2 {
   type: 'PROJECT' | 'AGENT' | 'EXPERIMENT'
   /**
-   * Of your choice; made if absent.
+   * Chosen by the client; generated when absent.
    */
   id?: string | null
   /**
@@ -3562,7 +3660,7 @@ export interface SessionCreateV2 {
    */
   end_time?: string | null
   /**
-   * Kept, not used yet.
+   * Stored, but not used yet.
    */
   default_dataset_id?: string | null
   /**
@@ -3574,7 +3672,7 @@ export interface SessionCreateV2 {
    */
   longlived_ttl_days?: number | null
   /**
-   * Kept, not used yet.
+   * Stored, but not used yet.
    */
   reference_dataset_id?: string | null
   /**
@@ -3584,7 +3682,7 @@ export interface SessionCreateV2 {
   [k: string]: unknown | undefined
 }
 /**
- * What to change of a project; absent keys keep what there is, unknown keys are ignored.
+ * Changes of a project. An absent field is not changed, unknown keys are ignored.
  */
 export interface SessionUpdateV2 {
   /**
@@ -3596,7 +3694,7 @@ export interface SessionUpdateV2 {
    */
   description?: string | null
   /**
-   * Its keys replace those that there are; a key with null removes that one, null instead of the object removes all.
+   * Its keys replace the stored ones. A key with null is removed; null instead of the object removes all.
    */
   extra?: {
     [k: string]: unknown | undefined
@@ -3620,7 +3718,7 @@ export interface SessionUpdateV2 {
   [k: string]: unknown | undefined
 }
 /**
- * Which traces to delete: those that have a run which matches all that is given.
+ * Which traces to delete: those with a run that matches all given fields.
  */
 export interface RunDeletion {
   /**
@@ -3672,7 +3770,7 @@ export interface ModelPrice {
   [k: string]: unknown | undefined
 }
 /**
- * A price of your own. Unknown keys are ignored; null counts as not said.
+ * A price of your own. Unknown keys are ignored; null is the same as an absent field.
  */
 export interface ModelPriceWrite {
   name: string
@@ -3681,7 +3779,7 @@ export interface ModelPriceWrite {
    */
   match_pattern: string
   /**
-   * Kept for LangSmith's clients; the model name is that of the run's llm.model.
+   * Stored for LangSmith's clients, but not used: the pattern is matched against llm.model of the run.
    *
    * @maxItems 20
    */
@@ -3691,11 +3789,11 @@ export interface ModelPriceWrite {
    */
   provider?: string | null
   /**
-   * Counts for runs that start then or later. ISO 8601.
+   * The price applies to runs that start at this time or later. ISO 8601.
    */
   start_time?: string | null
   /**
-   * Counts for runs with more prompt tokens than this, for all of their tokens.
+   * The price applies to all tokens of runs that have more prompt tokens than this.
    */
   prompt_token_threshold?: number | null
   /**
@@ -3721,7 +3819,7 @@ export interface ModelPriceWrite {
   [k: string]: unknown | undefined
 }
 /**
- * The price that a run would be costed with, and where it comes from. Null when none is known.
+ * The price from which the cost of a run would be computed, and its source. Null when none is known.
  */
 export interface ModelPriceLookup {
   price: {
@@ -3742,7 +3840,7 @@ export interface ModelPriceLookup {
     [k: string]: unknown | undefined
   } | null
   /**
-   * The price data that this release holds.
+   * The price data of this release.
    */
   default_prices: {
     package: string
@@ -3756,7 +3854,7 @@ export interface ModelPriceLookup {
   [k: string]: unknown | undefined
 }
 /**
- * A change of own prices that has not been made, and the runs to compare. With a price only, it is added; with replaces only, that price is removed; with both, it is replaced; with neither, the prices are those of now.
+ * A change of own prices to preview, and the runs to compare. With `price` alone a price is added, with `replaces` alone it is removed, with both it is replaced. With neither, stored costs are compared with the present prices.
  */
 export interface ModelPricePreviewRequest {
   /**
@@ -3785,7 +3883,7 @@ export interface ModelPricePreviewRequest {
   [k: string]: unknown | undefined
 }
 /**
- * What computing costs again would change. The costs and numbers of unpriced runs are those of the changed runs. Costs are decimal strings of US dollars.
+ * What would change if costs were computed again. Costs and numbers of unpriced runs are those of the changed runs. Costs are decimal strings of US dollars.
  */
 export interface ModelPricePreview {
   /**
@@ -3793,21 +3891,21 @@ export interface ModelPricePreview {
    */
   examined: number
   /**
-   * Runs whose total cost would be another.
+   * Runs whose total cost would change.
    */
   changed: number
   cost_before: string
   cost_after: string
   /**
-   * Runs without a total cost now.
+   * Changed runs without a total cost before the change.
    */
   unpriced_before: number
   /**
-   * Runs that would have none.
+   * Changed runs without a total cost after the change.
    */
   unpriced_after: number
   /**
-   * Start of the oldest run that was compared, where there are more than 100,000; null when all were.
+   * Start of the oldest run that was compared, when there are more than 100,000; null when all were compared.
    */
   examined_from: string | null
   [k: string]: unknown | undefined
@@ -3843,15 +3941,15 @@ export interface RepriceJob {
   end_time: string
   session: string[] | null
   /**
-   * By projects and time.
+   * Share of the work that is done, estimated from projects and time.
    */
   progress: number
   /**
-   * Runs looked at.
+   * Runs that were examined.
    */
   examined: number
   /**
-   * Runs whose costs became others.
+   * Runs whose costs changed.
    */
   changed: number
   error: string | null
@@ -3860,15 +3958,305 @@ export interface RepriceJob {
   [k: string]: unknown | undefined
 }
 /**
+ * The providers that the playground can call.
+ */
+export interface PlaygroundModels {
+  providers: {
+    /**
+     * `openai`, `anthropic`, `google` or `openai-compatible`.
+     */
+    name: string
+    /**
+     * Default name of the secret whose value the provider receives.
+     */
+    secret: string
+    has_secret: boolean
+    /**
+     * Default address of the provider. Null: each call must name one.
+     */
+    base_url: string | null
+    /**
+     * Names of the provider's models in the default prices. Others can be called too.
+     */
+    models: string[]
+    [k: string]: unknown | undefined
+  }[]
+  [k: string]: unknown | undefined
+}
+/**
+ * One call of a model.
+ */
+export interface PlaygroundRunCreate {
+  provider: 'openai' | 'anthropic' | 'google' | 'openai-compatible'
+  model: string
+  /**
+   * Address of the provider's API, such as `http://127.0.0.1:11434/v1`; required for `openai-compatible`. Its host must be one of the secret's.
+   */
+  base_url?: string | null
+  /**
+   * Name of the workspace secret to send; default: that of the provider.
+   */
+  secret?: string | null
+  /**
+   * `ls_provider` of the traced run, which its price depends on; default: the provider, for `openai-compatible` the host.
+   */
+  provider_name?: string | null
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  messages: Message[]
+  /**
+   * Offered to the model; they are not executed.
+   *
+   * @maxItems 128
+   */
+  tools?:
+    | {
+        name: string
+        description?: string | null
+        /**
+         * JSON Schema of the arguments.
+         */
+        parameters?: {
+          [k: string]: unknown | undefined
+        } | null
+        [k: string]: unknown | undefined
+      }[]
+    | null
+  /**
+   * Whether tools are called: as the model decides (`auto`, the default), not at all, at least one, or the one that is named.
+   */
+  tool_choice?:
+    | ('auto' | 'none' | 'required' | null)
+    | {
+        name: string
+        [k: string]: unknown | undefined
+      }
+  /**
+   * JSON Schema that the answer must fit.
+   */
+  output_schema?: {
+    [k: string]: unknown | undefined
+  } | null
+  parameters?: {
+    temperature?: number | null
+    top_p?: number | null
+    max_tokens?: number | null
+    /**
+     * @maxItems 16
+     */
+    stop?: string[] | null
+    seed?: number | null
+    /**
+     * Further fields of the provider's request, such as `reasoning_effort`; they are sent unchanged, except those that another field of this call sets.
+     */
+    extra?: {
+      [k: string]: unknown | undefined
+    } | null
+    [k: string]: unknown | undefined
+  } | null
+  /**
+   * The run that was opened in the playground; stored in the metadata of the traced run.
+   */
+  source_run_id?: string | null
+  [k: string]: unknown | undefined
+}
+/**
+ * One message in the interface's LangChain-style format. Keys beyond those listed are allowed and kept.
+ */
+export interface Message {
+  /**
+   * Author of the message.
+   */
+  role: 'system' | 'reasoning' | 'user' | 'assistant' | 'tool'
+  /**
+   * Content blocks in order; empty for a message without content.
+   */
+  content: ContentBlock[]
+  /**
+   * Name of the author, or of the tool that answers.
+   */
+  name?: string
+  /**
+   * Only on role tool: id of the tool call of an earlier assistant message that this answers.
+   */
+  tool_call_id?: string
+  /**
+   * Token counts and costs, as they were sent.
+   */
+  usage_metadata?: {
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * Plain text.
+ */
+export interface TextBlock {
+  type: 'text'
+  text: string
+  annotations?: {
+    [k: string]: unknown | undefined
+  }[]
+  extras?: {
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * Reasoning of the model, as far as the vendor returns it.
+ */
+export interface ReasoningBlock {
+  type: 'reasoning'
+  text: string
+  extras?: {
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * An image; it has one of base64, url and id.
+ */
+export interface ImageBlock {
+  type: 'image'
+  url?: string
+  base64?: string
+  /**
+   * Reference to externally stored data.
+   */
+  id?: string
+  mime_type?: string
+  [k: string]: unknown | undefined
+}
+/**
+ * A file; it has one of base64, url and id.
+ */
+export interface FileBlock {
+  type: 'file'
+  url?: string
+  base64?: string
+  /**
+   * Reference to externally stored data.
+   */
+  id?: string
+  mime_type?: string
+  [k: string]: unknown | undefined
+}
+/**
+ * An audio recording; it has one of base64, url and id.
+ */
+export interface AudioBlock {
+  type: 'audio'
+  url?: string
+  base64?: string
+  /**
+   * Reference to externally stored data.
+   */
+  id?: string
+  mime_type?: string
+  [k: string]: unknown | undefined
+}
+/**
+ * A video; it has one of base64, url and id.
+ */
+export interface VideoBlock {
+  type: 'video'
+  url?: string
+  base64?: string
+  /**
+   * Reference to externally stored data.
+   */
+  id?: string
+  mime_type?: string
+  [k: string]: unknown | undefined
+}
+/**
+ * A tool call that the caller of the model is to execute.
+ */
+export interface ToolCallBlock {
+  type: 'tool_call'
+  name?: string
+  args: {
+    [k: string]: unknown | undefined
+  }
+  id?: string
+  [k: string]: unknown | undefined
+}
+/**
+ * A tool call that the vendor executed.
+ */
+export interface ServerToolCallBlock {
+  type: 'server_tool_call'
+  id: string
+  name: string
+  args: {
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * Result of a tool call that the vendor executed.
+ */
+export interface ServerToolResultBlock {
+  type: 'server_tool_result'
+  tool_call_id: string
+  id?: string
+  status: 'success' | 'error'
+  /**
+   * Result of the tool.
+   */
+  output?:
+    | {
+        [k: string]: unknown | undefined
+      }
+    | unknown[]
+    | string
+    | number
+    | boolean
+    | null
+  [k: string]: unknown | undefined
+}
+/**
+ * A secret of a workspace, without its value.
+ */
+export interface WorkspaceSecret {
+  key: string
+  /**
+   * The only hosts that receive the value.
+   */
+  hosts: string[]
+  created_at: string
+  updated_at: string
+  [k: string]: unknown | undefined
+}
+/**
+ * The new value of a secret, and the hosts that may receive it.
+ */
+export interface WorkspaceSecretWrite {
+  /**
+   * Printable ASCII without spaces. It is stored encrypted, and no response contains it.
+   */
+  value: string
+  /**
+   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. When it is not sent: the hosts stored before, or those of the provider that the name belongs to (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  hosts?: string[] | null
+  [k: string]: unknown | undefined
+}
+/**
  * An API key, or a ticket of a sign-in link.
  */
 export interface AuthSignIn {
   /**
-   * An API key. It counts when both are sent.
+   * An API key. When both are sent, the ticket is ignored.
    */
   key?: string
   /**
-   * What follows `#ticket=` in the link. It can be used once.
+   * The text after `#ticket=` in the link. It can be used once.
    */
   ticket?: string
   [k: string]: unknown | undefined
@@ -3886,7 +4274,7 @@ export interface AuthSession {
    */
   session_id: string | null
   /**
-   * When the session ends if it is not used again; for a key, when the key expires. Null = never.
+   * When the session expires unless it is used again; for a key, when the key expires. Null = never.
    */
   expires_at: string | null
   /**
@@ -3970,7 +4358,7 @@ export interface AuthTicket {
   [k: string]: unknown | undefined
 }
 /**
- * The payer: owns the workspaces.
+ * The organization that owns the workspaces.
  */
 export interface OrganizationRead {
   id: string
@@ -3979,7 +4367,7 @@ export interface OrganizationRead {
   [k: string]: unknown | undefined
 }
 /**
- * What LangSmith's SDKs read of the workspace.
+ * The fields of the workspace that LangSmith's SDKs read.
  */
 export interface TenantSettings {
   /**
@@ -3989,13 +4377,13 @@ export interface TenantSettings {
   display_name: string
   created_at: string
   /**
-   * Of a prompt hub, which there is none of.
+   * Null: this server has no prompt hub.
    */
   tenant_handle: string | null
   [k: string]: unknown | undefined
 }
 /**
- * A tenant: nothing of one workspace is seen from another.
+ * A tenant: no data of one workspace can be read from another.
  */
 export interface WorkspaceRead {
   id: string
@@ -4010,20 +4398,20 @@ export interface WorkspaceRead {
 export interface WorkspaceCreate {
   display_name: string
   /**
-   * Of your choice; made if absent.
+   * Chosen by the client; generated when absent.
    */
   id?: string | null
   [k: string]: unknown | undefined
 }
 /**
- * What to change of a workspace. Unknown keys are ignored.
+ * Changes of a workspace. Unknown keys are ignored.
  */
 export interface WorkspaceUpdate {
   display_name: string
   [k: string]: unknown | undefined
 }
 /**
- * A user of the organization.
+ * A member of the organization.
  */
 export interface MemberRead {
   user_id: string
@@ -4031,7 +4419,7 @@ export interface MemberRead {
   full_name: string | null
   role: 'admin' | 'operator' | 'user' | 'viewer'
   /**
-   * Null = every workspace, also later ones. Those that the caller may not use are left out.
+   * Null = every workspace, including later ones. Workspaces that the caller may not use are left out.
    */
   workspace_ids: string[] | null
   [k: string]: unknown | undefined
@@ -4041,7 +4429,7 @@ export interface MemberRead {
  */
 export interface MemberCreate {
   /**
-   * Taken in lower case.
+   * Converted to lower case.
    */
   email: string
   full_name?: string | null
@@ -4055,11 +4443,11 @@ export interface MemberCreate {
   [k: string]: unknown | undefined
 }
 /**
- * What to change of a member; what is absent stays. Unknown keys are ignored.
+ * Changes of a member. An absent field is not changed, unknown keys are ignored.
  */
 export interface MemberUpdate {
   /**
-   * May be sent, and cannot be changed.
+   * Accepted, but it cannot be changed.
    */
   email?: string
   full_name?: string | null
@@ -4083,16 +4471,16 @@ export interface ApiKeyRead {
   short_key: string
   description: string
   /**
-   * Whom a personal token acts for; null for a service key.
+   * The member that a personal token acts for; null for a service key.
    */
   user_id: string | null
   /**
-   * What the key may do at most; a personal token may do no more than its owner.
+   * Maximum permissions of the key; a personal token has none that its owner lacks.
    */
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
   /**
-   * Null = every workspace, also later ones. Those that the caller may not use are left out.
+   * Null = every workspace, including later ones. Workspaces that the caller may not use are left out.
    */
   workspaces: string[] | null
   /**
@@ -4105,7 +4493,7 @@ export interface ApiKeyRead {
    */
   expires_at: string | null
   /**
-   * Exact to a minute; null = not yet.
+   * Exact to a minute; null = never used.
    */
   last_used_at: string | null
   [k: string]: unknown | undefined
@@ -4123,7 +4511,7 @@ export interface ServiceKeyCreate {
    */
   workspaces?: string[] | null
   /**
-   * One of `workspaces`, for requests without X-Tenant-Id; the only one, if there is one.
+   * One of `workspaces`, for requests without X-Tenant-Id. Default: the only one, if there is exactly one.
    */
   default_workspace_id?: string | null
   /**
@@ -4135,17 +4523,17 @@ export interface ServiceKeyCreate {
    */
   read_only?: boolean | null
   /**
-   * ISO 8601, in the future and no later than the key that asks; absent = as that key, null = never.
+   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = as that key, null = never.
    */
   expires_at?: string | null
   [k: string]: unknown | undefined
 }
 /**
- * A new key. This is the only time that the key itself is told.
+ * A new key. Only this answer contains the key itself.
  */
 export interface ApiKeyCreated {
   /**
-   * Keep it: only its SHA-256 is stored.
+   * The key itself. The server stores only its SHA-256 and cannot return it again.
    */
   key: string
   id: string
@@ -4155,16 +4543,16 @@ export interface ApiKeyCreated {
   short_key: string
   description: string
   /**
-   * Whom a personal token acts for; null for a service key.
+   * The member that a personal token acts for; null for a service key.
    */
   user_id: string | null
   /**
-   * What the key may do at most; a personal token may do no more than its owner.
+   * Maximum permissions of the key; a personal token has none that its owner lacks.
    */
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
   /**
-   * Null = every workspace, also later ones. Those that the caller may not use are left out.
+   * Null = every workspace, including later ones. Workspaces that the caller may not use are left out.
    */
   workspaces: string[] | null
   /**
@@ -4177,7 +4565,7 @@ export interface ApiKeyCreated {
    */
   expires_at: string | null
   /**
-   * Exact to a minute; null = not yet.
+   * Exact to a minute; null = never used.
    */
   last_used_at: string | null
   [k: string]: unknown | undefined
@@ -4195,11 +4583,11 @@ export interface PersonalTokenCreate {
    */
   workspaces?: string[] | null
   /**
-   * One of `workspaces`, for requests without X-Tenant-Id; the only one, if there is one.
+   * One of `workspaces`, for requests without X-Tenant-Id. Default: the only one, if there is exactly one.
    */
   default_workspace_id?: string | null
   /**
-   * Absent or null = as the key that asks, or as the member that it is for.
+   * Absent or null = the role of the requesting key, or of the member that the token is for.
    */
   role?: 'admin' | 'operator' | 'user' | 'viewer' | null
   /**
@@ -4207,11 +4595,11 @@ export interface PersonalTokenCreate {
    */
   read_only?: boolean | null
   /**
-   * ISO 8601, in the future and no later than the key that asks; absent = as that key, null = never.
+   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = as that key, null = never.
    */
   expires_at?: string | null
   /**
-   * Whom it acts for, the caller unless said; others need `organization:manage`.
+   * The member that the token acts for. Default: the caller. Another one needs `organization:manage`.
    */
   user_id?: string | null
   [k: string]: unknown | undefined
@@ -4238,7 +4626,7 @@ export interface AuditLogPage {
       [k: string]: unknown | undefined
     }
     /**
-     * What was changed to what.
+     * Details of the change; their keys depend on the action.
      */
     details: {
       [k: string]: unknown | undefined
@@ -4261,7 +4649,7 @@ export interface GranularUsage {
   stride: UsageStride
   usage: {
     /**
-     * Start of the bucket, UTC; it may lie before start_time by alignment.
+     * Start of the bucket, UTC. The first bucket can start before start_time, because buckets are aligned.
      */
     time_bucket: string
     dimensions: UsageDimensions
@@ -4269,7 +4657,7 @@ export interface GranularUsage {
   }[]
 }
 /**
- * Size of the buckets; one of the two is 0.
+ * Size of the buckets in hours or days; the other of the two is 0.
  */
 export interface UsageStride {
   /**
@@ -4281,19 +4669,19 @@ export interface UsageStride {
 export interface WorkspaceDimensions {
   workspace_id: string
   /**
-   * As it is now, or was when it was deleted.
+   * The present name, or the last one when it is deleted.
    */
   workspace_name: string
 }
 export interface ProjectDimensions {
   project_id: string
   /**
-   * As it is now.
+   * The present name.
    */
   project_name: string
 }
 /**
- * Both null for what service keys sent.
+ * Both are null for traces that service keys sent.
  */
 export interface UserDimensions {
   user_id: string | null
@@ -4301,68 +4689,23 @@ export interface UserDimensions {
 }
 export interface ApiKeyDimensions {
   /**
-   * Stays when the key is deleted.
+   * Kept after the key is deleted.
    */
   api_key_short_key: string
 }
 /**
- * Traces that a number of the usage report counts, newest first.
- */
-export interface UsageTraces {
-  items: {
-    trace_id: string
-    workspace_id: string
-    workspace_name: string
-    project_id: string
-    /**
-     * Its id when the project is deleted.
-     */
-    project_name: string
-    /**
-     * Null when a service key sent it.
-     */
-    user_id: string | null
-    user_email: string | null
-    api_key_short_key: string
-    /**
-     * The time at which it counts; it lies in its bucket.
-     */
-    counted_at: string
-    /**
-     * What decided where it counts: an operation of its root, of another of its runs, of a run without a place of its own, or of one below a parent whose trace is not known.
-     */
-    counted_by: 'root' | 'child' | 'unplaced' | 'under_parent'
-    /**
-     * `counted_at` is the start that this operation named, or, without one or with one more than a day ahead, when it was received.
-     */
-    time_source: 'start_time' | 'received'
-    /**
-     * When this operation was received.
-     */
-    received_at: string
-    /**
-     * Its page in the web interface. The trace itself may have been deleted; it still counts.
-     */
-    app_path: string
-  }[]
-  /**
-   * For the next page; null after the last one.
-   */
-  next_cursor: string | null
-}
-/**
- * Tokens and costs per time bucket and group, in this order, double counts left out; groups with neither llm runs nor usage are left out.
+ * Tokens and costs per time bucket and group, in this order, without double counts. Groups with neither llm runs nor usage are left out.
  */
 export interface UsageDetails {
   stride: UsageStride
   usage: {
     /**
-     * Start of the bucket, UTC; it may lie before start_time by alignment.
+     * Start of the bucket, UTC. The first bucket can start before start_time, because buckets are aligned.
      */
     time_bucket: string
     dimensions: UsageDimensions | ModelDimensions
     /**
-     * Model calls, including those with unknown usage. A call that several runs show counts once.
+     * Model calls, including those with unknown usage. A call that several runs describe counts once.
      */
     llm_runs: number
     prompt_tokens: number
@@ -4375,11 +4718,11 @@ export interface UsageDetails {
     completion_cost: string | null
     total_cost: string | null
     /**
-     * How many of prompt_tokens are estimates, because nobody reported a count.
+     * How many of prompt_tokens are estimates, because no count was sent.
      */
     estimated_prompt_tokens: number
     /**
-     * The same of completion_tokens.
+     * How many of completion_tokens are estimates.
      */
     estimated_completion_tokens: number
     /**
@@ -4387,7 +4730,7 @@ export interface UsageDetails {
      */
     estimated_cost: string | null
     /**
-     * Calls with tokens that no price matches: their cost is unknown, and total_cost does not include it.
+     * Calls with tokens that no price matches. Their cost is unknown and not part of total_cost.
      */
     unpriced_runs: number
     /**
@@ -4397,18 +4740,115 @@ export interface UsageDetails {
   }[]
 }
 /**
- * Null where a run does not say it.
+ * Null when a run does not have it.
  */
 export interface ModelDimensions {
   provider: string | null
   model: string | null
 }
 /**
- * A rebuilding of the usage rollups from the counted traces. It changes no count.
+ * Traces that a number of the usage report counts, newest first.
+ */
+export interface UsageTraces {
+  items: {
+    trace_id: string
+    workspace_id: string
+    workspace_name: string
+    project_id: string
+    /**
+     * Name of the project; its id when the project is deleted.
+     */
+    project_name: string
+    /**
+     * Null when a service key sent it.
+     */
+    user_id: string | null
+    user_email: string | null
+    api_key_short_key: string
+    /**
+     * The time in whose bucket the trace counts.
+     */
+    counted_at: string
+    /**
+     * Which operation decided the bucket of the trace: one of its root, of another of its runs, of a run that has no position in a trace yet, or of a run below a parent whose trace is not known.
+     */
+    counted_by: 'root' | 'child' | 'unplaced' | 'under_parent'
+    /**
+     * Where `counted_at` comes from: the start time in this operation, or, when there is none or it is more than a day in the future, the time of receipt.
+     */
+    time_source: 'start_time' | 'received'
+    /**
+     * When this operation was received.
+     */
+    received_at: string
+    /**
+     * Path of the trace in the web interface. A trace that has been deleted still counts.
+     */
+    app_path: string
+  }[]
+  /**
+   * Cursor of the next page; null on the last one.
+   */
+  next_cursor: string | null
+}
+/**
+ * Logged runs whose tokens or costs a number of the usage details adds up, newest first.
+ */
+export interface UsageRuns {
+  items: {
+    run_id: string
+    trace_id: string
+    name: string
+    run_type: string
+    workspace_id: string
+    workspace_name: string
+    project_id: string
+    /**
+     * Name of the project; its id when the project is deleted.
+     */
+    project_name: string
+    /**
+     * Null when a service key sent it.
+     */
+    user_id: string | null
+    user_email: string | null
+    api_key_short_key: string
+    provider: string | null
+    model: string | null
+    /**
+     * The time in whose bucket the run counts: its start, or when it was received if the start is not plausible.
+     */
+    counted_at: string
+    prompt_tokens: number | null
+    completion_tokens: number | null
+    /**
+     * The two together; a count that is not known is left out.
+     */
+    total_tokens: number
+    /**
+     * US dollars at the current price; null when it is not known.
+     */
+    total_cost: string | null
+    /**
+     * The part of `total_cost` that comes from estimated tokens.
+     */
+    estimated_cost: string | null
+    /**
+     * Path of the run in the web interface.
+     */
+    app_path: string
+  }[]
+  /**
+   * Cursor of the next page; null on the last one.
+   */
+  next_cursor: string | null
+}
+/**
+ * A job that rebuilds the usage rollups from the counted traces. It changes no count.
  */
 export interface UsageRebuild {
   /**
-   * `none`: there was none since the server started.
+   * `none`: no rebuild since the server started.
    */
   status: 'none' | 'running' | 'done' | 'failed'
   started_at: string | null
@@ -4436,7 +4876,7 @@ export interface UsageLimitWrite {
   api_key_id?: string | null
   limit_type?: 'monthly_traces'
   /**
-   * Traces per calendar month, UTC.
+   * Maximum number of traces in a calendar month, UTC.
    */
   limit_value: number
   /**
@@ -4473,11 +4913,11 @@ export interface Deployment {
      */
     custom_url: string
     /**
-     * Shell command in place of the package manager, run in the folder of langgraph.json; null: the lock file decides, or package.json.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
      */
     install_command: string | null
     /**
-     * Shell command after the dependencies were installed, run in the folder of langgraph.json.
+     * Shell command that is run in the folder of langgraph.json after the dependencies were installed.
      */
     build_command: string | null
   }
@@ -4501,14 +4941,14 @@ export interface Deployment {
     /**
      * What isolates its code from the server.
      */
-    isolation: 'none' | 'sandbox'
+    isolation: 'none' | 'uid' | 'sandbox' | 'container'
     studio_url: string
     /**
-     * `server`: it is the deployment of GRAPHS, and cannot be changed here.
+     * `server` for the deployment of GRAPHS, which cannot be changed through this API.
      */
     managed_by: 'api' | 'server'
     /**
-     * Number of the revision that serves now.
+     * Number of the revision that handles requests now.
      */
     active_revision: number | null
     /**
@@ -4522,10 +4962,24 @@ export interface Deployment {
       number: number
       runs: number
     }[]
+    /**
+     * Processes that execute graphs of the active revision now.
+     */
+    hosts: number
+    /**
+     * Graphs of the active revision.
+     */
+    graphs: {
+      graph_id: string
+      /**
+       * Why the graph cannot be loaded.
+       */
+      unavailable: string | null
+    }[]
   }
 }
 /**
- * A deployment to be made.
+ * A new deployment.
  */
 export interface DeploymentCreate {
   /**
@@ -4538,15 +4992,15 @@ export interface DeploymentCreate {
   source: string
   source_config?: {
     /**
-     * `dev` or `prod`, or a name of LangSmith's: `dev_zero`, `dev_free` and `serverless` are `dev`, `dedicated` is `prod`.
+     * `dev` or `prod`, or one of LangSmith's names: `dev_zero`, `dev_free` and `serverless` mean `dev`, `dedicated` means `prod`.
      */
     deployment_type?: string | null
     /**
-     * Shell command in place of the package manager, run in the folder of langgraph.json; null: the lock file decides, or package.json.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
      */
     install_command?: string | null
     /**
-     * Shell command after the dependencies were installed, run in the folder of langgraph.json.
+     * Shell command that is run in the folder of langgraph.json after the dependencies were installed.
      */
     build_command?: string | null
     [k: string]: unknown | undefined
@@ -4567,7 +5021,7 @@ export interface DeploymentCreate {
       }[]
     | null
   /**
-   * Refused: this server has no agents.
+   * Not supported: a value is refused.
    */
   agent?: {
     [k: string]: unknown | undefined
@@ -4575,7 +5029,7 @@ export interface DeploymentCreate {
   [k: string]: unknown | undefined
 }
 /**
- * What a new revision of a deployment has.
+ * Fields of a new revision of a deployment.
  */
 export interface DeploymentUpdate {
   /**
@@ -4584,15 +5038,15 @@ export interface DeploymentUpdate {
   revision_source?: string | null
   source_config?: {
     /**
-     * `dev` or `prod`, or a name of LangSmith's: `dev_zero`, `dev_free` and `serverless` are `dev`, `dedicated` is `prod`.
+     * `dev` or `prod`, or one of LangSmith's names: `dev_zero`, `dev_free` and `serverless` mean `dev`, `dedicated` means `prod`.
      */
     deployment_type?: string | null
     /**
-     * Shell command in place of the package manager, run in the folder of langgraph.json; null: the lock file decides, or package.json.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
      */
     install_command?: string | null
     /**
-     * Shell command after the dependencies were installed, run in the folder of langgraph.json.
+     * Shell command that is run in the folder of langgraph.json after the dependencies were installed.
      */
     build_command?: string | null
     [k: string]: unknown | undefined
@@ -4607,13 +5061,13 @@ export interface DeploymentUpdate {
      */
     langgraph_config_path?: string | null
     /**
-     * Refused: this server takes source.
+     * Not supported: this server builds from source.
      */
     image_uri?: string | null
     [k: string]: unknown | undefined
   } | null
   /**
-   * Replaces all; an empty list, which `langgraph deploy` sends where there is no `.env`, keeps what is there.
+   * Replaces all secrets. An empty list, which `langgraph deploy` sends when there is no `.env`, keeps the stored ones.
    *
    * @maxItems 500
    */
@@ -4627,11 +5081,11 @@ export interface DeploymentUpdate {
   [k: string]: unknown | undefined
 }
 /**
- * Where an archive can be uploaded, once and within 15 minutes.
+ * An address for the upload of an archive, valid once and for 15 minutes.
  */
 export interface DeploymentUpload {
   /**
-   * PUT the archive there; no key is needed.
+   * Address for a PUT of the archive; no key is needed.
    */
   upload_url: string
   /**
@@ -4643,7 +5097,7 @@ export interface DeploymentUpload {
   }
 }
 /**
- * An archive that has arrived.
+ * An archive that was uploaded.
  */
 export interface DeploymentUploaded {
   sha256: string
@@ -4696,7 +5150,7 @@ export interface DeploymentRevision {
     source_sha256: string | null
     artifact_sha256: string | null
     /**
-     * Why it has failed.
+     * Why it failed.
      */
     error: {
       code: string
@@ -4710,7 +5164,7 @@ export interface DeploymentRevision {
     created_by: string
     graphs: string[] | null
     /**
-     * Number of the revision whose build it uses.
+     * Number of the revision that this rollback takes its build from.
      */
     rolled_back_from: number | null
     /**
@@ -4728,7 +5182,7 @@ export interface DeploymentLogQuery {
   limit?: number
   order?: 'asc' | 'desc'
   /**
-   * `next_offset` of the page before.
+   * `next_offset` of the previous page.
    */
   offset?: string | null
   /**
@@ -4736,17 +5190,17 @@ export interface DeploymentLogQuery {
    */
   level?: string | null
   /**
-   * Only these of the kinds of lines that the log has. An extension of LangSmith's request.
+   * Only lines of these kinds. An extension of LangSmith's request.
    *
    * @maxItems 3
    */
   kinds?: ('build' | 'deploy' | 'server')[] | null
   /**
-   * Text that lines have.
+   * Only lines that contain this text.
    */
   query?: string | null
   /**
-   * ISO 8601; lines of this time are included.
+   * ISO 8601; lines from this time on.
    */
   start_time?: string | null
   /**
@@ -4768,13 +5222,13 @@ export interface DeploymentLogPage {
     level: 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL'
     message: string
     /**
-     * The build; states and checks; or what processes print.
+     * `build` for the build, `deploy` for states and checks, `server` for output of the processes.
      */
     kind: 'build' | 'deploy' | 'server'
     revision_id: string | null
   }[]
   /**
-   * `offset` of the next page; also when this one is empty.
+   * `offset` of the next page; present on an empty page too.
    */
   next_offset: string
 }
@@ -4788,7 +5242,7 @@ export interface DeploymentListeners {
   offset: number
 }
 /**
- * Whether the server, and its stores if asked, answer.
+ * Whether the server answers, and with check_db=1 whether its stores do.
  */
 export interface Liveness {
   ok: boolean
@@ -4813,7 +5267,30 @@ export interface Liveness {
   [k: string]: unknown | undefined
 }
 /**
- * What clients ask before they send; static.
+ * Whether a balancer should send requests to this server.
+ */
+export interface Readiness {
+  /**
+   * Of the part that was asked about.
+   */
+  ready: boolean
+  /**
+   * The server is about to stop: it is ready for nothing, and still answers.
+   */
+  draining: boolean
+  /**
+   * Whether the stores of each part answer.
+   */
+  parts: {
+    ingest: 'up' | 'down'
+    reads: 'up' | 'down'
+    runs: 'up' | 'down'
+    [k: string]: unknown | undefined
+  }
+  [k: string]: unknown | undefined
+}
+/**
+ * What clients read before they send traces. It does not change while the server runs.
  */
 export interface Info {
   /**
@@ -4841,19 +5318,19 @@ export interface Info {
     version: string
     limits: {
       /**
-       * Body of an ingest request, after decompression. Larger: 413.
+       * Maximum size of the body of an ingest request after decompression; larger ones get 413.
        */
       max_body_bytes: number
       /**
-       * Parts of a multipart body, operations of a batch. More: 413.
+       * Maximum number of parts of a multipart body or of operations of a batch; more get 413.
        */
       max_parts: number
       /**
-       * One part or field. Larger: that run is rejected, the others are stored.
+       * Maximum size of one part or field. A run with a larger one is rejected, the others are stored.
        */
       max_part_bytes: number
       /**
-       * Bodies in memory over all requests. More: 503 with Retry-After.
+       * Maximum size of the bodies of all requests in memory; above it requests get 503 with Retry-After.
        */
       max_inflight_bytes: number
       /**
@@ -4865,7 +5342,7 @@ export interface Info {
        */
       min_body_bytes_per_second: number
       /**
-       * Body of every other request.
+       * Maximum size of the body of every other request.
        */
       max_json_body_bytes: number
       [k: string]: unknown | undefined

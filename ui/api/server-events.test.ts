@@ -39,6 +39,11 @@ describe('server-sent events', () => {
     ])
   })
 
+  it('keep the line ends of JavaScript that are none in a stream of events', async () => {
+    const data = JSON.stringify({ text: 'a\u2028b\u2029c' })
+    expect(await all(bodyOf(`data: ${data}\n\n`))).toEqual([{ event: 'message', data }])
+  })
+
   it('tell of every piece that arrives, heartbeats too', async () => {
     let pieces = 0
     await all(bodyOf(': heartbeat\n', ': heartbeat\n'), () => (pieces += 1))

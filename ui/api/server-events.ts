@@ -11,7 +11,7 @@ function eventOf(frame: string): ServerEvent | undefined {
   let event = 'message'
   const data: string[] = []
   for (const line of frame.split('\n')) {
-    const [, field = '', value = ''] = /^(\w+): ?(.*)$/.exec(line) ?? []
+    const [, field = '', value = ''] = /^(\w+): ?(.*)$/s.exec(line) ?? []
     if (field === 'event') event = value
     if (field === 'data') data.push(value)
   }
@@ -20,7 +20,7 @@ function eventOf(frame: string): ServerEvent | undefined {
 
 /**
  * The events of a response as they arrive. `onPiece` is called for every piece that arrives, comments (heartbeats) included.
- * @throws the errors of reading the body
+ * @throws the errors of reading the body; an Error for more than MAX_FRAME_CHARS characters without the end of an event
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,

@@ -2,7 +2,7 @@ import type { Outline } from './outline.ts'
 import type { Tree } from './tree.ts'
 
 /** For each position, when the last run of its subtree ended; a run that has not ended counts to the end of the trace. */
-function subtreeEnds({ starts, durations, span }: Times, { order, above }: Tree): Float64Array {
+export function subtreeEnds({ starts, durations, span }: Times, { order, above }: Tree): Float64Array {
   const ends = Float64Array.from(order, (place) => {
     const duration = durations[place] ?? Number.NaN
     return Number.isNaN(duration) ? span : (starts[place] ?? 0) + duration
@@ -18,8 +18,8 @@ type Times = Pick<Outline, 'starts' | 'durations' | 'span'>
 
 /**
  * Positions of the runs that decide how long the trace took: the run that ended last, the one that had ended last
- * when that one started, and so on back to the start, and the same for the children of each. A run beside them,
- * however much shorter or longer, would not change when the trace ended unless it took their place.
+ * when that one started, and so on back to the start, and the same for the children of each. A shorter run in another
+ * place would not have ended the trace earlier.
  */
 export function criticalPath(times: Times, tree: Tree): Set<number> {
   const ends = subtreeEnds(times, tree)

@@ -101,17 +101,49 @@ function rowsOfOutline(outline: Outline): Row[] {
   }))
 }
 
+/** The columns of a complete answer, without a row for each of up to 200,000 runs. */
+function whole(answer: TraceOutline, json: string): Outline {
+  const { columns, names, run_types, statuses, models } = answer
+  const begin = microsOfStart(answer.start_time)
+  const starts = Float64Array.from(columns.start)
+  const durations = Float64Array.from(columns.duration, (micros) => micros ?? Number.NaN)
+  const first = starts.reduce((least, start) => Math.min(least, start), starts[0] ?? 0)
+  const span = durations.reduce((most, duration, at) => {
+    const end = (starts[at] ?? 0) + (Number.isNaN(duration) ? 0 : duration)
+    return Math.max(most, end - first)
+  }, 1)
+  return {
+    ...headOf(answer),
+    totals: answer.totals ?? {},
+    begin: begin + first,
+    span,
+    ids: columns.id,
+    parents: Int32Array.from(columns.parent, (place) => Math.max(place, -1)),
+    names: columns.name.map((at) => names[at] ?? ''),
+    types: columns.run_type.map((at) => run_types[at] ?? ''),
+    statuses: columns.status.map((at) => statuses[at] ?? ''),
+    models: columns.model.map((at) => models[at ?? -1]),
+    starts: first === 0 ? starts : starts.map((start) => start - first),
+    durations,
+    firstTokens: Float64Array.from(columns.first_token, (micros) => micros ?? Number.NaN),
+    tokens: Float64Array.from(columns.tokens),
+    checks: Int8Array.from(columns.checks, (bits) => bits ?? -1),
+    costs: costTexts(json),
+  }
+}
+
 type Head = Pick<Outline, 'trace_id' | 'version' | 'run_count' | 'is_truncated'>
+
+function headOf({ trace_id, version, run_count, is_truncated }: Head): Head {
+  return { trace_id, version, run_count, is_truncated }
+}
 
 function build(rows: readonly Row[], answer: Head, totals: Outline['totals']): Outline {
   const places = new Map(rows.map(({ id }, at) => [id, at]))
   const begin = rows.reduce((least, { start }) => Math.min(least, start), rows[0]?.start ?? 0)
   const ends = rows.map(({ start, duration }) => start + (Number.isNaN(duration) ? 0 : duration))
   return {
-    trace_id: answer.trace_id,
-    version: answer.version,
-    run_count: answer.run_count,
-    is_truncated: answer.is_truncated,
+    ...headOf(answer),
     totals,
     begin,
     span: ends.reduce((most, end) => Math.max(most, end - begin), 1),
@@ -136,9 +168,9 @@ function build(rows: readonly Row[], answer: Head, totals: Outline['totals']): O
  */
 export function readOutline(json: string, known?: Outline): Outline | undefined {
   const answer = JSON.parse(json) as TraceOutline
+  if (answer.is_whole || known === undefined) return whole(answer, json)
   const changed = rowsOf(answer, json)
-  const totals = answer.totals ?? known?.totals ?? {}
-  if (answer.is_whole || known === undefined) return build(changed, answer, totals)
+  const totals = answer.totals ?? known.totals
   if (changed.length === 0 && answer.run_count === known.run_count)
     return { ...known, version: answer.version, totals }
   const rows = new Map(rowsOfOutline(known).map((row) => [row.id, row]))

@@ -1,6 +1,6 @@
 import type { TraceRunPage, TraceRunRead } from '../api/platform.gen.ts'
 
-/** A logged run as in lists. */
+/** A logged run as an item of a list. */
 export type ListedRun = TraceRunRead & { inputs_preview?: string | null; outputs_preview?: string | null }
 
 /** Values that a list can be ordered by. */

@@ -75,6 +75,15 @@ export function cachedPages(queries: QueryClient, query: RunQuery): RunPages | u
   return queries.getQueryData<RunPages>(keyOf(query))
 }
 
+/** Waits for the read of a list that has no page in the cache yet. */
+export async function firstRead(queries: QueryClient, query: RunQuery): Promise<void> {
+  if (cachedPages(queries, query) !== undefined) return
+  await queries
+    .getQueryCache()
+    .find({ queryKey: keyOf(query) })
+    ?.promise?.catch(() => undefined)
+}
+
 /** Changes the pages of a list in the cache. */
 export function changePages(
   queries: QueryClient,
@@ -98,6 +107,8 @@ export function runOptions(id: string, share?: string) {
         ? call('GET /api/v1/runs/{id}', { params: { id }, query: { media: 'refs' }, signal })
         : call('GET /api/v1/public/{token}/run/{id}', { params: { token: share, id }, signal }),
     enabled: id !== '',
+    // Comparing megabytes with what was read before would block the page.
+    structuralSharing: false,
   })
 }
 

@@ -24,16 +24,26 @@ export function useSignIn() {
   })
 }
 
-/** Signs out, and clears the cache. */
+/** Prompts that the playground keeps in this browser (playground/kept/kept-drafts.ts). */
+const DRAFTS = 'weir-playground'
+
+/** Signs out, clears the cache and deletes what this browser keeps of the playground. */
 export function useSignOut() {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: signOut,
     onSuccess: () => {
       queries.setQueryData(SESSION, null)
+      indexedDB.deleteDatabase(DRAFTS)
       forgetOthers(queries)
     },
   })
+}
+
+/** A function that returns whether a user is signed in at the time of its call. */
+export function useIsSignedIn(): () => boolean {
+  const queries = useQueryClient()
+  return () => queries.getQueryData(SESSION) !== null
 }
 
 /** Whether the session has a permission, and the message if it does not. */

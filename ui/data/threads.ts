@@ -10,7 +10,7 @@ import type { ModelCall } from './messages/conversation.ts'
 import { llmOf } from './llm-facts.ts'
 import { useLiveRefresh } from './live/use-live.ts'
 
-/** A thread of traces as in lists. */
+/** A thread of traces as an item of a list. */
 export type ListedThread = Reply<'POST /api/v2/threads/query'>['items'][number]
 
 /** One trace of a thread. */
@@ -137,7 +137,11 @@ async function readTurnCall(trace: string, signal: AbortSignal): Promise<ModelCa
   const depth = Math.min(...runs.map(({ dotted_order }) => depthOf(dotted_order)))
   const last = runs.find(({ dotted_order }) => depthOf(dotted_order) === depth)
   if (last === undefined) return null
-  const run = await call('GET /api/v1/runs/{id}', { params: { id: last.id }, signal })
+  const run = await call('GET /api/v1/runs/{id}', {
+    params: { id: last.id },
+    query: { media: 'refs' },
+    signal,
+  })
   const { input, output } = llmOf(run)?.messages ?? {}
   return { id: trace, input: input ?? [], output: output ?? [] }
 }

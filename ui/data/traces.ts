@@ -25,7 +25,7 @@ function mayComeYet(failures: number, error: Error): boolean {
   return failures < MAX_TRIES && (isMissing || (error instanceof ApiError && error.status === 503))
 }
 
-/** The outline of a trace as it is now. An empty id reads nothing. */
+/** The present outline of a trace. With an empty id nothing is loaded. */
 export function useStillOutline(trace_id: string) {
   const queries = useQueryClient()
   const queryKey = ['outline', trace_id]

@@ -1,5 +1,6 @@
 import { Component, type ReactNode } from 'react'
 import { ApiError } from '../api/problem.ts'
+import { JsonFault } from '../api/typed-json.ts'
 import { Button } from './controls.tsx'
 import { Icon } from './icon.tsx'
 import css from './states.module.css'
@@ -39,6 +40,7 @@ export function Empty({
 }
 
 function titleOf(error: unknown): string {
+  if (error instanceof JsonFault) return 'This cannot be sent'
   if (!(error instanceof ApiError)) return 'This part of the page failed'
   if (error.status === 0) return 'The server does not answer'
   if (error.status === 403) return 'You may not see this'
@@ -120,4 +122,22 @@ export function Loaded<T>({
   if (from.error !== null && from.error !== undefined)
     return <Failure error={from.error} heading={heading} retry={() => void from.refetch()} />
   return <Skeleton />
+}
+
+const LIVE_STATES = {
+  live: ['Live', 'What is new is shown as it comes'],
+  connecting: ['', ''],
+  broken: ['Not live', 'The connection broke; it is tried again'],
+  off: ['Not live', 'The server sends no changes for this page'],
+} as const
+
+/** Whether the page follows the server. */
+export function LiveMark({ state }: { state: keyof typeof LIVE_STATES }) {
+  const [word, title] = LIVE_STATES[state]
+  if (word === '') return null
+  return (
+    <span className={css['live']} data-state={state} title={title}>
+      {word}
+    </span>
+  )
 }

@@ -1,7 +1,7 @@
 const HOURS = { h: 1, d: 24 } as const
 const HOUR_MS = 3_600_000
 
-/** The address with the range `t` back from now, as `t=7d`, replaced by the times that it is at `now`. */
+/** The address with a relative range, such as `t=7d`, replaced by its start and end at `now`. */
 export function frozenAddress(href: string, now: number): string {
   const url = new URL(href)
   const [, count, unit] = /^(\d{1,4})([hd])$/.exec(url.searchParams.get('t') ?? '') ?? []

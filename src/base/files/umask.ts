@@ -1,3 +1,5 @@
+import { takeFlag } from '../node/take-flag.ts'
+
 /** Name of the variable in which the launcher passes on the umask that the server was started with, in octal. */
 export const UMASK_VARIABLE = 'WEIR_UMASK'
 
@@ -11,8 +13,6 @@ export function umaskArguments(env: Readonly<Record<string, string | undefined>>
 
 /** Sets the umask of this process from its command line, and removes that argument from `argv`. */
 export function takeUmask(argv: string[]): void {
-  const place = argv.findIndex((argument) => argument.startsWith(FLAG))
-  if (place < 0) return
-  const [argument = ''] = argv.splice(place, 1)
-  process.umask(argument.slice(FLAG.length))
+  const mask = takeFlag(argv, FLAG)
+  if (mask !== undefined) process.umask(mask)
 }

@@ -1,12 +1,50 @@
+import type { Duplex } from 'node:stream'
+
+/** The command line argument with the path of a socket at which the program finds the server, in place of descriptor 3. */
+export const CHANNEL_FLAG = '--channel='
+
 /** A program to be started. */
 export interface ProcessCommand {
   file: string
   args: readonly string[]
   cwd: string
   env: Readonly<Record<string, string>>
-  /** Sockets, and folders with sockets, outside of the deployment that it uses. */
+  /** Sockets, and folders with sockets, outside of the deployment to which it connects. */
   reach: readonly string[]
+  /** Folders outside of the deployment in which it makes sockets itself. */
+  socketFolders: readonly string[]
+  /** Whether the program exchanges frames with the server over descriptor 3. */
+  hasChannel: boolean
+}
+
+/** A program in a container, whose process is not a child of the command that started it. */
+export interface ContainedProcess {
+  /** Outside of the container; undefined while it starts. */
+  pid(): number | undefined
+  signal(name: NodeJS.Signals): void
+  /** Ends it, also while it starts. */
+  kill(): void
+  /**
+   * Removes the files of a container that has ended. `signal`: the signal that ended it, if one did. Resolves with true
+   * when the container had exceeded its memory.
+   */
+  remove(signal?: NodeJS.Signals | null): Promise<boolean>
+}
+
+/** A user of the operating system, without further groups. */
+export interface ProcessUser {
+  uid: number
+  gid: number
+}
+
+/** A command, with what controls its program if that is in a container, or the user that runs it. */
+export interface ConfinedCommand extends ProcessCommand {
+  container?: ContainedProcess
+  /** The server's end of the channel, where the program has no descriptor 3. */
+  channel?: Duplex
+  /** The program itself is run, by this user; default: a program that isolates it is run, by that of the server. */
+  user?: ProcessUser
 }
 
 /** The command that runs another one in isolation (P-23). */
-export type Confine = (command: ProcessCommand) => ProcessCommand
+export type Confine = (command: ProcessCommand) => ConfinedCommand

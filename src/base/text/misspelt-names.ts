@@ -13,6 +13,7 @@ const OF_COMMANDS = ['WEIR_URL', 'WEIR_DEPLOYMENT_URL', 'WEIR_API_KEY']
 const OF_KUBERNETES = /_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))(_|$)/
 /** Letters that a name needs for one or two mistakes; of shorter names only those of `isSlip` match. */
 const LETTERS_FOR = { oneMistake: 6, twoMistakes: 14 }
+const MOST_MISTAKES = 2
 /** Names of fewer letters match nothing. */
 const FEWEST_LETTERS = 3
 
@@ -47,12 +48,18 @@ function meantBy(name: string, ours: readonly string[]): string | undefined {
   if (slipped !== undefined) return slipped
   const isPrefixed = name.toUpperCase().startsWith(PREFIX)
   const asked = isPrefixed ? [bare(name), bare(name.slice(PREFIX.length))] : [bare(name)]
-  const byDistance = ours
+  // A start compares every variable: most pairs differ by more letters than may be wrong.
+  const similar = isPrefixed ? ours : ours.filter((meant) => isOfSimilarLength(name, meant))
+  const byDistance = similar
     .map((meant) => ({ meant, distance: Math.min(...asked.map((text) => editDistance(text, bare(meant)))) }))
     .sort((a, b) => a.distance - b.distance)
   const [nearest] = byDistance
   if (nearest === undefined) return undefined
   return isPrefixed || nearest.distance <= allowedMistakes(bare(nearest.meant)) ? nearest.meant : undefined
+}
+
+function isOfSimilarLength(name: string, meant: string): boolean {
+  return Math.abs(bare(name).length - bare(meant).length) <= MOST_MISTAKES
 }
 
 /** In upper case, letters and digits only. */
@@ -61,7 +68,7 @@ function bare(name: string): string {
 }
 
 function allowedMistakes({ length }: string): number {
-  if (length >= LETTERS_FOR.twoMistakes) return 2
+  if (length >= LETTERS_FOR.twoMistakes) return MOST_MISTAKES
   return length >= LETTERS_FOR.oneMistake ? 1 : 0
 }
 

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { AppError } from '../../base/errors.ts'
 import type { WorkspaceNames } from '../server/workspace-names.ts'
 
-/** Asks the user something and resolves with the line that is typed. */
+/** Prints a question and resolves with the line that the user types. */
 export type Question = (text: string) => Promise<string>
 
 /** Options and possible values for the workspaces of a new key; workspaces are given by id. */
@@ -14,7 +14,7 @@ export interface WorkspaceChoice {
   /** Workspaces that the key would serve without --workspace. */
   possible: readonly string[]
   names: WorkspaceNames
-  /** Undefined without a terminal. */
+  /** Undefined when there is no terminal. */
   ask: Question | undefined
 }
 

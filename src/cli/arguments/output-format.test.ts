@@ -15,6 +15,6 @@ it('refuses other words, and flags that contradict each other', () => {
     '--format must be one of table, json, csv. It is "xml".',
   )
   expect(() => formatOf({ format: 'csv', json: true }, WORDS)).toThrow(
-    '--format says csv. Leave one of them out.',
+    'contradicts --format csv. Leave one of them out.',
   )
 })

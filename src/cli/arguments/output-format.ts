@@ -19,7 +19,7 @@ export function formatOf<const W extends readonly [string, ...string[]]>(
   if (json !== true) return format ?? words[0]
   if (format === undefined || format === 'json') return 'json'
   throw new AppError('invalid_request', {
-    message: `--json is short for --format json, and --format says ${format}. Leave one of them out.`,
+    message: `--json is short for --format json, which contradicts --format ${format}. Leave one of them out.`,
   })
 }
 

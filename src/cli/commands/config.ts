@@ -1,11 +1,11 @@
 import { misspeltText } from '../../base/text/misspelt-names.ts'
-import { describeConfig, readConfig } from '../../config.ts'
+import { type Config, readConfig } from '../../config.ts'
 import { misused, readArguments, saidText } from '../arguments/command-arguments.ts'
 import { FORMAT_FLAGS, wantsJson } from '../arguments/output-format.ts'
 
 const HELP = `Usage: weir config [options]
 
-Prints the settings in effect, with where each is from: the environment or its default. Secrets are masked.
+Prints the settings in effect with their sources: the environment or the default. Secrets are masked.
 
 Options:
   --format WORD    table for people, or json: a list of name, value and source (default: table)
@@ -26,4 +26,14 @@ export async function config(args: string[]): Promise<number> {
   console.log(asJson ? JSON.stringify(settings.settings, null, 2) : describeConfig(settings))
   for (const misspelt of settings.misspelt) console.error(`weir config: ${misspeltText(misspelt)}`)
   return 0
+}
+
+/** The effective values, one aligned line each with its source; secrets are masked. */
+export function describeConfig({ settings }: Pick<Config, 'settings'>): string {
+  const width = Math.max(...settings.map(({ name }) => name.length))
+  return settings
+    .map(
+      ({ name, value, source }) => `${name.padEnd(width)}  ${value === '' ? '(unset)' : value}  (${source})`,
+    )
+    .join('\n')
 }

@@ -16,13 +16,13 @@ const HELP = `Usage: weir deploy [--name NAME] [options]
        weir deploy delete NAME|ID [--force]
 
 Deploys the LangGraph project of this folder: its source is uploaded, its dependencies are installed by the server, and
-it replaces the revision before once it answers. The variables of .env become secrets of the deployment. docs/deployments.md
-has more.
+the new revision replaces the active one once it answers. The variables of .env become secrets of the deployment.
+docs/deployments.md has more.
 
   list             the deployments of the workspace
   logs             the last lines of a log
   revisions        what was deployed when, and how it ended
-  rollback         to an earlier revision, without a build, with the secrets of now (default: the one that served before)
+  rollback         to an earlier revision, without a build, with the present secrets (default: the one that served before)
   delete           a deployment with its threads, crons, store and secrets
 
 Options:
@@ -31,22 +31,22 @@ Options:
                     dev or prod: how many processes it may use; fixed when it is made (default: dev)
   --config FILE     the langgraph.json (default: the one in this folder)
   --env-file FILE   the secrets (default: env of langgraph.json, else .env)
-  --no-wait         come back when the revision exists
+  --no-wait         end as soon as the revision exists
   --verbose         print the lines of the build
   --type TYPE       logs: deploy, build or server (default: deploy, which has both states and what processes print)
   --revision N      logs: of this revision
   --level LEVEL     logs: this level and higher ones
   -q, --query TEXT  logs: lines with this text
   --since TIME      logs: from this time on, such as 2026-11-20T09:00:00Z, or 12h or 30d ago
-  --limit N         logs, revisions: so many at most (default: 100)
-  -f, --follow      logs: go on until stopped
+  --limit N         logs, revisions: maximum number of lines (default: 100)
+  -f, --follow      logs: continue until stopped
   --force           delete: do not ask
   --json            JSON for programs
 ${CONNECTION_HELP}
   -h, --help        print this
 
-Ends with 0 when the deployment serves, 1 when the server refused it, it failed or took too long, 2 when the command could
-not ask, 130 when it was stopped; a build goes on then.`
+Exit code: 0 when the deployment serves, 1 when the server refused it or the revision failed or took too long, 2 when the
+command could not send its request, 130 when it was stopped; a build then continues.`
 
 const FLAGS = {
   ...CONNECTION_FLAGS,
@@ -105,7 +105,7 @@ function readFlags(args: string[]) {
   return readArguments(args, FLAGS, HELP)
 }
 
-/** 1 for a refusal of the server; what it was never asked is 2. */
+/** Exit code 1 when the server refused the deployment, 2 when no request was sent (P-43). */
 function refused(error: unknown): number {
   if (!(error instanceof Refusal) || error.answered === 401) throw error
   console.error(`weir deploy: ${error.message}`)

@@ -11,15 +11,15 @@ import { appLink, devWelcome, soonGraphFailures } from '../terminal/welcome.ts'
 const HELP = `Usage: weir dev [options]
 
 Runs the server as weir serve does, with the graphs that you work on. When langgraph.json, its env file or a module that
-a graph imports changes, the graphs are loaded anew: new runs use the new code, runs under way end with what they began
-with. While the code cannot be loaded new runs fail with the reason; all else goes on.
+a graph imports changes, the graphs are reloaded: new runs use the new code, and active runs continue with the code that
+they started with. While the code cannot be loaded, new runs fail with the reason, and everything else works.
 
 Options:
   --graphs PATH    the langgraph.json (default: GRAPHS, else ./langgraph.json, else the example)
   --port N         of the deployment's API (default: DEPLOYMENT_PORT, else 2024 or the next free one)
   -h, --help       print this
 
-Everything else is configured as for weir serve, by environment variables; LOG_LEVEL=debug tells more.`
+Everything else is configured as for weir serve, by environment variables; LOG_LEVEL=debug shows more.`
 
 const FLAGS = {
   graphs: { type: 'string' },
@@ -49,7 +49,7 @@ export async function dev(args: string[]): Promise<number> {
     stopping,
   })
   const failures = await soonGraphFailures(server, stopping)
-  // The text shows the key wherever it goes.
+  // The text shows the key also when standard output is not a terminal.
   console.log(devWelcome(server, config, { failures, link: await appLink(server, config, true) }))
   log.open()
   await stopping

@@ -7,7 +7,7 @@ const HELP = `Usage: eval "$(weir env)"
 
 Prints the shell commands that point LangSmith and LangGraph clients of this shell at the server that runs on DATA_DIR:
 LANGSMITH_ENDPOINT, LANGSMITH_API_KEY, LANGSMITH_TRACING, and LANGGRAPH_API_URL when graphs are hosted. For a server
-on another machine, WEIR_DEPLOYMENT_URL says where its graphs are.
+on another machine, WEIR_DEPLOYMENT_URL is the address of its graphs.
 
 Options:
   --url URL        the server (default: WEIR_URL, else this machine at PORT, else the one that runs on DATA_DIR)

@@ -16,13 +16,13 @@ const HELP = `Usage: weir keys list [options]
        weir keys revoke ID|SHORT_KEY [options]
 
 Without --personal and --user, list and revoke are about service keys and your own personal access tokens, and create
-makes a service key.
+creates a service key.
 
 Options:
   --personal       your own personal access tokens only
   --user EMAIL     personal access tokens of this member, by email or id
   --role ROLE      admin, operator, user or viewer (default: user for a service key, for your own token the role
-                   of the key that asks, for another member's token that member's role)
+                   of the requesting key, for another member's token that member's role)
   --read-only      the key may only read
   --workspace W    name or id of a workspace that the key serves; may be repeated
   --default-workspace W

@@ -9,11 +9,11 @@ const HELP = `Usage: weir projects list [options]
        weir projects delete NAME --yes [options]
        weir projects retention NAME DAYS [options]
 
-Lists projects, deletes one with all its runs, or says for how many days after receipt its runs are kept (0: forever).
-docs/deleting.md has what goes and what stays.
+Lists projects, deletes one with all its runs, or sets for how many days after receipt its runs are kept (0: forever).
+docs/deleting.md lists what is deleted and what is kept.
 
 Options:
-  --yes            delete: without it the command says what it would delete
+  --yes            delete: without it the command only prints what it would delete
 ${FORMAT_HELP}
 ${API_HELP}
   -h, --help       print this`

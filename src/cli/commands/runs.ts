@@ -17,23 +17,23 @@ Runs of a deployment: of one thread, or of all that the key may see.
   list             newest first
   cancel           runs by their ids, or all that are pending, running or both (all)
   tail             prints the events of a run, one a line, until it has ended, from the first that is kept; or those of
-                   all runs of a thread from now on, until it is stopped. A connection that breaks is taken up again
+                   all runs of a thread from now on, until it is stopped. After a broken connection it continues
                    after the last event that was printed.
 
 Options:
   --thread ID      runs of this thread
   --status STATUS  list: pending, running, success, error, timeout or interrupted; cancel: pending, running or all
-  --limit N        so many at most (default: 20)
-  --action ACTION  interrupt keeps what the run has reached; rollback deletes the run and its checkpoints
+  --limit N        maximum number of runs (default: 20)
+  --action ACTION  interrupt keeps the checkpoints of the run; rollback deletes the run and its checkpoints
                    (default: interrupt)
-  --wait           come back when the runs have ended
+  --wait           wait until the runs have ended
   --mode MODE      run_modes, lifecycle or state_update; may be repeated (default: run_modes)
-  --from-start     with --thread: print what is kept of earlier runs first
+  --from-start     with --thread: first print the stored events of earlier runs
   --format WORD    table for people, or json as the API gives it, for tail an event a line (default: table)
 ${DEPLOYMENT_HELP}
   -h, --help       print this
 
-tail ends with 1 when the run fails, cancel when one of the runs was not there or not active any more.`
+The exit code of tail is 1 when the run failed, that of cancel when one of the runs did not exist or was not active.`
 
 const ACTIONS = {
   list: 'options only',

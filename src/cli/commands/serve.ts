@@ -11,11 +11,11 @@ import { appLink, serveWelcome, soonGraphFailures } from '../terminal/welcome.ts
 const HELP = `Usage: weir serve [options]
 
 Runs the server. It is configured by environment variables, such as PORT, DATA_DIR and GRAPHS: weir config prints those
-in effect, docs/configuration.md tells all. The log is one JSON object a line; on a terminal, unless LOG_LEVEL is set, it
+in effect, docs/configuration.md lists all. The log is one JSON object a line; on a terminal, unless LOG_LEVEL is set, it
 is text, with warnings and errors only.
 
 Options:
-  --accept-empty-store  go on with a store that was emptied since the last start; what it held is gone for good
+  --accept-empty-store  start with a store that was emptied since the last start; its data is lost
   -h, --help            print this`
 
 const FLAGS = {

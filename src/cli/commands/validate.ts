@@ -16,7 +16,7 @@ import { reportText } from '../terminal/report-text.ts'
 
 const HELP = `Usage: weir validate [options] FILE...     (- for standard input)
 
-Says what Weir would make of logged runs, by the same code as ingest, and stores nothing. A FILE holds one run, a
+Checks logged runs with the code that ingest uses, and stores nothing. A FILE holds one run, a
 list of runs, a batch ({"post": [...], "patch": [...]}), an OTLP export of traces or logs (protobuf or JSON), NDJSON
 with one of these a line, or a captured multipart body; gzip and zstd are recognized. Several files are taken
 as one stream: an update in one completes the run that another creates, log records join their spans.

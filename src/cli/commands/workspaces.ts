@@ -8,7 +8,7 @@ import { textTable } from '../terminal/text-table.ts'
 const HELP = `Usage: weir workspaces list [options]
        weir workspaces create NAME [options]
 
-Lists the workspaces that the key may use, or makes one. Projects, keys and members belong to workspaces.
+Lists the workspaces that the key may use, or creates one. Projects, keys and members belong to workspaces.
 
 Options:
   --id ID          of the new workspace, a UUID (default: a new one)

@@ -11,7 +11,7 @@ export type RevisionExit = 0 | 1
 type LogPage = SchemaTypes['deployment-log-page']
 
 const LOOK_MS = 500
-/** A build and a start, with what waits before them. */
+/** Longest time for the build and the start of a revision, and for the wait before them. */
 const PATIENCE_MS = 30 * 60_000
 const SHOWN_LINES = 30
 const WORDS: Readonly<Record<string, string>> = {
@@ -22,7 +22,12 @@ const WORDS: Readonly<Record<string, string>> = {
   AWAITING_DEPLOY: 'starting',
   DEPLOYING: 'starting',
 }
-const ISOLATION = { none: 'without isolation', sandbox: 'in a sandbox' } as const
+const ISOLATION = {
+  none: 'without isolation',
+  uid: 'under a user id of its own',
+  sandbox: 'in a sandbox',
+  container: 'in a container',
+} as const
 const FAILED_STEPS: Readonly<Record<string, string>> = {
   CREATE_FAILED: 'source',
   BUILD_FAILED: 'built',

@@ -7,7 +7,7 @@ import { KEY_VARIABLES } from '../server/client-settings.ts'
 
 /** A LangGraph project on this machine. */
 export interface LocalProject {
-  /** The folder that contains langgraph.json; it is what is deployed. */
+  /** The folder that contains langgraph.json; its content is deployed. */
   dir: string
   /** Name of the file in it. */
   config: string
@@ -51,7 +51,7 @@ export function secretsOf({ env }: Pick<LocalProject, 'env'>): { name: string; v
   )
 }
 
-/** A name that can be part of a path: lower case, with `-` for all but a-z and 0-9. */
+/** A name that can be part of a path: lower case, one `-` for all other characters in a row, at most 63 characters. */
 export function deploymentNameOf(text: string): string {
   return text
     .toLowerCase()
@@ -69,7 +69,7 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
     const file: unknown = JSON.parse(text)
     if (isObject(file)) return file
   } catch {
-    // The same text as for JSON of another type.
+    // Text that is not JSON gets the error below, as JSON of another type does.
   }
   throw invalid(`${path} is not a JSON object.`)
 }

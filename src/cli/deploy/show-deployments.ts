@@ -27,7 +27,12 @@ export async function showRevisions(
   return 0
 }
 
-const ISOLATION = { none: 'not isolated', sandbox: 'in a sandbox' } as const
+const ISOLATION = {
+  none: 'not isolated',
+  uid: 'under a user id',
+  sandbox: 'in a sandbox',
+  container: 'in containers',
+} as const
 
 function deploymentTable(found: readonly ShownDeployment[]): string {
   const rows = found.map(({ id, name, source_config, status, weir, updated_at }) => [

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../base/errors.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import { pastTime } from '../arguments/time-flag.ts'
 import { type ApiClient, Refusal } from '../server/api-client.ts'
+import { followEvents } from '../server/follow-events.ts'
 import { findDeployment, listRevisions } from './connection.ts'
 
 /** Which lines, and how they are printed. */
@@ -21,60 +21,53 @@ type LogPage = SchemaTypes['deployment-log-page']
 type Line = LogPage['logs'][number]
 
 const TYPES = ['deploy', 'build', 'server'] as const
-const LOOK_MS = 1_000
-const PAGE = 1_000
+const KINDS = { deploy: ['deploy', 'server'], build: ['build'], server: ['server'] } as const
 
-/** `weir deploy logs`: the last lines, then with --follow those that come, until it is stopped. */
+/** `weir deploy logs`: the last lines, and with --follow also new ones until the command is stopped. */
 export async function showLogs(api: ApiClient, word: string, flags: LogFlags): Promise<number> {
   const type = TYPES.find((known) => known === (flags.type ?? 'deploy'))
   if (type === undefined)
     throw new AppError('invalid_request', { message: `--type is one of ${TYPES.join(', ')}.` })
   const { id } = await findDeployment(api, word)
-  const path = await pathOf(api, id, type, flags)
-  const read = (body: object): Promise<LogPage> => api.json<LogPage>(path, { method: 'POST', body })
-  const filter = {
-    ...(flags.level !== undefined && { level: flags.level }),
-    ...(flags.query !== undefined && { query: flags.query }),
-    ...(type === 'server' && { kinds: [type] }),
+  const revision_id = await revisionOf(api, id, type, flags)
+  const { since, query: text, limit } = flags
+  const level = flags.level?.toUpperCase()
+  const start = since === undefined ? undefined : pastTime({ flag: '--since', text: since }, Date.now())
+  const wanted = Object.entries({ level, query: text, start_time: start, revision_id, limit })
+  const query = new URLSearchParams([
+    ...KINDS[type].map((kind): [string, string] => ['kind', kind]),
+    ...wanted.flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  ])
+  const path = `/deployments/${id}/logs?${String(query)}`
+  const print = (line: Line): void => console.log(flags.asJson ? JSON.stringify(line) : textOf(line))
+  if (!flags.follow) {
+    const { logs } = await api.json<LogPage>(`${path}&order=desc`)
+    for (const line of logs.toReversed()) print(line)
+    return 0
   }
-  const start =
-    flags.since === undefined
-      ? {}
-      : { start_time: pastTime({ flag: '--since', text: flags.since }, Date.now()) }
-  const print = (lines: readonly Line[]): void => {
-    for (const line of lines) console.log(flags.asJson ? JSON.stringify(line) : textOf(line))
-  }
-  const { logs } = await read({ ...filter, ...start, order: 'desc', limit: flags.limit })
-  print(logs.toReversed())
-  if (!flags.follow) return 0
-  // The cursor is the time of the last line: it is valid on a server that was started again too.
-  let offset = logs[0]?.id ?? '0'
-  for (;;) {
-    await delay(LOOK_MS)
-    const page = await read({ ...filter, ...start, order: 'asc', limit: PAGE, offset }).catch(
-      (error: unknown) => {
-        if (error instanceof Refusal && error.answered < 500) throw error
-        return undefined
-      },
-    )
-    if (page === undefined) continue
-    print(page.logs)
-    offset = page.next_offset
-  }
+  // The id of an event is the time of its line: it is valid on a server that was started again too.
+  await followEvents(api, path, {
+    ...{ from: undefined, tries: Infinity, isOver: () => false },
+    print: ({ event, data }) => event === 'log' && print(JSON.parse(data) as Line),
+  })
+  return 0
 }
 
-async function pathOf(
+/** The revision whose lines are wanted: of builds that of the newest one. @throws Refusal when there is none */
+async function revisionOf(
   api: ApiClient,
   id: string,
   type: (typeof TYPES)[number],
   { revision }: Pick<LogFlags, 'revision'>,
-): Promise<string> {
-  if (type !== 'build' && revision === undefined) return `/v1/projects/${id}/deploy_logs`
+): Promise<string | undefined> {
+  if (type !== 'build' && revision === undefined) return undefined
   const found = await listRevisions(api, id)
   const wanted =
     revision === undefined ? found[0] : found.find(({ weir }) => String(weir.number) === revision)
   if (wanted === undefined) throw new Refusal(404, `There is no revision ${revision ?? ''}`.trim())
-  return `/v1/projects/${id}/revisions/${wanted.id}/${type === 'build' ? 'build' : 'deploy'}_logs`
+  return wanted.id
 }
 
 function textOf({ timestamp, level, message }: Line): string {

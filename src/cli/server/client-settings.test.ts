@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readClientSettings } from './client-settings.ts'
+import { readClientSettings, readDeploySettings } from './client-settings.ts'
 
 describe('readClientSettings', () => {
   it('has no defaults except for the data directory', () => {
@@ -15,5 +15,20 @@ describe('readClientSettings', () => {
       ...{ url: 'http://a', deploymentUrl: 'http://b', port: '1', deploymentPort: '2' },
       ...{ apiKey: undefined, dataDir: '/d' },
     })
+  })
+})
+
+describe('readDeploySettings', () => {
+  it('P-14: takes the key of the environment before that of `.env`, each in the order of the variables', () => {
+    const key = (env: Record<string, string>, dotEnv: Record<string, string> = {}) =>
+      readDeploySettings(dotEnv, env).key
+    expect(key({})).toBeUndefined()
+    expect(key({ WEIR_API_KEY: ' ' }, { LANGCHAIN_API_KEY: 'd' })).toEqual({
+      name: 'LANGCHAIN_API_KEY',
+      value: 'd',
+    })
+    const all = { LANGCHAIN_API_KEY: 'd', LANGSMITH_API_KEY: 'c', LANGGRAPH_HOST_API_KEY: 'b' }
+    expect(key(all, { WEIR_API_KEY: 'a' })).toEqual({ name: 'LANGGRAPH_HOST_API_KEY', value: 'b' })
+    expect(key({ ...all, WEIR_API_KEY: 'a' })).toEqual({ name: 'WEIR_API_KEY', value: 'a' })
   })
 })

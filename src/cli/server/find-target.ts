@@ -31,7 +31,7 @@ export interface TargetFlags {
 
 const KEY_FILE = 'api-key'
 const LAST_PORT = 65_535
-/** The end of an address that clients may be given. */
+/** The path that addresses of LangSmith's clients may end with. */
 const PLATFORM_PATH = /(\/api(\/v1)?)?\/*$/
 
 /**

@@ -12,7 +12,7 @@ const CHECK_NAMES: readonly CheckName[] = ['run_type', 'format', 'model', 'usage
 const MENDS: Readonly<Record<CheckName, string>> = {
   run_type: 'Send run_type "llm" for every call of a model.',
   format:
-    'Send messages in a format that Weir knows (docs/protocol/llm-run.md), or add a processor of your own.',
+    'Send messages in a format that Weir supports (docs/protocol/llm-run.md), or add a processor of your own.',
   model:
     'Put ls_provider and ls_model_name into extra.metadata; on a span gen_ai.provider.name and gen_ai.request.model.',
   usage:
@@ -78,7 +78,7 @@ function evidence(name: CheckName, run: ReportedRun): string {
   return ''
 }
 
-/** Only llm calls have a provider and a model, so the run type is missing (D-13 judges llm runs only). */
+/** For a run of another type with a provider and a model, which only llm calls have (D-13 judges llm runs only). */
 function disguised({ run_type }: ReportedRun): string {
   return `It names a provider and a model: if it is an LLM call, send run_type "llm" instead of "${printable(run_type)}".`
 }

@@ -21,7 +21,7 @@ function logged(lines: readonly string[], { all = false } = {}): string[] {
 
 describe('the log on a terminal', () => {
   const lines = [
-    line('info', 'applied a ClickHouse migration', { version: 1 }),
+    line('info', 'the ClickHouse tables are migrated', { version: 1 }),
     line('warn', 'a default port is taken: listening on the next free one', { port: 2025 }),
     line('warn', misspeltText({ name: 'PROT', meant: 'PORT' })),
     line('info', 'graphs are loaded', { graphs: ['agent'] }),
@@ -50,7 +50,7 @@ describe('the log on a terminal', () => {
   })
 
   it('shows every line with the option all', () => {
-    expect(logged(lines, { all: true })[0]).toBe('applied a ClickHouse migration { version: 1 }\n')
+    expect(logged(lines, { all: true })[0]).toBe('the ClickHouse tables are migrated { version: 1 }\n')
   })
 })
 

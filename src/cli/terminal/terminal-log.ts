@@ -54,7 +54,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
     text: `${files.map((file) => relative('', file)).join(', ')} changed: loading the graphs anew`,
     style: 'dim',
   }),
-  // The welcome text contains it.
+  // Not shown: the welcome text has the same facts.
   'a default port is taken: listening on the next free one': () => undefined,
   'a default port is taken: there is no OTLP over gRPC': () => undefined,
   'graphs are loaded': ({ graphs = [] }) => ({
@@ -139,7 +139,7 @@ function sentenceOf(record: LogRecord, all: boolean): ReturnType<Sentence> {
 /** Between the words of a message: `1.7.3` and `a/b` are words, the full stop of a sentence is not part of one. */
 const NO_WORD = /[\s"';,()~@]+|[.:](?=\s|$)/
 
-/** The fields of a line that its words do not have; '' where they have all. */
+/** The fields of a line that its text does not contain; '' when it contains all. */
 function factsText(facts: object, words: string): string {
   const printed = words.split(NO_WORD)
   const isPrinted = (fact: unknown): boolean => printed.includes(String(fact))

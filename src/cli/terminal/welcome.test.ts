@@ -47,7 +47,7 @@ describe('the welcome text', () => {
     const from = 'http://127.0.0.1:1985'
     const moved = started({ isFirst: false, movedAddresses: [{ from, to: 'http://127.0.0.1:1984' }] })
     const words =
-      'The last start used http://127.0.0.1:1985, this one uses http://127.0.0.1:1984. Set the variables of shells and clients anew: eval "$(weir env)".'
+      'The last start used http://127.0.0.1:1985, this one uses http://127.0.0.1:1984. Set the variables of shells and clients again: eval "$(weir env)".'
     expect(serveWelcome(moved, readConfig({}), NO_TICKET)).toContain(words)
     expect(devWelcome(moved, readConfig({}), NO_TICKET)).toContain(words)
     expect(serveWelcome(started(), readConfig({}), NO_TICKET)).not.toContain('last start')

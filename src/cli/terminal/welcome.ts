@@ -86,7 +86,7 @@ export async function soonGraphFailures(
 function movedLines({ movedPorts, movedAddresses }: Started): string[] {
   const moved = movedAddresses.map(
     ({ from, to }) =>
-      `The last start used ${from}, this one uses ${to}. Set the variables of shells and clients anew: eval "$(weir env)".`,
+      `The last start used ${from}, this one uses ${to}. Set the variables of shells and clients again: eval "$(weir env)".`,
   )
   const taken = movedPorts.map(({ setting, taken, port }) =>
     port === undefined

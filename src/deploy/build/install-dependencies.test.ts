@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type BuildCommands, NO_COMMANDS } from '../model.ts'
+import type { DiskLimit } from './disk-watch.ts'
 import { installDependencies } from './install-dependencies.ts'
 
 describe('P-20: dependencies of Node projects', () => {
@@ -22,10 +23,13 @@ describe('P-20: dependencies of Node projects', () => {
     signal = new AbortController().signal,
     timeout_ms = 60_000,
     commands: Partial<BuildCommands> = {},
+    disk?: DiskLimit,
   ): Promise<void> =>
     installDependencies(dir, {
+      project: { javascript: true, python: undefined },
       env: { PATH: `${dir}:/usr/bin:/bin`, HOME: dir },
       commands: { ...NO_COMMANDS, ...commands },
+      ...(disk && { disk }),
       timeout_ms,
       log: (line) => lines.push(line),
       signal,
@@ -45,6 +49,15 @@ describe('P-20: dependencies of Node projects', () => {
     expect(lines).toContain('to stderr')
     expect(lines).toContainEqual(expect.stringMatching(/Install scripts .* not run/))
     expect((await readFile(join(dir, 'where'), 'utf8')).trim()).toMatch(/weir-install-/)
+  })
+
+  it('a build that takes more disk than it may is ended, and says so', async () => {
+    const disk = { max_bytes: 2 ** 20, every_ms: 20 }
+    const fill = (bytes: number, then: string) => `head -c ${bytes} /dev/zero > filled; ${then}`
+    await install(undefined, undefined, { build_command: fill(2 ** 19, 'true') }, disk)
+    await expect(
+      install(undefined, undefined, { build_command: fill(2 ** 22, 'exec tail -f /dev/null') }, disk),
+    ).rejects.toMatchObject({ code: 'build_failed', message: expect.stringMatching(/GiB of disk/) })
   })
 
   it('a project without package.json installs nothing', async () => {
@@ -104,6 +117,7 @@ describe('P-20: dependencies of Node projects', () => {
     await writeFile(join(dir, 'package-lock.json'), JSON.stringify(lock))
     const { PATH = '' } = process.env
     await installDependencies(dir, {
+      project: { javascript: true, python: undefined },
       env: { PATH, HOME: dir },
       timeout_ms: 60_000,
       log: (line) => lines.push(line),

@@ -1,28 +1,64 @@
 import { AppError } from '../../base/errors.ts'
+import { type ContainersOptions, openContainers } from './containers.ts'
+import { openOwnUsers } from './own-users.ts'
 import { openSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts'
 
 /** What deployed code is isolated by (P-23). */
-export type IsolationName = 'none' | 'sandbox'
+export type IsolationName = 'none' | 'uid' | 'sandbox' | 'container'
 
 /** The isolation that is in force. */
 export type Isolation =
   | { name: 'none' /** Why there is no better one; null when it was asked for. */; reason: string | null }
-  | { name: 'sandbox'; reason: null; sandbox: Sandbox }
+  | { name: Exclude<IsolationName, 'none'>; reason: null; sandbox: Sandbox }
+  /** DEPLOY_RUNTIME names containers, and they do not work. */
+  | { name: 'container'; reason: string }
+
+/** What isolates builds and hosts; undefined: nothing. @throws AppError container_runtime_unavailable (P-13) */
+export function sandboxIn(isolation: Isolation): Sandbox | undefined {
+  if ('sandbox' in isolation) return isolation.sandbox
+  if (isolation.name === 'none') return undefined
+  throw new AppError('container_runtime_unavailable', { message: isolation.reason })
+}
+
+/** Containers of docker or podman, or why there are none. */
+export async function openContainerIsolation(
+  options: ContainersOptions,
+  open: typeof openContainers = openContainers,
+): Promise<Isolation> {
+  const opened = await open(options)
+  if (!('reason' in opened)) return { name: 'container', reason: null, sandbox: opened }
+  return { name: 'container', reason: `DEPLOY_RUNTIME is container, and none works: ${opened.reason}` }
+}
+
+/** What may be in force, the best one first, with the words for it. */
+const CHOICES = [
+  { name: 'sandbox', words: 'no sandbox' },
+  { name: 'uid', words: 'no user id for each deployment' },
+] as const
+
+type Choice = (typeof CHOICES)[number]['name']
+type Open = (options: SandboxOptions) => Promise<Sandbox | { reason: string }>
 
 /**
  * The isolation of DEPLOY_ISOLATION; `auto` is the best one that works here.
  * @throws AppError isolation_unavailable when the named one does not work
  */
 export async function openIsolation(
-  wanted: IsolationName | 'auto',
+  wanted: Choice | 'auto' | 'none',
   options: SandboxOptions,
-  open: typeof openSandbox = openSandbox,
+  open: Readonly<Record<Choice, Open>> = { sandbox: openSandbox, uid: openOwnUsers },
 ): Promise<Isolation> {
   if (wanted === 'none') return { name: 'none', reason: null }
-  const sandbox = await open(options)
-  if (!('reason' in sandbox)) return { name: 'sandbox', reason: null, sandbox }
-  const { reason } = sandbox
-  if (wanted === 'auto') return { name: 'none', reason: `There is no sandbox: ${reason}` }
-  const message = `DEPLOY_ISOLATION is sandbox, and there is none: ${reason}`
-  throw new AppError('isolation_unavailable', { message })
+  const reasons: string[] = []
+  for (const { name, words } of CHOICES) {
+    if (wanted !== 'auto' && wanted !== name) continue
+    const sandbox = await open[name](options)
+    if (!('reason' in sandbox)) return { name, reason: null, sandbox }
+    if (wanted === name) {
+      const message = `DEPLOY_ISOLATION is ${name}, and it does not work here: ${sandbox.reason}`
+      throw new AppError('isolation_unavailable', { message })
+    }
+    reasons.push(`There is ${words}: ${sandbox.reason}`)
+  }
+  return { name: 'none', reason: reasons.join(' ') }
 }

@@ -1,47 +1,40 @@
 import { execFile } from 'node:child_process'
-import { lstat, mkdir, readlink, realpath } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { mkdir } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { promisify } from 'node:util'
-import { childEntry } from '../../base/child-entry.ts'
 import type { Confine } from '../../base/node/confined-command.ts'
+import type { HostingLimits } from '../hosting.ts'
 import { findProgram } from './find-program.ts'
+import { visibleFiles, type VisibleFilesOptions } from './visible-files.ts'
 
-/** A sandbox that works on this machine. */
+/** What the sandbox is made of. Its processes see nothing of `dataDir` but the part of their own revision. */
+export type SandboxOptions = VisibleFilesOptions
+
+/** The isolation that works on this machine: bubblewrap, a container runtime, or user ids. */
 export interface Sandbox {
-  /** Hosts of a revision: they read its folder, and write nowhere but to their own /tmp. */
-  hosts(dir: string): Confine
-  /** Builds: they write to `dir` and to `cache`. Makes `cache`. */
-  builds(dir: string, cache: string): Promise<Confine>
+  /** Hosts of a revision, which read its folder `dir` and write only to a place of their own, `TMPDIR`. */
+  hosts(dir: string, deployment: { id: string; limits: HostingLimits }): Promise<Confine>
+  /** A build, which writes to `dir` and to its cache: `cache`, or one of the deployment in its place. */
+  builds(dir: string, deployment: { id: string; cache: string }): Promise<IsolatedBuild>
+  /** Removes what it has of a deployment whose processes have ended. */
+  forget(deployment_id: string): Promise<void>
 }
 
-/** What the sandbox is made of. */
-export interface SandboxOptions {
-  env: Readonly<Record<string, string | undefined>>
-  /** Folder of the packages that deployed code uses without installing them. */
-  packages: string
-  /** Never visible in it, except for the folder of the revision. */
-  dataDir: string
+/** A build that is isolated. */
+export interface IsolatedBuild {
+  confine: Confine
+  /** Ends what its programs have left running. */
+  end(): Promise<void>
 }
 
 const PROBE_MS = 10_000
 
-/** What each process has of its own; network and user's limits are shared with the server. */
+/** Namespaces that each process gets; it shares the network and the limits of the user with the server. */
 const NAMESPACES = [
   ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
   ...['--disable-userns', '--uid', '65534', '--gid', '65534', '--hostname', 'weir'],
   ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
 ]
-const SYSTEM_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
-const SYSTEM_FILES = [
-  ...['resolv.conf', 'hosts', 'host.conf', 'nsswitch.conf', 'gai.conf', 'services', 'protocols'],
-  ...['passwd', 'group', 'localtime', 'mime.types', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d'],
-  ...['ssl/certs', 'ssl/openssl.cnf', 'pki/tls/certs', 'pki/ca-trust', 'ca-certificates', 'alternatives'],
-].map((name) => `/etc/${name}`)
-/** Programs of builds that may be installed outside of /usr. */
-const TOOLS = ['node', 'npm', 'pnpm', 'yarn']
-/** Variables by which files are named that must be readable. */
-const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
 /** bubblewrap itself runs with the variables of the host: these would load code into it, outside of the sandbox. */
 const LOADER = /^(LD_|GCONV_PATH$|GLIBC_TUNABLES$|LOCPATH$)/
 
@@ -53,24 +46,27 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
   const base = [...NAMESPACES, ...(await readOnlyFiles(options))]
   const confine =
     (binds: readonly string[]): Confine =>
-    ({ file, args, cwd, env, reach }) => ({
+    ({ file, args, cwd, env, reach, socketFolders, hasChannel }) => ({
       file: bwrap,
       args: [
-        ...[...base, ...binds, ...reach.flatMap((path) => ['--bind', path, path])],
+        ...[...base, ...binds, ...reach.flatMap((path) => ['--ro-bind', path, path])],
+        ...socketFolders.flatMap((path) => ['--bind', path, path]),
         ...['--chdir', cwd, '--', file, ...args],
       ],
       cwd: '/',
       env: { ...withoutLoader(env), HOME: '/tmp', TMPDIR: '/tmp' },
-      reach,
+      ...{ reach, socketFolders, hasChannel },
     })
   const failure = await probe(confine([]), options.env)
   if (failure !== undefined) return { reason: failure }
   return {
-    hosts: (dir) => confine(['--ro-bind', dir, dir]),
-    async builds(dir, cache) {
+    hosts: async (dir) => confine(['--ro-bind', dir, dir]),
+    async builds(dir, { cache }) {
       await mkdir(cache, { recursive: true })
-      return confine(['--bind', dir, dir, '--bind', cache, cache])
+      // Its processes end with their namespace.
+      return { confine: confine(['--bind', dir, dir, '--bind', cache, cache]), end: async () => undefined }
     },
+    forget: async () => undefined,
   }
 }
 
@@ -78,7 +74,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
 async function probe(confine: Confine, { PATH = '' }: SandboxOptions['env']): Promise<string | undefined> {
   const programs = [process.execPath, ...((await findProgram('npm', { PATH })) === undefined ? [] : ['npm'])]
   for (const file of programs) {
-    const tried = confine({ file, args: ['--version'], cwd: '/tmp', env: { PATH }, reach: [] })
+    const tried = confine({
+      file,
+      args: ['--version'],
+      cwd: '/tmp',
+      env: { PATH },
+      ...{ reach: [], socketFolders: [], hasChannel: false },
+    })
     try {
       await promisify(execFile)(tried.file, [...tried.args], { timeout: PROBE_MS, env: tried.env })
     } catch (error) {
@@ -90,57 +92,16 @@ async function probe(confine: Confine, { PATH = '' }: SandboxOptions['env']): Pr
   return undefined
 }
 
-/** The mounts that are the same for all: the system, Node, Weir's code; DATA_DIR is covered if it lies in one of them. */
-async function readOnlyFiles({ env, dataDir, packages }: SandboxOptions): Promise<string[]> {
-  const code = fileURLToPath(new URL('..', new URL('..', childEntry('graph-host'))))
-  const root = dirname(code)
-  const own = ['package.json', 'tsconfig.json', 'schemas', 'node_modules'].map((name) => join(root, name))
-  const certificates = CERTIFICATES.flatMap((name) => env[name] || [])
-  const tools = await Promise.all(TOOLS.map((name) => programFiles(name, env)))
-  const folders = await Promise.all(SYSTEM_FOLDERS.map(systemFolder))
-  const files = [
-    ...SYSTEM_FILES,
-    ...tools.flatMap(({ files }) => files),
-    process.execPath,
-    code,
-    ...own,
-    packages,
-    ...certificates,
-  ]
-  // A link in a mounted folder is there already.
-  const links = tools
-    .flatMap((tool) => tool.links)
-    .filter(({ path }) => !files.some((file) => path.startsWith(`${file}/`)))
+/** The mounts that are the same for all; DATA_DIR is covered if it lies in one of them. */
+async function readOnlyFiles(options: SandboxOptions): Promise<string[]> {
+  const { system, others, links, hidden } = await visibleFiles(options)
   return [
-    ...['--ro-bind', '/usr', '/usr', ...folders.flat()],
+    ...system.flatMap((path) => ['--ro-bind', path, path]),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
-    ...[...new Set(files)].flatMap((path) => ['--ro-bind-try', path, path]),
+    ...others.flatMap((path) => ['--ro-bind-try', path, path]),
     ...links.flatMap(({ path, target }) => ['--symlink', target, path]),
-    ...['--tmpfs', await realpath(dataDir)],
+    ...['--tmpfs', hidden],
   ]
-}
-
-async function systemFolder(path: string): Promise<string[]> {
-  const stats = await lstat(path).catch(() => undefined)
-  if (stats?.isSymbolicLink()) return ['--symlink', await readlink(path), path]
-  return stats === undefined ? [] : ['--ro-bind', path, path]
-}
-
-/**
- * The files of a program, and its link if it is one: the programs of npm are links into the folder of a package, and
- * read further files from there.
- */
-async function programFiles(
-  name: string,
-  env: SandboxOptions['env'],
-): Promise<{ files: string[]; links: { path: string; target: string }[] }> {
-  const path = await findProgram(name, env)
-  if (path === undefined || path.startsWith('/usr/') || path.startsWith('/bin/'))
-    return { files: [], links: [] }
-  const target = await realpath(path)
-  if (target === path) return { files: [path], links: [] }
-  const [, ofPackage = target] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(target) ?? []
-  return { files: [ofPackage], links: [{ path, target }] }
 }
 
 function withoutLoader(env: Readonly<Record<string, string>>): Record<string, string> {

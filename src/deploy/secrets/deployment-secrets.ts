@@ -1,10 +1,11 @@
 import type { SealedSecret } from '../model.ts'
 import type { Secret } from './environment.ts'
-import type { Sealer } from './seal.ts'
+import type { Sealer } from '../../base/node/sealer.ts'
 
 /**
- * The secrets of a deployment after a client has sent a list: an empty one keeps what is there, since `langgraph deploy`
- * sends it where there is no `.env`; any other replaces all (P-17). The last of several with one name counts.
+ * The secrets of a deployment after a client has sent a list: an empty list keeps the stored ones, because `langgraph
+ * deploy` sends it when there is no `.env`; any other list replaces all (P-17). Of several with one name, the last is
+ * used.
  */
 export function replacedSecrets(
   { id, secrets }: { id: string; secrets: readonly SealedSecret[] },
@@ -15,9 +16,14 @@ export function replacedSecrets(
   const byName = new Map(sent.map(({ name, value }) => [name, value]))
   return [...byName].map(([name, value]) => ({
     name,
-    sealed: sealer.seal({ deployment_id: id, name }, value),
+    sealed: sealer.seal(secretPlace(id, name), value),
     updated_at: now,
   }))
+}
+
+/** The place of a deployment's secret for the sealer. */
+function secretPlace(deployment_id: string, name: string): string {
+  return `${deployment_id}/${name}`
 }
 
 /** The values of stored secrets. @throws AppError secrets_unreadable */
@@ -27,6 +33,6 @@ export function openSecrets(
 ): Secret[] {
   return secrets.map(({ name, sealed }) => ({
     name,
-    value: sealer.open({ deployment_id: id, name }, sealed),
+    value: sealer.open(secretPlace(id, name), sealed),
   }))
 }

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { readProjectDemands } from './project-demands.ts'
 
-const NODE = { node: 24 }
+const NODE = {
+  node: 24,
+  languageOf: (spec: string) => (/\.ts(:|$)/.test(spec) ? ('javascript' as const) : ('python' as const)),
+}
 const read = (file: object) =>
   readProjectDemands(JSON.stringify({ graphs: { a: './a.ts:g' }, ...file }), NODE)
 
@@ -10,8 +13,8 @@ describe('P-21: what langgraph.json asks and the server cannot do', () => {
     [{ encryption: { path: './e.py:x' } }, /"encryption"/],
     [{ priority: 'high' }, /"priority"/],
     [{ checkpointer: { path: './c.py:x' } }, /"checkpointer.path"/],
-    [{ dockerfile_lines: ['RUN x'] }, /"dockerfile_lines" needs the runtime "container"/],
-    [{ base_image: 'x' }, /"base_image" needs the runtime "container"/],
+    [{ dockerfile_lines: ['RUN x'] }, /"dockerfile_lines" is not supported here: the runtimes/],
+    [{ base_image: 'x' }, /"base_image" is not supported here: the runtimes/],
     [{ graphs: {} }, /"graphs" has no graph/],
   ])('%j fails the build', (file, message) => {
     expect(() => read(file)).toThrow(message)
@@ -40,7 +43,25 @@ describe('P-21: what langgraph.json asks and the server cannot do', () => {
   })
 
   it('graphs and a map of env are read', () => {
-    expect(read({ env: { A: '1' } })).toEqual({ graphs: ['a'], env: { A: '1' }, warnings: [] })
+    expect(read({ env: { A: '1' } })).toMatchObject({ graphs: ['a'], env: { A: '1' }, warnings: [] })
     expect(read({ env: '.env' }).env).toEqual({})
+  })
+
+  it('P-28: the languages of graphs, and what Python graphs need, are read', () => {
+    expect(read({})).toMatchObject({ javascript: true, python: undefined })
+    const none = { python_version: undefined, pip_config_file: undefined, uses_uv: false }
+    const graphs = { a: './a.py:g', b: { path: 'pkg.b:g' } }
+    expect(read({ graphs, dependencies: ['.', 'x>1'] })).toMatchObject({
+      javascript: false,
+      python: { ...none, dependencies: ['.', 'x>1'] },
+    })
+    const asked = { python_version: '3.12', pip_config_file: 'pip.conf', source: { kind: 'uv' } }
+    expect(read({ graphs: { ...graphs, c: './c.ts:g' }, ...asked })).toMatchObject({
+      javascript: true,
+      python: { dependencies: [], python_version: '3.12', pip_config_file: 'pip.conf', uses_uv: true },
+    })
+    expect(read({ graphs, auth: { path: './auth.ts:a' } })).toMatchObject({ javascript: true })
+    expect(read({ graphs, http: { app: './app.py:a' } })).toMatchObject({ javascript: false })
+    expect(read({ auth: { path: './auth.py:a' } })).toMatchObject({ javascript: true, python: none })
   })
 })

@@ -1,5 +1,6 @@
 import { AppError } from '../../base/errors.ts'
 import { isObject } from '../../schema/json.ts'
+import type { PythonProject } from '../build/python-steps.ts'
 
 /** Settings in langgraph.json that the server does not support and must report (P-21). */
 export interface ProjectDemands {
@@ -9,20 +10,32 @@ export interface ProjectDemands {
   env: Readonly<Record<string, unknown>>
   /** Ids of the graphs, in their order. */
   graphs: string[]
+  /** True if something in the project is JavaScript or TypeScript. */
+  javascript: boolean
+  /** What its Python code needs; undefined if it has none. */
+  python: PythonProject | undefined
 }
 
-/** Settings of which a build without them would behave differently from what was asked. */
+/** How langgraph.json is read. */
+export interface DemandsOptions {
+  /** Major version of the Node that runs graphs. */
+  node: number
+  /** The language of what `path:export` names. */
+  languageOf(spec: string): 'javascript' | 'python'
+}
+
+/** Settings that cannot be ignored: a build without them would behave differently from what the project requires. */
 const IMPOSSIBLE = ['encryption', 'priority'] as const
-/** Settings that only an image can have. */
+/** Settings of images, which no runtime of this version makes. */
 const OF_IMAGES = ['dockerfile_lines', 'base_image'] as const
 /** Settings without which the graphs work the same, or almost. */
 const IGNORED = ['image_distro', 'api_version', 'keep_pkg_tools'] as const
 
 /**
- * Reads langgraph.json. @throws AppError build_failed for a file that is no JSON object, has no graphs, or asks what the
- * server cannot do
+ * Reads langgraph.json. @throws AppError build_failed for a file that is no JSON object, has no graphs, or has a
+ * setting that the server does not support
  */
-export function readProjectDemands(text: string, { node }: { node: number }): ProjectDemands {
+export function readProjectDemands(text: string, { node, languageOf }: DemandsOptions): ProjectDemands {
   const file = parse(text)
   const isAsked = (name: string): boolean => !isEmpty(file[name])
   for (const name of IMPOSSIBLE)
@@ -31,11 +44,42 @@ export function readProjectDemands(text: string, { node }: { node: number }): Pr
     throw failed('langgraph.json: "checkpointer.path" is not supported here: the server keeps checkpoints.')
   for (const name of OF_IMAGES)
     if (isAsked(name))
-      throw failed(`langgraph.json: "${name}" needs the runtime "container", which this server does not use.`)
+      throw failed(
+        `langgraph.json: "${name}" is not supported here: the runtimes "process" and "container" make no images.`,
+      )
   const graphs = isObject(file['graphs']) ? Object.keys(file['graphs']) : []
   if (graphs.length === 0) throw failed('langgraph.json: "graphs" has no graph.')
   const env = isObject(file['env']) ? file['env'] : {}
-  return { graphs, env, warnings: [...warningsOf(file, isAsked), ...nodeWarning(file['node_version'], node)] }
+  const warnings = [...warningsOf(file, isAsked), ...nodeWarning(file['node_version'], node)]
+  return { graphs, env, warnings, ...languagesOf(file, languageOf) }
+}
+
+function languagesOf(
+  file: Readonly<Record<string, unknown>>,
+  languageOf: DemandsOptions['languageOf'],
+): Pick<ProjectDemands, 'javascript' | 'python'> {
+  const specs = Object.values(Object(file['graphs'])).map((graph) => pathOf(graph) ?? '')
+  const others = [file['auth'], Object(file['http'])['app']].flatMap((one) => pathOf(one) ?? [])
+  const languages = new Set([...specs, ...others].map(languageOf))
+  const javascript = !isEmpty(file['ui']) || languages.has('javascript')
+  if (!languages.has('python')) return { javascript: true, python: undefined }
+  const { dependencies, python_version, pip_config_file, source } = file
+  const python = {
+    dependencies: Array.isArray(dependencies) ? dependencies.filter((one) => typeof one === 'string') : [],
+    python_version: textOf(python_version),
+    pip_config_file: textOf(pip_config_file),
+    uses_uv: Object(source).kind === 'uv',
+  }
+  return { javascript, python }
+}
+
+/** A path, or the `path` of an object. */
+function pathOf(value: unknown): string | undefined {
+  return textOf(isObject(value) ? value['path'] : value)
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> {
@@ -43,7 +87,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
     const file: unknown = JSON.parse(text)
     if (isObject(file)) return file
   } catch {
-    // The same text as for JSON of another type.
+    // Text that is no JSON gets the same error as JSON that is no object.
   }
   throw failed('langgraph.json is not a JSON object.')
 }

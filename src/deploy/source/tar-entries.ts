@@ -7,7 +7,7 @@ export interface TarEntry {
   path: string
   size: number
   isExecutable: boolean
-  /** The bytes of a file, in their order; must be read to their end before the next entry is asked for. */
+  /** The bytes of a file, in their order; must be read to their end before the next entry is read. */
   content: AsyncIterable<Uint8Array>
 }
 
@@ -30,8 +30,9 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The entries of a tar file: ustar, with names in the formats of PAX and GNU. Bytes are read as entries are asked for.
- * @throws AppError source_invalid naming the entry, for links, devices, absolute paths, `..`, and damaged files (P-19)
+ * The entries of a tar file: ustar, with names in the formats of PAX and GNU. Bytes are read only when an entry is
+ * read. @throws AppError source_invalid naming the entry, for links, devices, absolute paths, `..`, and damaged files
+ * (P-19)
  */
 export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const reader = createReader(bytes)

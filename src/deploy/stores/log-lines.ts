@@ -44,9 +44,11 @@ export interface DeploymentLogStore {
   /** Adds lines in their order, at the present time or just after the newest line. Long messages are cut. */
   append(deployment_id: string, lines: readonly NewLogLine[]): Promise<void>
   read(deployment_id: string, query: LogQuery): Promise<LogLine[]>
+  /** `at_us` of the newest line; 0: there is none. Later lines have later times. */
+  newest(deployment_id: string): Promise<number>
   /** Deletes lines from before `before_us`, and the oldest of deployments that have more than `max_bytes`. */
   trim(limits: { before_us: number; max_bytes: number }): Promise<void>
 }
 
-/** Bytes of one message; what is longer is cut. */
+/** Maximum bytes of one message; longer ones are cut. */
 export const MAX_MESSAGE_BYTES = 16 * 1024

@@ -6,7 +6,15 @@ import type { AnyGraph } from './load-graphs.ts'
  * compiled without a checkpointer on purpose (`false`) keeps none.
  */
 export function bindGraph(graph: AnyGraph, checkpointer: BaseCheckpointSaver, store: BaseStore): AnyGraph {
-  const bound = Object.create(graph) as AnyGraph
-  const own = graph.checkpointer === false ? {} : { checkpointer }
+  return bind(Object.create(graph), checkpointer, store)
+}
+
+/** The same for `streamEvents` of version 3, whose private methods work on a graph of its own only. */
+export function bindCopy(graph: AnyGraph, checkpointer: BaseCheckpointSaver, store: BaseStore): AnyGraph {
+  return bind(graph.withConfig({}), checkpointer, store)
+}
+
+function bind(bound: AnyGraph, checkpointer: BaseCheckpointSaver, store: BaseStore): AnyGraph {
+  const own = bound.checkpointer === false ? {} : { checkpointer }
   return Object.assign(bound, own, { store })
 }

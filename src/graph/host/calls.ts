@@ -105,7 +105,7 @@ async function updateState(
   return withState(body, snapshot)
 }
 
-/** Several updates of the same state may come as a list of objects: later ones win. */
+/** Several updates of the same state may come as a list of objects: later values replace earlier ones. */
 function toUpdateValues(values: JsonValue): Record<string, unknown> {
   if (Array.isArray(values) && values.every(isObject))
     return Object.assign({}, ...values) as Record<string, unknown>

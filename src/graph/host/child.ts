@@ -4,14 +4,22 @@ import { AppError, toAppError } from '../../base/errors.ts'
 import type { GraphJob, GraphState, StreamItem } from '../../runs/execute/graph-host.ts'
 import { answerCall, type CallDeps } from './calls.ts'
 import { type Channel, type Frame, openChannel } from '../pool/channel.ts'
-import { CANCELLED, type ExecuteDeps, executeJob, type GraphJobEnd } from './execute.ts'
+import { CANCELLED, type ExecuteDeps, executeJob, type GraphJobEnd, ROLLED_BACK } from './execute.ts'
 import { installGraphLogger } from './logger.ts'
 import type { GraphStorage } from './storage.ts'
-import { createHeart, type Heart, openServerSocket, releaseMemory, watchProcess } from '../pool/vitals.ts'
+import {
+  createHeart,
+  type Heart,
+  openServerSocket,
+  releaseMemory,
+  watchProcess,
+  writeLast,
+} from '../pool/vitals.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
 import { loadGraphs, prepareLoader } from './load-graphs.ts'
-import { createImportFor } from '../project/project-module.ts'
+import { createImportFor, type ImportFor } from '../project/project-module.ts'
 import { createSchemaReader, type SchemaReader } from './schemas.ts'
+import { prepareModels } from './stream/model-facts.ts'
 import { createStateTexts } from './state/state-texts.ts'
 import type { FromHost, OpenHost, StateHead, ToHost } from '../pool/messages.ts'
 
@@ -37,6 +45,7 @@ class HostChild {
   readonly #jobs = new AsyncLocalStorage<number>()
   readonly #running = new Map<number, AbortController>()
   readonly #offered = new Map<number, GraphJob>()
+  readonly #socket = openServerSocket()
   readonly #channel: Channel<FromHost>
   readonly #outbox: Outbox
   readonly #heart: Heart
@@ -45,13 +54,13 @@ class HostChild {
   constructor(openStorage: OpenStorage, version: string) {
     this.#openStorage = openStorage
     this.#version = version
-    this.#channel = openChannel<ToHost, FromHost>(openServerSocket(), (frame) => void this.#handle(frame))
+    this.#channel = openChannel<ToHost, FromHost>(this.#socket, (frame) => void this.#handle(frame))
     this.#outbox = createOutbox(this.#channel)
     this.#heart = createHeart(this.#channel)
   }
 
   listen(): void {
-    watchProcess(this.#channel, this.#jobs, this.#running)
+    watchProcess(this.#channel, this.#jobs, this.#running, (bytes) => writeLast(this.#socket, bytes))
     installGraphLogger((line) =>
       this.#channel.send({ type: 'log', id: this.#jobs.getStore() ?? null, ...line }),
     )
@@ -69,8 +78,9 @@ class HostChild {
       this.#offered.delete(head.id)
       if (job !== undefined) await this.#jobs.run(head.id, () => this.#execute(head.id, job))
     } else if (head.type === 'drop') this.#offered.delete(head.id)
-    else if (head.type === 'cancel') this.#running.get(head.id)?.abort(CANCELLED)
-    else await sendAnswer(this.#channel, this.#deps, head)
+    else if (head.type === 'cancel')
+      this.#running.get(head.id)?.abort(head.state === false ? ROLLED_BACK : CANCELLED)
+    else if (head.type === 'call') await sendAnswer(this.#channel, this.#deps, head)
   }
 
   async #open(message: OpenHost): Promise<void> {
@@ -84,8 +94,10 @@ class HostChild {
       releaseMemory()
       const versions = { langgraph: this.#version }
       const texts = createStateTexts(KEPT_CHARS)
-      const schemasOf = schemaReaders(message)
-      this.#deps = { graphs, storage, texts, schemasOf, project: message.tracing_project, versions }
+      const importFor = createImportFor()
+      const schemasOf = schemaReaders(message, importFor)
+      const modelsOf = (graph_id: string) => prepareModels(importFor, fileOf(message, graph_id))
+      this.#deps = { graphs, storage, texts, schemasOf, modelsOf, project: message.tracing_project, versions }
       report.flush()
       if (failures.length < message.graphs.length) this.#channel.send({ type: 'opened', failures })
       else this.#channel.send({ type: 'failed', message: allOf(failures), failures })
@@ -123,15 +135,17 @@ class HostChild {
 }
 
 /** Schema readers by graph, created on first use. */
-function schemaReaders({ graphs }: OpenHost): (graph_id: string) => SchemaReader {
-  const importFor = createImportFor()
+function schemaReaders(message: OpenHost, importFor: ImportFor): (graph_id: string) => SchemaReader {
   const made = new Map<string, SchemaReader>()
   return (graph_id) => {
-    const file = graphs.find((entry) => entry.graph_id === graph_id)?.file ?? ''
-    const reader = made.get(graph_id) ?? createSchemaReader(importFor, file)
+    const reader = made.get(graph_id) ?? createSchemaReader(importFor, fileOf(message, graph_id))
     made.set(graph_id, reader)
     return reader
   }
+}
+
+function fileOf({ graphs }: OpenHost, graph_id: string): string {
+  return graphs.find((entry) => entry.graph_id === graph_id)?.file ?? ''
 }
 
 function allOf(failures: readonly LoadFailure[]): string {

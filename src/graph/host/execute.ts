@@ -1,17 +1,19 @@
 import { placeInUserCode } from '../project/load-failure.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { V2_ENTRIES } from '../../base/text/v2-entries.ts'
 import { AppError } from '../../base/errors.ts'
 import type { GraphEnd, GraphJob, GraphState, StreamItem } from '../../runs/execute/graph-host.ts'
 import { withoutRuntimeKeys, withoutStepMetadata } from '../../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../../schema/json.ts'
 import { runInput } from './run-input.ts'
-import { bindGraph } from './bind-graph.ts'
+import { bindCopy, bindGraph } from './bind-graph.ts'
 import type { GraphStorage } from './storage.ts'
 import type { AnyGraph, LoadedGraphs } from './load-graphs.ts'
 import { SealableSaver } from './state/sealable-saver.ts'
-import { type StreamChunk, createStreamItems, type StreamItems } from './stream-items.ts'
+import { type StreamChunk, createStreamItems, type StreamItems } from './stream/stream-items.ts'
 import { toGraphState } from './state/thread-state.ts'
 import { createRunTracer } from './tracing.ts'
+import { readGraphEvents } from './stream/graph-events.ts'
 
 /** How a job ended in this host. */
 export type GraphJobEnd = Exclude<GraphEnd, { kind: 'lost' }>
@@ -20,6 +22,8 @@ export type GraphJobEnd = Exclude<GraphEnd, { kind: 'lost' }>
 export interface ExecuteDeps {
   graphs: LoadedGraphs
   storage: GraphStorage
+  /** Prepares the models of a graph for runs of protocol v2. */
+  modelsOf(graph_id: string): Promise<void>
   /** Project of own traces. */
   project: string
   versions: { langgraph: string }
@@ -34,12 +38,15 @@ export interface JobOutput {
 /** The abort reason of a cancel; any other reason is a failure. */
 export const CANCELLED = new Error('The run was cancelled.')
 
+/** The abort reason of a cancel after which the run is rolled back, so that its state is not needed. */
+export const ROLLED_BACK = new Error('The run is rolled back.')
+
 /** After a cancel, how long LangGraph's stream may take to end before it is abandoned. */
 const ABANDON_MS = 50
 /** How long its last writes may take to be stored: a stream may be ahead of its checkpoints. */
 const SETTLE_MS = 10_000
 
-/** Executes a run to its end; aborting `signal` with CANCELLED cancels it. Never rejects. */
+/** Executes a run to its end; aborting `signal` with CANCELLED or ROLLED_BACK cancels it. Never rejects. */
 export async function executeJob(
   deps: ExecuteDeps,
   job: GraphJob,
@@ -56,24 +63,27 @@ export async function executeJob(
   let failure: { thrown: unknown } | undefined
   try {
     const config = graphConfig(job, deps)
-    graph = bindGraph(
+    graph = (run.kwargs.protocol === 2 ? bindCopy : bindGraph)(
       await deps.graphs.graph(run.graph_id, factoryConfig(config)),
       saver,
       deps.storage.store(job.tenant),
     )
+    if (run.kwargs.protocol === 2) await deps.modelsOf(run.graph_id)
     const begin = await runInput(job, graph, saver)
     const options = streamOptions(job, begin.configurable, config, signal, tracer?.handler)
-    await consume(graph, begin.input, options, run.kwargs.stream_mode, items, output, signal)
+    await consume({ graph, input: begin.input, options, run, items, output, signal })
     if (!signal.aborted) await saver.stored()
   } catch (thrown) {
     failure = { thrown }
   }
-  const cancelled = signal.reason === CANCELLED
+  const isRolledBack = signal.reason === ROLLED_BACK
+  const cancelled = signal.reason === CANCELLED || isRolledBack
   if (signal.aborted && !cancelled) failure = { thrown: signal.reason }
   const isClean = failure === undefined && !signal.aborted
   if (!isClean) await Promise.race([saver.settled(), sleep(SETTLE_MS)])
   saver.seal()
-  const state = graph && (await lastState(isClean ? graph : stored(deps, job, graph), run.thread_id))
+  const last = isClean ? graph : graph && stored(deps, job, graph)
+  const state = isRolledBack ? undefined : last && (await lastState(last, run.thread_id))
   tracer?.end('The run was cancelled.')
   if (cancelled) return { kind: 'cancelled', state }
   if (failure !== undefined) return failed(failure.thrown, state, output)
@@ -162,25 +172,38 @@ function libraryModes(modes: readonly string[]): string[] {
   return [...wanted]
 }
 
-async function consume(
-  graph: AnyGraph,
-  input: unknown,
-  options: Record<string, unknown>,
-  modes: readonly string[],
-  items: StreamItems,
-  output: JobOutput,
-  signal: AbortSignal,
-): Promise<void> {
+/** What an execution reads, and where its items go. */
+interface Reading {
+  graph: AnyGraph
+  input: unknown
+  options: Record<string, unknown>
+  run: GraphJob['run']
+  items: StreamItems
+  output: JobOutput
+  signal: AbortSignal
+}
+
+async function consume({ graph, input, options, run, items, output, signal }: Reading): Promise<void> {
   const subgraphs = options['subgraphs'] === true
+  let isLeft = false
   const emit = (made: StreamItem[]) => {
-    if (made.length > 0 && !signal.aborted) output.items(made)
+    // Of a cancelled run only the ends of its nodes are sent.
+    const shown = signal.aborted ? made.filter(({ event }) => event.startsWith(V2_ENTRIES.lifecycle)) : made
+    if (shown.length > 0 && !isLeft) output.items(shown)
   }
-  const reading = modes.includes('events')
-    ? readEvents(graph, input, options, (event) =>
-        emit(itemsOfEvent(event, items, subgraphs, options['runId'])),
-      )
-    : readStream(graph, input, options, (chunk) => emit(items.ofChunk(toChunk(chunk, subgraphs))))
-  await Promise.race([reading, abandoned(signal, reading)])
+  const byModes = (): Promise<void> =>
+    readStream(graph, input, options, (chunk) => emit(items.ofChunk(toChunk(chunk, subgraphs))))
+  const read = (): Promise<void> => {
+    if (run.kwargs.protocol === 2) return readGraphEvents(graph, input, options, items, emit, byModes)
+    if (!run.kwargs.stream_mode.includes('events')) return byModes()
+    return readEvents(graph, input, options, (event) =>
+      emit(itemsOfEvent(event, items, subgraphs, options['runId'])),
+    )
+  }
+  const reading = read()
+  await Promise.race([reading, abandoned(signal, reading)]).finally(() => {
+    isLeft = true
+  })
 }
 
 async function readStream(

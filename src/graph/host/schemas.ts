@@ -174,7 +174,7 @@ export function completeSchemas(
   }
 }
 
-/** A StateGraph takes its input through `__start__`, which stands for its input's keys. */
+/** A StateGraph receives its input in the channel `__start__`, so that name is replaced by the keys of the input. */
 function inputNames(graph: AnyGraph, names: unknown): unknown {
   if (names !== '__start__' || !('builder' in graph)) return names
   const { _inputDefinition: input } = graph.builder as { _inputDefinition?: object }

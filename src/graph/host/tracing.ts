@@ -1,3 +1,4 @@
+import type { ChatModelStreamEvent } from '@langchain/core/language_models/event'
 import type { Run as TracedRun } from '@langchain/core/tracers/base'
 import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain'
 
@@ -104,6 +105,13 @@ class CollectingTracer extends LangChainTracer {
       run.events.push({ name: 'new_token', time: new Date().toISOString(), kwargs: { token } })
     }
     return run
+  }
+
+  /** The first token of a model whose events are read in place of its tokens (V-47). */
+  override async handleChatModelStreamEvent(event: ChatModelStreamEvent, runId: string): Promise<void> {
+    if (event.event !== 'content-block-delta' || this.#timed.has(runId)) return
+    const token = 'text' in event.delta ? event.delta.text : ''
+    await this.handleLLMNewToken(token, undefined, runId)
   }
 
   override getRun(id: string): never {

@@ -6,7 +6,7 @@ import { CALLER_HEADER, WEBHOOK_HEADER } from '../../base/app-headers.ts'
 import { AppError } from '../../base/errors.ts'
 import { isObject } from '../../schema/json.ts'
 import { openChannel } from '../pool/channel.ts'
-import type { AppRoute, FromHttpApp, ToHttpApp } from './messages.ts'
+import type { AppRoute, FromHttpApp, OpenApp, ToHttpApp } from './messages.ts'
 import { openServerSocket } from '../pool/vitals.ts'
 import { loadExport, prepareLoader } from '../host/load-graphs.ts'
 
@@ -29,6 +29,7 @@ interface Opened {
 /** Runs a deployment's custom HTTP app in this process until the server ends. */
 export function serveHttpApp(): void {
   const channel = openChannel<ToHttpApp, FromHttpApp>(openServerSocket(), ({ head }) => {
+    if (head.type === 'stop') return process.exit(0)
     const report = (file: string): void => channel.send({ type: 'loaded', files: [file] })
     open(head, report).then(
       (routes) => channel.send({ type: 'opened', routes }),
@@ -37,7 +38,7 @@ export function serveHttpApp(): void {
   })
 }
 
-async function open(asked: ToHttpApp, report: (file: string) => void): Promise<AppRoute[] | null> {
+async function open(asked: OpenApp, report: (file: string) => void): Promise<AppRoute[] | null> {
   await prepareLoader([asked.file], asked.report_files ? report : undefined)
   const loopback = bindLoopback()
   const app = await loadExport(asked.file, asked.export)
@@ -61,7 +62,7 @@ function isHono(app: unknown): app is Hono<Env> {
  * The app in the form that LangGraph's server uses: its middleware and routes come first, and Weir's routes get the
  * requests that it does not answer. Uses the project's own copy of Hono.
  */
-function aroundHono(app: Hono<Env>, { core, inner }: ToHttpApp): Opened {
+function aroundHono(app: Hono<Env>, { core, inner }: OpenApp): Opened {
   const outer = new (app.constructor as new () => Hono<Env>)()
   outer.use(async (context, next) => {
     const caller = context.req.header(CALLER_HEADER)
@@ -80,7 +81,7 @@ function aroundHono(app: Hono<Env>, { core, inner }: ToHttpApp): Opened {
 }
 
 /** Any object with a `fetch` handler, or the handler alone. */
-function aroundHandler(app: unknown, { file, inner, export: name }: ToHttpApp): Opened {
+function aroundHandler(app: unknown, { file, inner, export: name }: OpenApp): Opened {
   const handler = hasFetch(app) ? app : undefined
   if (handler === undefined && typeof app !== 'function') {
     throw new AppError('config_invalid', {

@@ -1,18 +1,21 @@
 import { childEntry } from '../../base/child-entry.ts'
-import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { platform } from 'node:process'
 import { AppError } from '../../base/errors.ts'
+import { holdSocket } from '../../base/node/hold-socket.ts'
 import type { DeploymentFile } from '../project/deployment-file.ts'
 import {
   type ChildOptions,
   type HostLaunch,
   type HostProcess,
   hostEnvironment,
+  nodeCommand,
   startHostProcess,
 } from '../pool/process.ts'
-import type { AppRoute, FromHttpApp, ToHttpApp } from './messages.ts'
+import { pythonCommand } from '../python/interpreter.ts'
+import type { AppRoute, FromHttpApp, OpenApp, ToHttpApp } from './messages.ts'
 import { makeSocketFolder, socketPath } from '../project/socket-folder.ts'
+import { removeSockets } from '../project/temporary-folder.ts'
 
 type AppFile = Pick<DeploymentFile, 'folder' | 'env'> & { app: NonNullable<DeploymentFile['app']> }
 
@@ -50,6 +53,10 @@ export interface HttpApp {
 const START_MS = 30_000
 /** Pause before the next start when the module could not be loaded. */
 const START_PAUSE_MS = 1_000
+/** How long the app may take to shut down before its process is killed. */
+const STOP_MS = 2_000
+/** How long a socket is held after its process has ended. */
+const CLOSE_MS = 60_000
 
 interface Life {
   process: HostProcess<ToHttpApp>
@@ -96,55 +103,80 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
       failed = undefined
       const old = life
       life = undefined
-      old?.process.kill()
+      if (old !== undefined) void end(old.process)
       living()
     },
     async stop() {
       stopped = true
-      life?.process.kill()
-      await life?.process.exited
-      await rm(folder, { recursive: true, force: true })
+      if (life !== undefined) await end(life.process)
+      await removeSockets(folder)
     },
   }
+}
+
+async function end({ channel, exited, kill }: HostProcess<ToHttpApp>): Promise<void> {
+  channel.send({ type: 'stop' })
+  const timer = setTimeout(kill, STOP_MS)
+  await exited
+  clearTimeout(timer)
 }
 
 function unavailable(message: string): AppError {
   return new AppError('app_unavailable', { message })
 }
 
-function begin(launch: HostLaunch<ToHttpApp>, loaded: HttpAppOptions['loaded']): Life {
+function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): Life {
   const { promise: opened, resolve, reject } = Promise.withResolvers<OpenHttpApp>()
   const process = startHostProcess<FromHttpApp, ToHttpApp>(launch, ({ head }) => {
     if (head.type === 'loaded') loaded?.(head.files)
-    else if (head.type === 'opened') resolve({ socket: launch.open.listen, routes: head.routes })
+    else if (head.type === 'opened') resolve(opening(head.routes))
     else {
       reject(unavailable(head.message))
       process.kill()
     }
   })
+  async function opening(routes: OpenHttpApp['routes']): Promise<OpenHttpApp> {
+    const { listen } = launch.open
+    if (launch.confine === undefined || platform !== 'linux') return { socket: listen, routes }
+    // The app can put another file there: a link would lead requests of its users to a socket that it cannot reach.
+    const held = await holdSocket(listen).catch((error: unknown) => {
+      process.kill()
+      throw error
+    })
+    if (held === undefined) {
+      process.kill()
+      throw unavailable('The HTTP app listens on no socket.')
+    }
+    // Requests that have just asked for the path must not find another file behind it.
+    void process.exited.then(() => setTimeout(() => void held.close(), CLOSE_MS).unref())
+    return { socket: held.path, routes }
+  }
   const timer = setTimeout(() => {
     reject(unavailable(`The HTTP app took longer than ${START_MS / 1000} s to load.`))
     process.kill()
   }, START_MS)
   opened.finally(() => clearTimeout(timer)).catch(() => undefined)
-  void process.exited.then(() => reject(unavailable('The process of the HTTP app has ended.')))
+  void process.exited.then(({ unstarted }) =>
+    reject(unavailable(unstarted ?? 'The process of the HTTP app has ended.')),
+  )
   return { process, opened }
 }
 
 function launchOf(
-  { file, environment, logger, record, confine, loaded }: HttpAppOptions,
-  sockets: Pick<ToHttpApp, 'listen' | 'core' | 'inner'>,
-): HostLaunch<ToHttpApp> {
+  { file, environment, logger, printed, record, confine, loaded }: HttpAppOptions,
+  sockets: Pick<OpenApp, 'listen' | 'core' | 'inner'>,
+): HostLaunch<OpenApp> {
+  const { language, ...app } = file.app
   return {
     kind: 'app-host',
-    nodePath: process.execPath,
-    entry: fileURLToPath(childEntry('app-host')),
+    command:
+      language === 'python'
+        ? pythonCommand('http-app', file.folder, environment)
+        : nodeCommand(childEntry('app-host')),
     cwd: file.folder,
     env: hostEnvironment(environment, file.env),
-    open: { type: 'open', ...file.app, ...sockets, report_files: loaded !== undefined },
-    logger,
-    record,
-    confine,
-    reach: [dirname(sockets.listen)],
+    open: { type: 'open', ...app, ...sockets, report_files: loaded !== undefined },
+    ...{ logger, printed, record, confine },
+    socketFolders: [dirname(sockets.listen)],
   }
 }

@@ -1,8 +1,10 @@
-/** Message of the server to the process of a deployment's custom HTTP app. */
-export interface ToHttpApp {
+/** First message to the process of a deployment's custom HTTP app. */
+export interface OpenApp {
   type: 'open'
   /** Absolute path of the module. */
   file: string
+  /** Name of a Python module; null for a file. */
+  module: string | null
   export: string
   /** Socket that the app listens on. */
   listen: string
@@ -12,6 +14,12 @@ export interface ToHttpApp {
   inner: string
   report_files: boolean
 }
+
+/** Messages of the server to that process. */
+export type ToHttpApp =
+  | OpenApp
+  /** The process ends, after the shutdown of an ASGI app. */
+  | { type: 'stop' }
 
 /** A route of the app, or a middleware: `method` is `ALL` for those of every method, `path` a pattern of Hono. */
 export interface AppRoute {

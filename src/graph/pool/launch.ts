@@ -1,8 +1,17 @@
+import { dirname } from 'node:path'
 import { childEntry } from '../../base/child-entry.ts'
-import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../schema/json.ts'
 import type { DeploymentFile } from '../project/deployment-file.ts'
-import { type ChildOptions, type HostLaunch, type HostNotes, hostEnvironment } from './process.ts'
+import type { GraphLanguage } from '../project/graph-spec.ts'
+import { findPythonHeldUp } from '../python/held-up.ts'
+import { pythonCommand } from '../python/interpreter.ts'
+import {
+  type ChildOptions,
+  type HostLaunch,
+  type HostNotes,
+  hostEnvironment,
+  nodeCommand,
+} from './process.ts'
 
 /** Gives a host its access to run state, until `revoke` is called. */
 export type GrantStorage = () => { storage: JsonObject; revoke(): void }
@@ -21,11 +30,15 @@ export interface GraphHostOptions extends ChildOptions {
   project: string
   /** Silence after which a host is killed (HOST_STALL_SECONDS). */
   stallMs: number
-  /** Silence after a cancel after which a host is killed (CANCEL_GRACE_SECONDS). */
+  /** A host that sends nothing for this long after a cancel is killed (CANCEL_GRACE_SECONDS). */
   cancelGraceMs: number
   /** Called with absolute paths of modules outside of packages that a host loaded or failed to find. */
   loaded?: (files: readonly string[]) => void
-  /** Default: src/start/children/graph-host.ts. */
+  /** Path of the socket at which graphs call the API of their deployment. Default: there is none. */
+  ownApi?: string
+  /** What hosts its graphs; a pool has graphs of one language. Default javascript. */
+  language?: GraphLanguage
+  /** Default, for TypeScript and JavaScript: src/start/children/graph-host.ts. */
   entry?: string
   /** Default: the Node that runs this process. */
   nodePath?: string
@@ -43,8 +56,7 @@ export interface GraphHostOptions extends ChildOptions {
 export function launchOf(options: GraphHostOptions, file: DeploymentFile): HostLaunch {
   const grant = typeof options.storage === 'function' ? options.storage() : undefined
   return {
-    nodePath: options.nodePath ?? process.execPath,
-    entry: options.entry ?? fileURLToPath(childEntry('graph-host')),
+    ...programOf(options, file),
     cwd: file.folder,
     env: hostEnvironment(options.environment, file.env),
     open: {
@@ -54,17 +66,28 @@ export function launchOf(options: GraphHostOptions, file: DeploymentFile): HostL
       store_ttl: file.store_ttl,
       storage: grant?.storage ?? (options.storage as JsonObject),
       tracing_project: options.project,
+      own_api: options.ownApi ?? null,
       report_files: options.loaded !== undefined,
     },
     ...{ logger: options.logger, printed: options.printed, noted: options.noted },
     record: options.record,
-    ...(options.confine && { confine: options.confine, reach: brokerSocket(grant?.storage) }),
+    ...(options.confine && { confine: options.confine, reach: socketsOf(options, grant?.storage) }),
     ...(grant && { ended: () => grant.revoke() }),
   }
 }
 
-/** The socket of the storage broker, if the host uses it. */
-function brokerSocket(storage: JsonObject | undefined): string[] {
+function programOf(options: GraphHostOptions, { folder }: DeploymentFile) {
+  if (options.language === 'python') {
+    return { command: pythonCommand('graphs', folder, options.environment), findHeldUp: findPythonHeldUp }
+  }
+  return { command: nodeCommand(options.entry ?? childEntry('graph-host'), options.nodePath) }
+}
+
+/**
+ * What a confined host reaches outside of its project: the socket of the storage broker, and the folder of the socket of its
+ * own API, which is opened later than the host.
+ */
+function socketsOf({ ownApi }: GraphHostOptions, storage: JsonObject | undefined): string[] {
   const { socket } = Object(storage?.['broker']) as { socket?: string }
-  return socket === undefined ? [] : [socket]
+  return [...(socket === undefined ? [] : [socket]), ...(ownApi === undefined ? [] : [dirname(ownApi)])]
 }

@@ -10,7 +10,7 @@ import type {
 } from '../../runs/execute/graph-host.ts'
 import type { Tenant } from '../../runs/model.ts'
 import type { Frame } from './channel.ts'
-import { findHeldUpBy } from './inspector/inspector.ts'
+import { type FindHeldUp, findHeldUpBy } from './inspector/inspector.ts'
 import {
   type HostExit,
   type HostLaunch,
@@ -103,6 +103,7 @@ export class HostLink {
   readonly #logger: Logger
   readonly #printed: PrintedLines | undefined
   readonly #noted: HostNotes | undefined
+  readonly #findHeldUp: FindHeldUp
   readonly #held = new Map<number, Held>()
   readonly #calls = new Map<number, PendingCall>()
   #nextCall = 1
@@ -118,6 +119,7 @@ export class HostLink {
     this.#logger = launch.logger
     this.#printed = launch.printed
     this.#noted = launch.noted
+    this.#findHeldUp = launch.findHeldUp ?? findHeldUpBy
     this.#process = startHostProcess(launch, (frame) => this.#receive(frame))
     void this.#process.exited.then((exit) => this.#die(exit))
   }
@@ -156,10 +158,10 @@ export class HostLink {
   }
 
   /** Withdraws an offer, or sends a cancel to the host. True when the job had not begun. */
-  cancel(id: number): boolean {
+  cancel(id: number, needsState: boolean): boolean {
     const found = this.#held.get(id)
     if (found?.begun === true) {
-      this.#process.channel.send({ type: 'cancel', id })
+      this.#process.channel.send({ type: 'cancel', id, ...(!needsState && { state: false }) })
       return false
     }
     if (found !== undefined) {
@@ -212,7 +214,10 @@ export class HostLink {
   async endForStall(message: string): Promise<void> {
     if (this.#stalled) return
     this.#stalled = true
-    const { job, where } = await findHeldUpBy(this.pid, this.#process.onStderr)
+    const { job, where } = await this.#findHeldUp(
+      () => this.#process.signal('SIGUSR1'),
+      this.#process.onStderr,
+    )
     this.kill(where === undefined ? message : `${message} (${where})`, job ?? this.#onlyBegun())
   }
 
@@ -292,8 +297,8 @@ export class HostLink {
   #log({ id, level, text, fields, node }: Extract<FromHost, { type: 'log' }>): void {
     const run = id === null ? undefined : this.#held.get(id)?.job.job.run
     const about = { graph_host: this.pid, graph: run?.graph_id, run_id: run?.run_id, node: node ?? undefined }
-    this.#printed?.(level === 'warn' || level === 'error' ? 'stderr' : 'stdout', text)
-    this.#logger[level]({ ...about, text, fields: fields ?? undefined }, 'graph logged')
+    if (this.#printed) this.#printed(level === 'warn' || level === 'error' ? 'stderr' : 'stdout', text)
+    else this.#logger[level]({ ...about, text, fields: fields ?? undefined }, 'graph logged')
   }
 
   #grant(id: number): void {
@@ -362,17 +367,24 @@ function onlyCulprit(begun: readonly HostJob[], exit: HostExit): number | undefi
   return begun.length === 1 && !isFromOutside(exit) ? begun[0]?.id : undefined
 }
 
-function isFromOutside({ signal }: HostExit): boolean {
+function isFromOutside({ signal, ranOutOfMemory: isFull }: HostExit): boolean {
+  if (isFull) return false
   return signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGINT'
 }
 
 const OUT_OF_MEMORY = /heap out of memory|Allocation failed/i
 
-function errorOf({ stderr }: HostExit): LostError {
-  return OUT_OF_MEMORY.test(stderr) ? 'OutOfMemory' : 'HostLost'
+function ranOutOfMemory(exit: HostExit): boolean {
+  return exit.ranOutOfMemory || OUT_OF_MEMORY.test(exit.stderr)
 }
 
-function describeExit({ code, signal, stderr }: HostExit): string {
-  if (OUT_OF_MEMORY.test(stderr)) return 'The graph host ran out of memory.'
+function errorOf(exit: HostExit): LostError {
+  return ranOutOfMemory(exit) ? 'OutOfMemory' : 'HostLost'
+}
+
+function describeExit(exit: HostExit): string {
+  const { code, signal, unstarted } = exit
+  if (unstarted !== undefined) return unstarted
+  if (ranOutOfMemory(exit)) return 'The graph host ran out of memory.'
   return `The graph host ended unexpectedly (${signal ?? `code ${code}`}).`
 }

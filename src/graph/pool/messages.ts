@@ -14,6 +14,8 @@ export interface OpenHost {
   store_ttl: JsonObject | null
   storage: JsonObject
   tracing_project: string
+  /** Socket at which graphs call the API of their deployment; null without one. */
+  own_api: string | null
   /** Whether the host reports which files it loads. */
   report_files: boolean
 }
@@ -27,7 +29,8 @@ export type ToHost =
   | { type: 'go'; id: number }
   /** The offered job went to another host. */
   | { type: 'drop'; id: number }
-  | { type: 'cancel'; id: number }
+  /** With `state: false` the end need not have the state, since the run is rolled back. */
+  | { type: 'cancel'; id: number; state?: false }
   | { type: 'call'; id: number; tenant: Tenant; call: HostCall }
   | { type: 'stop' }
 

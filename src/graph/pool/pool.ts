@@ -12,7 +12,8 @@ import type { DeploymentFile } from '../project/deployment-file.ts'
 import { type GraphHostOptions, launchOf } from './launch.ts'
 import { type HostDeath, type HostJob, HostLink } from './link.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
-import { watchMemory } from './memory-watch.ts'
+import { watchMemory } from './watch/memory-watch.ts'
+import { watchPriority } from './watch/priority-watch.ts'
 import { Readiness } from './readiness.ts'
 
 /** The hosts of one deployment. */
@@ -78,22 +79,24 @@ class HostPool implements GraphHosts {
   /** Time of the last load, or of the start of a running one. */
   #loadedAt = 0
   #watch: NodeJS.Timeout | undefined
-  #endMemoryWatch: () => void = () => undefined
+  #endWatches: (() => void)[] = []
   #lastWatch = 0
 
   constructor(options: GraphHostOptions) {
     this.#options = options
     this.#file = options.file
     this.#readiness = new Readiness(options.logger)
-    if (options.maxBytes !== undefined)
-      this.#endMemoryWatch = watchMemory(() => this.#hosts, options.maxBytes)
+    if (options.maxBytes !== undefined) {
+      const hosts = () => this.#hosts
+      this.#endWatches = [watchMemory(hosts, options.maxBytes), watchPriority(hosts)]
+    }
     this.#start()
   }
 
   graphs() {
-    return this.#file.graphs.map(({ graph_id, description, config, context }) => {
+    return this.#file.graphs.map(({ graph_id, language, description, config, context }) => {
       const unavailable = this.#failureOf(graph_id)?.message ?? null
-      return { graph_id, description, config, context, unavailable }
+      return { graph_id, language, description, config, context, unavailable }
     })
   }
 
@@ -126,7 +129,7 @@ class HostPool implements GraphHosts {
           resolve(end.kind === 'lost' && signal.aborted ? { kind: 'cancelled', state: end.state } : end)
         },
       }
-      const onAbort = () => this.#cancel(entry)
+      const onAbort = () => this.#cancel(entry, signal.reason !== 'rollback')
       if (this.#stopped) return entry.settle(STOPPED)
       if (signal.aborted) return entry.settle({ kind: 'cancelled', state: undefined })
       signal.addEventListener('abort', onAbort, { once: true })
@@ -159,7 +162,7 @@ class HostPool implements GraphHosts {
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#watch)
-    this.#endMemoryWatch()
+    for (const end of this.#endWatches) end()
     for (const job of this.#waiting.splice(0)) job.settle(STOPPED)
     this.#readiness.giveUp()
     await Promise.all(this.#hosts.map((host) => host.stop()))
@@ -366,9 +369,9 @@ class HostPool implements GraphHosts {
   }
 
   /** Cancels the job, and kills the host if it does not react. */
-  #cancel(job: HostJob): void {
+  #cancel(job: HostJob, needsState: boolean): void {
     const host = this.#homes.get(job.id)
-    if (host === undefined || host.cancel(job.id)) {
+    if (host === undefined || host.cancel(job.id, needsState)) {
       const at = this.#waiting.indexOf(job)
       if (at >= 0) this.#waiting.splice(at, 1)
       return job.settle({ kind: 'cancelled', state: undefined })

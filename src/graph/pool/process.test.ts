@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { hostEnvironment } from './process.ts'
+import { createLogger } from '../../base/log.ts'
+import { hostEnvironment, startHostProcess } from './process.ts'
 
 describe('hostEnvironment', () => {
   it("RUN-16: has langgraph.json's env, and only those variables of the server that every process needs (D-42)", () => {
@@ -28,4 +29,25 @@ describe('hostEnvironment', () => {
       LANGCHAIN_CALLBACKS_BACKGROUND: 'false',
     })
   })
+})
+
+it('passes the last line that a process prints, also when it has no end', async () => {
+  const printed: string[] = []
+  const { exited } = startHostProcess<{ type: string }, { type: 'open' }>(
+    {
+      command: {
+        file: process.execPath,
+        args: ['-e', `console.log('first'); process.stdout.write('last words')`],
+      },
+      cwd: '/',
+      env: {},
+      open: { type: 'open' },
+      logger: createLogger({ level: 'silent' }),
+      printed: (_from, line) => printed.push(line),
+      record: async () => async () => undefined,
+    },
+    () => undefined,
+  )
+  await exited
+  expect(printed).toEqual(['first', 'last words'])
 })

@@ -1,35 +1,51 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import type { Duplex, Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import type { Logger } from '../../base/log.ts'
 import { UMASK_VARIABLE, umaskArguments } from '../../base/files/umask.ts'
-import type { Confine, ProcessCommand } from '../../base/node/confined-command.ts'
+import type { Confine, ConfinedCommand, ProcessCommand } from '../../base/node/confined-command.ts'
 import { exitInside, pidInside } from './confined-process.ts'
 import { type Channel, type Frame, openChannel } from './channel.ts'
+import type { FindHeldUp } from './inspector/inspector.ts'
 import type { FromHost, OpenHost, ToHost } from './messages.ts'
+
+/** The program of a process. */
+export interface HostCommand {
+  file: string
+  args: readonly string[]
+  /** Error message for the user when the program does not exist. */
+  missing?: string
+}
+
+/** A Node, by default the one that runs this process, with a composition root. */
+export function nodeCommand(entry: string | URL, file: string = process.execPath): HostCommand {
+  return { file, args: [...FLAGS, entry instanceof URL ? fileURLToPath(entry) : entry] }
+}
 
 /** How to start a process that runs a user's code. */
 export interface HostLaunch<Open extends object = OpenHost> {
   /** Kind of process, for logs and records. Default `graph-host`. */
   kind?: string
-  /** The Node that runs it. */
-  nodePath: string
-  /** The host's composition root. */
-  entry: string
+  command: HostCommand
   cwd: string
   env: Readonly<Record<string, string>>
   open: Open
   logger: Logger
-  /** Receives each line that it prints. */
+  /** Receives each line that it prints. Default: the server's log. */
   printed?: PrintedLines | undefined
   /** Receives its start and its end. */
   noted?: HostNotes | undefined
   /** Records the child so that the next start can end it (D-4); resolves with a function that removes the record. */
   record: (name: string, pid: number) => Promise<() => Promise<void>>
+  /** Finds out which code blocks it. Default: by Node's inspector. */
+  findHeldUp?: FindHeldUp
   /** Isolates it; default: it runs as the server does. */
   confine?: Confine | undefined
-  /** What it needs of `ProcessCommand.reach`. */
+  /** Sockets, and folders of sockets, to which it connects, as in `ProcessCommand.reach`; default: none. */
   reach?: readonly string[]
+  /** Folders in which it makes sockets, as in `ProcessCommand.socketFolders`; default: none. */
+  socketFolders?: readonly string[]
   /** Called when it has exited. */
   ended?: () => void
 }
@@ -58,16 +74,24 @@ export interface HostExit {
   signal: NodeJS.Signals | null
   /** The last lines of its stderr. */
   stderr: string
+  /** Its container was ended because it used too much memory. */
+  ranOutOfMemory: boolean
+  /** Why it could not be started. */
+  unstarted?: string
 }
+
+type ProcessEnd = Omit<HostExit, 'stderr' | 'ranOutOfMemory'>
 
 /** A graph host's process and its channel. */
 export interface HostProcess<Out extends object = ToHost> {
-  /** Of Node itself, also when it runs in a sandbox. */
+  /** Of Node itself, also when it runs in a sandbox or in a container. */
   readonly pid: number
   readonly channel: Channel<Out>
   /** Resolves when the process has exited. Never rejects. */
   readonly exited: Promise<HostExit>
   kill(): void
+  /** Sends a signal to it. */
+  signal(name: NodeJS.Signals): void
   /** Passes each line that it writes to stderr from now on. */
   onStderr: (listener: (line: string) => void) => void
 }
@@ -81,53 +105,72 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   onFrame: (frame: Frame<In>) => void,
 ): HostProcess<Out> {
   const { logger, printed, kind = 'graph-host' } = launch
-  const { [UMASK_VARIABLE]: _umask, ...env } = launch.env
-  const plain: ProcessCommand = {
-    file: launch.nodePath,
-    args: [...FLAGS, launch.entry, ...umaskArguments(launch.env)],
-    ...{ cwd: launch.cwd, env, reach: launch.reach ?? [] },
-  }
-  const command = launch.confine?.(plain) ?? plain
+  const { container, user, ...command } = commandOf(launch)
+  const isWrapped = launch.confine !== undefined && user === undefined
   const child = spawn(command.file, command.args, {
     cwd: command.cwd,
     env: command.env,
+    ...user,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   })
   const log = logger.child({ [kind.replace('-', '_')]: child.pid })
   let stderr = ''
   const listeners: ((line: string) => void)[] = []
   eachLine(child.stdout, (line) => {
-    printed?.('stdout', line)
-    log.info({ text: line }, 'graph host wrote')
+    // Who receives lines keeps them without secrets, which the server's log must not have either (P-16).
+    if (printed) printed('stdout', line)
+    else log.info({ text: line }, 'graph host wrote')
   })
   eachLine(child.stderr, (line) => {
     stderr = `${stderr}${line}\n`.slice(-STDERR_KEPT)
     for (const listener of listeners) listener(line)
-    if (INSPECTOR.test(line)) return
-    printed?.('stderr', line)
-    log.warn({ text: line }, 'graph host wrote to stderr')
+    if (HELD_UP.test(line)) return
+    if (printed) printed('stderr', line)
+    else log.warn({ text: line }, 'graph host wrote to stderr')
   })
-  const gone = childGone(child).then((exit) => (launch.confine ? exitInside(exit) : exit))
+  const gone = childGone(child, launch.command).then((exit) => (isWrapped ? exitInside(exit) : exit))
   const forget = child.pid === undefined ? undefined : launch.record(kind, child.pid)
-  const exited = gone.then(async ({ code, signal }) => {
+  const exited = gone.then(async (exit) => {
     launch.ended?.()
+    const ranOutOfMemory = (await container?.remove(exit.signal)) ?? false
     const remove = await forget?.catch(() => undefined)
     await remove?.().catch(() => undefined)
-    return { code, signal, stderr: stderr.trim() }
+    return { ...exit, ranOutOfMemory, stderr: stderr.trim() }
   })
-  const channel = openChannel<In, Out>(child.stdio[3] as Duplex, onFrame)
+  const channel = openChannel<In, Out>(command.channel ?? (child.stdio[3] as Duplex), onFrame)
   channel.send(launch.open)
   let inner: number | undefined
+  const pid = (): number => {
+    if (isWrapped && child.pid !== undefined)
+      inner ??= container === undefined ? pidInside(child.pid) : container.pid()
+    return inner ?? child.pid ?? 0
+  }
   return {
     get pid() {
-      if (launch.confine && child.pid !== undefined) inner ??= pidInside(child.pid)
-      return inner ?? child.pid ?? 0
+      return pid()
     },
     channel,
     exited,
-    kill: () => void child.kill('SIGKILL'),
+    kill: () => void (container === undefined ? child.kill('SIGKILL') : container.kill()),
+    signal: (name) => void (container === undefined ? process.kill(pid(), name) : container.signal(name)),
     onStderr: (listener) => void listeners.push(listener),
   }
+}
+
+/** The command of a process, isolated as it is to be. */
+function commandOf({
+  command: { file, args },
+  env: all,
+  cwd,
+  ...launch
+}: HostLaunch<object>): ConfinedCommand {
+  const { [UMASK_VARIABLE]: _umask, ...env } = all
+  const { reach = [], socketFolders = [] } = launch
+  const plain: ProcessCommand = {
+    ...{ file, args: [...args, ...umaskArguments(all)], cwd, env },
+    ...{ reach, socketFolders, hasChannel: true },
+  }
+  return launch.confine?.(plain) ?? plain
 }
 
 /**
@@ -136,8 +179,12 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
  */
 const FLAGS = ['--disable-warning=ExperimentalWarning', '--inspect-port=127.0.0.1:0']
 
-/** Lines that Node's inspector prints. */
-const INSPECTOR = /^Debugger |^For help, see: https:\/\/nodejs/
+/**
+ * Lines on stderr with which a blocked host reports the running code: those of Node's inspector and those of the Python
+ * host.
+ */
+const HELD_UP =
+  /^Debugger |^For help, see: https:\/\/nodejs|^weir-host: |^(Current thread|Thread) 0x|^ {2}File ".+", line \d+ in /
 
 /** Variables that every process needs, and few others for user code. */
 const PASSED_ON = [
@@ -184,21 +231,27 @@ export function hostEnvironment(
   }
 }
 
-function childGone(child: ChildProcess): Promise<Omit<HostExit, 'stderr'>> {
+function childGone(child: ChildProcess, { file, missing }: HostCommand): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     // 'close' comes after the last byte of every pipe, so that the host's last messages are read first.
     child.once('close', (code, signal) => resolve({ code, signal }))
-    child.once('error', () => {
-      if (child.pid === undefined) resolve({ code: null, signal: null })
+    child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+      const unstarted = code === 'ENOENT' && missing !== undefined ? missing : `${file}: ${message}`
+      if (child.pid === undefined) resolve({ code: null, signal: null, unstarted })
     })
   })
 }
 
 function eachLine(stream: Readable | null, each: (line: string) => void): void {
   let held = ''
+  const pass = (line: string): void => {
+    if (line.trim() !== '') each(line.slice(0, LINE_KEPT))
+  }
   stream?.setEncoding('utf8').on('data', (text: string) => {
     const lines = (held + text).split('\n')
     held = (lines.pop() ?? '').slice(-LINE_KEPT)
-    for (const line of lines) if (line.trim() !== '') each(line.slice(0, LINE_KEPT))
+    lines.forEach(pass)
   })
+  // The last line may have no end.
+  stream?.once('end', () => pass(held))
 }

@@ -8,7 +8,7 @@ const HOST = `
   import { AsyncLocalStorage } from 'node:async_hooks'
   import { openServerSocket, watchProcess } from ${JSON.stringify(new URL('./vitals.ts', import.meta.url).href)}
   openServerSocket().resume().write('ready')
-  watchProcess({ send() {}, waiting: 0 }, new AsyncLocalStorage(), new Map())
+  watchProcess({ send() {}, waiting: 0 }, new AsyncLocalStorage(), new Map(), () => undefined)
   process.on('exit', () => { throw new Error('not now') })
   setInterval(() => undefined, 1000)
 `

@@ -1,15 +1,17 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { writeSync } from 'node:fs'
-import { Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { takeUmask } from '../../base/files/umask.ts'
+import { CHANNEL_FLAG } from '../../base/node/confined-command.ts'
+import { takeFlag } from '../../base/node/take-flag.ts'
 import { type Channel, encodeFrame } from './channel.ts'
 import { JOB_OF_CODE } from './inspector/inspector.ts'
 import type { FromHost } from './messages.ts'
 
-/** The descriptor of a host's channel to the server. */
+/** The descriptor of a host's channel to the server, unless the host is told a socket. */
 const CHANNEL_FD = 3
 
 /**
@@ -23,7 +25,9 @@ export function openServerSocket(): Socket {
   // When the server was killed, output cannot be written. Without a listener that error is an uncaught exception, whose
   // report cannot be written either, and so on without end.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
-  const socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true })
+  const path = takeFlag(process.argv, CHANNEL_FLAG)
+  const socket =
+    path === undefined ? new Socket({ fd: CHANNEL_FD, readable: true, writable: true }) : connect(path)
   return socket.on('close', endProcess)
 }
 
@@ -34,6 +38,12 @@ function endProcess(): void {
   } finally {
     process.kill(process.pid, 'SIGKILL')
   }
+}
+
+/** Writes to the channel at once, for the last words of a process. */
+export function writeLast(socket: Socket, bytes: Uint8Array): void {
+  const { _handle } = socket as { _handle?: { fd: number } }
+  writeSync(_handle?.fd ?? CHANNEL_FD, bytes)
 }
 
 /** A quarter of the silence after which a host gets no new jobs. */
@@ -80,12 +90,13 @@ export function releaseMemory(): void {
 /**
  * Reports effects of user code on the process. An exit is reported just before it happens, with the job that caused it,
  * which the asynchronous context shows; an uncaught error fails its job and retires the host, instead of ending all
- * jobs.
+ * jobs. `last` writes to the channel at once.
  */
 export function watchProcess(
   channel: Channel<FromHost>,
   jobs: AsyncLocalStorage<number>,
   running: ReadonlyMap<number, AbortController>,
+  last: (bytes: Uint8Array) => void,
 ): void {
   Object.defineProperty(globalThis, JOB_OF_CODE, { value: () => jobs.getStore() })
   process.on('exit', (code) => {
@@ -93,7 +104,7 @@ export function watchProcess(
     if (id === undefined || !running.has(id)) return
     const message = `The graph ended its process with code ${code}.`
     try {
-      writeSync(CHANNEL_FD, encodeFrame({ type: 'culprit', id, message }))
+      last(encodeFrame({ type: 'culprit', id, message }))
     } catch {
       // The server detects the exit without this message too.
     }

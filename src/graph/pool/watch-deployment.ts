@@ -41,7 +41,7 @@ interface WatchOptions {
   logger: Logger
 }
 
-/** The file as it is now; undefined when it cannot be used. */
+/** The present content of the file; undefined when it cannot be used. */
 async function readAgain(
   before: DeploymentFile,
   { environment, logger }: WatchOptions,

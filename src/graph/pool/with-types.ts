@@ -4,7 +4,7 @@ import { NEEDS_TYPES } from '../host/describe.ts'
 import type { GraphHosts } from './pool.ts'
 import type { TypeSchemas } from '../type-schemas/type-schemas.ts'
 
-/** Wraps the hosts: schemas that a graph's definition lacks are added from its TypeScript types. */
+/** Wraps the hosts: schemas that a graph's definition lacks are added from its TypeScript types, unless a call has some. */
 export function withTypes(hosts: GraphHosts, types: TypeSchemas, begun: DeploymentFile): GraphHosts {
   let file = begun
 
@@ -25,7 +25,8 @@ export function withTypes(hosts: GraphHosts, types: TypeSchemas, begun: Deployme
     run: (job, events, signal) => hosts.run(job, events, signal),
     call(tenant, call) {
       const isAboutTypes = call.name === 'schemas' || call.name === 'subgraphs'
-      return isAboutTypes ? withTypesOf(tenant, call) : hosts.call(tenant, call)
+      const hasNone = isAboutTypes && call.types === undefined
+      return hasNone ? withTypesOf(tenant, call) : hosts.call(tenant, call)
     },
     embed: (texts) => hosts.embed(texts),
     pids: () => hosts.pids(),

@@ -18,6 +18,7 @@ async function read(config: unknown, environment: Record<string, string> = {}) {
 
 const graphs = { agent: './src/agent.ts:graph' }
 const EMPTY = { config: {}, context: {} }
+const JAVASCRIPT = { language: 'javascript', module: null, ...EMPTY }
 
 describe('readDeploymentFile', () => {
   it('names graphs by file and export', async () => {
@@ -28,13 +29,47 @@ describe('readDeploymentFile', () => {
       auth: { path: './auth.ts:auth' },
     })
     expect(file.graphs).toEqual([
-      { graph_id: 'agent', file: join(folder, 'src/agent.ts'), export: 'graph', description: null, ...EMPTY },
-      { graph_id: 'other', file: join(folder, 'b.mjs'), export: 'default', description: 'Does b.', ...EMPTY },
+      {
+        graph_id: 'agent',
+        file: join(folder, 'src/agent.ts'),
+        export: 'graph',
+        description: null,
+        ...JAVASCRIPT,
+      },
+      {
+        graph_id: 'other',
+        file: join(folder, 'b.mjs'),
+        export: 'default',
+        description: 'Does b.',
+        ...JAVASCRIPT,
+      },
     ])
     expect(file.store_index).toEqual({ embed: `${join(folder, 'embed.ts')}:embed`, dims: 3 })
     expect(file.store_ttl).toEqual({ default_ttl: 5 })
     expect(file.checkpointer_ttl).toEqual({ strategy: 'delete' })
-    expect(file.auth).toEqual({ path: `${join(folder, 'auth.ts')}:auth`, disable_studio_auth: false })
+    expect(file.auth).toEqual({
+      ...{ file: join(folder, 'auth.ts'), export: 'auth', disable_studio_auth: false },
+      ...{ language: 'javascript', module: null },
+    })
+  })
+
+  it('knows Python graphs by the ending of their file or by the name of a module', async () => {
+    const python = { language: 'python', description: null, ...EMPTY }
+    const file = await read({
+      graphs: { a: './a.py:make', b: 'b.py', c: 'app.agents.c:graph', d: 'd.ts:graph' },
+    })
+    expect(file.graphs).toEqual([
+      { graph_id: 'a', file: join(folder, 'a.py'), module: null, export: 'make', ...python },
+      { graph_id: 'b', file: join(folder, 'b.py'), module: null, export: 'graph', ...python },
+      {
+        graph_id: 'c',
+        file: join(folder, 'app/agents/c.py'),
+        module: 'app.agents.c',
+        export: 'graph',
+        ...python,
+      },
+      { graph_id: 'd', file: join(folder, 'd.ts'), export: 'graph', description: null, ...JAVASCRIPT },
+    ])
   })
 
   it('reads env from a file, a map, or by name from the environment', async () => {

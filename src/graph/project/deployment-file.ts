@@ -5,14 +5,11 @@ import { AppError } from '../../base/errors.ts'
 import { isReservedKey } from '../../schema/config-keys.ts'
 import { isObject, type JsonObject, text } from '../../schema/json.ts'
 import { type GraphDefaults, readGraphDefaults } from '../host/defaults.ts'
+import { type GraphSpec, readGraphSpec, splitSpec } from './graph-spec.ts'
 
 /** An entry of `graphs` in langgraph.json. */
-export interface GraphEntry extends GraphDefaults {
+export interface GraphEntry extends GraphDefaults, GraphSpec {
   graph_id: string
-  /** Absolute path of the module. */
-  file: string
-  /** Name of the export: a compiled graph, a builder, or a factory. */
-  export: string
   description: string | null
 }
 
@@ -34,10 +31,10 @@ export interface DeploymentFile {
   /** Environment variables of graph hosts, besides those that every process needs. */
   env: Record<string, string>
   configurable_headers: HeaderRule
-  /** `file:export` of a custom auth handler; null without one. */
-  auth: { path: string; disable_studio_auth: boolean } | null
-  /** A custom HTTP app: absolute path of the module and name of its export; null without one. */
-  app: { file: string; export: string } | null
+  /** A custom auth handler; null without one. */
+  auth: (GraphSpec & { disable_studio_auth: boolean }) | null
+  /** A custom HTTP app; null without one. */
+  app: GraphSpec | null
   /** Modules with the UI components of graphs, and the packages that the page provides for them; null without any. */
   ui: { components: Record<string, string>; shared: string[] } | null
   store_index: JsonObject | null
@@ -167,15 +164,14 @@ function readGraphs(graphs: unknown, file: string, folder: string): Omit<GraphEn
     const spec = text(entry['path'])
     if (spec === undefined)
       throw invalid(`${file}: graph "${graph_id}" needs a path such as "./agent.ts:graph".`)
-    return { graph_id, ...splitSpec(spec, folder), description: text(entry['description']) ?? null }
+    return { graph_id, ...readGraphSpec(spec, folder), description: text(entry['description']) ?? null }
   })
 }
 
-/** `file:export`; without an export it is `default`. A drive letter's colon is part of the path. */
-function splitSpec(spec: string, folder: string): { file: string; export: string } {
-  const at = spec.lastIndexOf(':')
-  if (at <= 1) return { file: resolve(folder, spec), export: 'default' }
-  return { file: resolve(folder, spec.slice(0, at)), export: spec.slice(at + 1) || 'default' }
+/** `file:export`; without an export it is `default`. */
+function fileAndExport(spec: string, folder: string): { file: string; export: string } {
+  const { path, export: name = 'default' } = splitSpec(spec)
+  return { file: resolve(folder, path), export: name }
 }
 
 async function readEnv(
@@ -217,13 +213,12 @@ function readHeaderRule(value: unknown): HeaderRule {
 function readAuth(value: unknown, folder: string): DeploymentFile['auth'] {
   const spec = isObject(value) ? text(value['path']) : undefined
   if (!isObject(value) || spec === undefined) return null
-  const { file, export: name } = splitSpec(spec, folder)
-  return { path: `${file}:${name}`, disable_studio_auth: value['disable_studio_auth'] === true }
+  return { ...readGraphSpec(spec, folder), disable_studio_auth: value['disable_studio_auth'] === true }
 }
 
 function readApp(value: unknown, folder: string): DeploymentFile['app'] {
   const spec = text(value)
-  return spec === undefined ? null : splitSpec(spec, folder)
+  return spec === undefined ? null : readGraphSpec(spec, folder)
 }
 
 function readUi({ ui, ui_config }: JsonObject, file: string): DeploymentFile['ui'] {
@@ -235,7 +230,7 @@ function readUi({ ui, ui_config }: JsonObject, file: string): DeploymentFile['ui
 }
 
 function readSources({ env, auth }: JsonObject, folder: string): string[] {
-  const authFile = readAuth(auth, folder)?.path.replace(/:[^:]*$/, '')
+  const authFile = readAuth(auth, folder)?.file
   return [
     ...(typeof env === 'string' ? [resolve(folder, env)] : []),
     ...(authFile === undefined ? [] : [authFile]),
@@ -247,7 +242,7 @@ function readIndex(value: unknown, folder: string): JsonObject | null {
   if (!isObject(value)) return null
   const embed = text(value['embed'])
   if (embed === undefined || !embed.startsWith('.')) return value
-  const { file, export: name } = splitSpec(embed, folder)
+  const { file, export: name } = fileAndExport(embed, folder)
   return { ...value, embed: `${file}:${name}` }
 }
 

@@ -9,7 +9,7 @@ export interface StoreIndex {
   fields: string[]
 }
 
-const OWN = /^(.+\.[cm]?[jt]sx?):([^:]+)$/
+const OWN = /^(.+\.(?:[cm]?[jt]sx?|py)):([^:]+)$/
 
 /**
  * `store.index` of langgraph.json with `embed: "file:export"`. Undefined without it, and for a provider's name, which

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readlink, rm, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Purpose of a folder in the directory for temporary files. */
-export type FolderKind = 'app' | 'store' | 'ui'
+export type FolderKind = 'api' | 'app' | 'store' | 'ui'
 
 /** Length of the longest name that `makeTemporaryFolder` gives. */
 export const LONGEST_FOLDER_NAME = 'weir-store-4294967295-4194304-XXXXXX'.length
@@ -13,7 +13,7 @@ export const LONGEST_FOLDER_NAME = 'weir-store-4294967295-4194304-XXXXXX'.length
  */
 export async function makeTemporaryFolder(parent: string, kind: FolderKind): Promise<string> {
   const prefix = `weir-${kind}-${await pidNamespace()}-`
-  await removeLeftovers(parent, prefix)
+  await removeLeftovers(parent, prefix, kind === 'ui' ? removeAll : removeSockets)
   return mkdtemp(join(parent, `${prefix}${process.pid}-`))
 }
 
@@ -23,13 +23,29 @@ async function pidNamespace(): Promise<string> {
   return /\d+/.exec(link)?.[0] ?? '0'
 }
 
-async function removeLeftovers(parent: string, prefix: string): Promise<void> {
+async function removeLeftovers(
+  parent: string,
+  prefix: string,
+  remove: (folder: string) => Promise<void>,
+): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const pid = name.startsWith(prefix) ? /^(\d+)-\w{6}$/.exec(name.slice(prefix.length))?.[1] : undefined
     if (pid === undefined || isAlive(Number(pid))) continue
     // A folder that cannot be removed belongs to another user.
-    await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined)
+    await remove(join(parent, name)).catch(() => undefined)
   }
+}
+
+const removeAll = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
+
+/**
+ * Removes a folder of sockets. Deployed code may write in it: a folder that it has made there stays, because a link that
+ * takes its place meanwhile would lead elsewhere.
+ */
+export async function removeSockets(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  await Promise.all(names.map((name) => unlink(join(folder, name)).catch(() => undefined)))
+  await rmdir(folder).catch(() => undefined)
 }
 
 function isAlive(pid: number): boolean {

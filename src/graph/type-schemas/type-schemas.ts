@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { isObject } from '../../schema/json.ts'
 import type { GraphEntry } from '../project/deployment-file.ts'
 import {
@@ -11,6 +10,7 @@ import {
   type HostLaunch,
   type HostProcess,
   hostEnvironment,
+  nodeCommand,
   OWN_PACKAGES,
   startHostProcess,
 } from '../pool/process.ts'
@@ -169,18 +169,15 @@ async function hashOf(file: string): Promise<string> {
 }
 
 function launchOf(
-  { environment, logger, record, confine }: TypeSchemasOptions,
+  { environment, logger, printed, record, confine }: TypeSchemasOptions,
   entry: Module,
 ): HostLaunch<ToTypeHost> {
   return {
     kind: 'type-host',
-    nodePath: process.execPath,
-    entry: fileURLToPath(childEntry('type-host')),
+    command: nodeCommand(childEntry('type-host')),
     cwd: dirname(entry.file),
     env: { ...hostEnvironment(environment, {}), NODE_OPTIONS: `--max-old-space-size=${MAX_HEAP_MB}` },
     open: { type: 'open', file: entry.file, export: entry.export, packages: OWN_PACKAGES },
-    logger,
-    record,
-    confine,
+    ...{ logger, printed, record, confine },
   }
 }

@@ -1,8 +1,13 @@
 import { childEntry } from '../../base/child-entry.ts'
-import { fileURLToPath } from 'node:url'
 import { AppError } from '../../base/errors.ts'
 import type { DeploymentFile } from '../project/deployment-file.ts'
-import { type ChildOptions, type HostLaunch, hostEnvironment, startHostProcess } from '../pool/process.ts'
+import {
+  type ChildOptions,
+  type HostLaunch,
+  hostEnvironment,
+  nodeCommand,
+  startHostProcess,
+} from '../pool/process.ts'
 import type { FromUiHost, ToUiHost } from './messages.ts'
 
 type UiFile = Pick<DeploymentFile, 'folder' | 'env'> & { ui: NonNullable<DeploymentFile['ui']> }
@@ -101,6 +106,7 @@ function launchOf({
   file,
   environment,
   logger,
+  printed,
   record,
   confine,
   watch,
@@ -108,13 +114,10 @@ function launchOf({
   const { components, shared } = file.ui
   return {
     kind: 'ui-host',
-    nodePath: process.execPath,
-    entry: fileURLToPath(childEntry('ui-host')),
+    command: nodeCommand(childEntry('ui-host')),
     cwd: file.folder,
     env: hostEnvironment(environment, file.env),
     open: { type: 'open', folder: file.folder, ui: components, shared, watch },
-    logger,
-    record,
-    confine,
+    ...{ logger, printed, record, confine },
   }
 }

@@ -13,7 +13,7 @@ export interface AuthRequest {
 
 /** Messages from the server to the process of a deployment's auth file. */
 export type ToUserAuth =
-  | { type: 'open'; file: string; export: string }
+  | { type: 'open'; file: string; module: string | null; export: string }
   | { type: 'authenticate'; id: number; request: AuthRequest }
   | { type: 'ask'; id: number; user: AccessUser; event: string; value: JsonObject }
 

@@ -1,5 +1,4 @@
 import { childEntry } from '../../base/child-entry.ts'
-import { fileURLToPath } from 'node:url'
 import { AppError } from '../../base/errors.ts'
 import type { AccessRules } from '../../runs/access/rulings.ts'
 import type { AccessUser } from '../../runs/model.ts'
@@ -7,7 +6,14 @@ import type { JsonValue } from '../../schema/json.ts'
 import { rawJson } from '../../schema/raw-json.ts'
 import { handlerOf } from './handler-of.ts'
 import type { DeploymentFile } from '../project/deployment-file.ts'
-import { type ChildOptions, type HostProcess, hostEnvironment, startHostProcess } from '../pool/process.ts'
+import { pythonCommand } from '../python/interpreter.ts'
+import {
+  type ChildOptions,
+  type HostProcess,
+  hostEnvironment,
+  nodeCommand,
+  startHostProcess,
+} from '../pool/process.ts'
 import type { FromUserAuth, AuthRequest, ToUserAuth } from './messages.ts'
 
 /** The part of langgraph.json about the auth file. */
@@ -183,9 +189,9 @@ function begin(options: UserAuthOptions): Life {
     process.kill()
   }, startMs)
   opened.finally(() => clearTimeout(timer)).catch(() => undefined)
-  void process.exited.then(({ stderr }) => {
+  void process.exited.then(({ stderr, unstarted }) => {
     life.gone = true
-    const gone = new AppError('auth_unavailable', { message: ENDED, cause: stderr })
+    const gone = new AppError('auth_unavailable', { message: unstarted ?? ENDED, cause: stderr })
     reject(gone)
     for (const { reject: refuse } of waiting.values()) refuse(gone)
   })
@@ -200,17 +206,17 @@ function withPart(reply: Reply, [part]: readonly Buffer[]): Reply {
   return { ...reply, value: { ...reply.value, [reply.in_part]: field } }
 }
 
-function launchOf({ file, environment, logger, record, confine }: UserAuthOptions) {
-  const at = file.auth.path.lastIndexOf(':')
+function launchOf({ file, environment, logger, printed, record, confine }: UserAuthOptions) {
+  const { language, file: path, module, export: name } = file.auth
   return {
     kind: 'auth-host',
-    nodePath: process.execPath,
-    entry: fileURLToPath(childEntry('auth-host')),
+    command:
+      language === 'python'
+        ? pythonCommand('user-auth', file.folder, environment)
+        : nodeCommand(childEntry('auth-host')),
     cwd: file.folder,
     env: { NODE_OPTIONS: `--max-old-space-size=${MAX_HEAP_MB}`, ...hostEnvironment(environment, file.env) },
-    open: { type: 'open', file: file.auth.path.slice(0, at), export: file.auth.path.slice(at + 1) } as const,
-    logger,
-    record,
-    confine,
+    open: { type: 'open', file: path, module, export: name } as const,
+    ...{ logger, printed, record, confine },
   }
 }

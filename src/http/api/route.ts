@@ -34,8 +34,8 @@ export interface RouteReply<R> {
 }
 
 /**
- * Bytes are sent unchanged: they were made off the event loop. For a promised text the headers are sent at once, then a
- * newline every 5 s until the text is there.
+ * Bytes are sent unchanged: they were made off the event loop. For a promise of a text the headers are sent at once,
+ * then a newline every 5 s until the promise resolves.
  */
 export type ReplyBytes = Uint8Array | string | Readable | Promise<string> | LiveBody
 

@@ -17,6 +17,11 @@ const BULK: Partial<Record<SchemaName, readonly (readonly string[])[]>> = {
   'thread-create': [['supersteps', '*']],
   'thread-state-update': [['values']],
   'store-item-write': [['value']],
+  'playground-run-create': [
+    ['messages', '*', 'content', '*', 'text'],
+    ['messages', '*', 'content', '*', 'base64'],
+    ['messages', '*', 'content', '*', 'url'],
+  ],
 }
 
 /** Shorter values stay in the body. */

@@ -1,16 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Authenticator } from '../../identity/authenticator.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import { type BodyAdmission, createAdmission } from '../body/admission.ts'
 import { dispatch } from '../server/dispatch.ts'
 import { createExchange, type Exchange, sendBytes } from '../server/exchange.ts'
+import { ServerResponse as Response } from '../../base/node/http.ts'
+import { createSockets, threadOfSocket } from './sockets/create-sockets.ts'
+import { assertAllowed } from '../platform/permissions.ts'
 import { refuse } from '../platform/ingest-handler.ts'
 import { allowOrigin, preflightHeaders } from '../server/browser/cors.ts'
 import { createIdentify, deploymentPrincipal, type Identify, type UserAuthPort } from './callers.ts'
 import { callerOf, sessionOf } from '../server/credentials.ts'
 import { createCustomApp, type CustomApp, type CustomAppPort } from './custom-app.ts'
 import type { DeploymentDeps } from './deps.ts'
+import type { DeploymentContext } from './route.ts'
 import { prefixOf } from './request/path-prefix.ts'
 import type { BrowserGates } from '../server/browser/browser-gates.ts'
 import { type HttpOptions, NOWHERE, readHttpOptions, unmounted } from './http-options.ts'
@@ -27,6 +32,9 @@ export interface DeploymentApp {
   serves(method: string, path: string): boolean
   /** Serves the request; its URL begins with `prefix`, which is not part of the API's paths. */
   handle(req: IncomingMessage, res: ServerResponse, prefix?: string): void
+  /** Whether the request becomes a WebSocket, which `upgrade` then takes over; `prefix` as in `handle`. */
+  takesSocket(req: IncomingMessage, prefix?: string): boolean
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, prefix?: string): void
   /** Serves requests that the custom HTTP app passes on (`core`), and the app's own requests (`inner`). */
   handleOfApp(req: IncomingMessage, res: ServerResponse, from: 'core' | 'inner'): void
 }
@@ -161,6 +169,50 @@ function createServe({
   }
 }
 
+/** Every command has its own permission besides. */
+const SOCKET_ACCESS = { need: 'threads:read', whole_organization: false } as const
+
+function isWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/** WebSockets at the root and, on `mounted`, under a prefix. */
+function socketEntrance(
+  deps: DeploymentDeps,
+  mounted: DeploymentDeps,
+  {
+    identify,
+    match,
+    exchangeFor,
+  }: {
+    identify: Identify | undefined
+    match(path: string): Match | undefined
+    exchangeFor(req: IncomingMessage, res: ServerResponse, prefix: string): Exchange
+  },
+): Pick<DeploymentApp, 'takesSocket' | 'upgrade'> {
+  const sockets = createSockets(deps)
+  /** The caller, now: its rights may have changed (V-44). */
+  const callerNow = async (exchange: Exchange, own: DeploymentDeps): Promise<DeploymentContext> => {
+    exchange.principal = undefined
+    const reachable = identify === undefined ? own : await identify(exchange)
+    exchange.principal ??= await callerOf(exchange, own)
+    assertAllowed(exchange.principal, SOCKET_ACCESS)
+    return { deps: reachable, principal: exchange.principal, req: exchange.req }
+  }
+  return {
+    takesSocket(req, prefix = '') {
+      if (!isWebSocket(req)) return false
+      const { path } = exchangeFor(req, new Response(req), prefix)
+      return threadOfSocket(path) !== undefined && match(path)?.routes.has('POST') === true
+    },
+    upgrade(req, socket, head, prefix = '') {
+      const exchange = exchangeFor(req, new Response(req), prefix)
+      const own = prefix === '' ? deps : mounted
+      sockets.accept({ req, socket, head, path: exchange.path }, () => callerNow(exchange, own))
+    },
+  }
+}
+
 /** The deployment API on `deps`, at the root or under a prefix. */
 export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentAppOptions = {}): DeploymentApp {
   const { http = readHttpOptions({}), userAuth, customApp, keys, mounted, sessionGates, platform } = options
@@ -170,6 +222,14 @@ export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentApp
   const match = createRouteTable(deploymentRoutes(http.disabled))
   const { admission = createDeploymentAdmission(deps.metrics) } = options
   const serve = createServe({ identify, platform, admission })
+
+  const exchangeFor = (req: IncomingMessage, res: ServerResponse, prefix: string): Exchange => {
+    const pathOf = (path: string): string => unmounted(path.slice(prefix.length) || '/', http)
+    const exchange = createExchange(req, res, pathOf, deps.outflow)
+    if (prefix !== '') exchange.sessionGates = sessionGates
+    return exchange
+  }
+  const sockets = socketEntrance(deps, mountedDeps, { identify, match, exchangeFor })
 
   const answer = (exchange: Exchange, own: DeploymentDeps, app?: CustomApp): void => {
     const serveAll = async (): Promise<void> => {
@@ -187,12 +247,11 @@ export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentApp
   return {
     name: deps.name,
     serves: (method, path) => match(unmounted(path, http))?.routes.has(method) === true,
+    ...sockets,
     handle(req, res, prefix = '') {
-      const pathOf = (path: string): string => unmounted(path.slice(prefix.length) || '/', http)
-      const exchange = createExchange(req, res, pathOf, deps.outflow)
+      const exchange = exchangeFor(req, res, prefix)
       const own = prefix === '' ? deps : mountedDeps
-      if (prefix !== '') exchange.sessionGates = sessionGates
-      // Responses through the app belong to requests of this listener, and only here it is known where they arrived.
+      // Also for responses that come through the app: `handleOfApp` no longer has the address of the request.
       if (sessionOf(exchange) === undefined) allowOrigin(exchange, own.cors)
       answer(exchange, own, custom)
     },

@@ -48,10 +48,10 @@ const STUDIO_USER: AccessUser = {
 }
 
 /**
- * Identifies callers by the deployment's own auth file. A caller that the file accepts acts as that user,
- * also when the request has a key: a proxy that adds its key must not make its users admins. Users of Studio
- * need a key and have at most its permissions. A caller that the file rejects may authenticate with a key of
- * Weir (`keys`, undefined with AUTH=off). The file's handlers do not apply to such a caller.
+ * Identifies callers by the deployment's own auth file. A caller that the file accepts acts as that user, also when the
+ * request has a key: a proxy that adds its key does not make its users admins. Users of Studio need a key and have at
+ * most its permissions. A caller that the file rejects may authenticate with a key of Weir (`keys`, undefined with
+ * AUTH=off). The file's handlers do not apply to such a caller.
  */
 export function createIdentify(
   deps: DeploymentDeps,

@@ -24,6 +24,7 @@ async function startDeployment(): Promise<{ url: string; app: DeploymentApp }> {
     observer: { observe: (_exchange: unknown, serve: () => void) => serve() },
     cors: withoutWildcard(rules),
     gates: undefined,
+    streams: { closing: new AbortController().signal },
   } as unknown as DeploymentDeps
   const app = createDeploymentApp(deps, {
     customApp: { open: async () => ({ socket, routes: null }) },

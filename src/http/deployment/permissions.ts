@@ -34,8 +34,12 @@ export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
   'GET /threads/{thread_id}/runs/{run_id}/stream': 'threads:read',
   'GET /runs/{run_id}/stream': 'threads:read',
   'GET /threads/{thread_id}/stream': 'threads:read',
+  // Each command has its own permission besides reading.
+  'POST /threads/{thread_id}/commands': 'threads:read',
+  'POST /threads/{thread_id}/stream/events': 'threads:read',
   'POST /threads/{thread_id}/runs/{run_id}/cancel': 'threads:update',
   'POST /runs/cancel': 'threads:update',
+  'POST /runs/search': 'threads:read',
 
   'POST /assistants': 'assistants:create',
   'POST /assistants/search': 'assistants:read',

@@ -8,6 +8,7 @@ import { assistantGraphRoutes } from './routes/assistant-graphs.ts'
 import { assistantRoutes } from './routes/assistants.ts'
 import { cancelRoutes } from './routes/cancel.ts'
 import { cronRoutes } from './routes/crons.ts'
+import { protocolRoutes } from './routes/protocol.ts'
 import { runCreationRoutes } from './routes/run-creation.ts'
 import { runRoutes } from './routes/runs.ts'
 import { streamRoutes } from './routes/streams.ts'
@@ -41,6 +42,7 @@ export function deploymentRoutes(
       ...runCreationRoutes(),
       ...runRoutes(),
       ...streamRoutes(),
+      ...protocolRoutes(),
       ...cancelRoutes(),
       ...assistantRoutes(),
       ...assistantGraphRoutes(),

@@ -15,6 +15,9 @@ import type { Ingester } from '../../ingest/ingester.ts'
 import type { PriceLookup } from '../../ingest/prices/price-lookup.ts'
 import type { PricePreview } from '../../ingest/prices/preview.ts'
 import type { PriceStore } from '../../ingest/prices/price-store.ts'
+import type { Playground } from '../../playground/playground.ts'
+import type { WorkspaceSecrets } from '../../playground/secrets.ts'
+import type { PricedModels } from '../../ingest/prices/priced-models.ts'
 import type { ProjectStore } from '../../ingest/project-store.ts'
 import type { Repricer } from '../../ingest/prices/repricer.ts'
 import type { ShareStore } from '../../ingest/share-store.ts'
@@ -24,14 +27,18 @@ import type { TraceReads } from '../../query/trace-reads.ts'
 import type { BodyLimits } from '../body/body.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { LiveStreams } from './reply/live-streams.ts'
+import type { EventStreams } from './reply/event-streams.ts'
 import type { BrowserGates } from '../server/browser/browser-gates.ts'
 import type { Registry } from '../../schema/registry.ts'
 import type { DecodeLimits } from '../../trace/decode/decoded.ts'
 import type { UsageLimitStore } from '../../usage/limits.ts'
 import type { UsageDetailsSource } from '../../usage/report/details-source.ts'
 import type { UsageRebuilds } from '../../usage/counting/rebuilds.ts'
+import type { UsageRunSource } from '../../usage/report/runs.ts'
 import type { UsageTraceSource } from '../../usage/report/traces.ts'
 import type { UsageCounts } from '../../usage/report/source.ts'
+import type { JsonBodies } from '../server/dispatch.ts'
+import type { Drain } from '../server/readiness.ts'
 import type { StoreChecks } from '../server/store-checks.ts'
 
 /** Limits of the HTTP room; `/info` lists them. */
@@ -45,6 +52,7 @@ export interface UsageSources {
   counts: UsageCounts
   traces: UsageTraceSource
   details: UsageDetailsSource
+  runs: UsageRunSource
   rebuilds: UsageRebuilds
 }
 
@@ -102,6 +110,13 @@ export interface AppDeps {
   sessionGates: BrowserGates | undefined
   signIn: SignIn
   live: LiveStreams
+  secrets: WorkspaceSecrets
+  playground: Playground
+  /** Streams of the playground's calls. */
+  playgroundStreams: EventStreams
+  pricedModels: PricedModels
+  /** How prompts of more than a megabyte are read. */
+  json_bodies?: JsonBodies
   registry: Registry
   metrics: Metrics
   logger: Logger
@@ -113,6 +128,9 @@ export interface AppDeps {
   version: string
   /** Checks of `/ok?check_db=1`. */
   checks: StoreChecks
+  drain: Pick<Drain, 'isDraining'>
+  /** Streams of lines of deployments' logs. */
+  logStreams: EventStreams
   /** The control plane of deployments, which the first call opens. */
   controlPlane(): Promise<ControlPlane>
   /** The disk of DATA_DIR. */

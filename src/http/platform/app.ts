@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import express, { type NextFunction, type Request, type Response } from 'express'
+import { createRequire } from 'node:module'
+import type { Duplex } from 'node:stream'
+import type express from 'express'
+import type { NextFunction, Request, Response } from 'express'
 import { AppError } from '../../base/errors.ts'
 import type { AppDeps } from './app-deps.ts'
 import { allowOrigin, type CorsRules, preflightHeaders, readCorsRules } from '../server/browser/cors.ts'
@@ -40,6 +43,9 @@ export interface AppCompanions {
 /** The platform API as one request handler. */
 export interface App {
   handle(req: IncomingMessage, res: ServerResponse): void
+  /** Whether the request becomes a WebSocket of a deployment, which `upgrade` then takes over. */
+  takesSocket(req: IncomingMessage): boolean
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
   /** Bytes of bodies in memory now, for tests and metrics. */
   inFlightBytes(): number
   /** Stops measuring the process; requests are not affected. */
@@ -65,7 +71,12 @@ function allowedMethods(routes: readonly GuardedPlatformRoute[]): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
-/** Express 5 for everything but ingest; `exchangeOf` returns the exchange that was created for a request. */
+const require = createRequire(import.meta.url)
+
+/**
+ * Express 5 for everything but ingest; `exchangeOf` returns the exchange that was created for a request. Loading it takes
+ * a sixth of a start's CPU in the main thread, so that its first request does this.
+ */
 function createRouter(
   deps: AppDeps,
   {
@@ -82,7 +93,7 @@ function createRouter(
     cors: CorsRules | undefined
   },
 ) {
-  const router = express()
+  const router = (require('express') as typeof express)()
   const answering = { ...deps, compressor: createCompressor() }
   router.disable('x-powered-by').disable('etag').enable('case sensitive routing')
   for (const [path, routes] of byPath(platformRoutes())) {
@@ -173,6 +184,31 @@ function mountPrefix(name: string, url = ''): string | undefined {
   return next === undefined || next === '/' || next === '?' ? prefix : undefined
 }
 
+/** The deployment whose API the request is for, and the prefix of its paths. */
+function deploymentOf(
+  { deployment, mounts }: AppCompanions,
+  { url }: IncomingMessage,
+): ReturnType<typeof mountOf> {
+  const prefix = deployment && mountPrefix(deployment.name, url)
+  if (deployment !== undefined && prefix !== undefined) return { found: deployment, prefix }
+  return mounts && mountOf(mounts, url)
+}
+
+/** WebSockets of deployments under their prefix. */
+function socketsOf(companions: AppCompanions): Pick<App, 'takesSocket' | 'upgrade'> {
+  return {
+    takesSocket(req) {
+      const { found, prefix } = deploymentOf(companions, req) ?? {}
+      return found !== undefined && !(found instanceof AppError) && found.takesSocket(req, prefix)
+    },
+    upgrade(req, socket, head) {
+      const { found, prefix } = deploymentOf(companions, req) ?? {}
+      if (found === undefined || found instanceof AppError) socket.destroy()
+      else found.upgrade(req, socket, head, prefix)
+    },
+  }
+}
+
 /** The error that Express throws for a path with a broken percent-encoding: no route has such a path. */
 function isUnreadablePath(thrown: unknown): boolean {
   return thrown instanceof URIError
@@ -183,14 +219,7 @@ function isUnreadablePath(thrown: unknown): boolean {
  * six times cheaper for small bodies; each path is served with and without `/api/v1` and `/api`.
  */
 export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
-  const {
-    observer,
-    outflow = createOutflow(),
-    entrance = createEntrance(deps),
-    deployment,
-    mounts,
-    web,
-  } = companions
+  const { observer, outflow = createOutflow(), entrance = createEntrance(deps), deployment, web } = companions
   const observing = observer ?? createObserver(deps)
   const stopObserving = observeProcess(deps.metrics)
   const exchanges = new WeakMap<IncomingMessage, Exchange>()
@@ -203,11 +232,15 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
   const ingest = createIngestHandler(deps, entrance)
   // Without keys no page of another origin may read a response (IDENTITY-14).
   const cors = deps.gates === undefined ? readCorsRules({}) : undefined
-  const router = createRouter(deps, {
-    ...{ entrance, exchangeOf, cors },
-    other: otherApi(companions),
-    deploymentName: deployment?.name,
-  })
+  let router: ReturnType<typeof createRouter> | undefined
+  const route = (req: IncomingMessage, res: ServerResponse): void => {
+    router ??= createRouter(deps, {
+      ...{ entrance, exchangeOf, cors },
+      other: otherApi(companions),
+      deploymentName: deployment?.name,
+    })
+    router(req, res)
+  }
 
   const servePage = (web: WebApp, exchange: Exchange): Promise<void> =>
     web.handle(exchange).catch((error: unknown) => refuse(exchange, error, { ...deps, ...entrance }))
@@ -220,14 +253,13 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
     if (match !== undefined) return ingest(exchange, match)
     exchanges.set(req, exchange)
     req.url = search === '' ? path : `${path}?${search}`
-    router(req, res)
+    route(req, res)
   }
 
   return {
+    ...socketsOf(companions),
     handle(req, res) {
-      const prefix = deployment && mountPrefix(deployment.name, req.url)
-      if (prefix !== undefined) return deployment?.handle(req, res, prefix)
-      const mount = mounts && mountOf(mounts, req.url)
+      const mount = deploymentOf(companions, req)
       if (mount !== undefined && !(mount.found instanceof AppError))
         return mount.found.handle(req, res, mount.prefix)
       const exchange = createExchange(req, res, withoutPrefix, outflow)

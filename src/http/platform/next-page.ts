@@ -4,7 +4,7 @@ import type { Headers } from '../server/exchange.ts'
 
 /** Text for descriptions of lists that are limited by bytes. */
 export const NEXT_PAGE =
-  'An answer has 32 MB at the most, or one record; X-Pagination-Next tells the next offset while there are more.'
+  'An answer has at most 32 MB, or one record; X-Pagination-Next has the next offset if there are more.'
 
 /** The header with the offset of the next page, unless this is the last one. */
 export function nextHeader({
@@ -22,7 +22,11 @@ export function nextHeader({
 
 /** For lists that are short in practice and take no `limit` parameter. */
 export const OFFSET_QUERY = {
-  offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
+  offset: integerParameter('Number of records to skip.', {
+    minimum: 0,
+    maximum: 1_000_000_000,
+    otherwise: 0,
+  }),
 }
 
 /** The records from `offset` on that fit into a response, and the header with the offset of the next ones. */

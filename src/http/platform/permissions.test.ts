@@ -58,6 +58,7 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/public/{token}/run',
       '/public/{token}/run/{id}',
       '/public/{token}/runs/query',
+      '/ready',
       '/v2/public/{token}/run/{id}',
       '/v2/public/{token}/runs/query',
       '/v2/uploads/{token}',

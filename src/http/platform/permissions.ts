@@ -92,6 +92,13 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'POST /runs/reprice': 'workspaces:manage',
   'GET /runs/reprice/{job_id}': 'runs:read',
 
+  'GET /playground/models': 'playground:use',
+  'POST /playground/runs': 'playground:use',
+  'GET /workspaces/current/secrets': 'secrets:manage',
+  'POST /workspaces/current/secrets': 'secrets:manage',
+  'PUT /workspaces/current/secrets/{key}': 'secrets:manage',
+  'DELETE /workspaces/current/secrets/{key}': 'secrets:manage',
+
   'POST /auth/session': 'open',
   'GET /auth/session': 'any key',
   'DELETE /auth/session': 'open',
@@ -123,6 +130,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /orgs/current/billing/granular-usage': 'organization:read',
   'GET /orgs/current/billing/granular-usage/export': 'organization:read',
   'GET /orgs/current/billing/usage-traces': 'organization:read',
+  'GET /orgs/current/billing/usage-runs': 'organization:read',
   'GET /orgs/current/billing/usage-details': 'organization:read',
   'GET /orgs/current/billing/usage-details/export': 'organization:read',
   'POST /orgs/current/billing/usage-rebuild': 'organization:manage',
@@ -152,6 +160,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /ingest/health': 'organization:read',
   'GET /metrics': 'organization:read',
   'GET /ok': 'open',
+  'GET /ready': 'open',
   'GET /info': 'open',
   'GET /docs': 'open',
   'GET /docs/{file}': 'open',
@@ -171,9 +180,10 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
 
 /**
  * Routes that act in the organization or report on the whole server. A key without a default workspace may call them
- * without X-Tenant-Id, since scrapers of metrics cannot send one.
+ * without X-Tenant-Id, since scrapers of metrics cannot send one. Secrets are those of one workspace.
  */
-const ORGANIZATION_ROUTE = /^\w+ \/(auth|orgs\/current|workspaces|usage-limits|metrics|ingest\/health)(\/|$)/
+const ORGANIZATION_ROUTE =
+  /^\w+ \/(auth|orgs\/current|workspaces(?!\/current)|usage-limits|metrics|ingest\/health)(\/|$)/
 
 /** Name of a route in ROUTE_NEEDS. */
 export function routeName({ method, path }: Pick<RouteHead, 'method' | 'path'>): string {

@@ -12,7 +12,7 @@ import type { AppDeps } from './app-deps.ts'
 /** A route of the platform API. */
 export type PlatformRoute = Route<AppDeps>
 
-/** A route of the platform API with what it needs. */
+/** A route of the platform API with the permission that it requires. */
 export type GuardedPlatformRoute = GuardedRoute<AppDeps>
 
 /** Arguments of the handlers of the platform API. */

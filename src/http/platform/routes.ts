@@ -18,6 +18,8 @@ import { memberRoutes } from './routes/identity/members.ts'
 import { organizationRoutes } from './routes/identity/organization.ts'
 import { otlpRoutes } from './routes/tracing/otlp.ts'
 import { pricePreviewRoutes } from './routes/price-preview.ts'
+import { playgroundRoutes } from './routes/playground/playground.ts'
+import { secretRoutes } from './routes/playground/secrets.ts'
 import { priceRoutes } from './routes/prices.ts'
 import { repriceRoutes } from './routes/reprice.ts'
 import { runRoutes } from './routes/tracing/runs.ts'
@@ -69,6 +71,8 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...priceRoutes(),
     ...pricePreviewRoutes(),
     ...repriceRoutes(),
+    ...playgroundRoutes(),
+    ...secretRoutes(),
     ...browserSessionRoutes(),
     ...organizationRoutes(),
     ...workspaceRoutes(),

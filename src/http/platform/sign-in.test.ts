@@ -126,7 +126,7 @@ describe('signing in', () => {
   })
 })
 
-describe('IDENTITY-18: the cookie of a session', () => {
+describe('IDENTITY-18, D-57: the cookie of a session', () => {
   beforeEach(async () => void (fixture = await startApp()))
 
   const FOREIGN: [title: string, headers: () => Record<string, string>, status: number][] = [

@@ -47,7 +47,7 @@ export const NOBODY: Principal = {
 export interface DispatchDeps extends CallerDeps {
   registry: Registry
   limits: BodyLimits
-  /** How JSON bodies are read, if not as on the platform API. */
+  /** How large JSON bodies are read; without it none may have more than a megabyte. */
   json_bodies?: JsonBodies
   /** Compresses answers to reads; without it none is compressed. */
   compressor?: Compressor
@@ -57,8 +57,8 @@ export interface DispatchDeps extends CallerDeps {
 export interface JsonBodies {
   /** Maximum for schemas that may have more than a megabyte. */
   max_bytes: number
-  /** The JSON that an empty body counts as. */
-  empty: string
+  /** The JSON that an empty body counts as; without it an empty body is an error. */
+  empty?: string
   large: LargeBodies
 }
 
@@ -102,7 +102,8 @@ async function readBody(
     if (body === 'raw') return bytes
     if (json_bodies !== undefined && bytes.length > MAX_JSON_BODY_BYTES)
       return await json_bodies.large.parse(bytes, body, holderOf(exchange), leaving(exchange.res))
-    const sent = bytes.length === 0 && json_bodies !== undefined ? Buffer.from(json_bodies.empty) : bytes
+    const { empty } = json_bodies ?? {}
+    const sent = bytes.length === 0 && empty !== undefined ? Buffer.from(empty) : bytes
     return parseJsonBody(sent, body, registry)
   })
 }
@@ -132,7 +133,7 @@ async function sendReply(
   }
 }
 
-/** Sends an answer that is complete: not at all if the client has it already, and compressed if it is one to a read. */
+/** Sends a complete answer: only status 304 if the client has it already, and compressed if the route only reads. */
 async function sendWhole(
   exchange: Exchange,
   route: GuardedHead,
@@ -151,7 +152,7 @@ async function sendWhole(
 
 const NOT_MODIFIED = 304
 
-/** Secrets are shown only by routes that make them, whose permissions are others. */
+/** True for a route that only reads: its answers have no secrets, which compression could reveal. */
 function isRead({ access: { need } }: GuardedHead): boolean {
   return need === 'open' || need.endsWith(':read')
 }

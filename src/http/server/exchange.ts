@@ -117,8 +117,8 @@ export function sendJson(exchange: Exchange, status: number, body: unknown, head
 const KEEP_ALIVE_MS = 5000
 
 /**
- * Responds with a promised text: headers at once, a newline every 5 s, which JSON allows, then the text. If the promise
- * rejects, the connection is cut, so that the client can detect that the response is incomplete.
+ * Responds with the text of a promise: headers at once, a newline every 5 s, which JSON allows, then the text. If the
+ * promise rejects, the connection is cut, so that the client can detect that the response is incomplete.
  */
 export async function sendLater(
   exchange: Exchange,
@@ -158,8 +158,8 @@ export interface LiveBody {
 }
 
 /**
- * Responds with headers at once and a body that is written as it is made. If that fails, the data so far is sent and
- * the connection is closed in the middle of the response, so that the client can detect that it is incomplete.
+ * Responds with headers at once and a body that is written as it is produced. If that fails, the data so far is sent
+ * and the connection is closed in the middle of the response, so that the client can detect that it is incomplete.
  */
 export async function sendLive(
   { req, res, request_id }: Exchange,

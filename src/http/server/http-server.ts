@@ -1,4 +1,5 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { createServer } from '../../base/node/http.ts'
 import type { App } from '../platform/app.ts'
@@ -11,10 +12,17 @@ export interface HttpServer {
   readonly url: string
   readonly port: number
   /**
-   * Accepts no new connection, lets running requests finish, and resolves when all connections are closed; after
-   * `grace_ms` the remaining ones are cut.
+   * Accepts no new connection and resolves when all connections are closed. Running requests can finish within
+   * `grace_ms`; then the remaining connections are cut.
    */
   stop(grace_ms: number): Promise<void>
+}
+
+/** Takes over connections of requests that become WebSockets. */
+export interface Sockets {
+  /** Whether the request, which asks for an upgrade, becomes a WebSocket. */
+  takesSocket(req: IncomingMessage): boolean
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
 /** Where to listen, and the limits of connections. */
@@ -64,7 +72,7 @@ function reportHttp2(server: Server, onHttp2: (remoteAddress: string | undefined
  * @throws AppError config_invalid as `listen` does
  */
 export async function startHttpServer(
-  app: Pick<App, 'handle'>,
+  app: Pick<App, 'handle'> & Partial<Sockets>,
   options: HttpServerOptions,
 ): Promise<HttpServer> {
   let stopping = false
@@ -73,11 +81,19 @@ export async function startHttpServer(
     headersTimeout: options.headers_timeout_ms ?? HEADERS_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: LATE_CHECK_MS,
+    // Other upgrades, such as to HTTP/2, are requests like any.
+    shouldUpgradeCallback: (req: IncomingMessage) => app.takesSocket?.(req) === true,
   }
   const server = createServer(timeouts, (req, res) => {
     if (!connections.admit(req, res)) return
     if (stopping) res.setHeader('connection', 'close')
     app.handle(req, res)
+  })
+  const upgraded = new Set<Duplex>()
+  server.on('upgrade', (req, socket, head) => {
+    upgraded.add(socket)
+    socket.once('close', () => upgraded.delete(socket))
+    app.upgrade?.(req, socket, head)
   })
   const { onHttp2 } = options
   if (onHttp2 !== undefined) reportHttp2(server, onHttp2)
@@ -96,7 +112,10 @@ export async function startHttpServer(
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       // A connection whose last request began before the stop becomes idle only later.
       const sweep = setInterval(closeIdle, SWEEP_MS)
-      const deadline = setTimeout(() => server.closeAllConnections(), grace_ms)
+      const deadline = setTimeout(() => {
+        server.closeAllConnections()
+        for (const socket of upgraded) socket.destroy()
+      }, grace_ms)
       await closed
       clearInterval(sweep)
       clearTimeout(deadline)

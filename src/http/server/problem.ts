@@ -90,7 +90,7 @@ const problemJson: ProblemWriter = (error, request_id) => ({
   body: JSON.stringify(toProblem(error, request_id)),
 })
 
-/** Whether work was given up because its client has left: nobody reads the response. */
+/** Whether work was aborted because its client has disconnected, so that no response is needed. */
 function isOfLeftClient({ res }: Exchange, thrown: unknown): boolean {
   return res.destroyed && thrown instanceof Error && thrown.name === 'AbortError'
 }

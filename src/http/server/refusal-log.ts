@@ -15,7 +15,9 @@ export interface RefusedCall {
 
 /** Logs why requests are refused, because logs of clients often lack the reason. */
 export interface RefusalLog {
-  /** Logs a refusal because of its key, its workspace or the encoding of its body; other refusals are ignored. */
+  /**
+   * Logs a request that is refused for its key, its workspace or the encoding of its body; other refusals are ignored.
+   */
   note(call: RefusedCall): void
   /** Logs that the client at `from` uses another protocol than the listener `what`. */
   noteProtocol(what: string, from: string | undefined, why: string): void
@@ -39,7 +41,7 @@ function credentialOf(headers: IncomingHttpHeaders): string {
   return scheme === '' ? 'none' : /^[a-z]{1,16}$/i.test(scheme) ? `Authorization: ${scheme}` : 'Authorization'
 }
 
-/** Browsers ask whether they are signed in; the answer of one that is not is no fault. */
+/** Browsers check whether they are signed in; a 401 of this check is not a fault. */
 const SESSION_CHECK = 'GET /auth/session'
 
 /** The reason for the log line; undefined for refusals that are not logged. */

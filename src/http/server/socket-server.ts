@@ -1,7 +1,12 @@
+import { chmod } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { holdSocket } from '../../base/node/hold-socket.ts'
 import { createServer } from '../../base/node/http.ts'
 
-/** Serves requests on a Unix socket; returns a function that stops the server at once. */
+/**
+ * Serves requests on a Unix socket, to which everybody connects who may enter its folder; returns a function that stops
+ * the server at once.
+ */
 export async function startSocketServer(
   path: string,
   handle: (req: IncomingMessage, res: ServerResponse) => void,
@@ -11,9 +16,25 @@ export async function startSocketServer(
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject).listen(path, resolve)
   await promise
+  if (process.platform === 'linux')
+    await openToAll(path).catch((error: unknown) => {
+      server.close()
+      throw error
+    })
   return () =>
     new Promise((done) => {
       server.close(() => done())
       server.closeAllConnections()
     })
+}
+
+/** Deployed code may write in the folder: a link that takes the place of the socket must not open another file. */
+async function openToAll(path: string): Promise<void> {
+  const held = await holdSocket(path)
+  if (held === undefined) throw new Error(`${path} is no socket any longer`)
+  try {
+    await chmod(held.path, 0o666)
+  } finally {
+    await held.close()
+  }
 }

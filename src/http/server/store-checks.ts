@@ -14,12 +14,12 @@ const EVERY_MS = 10_000
 /** Replaces unexpected errors, whose messages may contain secrets. */
 const UNKNOWN = new AppError('store_unavailable')
 
-/** The error of a check; undefined when the store is up. A store that does not answer in 2 s is down. */
-async function problemOf(check: () => Promise<unknown>): Promise<AppError | undefined> {
+/** The error of a check; undefined when the store is up. A store that does not answer within that time is down. */
+async function problemOf(check: () => Promise<unknown>, ms: number): Promise<AppError | undefined> {
   const late = Promise.withResolvers<AppError>()
   const timer = setTimeout(() => {
-    late.resolve(new AppError('store_unavailable', { message: `No answer within ${CHECK_MS / 1000} s.` }))
-  }, CHECK_MS)
+    late.resolve(new AppError('store_unavailable', { message: `No answer within ${ms / 1000} s.` }))
+  }, ms)
   const answer = check().then(
     () => undefined,
     (error: unknown) => (toAppError(error).code === 'internal' ? UNKNOWN : toAppError(error)),
@@ -27,14 +27,21 @@ async function problemOf(check: () => Promise<unknown>): Promise<AppError | unde
   return await Promise.race([answer, late.promise]).finally(() => clearTimeout(timer))
 }
 
-async function problemsOf(checks: StoreChecks): Promise<[name: string, problem: AppError | undefined][]> {
-  return Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await problemOf(check)]))
+async function problemsOf(
+  checks: StoreChecks,
+  ms = CHECK_MS,
+): Promise<[name: string, problem: AppError | undefined][]> {
+  return Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await problemOf(check, ms)]))
 }
 
-/** The stores of `names` that have a check and are down. */
-export async function downStores(checks: StoreChecks, names: readonly string[]): Promise<string[]> {
+/** The stores of `names` that have a check and are down. One that does not answer in `ms`, by default 2 s, is down. */
+export async function downStores(
+  checks: StoreChecks,
+  names: readonly string[],
+  ms?: number,
+): Promise<string[]> {
   const asked = Object.entries(checks).filter(([name]) => names.includes(name))
-  const found = await problemsOf(Object.fromEntries(asked))
+  const found = await problemsOf(Object.fromEntries(asked), ms)
   return found.flatMap(([name, problem]) => (problem === undefined ? [] : [name]))
 }
 
@@ -71,7 +78,7 @@ export function oneAtATime(checks: StoreChecks): StoreChecks {
 export function watchStores({ checks, metrics }: { checks: StoreChecks; metrics: Metrics }): () => void {
   const up = metrics.gauge(
     'weir_store_up',
-    '1 if the last check of a store, at most 10 s ago, succeeded, else 0, by store: clickhouse, sql, runs, redis, and disk for the disk of DATA_DIR.',
+    '1 if the last check of a store, at most 10 s ago, succeeded, else 0, by store: clickhouse, sql, runs, redis, blobs for BLOB_URL, and disk for the disk of DATA_DIR.',
   )
   const ask = async (): Promise<void> => {
     for (const [store, problem] of await problemsOf(checks)) up.set(problem === undefined ? 1 : 0, { store })

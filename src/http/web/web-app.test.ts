@@ -36,7 +36,7 @@ describe('the web interface', () => {
     expect(failed).not.toContain('http-equiv="refresh"')
   })
 
-  it('serves pages with their security policy, assets for ever, and no files outside of its folder', async () => {
+  it('D-8: serves pages under /app with their security policy, assets for ever, and no files outside of its folder', async () => {
     const assets = join(dir, 'dist', 'assets')
     await mkdir(assets, { recursive: true })
     await writeFile(join(dir, 'dist', 'index.html'), '<!doctype html>page')

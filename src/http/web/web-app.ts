@@ -100,7 +100,7 @@ function fileOf(path: string): { name: string; cache: string } {
   return { name: 'index.html', cache: 'no-cache' }
 }
 
-/** The page of the interface that a link of the clients means; undefined for other paths. Reads nothing stored. */
+/** The page of the interface for a link that the LangSmith clients make; undefined for other paths. */
 function pageOf(path: string): string | undefined {
   if (SHARED.test(path)) {
     const [, , token = '', , run] = path.split('/')

@@ -1,8 +1,8 @@
+import { startTurns, type Turns } from '../../base/background.ts'
 import type { Clock } from '../../base/clock.ts'
 import { AppError, toAppError } from '../../base/errors.ts'
 import { newUuid } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
-import { aborted, pause } from '../../base/pause.ts'
 import { parseFilter } from '../../trace/filter/filter.ts'
 import type { Ingester } from '../ingester.ts'
 import type { ShareStore } from '../share-store.ts'
@@ -47,17 +47,13 @@ const RETRY_MS = 1_000
 
 /** Starts with the jobs that an earlier process left. */
 export function startDeleter(deps: DeleterDeps): Deleter {
-  const deleter = new JobRunner(deps)
-  deleter.start()
-  return deleter
+  return new JobRunner(deps)
 }
 
 class JobRunner implements Deleter {
   readonly #deps: DeleterDeps
-  readonly #stopping = new AbortController()
-  #wake: () => void = () => undefined
-  #running: Promise<void> = Promise.resolve()
   readonly #retention: Retention
+  readonly #turns: Turns
 
   constructor(deps: DeleterDeps) {
     this.#deps = deps
@@ -67,11 +63,8 @@ class JobRunner implements Deleter {
       deletePage: (workspace_id, run_ids) => this.#deletePage(workspace_id, run_ids),
       removeBlobs: () => this.#removeBlobs(),
     })
-    deps.deletions.onAdded(() => this.#wake())
-  }
-
-  start(): void {
-    this.#running = this.#run()
+    this.#turns = startTurns(deps.ready, () => this.#turn())
+    deps.deletions.onAdded(() => this.#turns.wake())
   }
 
   async submit(workspace_id: string, scope: DeletionScope): Promise<DeletionJob | undefined> {
@@ -108,23 +101,17 @@ class JobRunner implements Deleter {
     return this.#deps.deletions.get(workspace_id, id)
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    this.#wake()
-    await this.#running
+  stop(): Promise<void> {
+    return this.#turns.stop()
   }
 
-  /** Each job gets a turn before a job that waits for late data gets another one. */
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
-    await Promise.race([this.#deps.ready, aborted(signal)])
-    while (!signal.aborted) {
-      const woken = new Promise<void>((resolve) => (this.#wake = resolve))
-      const jobs = await this.#deps.deletions.unfinished().catch(() => [])
-      for (const job of jobs) if (!signal.aborted) await this.#work(job)
-      await this.#retention.sweepWhenDue(signal)
-      await Promise.race([woken, pause(jobs.length > 0 ? RETRY_MS : SWEEP_MS, signal)])
-    }
+  /** Works on each job once: one that waits for late data is continued in the next turn. */
+  async #turn(): Promise<number> {
+    const { signal } = this.#turns
+    const jobs = await this.#deps.deletions.unfinished().catch(() => [])
+    for (const job of jobs) if (!signal.aborted) await this.#work(job)
+    await this.#retention.sweepWhenDue(signal)
+    return jobs.length > 0 ? RETRY_MS : SWEEP_MS
   }
 
   /**
@@ -133,7 +120,7 @@ class JobRunner implements Deleter {
    */
   async #work(job: DeletionJob): Promise<void> {
     const { deletions, clock, logger } = this.#deps
-    const { signal } = this.#stopping
+    const { signal } = this.#turns
     try {
       await this.#deps.ingester.settled()
       const isLate = clock.now() >= job.created_at + ARRIVED_MS
@@ -175,7 +162,10 @@ class JobRunner implements Deleter {
     await this.#pages(job, () => traces.runsOfTraces(job.workspace_id, trace_ids, PAGE))
   }
 
-  /** The traces of a page are kept in the job while they are deleted: what matched may be the first that is gone. */
+  /**
+   * The job stores the traces of a page until they are deleted: once the TraceRun that matched is deleted, the filter
+   * no longer finds the rest of its trace.
+   */
   async #matching(job: DeletionJob, scope: DeletionScope & { kind: 'runs' }): Promise<void> {
     const { traces, deletions, clock } = this.#deps
     const { project_id, filter, start_time } = scope
@@ -189,7 +179,7 @@ class JobRunner implements Deleter {
       order: 'asc' as const,
       limit: TRACES_PAGE,
     }
-    while (!this.#stopping.signal.aborted) {
+    while (!this.#turns.signal.aborted) {
       const found = job.scope.kind === 'runs' ? (job.scope.pending ?? []) : []
       const trace_ids = found.length > 0 ? found : await traces.tracesOf(job.workspace_id, query)
       if (trace_ids.length === 0) return
@@ -199,7 +189,7 @@ class JobRunner implements Deleter {
       await this.#deps.shares.removeTraces(job.workspace_id, trace_ids)
       const before = job.deleted
       await this.#traces(job, trace_ids)
-      if (this.#stopping.signal.aborted) return
+      if (this.#turns.signal.aborted) return
       // Without this, the job would find the same page again and again.
       if (found.length === 0 && job.deleted === before)
         throw new AppError('internal', { message: 'A deletion found runs, but their traces have no runs.' })
@@ -213,7 +203,7 @@ class JobRunner implements Deleter {
     const { deletions, clock } = this.#deps
     for (;;) {
       const run_ids = await next()
-      if (run_ids.length === 0 || this.#stopping.signal.aborted) return
+      if (run_ids.length === 0 || this.#turns.signal.aborted) return
       await deletions.refuse(job.workspace_id, run_ids, clock.now() + REFUSED_MS)
       await this.#deletePage(job.workspace_id, run_ids)
       job.deleted += run_ids.length
@@ -233,7 +223,7 @@ class JobRunner implements Deleter {
     const until = clock.now() - ARRIVED_MS
     for (;;) {
       const noted = await deletions.notedBlobs(until)
-      if (noted.length === 0 || this.#stopping.signal.aborted) return
+      if (noted.length === 0 || this.#turns.signal.aborted) return
       await ingester.settled()
       const used = await traces.usedBlobs(noted)
       const kept: string[] = []

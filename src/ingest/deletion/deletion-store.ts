@@ -4,7 +4,7 @@ export type DeletionScope =
   | { kind: 'project'; project_id: string }
   /** The TraceRuns of one trace. */
   | { kind: 'trace'; trace_id: string }
-  /** TraceRuns of deleted traces, and what else these traces have, that reached the store after the deletion. */
+  /** Records that reached the store after their TraceRuns or traces were deleted. */
   | { kind: 'late'; run_ids: string[]; trace_ids: string[] }
   /** The traces of all TraceRuns that match; times are epoch microseconds. */
   | {
@@ -17,7 +17,7 @@ export type DeletionScope =
       pending?: string[]
     }
 
-/** A deletion. It is begun again after a restart: what it has deleted it finds no more. */
+/** A deletion. After a restart it begins again, which repeats nothing: deleted TraceRuns are not found any more. */
 export interface DeletionJob {
   workspace_id: string
   id: string
@@ -34,7 +34,7 @@ export interface DeletionJob {
 
 /** Recently deleted ids, for which new data is refused. */
 export interface DeletedIds {
-  /** False when nothing of the workspace was deleted lately, the common case; answered from memory within a second. */
+  /** False when nothing of the workspace was deleted lately, the common case; the answer is cached for a second. */
   any(workspace_id: string): boolean | Promise<boolean>
   /** The `ids` that were deleted. */
   among(workspace_id: string, ids: readonly string[]): Promise<Set<string>>

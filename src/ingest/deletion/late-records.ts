@@ -9,7 +9,10 @@ import type { LogFrame } from '../log/ingest-log.ts'
 import { RECORD, type StoreBatch } from '../store/store-batch.ts'
 import type { DeletionStore } from './deletion-store.ts'
 
-/** Less than a deletion waits for data that was under way; what is stored sooner is found by the deletion itself. */
+/**
+ * Shorter than the time that a deletion waits for data being written; data stored sooner is found by the deletion
+ * itself.
+ */
 const LATE_MS = 5_000
 /** Ids of one job. */
 const SLICE = 500

@@ -11,7 +11,7 @@ export interface TraceDeletion {
   attachmentsOf(workspace_id: string, run_ids: readonly string[]): Promise<string[]>
   /**
    * Deletes the TraceRuns with their fragments and feedback, and the trace's list of them last, so that an interrupted
-   * deletion finds the rest. Resolves when no reader sees them.
+   * deletion finds the rest. Resolves when no read returns them.
    */
   deleteRuns(workspace_id: string, run_ids: readonly string[]): Promise<void>
   /** Deletes the feedback on the project as a whole. */

@@ -195,7 +195,7 @@ class DeriveWork {
     return { traceRun }
   }
 
-  /** Records the missing parent of a TraceRun, and those that it no longer waits for. */
+  /** Records the parent that a TraceRun waits for, and removes it from the parents that it no longer waits for. */
   #noteParent(key: string, { merged, awaits, missing, trace_id }: TraceRun): void {
     const { workspace_id, id: run_id } = merged
     if (awaits !== undefined) {

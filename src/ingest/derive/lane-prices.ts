@@ -1,4 +1,9 @@
-import type { PriceData } from '../../trace/price/default-prices.ts'
+import {
+  createDefaultPrices,
+  describePriceData,
+  listPricedModels,
+  type PriceData,
+} from '../../trace/price/default-prices.ts'
 import type { PriceSource } from '../../trace/price/price.ts'
 import { createPriceBooks } from '../../trace/price/book.ts'
 import type { PriceSnapshot } from '../prices/price-store.ts'
@@ -23,14 +28,12 @@ export function createLanePrices(defaults: PriceSource): LanePrices {
   }
 }
 
-/** The default prices, loaded only where they are needed. */
-export async function loadDefaultPrices(
-  hasPrices: boolean,
-): Promise<{ source: PriceSource; data: PriceData }> {
-  if (!hasPrices) {
-    const none: PriceData = { package: '', version: '', newest_price: '' }
-    return { source: { find: () => undefined }, data: none }
-  }
-  const { createDefaultPrices, describePriceData } = await import('../../trace/price/default-prices.ts')
-  return { source: createDefaultPrices(), data: await describePriceData(Date.now()) }
+/** The default prices, which take some 20 MB, and facts about them. */
+export async function loadDefaultPrices(): Promise<{
+  source: PriceSource
+  data: PriceData
+  models: Readonly<Record<string, readonly string[]>>
+}> {
+  const [data, models] = await Promise.all([describePriceData(Date.now()), listPricedModels()])
+  return { source: createDefaultPrices(), data, models }
 }

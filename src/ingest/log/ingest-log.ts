@@ -254,7 +254,7 @@ class SegmentedLog implements IngestLog {
     )
   }
 
-  /** An equal position that is not the end of a segment that will not grow. */
+  /** The position, or the start of the next segment if it is the end of a segment that no longer grows. */
   #skipSealedEnd(position: LogPosition): LogPosition {
     const segment = this.#segments.find(({ number }) => number === position.segment)
     const sealed = segment !== undefined && segment.number !== this.#writer.activeNumber

@@ -8,7 +8,7 @@ import {
   SEGMENT_HEADER_BYTES,
 } from './frame.ts'
 
-/** Size at which the log begins a new segment, unless its options say another. */
+/** Default of the size at which the log begins a new segment. */
 export const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024
 const SEARCH_WINDOW_BYTES = 1024 * 1024
 

@@ -1,8 +1,9 @@
+import { startTurns, type Turns } from '../../base/background.ts'
 import type { Clock } from '../../base/clock.ts'
 import { AppError, toAppError } from '../../base/errors.ts'
 import { newUuid } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
-import { aborted, pause } from '../../base/pause.ts'
+import { pause } from '../../base/pause.ts'
 import { type Filter, parseFilter } from '../../trace/filter/filter.ts'
 import type { LaneTasks } from '../lane-tasks.ts'
 import type { PriceStore } from './price-store.ts'
@@ -47,24 +48,17 @@ const RETRY_MS = 1_000
 
 /** Starts with the jobs that an earlier process left. */
 export function startRepricer(deps: RepricerDeps): Repricer {
-  const repricer = new JobRunner(deps)
-  repricer.start()
-  return repricer
+  return new JobRunner(deps)
 }
 
 class JobRunner implements Repricer {
   readonly #deps: RepricerDeps
-  readonly #stopping = new AbortController()
   readonly #counted: Filter = parseFilter('or(eq(run_type, "llm"), eq(run_type, "embedding"))')
-  #wake: () => void = () => undefined
-  #running: Promise<void> = Promise.resolve()
+  readonly #turns: Turns
 
   constructor(deps: RepricerDeps) {
     this.#deps = deps
-  }
-
-  start(): void {
-    this.#running = this.#run()
+    this.#turns = startTurns(deps.ready, () => this.#turn())
   }
 
   async submit(workspace_id: string, scope: RepriceScope): Promise<RepriceJob> {
@@ -90,7 +84,7 @@ class JobRunner implements Repricer {
       finished_at: null,
     }
     await jobs.add(job)
-    this.#wake()
+    this.#turns.wake()
     return job
   }
 
@@ -98,27 +92,22 @@ class JobRunner implements Repricer {
     return this.#deps.jobs.get(workspace_id, id)
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    this.#wake()
-    await this.#running
+  stop(): Promise<void> {
+    return this.#turns.stop()
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
-    await Promise.race([this.#deps.ready, aborted(signal)])
-    while (!signal.aborted) {
-      const woken = new Promise<void>((resolve) => (this.#wake = resolve))
-      const [job] = await this.#deps.jobs.unfinished().catch(() => [])
-      if (job) await this.#work(job)
-      else await woken
-    }
+  /** Works on the oldest job. */
+  async #turn(): Promise<number | undefined> {
+    const [job] = await this.#deps.jobs.unfinished().catch(() => [])
+    if (job === undefined) return undefined
+    await this.#work(job)
+    return 0
   }
 
   /** While the store is unavailable the job waits; other errors end the job. */
   async #work(job: RepriceJob): Promise<void> {
     const { jobs, clock, logger } = this.#deps
-    const { signal } = this.#stopping
+    const { signal } = this.#turns
     try {
       await this.#reprice(job)
       if (signal.aborted) return
@@ -135,7 +124,7 @@ class JobRunner implements Repricer {
 
   /** Goes through the projects by id, and through each by time, from the position of the job. */
   async #reprice(job: RepriceJob): Promise<void> {
-    const { signal } = this.#stopping
+    const { signal } = this.#turns
     job.status = 'running'
     await this.#deps.jobs.save(job)
     // Rows that are being stored at this moment may still have the prices from before the request for the job.
@@ -171,9 +160,9 @@ class JobRunner implements Repricer {
     const input: LaneTasks['reprice']['input'] = { rows: stored, prices: await prices.snapshot() }
     const done = await lane.run<LaneTasks['reprice']['output']>(
       { name: 'reprice', input },
-      this.#stopping.signal,
+      this.#turns.signal,
     )
-    if (done.changed > 0) await store.insert('runs', [done.rows], this.#stopping.signal)
+    if (done.changed > 0) await store.insert('runs', [done.rows], this.#turns.signal)
     job.examined += done.examined
     job.changed += done.changed
     if (done.last) job.position = { project_id, after: done.last }

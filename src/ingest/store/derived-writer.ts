@@ -29,7 +29,7 @@ export interface Derived {
   /** Claims of its operations about which traces count. */
   claims: Uint8Array<ArrayBuffer>
   claims_count: number
-  /** The TraceRuns of `rows`, for those who follow them. */
+  /** The TraceRuns of `rows`, for listeners of live changes. */
   changes: RunChanges
   /** Errors of TraceRuns that could not be derived, or only from their heads. */
   failures: string[]

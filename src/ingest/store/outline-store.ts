@@ -2,7 +2,7 @@
 export interface TraceState {
   /** When the last row was written, in epoch milliseconds; 0 for rows of an earlier release. */
   written_at: number
-  /** Rows, those included that a changed trace_id left behind. */
+  /** Number of rows, including those that a changed trace_id left behind. */
   runs: number
   /** The sum of their versions. */
   versions: number
@@ -27,10 +27,7 @@ export interface OutlineStore {
   traceState(workspace_id: string, trace_id: string): Promise<TraceState>
   /** Ids of the TraceRuns whose rows were written at `since` (epoch milliseconds) or later, as RowBinary. */
   changedRuns(workspace_id: string, trace_id: string, since: number): Promise<Uint8Array>
-  /**
-   * Sums of a trace that is large; undefined for a smaller one, and for one that only its rows can be added up for
-   * (rollUpRows).
-   */
+  /** Sums of a large trace; undefined for a smaller one, and for one whose sums need its rows (rollUpRows). */
   largeTraceSums(workspace_id: string, trace_id: string): Promise<TraceSums | undefined>
   /** TRACE_OUTLINE_COLUMNS of up to `limit` TraceRuns of the trace. */
   outlineRows(workspace_id: string, trace_id: string, limit: number): Promise<Uint8Array>

@@ -20,7 +20,7 @@ export interface StatsQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'>
   histograms?: boolean
 }
 
-/** The 50th and 99th percentile; null where no run has a value. */
+/** The 50th and 99th percentile; null where no TraceRun has a value. */
 export type Percentiles = [number | null, number | null]
 
 /** The number of TraceRuns by the class of a time; a class is named by its least seconds. */
@@ -39,7 +39,7 @@ export interface HeldChecks {
 
 /**
  * Figures of some TraceRuns. Seconds for times. Costs are dollars as decimal text,
- * percentiles of them as numbers. Null where no run has a value.
+ * percentiles of them as numbers. Null where no TraceRun has a value.
  */
 export interface RunFigures {
   /** Value of the group; null without grouping. */
@@ -57,7 +57,7 @@ export interface RunFigures {
   first_token: Percentiles
   latency_p90: number | null
   first_token_p90: number | null
-  /** Undefined unless the query asks for it. */
+  /** Undefined unless the query requests it. */
   latency_histogram: TimeHistogram | undefined
   first_token_histogram: TimeHistogram | undefined
   /** Counts the TraceRuns themselves, even if other figures are those of whole traces. */
@@ -121,7 +121,7 @@ export interface Facets {
 export interface StatsStore {
   /** One element without grouping and interval, also where no TraceRun is found. */
   runStats(workspace_id: string, query: StatsQuery): Promise<StatsAnswer>
-  /** The number of a value is that of the TraceRuns which a filter for it finds. */
+  /** Each value has the number of TraceRuns that a filter for it finds. */
   runFacets(workspace_id: string, query: FacetQuery): Promise<Facets>
   /** The feedback of these TraceRuns, by TraceRun; at most 1,000 TraceRuns. */
   feedbackOfRuns(workspace_id: string, run_ids: readonly string[]): Promise<Map<string, FeedbackStats>>

@@ -33,6 +33,10 @@ async function allow(deps: ListsForDeps, ask: Ask, call: Call, request: ListRequ
     case 'threads':
       return { request, filter: (await ask('threads:search', searchValue(request.search))).filter }
     case 'runs':
+      if (request.thread_id === null)
+        throw new AppError('forbidden', {
+          message: 'The runs of all threads are listed for API keys only. List the runs of a thread.',
+        })
       await deps.checks.thread(call, request.thread_id, 'threads:read')
       return { request, filter: null }
     case 'versions':

@@ -1,3 +1,4 @@
+import { toAppError } from '../../base/errors.ts'
 import type { Streams } from '../streams/streams.ts'
 import type { RunChecks } from './run-checks.ts'
 
@@ -18,6 +19,23 @@ export function streamsFor(streams: Streams, checks: RunChecks): Streams {
       await checks.thread(call, thread_id, 'threads:read')
       return streams.joinThread(call, thread_id, joining)
     },
+    followThread: (call, thread_id, following) =>
+      streams.followThread(call, thread_id, {
+        ...following,
+        mayRead: () => checks.thread(call, thread_id, 'threads:read'),
+      }),
+    async lastSeq(call, thread_id) {
+      // A thread that the user does not see has no events, as one that does not exist (V-44).
+      const mayRead = await checks.thread(call, thread_id, 'threads:read').then(
+        () => true,
+        (error: unknown) => {
+          if (toAppError(error).status >= 500) throw error
+          return false
+        },
+      )
+      return mayRead ? await streams.lastSeq(call, thread_id) : 0
+    },
+    closing: streams.closing,
     close: () => streams.close(),
   }
 }

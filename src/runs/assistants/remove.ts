@@ -11,7 +11,7 @@ export interface RemovalDeps {
   assistants: AssistantStore
   threads: Pick<Threads, 'search' | 'remove'>
   crons: Pick<Crons, 'search' | 'remove'>
-  /** Those of the deployment. */
+  /** The graphs of the deployment. */
   graphs: readonly GraphInfo[]
 }
 

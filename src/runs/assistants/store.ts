@@ -37,7 +37,7 @@ export interface AssistantSearch {
   /** 0 to get only the count. */
   limit: number
   offset: number
-  /** Limit of the texts of a page, which may make it shorter. Default 32 MB. */
+  /** Bytes of text that a page may have: one with more ends early. Default 32 MB. */
   max_bytes?: number | undefined
 }
 

@@ -12,7 +12,9 @@ export interface DueTimerDeps {
 
 /** Checks a store when needed: on request, or when something becomes due. */
 export interface DueTimer {
-  /** Requests a look. Several requests cause one look; during a look they cause another one after it. */
+  /**
+   * Requests a check for due work. Several requests cause one check; requests during a check cause one more after it.
+   */
   ask(): void
   /** Sets a time, epoch milliseconds, at which something becomes due. */
   dueAt(time: number): void

@@ -5,6 +5,7 @@ import type { Lease, StateSummary } from '../run-store.ts'
 /** A graph that a deployment serves. */
 export interface GraphInfo {
   graph_id: string
+  language: 'javascript' | 'python'
   description: string | null
   /** Config and context that its default assistant starts with. */
   config: JsonObject
@@ -98,7 +99,8 @@ export interface GraphHost {
   ready(): Promise<void>
   /**
    * Executes a run to its end; never rejects. Aborting `signal` cancels: resolves `cancelled` when LangGraph's stream
-   * has ended, or when the host had to be killed. No events come after it has resolved.
+   * has ended, or when the host had to be killed. No events come after it has resolved. With the reason `rollback`
+   * the end has no state.
    */
   run(job: GraphJob, events: GraphEvents, signal: AbortSignal): Promise<GraphEnd>
   /**
@@ -125,6 +127,8 @@ export type GraphCall =
       limit: number
       before: JsonObject | null
       metadata: JsonObject | null
+      /** Fields of each state; null: all but `values_bytes`. */
+      select: readonly string[] | null
     }
   /** → `{"checkpoint":{…},"configurable":{…}}` */
   | {

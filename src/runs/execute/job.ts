@@ -8,6 +8,9 @@ import type { GraphEnd, GraphHost, GraphState, StreamItem } from './graph-host.t
 import type { CancelAction, Run } from '../model.ts'
 import { createPartialMessages } from '../streams/partial-messages.ts'
 import { type EndedStatus, runDone } from './end-event.ts'
+import { answeredIds, pendingInterrupts } from '../streams-v2/interrupts.ts'
+import { runBegun, runStopped } from '../streams-v2/run-entries.ts'
+import { v1Item } from '../streams-v2/v1-entry.ts'
 import { deletedJson, errorJson, errorOf } from './end-response.ts'
 import type { AttemptEnd, Claim, Closing, RunEnd, RunStore, StateSummary } from '../run-store.ts'
 import { createRunTape, type RunTape } from './tape.ts'
@@ -21,6 +24,8 @@ export interface RunRules {
   max_attempts: number
   /** Pause before the second attempt after a temporary failure; doubled before each further one. */
   retry_ms: number
+  /** A run whose events cannot be stored waits for their store for this long, then it fails. */
+  unlogged_ms: number
 }
 
 /** Dependencies of a job. */
@@ -51,7 +56,7 @@ export interface JobEnd {
 /** One running attempt of a run. */
 export interface RunJob {
   readonly claim: Claim
-  /** Cancels; a rollback wins over an interrupt. */
+  /** Cancels; a rollback overrides an interrupt. */
   cancel(action: CancelAction): void
   /** The lease is lost: the job stops without writing to the store. */
   lose(): void
@@ -75,6 +80,7 @@ const STRENGTH: Record<Stop, number> = {
 }
 
 const UNLOGGED = { error: 'EventsLost', message: 'The events of the run could not be stored.' }
+const LOG_AWAY = 'EventStoreUnavailable'
 
 /** Pause between tries to reach the store or the log of events. */
 const STORE_RETRY_MS = 250
@@ -93,7 +99,8 @@ export function startRunJob(deps: JobDeps, claim: Claim): RunJob {
   let isHandedBack = false
   const stopFor = (reason: Stop): void => {
     if (stop === undefined || STRENGTH[reason] > STRENGTH[stop]) stop = reason
-    abort.abort()
+    // Nothing but the loss of the lease replaces `rollback`, and neither needs the state of the run.
+    abort.abort(reason)
   }
   return {
     claim,
@@ -133,9 +140,12 @@ async function execute(execution: Execution): Promise<JobEnd> {
   const lease = { ...tenant, run_id, thread_id, token }
   const partial = createPartialMessages()
   const tape = createRunTape(events, { ...lease, attempt: run.attempt }, stopFor)
+  const graph = host.graphs().find(({ graph_id }) => graph_id === run.graph_id)
+  const begun = runBegun(run, await answeredBy(execution), graph?.language)
   const items = (batch: readonly StreamItem[]): void => {
-    for (const item of batch) partial.add(item)
-    tape.write(batch)
+    for (const item of batch) partial.add(v1Item(item) ?? item)
+    const [first, ...others] = batch
+    tape.write(!tape.opened && first?.event === 'metadata' ? [first, begun, ...others] : batch)
   }
   const trace = (body: Uint8Array): void => execution.record(claim, body)
   const timer = setTimeout(() => stopFor('timeout'), rules.timeout_ms)
@@ -146,6 +156,16 @@ async function execute(execution: Execution): Promise<JobEnd> {
     .finally(() => clearTimeout(timer))
   await tape.flushed()
   return recordEnd(execution, { end, tape, partial: () => partial.unfinished(end.state?.values_json) })
+}
+
+/** Ids of the interrupts that the run answers; one answer without an id is for all that are pending. */
+async function answeredBy({ store, claim }: Execution): Promise<string[]> {
+  const { command } = claim.run.kwargs
+  if (command?.['resume'] === undefined || claim.run.attempt > 1) return []
+  const named = answeredIds(command)
+  if (named !== undefined) return named
+  const thread = await store.getThread(claim, claim.thread_id).catch(() => undefined)
+  return thread === undefined ? [] : pendingInterrupts(thread.interrupts).map(({ id }) => id)
 }
 
 /** A host never rejects; a rejection is a fault of Weir, which may be temporary. */
@@ -175,8 +195,9 @@ async function recordEnd(execution: Execution, ending: Ending): Promise<JobEnd> 
   if (stop === 'interrupt') return finish(execution, ending, 'interrupted', null)
   // Streams must not lose events of the run: another attempt makes them again.
   if (stop === 'unlogged') {
-    await untilLogAnswers(execution)
+    const answers = await untilLogAnswers(execution)
     if (execution.stopped() !== stop) return recordEnd(execution, ending)
+    if (!answers && !execution.handedBack()) return finish(execution, ending, 'error', logAway(rules))
     return giveBack(execution, ending, UNLOGGED, execution.handedBack())
   }
   if (end.kind === 'done') return finish(execution, ending, 'success', null)
@@ -209,25 +230,36 @@ async function backOff({ rules, claim, abort }: Execution): Promise<void> {
   await pause(ms, abort.signal)
 }
 
+function logAway({ unlogged_ms }: RunRules): Failure {
+  const seconds = unlogged_ms / 1000
+  const message = `The store of events has not answered for ${seconds} s, so nobody can follow the run.`
+  return { error: LOG_AWAY, message }
+}
+
 /**
- * Waits until the log is available, since another attempt would fail in the same way, or until the run or the server is
- * stopped.
+ * Waits until the log is available, since another attempt would fail in the same way; false when it was not for too
+ * long, or the run or the server was stopped before.
  */
-async function untilLogAnswers(execution: Execution): Promise<void> {
-  const { events, claim, logger, stopped, handedBack } = execution
-  while (stopped() === 'unlogged' && !handedBack()) {
+async function untilLogAnswers(execution: Execution): Promise<boolean> {
+  const { events, claim, logger, rules, stopped, handedBack } = execution
+  const until = performance.now() + rules.unlogged_ms
+  let isTold = false
+  while (stopped() === 'unlogged' && !handedBack() && performance.now() < until) {
     try {
       await events.check(claim)
-      return
+      return true
     } catch (error) {
-      if (!toAppError(error).retryable) return
-      logger.warn(
-        { err: error, run_id: claim.run_id },
-        'another attempt of a run waits for the log of events',
-      )
+      if (!toAppError(error).retryable) return true
+      if (!isTold)
+        logger.warn(
+          { err: error, run_id: claim.run_id },
+          'another attempt of a run waits for the log of events',
+        )
+      isTold = true
       await delay(STORE_RETRY_MS)
     }
   }
+  return false
 }
 
 type Failure = { error: string; message: string }
@@ -326,11 +358,16 @@ function isFailure(status: EndedStatus): boolean {
 
 /** The events that end a run in its thread's log: its failure, its end, and the thread's new state. */
 function closingEvents(
-  { run_id, thread_id, attempt, status, error }: Omit<Run, 'status'> & { status: EndedStatus },
+  { run_id, thread_id, graph_id, attempt, status, error }: Omit<Run, 'status'> & { status: EndedStatus },
   { end, tape }: Pick<Ending, 'end' | 'tape'>,
 ): EventDraft[] {
   const items: StreamItem[] = []
-  if (!tape.opened) items.push({ event: 'metadata', data: JSON.stringify({ run_id, attempt }) })
+  if (!tape.opened)
+    items.push(
+      { event: 'metadata', data: JSON.stringify({ run_id, attempt }) },
+      runBegun({ graph_id, attempt }, []),
+    )
+  if (isInterrupted(status, end.state?.next)) items.push(runStopped(end.state?.interrupts ?? {}))
   if (error !== null) items.push(tape.error ?? { event: 'error', data: JSON.stringify(error) })
   items.push(runDone(run_id, status))
   if (end.state !== undefined && status !== 'deleted') items.push(stateEvent(thread_id, end.state))

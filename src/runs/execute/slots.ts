@@ -6,7 +6,7 @@ export interface RunSlots {
   take(deployment: Deployment, count: number): number
   /** Frees slots; true when none was free before. */
   give(deployment: Deployment, count: number): boolean
-  /** Removes all free slots for good. */
+  /** Removes all free slots permanently. */
   close(): void
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createFakeGraphHost, doneWith } from '../../../test/support/runs/fake-graph-host.ts'
+import { createFakeGraphHost, doneWith } from '../../../test/support/runs/hosts/fake-graph-host.ts'
 import { openRunWorld, type RunWorld, staying } from '../../../test/support/runs/world.ts'
 import { createDeploymentUse, type Deployment } from '../deployment.ts'
 

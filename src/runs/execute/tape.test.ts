@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { doneWith } from '../../../test/support/runs/fake-graph-host.ts'
+import { doneWith } from '../../../test/support/runs/hosts/fake-graph-host.ts'
 import { openMemoryRunState, openRunWorld, staying } from '../../../test/support/runs/world.ts'
 import { AppError } from '../../base/errors.ts'
 import type { EventLog } from '../../events/event-log.ts'
@@ -16,6 +16,7 @@ it('a run creates events again that could not be stored', async () => {
     },
     read: (...read) => events.read(...read),
     last: (thread) => events.last(thread),
+    total: (thread) => events.total(thread),
     check: (thread) => events.check(thread),
     drop: (thread) => events.drop(thread),
   }

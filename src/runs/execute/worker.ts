@@ -49,7 +49,10 @@ export interface Worker {
   look(): void
   /** Number of runs that this process executes for this revision of a deployment. */
   running(deployment: Deployment): number
-  /** Returns the runs of a replaced revision to the store: the present one goes on from their last checkpoints. */
+  /**
+   * Returns the runs of a replaced revision to the store: the active revision continues them from their last
+   * checkpoints.
+   */
   handBack(deployment: Deployment): void
   /** Abandons the runs of a deployment that is being removed. */
   lose(deployment: Deployment): void

@@ -38,7 +38,7 @@ export interface ItemSearch {
   refresh_ttl?: boolean | undefined
   /** Only visible items. */
   visible?: ItemVisible | undefined
-  /** Limit of the values of a page, which may make it shorter. Default 32 MB. */
+  /** Bytes of values that a page may have: one with more ends early. Default 32 MB. */
   max_bytes?: number | undefined
   /** The embedding of `query`, if it was computed already. */
   vector?: ArrayLike<number> | undefined
@@ -56,7 +56,7 @@ export interface FoundItem extends StoreItem {
 export interface NamespaceQuery {
   prefix?: readonly string[] | undefined
   suffix?: readonly string[] | undefined
-  /** Cuts namespaces to so many labels. */
+  /** Maximum number of labels; longer namespaces are cut to it. */
   max_depth?: number | undefined
   limit: number
   offset: number

@@ -24,7 +24,8 @@ export type ListRequest =
     }
   | {
       list: 'runs'
-      thread_id: string
+      /** Null: the runs of all threads. */
+      thread_id: string | null
       page: Page & { status?: RunStatus }
       select: readonly string[]
     }

@@ -79,7 +79,7 @@ async function readRuns(
   { thread_id, page, select }: Of<'runs'>,
 ): Promise<ListText> {
   const found = await store.listRuns(tenant, thread_id, page)
-  if (found === undefined) throw noThread(thread_id)
+  if (found === undefined) throw noThread(thread_id ?? '')
   const runs = found.runs.map((run) => runJson(run))
   return uncounted(asTexts(runs, select), found.more)
 }

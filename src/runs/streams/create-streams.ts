@@ -11,6 +11,8 @@ import { ownEvents } from './own-events.ts'
 import { createRunPlaces, type RunPlaces } from './run-places.ts'
 import type { Call, Runs } from '../runs.ts'
 import { isActive } from '../state.ts'
+import { lastSeqOf } from '../streams-v2/protocol-event.ts'
+import { createThreadStreams } from '../streams-v2/follow/thread-streams.ts'
 import type { EventStream, Joining, Streams } from './streams.ts'
 import type { Threads } from '../threads/threads.ts'
 
@@ -56,6 +58,11 @@ export function createStreams(deps: StreamsDeps): Streams {
       // If the thread was deleted before the subscription began, no event reports it.
       return guarded(stream, () => deps.threads.get(call, thread_id))
     },
+    followThread: createThreadStreams({ ...deps, open: streams }),
+    async lastSeq({ tenant }, thread_id) {
+      return lastSeqOf(await deps.events.total({ ...tenant, thread_id }))
+    },
+    closing: streams.closing,
     close: streams.close,
   }
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import { isAfter } from '../../events/id.ts'
 import type { Batch, EventLog, Gap, ReadFrom, StoredEvent, ThreadRef } from '../../events/event-log.ts'
 import type { View } from '../../events/views.ts'
+import { v1Entry } from '../streams-v2/v1-entry.ts'
 import type { EventStream, StreamStart } from './streams.ts'
 
 /** The position and filter of a stream. */
@@ -23,8 +24,12 @@ export interface StreamPlan {
 /** All open streams, so that a stop can end them together. */
 export interface OpenStreams {
   open(plan: StreamPlan): EventStream
+  /** Counts a stream that is not read by `open`, until `close` is called. @throws AppError shutting_down */
+  enter(gone: AbortSignal): { signal: AbortSignal; isClosed(): boolean; close(): void }
   /** @throws AppError shutting_down when `close` was called */
   assertOpen(): void
+  /** Aborts when `close` is called. */
+  readonly closing: AbortSignal
   close(): void
 }
 
@@ -33,36 +38,46 @@ export const BEFORE_ALL: ReadFrom = { after: '0-1' }
 
 export function createOpenStreams(events: EventLog): OpenStreams {
   const open = new Set<AbortController>()
-  let closed = false
+  const closing = new AbortController()
 
   function assertOpen(): void {
-    if (closed) throw new AppError('shutting_down')
+    if (closing.signal.aborted) throw new AppError('shutting_down')
+  }
+
+  function enter(gone: AbortSignal): { signal: AbortSignal; isClosed(): boolean; close(): void } {
+    assertOpen()
+    const reading = new AbortController()
+    const end = (): void => reading.abort()
+    open.add(reading)
+    if (gone.aborted) end()
+    else gone.addEventListener('abort', end, { once: true })
+    const close = (): void => {
+      open.delete(reading)
+      gone.removeEventListener('abort', end)
+      end()
+    }
+    return { signal: reading.signal, isClosed: () => closing.signal.aborted, close }
   }
 
   return {
     assertOpen,
+    enter,
     open(plan) {
       const { thread, from, ends_after, gone } = plan
-      assertOpen()
-      const reading = new AbortController()
-      const end = (): void => reading.abort()
-      const reader = events.read(thread, from, reading.signal)
-      const timer = ends_after === undefined ? undefined : setTimeout(end, ends_after)
-      open.add(reading)
-      if (gone.aborted) end()
-      else gone.addEventListener('abort', end, { once: true })
+      const { signal, isClosed, close } = enter(gone)
+      const reader = events.read(thread, from, signal)
+      const timer = ends_after === undefined ? undefined : setTimeout(close, ends_after)
       return {
-        batches: shown(reader, plan, () => closed),
+        batches: shown(reader, plan, isClosed),
         close() {
           clearTimeout(timer)
-          open.delete(reading)
-          gone.removeEventListener('abort', end)
-          end()
+          close()
         },
       }
     },
+    closing: closing.signal,
     close() {
-      closed = true
+      closing.abort()
       for (const reading of open) reading.abort()
     },
   }
@@ -76,7 +91,9 @@ async function* shown(
   let end: string | undefined
   let hidesGap = hides_first_gap
   for await (const batch of reader) {
-    const visible = batch.filter((item) => ('gap' in item ? !hidesGap : view(item)))
+    const visible = batch
+      .map((item) => ('gap' in item ? item : v1Entry(item)))
+      .filter((item) => ('gap' in item ? !hidesGap : view(item)))
     hidesGap = false
     if (visible.length > 0) yield visible
     if (isLast !== null && batch.some(isLast)) return
@@ -106,7 +123,7 @@ function reachesTo(bound: string): (item: StoredEvent | Gap) => boolean {
 }
 
 /**
- * True for an item at or after `bound`: the log then holds no further event from the time when `bound` was its
+ * True for an item at or after `bound`: all events have then been read that were in the log when `bound` was its
  * youngest.
  */
 export function reaches(item: StoredEvent | Gap, bound: string): boolean {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
-import { playThree } from '../../../test/support/runs/fake-graph-host.ts'
+import { playThree } from '../../../test/support/runs/hosts/fake-graph-host.ts'
 import { openRunWorld, staying } from '../../../test/support/runs/world.ts'
-import { watch } from '../../../test/support/runs/watched-stream.ts'
+import { watch } from '../../../test/support/runs/streams/watched-stream.ts'
 import { newUuid } from '../../base/ids.ts'
 import type { Joining } from './streams.ts'
 

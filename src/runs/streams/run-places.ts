@@ -35,17 +35,17 @@ export function createRunPlaces(max = MAX_PLACES): RunPlaces {
   const places = new RecentMap<string, Place>(max)
   return {
     note(run, caller, thread_id) {
-      const key = keyOf(run, caller)
+      const key = callerKey(run, caller)
       const broken = places.get(key)?.broken
       places.set(key, { thread_id, broken })
     },
-    find: (run, caller) => places.get(keyOf(run, caller))?.thread_id,
+    find: (run, caller) => places.get(callerKey(run, caller))?.thread_id,
     breakOff(run, caller, begin) {
-      const place = places.get(keyOf(run, caller))
+      const place = places.get(callerKey(run, caller))
       if (place !== undefined) place.broken = begin
     },
     takeUp(run, caller) {
-      const place = places.get(keyOf(run, caller))
+      const place = places.get(callerKey(run, caller))
       const begin = place?.broken
       if (place !== undefined) place.broken = undefined
       return begin
@@ -53,6 +53,7 @@ export function createRunPlaces(max = MAX_PLACES): RunPlaces {
   }
 }
 
-function keyOf(run: string, { api_key_id, user_id, user }: Caller): string {
-  return JSON.stringify([run, api_key_id, user_id, user?.identity])
+/** A text that is different for each caller of a run or a thread. */
+export function callerKey(of: string, { api_key_id, user_id, user }: Caller): string {
+  return JSON.stringify([of, api_key_id, user_id, user?.identity])
 }

@@ -2,6 +2,7 @@ import type { Batch } from '../../events/event-log.ts'
 import type { ThreadMode } from '../../events/views.ts'
 import type { Run } from '../model.ts'
 import type { Call, RunRequest } from '../runs.ts'
+import type { Following, ProtocolItem } from '../streams-v2/follow/follow-thread.ts'
 
 /**
  * The position at which a client wants a stream to begin: after the last event that it has, at the oldest event kept,
@@ -17,6 +18,12 @@ export interface EventStream {
    */
   batches: AsyncIterable<Batch>
   /** Must be called when the stream is no longer read, whether anything was read or not. */
+  close(): void
+}
+
+/** Events of a thread in protocol v2 for one client; as EventStream. */
+export interface ProtocolStream {
+  batches: AsyncIterable<readonly ProtocolItem[]>
   close(): void
 }
 
@@ -58,6 +65,19 @@ export interface Streams {
     thread_id: string,
     joining: { from: StreamStart; modes: readonly ThreadMode[]; gone: AbortSignal },
   ): Promise<EventStream>
+  /**
+   * Events of protocol v2 of all runs of a thread, until the thread is deleted; none while it does not exist. Ends
+   * without events when `mayRead` rejects once there are some.
+   */
+  followThread(
+    call: Call,
+    thread_id: string,
+    following: Following & { gone: AbortSignal; mayRead?: () => Promise<unknown> },
+  ): Promise<ProtocolStream>
+  /** The highest `seq` that an event of the thread has; 0 when it has none. */
+  lastSeq(call: Call, thread_id: string): Promise<number>
+  /** Aborts when `close` is called. */
+  readonly closing: AbortSignal
   /** Ends all present and future streams with `shutting_down`. */
   close(): void
 }

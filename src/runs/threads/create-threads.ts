@@ -76,12 +76,12 @@ export function createThreads(deps: ThreadsDeps): Threads {
       const answer = await ask(deps, call, { name: 'update_state', ...about, values, as_node })
       return keep(deps, call, thread_id, answer)
     },
-    async history(call, thread_id, { limit, before, metadata, checkpoint }) {
+    async history(call, thread_id, { limit, before, metadata, checkpoint, select }) {
       const thread = await getThread(deps, call, thread_id)
       const graph_id = graphOf(thread)
       if (graph_id === undefined) return { body: '[]' }
       const about = { graph_id, ...(await configsOf(deps, call, thread, checkpoint ?? undefined)) }
-      return ask(deps, call, { name: 'history', ...about, limit, before, metadata })
+      return ask(deps, call, { name: 'history', ...about, limit, before, metadata, select })
     },
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createLogger } from '../../base/log.ts'
-import { createMemoryEventLog } from '../../../test/support/runs/memory-event-store.ts'
+import { createMemoryEventLog } from '../../../test/support/runs/streams/memory-event-store.ts'
 import { openRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../storage/sql/runs/run-store.ts'
 import { startThreadSweeper } from './sweeper.ts'

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { doneWith, stateOf } from '../../../test/support/runs/fake-graph-host.ts'
+import { doneWith, stateOf } from '../../../test/support/runs/hosts/fake-graph-host.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { openRunWorld, staying } from '../../../test/support/runs/world.ts'
 import { AppError } from '../../base/errors.ts'
 import { newUuid } from '../../base/ids.ts'
 
 const REQUEST = { assistant_id: 'agent', input: null }
-const EVERYTHING = { limit: 10, before: null, metadata: null, checkpoint: null }
+const EVERYTHING = { limit: 10, before: null, metadata: null, checkpoint: null, select: null }
 
 describe('a thread', () => {
   it('is created once: the second request is refused, or returns the existing thread', async () => {

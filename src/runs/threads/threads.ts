@@ -28,6 +28,8 @@ export interface HistoryQuery {
   /** A checkpoint or config (`{checkpoint_id,…}`): only states before it. */
   before: JsonObject | null
   metadata: JsonObject | null
+  /** Fields of each state; null: all but `values_bytes`, the size of `values` as JSON. */
+  select: readonly string[] | null
   /** `{checkpoint_ns,…}` for the history of a subgraph. */
   checkpoint: JsonObject | null
 }

@@ -15,7 +15,7 @@ export interface WebhookRules {
   headers: Readonly<Record<string, string>>
 }
 
-/** Sources of the variables in header templates; the first one with the name wins. */
+/** Sources of the variables in header templates; the first one with the name is used. */
 type Environment = Readonly<Record<string, string | undefined>>
 
 const MAX_URL = 2048

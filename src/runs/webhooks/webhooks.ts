@@ -10,7 +10,11 @@ import type { Logger } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import { createDueTimer } from '../execute/due-timer.ts'
 import type { Run } from '../model.ts'
-import { createPublicAddressCheck, PrivateAddressError, publicLookup } from './public-address.ts'
+import {
+  createPublicAddressCheck,
+  PrivateAddressError,
+  publicLookup,
+} from '../../base/node/public-address.ts'
 import { webhookBody } from '../run-json.ts'
 import { type WebhookRules, webhookTarget } from './rules.ts'
 import type { WebhookDue, WebhookStore } from './store.ts'
@@ -18,7 +22,7 @@ import type { WebhookDue, WebhookStore } from './store.ts'
 export interface WebhookOptions {
   store: WebhookStore
   deployments: readonly string[]
-  /** Id of the instance, the same after restarts. */
+  /** As of `Claimer`. */
   owner: string
   /**
    * At the start, takes over webhooks that earlier processes of this instance had taken. False while another sender of

@@ -6,7 +6,7 @@ import { parseJsonBody } from '../../http/body/json.ts'
 import { serveTasks } from '../../worker-threads/serve-tasks.ts'
 import { yieldTo } from '../../worker-threads/thread-priority.ts'
 
-// The composition root of a thread that parses and checks large JSON bodies of the deployment API.
+// The composition root of a thread that parses and checks large JSON bodies.
 
 /** Input of a task. */
 export interface BodyTask {

@@ -70,10 +70,11 @@ function storageOf(
 }
 
 function sqlPlace(storage: JsonObject): SqlPlace {
-  const { url, file, synchronous } = storage
+  const { url, file, synchronous, connections } = storage
   return {
     url: typeof url === 'string' ? url : undefined,
     file: String(file),
+    ...(typeof connections === 'number' && { connections }),
     ...(synchronous === 'full' || synchronous === 'normal' ? { synchronous } : {}),
   }
 }

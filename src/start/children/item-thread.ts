@@ -6,13 +6,13 @@ import { yieldTo } from '../../worker-threads/thread-priority.ts'
 
 // Composition root of a thread that reads large values of items.
 
-/** Asks for the texts at paths of a value. */
+/** Requests the texts at paths of a value. */
 export interface TextsTask {
   json: string
   paths: readonly string[]
 }
 
-/** Asks whether a filter matches a value. */
+/** Requests whether a filter matches a value. */
 export interface MatchTask {
   json: string
   others: JsonObject

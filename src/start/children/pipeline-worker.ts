@@ -1,5 +1,4 @@
 import { workerData } from 'node:worker_threads'
-import { decodeRequest } from '../../trace/decode/decode.ts'
 import { builtInProcessors } from '../../../processors/index.ts'
 import { loadOwnProcessors } from '../../trace/messages/own-processors.ts'
 import { createEstimates } from '../../trace/tokens/estimator.ts'
@@ -15,23 +14,23 @@ import { createLanePrices, loadDefaultPrices } from '../../ingest/derive/lane-pr
 import type { LaneData, LaneTasks } from '../../ingest/lane-tasks.ts'
 import { createOpenFragments } from '../../ingest/derive/open-fragments.ts'
 import { yieldTo } from '../../worker-threads/thread-priority.ts'
-import { isMovable } from '../../worker-threads/movable.ts'
-import { type TaskReply, serveTasks } from '../../worker-threads/serve-tasks.ts'
+import { moved } from '../../worker-threads/movable.ts'
+import { serveTasks } from '../../worker-threads/serve-tasks.ts'
 import { assembleSelected } from '../../query/selected-assembly.ts'
 import { assembleTurns } from '../../query/threads/turn-assembly.ts'
 import { mediaAt, withMediaLinks } from '../../trace/json/media.ts'
 import { assembleOutline } from '../../query/outline-reads.ts'
 import { createTraceAssembly } from '../../query/trace-assembly.ts'
 
-// Entry of every worker thread: payloads are parsed here and never on the main thread.
+// Entry of the threads that derive and read: payloads are parsed here and never on the main thread.
 const data = workerData as LaneData
 yieldTo(data.niceness)
 const context: LlmContext = {
-  // A user's own come first: of two that match equally well the first one wins.
+  // A user's own come first: of two that match equally well the first one is used.
   processors: [...(await loadOwnProcessors(data.processor_modules)), ...builtInProcessors],
   startEstimate: createEstimates(createTokenizer()),
 }
-const defaults = await loadDefaultPrices(data.has_prices)
+const defaults = await loadDefaultPrices()
 const prices = createLanePrices(defaults.source)
 const deriver = createDeriver(
   { ...context, prices: (workspace_id) => prices.of(workspace_id) },
@@ -39,7 +38,9 @@ const deriver = createDeriver(
 )
 const assembly = createTraceAssembly(context)
 
-type Handlers = { [Name in keyof LaneTasks]: (input: LaneTasks[Name]['input']) => LaneTasks[Name]['output'] }
+type Handlers = {
+  [Name in Exclude<keyof LaneTasks, 'decode'>]: (input: LaneTasks[Name]['input']) => LaneTasks[Name]['output']
+}
 
 function readRun({ read, choice, prices: snapshot }: LaneTasks['read-trace-run']['input']) {
   if (snapshot === undefined) return assembly.traceRun(read, choice)
@@ -51,7 +52,6 @@ function readRun({ read, choice, prices: snapshot }: LaneTasks['read-trace-run']
 const SEARCHED = ['id', 'name', 'inputs', 'outputs', 'error', 'extra']
 
 const handlers: Handlers = {
-  decode: ({ head, body }) => decodeRequest(head, body),
   'derive-begin': ({ payloads, prices: snapshot, headOnly, periods }) => {
     prices.use(snapshot)
     return deriver.begin(payloads, headOnly, periods)
@@ -81,27 +81,11 @@ const handlers: Handlers = {
     prices.use(snapshot)
     return { price: prices.of(workspace_id).find(query), default_prices: defaults.data }
   },
+  'priced-models': () => defaults.models,
   validate: ({ head, body, prices: snapshot }) => {
     prices.use(snapshot)
     return validateBody(head, body, { ...context, prices: (workspace_id) => prices.of(workspace_id) })
   },
-}
-
-/** Transfers a result's buffers to the caller instead of copying them. */
-function moved(value: unknown): TaskReply {
-  const transfer = new Set<ArrayBuffer>()
-  const collect = (part: unknown): void => {
-    if (part instanceof Uint8Array && isMovable(part)) transfer.add(part.buffer)
-  }
-  collect(value)
-  // Skips arrays of bytes, whose values are numbers.
-  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
-    for (const part of Object.values(value)) {
-      collect(part)
-      if (Array.isArray(part)) for (const item of part) collect((item as { bytes?: unknown } | null)?.bytes)
-    }
-  }
-  return { value, transfer: [...transfer] }
 }
 
 serveTasks(

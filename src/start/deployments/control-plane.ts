@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { childEntry } from '../../base/child-entry.ts'
 import { systemClock } from '../../base/clock.ts'
+import { toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Config, Environment } from '../../config.ts'
 import { type Artifacts, createArtifacts } from '../../deploy/artifacts.ts'
@@ -9,13 +9,12 @@ import { probeContainers } from '../../deploy/build/container-probe.ts'
 import { type ControlPlane, createControlPlane, type ServerDeployment } from '../../deploy/control-plane.ts'
 import { createDeploymentLog, type DeploymentLog } from '../../deploy/log-writer.ts'
 import type { DeploymentHosting } from '../../deploy/hosting.ts'
-import type { Isolation } from '../../deploy/isolation/isolation.ts'
+import { type Isolation, sandboxIn } from '../../deploy/isolation/isolation.ts'
 import type { Revision } from '../../deploy/model.ts'
 import { createRevisionSteps } from '../../deploy/revision-steps.ts'
 import { isTerminal } from '../../deploy/revision-states.ts'
 import { createRuntimes } from '../../deploy/runtimes.ts'
 import { openSecrets } from '../../deploy/secrets/deployment-secrets.ts'
-import { createSealer, type Sealer } from '../../deploy/secrets/seal.ts'
 import type { UnpackedSource } from '../../deploy/source/unpack-source.ts'
 import { createUploads } from '../../deploy/source/uploads.ts'
 import type { DeploymentStore } from '../../deploy/stores/deployment-store.ts'
@@ -24,15 +23,17 @@ import {
   type RevisionSteps,
   type RevisionWorker,
 } from '../../deploy/work-on-revisions.ts'
+import { readGraphSpec } from '../../graph/project/graph-spec.ts'
 import type { DataDisk } from '../../ingest/store/data-disk.ts'
 import { recordChild } from '../../storage/child-processes.ts'
-import { keptValue } from '../../storage/files/kept-value.ts'
 import { createDeploymentStore } from '../../storage/sql/deployments/deployment-store.ts'
 import { createDeploymentLogStore } from '../../storage/sql/deployments/log-store.ts'
 import { createUploadStore } from '../../storage/sql/deployments/upload-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
+import { startDatabaseClock } from '../../storage/sql/driver/postgres/database-clock.ts'
 import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
 import type { SourceTask } from '../children/source-thread.ts'
+import { openSealer } from './secrets-key.ts'
 import { restoreDeployments } from './restore-deployments.ts'
 
 /** Inputs of the control plane. */
@@ -43,7 +44,8 @@ export interface ControlPlaneParts {
   database: Database
   disk: Pick<DataDisk, 'assertRoom'>
   hosting: DeploymentHosting
-  isolation: Isolation
+  /** The isolation of builds and hosts, which the first call opens. */
+  isolation(): Promise<Isolation>
   /** The deployment of GRAPHS. */
   own: ServerDeployment | undefined
   /** Stop functions of the parts, in order of start. */
@@ -61,14 +63,18 @@ const US_PER_MS = 1000
 const KEPT_ARTIFACTS = 5
 
 /**
- * Opens the control plane: deployments that were active serve again, revisions that were worked on go on, and deletions
- * that a crash has cut short are completed.
+ * Opens the control plane: deployments that were active serve again, work on revisions continues, and deletions that a
+ * crash has cut short are completed.
  */
 export async function openControlPlane(parts: ControlPlaneParts): Promise<ControlPlane> {
-  const { config, logger, database, disk, hosting, isolation, stops } = parts
-  if (isolation.reason !== null)
-    logger.warn({ reason: isolation.reason }, 'deployments run without isolation')
-  const clock = systemClock
+  const { config, logger, database, disk, hosting, stops } = parts
+  const { name: isolation, reason } = await parts.isolation()
+  if (reason !== null)
+    logger.warn(
+      { reason },
+      isolation === 'none' ? 'deployments run without isolation' : 'deployments cannot run',
+    )
+  const clock = await startDatabaseClock(database, { logger, stops })
   const { deploy, runs, dataDir, databaseUrl } = config
   const dir = join(resolve(dataDir), 'deployments')
   const store = createDeploymentStore(database, clock)
@@ -76,7 +82,10 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const sealer = await openSealer(config)
   const log = createDeploymentLog({ store: logs, clock, logger })
   stops.push(() => log.flushed())
-  const artifacts = createArtifacts(dir)
+  const sandbox = async () => sandboxIn(await parts.isolation())
+  // Containers that do not work have nothing of a deployment.
+  const isolating = () => sandbox().catch(() => undefined)
+  const artifacts = createArtifacts(dir, async (id) => (await isolating())?.forget(id))
   const uploadStore = createUploadStore(database, clock)
   const uploads = createUploads({ store: uploadStore, dir, max_bytes: deploy.maxSourceBytes, clock })
   const work = createRevisionSteps({
@@ -84,8 +93,9 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     unpack: startUnpacking(parts),
     buildEnvironment: ({ workspace_id }) =>
       buildEnvironment(runs.environment, join(dir, 'cache', workspace_id)),
-    sandbox: isolation.name === 'sandbox' ? isolation.sandbox : undefined,
+    sandbox,
     record: (name, pid) => recordChild(resolve(dataDir), name, pid),
+    languageOf: (spec) => readGraphSpec(spec, '/').language,
   })
   const worker = startRevisionWorker(parts, { store, artifacts, work, log })
   // With SQLite there is one server, so all leases belong to a process that has ended.
@@ -98,13 +108,18 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     logs.trim({ before_us: (clock.now() - KEPT_LOG_MS) * US_PER_MS, max_bytes: KEPT_LOG_BYTES })
   keepAwake({ wake, trim }, parts)
   const controlPlane = createControlPlane({
-    ...{ store, logs, uploads, artifacts, hosting, sealer, clock, own: parts.own },
+    ...{ store, logs, log, uploads, artifacts, hosting, sealer, clock, own: parts.own },
     worker: { wake, interrupted: (revision) => worker.interrupted(revision) },
-    runtimes: createRuntimes(deploy.runtime, isolation, () => probeContainers(runs.environment)),
+    runtimes: createRuntimes(deploy.runtime, { name: isolation, look: parts.isolation }, () =>
+      probeContainers(runs.environment),
+    ),
     plan: deploy.plan,
     assertRoom: () => disk.assertRoom(),
-    failed: (error, deployment_id) =>
-      logger.error({ err: error, deployment_id }, 'a deployment was not erased'),
+    failed(error, deployment_id) {
+      // The next start completes it.
+      if (toAppError(error).code === 'shutting_down') return
+      logger.error({ err: error, deployment_id }, 'a deployment was not erased')
+    },
   })
   void controlPlane.eraseDeleted()
   void wake()
@@ -158,10 +173,6 @@ export async function assertSecretsReadable({
   const sealer = await openSealer(config)
   const active = (await store.active()).map(({ deployment }) => deployment)
   for (const deployment of [...active, ...(await store.inactive())]) openSecrets(deployment, sealer)
-}
-
-async function openSealer({ deploy, dataDir }: Config): Promise<Sealer> {
-  return createSealer(deploy.secretsKey ?? (await keptValue(resolve(dataDir), 'secrets-key', newKey)))
 }
 
 /** Unpacks archives in a thread that ends when it is idle. */
@@ -218,6 +229,8 @@ const BUILD_VARIABLES = [
   ...['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SystemRoot'],
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
   ...['npm_config_registry', 'NPM_CONFIG_REGISTRY'],
+  ...['PIP_INDEX_URL', 'PIP_EXTRA_INDEX_URL', 'PIP_FIND_LINKS', 'PIP_CERT', 'PIP_TRUSTED_HOST'],
+  ...['UV_DEFAULT_INDEX', 'UV_INDEX', 'UV_INDEX_URL', 'UV_NATIVE_TLS'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ]
 
@@ -226,9 +239,15 @@ function buildEnvironment(environment: Environment, cache: string): Record<strin
     const value = environment[name]
     return value === undefined ? [] : [[name, value] as const]
   })
-  return { ...Object.fromEntries(passed), npm_config_cache: cache, npm_config_update_notifier: 'false' }
-}
-
-function newKey(): string {
-  return randomBytes(32).toString('base64')
+  return {
+    ...Object.fromEntries(passed),
+    ...{ npm_config_cache: cache, npm_config_update_notifier: 'false' },
+    ...{ PIP_CACHE_DIR: join(cache, 'pip'), UV_CACHE_DIR: join(cache, 'uv') },
+    ...{
+      PIP_DISABLE_PIP_VERSION_CHECK: '1',
+      PIP_NO_INPUT: '1',
+      PIP_PROGRESS_BAR: 'off',
+      UV_NO_PROGRESS: '1',
+    },
+  }
 }

@@ -57,7 +57,7 @@ interface Host extends DeploymentParts {
   times: HostingTimes
   /** Opens what all deployments share, the first time that it is needed. */
   shared(): Promise<SharedRuns>
-  /** Settles the runs, if they are open. */
+  /** Ends or releases all runs, if they were opened; see `Working.settle`. */
   settle(): Promise<void>
   appOf: AppOf
   /** Opens the broker of hosts, the first time that it is needed. */

@@ -1,8 +1,12 @@
 import type { ControlPlane } from '../../deploy/control-plane.ts'
+import type { HostingStatus } from '../../deploy/hosting.ts'
 import { hasDeployments } from '../../storage/sql/deployments/deployment-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
+import type { StoreChecks } from '../../http/server/store-checks.ts'
 import type { DataDisk } from '../../ingest/store/data-disk.ts'
 import type { OwnDeployment } from '../own-deployment.ts'
+import { createEventStreams, type EventStreams } from '../../http/platform/reply/event-streams.ts'
+import type { Isolation } from '../../deploy/isolation/isolation.ts'
 import { createHosting, type Hosting } from './create-hosting.ts'
 import type { AppOf } from './revision.ts'
 import type { DeploymentParts } from './run-state.ts'
@@ -25,38 +29,40 @@ export interface FurtherDeployments {
   startHosting(appOf: AppOf): Hosting
   /** The control plane, which the first call opens. */
   controlPlane(): Promise<ControlPlane>
+  /** Streams of the lines of their logs. */
+  logStreams: EventStreams
   /** Brings back the deployments of earlier starts. */
   restore(): Promise<void>
+  /** Checks of their stores, if the deployment of `GRAPHS` does not have the same ones. */
+  checks: StoreChecks
 }
+
+const LOG_STREAMS = { max_unsent_bytes: 16 << 20, max_ms: 10 * 60_000 }
 
 /** Hosting and control plane over what the server has opened. @throws AppError secrets_unreadable, isolation_unavailable */
 export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Promise<FurtherDeployments> {
   const { stops, own, database, config } = parts
   const isEmpty = !(await hasDeployments(database))
   if (!isEmpty) await (await import('./control-plane.ts')).assertSecretsReadable(parts)
-  const { isolation: wanted } = config.deploy
-  const isolation = once(async () => {
-    const { openIsolation } = await import('../../deploy/isolation/isolation.ts')
-    const { OWN_PACKAGES } = await import('../../graph/pool/process.ts')
-    const { runs, dataDir } = config
-    return openIsolation(wanted, { env: runs.environment, packages: OWN_PACKAGES, dataDir })
-  })
+  const isolation = isolationOf(config)
   // A named isolation that does not work stops the start (P-23).
-  if (wanted !== 'auto') await isolation()
+  if (config.deploy.runtime === 'process' && config.deploy.isolation !== 'auto') await isolation()
   const hosting = Promise.withResolvers<Hosting>()
   const open = async (): Promise<ControlPlane> => {
     const { openControlPlane } = await import('./control-plane.ts')
     const ofServer = own && {
       ...{ id: own.tenant.deployment_id, workspace_id: own.tenant.workspace_id, name: own.name },
       created_at: parts.own_created_at,
+      status: () => statusOf(own),
     }
     return await openControlPlane({
       ...{ ...parts, hosting: await hosting.promise, own: ofServer, stops: ends },
-      isolation: await isolation(),
+      isolation,
     })
   }
   const ends: DeploymentParts['stops'] = []
   let opened: Promise<ControlPlane> | undefined
+  let shares: ReturnType<typeof sharedOf> | undefined
   const controlPlane = (): Promise<ControlPlane> => {
     opened ??= open().catch((error: unknown) => {
       opened = undefined
@@ -66,19 +72,34 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
   }
   return {
     controlPlane,
+    logStreams: createEventStreams({ ...config.streams, ...LOG_STREAMS }),
     startHosting(appOf) {
       const { startMs, drainMs } = config.runs
       const times = { start: startMs, drain: drainMs }
-      const made = createHosting({ ...parts, times, isolation, ...sharedOf(parts) }, appOf)
+      shares = sharedOf(parts)
+      const made = createHosting({ ...parts, times, isolation, ...shares }, appOf)
       stops.push(() => made.stop())
       stops.push(() => endAll(ends))
       hosting.resolve(made)
       return made
     },
+    checks:
+      parts.own !== undefined || config.redisUrl === undefined
+        ? {}
+        : { redis: async () => (await shares?.opened())?.checks['redis']?.() },
     async restore() {
       if (!isEmpty) await controlPlane()
     },
   }
+}
+
+/** The state of the deployment of `GRAPHS`: it has no revisions, so its files count as one. */
+function statusOf({ tenant, host, shared }: OwnDeployment): HostingStatus {
+  const served = shared.state.served.get(tenant.deployment_id)
+  const runs = served === undefined ? 0 : shared.working.worker.running(served)
+  const graphs = host.graphs().map(({ graph_id, unavailable }) => ({ graph_id, unavailable }))
+  const active = { revision_id: '', number: 0, runs, host_pids: host.pids() }
+  return { active, draining: [], graphs }
 }
 
 /**
@@ -87,10 +108,13 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
  */
 function sharedOf(parts: FurtherDeploymentsParts): {
   shared(): Promise<SharedRuns>
+  /** Undefined before the first use. */
+  opened(): Promise<SharedRuns> | undefined
   settle(): Promise<void>
 } {
   const { own, stops } = parts
-  if (own !== undefined) return { shared: async () => own.shared, settle: own.shared.working.settle }
+  if (own !== undefined)
+    return { shared: async () => own.shared, opened: () => undefined, settle: own.shared.working.settle }
   const late: DeploymentParts['stops'] = []
   stops.push(() => endAll(late))
   let opened: Promise<SharedRuns> | undefined
@@ -103,13 +127,27 @@ function sharedOf(parts: FurtherDeploymentsParts): {
       })
       return opened
     },
+    opened: () => opened,
     settle: async () => (await opened)?.working.settle(),
   }
 }
 
-function once<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined
-  return () => (opened ??= open())
+/** The isolation that DEPLOY_RUNTIME and DEPLOY_ISOLATION name, opened once; containers that do not work are tried again. */
+function isolationOf({ deploy, runs, dataDir }: FurtherDeploymentsParts['config']): () => Promise<Isolation> {
+  const open = async (): Promise<Isolation> => {
+    const { openContainerIsolation, openIsolation } = await import('../../deploy/isolation/isolation.ts')
+    const { OWN_PACKAGES } = await import('../../graph/pool/process.ts')
+    const options = { env: runs.environment, packages: OWN_PACKAGES, dataDir }
+    return deploy.runtime === 'container'
+      ? await openContainerIsolation({ ...options, command: deploy.containerCommand })
+      : await openIsolation(deploy.isolation, options)
+  }
+  let opened: Promise<Isolation> | undefined
+  return () =>
+    (opened ??= open().then((isolation) => {
+      if (isolation.name === 'container' && isolation.reason !== null) opened = undefined
+      return isolation
+    }))
 }
 
 async function endAll(stops: DeploymentParts['stops']): Promise<void> {

@@ -1,23 +1,17 @@
 import { resolve } from 'node:path'
 import { AppError, toAppError } from '../../base/errors.ts'
 import type { ActivationOptions, HostedDeployment, HostedRevision } from '../../deploy/hosting.ts'
-import type { Isolation } from '../../deploy/isolation/isolation.ts'
+import { type Isolation, sandboxIn } from '../../deploy/isolation/isolation.ts'
 import type { StorageBroker } from '../../graph/broker/storage-broker.ts'
-import type { GrantStorage } from '../../graph/pool/launch.ts'
 import type { GraphHosts } from '../../graph/pool/pool.ts'
-import {
-  type DeploymentFile,
-  pickConfigurableHeaders,
-  readDeploymentFile,
-} from '../../graph/project/deployment-file.ts'
+import { pickConfigurableHeaders, readDeploymentFile } from '../../graph/project/deployment-file.ts'
 import { readStoreTtl } from '../../graph/project/store-ttl.ts'
 import { systemAssistants } from '../../runs/assistants/system.ts'
 import type { DeploymentApp } from '../../http/deployment/app.ts'
-import type { Tenant } from '../../runs/model.ts'
-import { createStorageOperations } from '../../storage/sql/broker/operations.ts'
-import { createGraphStore } from '../../storage/sql/items/graph-store.ts'
 import { startGraphHosts } from '../graph-hosts.ts'
 import { startProject } from '../project.ts'
+import { brokeredStorage } from './brokered-storage.ts'
+import { ownApiSocket } from './own-api.ts'
 import type { DeploymentParts, ServedDeployment } from './run-state.ts'
 import {
   itemsOf,
@@ -51,7 +45,7 @@ export interface OpenRevision {
   /** Time until hosts were open, and until all checks had passed. */
   started_ms: number
   checked_ms: number
-  /** Ends crons and webhooks; requests and runs go on. */
+  /** Ends crons and webhooks; requests and runs continue. */
   retire(): Promise<void>
   /** Ends everything. */
   close(): Promise<void>
@@ -121,15 +115,15 @@ async function start(
   // Settings that cannot be used must fail before anything is switched.
   webhookRules(hosted, file)
   const { isolation } = parts
-  const confine = isolation.name === 'sandbox' ? isolation.sandbox.hosts(dir) : undefined
-  const hosting = { ...parts, hosted, confine }
+  const confine = await sandboxIn(isolation)?.hosts(dir, { id, limits })
+  const hosting = { ...parts, hosted, confine, printed: receivers.printed }
   const tenant = { workspace_id, deployment_id: id }
   // The hosts that use the store's own embeddings are those that the store serves.
   const { promise: opened, resolve: open } = Promise.withResolvers<GraphHosts>()
+  const brokered = brokeredStorage({ ...parts, state: parts.shared.state }, { tenant, file, hosts: opened })
+  const ownApi = await ownApiSocket(parts)
   const { host } = await startGraphHosts(hosting, {
-    file,
-    storage: brokeredStorage(parts, tenant, file, opened),
-    name,
+    ...{ file, storage: brokered, brokered, ownApi, name },
     maxHosts: limits.hosts,
     maxBytes: limits.memory_bytes,
     ...receivers,
@@ -137,29 +131,8 @@ async function start(
   open(host)
   const userAuth = startUserAuth(hosting, file)
   const project = await startProject(hosting, file, undefined)
-  return { tenant, file, host, userAuth, project, ...(await webhookSender(parts)) }
+  return { tenant, file, host, userAuth, project, ownApi, ...(await webhookSender(parts)) }
 }
-
-/** P-25: each host reaches this deployment's rows through the broker, and has no access to the stores. */
-function brokeredStorage(
-  parts: RevisionParts,
-  tenant: Tenant,
-  file: DeploymentFile,
-  hosts: Promise<GraphHosts>,
-): GrantStorage {
-  const { state } = parts.shared
-  const embed = async (texts: readonly string[]): Promise<number[][]> => (await hosts).embed(texts)
-  const items = itemsOf(parts, state, { file, host: { embed } })
-  const store = createGraphStore(items, tenant, MAX_FOUND_BYTES)
-  const operations = createStorageOperations(state.checkpointRows, store, tenant)
-  return () => {
-    const { place, revoke } = parts.broker.grant(operations)
-    return { storage: { broker: { ...place } }, revoke }
-  }
-}
-
-/** Items that one search of a graph may find. */
-const MAX_FOUND_BYTES = 64 << 20
 
 /** P-24: the share of a host's memory that its JavaScript heap may take. */
 const HEAP_SHARE = 0.75
@@ -181,7 +154,9 @@ async function loaded(host: GraphHosts): Promise<void> {
 async function check({ tenant, file, host, userAuth, project }: OpenDeployment): Promise<void> {
   await userAuth?.ready()
   await project.app?.open()
-  for (const { graph_id } of file.graphs) await host.call(tenant, { name: 'schemas', graph_id, config: {} })
+  // Schemas of TypeScript types take the compiler seconds for each graph: they are read when a client first asks.
+  const known = { name: 'schemas', config: {}, types: '{}' } as const
+  for (const { graph_id } of file.graphs) await host.call(tenant, { ...known, graph_id })
 }
 
 /** Resolves as `work`; rejects when `signal` aborts first. */
@@ -234,7 +209,8 @@ function begin(
   const running: RunningDeployment = {
     ...useCases,
     ...{ name, tenant, items, host, assistants: state.assistants, events: state.events },
-    ...{ userAuth: open.userAuth, project: open.project, http: file.http, checks: parts.shared.checks },
+    ...{ userAuth: open.userAuth, project: open.project, ownApi: open.ownApi },
+    ...{ http: file.http, checks: parts.shared.checks },
     lists: listsOf({ items, ...readStoreTtl(file.store_ttl) }),
     headersFor: (headers) => pickConfigurableHeaders(file.configurable_headers, headers),
   }

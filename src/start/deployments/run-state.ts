@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path'
-import { systemClock } from '../../base/clock.ts'
-import { newUuid } from '../../base/ids.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import type { Config, RunsConfig } from '../../config.ts'
@@ -25,22 +24,24 @@ import { createOpenStreams, type OpenStreams } from '../../runs/streams/open-str
 import type { WebhookStore } from '../../runs/webhooks/store.ts'
 import type { Webhooks } from '../../runs/webhooks/webhooks.ts'
 import type { JsonObject } from '../../schema/json.ts'
-import { keptValue } from '../../storage/files/kept-value.ts'
 import type { Installation } from '../../storage/installation.ts'
 import { type CheckpointRowStore, createSqlRowStore } from '../../storage/sql/checkpoints/row-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
+import { startDatabaseClock } from '../../storage/sql/driver/postgres/database-clock.ts'
 import type { SqlPlace } from '../../storage/sql/driver/open.ts'
 import { openRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
-import { createPostgresWake } from '../../storage/sql/driver/wake.ts'
+import { createPostgresWake } from '../../storage/sql/driver/postgres/wake.ts'
 import { createAssistantStore } from '../../storage/sql/runs/assistant-store.ts'
 import { createCronStore } from '../../storage/sql/runs/cron-store.ts'
 import { createRunStore } from '../../storage/sql/runs/run-store.ts'
 import { createWebhookStore } from '../../storage/sql/runs/webhook-store.ts'
 import type { DecodeLimits } from '../../trace/decode/decoded.ts'
+import { connectionShares } from '../../storage/sql/driver/postgres/connection-budget.ts'
 import { claimRuns } from '../own-stores.ts'
 import { startEventLog } from '../event-log.ts'
 import { startLargeItems } from '../worker-threads/items.ts'
 import { startLargeValues } from '../worker-threads/values.ts'
+import { leaseOwner } from './lease-owner.ts'
 
 /** Inputs of the parts of every deployment. */
 export interface DeploymentParts {
@@ -68,6 +69,8 @@ export interface ServedDeployment extends Deployment {
 export interface RunState {
   place: SqlPlace
   database: Database
+  /** The time of leases and of what is due, the same on all servers of the database. */
+  clock: Clock
   /** Rows of checkpoints, for the hosts that have no access to the database. */
   checkpointRows: CheckpointRowStore
   /** Options with which hosts open run state. */
@@ -112,14 +115,16 @@ const RETRY_MS = 500
 /** Opens the run database and the event log. */
 export async function openRunState(parts: DeploymentParts): Promise<RunState> {
   const { config, hosted, stops } = parts
-  const clock = systemClock
+  const shares = connectionShares(config.databaseConnections)
   const place = {
     url: config.databaseUrl,
+    connections: shares.runs,
     file: join(resolve(config.dataDir), 'runs.db'),
     synchronous: config.sqliteSynchronous,
   }
   const database = await openRunDatabase(place, startLargeValues({ ...parts, place }))
   stops.push(() => database.close())
+  const clock = await startDatabaseClock(database, parts)
   const checkMark = await claimRuns(parts.installation, place, database)
   const { events, runEvents, checks, stop } = await startEventLog({ ...parts, database })
   stops.push(stop)
@@ -127,15 +132,19 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
   return {
     place,
     database,
+    clock,
     checkpointRows: createSqlRowStore(database),
-    storage: { ...place, url: place.url ?? null, max_store_bytes: config.quotas.store_bytes },
+    storage: {
+      ...{ ...place, url: place.url ?? null, connections: shares.perHost },
+      max_store_bytes: config.quotas.store_bytes,
+    },
     events,
     store,
     assistants: createAssistantStore(database, clock, config.quotas),
     cronStore: createCronStore(database, clock, config.quotas),
     webhookStore: createWebhookStore(database, clock),
     largeItems: startLargeItems(parts),
-    ownTraces: hosted.tracing ? createOwnTraces({ ...parts, clock }) : undefined,
+    ownTraces: hosted.tracing ? createOwnTraces({ ...parts, clock: systemClock }) : undefined,
     served: new Map(),
     crons: new Set(),
     openStreams: createOpenStreams(events),
@@ -147,20 +156,22 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
 /** Starts the worker for the deployments that are served now and later; runs of earlier processes continue. */
 export async function startWorking(parts: DeploymentParts, state: RunState): Promise<Working> {
   const { config, hosted, logger, metrics, stops } = parts
-  const { database, store, events, served, ownTraces, use } = state
-  const clock = systemClock
+  const { database, clock, store, events, served, ownTraces, use } = state
   const url = config.databaseUrl
   const wake = url === undefined ? createLocalWake() : createPostgresWake({ url, database, logger })
   stops.push(() => wake.close())
   stops.push(observeWaiting({ store, deployments: () => [...served.keys()], clock, metrics }))
   const waiters = createWaiters()
   const earlyCancels = createEarlyCancels(clock)
-  const owner = await ownerOf(parts)
+  const owner = await leaseOwner(config)
   const worker = await startWorker({
     ...{ store, events, wake, waiters, earlyCancels, use, clock, logger, metrics },
     deployments: served,
     claimer: { owner, lease_ms: LEASE_MS, traced: ownTraces !== undefined },
-    rules: { timeout_ms: hosted.runTimeoutMs, max_attempts: MAX_ATTEMPTS, retry_ms: RETRY_MS },
+    rules: {
+      ...{ timeout_ms: hosted.runTimeoutMs, unlogged_ms: config.redisOutageMs },
+      ...{ max_attempts: MAX_ATTEMPTS, retry_ms: RETRY_MS },
+    },
     record: ({ workspace_id, run }, body) => ownTraces?.record({ workspace_id, ...run.caller }, body),
     ended: ({ deployment_id }, run) => served.get(deployment_id)?.webhooks.ended(run),
   })
@@ -173,11 +184,6 @@ export async function startWorking(parts: DeploymentParts, state: RunState): Pro
   })
   stops.push(settle)
   return { worker, waiters, earlyCancels, wake, settle }
-}
-
-/** Id of this instance, the same after restarts. */
-export function ownerOf({ config }: Pick<DeploymentParts, 'config'>): Promise<string> {
-  return keptValue(resolve(config.dataDir), 'instance-id', newUuid)
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

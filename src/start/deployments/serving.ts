@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { systemClock } from '../../base/clock.ts'
 import { parseUuid } from '../../base/ids.ts'
 import type { EventLog } from '../../events/event-log.ts'
-import type { Confine } from '../../base/node/confined-command.ts'
+import type { ChildOptions } from '../../graph/pool/process.ts'
 import type { DeploymentFile } from '../../graph/project/deployment-file.ts'
 import type { GraphHosts } from '../../graph/pool/pool.ts'
 import { readStoreIndex } from '../../graph/project/store-index.ts'
@@ -29,13 +29,8 @@ import { createKvStore, type KvStoreOptions } from '../../storage/sql/items/kv-s
 import type { KvStore } from '../../runs/items/kv-store.ts'
 import { keptValue } from '../../storage/files/kept-value.ts'
 import type { ProjectProcesses } from '../project.ts'
-import {
-  type DeploymentParts,
-  ownerOf,
-  type RunState,
-  type ServedDeployment,
-  type Working,
-} from './run-state.ts'
+import { leaseOwner } from './lease-owner.ts'
+import { type DeploymentParts, type RunState, type ServedDeployment, type Working } from './run-state.ts'
 
 /** One revision of a deployment, before it is served. */
 export interface OpenDeployment {
@@ -45,6 +40,7 @@ export interface OpenDeployment {
   /** Undefined without an auth file. */
   userAuth: UserAuth | undefined
   project: ProjectProcesses
+  ownApi: string
   /** Signs its webhooks. */
   webhookSecret: string
   owner: string
@@ -61,6 +57,8 @@ export interface RunningDeployment extends Reachable {
   userAuth: UserAuth | undefined
   /** Custom HTTP app and UI components. */
   project: ProjectProcesses
+  /** Path of the socket at which its graphs call its API. */
+  ownApi: string
   /** `http` of langgraph.json. */
   http: JsonObject
   /** The headers of a request that graphs may read. */
@@ -91,14 +89,16 @@ export function startUserAuth(
     logger,
     stops,
     confine,
-  }: Pick<DeploymentParts, 'config' | 'hosted' | 'logger' | 'stops'> & { confine?: Confine | undefined },
+    printed,
+  }: Pick<DeploymentParts, 'config' | 'hosted' | 'logger' | 'stops'> &
+    Pick<ChildOptions, 'confine' | 'printed'>,
   file: DeploymentFile,
 ): UserAuth | undefined {
   const { auth } = file
   if (auth === null) return undefined
   const { environment } = hosted
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
-  const userAuth = createUserAuth({ file: { ...file, auth }, environment, logger, record, confine })
+  const userAuth = createUserAuth({ file: { ...file, auth }, environment, logger, printed, record, confine })
   stops.push(() => userAuth.stop())
   return userAuth
 }
@@ -110,13 +110,13 @@ export async function webhookSender(
   const { config, hosted } = parts
   const webhookSecret =
     hosted.webhookSecret ?? (await keptValue(resolve(config.dataDir), 'webhook-secret', newWebhookSecret))
-  return { webhookSecret, owner: await ownerOf(parts) }
+  return { webhookSecret, owner: await leaseOwner(config) }
 }
 
 /** Delivers the webhooks of the deployment by its own rules. */
 export function openWebhooks(
   { hosted, logger, metrics, stops }: Pick<DeploymentParts, 'hosted' | 'logger' | 'metrics' | 'stops'>,
-  { webhookStore: store }: Pick<RunState, 'webhookStore'>,
+  { webhookStore: store, clock }: Pick<RunState, 'webhookStore' | 'clock'>,
   { tenant, file, project, webhookSecret, owner, isFirst }: OpenDeployment & { isFirst: boolean },
 ): Webhooks {
   const { app } = project
@@ -129,7 +129,7 @@ export function openWebhooks(
     recovers: isFirst,
     secret: webhookSecret,
     allowPrivate: hosted.webhooksToPrivateAddresses,
-    clock: systemClock,
+    clock,
     logger,
     metrics,
   })
@@ -151,7 +151,7 @@ export function openUseCases(
   const { logger } = parts
   const { store, events, cronStore } = state
   const { file, host, userAuth } = open
-  const clock = systemClock
+  const { clock } = state
   const findAssistant = assistantFinder(state.assistants, host)
   const webhooks = webhookRules(parts.hosted, file)
   const assertRoom = (): Promise<void> => parts.disk.assertRoom()

@@ -15,7 +15,7 @@ export interface LargeBodiesStart {
 const PARSED = { at_once: 2, at_once_per_key: 1, waiting_per_key: 64 }
 const TIMEOUT_MS = 30_000
 const IDLE_MS = 20_000
-/** A body that needs more ends its thread, but not the process. */
+/** Heap of a thread in MB. A body that needs more ends its thread and leaves the process running. */
 const HEAP_MB = 2048
 
 /** Parses large bodies in threads that exist while they are needed; callers take turns. */

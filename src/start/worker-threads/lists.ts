@@ -1,6 +1,8 @@
 import { childEntry } from '../../base/child-entry.ts'
+import type { Config } from '../../config.ts'
 import { createFairQueue, type FairQueue } from '../../base/fair-queue.ts'
 import type { Logger } from '../../base/log.ts'
+import { connectionShares } from '../../storage/sql/driver/postgres/connection-budget.ts'
 import { createWorkerPool, type WorkerPool } from '../../worker-threads/worker-pool.ts'
 import type { ListTask, ListThreadData } from '../children/list-thread.ts'
 import type { KvStore } from '../../runs/items/kv-store.ts'
@@ -10,6 +12,7 @@ import type { ListText } from '../../runs/lists/read-list.ts'
 import type { SqlPlace } from '../../storage/sql/driver/open.ts'
 
 export interface ListsStart {
+  config: Pick<Config, 'databaseConnections'>
   /** Location of the run database. */
   place: SqlPlace
   logger: Logger
@@ -35,6 +38,8 @@ const LONG = { at_once: 8, at_once_per_key: 2, waiting_per_key: 64 }
 const LONG_TIMEOUT_MS = 30_000
 /** Tasks queued inside the thread: fetching the next one from the main thread takes longer than most lists. */
 const LIGHT_DEPTH = 8
+/** Threads for a SQLite file; with a remote database a thread spends most of its time waiting. */
+const LOCAL = { lists: 1, longLists: 2 }
 /** Long lists have the lowest priority. */
 const LONG_NICENESS = 10
 const IDLE_LONG_MS = 20_000
@@ -42,10 +47,10 @@ const IDLE_LONG_MS = 20_000
 const LONG_HEAP_MB = 1024
 
 /**
- * Reads lists in worker threads with connections of their own, so that other requests do not wait for them. Long lists have
+ * Reads lists in worker threads with separate connections, so that other requests do not wait for them. Long lists have
  * separate threads and a queue.
  */
-export function startLists({ place, logger, stops }: ListsStart): ListsOf {
+export function startLists({ config, place, logger, stops }: ListsStart): ListsOf {
   const lane = (name: string, size: number, niceness: number): WorkerPool => {
     const pool = createWorkerPool({
       entry: childEntry('list-thread'),
@@ -60,9 +65,9 @@ export function startLists({ place, logger, stops }: ListsStart): ListsOf {
     stops.push(() => pool.close())
     return pool
   }
-  // A thread spends most of its time waiting for a remote database.
-  const light = lane('lists', place.url === undefined ? 1 : 4, 0)
-  const long = lane('long-lists', 2, LONG_NICENESS)
+  const { lists, longLists } = place.url === undefined ? LOCAL : connectionShares(config.databaseConnections)
+  const light = lane('lists', lists, 0)
+  const long = lane('long-lists', longLists, LONG_NICENESS)
   const queue = createFairQueue(LONG)
   const read = async (task: Omit<ListTask, 'allowance'>, caller: Caller, gone: AbortSignal) => {
     const page = await run(light, { ...task, allowance: LIGHT }, gone)

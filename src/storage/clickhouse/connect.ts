@@ -43,14 +43,14 @@ export interface InsertBytes {
   /** Rows in the format, in any number of pieces, each with whole rows. */
   readonly body: Uint8Array | readonly Uint8Array[]
   /** Default RowBinary. */
-  readonly format?: 'RowBinary' | 'JSONEachRow'
+  readonly format?: 'RowBinary' | 'JSONEachRow' | 'TabSeparated'
   readonly settings?: Readonly<Record<string, string | number>>
   readonly signal?: AbortSignal
 }
 
 /**
- * One database of a ClickHouse, embedded or not: all access of the product to it. Every method rejects with an
- * AppError: `store_unavailable` when trying again later may help, else `internal`.
+ * One database of a ClickHouse, embedded or a server; all statements of Weir go through it. Every method rejects with
+ * an AppError: `store_unavailable` when trying again later may help, else `internal`.
  */
 export interface ClickHouse {
   readonly database: string
@@ -65,6 +65,11 @@ export interface ClickHouse {
   rows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>
   /** The whole result of a SELECT in RowBinary. The parameters may take 700 KB as text. */
   rowBinary(sql: string, options?: StatementOptions): Promise<Buffer>
+  /**
+   * The rows of a SELECT without FORMAT clause as lines of TabSeparated, while they are read. The time limit of a
+   * statement does not apply. A server may end the stream with the text of an error in place of a row.
+   */
+  lines(sql: string): Promise<Readable>
   /** Resolves when ClickHouse has confirmed the rows; an empty body sends nothing. */
   insert(insert: InsertBytes): Promise<void>
   /** Any statement without a result. */
@@ -74,10 +79,20 @@ export interface ClickHouse {
   close(): Promise<void>
 }
 
-/** Longer than any statement may take, so that the server's own timeout comes first. */
+/** Added to the time limit of statements, so that the server's own timeout comes first. */
 const ANSWER_GRACE_MS = 5_000
 /** Below the idle time after which servers close a connection (ClickHouse: 10 s, embedded: 15 s). */
 const IDLE_SOCKET_MS = 2_500
+/**
+ * Sent with every statement, because the user's profile could change when an insert is confirmed and what a later read
+ * returns. Without deduplication a block that equals an earlier one is inserted too: marks of usage may repeat.
+ */
+const PINNED_SETTINGS = {
+  async_insert: 0,
+  wait_for_async_insert: 1,
+  insert_deduplicate: 0,
+  select_sequential_consistency: '1',
+} as const
 const CREATE_DATABASE = 'CREATE DATABASE IF NOT EXISTS {name:Identifier}'
 const COLUMN_NAME = /^[A-Za-z_]\w*$/
 
@@ -114,6 +129,14 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       const settings = { ...asked.settings, wait_end_of_query: 1 }
       return exec(`${sql}\nFORMAT RowBinary`, { ...asked, settings })
     },
+    async lines(sql) {
+      try {
+        const query = `${sql}\nFORMAT TabSeparated`
+        return (await client.exec({ query, clickhouse_settings: { max_execution_time: 0 } })).stream
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
     async insert(insert) {
       const pieces = insert.body instanceof Uint8Array ? [insert.body] : insert.body
       if (pieces.every((piece) => piece.length === 0)) return
@@ -126,20 +149,22 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
         throw toStoreError(error)
       }
     },
-    async createDatabase() {
-      const outside = openClient(options, 'default')
-      try {
-        await outside.command({
-          query: options.cluster ? onCluster(CREATE_DATABASE, options.cluster) : CREATE_DATABASE,
-          query_params: { name: options.database },
-        })
-      } catch (error) {
-        throw toStoreError(error)
-      } finally {
-        await outside.close()
-      }
-    },
+    createDatabase: () => createDatabase(options),
     close: () => client.close(),
+  }
+}
+
+async function createDatabase(options: ClickHouseOptions): Promise<void> {
+  const outside = openClient(options, 'default')
+  try {
+    await outside.command({
+      query: options.cluster ? onCluster(CREATE_DATABASE, options.cluster) : CREATE_DATABASE,
+      query_params: { name: options.database },
+    })
+  } catch (error) {
+    throw toStoreError(error)
+  } finally {
+    await outside.close()
   }
 }
 
@@ -167,6 +192,7 @@ function openClient(options: ClickHouseOptions, database: string): ClickHouseCli
     clickhouse_settings: {
       max_execution_time: seconds,
       output_format_json_quote_64bit_integers: 0,
+      ...PINNED_SETTINGS,
       ...(options.cluster && CLUSTER_SETTINGS),
     },
     // The caller logs each error once. SilentLogger is needed because the client writes some warnings at any log level.

@@ -16,7 +16,7 @@ const TABLES = [
   'runs',
   'trace_runs',
 ] as const
-/** A SHA-256 in the text of `attachments`. */
+/** The SHA-256 hashes in the text of `attachments`. */
 const SHA256 = `extractAll(attachments, '[0-9a-f]{64}')`
 
 /** Deletions over a ClickHouse whose schema is migrated; `columns` are those of table `runs`. */

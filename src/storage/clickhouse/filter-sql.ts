@@ -21,7 +21,7 @@ interface Column {
   type: 'String' | 'UUID' | 'UInt8' | 'Int64' | 'Float64' | 'Decimal(38, 18)'
   /** True if the field is null. */
   missing: string
-  /** The same, summed over all TraceRuns that count for one without counts of its own. */
+  /** The SQL of the field as a sum over descendants, for TraceRuns without counts of their own. */
   total?: { sql: string; missing: string }
 }
 

@@ -12,6 +12,8 @@ export interface MigrateOptions {
   /** Folder of files named `NNNN_name.sql`; default: the product's own, beside this file. */
   readonly dir?: string | URL
   readonly logger: Logger
+  /** An older version to stop at. */
+  readonly last?: number
 }
 
 interface Migration {
@@ -46,7 +48,8 @@ export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): 
   )
   checkApplied(migrations, applied)
   const newest = applied.at(-1)?.version ?? 0
-  const pending = migrations.filter((migration) => migration.version > newest)
+  const last = options.last ?? Number.POSITIVE_INFINITY
+  const pending = migrations.filter(({ version }) => version > newest && version <= last)
   // A new database records all in one insert: twelve inserts took a third of the time of all migrations.
   const steps = applied.length === 0 ? [pending] : pending.map((migration) => [migration])
   for (const step of steps) await apply(clickhouse, step, options.logger)
@@ -112,11 +115,13 @@ async function apply(
     for (const { version, name, checksum, statements } of migrations) {
       for (const statement of statements) await clickhouse.command(placed(statement, clickhouse))
       applied.push({ version, name, checksum })
-      logger.info({ version, name }, 'applied a ClickHouse migration')
     }
   } finally {
     await record(clickhouse, applied)
   }
+  const version = applied.at(-1)?.version
+  if (version !== undefined)
+    logger.info({ version, applied: applied.length }, 'the ClickHouse tables are migrated')
 }
 
 async function record(clickhouse: ClickHouse, applied: readonly AppliedMigration[]): Promise<void> {

@@ -7,9 +7,6 @@ export const CLUSTER_SETTINGS = {
   insert_quorum: 'auto',
   // Reads can wait for the quorum only when inserts reach it one after the other.
   insert_quorum_parallel: 0,
-  select_sequential_consistency: '1',
-  // A block that equals an earlier one is inserted too: marks of usage may repeat.
-  insert_deduplicate: 0,
   // A migration's next statement finds its table on every replica.
   alter_sync: '2',
 } as const

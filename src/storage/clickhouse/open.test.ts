@@ -1,4 +1,6 @@
-import { afterEach, expect, it, vi } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { createLogger } from '../../base/log.ts'
 import { openClickHouse, serverPlace } from './open.ts'
@@ -29,4 +31,23 @@ it('logs once that a server is down, as a line of JSON with the reason', async (
   })
   expect(lines[0]).not.toContain('pw@')
   for (const spy of written) expect(spy).not.toHaveBeenCalled()
+})
+
+it('a server that is not supported is not asked again, and gives the reason', async () => {
+  const asked: string[] = []
+  const server = createServer((req, res) => {
+    asked.push(req.url ?? '')
+    res.end('{"value":"1"}\n')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const logger = createLogger({ level: 'silent' })
+  const opened = await openClickHouse({ url: `http://127.0.0.1:${port}/weir`, dataDir: '', logger })
+  await expect(opened.ready).rejects.toMatchObject({
+    code: 'config_invalid',
+    message: expect.stringContaining('ClickHouse Cloud'),
+  })
+  expect(asked).toHaveLength(1)
+  await opened.stop()
 })

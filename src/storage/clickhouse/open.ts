@@ -1,6 +1,7 @@
 import { retry } from '../../base/retry.ts'
-import { toAppError } from '../../base/errors.ts'
+import { type AppError, toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
+import { assertSupported } from './assert-supported.ts'
 import { type ClickHouse, connectClickHouse } from './connect.ts'
 import { superviseEmbeddedClickHouse } from './embedded/supervise.ts'
 import { migrate } from './migrate.ts'
@@ -10,12 +11,14 @@ export interface OpenedClickHouse {
   connection: ClickHouse
   /**
    * Resolves once the schema is migrated: for a server that is unreachable at the start, as soon as it is reachable.
+   * Rejects with AppError config_invalid for a server that is not supported.
    */
   ready: Promise<void>
   stop(): Promise<void>
 }
 
-const DATABASE = 'weir'
+/** The database of the embedded engine, and of a CLICKHOUSE_URL that names none. */
+export const EMBEDDED_DATABASE = 'weir'
 const RETRY_MS = 1_000
 /** One of this many failed attempts is written to the log. */
 const LOG_EVERY = 30
@@ -41,15 +44,18 @@ export function serverPlace(text: string): { url: string; database: string } {
   const url = new URL(text)
   const database = decodeURIComponent(url.pathname).replaceAll('/', '')
   url.pathname = ''
-  return { url: url.href, database: database === '' ? DATABASE : database }
+  return { url: url.href, database: database === '' ? EMBEDDED_DATABASE : database }
 }
 
 function openServer(url: string, cluster: string | undefined, logger: Logger): OpenedClickHouse {
   const connection = connectClickHouse({ ...serverPlace(url), ...(cluster && { cluster }) })
   const stopping = new AbortController()
+  const ready = migrateWhenUp(connection, logger, stopping.signal)
+  // Whoever waits for it gets the error.
+  ready.catch(() => undefined)
   return {
     connection,
-    ready: migrateWhenUp(connection, logger, stopping.signal),
+    ready,
     stop: async () => {
       stopping.abort()
       await connection.close()
@@ -57,11 +63,31 @@ function openServer(url: string, cluster: string | undefined, logger: Logger): O
   }
 }
 
-/** Never resolves if it is stopped before. */
+/** The error for a server that is not supported. A server that refuses these queries is accepted. */
+async function refusalOf(connection: ClickHouse): Promise<AppError | undefined> {
+  try {
+    await assertSupported(connection)
+    return undefined
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    if (error.retryable) throw error
+    return error.code === 'config_invalid' ? error : undefined
+  }
+}
+
+/** Never resolves if it is stopped before. @throws AppError config_invalid for a server that is not supported */
 async function migrateWhenUp(connection: ClickHouse, logger: Logger, signal: AbortSignal): Promise<void> {
-  const migrated = await retry(() => migrate(connection, { logger }).then(() => true), {
+  let refusal: AppError | undefined
+  const work = async (): Promise<true> => {
+    refusal = await refusalOf(connection)
+    if (refusal !== undefined) throw refusal
+    await migrate(connection, { logger })
+    return true
+  }
+  const migrated = await retry(work, {
     pauses: [RETRY_MS],
     signal,
+    mayRetry: (error) => error !== refusal,
     onRetry(error, failures) {
       const { code, message, cause } = toAppError(error)
       const reason = (cause instanceof Error && cause.message) || message
@@ -74,7 +100,7 @@ async function migrateWhenUp(connection: ClickHouse, logger: Logger, signal: Abo
 async function openEmbedded(dataDir: string, logger: Logger): Promise<OpenedClickHouse> {
   const engine = await superviseEmbeddedClickHouse({ dataDir, logger })
   const { url, username, password } = engine
-  const connection = connectClickHouse({ url, username, password, database: DATABASE })
+  const connection = connectClickHouse({ url, username, password, database: EMBEDDED_DATABASE })
   const stop = async (): Promise<void> => {
     await connection.close()
     await engine.stop()

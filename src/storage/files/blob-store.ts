@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toDiskError } from '../../base/files/disk-errors.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { AppError } from '../../base/errors.ts'
-import { RecentMap } from '../../base/recent-map.ts'
-import type { BlobStore } from '../../ingest/store/blob-store.ts'
+import type { ListedBlobStore } from '../../ingest/store/blob-store.ts'
 import type { Blob } from '../../trace/decode/decoded.ts'
 import { syncDirectory } from '../../base/files/sync-directory.ts'
 
-/** Puts whose time is remembered: more than come while a removal is decided. */
-const MAX_REMEMBERED = 100_000
+const MS_PER_S = 1000
 const SHA256 = /^[0-9a-f]{64}$/
+const SUBFOLDER = /^[0-9a-f]{2}$/
 
 async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(file, 'wx', 0o600)
@@ -23,18 +22,34 @@ async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function sizeOf(file: string): Promise<number | undefined> {
+/** The size, and when the bytes were last put; undefined if there is no such file. */
+async function stateOf(file: string): Promise<{ size: number; put_at: number } | undefined> {
   return await stat(file).then(
-    ({ size }) => size,
+    ({ size, mtimeMs }) => ({ size, put_at: Math.round(mtimeMs) }),
     () => undefined,
   )
 }
 
-/** Keeps puts and removals of the same bytes apart. One process has the folder. */
-function createTurns(clock: Clock) {
+/** Sets the time of the last put, in seconds; false if there is no such file any more. */
+async function setTime(file: string, seconds: number): Promise<boolean> {
+  return await utimes(file, seconds, seconds).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Empty for a folder that does not exist. */
+async function namesIn(dir: string): Promise<string[]> {
+  return await readdir(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+}
+
+/** Keeps puts and removals of the same bytes apart within this process. */
+function createTurns() {
   const removals = new Map<string, Promise<unknown>>()
   const putting = new Map<string, number>()
-  const lastPut = new RecentMap<string, number>(MAX_REMEMBERED)
   return {
     async put(sha256: string, work: () => Promise<void>): Promise<void> {
       while (removals.has(sha256)) await removals.get(sha256)?.catch(() => undefined)
@@ -45,29 +60,28 @@ function createTurns(clock: Clock) {
         const others = (putting.get(sha256) ?? 1) - 1
         if (others === 0) putting.delete(sha256)
         else putting.set(sha256, others)
-        lastPut.set(sha256, clock.now())
       }
     },
-    /** False, and nothing done, when bytes are being put or were put after the time. */
-    async remove(sha256: string, until: number, work: () => Promise<void>): Promise<boolean> {
+    /** Does nothing and returns false while the bytes are being put. */
+    async remove(sha256: string, work: () => Promise<boolean>): Promise<boolean> {
       // There is no `await` between here and the entry of the removal, so a concurrent put either is found
       // here or waits for the removal.
-      if (putting.has(sha256) || (lastPut.get(sha256) ?? 0) > until) return false
+      if (putting.has(sha256)) return false
       const removal = work().finally(() => removals.delete(sha256))
       removals.set(sha256, removal)
-      await removal
-      return true
+      return await removal
     },
   }
 }
 
 /**
  * A blob store in files: `dir/ab/abcdef…` by the hex digits of the hash. A file gets its name only when its bytes are
- * on disk, so a read, also after a crash, never returns a part of one.
+ * on disk, so a read, also after a crash, never returns a part of one. A file's time is that of its last put, so that
+ * servers which share the folder see each other's puts.
  */
-export function createFileBlobStore(dir: string, clock: Clock = systemClock): BlobStore {
+export function createFileBlobStore(dir: string, clock: Clock = systemClock): ListedBlobStore {
   const dirOf = (sha256: string): string => join(dir, sha256.slice(0, 2))
-  const turns = createTurns(clock)
+  const turns = createTurns()
 
   const putOne = async (blob: Blob): Promise<void> => {
     const { sha256 } = blob
@@ -78,11 +92,13 @@ export function createFileBlobStore(dir: string, clock: Clock = systemClock): Bl
 
   const write = async ({ sha256, bytes }: Blob): Promise<void> => {
     const file = join(dirOf(sha256), sha256)
-    if ((await sizeOf(file)) === bytes.length) return
+    const putAt = clock.now() / MS_PER_S
+    if ((await stateOf(file))?.size === bytes.length && (await setTime(file, putAt))) return
     const half = `${file}.${randomUUID()}.part`
     try {
       await mkdir(dirOf(sha256), { recursive: true })
       await writeDurably(half, bytes)
+      await setTime(half, putAt)
       await rename(half, file)
     } catch (error) {
       await rm(half, { force: true })
@@ -105,9 +121,19 @@ export function createFileBlobStore(dir: string, clock: Clock = systemClock): Bl
       const { size } = await handle.stat()
       return { size, bytes: handle.createReadStream() }
     },
+    async *list() {
+      for (const sub of await namesIn(dir))
+        for (const name of SUBFOLDER.test(sub) ? await namesIn(join(dir, sub)) : [])
+          if (SHA256.test(name)) yield name
+    },
     async remove(sha256, until) {
       if (!SHA256.test(sha256)) return true
-      return await turns.remove(sha256, until, () => rm(join(dirOf(sha256), sha256), { force: true }))
+      const file = join(dirOf(sha256), sha256)
+      return await turns.remove(sha256, async () => {
+        if (((await stateOf(file))?.put_at ?? 0) > until) return false
+        await rm(file, { force: true })
+        return true
+      })
     },
   }
 }

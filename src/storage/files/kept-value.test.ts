@@ -31,9 +31,16 @@ describe('keptValue', () => {
   })
 
   it('writes beside the file and renames: a failed write changes nothing', async () => {
-    await writeFile(join(dir, 'id'), '\n')
-    await mkdir(join(dir, 'id.part'))
-    await expect(keptValue(dir, 'id', () => 'made')).rejects.toThrow()
-    expect(await readFile(join(dir, 'id'), 'utf8')).toBe('\n')
+    // So long that the file beside it cannot be created.
+    const name = 'i'.repeat(250)
+    await writeFile(join(dir, name), '\n')
+    await expect(keptValue(dir, name, () => 'made')).rejects.toMatchObject({ code: 'ENAMETOOLONG' })
+    expect(await readFile(join(dir, name), 'utf8')).toBe('\n')
+  })
+
+  it('creates the same value in several processes at once', async () => {
+    const values = Array.from({ length: 20 }, () => keptValue(dir, 'id', () => 'shared'))
+    expect(await Promise.all(values)).toEqual(values.map(() => 'shared'))
+    expect(await readdir(dir)).toEqual(['id'])
   })
 })

@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncDirectory } from '../../base/files/sync-directory.ts'
+import { newUuid } from '../../base/ids.ts'
 
 /**
  * A persistent value of this data directory, in a file that only its owner may read: made by `make` the first time, and
@@ -25,7 +26,8 @@ export async function keptValue(dataDir: string, name: string, make: () => strin
  * becomes full.
  */
 async function replaceFile(path: string, text: string): Promise<void> {
-  const part = `${path}.part`
+  // In a folder that servers share, another one may write the same file at the same time.
+  const part = `${path}.${newUuid()}.part`
   try {
     const file = await open(part, 'w', 0o600)
     try {

@@ -11,6 +11,8 @@ export interface RedisConnection {
   /** Runs a script; loads it first if the server does not have it. */
   run<T>(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<T>
   command(name: string, ...args: (string | number)[]): Promise<unknown>
+  /** How the server works, as `redis_mode` of INFO says. */
+  mode(): Promise<'standalone' | 'cluster' | 'sentinel' | undefined>
   /**
    * Subscribes to a channel on a connection of its own. `missed` is called after each connect, since earlier messages
    * may be lost, and for messages that `receive` cannot read, since any client may publish there.
@@ -70,6 +72,10 @@ export function openRedis(url: string, logger: Logger): RedisConnection {
         }
       }),
     command: (name, ...args) => answered(() => client.call(name, ...args)),
+    async mode() {
+      const info = String(await answered(() => client.call('INFO', 'server')))
+      return /^redis_mode:(standalone|cluster|sentinel)\r?$/m.exec(info)?.[1] as 'standalone' | undefined
+    },
     subscribe(channel, receive, missed) {
       const listener = new Redis(url, { ...options, maxRetriesPerRequest: null, autoResubscribe: false })
       others.push(listener)

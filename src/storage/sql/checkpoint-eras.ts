@@ -26,7 +26,7 @@ function keyValues({ deployment_id, workspace_id }: Tenant, { thread_id, checkpo
 const BY_ID = 'ORDER BY checkpoint_id DESC'
 const BY_ERA = 'ORDER BY era DESC, checkpoint_id DESC'
 
-/** SQL that reads the checkpoints of a place, the newest first. */
+/** SQL that reads the checkpoints of a thread and namespace, the newest first. */
 export interface NewestFirst {
   conditions: Expression[]
   order: string

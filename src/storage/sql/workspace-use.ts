@@ -1,25 +1,38 @@
 import type { Tenant } from '../../runs/model.ts'
 import { type Quota, QUOTAS, type Quotas, quotaError } from '../../base/quotas.ts'
-import { type Database, type SqlSession, WHOLE_TABLE } from './driver/database.ts'
+import type { Database, SqlSession, TxSession } from './driver/database.ts'
+import { storedBytes } from './driver/large-values.ts'
+
+const COUNT = `INSERT INTO workspace_use (workspace_id, quota, used) VALUES (?, ?, ?)
+  ON CONFLICT (workspace_id, quota) DO UPDATE SET used = workspace_use.used + excluded.used RETURNING used`
+/** On Postgres: fails when the use exceeds the quota. */
+const COUNT_OR_FAIL = `WITH counted AS (${COUNT})
+  SELECT CAST(CASE WHEN used > ? THEN 'quota reached' END AS INTEGER) FROM counted`
 
 /**
  * Updates the counts of a workspace. Call it last in the transaction that creates (`amount` > 0) or deletes something:
  * until the commit no other transaction can count for the workspace, so that the sum is exact with several writers.
- * @throws AppError quota_reached or store_full when `amount` would exceed the quota
+ * @throws AppError quota_reached or store_full when `amount` would exceed the quota, on Postgres from the transaction
  */
 export async function countUse(
-  session: SqlSession,
+  session: TxSession,
   { workspace_id }: Pick<Tenant, 'workspace_id'>,
   quota: Quota,
   amount: number,
   quotas: Quotas,
 ): Promise<void> {
   if (amount === 0) return
-  const [row] = await session.query<{ used: number }>(
-    `INSERT INTO workspace_use (workspace_id, quota, used) VALUES (?, ?, ?)
-      ON CONFLICT (workspace_id, quota) DO UPDATE SET used = workspace_use.used + excluded.used RETURNING used`,
-    [workspace_id, quota, amount],
-  )
+  const params = [workspace_id, quota, amount]
+  if (session.atCommit !== undefined) {
+    const most = amount > 0 ? Math.min(quotas[quota], Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER
+    session.atCommit({
+      sql: COUNT_OR_FAIL,
+      params: [...params, most],
+      refusal: () => quotaError(quota, quotas[quota]),
+    })
+    return
+  }
+  const [row] = await session.query<{ used: number }>(COUNT, params)
   if (amount > 0 && (row?.used ?? 0) > quotas[quota]) throw quotaError(quota, quotas[quota])
 }
 
@@ -50,6 +63,9 @@ const COUNTED: Record<Quota, string> = {
   store_bytes: '(SELECT coalesce(sum(octet_length(item)), 0) FROM store_items i WHERE i.workspace_id = ?)',
 }
 
+/** Size of a SQLite database: no statement reads more, so that a small one needs no thread. */
+const DATABASE_BYTES = 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'
+
 /**
  * Counts a workspace again and corrects the counts if they are wrong, for example after tables were changed by hand or
  * a server of an older version has written. Returns the corrected ones.
@@ -59,13 +75,14 @@ export async function repairUse(
   { workspace_id }: Pick<Tenant, 'workspace_id'>,
 ): Promise<Quota[]> {
   const mended: Quota[] = []
+  const bytes = await storedBytes(database, DATABASE_BYTES, [])
   for (const quota of QUOTAS) {
     // One statement, so that both are from the same moment.
     const [seen] = await database.query<{ used: number; counted: number }>(
       `SELECT coalesce((SELECT used FROM workspace_use WHERE workspace_id = ? AND quota = ?), 0) AS used,
         ${COUNTED[quota]} AS counted`,
       [workspace_id, quota, workspace_id],
-      WHOLE_TABLE,
+      bytes,
     )
     if (seen === undefined || seen.used === seen.counted) continue
     const count = async (session: SqlSession): Promise<void> => {
@@ -80,7 +97,7 @@ export async function repairUse(
         [workspace_id, workspace_id, quota],
       )
     }
-    await database.tx('workspace use', count, WHOLE_TABLE)
+    await database.tx('workspace use', count, bytes)
     mended.push(quota)
   }
   return mended

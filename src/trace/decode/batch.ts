@@ -1,9 +1,10 @@
 import { AppError } from '../../base/errors.ts'
-import { isObject } from '../../schema/json.ts'
+import { isObject, type JsonValue } from '../../schema/json.ts'
 import { incompleteFault, jsonFault, type Op, unprocessable } from './faults.ts'
 import type { Operations } from './operations.ts'
 import { addSplitRecord, splitRecord } from './record.ts'
-import type { RequestHead } from './decoded.ts'
+import type { Fault, RequestHead } from './decoded.ts'
+import { checkHead } from '../rows/trace-run-head.ts'
 import { parseDottedOrder } from '../derive/lineage/dotted-order.ts'
 import {
   atArray,
@@ -19,8 +20,8 @@ import {
 
 /**
  * Gathers the operations of a JSON body: `{post, patch}`, one record (`POST /runs`), or the changes to the TraceRun
- * that the path names. Of a body that is known to be truncated, the complete records are kept. Throws AppError
- * unsupported_media_type, invalid_json, invalid_request (not such an object) and too_many_parts.
+ * that the path names. Keeps the complete records of a body that is known to be truncated. Throws AppError
+ * unsupported_media_type, invalid_json, invalid_request (none of these three) and too_many_parts.
  */
 export function gatherJson(
   head: RequestHead,
@@ -78,11 +79,17 @@ function gatherRecord(head: RequestHead, cursor: JsonCursor, op: Op, operations:
       'id',
       'The run has neither an id nor a dotted_order that ends with one.',
     )
-    operations.reject(null, record.parsed === undefined ? jsonFault('The run') : missing)
+    if (record.parsed === undefined) operations.reject(null, jsonFault('The run'))
+    else operations.reject(null, missing, ...faultsOf(record.parsed.value, op))
     return
   }
-  const operation = operations.of(op, id)
-  if (operation !== undefined) addSplitRecord(operation, record, head.limits.max_part_bytes)
+  addSplitRecord(operations.of(op, id), record, head.limits.max_part_bytes)
+}
+
+/** The other faults of a record that has no id. */
+function faultsOf(record: JsonValue, op: Op): readonly Fault[] {
+  const checked = isObject(record) ? checkHead(record, op, undefined, '') : []
+  return 'ended' in checked ? [] : checked
 }
 
 /** The id of a record as text, else the last id of its dotted_order; undefined if it has neither. */

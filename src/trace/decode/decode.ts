@@ -3,7 +3,7 @@ import { NIL_UUID } from '../../base/ids.ts'
 import { decodeBody } from './body-encoding.ts'
 import { gatherJson } from './batch.ts'
 import { gatherMultipart } from './gather-multipart.ts'
-import { gatherOperations } from './operations.ts'
+import { gatherOperations, type StoredOperation } from './operations.ts'
 import { headOf, type Operation } from './record.ts'
 import type { Decoded, ProjectReference, RequestHead } from './decoded.ts'
 import { type FeedbackRow, FEEDBACK_ROWS } from '../rows/feedback.ts'
@@ -46,7 +46,7 @@ export function decodeRequest(head: RequestHead, body: Uint8Array): Decoded {
 
 function writeOperations(
   head: RequestHead,
-  operations: readonly Operation[],
+  operations: readonly StoredOperation[],
 ): Pick<Decoded, 'rows' | 'count' | 'projects'> {
   const heads = operations.map(headOf)
   const size = operations.reduce((sum, operation, i) => sum + sizeOf(operation, heads[i]!), 0)

@@ -36,10 +36,8 @@ export interface DecodeLimits {
   max_part_bytes: number
 }
 
-/** Why one submitted item was not stored (D-6). */
-export interface Rejected {
-  /** The id as the client sent it (lower case with dashes if it is a uuid); null if it sent none. */
-  run_id: string | null
+/** A reason why a submitted item is not stored (D-6). */
+export interface Fault {
   code: ErrorCode
   field: string | null
   reason: string
@@ -49,6 +47,14 @@ export interface Rejected {
    */
   error: string
   status: 400 | 409 | 422 | 413
+}
+
+/** A submitted item that is not stored, and the first reason (D-6). */
+export interface Rejected extends Fault {
+  /** The id as the client sent it (lower case with dashes if it is a uuid); null if it sent none. */
+  run_id: string | null
+  /** Further reasons, which reports list; only the first thousand items of a request have them. */
+  further?: readonly Fault[]
 }
 
 /** A project named by fragments of a request, to be resolved to an id before they are stored. */

@@ -1,8 +1,5 @@
 import { type ErrorCode, ERRORS } from '../../base/errors.ts'
-import type { Rejected } from './decoded.ts'
-
-/** The reason why a submitted item was rejected: a Rejected without the id. */
-export type Fault = Omit<Rejected, 'run_id'>
+import type { Fault } from './decoded.ts'
 
 /** `post` creates a TraceRun, `patch` updates it. */
 export type Op = 'post' | 'patch'

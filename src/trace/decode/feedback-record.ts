@@ -1,6 +1,7 @@
 import { NIL_UUID, parseUuid } from '../../base/ids.ts'
 import { isObject, type JsonValue } from '../../schema/json.ts'
-import { type Fault, jsonFault, unprocessable } from './faults.ts'
+import type { Fault } from './decoded.ts'
+import { jsonFault, unprocessable } from './faults.ts'
 import type { FeedbackRow } from '../rows/feedback.ts'
 import { parseJson } from '../json/json-text.ts'
 

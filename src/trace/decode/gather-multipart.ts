@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts'
 import { readFeedback } from './feedback-record.ts'
-import { clip, type Fault, incompleteFault, type Op, tooLargeFault, unprocessable } from './faults.ts'
+import type { Fault } from './decoded.ts'
+import { clip, incompleteFault, type Op, tooLargeFault, unprocessable } from './faults.ts'
 import type { Operations } from './operations.ts'
 import { type BodyPart, findBoundary, mediaType, readBodyParts } from './split-multipart.ts'
 import { addField, addRecord } from './record.ts'
@@ -73,10 +74,9 @@ function takeOperationPart(
   operations: Operations,
 ): void {
   const operation = operations.of(op, id)
-  if (operation === undefined) return
   if (rest !== undefined && !isBigField(rest)) return operations.reject(id, unknownPart(part.name))
   const fault = partFault(head, part, rest ?? null)
-  if (fault !== undefined) operation.fault ??= fault
+  if (fault !== undefined) operation.faults.push(fault)
   else if (rest === undefined) addRecord(operation, bytes, head.limits.max_part_bytes)
   else addField(operation, rest, bytes)
 }

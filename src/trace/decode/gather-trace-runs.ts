@@ -7,11 +7,11 @@ import { spanUuid } from '../otel/span/ids.ts'
 import { spanParts } from '../otel/span/parts.ts'
 import { MAX_DEPTH, parentLineage } from '../derive/lineage/parent-lineage.ts'
 
-/** TraceRuns that are built from these rows alone, without a store to look others up in. */
+/** TraceRuns that are built from these rows alone; no store is read. */
 export interface GatheredTraceRuns {
   /** TraceRuns in the order of their first fragments. */
   traceRuns: MergedTraceRun[]
-  /** The place of one of them; undefined for any other id. */
+  /** The place of one of `traceRuns`; undefined for any other id. */
   parentOf(id: string): ParentLineage | undefined
 }
 

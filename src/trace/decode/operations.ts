@@ -1,27 +1,36 @@
 import { createHash } from 'node:crypto'
 import { parseUuid } from '../../base/ids.ts'
-import { clip, type Fault, idFault, type Op } from './faults.ts'
+import { clip, idFault, type Op } from './faults.ts'
 import { newOperation, type Operation } from './record.ts'
-import type { Blob, Rejected } from './decoded.ts'
+import type { Blob, Fault, Rejected } from './decoded.ts'
 import type { FeedbackRow } from '../rows/feedback.ts'
+
+/** Rejected items of which all faults are kept. */
+const MAX_EXPLAINED = 1000
 
 interface Attachment {
   mime_type: string
   bytes: Buffer
 }
 
-/** Everything that a request asks for, gathered piece by piece in any order. */
+/** An operation that can be stored. */
+export type StoredOperation = Operation & { run_id: string }
+
+/** All operations of a request, collected in any order. */
 export interface Operations {
-  /** The operation on a TraceRun; undefined, and rejected once, when the id is no uuid. */
-  of(op: Op, sentId: string): Operation | undefined
+  /**
+   * The operation on a TraceRun, created by the first call. When the id is no uuid, the operation is rejected for that,
+   * and its other faults become further ones.
+   */
+  of(op: Op, sentId: string): Operation
   attach(runId: string, name: string, attachment: Attachment): void
   addFeedback(row: FeedbackRow): void
-  reject(sentId: string | null, fault: Fault): void
+  reject(sentId: string | null, ...faults: readonly [Fault, ...Fault[]]): void
   /**
    * The operations that can be stored, in order of arrival. Call it once, last: the other members are complete after
    * it.
    */
-  finish(): { stored: Operation[]; feedback: FeedbackRow[]; blobs: Blob[]; rejected: Rejected[] }
+  finish(): { stored: StoredOperation[]; feedback: FeedbackRow[]; blobs: Blob[]; rejected: Rejected[] }
 }
 
 /** Starts gathering the operations of one request. */
@@ -30,30 +39,33 @@ export function gatherOperations(): Operations {
   const attachments = new Map<string, Map<string, Attachment>>()
   const feedback = new Map<string, FeedbackRow>()
   const rejected: Rejected[] = []
-  const badIds = new Set<string>()
   let last: Operation | undefined
 
-  function open(op: Op, runId: string, sentId: string): Operation {
-    const key = op + runId
+  function open(op: Op, runId: string | undefined, sentId: string): Operation {
+    const key = op + (runId ?? sentId)
     let operation = operations.get(key)
-    if (operation === undefined) operations.set(key, (operation = newOperation(op, runId, sentId)))
+    if (operation === undefined) {
+      operations.set(key, (operation = newOperation(op, runId, sentId)))
+      if (runId === undefined)
+        rejected.push({ run_id: clip(sentId), ...idFault(op, sentId, 'id'), ...explained(operation.faults) })
+    }
     return operation
   }
 
-  function reject(sentId: string | null, fault: Fault): void {
+  /** The further faults of the first items only, since a hostile body may have five for each of its items. */
+  function explained(further: readonly Fault[]): Pick<Rejected, 'further'> {
+    return rejected.length < MAX_EXPLAINED ? { further } : {}
+  }
+
+  function reject(sentId: string | null, ...[fault, ...further]: readonly [Fault, ...Fault[]]): void {
     const runId = sentId === null ? null : (parseUuid(sentId) ?? clip(sentId))
-    rejected.push({ run_id: runId, ...fault })
+    rejected.push({ run_id: runId, ...fault, ...(further.length > 0 && explained(further)) })
   }
 
   return {
     of(op, sentId) {
       if (last !== undefined && last.op === op && last.sent_id === sentId) return last
-      const runId = parseUuid(sentId)
-      if (runId !== undefined) return (last = open(op, runId, sentId))
-      const key = op + sentId
-      if (!badIds.has(key)) reject(sentId, idFault(op, sentId, 'id'))
-      badIds.add(key)
-      return undefined
+      return (last = open(op, parseUuid(sentId), sentId))
     },
     attach(runId, name, attachment) {
       const named = attachments.get(runId)
@@ -68,21 +80,33 @@ export function gatherOperations(): Operations {
         const post = operations.get(`post${runId}`)
         const patch = operations.get(`patch${runId}`)
         const whole = [post, patch].find(
-          (operation) => operation !== undefined && operation.fault === undefined,
+          (operation) => operation !== undefined && operation.faults.length === 0,
         )
         // Nothing of a rejected TraceRun is stored. An attachment without a record becomes an update.
         if (whole === undefined && (post ?? patch) !== undefined) continue
         const target = whole ?? open('patch', runId, runId)
         target.attachments = storeAttachments(named, blobs)
       }
-      const stored: Operation[] = []
-      for (const operation of operations.values()) {
-        if (operation.fault === undefined) stored.push(operation)
-        else reject(operation.sent_id, operation.fault)
-      }
+      const stored = withoutFaulty(operations.values(), reject)
       return { stored, feedback: [...feedback.values()], blobs: [...blobs.values()], rejected }
     },
   }
+}
+
+/** The operations that can be stored. The others are rejected; those without an id have been already. */
+function withoutFaulty(operations: Iterable<Operation>, reject: Operations['reject']): StoredOperation[] {
+  const stored: StoredOperation[] = []
+  for (const operation of operations) {
+    const [fault, ...further] = operation.faults
+    if (!hasId(operation)) continue
+    if (fault === undefined) stored.push(operation)
+    else reject(operation.sent_id, fault, ...further)
+  }
+  return stored
+}
+
+function hasId(operation: Operation): operation is StoredOperation {
+  return operation.run_id !== undefined
 }
 
 /** The JSON that names the attachments, in order of their names; their bytes go to `blobs`, each content once. */

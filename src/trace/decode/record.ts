@@ -1,5 +1,6 @@
 import { isObject, type JsonValue } from '../../schema/json.ts'
-import { type Fault, jsonFault, type Op, tooLargeFault, unprocessable } from './faults.ts'
+import type { Fault } from './decoded.ts'
+import { jsonFault, type Op, tooLargeFault, unprocessable } from './faults.ts'
 import { BIG_FIELDS, type BigField } from '../rows/fragment.ts'
 import {
   endJson,
@@ -11,7 +12,7 @@ import {
 } from '../json/json-members.ts'
 import { type ParsedJson, parseJson } from '../json/json-text.ts'
 import { isEmptyJson } from '../json/loose-json.ts'
-import { checkHead } from '../rows/trace-run-head.ts'
+import { checkHead, type HeadFacts } from '../rows/trace-run-head.ts'
 
 const EMPTY = Buffer.alloc(0)
 const EMPTY_HEAD = Buffer.from('{}')
@@ -22,7 +23,8 @@ const BIG: ReadonlySet<string> = new Set(BIG_FIELDS)
 /** One create or update of one TraceRun, gathered from its pieces. Byte fields are views of the body. */
 export interface Operation {
   op: Op
-  run_id: string
+  /** Undefined when `sent_id` is no uuid: the operation cannot be stored. */
+  run_id: string | undefined
   /** The id as the client wrote it. */
   sent_id: string
   /** The JSON texts of the record without its big fields: one for each time that it was sent. */
@@ -34,12 +36,12 @@ export interface Operation {
   fields: Record<BigField, Buffer>
   /** JSON of its attachments. */
   attachments: Buffer
-  /** Why it cannot be stored: the first reason found. */
-  fault: Fault | undefined
+  /** Why it cannot be stored, in the order in which the reasons were found. */
+  faults: Fault[]
 }
 
 /** An operation without any content yet. */
-export function newOperation(op: Op, runId: string, sentId: string): Operation {
+export function newOperation(op: Op, runId: string | undefined, sentId: string): Operation {
   return {
     op,
     run_id: runId,
@@ -50,7 +52,7 @@ export function newOperation(op: Op, runId: string, sentId: string): Operation {
     session_name: null,
     fields: { inputs: EMPTY, outputs: EMPTY, events: EMPTY, extra: EMPTY, error: EMPTY, serialized: EMPTY },
     attachments: EMPTY,
-    fault: undefined,
+    faults: [],
   }
 }
 
@@ -66,12 +68,12 @@ export function addField(operation: Operation, field: BigField, bytes: Buffer): 
 
 /**
  * Adds a record that was sent as a part of its own: `bytes` is its JSON text, kept as sent. Big fields inside it are
- * split off unparsed; one that was sent as a part wins over them.
+ * split off unparsed. A field that was sent as a part of its own replaces the same field of the record.
  */
 export function addRecord(operation: Operation, bytes: Buffer, maxFieldBytes: number): void {
   const parsed = parseJson(bytes.toString('utf8'))
   if (parsed !== undefined && !holdsMore(parsed.value)) {
-    operation.fault ??= takeHead(operation, bytes, parsed)
+    takeHead(operation, bytes, parsed)
     return
   }
   try {
@@ -81,7 +83,7 @@ export function addRecord(operation: Operation, bytes: Buffer, maxFieldBytes: nu
     addSplitRecord(operation, record, maxFieldBytes)
   } catch (error) {
     if (!(error instanceof JsonScanError)) throw error
-    operation.fault ??= jsonFault('The run')
+    operation.faults.push(jsonFault('The run'))
   }
 }
 
@@ -127,28 +129,35 @@ export function splitRecord(cursor: JsonCursor): SplitRecord {
 /** Adds a split record. The members of a second record replace those of the first where they are not null. */
 export function addSplitRecord(operation: Operation, record: SplitRecord, maxFieldBytes: number): void {
   for (const [field, value] of record.fields) {
-    if (value.length > maxFieldBytes) operation.fault ??= tooLargeFault(field, value.length, maxFieldBytes)
+    if (value.length > maxFieldBytes) operation.faults.push(tooLargeFault(field, value.length, maxFieldBytes))
     else if (operation.heads.length > 0 || operation.fields[field].length === 0)
       addField(operation, field, value)
   }
   const size = record.head.length
-  if (size > maxFieldBytes) operation.fault ??= tooLargeFault(null, size, maxFieldBytes)
-  operation.fault ??= takeHead(operation, record.head, record.parsed)
+  if (size > maxFieldBytes) operation.faults.push(tooLargeFault(null, size, maxFieldBytes))
+  takeHead(operation, record.head, record.parsed)
 }
 
-function takeHead(operation: Operation, bytes: Buffer, parsed: ParsedJson | undefined): Fault | undefined {
-  if (parsed === undefined) return jsonFault('The run')
-  if (!isObject(parsed.value)) return unprocessable('invalid_field', null, 'The run must be a JSON object.')
-  const checked = checkHead(parsed.value, operation.op, operation.run_id, operation.sent_id)
-  if ('code' in checked) return checked
+function takeHead(operation: Operation, bytes: Buffer, parsed: ParsedJson | undefined): void {
+  const checked = checkParsed(operation, parsed)
+  if (!('ended' in checked)) {
+    operation.faults.push(...checked)
+    return
+  }
+  if (parsed === undefined || operation.faults.length > 0) return
   operation.heads.push(parsed.repaired ? Buffer.from(parsed.text) : bytes)
   operation.ended ||= checked.ended
   operation.session_id = checked.session_id ?? operation.session_id
   operation.session_name = checked.session_name ?? operation.session_name
-  return undefined
 }
 
-/** The record: `{}` if none was sent; of several, the members of a later one win where they are not null. */
+function checkParsed(operation: Operation, parsed: ParsedJson | undefined): HeadFacts | readonly Fault[] {
+  if (parsed === undefined) return [jsonFault('The run')]
+  if (!isObject(parsed.value)) return [unprocessable('invalid_field', null, 'The run must be a JSON object.')]
+  return checkHead(parsed.value, operation.op, operation.run_id, operation.sent_id)
+}
+
+/** The record: `{}` if none was sent; of several, the members of a later one are used where they are not null. */
 export function headOf({ heads }: Operation): Buffer {
   if (heads.length < 2) return heads[0] ?? EMPTY_HEAD
   const merged = new Map<string, Buffer>()

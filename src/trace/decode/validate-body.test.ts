@@ -244,6 +244,19 @@ describe('readBody', () => {
 })
 
 describe('reportBody', () => {
+  it.each([
+    [{ id: 'x' }, 'x', ['id']],
+    [{}, null, ['id']],
+    [{ id: A }, A, []],
+  ])('names every fault of a record, and counts the record once: %j', (ids, run_id, fields) => {
+    const record = { ...ids, trace_id: 't', parent_run_id: 'p', start_time: 'now', end_time: 'then' }
+    const report = reportBody(HEAD, Buffer.from(text({ ...record, dotted_order: 'd' })), CONTEXT)
+    const all = [...fields, 'trace_id', 'parent_run_id', 'start_time', 'end_time', 'dotted_order']
+    expect(report.rejected.map(({ field }) => field)).toEqual(all)
+    expect(report.rejected.every((fault) => fault.run_id === run_id)).toBe(true)
+    expect(report.summary).toMatchObject({ runs: 0, rejected: 1 })
+  })
+
   it('merges the creates and updates of a run, and counts what was rejected', () => {
     const body = text({ post: [run(A), { id: 'x' }], patch: [{ id: A, end_time: 1, error: 'boom' }] })
     const report = reportBody(HEAD, Buffer.from(body), CONTEXT)

@@ -55,7 +55,7 @@ export function plainText(outputs: JsonValue | undefined): string | undefined {
 }
 
 /**
- * The processor that fits a side best: the highest match wins, ties go to the outer value, then to list order.
+ * The processor that fits a side best: the highest match counts, ties go to the outer value, then to list order.
  * Undefined when none recognises it. A processor that throws (only a user's own may) counts as no match, and its name
  * is reported.
  */

@@ -50,7 +50,7 @@ export function hasNewToken(events: JsonValue | undefined): boolean {
   return Array.isArray(events) && events.some((event) => isObject(event) && event['name'] === 'new_token')
 }
 
-/** To the millisecond: see SUB_MILLISECOND. */
+/** Compares to the millisecond: see SUB_MILLISECOND. */
 function isBefore(a: number | undefined, b: number | undefined): boolean {
   return a !== undefined && b !== undefined && a + SUB_MILLISECOND < b
 }

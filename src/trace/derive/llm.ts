@@ -226,7 +226,7 @@ function estimateMissing(
   return encoding
 }
 
-/** True for a span that has instructions of the system without any message: the prompt was not captured. */
+/** True for a span with system instructions and no other message: the prompt was not captured. */
 function isOnlySystem({ mapped }: TraceRun, { input_messages }: LlmFacts): boolean {
   return (
     mapped !== undefined && input_messages.length > 0 && input_messages.every(({ role }) => role === 'system')

@@ -69,7 +69,7 @@ const failing = (report: ValidationReport): string[] =>
   Object.entries(runOf(report).checks).flatMap(([name, { ok }]) => (ok ? [] : [name]))
 
 describe('createReport', () => {
-  it('LLM-1: reports no issue for a run that meets the four requirements', () => {
+  it('LLM-1, D-13: reports no issue for a run that meets the four requirements', () => {
     const report = reportOn(GOOD)
     expect(report).toMatchObject({
       valid: true,
@@ -207,7 +207,7 @@ describe('createReport', () => {
     })
   })
 
-  it('LLM-8: flags a new_token event without a time', () => {
+  it('LLM-8, D-16: flags a new_token event without a time', () => {
     expect(runOf(reportOn({ ...GOOD, events: [{ name: 'new_token' }] })).issues).toMatchObject([
       { code: 'new_token_without_time', path: 'events[0].time' },
     ])

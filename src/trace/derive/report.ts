@@ -27,7 +27,9 @@ export function createReport(
     valid: rejected.length === 0 && runs.every((run) => run.valid),
     summary: summarize(runs, rejected.length),
     runs,
-    rejected: rejected.map(({ run_id, code, field, reason }) => ({ run_id, code, field, reason })),
+    rejected: rejected.flatMap(({ run_id, further = [], ...first }) =>
+      [first, ...further].map(({ code, field, reason }) => ({ run_id, code, field, reason })),
+    ),
   }
 }
 
@@ -53,7 +55,7 @@ function reportRun(traceRun: TraceRun, context: LlmContext): ReportedRun {
   }
 }
 
-/** The four verdicts, also for types other than llm: a user who forgot the run_type sees the other faults too. */
+/** The four verdicts, also for types other than llm: without a run_type, the report still has the other faults. */
 function checksOf(traceRun: TraceRun, context: LlmContext): Checks {
   if (!carriesUsage(traceRun.run_type)) {
     const probe: TraceRun = { ...traceRun, issues: [] }

@@ -84,14 +84,13 @@ export interface CallRow {
 }
 
 /**
- * The TraceRuns of one trace that show a call which another of them shows in more detail, each with that other one.
- * Depends on the rows alone, not on their order; storage/clickhouse/usage/counted-sql.ts has the same rules in SQL.
- *
- * - Of those with the same response id and model that overlap in time, one counts: if their counts differ, one with the
- *   vendor's own, else the one with the most detail. A TraceRun with other calls below it (`holdsOthers`) is preferred
- *   only if all of the group have calls below them: its counts are sums.
- * - What is below a request whose answer is another span shows the call of that answer.
- * - Of the failed calls of a model, one without messages shows a call with messages whose time it lies within.
+ * The TraceRuns of one trace that describe a call which another one describes in more detail, each with that other one.
+ * Depends on the rows alone, not on their order; storage/clickhouse/usage/counted-sql.ts has the same rules in SQL. -
+ * Of those with the same response id and model that overlap in time, one counts: if their counts differ, one with the
+ * vendor's own, else the one with the most detail. A TraceRun with other calls below it (`holdsOthers`) is preferred
+ * only if all of the group have calls below them: its counts are sums. - What is below a request whose answer is
+ * another span shows the call of that answer. - Of the failed calls of a model, one without messages shows a call with
+ * messages whose time it lies within.
  */
 export function findDoubles<Row extends CallRow>(
   rows: readonly Row[],

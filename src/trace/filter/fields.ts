@@ -22,8 +22,8 @@ export type FieldType =
 
 /**
  * Fields that a filter reads. `inputs` and `outputs` are their previews. `check_…` are the verdicts of llm TraceRuns,
- * `issue` is any of a TraceRun's issue codes, `input_source` and `output_source` say who counted its tokens, `user` and
- * `api_key` who sent it.
+ * `issue` is any of a TraceRun's issue codes, `input_source` and `output_source` are the sources of its token counts,
+ * `user` and `api_key` its senders.
  */
 export const FIELDS = {
   id: 'uuid',

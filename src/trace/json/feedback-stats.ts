@@ -20,7 +20,7 @@ export interface FeedbackFigures {
 /** By feedback key. */
 export type FeedbackStats = Record<string, FeedbackFigures>
 
-/** The same as read. */
+/** The figures as JSON of an answer. */
 export function feedbackStatsJson(stats: FeedbackStats) {
   return Object.fromEntries(
     Object.entries(stats).map(([key, one]) => [key, { ...one, contains_thread_feedback: false }]),

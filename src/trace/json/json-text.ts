@@ -6,7 +6,7 @@ const BYTE_ORDER_MARK = 0xfeff
 /** JSON.parse has no limit of depth; JSON.stringify and clients that read the JSON have one. */
 const MAX_DEPTH = 2000
 
-/** A parsed JSON text. `text` is what was parsed: the text given, unless that had to be `repaired`. */
+/** A parsed JSON text. `text` is the given text, or the corrected one when it is `repaired`. */
 export interface ParsedJson {
   value: JsonValue
   text: string

@@ -1,4 +1,4 @@
-/** Places of one TraceRun that are named at most; a long conversation may have a word everywhere. */
+/** Most paths of one TraceRun; a common word may occur at very many. */
 const MOST_PATHS = 20
 
 interface Page {

@@ -116,7 +116,7 @@ for (const letter of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
   LETTERS[letter.charCodeAt(0)] = 1
 
 const DATA_URL = /^data:([a-z]+\/[\w.+-]+)?(?:;[\w=.-]+)*;base64,/i
-/** Base64 whose type is not known must look like it: words and hex numbers do not. */
+/** Base64 of an unknown type must mix both cases and digits, which words and hex numbers do not. */
 const MIXED = /(?=.*[a-z])(?=.*[A-Z])(?=.*\d)/
 
 /** The file in a text. */

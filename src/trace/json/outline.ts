@@ -6,7 +6,7 @@ import { formatDecimal } from '../price/decimal.ts'
 import { MAX_OUTLINE_RUNS, type OutlineColumns } from '../rows/trace-run-row.ts'
 import { ownCounts, totalsJson } from './trace-run.ts'
 
-/** Values in place of a parent's index: ROOT for a root, UNKNOWN for a run whose parent is not in the outline. */
+/** In place of a parent's index: ROOT for a root, UNKNOWN for a TraceRun whose parent is not in the outline. */
 const ROOT = -1
 const UNKNOWN = -2
 
@@ -15,9 +15,9 @@ export interface OutlineInput {
   trace_id: string
   /** Version of the trace that was read, for the next request. */
   version: string
-  /** The runs, in any order; at most 200,000. */
+  /** The TraceRuns, in any order; at most 200,000. */
   rows: readonly OutlineColumns[]
-  /** Ids of the TraceRuns that are answered, with all above them; undefined for all. */
+  /** Ids of the TraceRuns to return, each with its ancestors; undefined for all. */
   changed: ReadonlySet<string> | undefined
 }
 
@@ -86,7 +86,7 @@ export function outlineJson({ trace_id, version, rows, changed }: OutlineInput):
   return `${JSON.stringify(head).slice(0, -2)},"cost":[${costs.join(',')}]}}`
 }
 
-/** The answer where nothing has changed: no columns, and no totals, which are those of the answer before. */
+/** The answer when nothing has changed since the last one: no columns and no totals. */
 export function unchangedOutlineJson(trace_id: string, version: string, run_count: number): string {
   const { totals: _totals, ...empty } = JSON.parse(
     outlineJson({ trace_id, version, rows: [], changed: new Set() }),
@@ -106,7 +106,7 @@ function inOrder(rows: readonly OutlineColumns[]): OutlineColumns[] {
   return rows.toSorted((a, b) => a.start_time - b.start_time || (a.run_id < b.run_id ? -1 : 1))
 }
 
-/** A TraceRun that changed changes the sums of all above it, and their places are what `parent` refers to. */
+/** The changed rows and their ancestors, whose sums change too and whose places `parent` refers to. */
 function withAncestors(rows: readonly OutlineColumns[], changed: ReadonlySet<string>): OutlineColumns[] {
   const byId = new Map(rows.map((row) => [row.run_id, row]))
   const found = new Set<OutlineColumns>()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { idOf, traceRunRow } from '../../../test/support/stores/trace-store.ts'
+import { idOf, traceRunRow } from '../../../test/support/stores/clickhouse/trace-store.ts'
 import { eventList, joinPieces, leanPieces, ownCounts, type TopCounts } from './trace-run.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 

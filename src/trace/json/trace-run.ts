@@ -46,7 +46,7 @@ export interface InTrace {
 
 const cost = (value: bigint | null | undefined): string | null =>
   value === null || value === undefined ? null : formatDecimal(value)
-/** Null for an unknown one. */
+/** ISO 8601; null for an unknown time. */
 export const time = (micros: number | null | undefined): string | null =>
   micros === null || micros === undefined ? null : formatTime(micros)
 

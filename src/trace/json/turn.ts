@@ -24,7 +24,7 @@ export interface TurnParts {
   thread_id: string
 }
 
-/** Fields with the value that the root has in other answers. */
+/** Fields whose value is that of the root, as in reads of single TraceRuns. */
 const OF_ROOT = [
   'NAME',
   'START_TIME',
@@ -44,7 +44,7 @@ const NO_LINKS: RunLinks = { address: '', workspace_id: '', share_tokens: new Ma
 /** The columns of the root that FIELDS need. */
 const OWN_COLUMNS = ['trace_id', 'run_type', 'start_time', 'end_time'] as const
 
-/** The numbers of run types in `op`; 0 for others. */
+/** Run types in the order of their numbers in `op`, from 1; other types are 0. */
 const OPS = ['llm', 'chain', 'tool', 'retriever', 'embedding', 'prompt', 'parser']
 
 const FIELDS: Readonly<Record<Exclude<TraceTurnSelect, OfRoot>, (parts: TurnParts) => unknown>> = {

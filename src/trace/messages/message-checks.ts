@@ -14,7 +14,7 @@ const must = (name: string, kind: Kind = 'string'): Field => ({ name, kind, requ
 const may = (name: string, kind: Kind = 'string'): Field => ({ name, kind, required: false })
 const MEDIA = [may('url'), may('base64'), may('id'), may('mime_type')]
 
-/** Interface, "Content types". Media need one of base64, url and id (D-13), which is checked apart. */
+/** The fields of each content type of the interface. `checkMedia` checks where the data of media is (D-13). */
 const BLOCK_FIELDS: ReadonlyMap<string, readonly Field[]> = new Map([
   ['text', [must('text'), may('annotations', 'objects'), may('extras', 'object')]],
   ['reasoning', [must('text'), may('extras', 'object')]],

@@ -209,7 +209,7 @@ export function kept(value: JsonValue): ContentBlock {
   return { type: 'text', text: '', extras: { unread: value } }
 }
 
-/** A canonical message; the tool call id goes on role tool only. */
+/** A canonical message; only the role tool has a tool call id. */
 export function message(
   role: MessageRole,
   content: ContentBlock[],

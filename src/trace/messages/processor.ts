@@ -11,7 +11,7 @@ export interface Hints {
   run_type: string
   /** `metadata.ls_provider` as sent. */
   provider: string | undefined
-  /** Model by the precedence of the interface, as far as metadata and inputs tell. */
+  /** Model by the precedence of the interface, as far as it is in metadata and inputs. */
   model: string | undefined
   /** `extra.metadata`, never undefined. */
   metadata: JsonObject

@@ -148,7 +148,7 @@ function isNamed({ pattern, has_slash }: OwnPrice, { plain, prefixed }: Names): 
   return (has_slash ? [...plain, ...prefixed] : plain).some((name) => pattern.test(name))
 }
 
-/** True for all names of one provider. */
+/** True when both are names of the same provider, or the price is for any. */
 function isOf(wanted: string | null, provider: string | undefined): boolean {
   if (wanted === null) return true
   if (provider === undefined) return false

@@ -57,6 +57,12 @@ export async function describePriceData(now: number): Promise<PriceData> {
   return { package: '@pydantic/genai-prices', version: '0.1.8', newest_price }
 }
 
+/** Names of the priced models by the provider's id in the data, in the order of the data. */
+export async function listPricedModels(): Promise<Readonly<Record<string, readonly string[]>>> {
+  const providers = (await waitForUpdate()) ?? []
+  return Object.fromEntries(providers.map(({ id, models }) => [id, models.map((model) => model.id)]))
+}
+
 interface Found {
   provider: string
   model: ModelInfo

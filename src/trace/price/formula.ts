@@ -24,8 +24,8 @@ export interface Cost {
 }
 
 /**
- * The cost of a call: details get their tokens in a fixed order, the most specific first and each at
- * most what is left; the rest of the side has the base price.
+ * The cost of a call: tokens are assigned to details in a fixed order, the most specific first, and never more than
+ * remain; the remaining tokens of the side have the base price.
  */
 export function costOf(usage: Counts, price: Price): Cost {
   const input = sideCost(usage.input_tokens, usage.input_token_details, price.input)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isFramework, normalizeProvider, providerOfPrice } from './provider-name.ts'
 
-describe('one spelling a provider (D-15)', () => {
+describe('one spelling a provider (D-15, N9)', () => {
   it.each([
     ['OpenAI', 'openai'],
     ['openai.chat', 'openai'],

@@ -49,7 +49,7 @@ function tierIn(answer: JsonValue | undefined, depth: number): string | undefine
   return undefined
 }
 
-/** OpenAI's `service_tier`, also of Anthropic's usage; Bedrock's `serviceTier: {type}`. */
+/** The tier in `service_tier` (OpenAI, Anthropic's usage) or in `serviceTier: {type}` (Bedrock). */
 function tierNamed(value: JsonObject): string | undefined {
   const sent = value['service_tier'] ?? value['serviceTier']
   return readTier(isObject(sent) ? sent['type'] : sent)

@@ -29,7 +29,7 @@ const NULLABLE = ['run_id', 'trace_id', 'score', 'value', 'comment', 'correction
 /** Fields that clients expect in an answer, sent or not: the Python client refuses a record without `trace_id`. */
 export const FEEDBACK_FIELDS = ['id', 'created_at', 'modified_at', ...NULLABLE] as const
 
-/** The values of those FEEDBACK_FIELDS that a record was sent without. */
+/** Values for the FEEDBACK_FIELDS that are missing in `sent`, the fields of a record. */
 export function absentFeedback(
   sent: readonly string[],
   { feedback_id, received_at }: Pick<FeedbackRow, 'feedback_id' | 'received_at'>,

@@ -247,7 +247,7 @@ export function keyOf(workspace_id: string, run_id: string): string {
   return writer.view().toString('latin1')
 }
 
-/** The ids that `keyOf` made a key of. */
+/** The ids in a key that `keyOf` made. */
 export function idsOf(key: string): { workspace_id: string; run_id: string } {
   const reader = new RowReader(Buffer.from(key, 'latin1'))
   return { workspace_id: reader.uuid(), run_id: reader.uuid() }

@@ -1,11 +1,13 @@
 import { parseUuid } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../schema/json.ts'
-import { dottedOrderFault, type Fault, idFault, type Op, timeFault, unprocessable } from '../decode/faults.ts'
+import type { Fault } from '../decode/decoded.ts'
+import { dottedOrderFault, idFault, type Op, timeFault, unprocessable } from '../decode/faults.ts'
 import { parseDottedOrder } from '../derive/lineage/dotted-order.ts'
 import { parseTime } from '../derive/time.ts'
 
 /** Longest project name, in UTF-16 units; the rest is cut off. */
 const MAX_SESSION_NAME = 512
+const TIMES = ['start_time', 'end_time']
 
 /** The facts that decoding needs from a record. */
 export interface HeadFacts {
@@ -17,29 +19,40 @@ export interface HeadFacts {
 }
 
 /**
- * Checks the record of TraceRun `runId` (a normal uuid; `sentId` as the client wrote it) and returns the facts that
- * decoding needs. A fault is only what makes the record impossible to store or place (ids, times, a contradictory
- * dotted_order: schemas/trace-run.schema.json); the rest is stored as sent and judged when the TraceRun is derived.
+ * Checks the record of a TraceRun and returns the facts that decoding needs, or all of its faults. `runId` is a normal
+ * uuid, or undefined when the id that the client wrote (`sentId`) is none, which is a fault of the caller's to report. A
+ * fault is only what makes the record impossible to store or place (ids, times, a contradictory dotted_order:
+ * schemas/trace-run.schema.json); the rest is stored as sent and judged when the TraceRun is derived.
  */
-export function checkHead(head: JsonObject, op: Op, runId: string, sentId: string): HeadFacts | Fault {
-  const id = head['id'] === runId ? runId : optionalUuid(head['id'])
-  if (id === undefined) return idFault(op, sentId, 'id')
-  if (id !== null && id !== runId) {
-    return unprocessable('invalid_run_id', 'id', `The record has the id ${id}, it was sent as ${runId}.`)
+export function checkHead(
+  head: JsonObject,
+  op: Op,
+  runId: string | undefined,
+  sentId: string,
+): HeadFacts | readonly Fault[] {
+  const faults: Fault[] = []
+  const uuidAt = (field: string): string | null | undefined => {
+    const id = optionalUuid(head[field])
+    if (id === undefined) faults.push(idFault(op, sentId, field))
+    return id
   }
-  const traceId = optionalUuid(head['trace_id'])
-  if (traceId === undefined) return idFault(op, sentId, 'trace_id')
-  const parentId = optionalUuid(head['parent_run_id'])
-  if (parentId === undefined) return idFault(op, sentId, 'parent_run_id')
-  const sessionId = optionalUuid(head['session_id'])
-  if (sessionId === undefined) return idFault(op, sentId, 'session_id')
-  if (isBadTime(head['start_time'])) return timeFault('start_time')
-  if (isBadTime(head['end_time'])) return timeFault('end_time')
+  if (runId !== undefined && head['id'] !== runId) {
+    const id = uuidAt('id')
+    if (typeof id === 'string' && id !== runId) {
+      const reason = `The record has the id ${id}, it was sent as ${runId}.`
+      faults.push(unprocessable('invalid_run_id', 'id', reason))
+    }
+  }
+  const traceId = uuidAt('trace_id')
+  const parentId = uuidAt('parent_run_id')
+  const sessionId = uuidAt('session_id')
+  for (const field of TIMES) if (isBadTime(head[field])) faults.push(timeFault(field))
   const order = checkDottedOrder(head['dotted_order'], op, { runId, traceId, parentId })
-  if (order !== undefined) return order
+  if (order !== undefined) faults.push(order)
+  if (faults.length > 0) return faults
   return {
     ended: isPresent(head['end_time']),
-    session_id: sessionId,
+    session_id: sessionId ?? null,
     session_name: sessionName(head['session_name']),
   }
 }
@@ -64,10 +77,11 @@ export function sessionName(value: JsonValue | undefined): string | null {
   return name === '' ? null : name
 }
 
+/** Ids of a record: null for one that was not sent, undefined for one that is no uuid, which is not compared. */
 interface Ids {
-  runId: string
-  traceId: string | null
-  parentId: string | null
+  runId: string | undefined
+  traceId: string | null | undefined
+  parentId: string | null | undefined
 }
 
 /** The invariants of ids and dotted_order; an update may leave out the parent, a create may not. */
@@ -76,7 +90,7 @@ function checkDottedOrder(value: JsonValue | undefined, op: Op, ids: Ids): Fault
   const reason = typeof value === 'string' ? contradiction(value, op, ids) : 'dotted_order must be a string'
   if (reason === undefined) return undefined
   return dottedOrderFault(reason, {
-    run_id: ids.runId,
+    run_id: ids.runId ?? '',
     trace_id: ids.traceId ?? '',
     dotted_order: typeof value === 'string' ? value : `(${typeof value})`,
     parent_run_id: ids.parentId ?? '',
@@ -88,15 +102,20 @@ function contradiction(text: string, op: Op, { runId, traceId, parentId }: Ids):
   if (!parsed.ok) return `dotted_order has an invalid format: ${parsed.reason}`
   const { segments } = parsed
   const count = segments.length
-  if (parentId !== null && count < 2) return 'dotted_order must contain at least two parts for child runs'
+  if (isId(parentId) && count < 2) return 'dotted_order must contain at least two parts for child runs'
   if (parentId === null && count > 1 && op === 'post') {
     return 'dotted_order must contain a single part for root runs'
   }
-  if (segments[count - 1]!.id !== runId) return 'run_id does not match last part of dotted_order'
-  if (traceId !== null && segments[0]!.id !== traceId)
+  if (isId(runId) && segments[count - 1]!.id !== runId)
+    return 'run_id does not match last part of dotted_order'
+  if (isId(traceId) && segments[0]!.id !== traceId)
     return 'trace_id does not match first part of dotted_order'
-  if (parentId !== null && segments[count - 2]!.id !== parentId) {
+  if (isId(parentId) && segments[count - 2]!.id !== parentId) {
     return 'parent_run_id does not match second to last part of dotted_order'
   }
   return undefined
+}
+
+function isId(id: string | null | undefined): id is string {
+  return typeof id === 'string'
 }

@@ -29,8 +29,8 @@ export interface TraceRunRow {
   sort_time: number
   run_id: string
   /**
-   * Grows with the known fragments and roots of the trace, then with a known parent, then with prices; the highest
-   * wins.
+   * Grows with the known fragments and roots of the trace, then with a known parent, then with prices; the row with the
+   * highest one counts.
    */
   version: number
   is_deleted: number

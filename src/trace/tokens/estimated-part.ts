@@ -9,7 +9,7 @@ export interface EstimatedPart {
   estimated_cost: bigint | null
 }
 
-/** The fields of a TraceRun that say what of it is estimated. */
+/** The fields of a TraceRun from which its estimated part is known. */
 export type EstimatedRow = Pick<
   TraceRunRow,
   | 'input_tokens'

@@ -27,7 +27,7 @@ function completion(encoding: Encoding): TokenModel {
   return { encoding, family: 'openai-completion', factor: 1, exact: true }
 }
 
-// First match wins, on the bare lower-case name. OpenAI's encodings are those of its tiktoken; the legacy names
+// The first match counts, on the bare lower-case name. OpenAI's encodings are those of its tiktoken; the legacy names
 // are matched whole, because words like `ada` and `curie` begin many other names.
 const RULES: readonly Rule[] = [
   { name: /^gpt-?3[.-]?5-turbo-instruct/, model: completion('cl100k_base') },

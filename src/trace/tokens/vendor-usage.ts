@@ -63,7 +63,7 @@ function fromAnthropic(raw: JsonObject): JsonObject {
   }
 }
 
-/** Gemini's REST responses are in camel case, its Python objects in snake case; its live API says `response`. */
+/** Gemini's REST responses are in camel case, its Python objects in snake case; its live API has `response`. */
 const GEMINI = [
   'promptTokenCount',
   'candidatesTokenCount',
@@ -174,7 +174,10 @@ function defined(entries: Record<string, JsonValue | undefined>): JsonObject {
   return out
 }
 
-/** The usage under Weir's keys. Gemini sends its counts as usage_metadata too, under keys of its own: these are renamed. */
+/**
+ * The usage under Weir's keys. Gemini too sends its counts as usage_metadata, but under different keys, which are
+ * renamed.
+ */
 export function inOurNames(usage: JsonObject): JsonObject {
   return isGemini(usage) ? fromGemini(usage) : usage
 }

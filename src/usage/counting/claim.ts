@@ -34,7 +34,7 @@ export interface UsageClaim {
   basis: number
   /** Whole hours since 1970 of `start`. */
   hour: number
-  /** A higher rank wins; equal only for equal attributions. Below 2^112. */
+  /** The claim with the highest rank counts; ranks are equal only for equal attributions. Below 2^112. */
   rank: bigint
   /** When the trace started, epoch milliseconds. */
   start: number

@@ -11,7 +11,7 @@ export interface UsageHour {
 
 /**
  * Stores the counting of traces. Rows are RowBinary. Each promise resolves only when the rows are durable and every
- * later read of any process returns them; failures are AppErrors as those of TraceStore.
+ * later read of any process returns them; failures are AppErrors like those of TraceStore.
  */
 export interface UsageStore {
   /** Adds claims; adding the same claims again changes nothing. */

@@ -42,7 +42,7 @@ const source = memoryUsageSource(TRACES)
 const loadNames = async (): Promise<UsageNames> => NAMES
 
 describe('reportUsage', () => {
-  it('USAGE-7: counts [start, end) exactly in buckets that may begin before it', async () => {
+  it('USAGE-7, D-31: counts [start, end) exactly in buckets that may begin before it', async () => {
     expect(await reportUsage(source, { ...DAYS, group_by: 'workspace' }, loadNames)).toEqual({
       stride: { days: 1, hours: 0 },
       usage: [

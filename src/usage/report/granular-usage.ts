@@ -58,7 +58,7 @@ export async function reportUsage(
   return { stride, usage }
 }
 
-/** By bucket, then by key. */
+/** The groups sorted by bucket, then by key. */
 export function inOrder<T extends { bucket: number }>(
   groups: readonly T[],
   keyOf: (group: T) => string,

@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
-import { until } from '../../support/stores/embedded-clickhouse.ts'
+import type { GraphLanguage } from '../../../src/graph/project/graph-spec.ts'
+import { PYTHON } from '../../support/python.ts'
+import { until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 const KEY = 'dev_command_key_0123456789'
@@ -25,13 +27,27 @@ async function write(name: string, text: string): Promise<void> {
   await rename(at('half-written'), at(name))
 }
 
-function langgraphJson(graphs: Record<string, string>): string {
-  return JSON.stringify({ graphs, env: '.env' })
+function langgraphJson(...graphs: string[]): string {
+  const file = (name: string): string => `./${name}.${project.extension}:graph`
+  return JSON.stringify({ graphs: Object.fromEntries(graphs.map((name) => [name, file(name)])), env: '.env' })
 }
 
-/** A graph of one node, `body`, that returns `says` and may wait for a file. */
-function graphText(body: string): string {
-  return `
+/** A project in one language, in parts. */
+interface DevProject {
+  extension: 'ts' | 'py'
+  /** A module that exports `says`. */
+  says(text: string): string
+  /** A graph of one node that returns `text` and may wait for a file; `greeting` is what it says to whom. */
+  graph(text: string): string
+  greeting: string
+  /** What Python or Node says of a name that is not there. */
+  missing: string
+}
+
+const TYPESCRIPT: DevProject = {
+  extension: 'ts',
+  says: (text) => `export const says: string = '${text}'`,
+  graph: (text) => `
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Annotation, START, StateGraph } from '@langchain/langgraph'
@@ -40,13 +56,42 @@ const State = Annotation.Root({ until: Annotation<string>(), text: Annotation<st
 const node = async ({ until }: { until?: string }) => {
   console.log('the node has begun')
   while (until && !existsSync(until)) await delay(5)
-  return ${body}
+  return { text: ${text} }
 }
 export const graph = new StateGraph(State).addNode('node', node).addEdge(START, 'node').compile()
-`
+`,
+  greeting: 'says + " to " + process.env.WHOM',
+  missing: 'ReferenceError',
 }
 
-const DONE = '{ text: says + " to " + process.env.WHOM }'
+const PYTHON_PROJECT: DevProject = {
+  extension: 'py',
+  says: (text) => `says = '${text}'`,
+  graph: (text) => `
+import asyncio
+import os
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
+from lib.says import says
+State = TypedDict("State", {"until": str, "text": str}, total=False)
+async def node(state: State):
+    print("the node has begun")
+    while state.get("until") and not os.path.exists(state["until"]):
+        await asyncio.sleep(0.005)
+    return {"text": ${text}}
+graph = StateGraph(State).add_node("node", node).add_edge(START, "node").compile()
+`,
+  greeting: 'says + " to " + os.environ["WHOM"]',
+  missing: 'NameError',
+}
+
+let project: DevProject
+
+/** Writes `lib/says`. */
+const writeSays = (text: string): Promise<void> => write(`lib/says.${project.extension}`, text)
+
+/** Writes the file of a graph. */
+const writeGraph = (name: string, text: string): Promise<void> => write(`${name}.${project.extension}`, text)
 
 /** Waits until this text appears after position `since` of the output. */
 async function said(words: string, since: number): Promise<void> {
@@ -65,31 +110,34 @@ const run = async (graph: string, input: Record<string, unknown> = {}): Promise<
 
 /** Breaks one of two graphs, and repairs it. */
 async function breakAndRepairTwo(): Promise<void> {
-  await after(write('two.ts', 'export const graph = missing'), 'Graph "two" cannot be loaded')
-  await said('two.ts:1: ReferenceError', 0)
+  const broken = project.extension === 'py' ? 'graph = missing' : 'export const graph = missing'
+  await after(writeGraph('two', broken), 'Graph "two" cannot be loaded')
+  await said(`two.${project.extension}:1: ${project.missing}`, 0)
   expect(await run('one')).toMatchObject({ text: 'back to Grace' })
   expect(await run('two')).toMatchObject({ __error__: { error: 'GraphLoadError' } })
-  await after(write('two.ts', graphText('{ text: "two" }')), 'Graphs are loaded: one, two')
+  await after(writeGraph('two', project.graph('"two"')), 'Graphs are loaded: one, two')
   expect(await run('two')).toMatchObject({ text: 'two' })
 }
 
 /** The changes that are made: each kind once, or also a removed module and one broken graph of two. */
 type Extent = 'each kind of change' | 'every change'
 
-/** Registers the tests of `weir dev`. */
-export function devTests(extent: Extent): void {
+/** Registers the tests of `weir dev` with a project in one language. */
+export function devTests(extent: Extent, language: GraphLanguage = 'javascript'): void {
   beforeAll(async () => {
+    project = language === 'python' ? PYTHON_PROJECT : TYPESCRIPT
     dir = await mkdtemp(join(tmpdir(), 'weir-dev-'))
     await mkdir(at('lib'))
     await write('.env', 'WHOM=Ada')
-    await write('lib/says.ts', 'export const says: string = "hello"')
-    await write('one.ts', graphText(DONE))
-    await write('langgraph.json', langgraphJson({ one: './one.ts:graph' }))
+    await writeSays(project.says('hello'))
+    await writeGraph('one', project.graph(project.greeting))
+    await write('langgraph.json', langgraphJson('one'))
     child = spawn(process.execPath, [MAIN, 'dev'], {
       cwd: dir,
       env: {
         PATH: process.env['PATH'],
         NODE_COMPILE_CACHE,
+        VIRTUAL_ENV: join(PYTHON, '..', '..'),
         DATA_DIR: at('data'),
         BOOTSTRAP_API_KEY: KEY,
         PORT: '0',
@@ -125,10 +173,7 @@ export function devTests(extent: Extent): void {
       const before = output.length
       const under = client.runs.wait(thread_id, 'one', { input: { until: at('go') } })
       await said('the node has begun', before)
-      await after(
-        write('lib/says.ts', 'export const says: string = "good morning"'),
-        'Graphs are loaded: one',
-      )
+      await after(writeSays(project.says('good morning')), 'Graphs are loaded: one')
       expect(await run('one')).toMatchObject({ text: 'good morning to Ada' })
       await after(write('.env', 'WHOM=Grace'), 'Graphs are loaded: one')
       expect(await run('one')).toMatchObject({ text: 'good morning to Grace' })
@@ -137,22 +182,19 @@ export function devTests(extent: Extent): void {
     })
 
     it('reports why code cannot be loaded, fails runs meanwhile, and serves it once it is corrected', async () => {
-      await after(write('lib/says.ts', 'export const says = ('), 'cannot be loaded')
+      await after(writeSays('says = ('), 'cannot be loaded')
       expect(await run('one')).toMatchObject({
-        __error__: { error: 'GraphLoadError', message: expect.stringContaining('says.ts') },
+        __error__: { error: 'GraphLoadError', message: expect.stringContaining(`says.${project.extension}`) },
       })
       expect(await client.threads.search()).not.toEqual([])
-      if (extent === 'every change') await after(rm(at('lib/says.ts')), 'cannot be loaded')
-      await after(write('lib/says.ts', 'export const says = "back"'), 'Graphs are loaded: one')
+      if (extent === 'every change') await after(rm(at(`lib/says.${project.extension}`)), 'cannot be loaded')
+      await after(writeSays(project.says('back')), 'Graphs are loaded: one')
       expect(await run('one')).toMatchObject({ text: 'back to Grace' })
     })
 
     it('follows langgraph.json, and keeps its previous content while it is invalid', async () => {
-      await write('two.ts', graphText('{ text: "two" }'))
-      await after(
-        write('langgraph.json', langgraphJson({ one: './one.ts:graph', two: './two.ts:graph' })),
-        'Graphs are loaded: one, two',
-      )
+      await writeGraph('two', project.graph('"two"'))
+      await after(write('langgraph.json', langgraphJson('one', 'two')), 'Graphs are loaded: one, two')
       expect(await run('two')).toMatchObject({ text: 'two' })
       expect((await client.assistants.search()).map(({ graph_id }) => graph_id).sort()).toEqual([
         'one',
@@ -161,7 +203,7 @@ export function devTests(extent: Extent): void {
       if (extent === 'every change') await breakAndRepairTwo()
       await after(write('langgraph.json', '{ "graphs"'), 'is not valid JSON')
       expect(await run('two')).toMatchObject({ text: 'two' })
-      await after(write('langgraph.json', langgraphJson({ two: './two.ts:graph' })), 'Graphs are loaded: two')
+      await after(write('langgraph.json', langgraphJson('two')), 'Graphs are loaded: two')
       await expect(run('one')).rejects.toMatchObject({ status: 404 })
     })
   })

@@ -9,7 +9,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
-import { until } from '../../support/stores/embedded-clickhouse.ts'
+import { until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { PATIENCE_MS } from '../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
 

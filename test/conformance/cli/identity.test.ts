@@ -1,15 +1,10 @@
-import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text as textOf } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
-import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
+import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 let dir: string
 let weir: WeirProcess
@@ -23,25 +18,10 @@ afterAll(async () => {
   await rm(dir, { recursive: true })
 })
 
-interface Done {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
 /** Runs `weir` against the server, with the admin key unless `env` sets another. */
-async function run(args: string[], env: Record<string, string> = {}): Promise<Done> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    cwd: dir,
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE, WEIR_URL: weir.url, WEIR_API_KEY: KEY, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [stdout, stderr, code] = await Promise.all([
-    textOf(child.stdout),
-    textOf(child.stderr),
-    new Promise<number | null>((resolve) => child.on('close', resolve)),
-  ])
-  return { code, stdout, stderr }
+function run(args: string[], env: Record<string, string> = {}): Promise<CommandEnd> {
+  const { PATH } = process.env
+  return runCommand(args, { cwd: dir, env: { PATH, WEIR_URL: weir.url, WEIR_API_KEY: KEY, ...env } })
 }
 
 async function lines(...args: string[]): Promise<string[]> {

@@ -3,9 +3,10 @@ import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
-import { until } from '../../support/stores/embedded-clickhouse.ts'
+import { until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { nextMillisecond } from '../../support/eventually.ts'
 import { startFaultProxy } from '../../support/faults/proxies/fault.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { useDeployment } from '../deployments/use-deployment.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
@@ -18,15 +19,13 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
 })
 
+function environment() {
+  return { PATH: process.env['PATH'], WEIR_DEPLOYMENT_URL: setup().url, WEIR_API_KEY: setup().weir.key }
+}
+
 function start(args: readonly string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [MAIN, 'runs', ...args], {
-    env: {
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE,
-      WEIR_DEPLOYMENT_URL: setup().url,
-      WEIR_API_KEY: setup().weir.key,
-      ...env,
-    },
+    env: { ...environment(), NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   children.add(child)
@@ -34,10 +33,14 @@ function start(args: readonly string[], env: Record<string, string> = {}) {
   return child
 }
 
-/** Runs `weir runs` and returns its result. */
+/** Runs `weir runs` and returns its result; `tail`, which ends its process with its output, in one of its own. */
 async function weirRuns(
   ...args: string[]
 ): Promise<{ code: number | null; lines: string[]; stderr: string }> {
+  if (args[0] !== 'tail') {
+    const { code, stdout, stderr } = await runCommand(['runs', ...args], { env: environment() })
+    return { code, lines: stdout.trimEnd().split('\n'), stderr }
+  }
   const child = start(args)
   const [stdout, stderr, code] = await Promise.all([
     textOf(child.stdout),

@@ -10,7 +10,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
 import { switchUsage } from '../../../src/storage/sql/identity/usage-switches.ts'
-import { temporaryDir } from '../../support/stores/embedded-clickhouse.ts'
+import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
@@ -142,6 +142,9 @@ describe('the usage API', () => {
       [iso(TODAY - 2 * DAY), 'web'],
     ])
     expect(all[0]).toMatchObject({ counted_by: 'root', time_source: 'start_time' })
+    const query = Object.fromEntries(new URLSearchParams(search('workspace')))
+    expect(await tracesOf({ ...query, trace_id: all[1]?.trace_id ?? '' })).toEqual([all[1]])
+    expect(await tracesOf({ ...query, trace_id: newUuid() })).toEqual([])
     for (const wrong of ['time_bucket=2026-01-01T00:00:01Z', 'user_id=me', 'cursor=x']) {
       const refused = await ask(`/orgs/current/billing/usage-traces?${search('workspace')}&${wrong}`)
       expect([wrong, refused.status]).toEqual([wrong, 422])

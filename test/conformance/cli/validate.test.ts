@@ -9,17 +9,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistry } from '../../../src/schema/registry.ts'
 import type { ValidationReport } from '../../../src/schema/types.gen.ts'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
+import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const corpus = (name: string, request = 2): string => join('test', 'corpus', name, `request-${request}.body`)
 const VALID = corpus('ls-js-wrap-openai-chat')
 const INVALID = corpus('ls-js-wrap-openai-chat-stream-nousage')
-
-interface Done {
-  code: number | null
-  stdout: string
-  stderr: string
-}
 
 interface RunOptions {
   stdin?: Uint8Array
@@ -27,7 +22,15 @@ interface RunOptions {
   env?: Record<string, string>
 }
 
-async function weir(args: string[], { stdin, node = [], env }: RunOptions = {}): Promise<Done> {
+/** Runs `weir`, in a process of its own where the test needs one. */
+async function weir(args: string[], options: RunOptions = {}): Promise<CommandEnd> {
+  const isAlone = args.includes('-') || options.node !== undefined
+  return isAlone
+    ? await spawnWeir(args, options)
+    : await runCommand(args, { env: { ...process.env, ...options.env } })
+}
+
+async function spawnWeir(args: string[], { stdin, node = [], env }: RunOptions): Promise<CommandEnd> {
   const child = spawn(process.execPath, [...node, 'src/main.ts', ...args], {
     cwd: ROOT,
     env: { ...process.env, NODE_COMPILE_CACHE, ...env },

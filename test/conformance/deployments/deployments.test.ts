@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 function deployment(name: string): HostedDeployment {
-  const limits = { hosts: 2, warm: 1, memory_bytes: 1 << 30 }
+  const limits = { hosts: 1, warm: 1, memory_bytes: 1 << 30, cpus: 1 }
   return { id: randomUUID(), name, workspace_id: server.identity.workspace.id, type: 'dev', limits }
 }
 
@@ -174,7 +174,7 @@ describe('several deployments in one server', () => {
     )
   })
 
-  it('P-34: a revision that cannot be started changes nothing', async () => {
+  it('P-32, P-34: a revision that cannot be started changes nothing', async () => {
     const it = deployment('steady')
     await expect(activate(it, revision(1, 'broken.json'))).rejects.toMatchObject({
       code: 'deployment_failed',

@@ -3,9 +3,12 @@ import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, it } from 'vitest'
 import { API_KEY } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
+import { twinOf } from '../../support/servers/weir-pool.ts'
 import { refusal } from './use-deployment.ts'
 
-const GRAPHS = fileURLToPath(new URL('../../fixtures/http-graphs/langgraph.json', import.meta.url))
+const GRAPHS = fileURLToPath(
+  new URL(`../../fixtures/${twinOf('http-graphs')}/langgraph.json`, import.meta.url),
+)
 
 describe('langgraph.json, http', () => {
   const { current } = useWeir({ GRAPHS, DEPLOYMENT_NAME: 'options', DEPLOYMENT_PORT: '0' })

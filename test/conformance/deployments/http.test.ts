@@ -69,6 +69,20 @@ describe('the deployment over HTTP', () => {
     expect((await ask(`/api/v1${path}`, { headers: KEY })).status).toBe(404)
   })
 
+  it('P-2: is listed among the deployments, and cannot be changed over the API', async () => {
+    const url = `${setup().weir.url}/v2/deployments`
+    const listed = (await (await fetch(url, { headers: KEY })).json()) as { resources: { id: string }[] }
+    expect(listed.resources).toContainEqual(
+      expect.objectContaining({ weir: expect.objectContaining({ managed_by: 'server' }) }),
+    )
+    const change = { method: 'DELETE', headers: KEY }
+    const refused = await fetch(`${url}/${listed.resources.at(-1)?.id}`, change)
+    expect(await problemOf(refused)).toEqual([
+      409,
+      expect.objectContaining({ code: 'deployment_managed_by_server' }),
+    ])
+  })
+
   it('returns versions and flags without a key', async () => {
     expect(await (await ask('/ok')).json()).toEqual({ ok: true })
     expect(await (await ask('/ok?check_db=1')).json()).toEqual({
@@ -87,7 +101,9 @@ describe('the deployment over HTTP', () => {
     expect(await (await ask('/docs/page.js')).text()).toContain('/openapi.json')
     expect(await (await ask('/openapi.json')).text()).toContain('/threads/{thread_id}/runs/wait')
     const root = await ask('/')
-    expect([root.status, root.headers.get('location')]).toEqual([302, 'docs'])
+    expect([root.status, await root.json()]).toEqual([200, await (await ask('/info')).json()])
+    const opened = await ask('/', { headers: { accept: 'text/html' } })
+    expect([opened.status, opened.headers.get('location')]).toEqual([302, 'docs'])
   })
 
   it('has the metrics of docs/metrics.md, and no others', async () => {
@@ -147,7 +163,7 @@ describe('the deployment over HTTP', () => {
     expect(await problemOf(form)).toMatchObject([415, { code: 'unsupported_media_type' }])
   })
 
-  it('RUN-1: returns every error with detail and code, and no other fields', async () => {
+  it('RUN-1, D-6, D-41: returns every error with detail and code, and no other fields', async () => {
     const json = { method: 'POST', headers: { ...KEY, 'content-type': 'application/json' } }
     const detail = expect.any(String)
     const [answers, expected] = [

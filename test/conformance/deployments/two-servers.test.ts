@@ -1,13 +1,13 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
-import { postgresDatabases } from '../../support/stores/postgres-databases.ts'
-import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/postgres.ts'
+import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
+import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { type RedisServer, startRedis, withoutRedis } from '../../support/stores/redis.ts'
-import { readFrames, type SseFrame } from '../../support/runs/sse-frames.ts'
+import { readFrames, type SseFrame } from '../../support/runs/streams/sse-frames.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
@@ -45,10 +45,11 @@ async function follow(
 
 /** Starts two servers at once, which use one Postgres and host the same graphs. */
 async function startTwo(dir: string, env: Record<string, string>): Promise<WeirProcess[]> {
+  const BLOB_URL = pathToFileURL(join(dir, 'blobs')).href
   return await Promise.all(
     ['a', 'b'].map(async (name) => {
       await mkdir(join(dir, name))
-      return await startWeir(join(dir, name), { GRAPHS, DEPLOYMENT_NAME: 'fixtures', ...env })
+      return await startWeir(join(dir, name), { GRAPHS, DEPLOYMENT_NAME: 'fixtures', BLOB_URL, ...env })
     }),
   )
 }

@@ -3,7 +3,7 @@ import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { startWeir } from '../../support/servers/server.ts'
 import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
-import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
+import { DEPLOYMENT_NAME, twinOf } from '../../support/servers/weir-pool.ts'
 import { type Answer, answersAsDocumented, type OpenApiDocument } from '../openapi/answers.ts'
 
 /** The parts that tests of the deployment API use; read it inside tests and hooks only. */
@@ -87,7 +87,7 @@ export function useDeployment(folder?: string): () => DeploymentSetup {
 }
 
 function startHosting(folder: string): Promise<UsedWeir> {
-  const GRAPHS = fileURLToPath(new URL(`../../fixtures/${folder}/langgraph.json`, import.meta.url))
+  const GRAPHS = fileURLToPath(new URL(`../../fixtures/${twinOf(folder)}/langgraph.json`, import.meta.url))
   return startWeir({ GRAPHS, DEPLOYMENT_NAME, DEPLOYMENT_PORT: '0' })
 }
 

@@ -4,10 +4,13 @@ import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { API_KEY, startWeir, type WeirProcess } from '../../support/servers/server.ts'
-import { framesOf } from '../../support/runs/sse-frames.ts'
+import { twinOf } from '../../support/servers/weir-pool.ts'
+import { framesOf } from '../../support/runs/streams/sse-frames.ts'
 import { refusal } from '../deployments/use-deployment.ts'
 
-const GRAPHS = fileURLToPath(new URL('../../fixtures/auth-graphs/langgraph.json', import.meta.url))
+const GRAPHS = fileURLToPath(
+  new URL(`../../fixtures/${twinOf('auth-graphs')}/langgraph.json`, import.meta.url),
+)
 const WHO = 'whoami'
 
 let weir: WeirProcess
@@ -51,7 +54,7 @@ async function aliceAtWork() {
 }
 
 describe('the caller', () => {
-  it('is the user that the auth file returns, and graphs get that user', async () => {
+  it('AUTH-4: is the user that the auth file returns, and graphs get that user', async () => {
     const alice = clientOf('alice')
     const { thread_id } = await alice.threads.create()
     const values = await alice.runs.wait(thread_id, WHO, {
@@ -86,7 +89,7 @@ describe('the caller', () => {
     expect(environment).not.toContain('DATA_DIR')
   })
 
-  it('without a token, or with a wrong one, is refused', async () => {
+  it('AUTH-1: without a token, or with a wrong one, is refused', async () => {
     const wrong: Record<string, string>[] = [
       {},
       { authorization: 'Bearer nobody' },
@@ -101,7 +104,7 @@ describe('the caller', () => {
     }
   })
 
-  it('may be the holder of a key, who can read everything', async () => {
+  it('AUTH-2: may be the holder of a key, who can read everything', async () => {
     const { thread_id } = await clientOf('alice').threads.create()
     const admin = new Client({ apiUrl: url, apiKey: API_KEY })
     expect((await admin.threads.get(thread_id)).metadata).toMatchObject({ owner: 'alice' })
@@ -114,7 +117,7 @@ describe('the caller', () => {
     expect((await request(`/threads/${thread_id}`, headers)).status).toBe(404)
   })
 
-  it('is the user of Studio only with a key', async () => {
+  it('AUTH-3: is the user of Studio only with a key', async () => {
     const studio = { 'x-auth-scheme': 'langsmith' }
     expect((await request('/threads/search', studio, {})).status).toBe(401)
     expect(
@@ -144,8 +147,22 @@ describe('the caller', () => {
   })
 })
 
+describe('the runs of all threads', () => {
+  it('are listed for a key, and for no user, also not in Studio', async () => {
+    const { alice, thread_id, run_id } = await aliceAtWork()
+    const search = (headers: Record<string, string>) =>
+      request('/runs/search', headers, { select: ['run_id'], limit: 1000 })
+    for (const headers of [asUser('bob'), asUser('alice'), { ...asUser('bob'), 'x-api-key': API_KEY }])
+      expect(await (await search(headers)).json()).toMatchObject({ code: 'forbidden' })
+    expect((await search({ 'x-auth-scheme': 'langsmith', 'x-api-key': API_KEY })).status).toBe(403)
+    const found = await search({ 'x-api-key': API_KEY })
+    expect([found.status, await found.json()]).toEqual([200, expect.arrayContaining([{ run_id }])])
+    await alice.runs.cancel(thread_id, run_id, true)
+  })
+})
+
 describe("another user's thread", () => {
-  it('is not visible', async () => {
+  it('AUTH-5: is not visible', async () => {
     const { alice, bob, thread_id, run_id } = await aliceAtWork()
     expect((await bob.threads.search({ limit: 1000 })).map((one) => one.metadata?.['owner'])).not.toContain(
       'alice',
@@ -204,7 +221,7 @@ describe("another user's thread", () => {
     await alice.runs.cancel(thread_id, run_id, true)
   })
 
-  it('keeps its runs when others cancel, by id and by status', async () => {
+  it('AUTH-7: keeps its runs when others cancel, by id and by status', async () => {
     const { alice, bob, thread_id, run_id } = await aliceAtWork()
     const bobs = await bob.threads.create()
     const run = await bob.runs.create(bobs.thread_id, WHO, { input: { wait: true } })
@@ -222,7 +239,7 @@ describe("another user's thread", () => {
     })
   })
 
-  it('cannot be taken over by user ids in a request', async () => {
+  it('AUTH-6: cannot be taken over by user ids in a request', async () => {
     const alice = clientOf('alice')
     const made = await alice.threads.create({ metadata: { owner: 'bob' } })
     expect(made.metadata).toMatchObject({ owner: 'alice' })
@@ -269,7 +286,7 @@ describe('stateless runs', () => {
 })
 
 describe('assistants', () => {
-  it('are read, changed and run by those to whom the filter shows them', async () => {
+  it('AUTH-8: are read, changed and run by those to whom the filter shows them', async () => {
     const alice = clientOf('alice')
     const bob = clientOf('bob')
     const config = { configurable: { token: 'secret' } }
@@ -308,7 +325,7 @@ describe('assistants', () => {
 })
 
 describe('crons', () => {
-  it("belong to their user, and run in the user's name", async () => {
+  it("AUTH-9: belong to their user, and run in the user's name", async () => {
     const alice = clientOf('alice')
     const bob = clientOf('bob')
     const { thread_id } = await alice.threads.create()
@@ -327,7 +344,7 @@ describe('crons', () => {
 })
 
 describe('the store', () => {
-  it('keeps users to the namespaces that handlers allow', async () => {
+  it('AUTH-10: keeps users to the namespaces that handlers allow', async () => {
     const alice = clientOf('alice')
     const bob = clientOf('bob')
     await alice.store.putItem(['alice', 'notes'], 'k', { text: 'hers' })

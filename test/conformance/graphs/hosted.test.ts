@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
-import { until } from '../../support/stores/embedded-clickhouse.ts'
+import { until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 const KEY = 'hosted_graphs_key_0123456789'

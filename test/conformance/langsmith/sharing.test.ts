@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { PUBLIC_RUN_SELECTS } from '../../../src/trace/json/selected-run.ts'
 import { eventually } from '../../support/eventually.ts'
+import { drained } from '../../support/servers/server.ts'
 import { BOUNDARY, multipartBody } from '../../support/traces/wire-body.ts'
 import { useClientSetup } from './js/client-setup.ts'
 
@@ -68,6 +69,7 @@ beforeAll(async () => {
     ),
   })
   expect(sent.status).toBe(202)
+  await drained(weir)
   await eventually(async () => {
     const ids = [first, second, other].flatMap(({ root, child }) => [root, child])
     const found = await post<{ runs: unknown[] }>('/api/v1/runs/query', { id: ids })

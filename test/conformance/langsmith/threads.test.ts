@@ -5,6 +5,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { STATS_SELECTS } from '../../../src/http/platform/routes/v2/threads.ts'
 import { TURN_SELECTS } from '../../../src/trace/json/turn.ts'
 import { eventually } from '../../support/eventually.ts'
+import { drained } from '../../support/servers/server.ts'
 import { useClientSetup } from './js/client-setup.ts'
 
 const setup = useClientSetup()
@@ -85,6 +86,7 @@ beforeAll(async () => {
   })
   expect(sent.status).toBe(202)
   const id = ids.flatMap(({ root, llm }) => [root, llm])
+  await drained(weir)
   await eventually(async () => {
     const found = await weir.json<{ runs: unknown[] }>('/api/v1/runs/query', {
       method: 'POST',

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { eventually } from '../../support/eventually.ts'
+import { drained } from '../../support/servers/server.ts'
 import { useClientSetup } from './js/client-setup.ts'
 
 // Rules of API v2 about the bytes of requests and answers, which a client hides: plain requests without an SDK.
@@ -51,6 +52,7 @@ beforeAll(async () => {
   ]
   const sent = await ask('POST', '/api/v1/runs/batch', { post })
   expect(sent.status).toBe(202)
+  await drained(weir)
   await eventually(async () => {
     const { runs } = await json<{ runs: unknown[] }>('POST', '/api/v1/runs/query', {
       id: post.map(({ id }) => id),
@@ -241,7 +243,7 @@ describe('an answer', () => {
     })
   })
 
-  it('S-24: has the thread that thread_id names, though session_id and conversation_id name others', async () => {
+  it('S-24, D-54: has the thread that thread_id names, though session_id and conversation_id name others', async () => {
     expect(await retrieve(root, 'THREAD_ID')).toEqual({ thread_id: THREAD })
     for (const other of ['s', 'c'])
       expect((await ask('GET', `/v2/threads/${other}/traces?project_id=${project_id}`)).status).toBe(404)

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { RUN_SELECTS } from '../../../src/trace/json/selected-run.ts'
 import { eventually } from '../../support/eventually.ts'
+import { drained } from '../../support/servers/server.ts'
 import { useClientSetup } from './js/client-setup.ts'
 
 const setup = useClientSetup()
@@ -68,6 +69,7 @@ beforeAll(async () => {
     body: JSON.stringify({ post }),
   })
   expect(sent.status).toBe(202)
+  await drained(weir)
   await eventually(async () => {
     const found = await weir.json<{ runs: unknown[] }>('/api/v1/runs/query', {
       method: 'POST',

@@ -1,4 +1,4 @@
 import { fuzzBothListeners } from '../../support/fuzz/server.ts'
 
-// A short version of test/long/openapi-fuzz.test.ts, so that `npm test` covers new routes.
+// A short version of test/long/fuzz/openapi.test.ts, so that `npm test` covers new routes.
 fuzzBothListeners({ requests: 80, seed: 20_261_122, isExhaustive: false })

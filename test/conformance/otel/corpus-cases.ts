@@ -4,7 +4,7 @@ import { dashed } from '../../../src/base/ids.ts'
 import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { type UsedWeir, useWeir } from '../../support/servers/use-weir.ts'
-import { caseFaults, type ExpectedFacts, type ReadTrace } from '../traces/corpus-facts.ts'
+import { caseFaults, type ExpectedFacts, type ReadTrace } from '../traces/corpus/facts.ts'
 
 const CORPUS = new URL('../../corpus/', import.meta.url)
 /** Headers of the recorded export that matter; the others belong to the connection or the caller. */

@@ -13,8 +13,9 @@ import { describe, expect, it } from 'vitest'
 import { dashed } from '../../../src/base/ids.ts'
 import { spanUuid } from '../../../src/trace/otel/span/ids.ts'
 import { eventually, PATIENCE_MS } from '../../support/eventually.ts'
+import { drained } from '../../support/servers/server.ts'
 import { type UsedWeir, useWeir } from '../../support/servers/use-weir.ts'
-import type { ReadTrace } from '../traces/corpus-facts.ts'
+import type { ReadTrace } from '../traces/corpus/facts.ts'
 
 const resource = resourceFromAttributes({ 'service.name': 'exporters', 'service.version': '1' })
 
@@ -69,6 +70,7 @@ function agentTrace(tracer: Tracer): { trace_id: string; llm: string; tool: stri
 }
 
 async function readTrace(weir: UsedWeir, id: string, runs: number): Promise<ReadTrace> {
+  await drained(weir)
   return await eventually(async () => {
     const read = await weir.json<ReadTrace>(`/api/v1/traces/${id}`)
     expect(read.runs.length).toBe(runs)
@@ -78,7 +80,7 @@ async function readTrace(weir: UsedWeir, id: string, runs: number): Promise<Read
   })
 }
 
-describe("OTLP-1, OTLP-11: OpenTelemetry's own exporters", () => {
+describe("OTLP-1, OTLP-11, D-20: OpenTelemetry's own exporters", () => {
   const { current } = useWeir()
   const headers = () => ({ 'x-api-key': current().key, 'Langsmith-Project': 'exporters' })
   const metadata = () => Metadata.fromHttp2Headers(headers())

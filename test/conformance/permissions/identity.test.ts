@@ -116,7 +116,7 @@ describe('workspaces', () => {
 })
 
 describe('service keys', () => {
-  it('IDENTITY-1: have the documented form, and are returned only once', async () => {
+  it('IDENTITY-1, D-7: have the documented form, and are returned only once', async () => {
     const made = await serviceKey({
       description: ' CI ',
       role: 'operator',

@@ -341,9 +341,9 @@ const CALLERS = [
 ]
 
 /**
- * True for the routes that a caller tries when each has its turn: the service key and the token of an admin share the
- * routes, so that each is tried with success; those of the other roles share them in sixes, and the other callers, who
- * are of a role or of no key, in eights.
+ * True for the routes that a caller tries when callers share the routes. The service key and the token of an admin take
+ * turns, so that each route is tried with success. Callers of other roles try every sixth route, and callers without a
+ * role or a key every eighth.
  */
 function isInTurn(route: number, caller: number): boolean {
   const sharing = caller < 2 ? 2 : caller < 2 * ROLES.length ? 6 : 8

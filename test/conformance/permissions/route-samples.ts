@@ -15,6 +15,7 @@ import {
   type Tenant,
 } from './tenant-world.ts'
 import type { ApiCall, CheckedApi } from '../openapi/checked-api.ts'
+import { PLAYGROUND_SAMPLES } from './playground-samples.ts'
 import { DEPLOYMENT_SAMPLES } from './deployment-samples.ts'
 import { THREAD_SAMPLES } from './thread-samples.ts'
 
@@ -65,15 +66,20 @@ const fixed = (path: string, body?: unknown, headers?: Record<string, string>): 
   isFixed: true,
   call: () => at(path, body, headers),
 })
-/** A public route with a token that was never given out, the same for everybody. */
-const unknownToken = (path: string, body?: unknown, prefix = ''): Sample => ({
-  ...fixed(`${prefix}/public/${newUuid()}${path}`, body),
-  status: () => [404],
-})
+/** A call with a token that was never given out, the same for everybody. */
+const unknown = (path: string, body?: unknown): Sample => ({ ...fixed(path, body), status: () => [404] })
+const unknownToken = (path: string, body?: unknown, prefix = ''): Sample =>
+  unknown(`${prefix}/public/${newUuid()}${path}`, body)
 const traceRun = () => ({ id: newUuid(), name: 'r', run_type: 'chain', start_time: Date.now(), inputs: {} })
 const usage = (name: string): Sample => ({
   call: ({ workspace_id }) => {
     const query = new URLSearchParams({ ...RANGE, workspace_ids: workspace_id, group_by: 'project' })
+    return at(`/orgs/current/billing/${name}?${String(query)}`)
+  },
+})
+const usageList = (name: string): Sample => ({
+  call: ({ workspace_id }) => {
+    const query = new URLSearchParams({ ...RANGE, workspace_ids: workspace_id })
     return at(`/orgs/current/billing/${name}?${String(query)}`)
   },
 })
@@ -119,6 +125,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'POST /runs/facets': {
     call: ({ objects }) => at('/runs/facets', { session: [objects.session_id], field: 'name' }),
   },
+  ...PLAYGROUND_SAMPLES,
   // Without a topic, since an accepted stream does not end.
   'GET /live': { ...fixed('/live'), status: () => [422] },
   'POST /traces/{trace_id}/search': {
@@ -143,11 +150,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     call: ({ objects }) => at('/feedback/tokens', { run_id: objects.updated_run_id, feedback_key: 'stray' }),
   },
   'GET /feedback/tokens': { call: ({ objects }) => at(`/feedback/tokens?run_id=${objects.run_id}`) },
-  // A token that was never given out, the same for everybody.
-  'POST /feedback/tokens/{token}': {
-    ...fixed(`/feedback/tokens/${newUuid()}`, { score: 1 }),
-    status: () => [404],
-  },
+  'POST /feedback/tokens/{token}': unknown(`/feedback/tokens/${newUuid()}`, { score: 1 }),
   'GET /feedback-configs': fixed('/feedback-configs'),
   'POST /feedback-configs': {
     call: () => at('/feedback-configs', { feedback_key: newUuid(), feedback_config: { type: 'freeform' } }),
@@ -329,12 +332,8 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /orgs/current/audit-logs': fixed('/orgs/current/audit-logs'),
   'GET /orgs/current/billing/granular-usage': usage('granular-usage'),
   'GET /orgs/current/billing/granular-usage/export': usage('granular-usage/export'),
-  'GET /orgs/current/billing/usage-traces': {
-    call: ({ workspace_id }) => {
-      const query = new URLSearchParams({ ...RANGE, workspace_ids: workspace_id })
-      return at(`/orgs/current/billing/usage-traces?${String(query)}`)
-    },
-  },
+  'GET /orgs/current/billing/usage-traces': usageList('usage-traces'),
+  'GET /orgs/current/billing/usage-runs': usageList('usage-runs'),
   'GET /orgs/current/billing/usage-details': usage('usage-details'),
   'GET /orgs/current/billing/usage-details/export': usage('usage-details/export'),
   'POST /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
@@ -353,6 +352,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /ingest/health': fixed('/ingest/health'),
   'GET /metrics': fixed('/metrics'),
   'GET /ok': fixed('/ok'),
+  'GET /ready': fixed('/ready'),
   'GET /info': fixed('/info'),
   'GET /docs': fixed('/docs'),
   'GET /docs/{file}': fixed('/docs/page.js'),
@@ -374,8 +374,8 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
     return having({ session_id: await post('/sessions', { name: newUuid() }) })
   if (name === 'DELETE /traces/{trace_id}')
     return having({ run_id: await sendRun(api, tenant, objects.session_id) })
-  // Ending a share that is not there succeeds.
-  if (name.endsWith('/share')) return { ...tenant, objects }
+  // Ending a share that is not there succeeds; the sample of secrets names one that is not there.
+  if (name.endsWith('/share') || name.includes('/secrets/')) return { ...tenant, objects }
   if (name === 'DELETE /feedback/{id}')
     return having({ feedback_id: await addFeedback(api, tenant, objects.run_id) })
   if (name === 'DELETE /feedback-configs')

@@ -111,24 +111,13 @@ describe('multipart framing', () => {
 })
 
 describe('compression', () => {
-  const zeros = Buffer.alloc(300 * MB)
-  it.each([
-    ['zstd', () => zstdCompressSync(zeros)],
-    ['zstd', () => Buffer.concat(Array.from({ length: 100_000 }, () => SMALL_FRAME))],
-    ['gzip', () => Buffer.concat(Array.from({ length: 20_000 }, () => gzipSync('x')))],
-  ])('a decompression bomb in %s', async (encoding, make) => {
-    const bomb = make()
-    const answer = await server.send('/runs/multipart', bomb, {
-      ...multipartType(),
-      'content-encoding': encoding,
-    })
-    console.log(
-      `${encoding} bomb of ${bomb.length} bytes: ${answer.status} ${answer.body.code} in ${Math.round(answer.ms)} ms`,
-    )
+  it('a decompression bomb in gzip', async () => {
+    const bomb = Buffer.concat(Array.from({ length: 20_000 }, () => gzipSync('x')))
+    const headers = { ...multipartType(), 'content-encoding': 'gzip' }
+    const answer = await server.send('/runs/multipart', bomb, headers)
     expect([400, 413]).toContain(answer.status)
     expect(answer.retryAfter).toBeNull()
   })
-  const SMALL_FRAME = zstdCompressSync('x')
 
   it('headers that contradict the body', async () => {
     const body = multipartBody([toolRunPart(randomUUID())])
@@ -223,38 +212,6 @@ describe('connections', () => {
       }
     }
   }
-
-  it('slow senders delay no other client', async () => {
-    const ids = Array.from({ length: 100 }, () => randomUUID())
-    const answered = Promise.withResolvers<void>()
-    const drips = ids.map(async (id) => {
-      const body = multipartBody([toolRunPart(id)])
-      const pieces = Array.from({ length: 10 }, (_, i) =>
-        body.subarray((i * body.length) / 10, ((i + 1) * body.length) / 10),
-      )
-      const stream = new ReadableStream({
-        async pull(controller) {
-          const piece = pieces.shift()
-          if (piece === undefined) return controller.close()
-          if (pieces.length === 0) await answered.promise
-          await delay(100)
-          controller.enqueue(piece)
-        },
-      })
-      const init = { method: 'POST', headers: multipartType(), body: stream, duplex: 'half' } as RequestInit
-      return (await server.weir().fetch('/runs/multipart', init)).status
-    })
-    const times: number[] = []
-    for (let i = 0; i < 20; i++) {
-      const { status, ms } = await server.sendParts([toolRunPart(randomUUID())])
-      expect(status).toBe(202)
-      times.push(ms)
-    }
-    console.log(`beside 100 slow senders: acknowledged within ${Math.round(Math.max(...times))} ms`)
-    answered.resolve()
-    expect(new Set(await Promise.all(drips))).toEqual(new Set([202]))
-    for (const id of ids.slice(0, 3)) await expectStored(id)
-  })
 
   it('requests that are barely HTTP', async () => {
     const type = multipartType()

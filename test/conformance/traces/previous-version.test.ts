@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { temporaryDir } from '../../support/stores/embedded-clickhouse.ts'
+import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 
 const DATA = fileURLToPath(new URL('../../fixtures/previous-version/data.tar.gz', import.meta.url))

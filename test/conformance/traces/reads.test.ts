@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
-import { eventually } from '../../support/eventually.ts'
-import type { WeirRequest } from '../../support/servers/server.ts'
+import { drained, type WeirRequest } from '../../support/servers/server.ts'
 import { useClientSetup } from '../langsmith/js/client-setup.ts'
-import type { ReadTrace, ReadTraceRun } from './corpus-facts.ts'
+import type { ReadTrace, ReadTraceRun } from './corpus/facts.ts'
 
 const setup = useClientSetup()
 const NOWHERE = '00000000-0000-4000-8000-000000000001'
@@ -71,18 +70,7 @@ async function send(post: readonly SentRun[], patch: readonly object[] = []): Pr
 
 async function sentAndReadable(post: readonly SentRun[]): Promise<void> {
   await send(post)
-  await eventually(async () => {
-    const { runs } = await read<Page>('/runs/query', { id: post.map(({ id }) => id), select: ['id'] })
-    expect(runs).toHaveLength(post.length)
-  })
-  // The store finds the runs of a trace by a second table, which is written a moment after the first.
-  for (const trace_id of new Set(post.map((run) => run.trace_id))) {
-    const count = post.filter((run) => run.trace_id === trace_id).length
-    await eventually(async () => {
-      const { runs } = await read<ReadTrace>(`/api/v1/traces/${trace_id}`)
-      expect(runs).toHaveLength(count)
-    })
-  }
+  await drained(setup().weir)
 }
 
 const usage = (input_tokens: number, output_tokens: number, rest: object = {}) => ({
@@ -168,7 +156,7 @@ describe('one trace', () => {
     })
   })
 
-  it('a run that is not an llm run sums up its descendants, each token once', async () => {
+  it('D-17: a run that is not an llm run sums up its descendants, each token once', async () => {
     const found = await read<ReadTraceRun>(`/api/v1/runs/${root.id}`)
     for (const field of FIELDS) expect(found).toHaveProperty(field)
     expect(found).toMatchObject({
@@ -209,7 +197,7 @@ describe('one trace', () => {
     ])
   })
 
-  it('its lean view omits big fields and nothing else', async () => {
+  it('D-19: its lean view omits big fields and nothing else', async () => {
     const full = await read<ReadTrace>(`/api/v1/traces/${root.id}`)
     const lean = await read<ReadTrace>(`/api/v1/traces/${root.id}?view=lean`)
     expect(lean.totals).toEqual(full.totals)

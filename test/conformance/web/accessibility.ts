@@ -5,8 +5,8 @@ import type { UsedInterface } from '../../support/servers/web-interface.ts'
 /** How a page is shown: its theme, and the width of the window in pixels. */
 type Look = readonly [theme: 'light' | 'dark', width: number]
 
-/** Every page in every look, or every third page in one of them, in turn. */
-type Extent = 'every page in every look' | 'every third page in a look in turn'
+/** Every page in every look, or every sixth page in one of them, in turn. */
+type Extent = 'every page in every look' | 'every sixth page in a look in turn'
 
 const LOOKS: readonly Look[] = [
   ['dark', 1440],
@@ -30,11 +30,24 @@ async function countedPath({ page, open }: UsedInterface): Promise<string> {
   return ((await link.getAttribute('href')) ?? '').replace('/app', '')
 }
 
+/** Checks the open page with axe in these looks; `name` says which page failed. */
+export async function checkLooks(
+  { page, broken }: UsedInterface,
+  name: string,
+  looks: readonly Look[] = LOOKS,
+): Promise<void> {
+  for (const [theme, width] of looks) {
+    await page.emulateMedia({ colorScheme: theme })
+    await page.setViewportSize({ width, height: 900 })
+    expect([name, theme, width, await broken()]).toEqual([name, theme, width, []])
+  }
+}
+
 /** Checks every page with axe. The browser is signed in. */
 export function accessibilityTests({ used, sent, extent }: Used): void {
   it(`has no accessibility faults according to axe: ${extent}`, async () => {
     const { project, trace, call, shared, thread } = await sent()
-    const { page, open, broken } = used.current()
+    const { page, open } = used.current()
     const pages = [
       ['/projects', 'trips'],
       [`/projects/${project}`, 'agent'],
@@ -59,18 +72,16 @@ export function accessibilityTests({ used, sent, extent }: Used): void {
       ['/settings?view=audit', 'key.create'],
       ['/settings?view=display', 'In UTC'],
       ['/settings?view=server', 'Ingest body'],
+      ['/settings?view=secrets', 'Secrets of the workspace'],
+      [`/playground?from=${call}`, 'Source run'],
       ['/nowhere', 'There is no such page'],
     ] as const
     const isWhole = extent === 'every page in every look'
-    for (const [turn, [path, sign]] of pages.filter((_, i) => isWhole || i % 3 === 1).entries()) {
+    for (const [turn, [path, sign]] of pages.filter((_, i) => isWhole || i % 6 === 1).entries()) {
       await open(path)
       await page.getByText(sign).first().waitFor()
       const looks = LOOKS.filter((_, i) => isWhole || i === turn % LOOKS.length)
-      for (const [theme, width] of looks) {
-        await page.emulateMedia({ colorScheme: theme })
-        await page.setViewportSize({ width, height: 900 })
-        expect([path, theme, width, await broken()]).toEqual([path, theme, width, []])
-      }
+      await checkLooks(used.current(), path, looks)
     }
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.setViewportSize({ width: 1440, height: 900 })

@@ -34,7 +34,7 @@ interface Used {
 /** The prices page. The browser is signed in as an admin. */
 export function priceTests({ server, used }: Used): void {
   describe('prices', () => {
-    it('leads from a call without a price to one of its own, and to the cost of the call', async () => {
+    it('leads from a call without a price to one of its own, and to the cost of the call (complaint: own price ignored, langfuse #2491)', async () => {
       const call = await sendUnpriced(server.current())
       const { page, open, broken } = used.current()
       await open(`/traces/${call.trace_id}?run=${call.id}`)

@@ -38,7 +38,7 @@ async function sendTo(weir: UsedWeir, workspaceId: string): Promise<string> {
   return run.trace_id
 }
 
-/** The settings and the switch of workspaces. The browser is signed in as an admin. */
+/** The settings. The browser is signed in as an admin. */
 export function settingsTests({ server, used }: Used): void {
   describe('settings', () => {
     it('shows a new key once, which works until it is revoked; by keyboard alone', async () => {
@@ -61,6 +61,7 @@ export function settingsTests({ server, used }: Used): void {
         (await fetch(`${url}/api/v1/auth/session`, { headers: { 'x-api-key': key } })).status
       expect(await status()).toBe(200)
       await page.keyboard.press('Escape')
+      await code.waitFor({ state: 'detached' })
       const row = page.getByRole('row', { name: 'ci of the shop' })
       await row.getByText('not yet').or(row.getByRole('time')).first().waitFor()
       expect(await page.content()).not.toContain(key)
@@ -169,7 +170,10 @@ export function settingsTests({ server, used }: Used): void {
       await page.context().close()
     })
   })
+}
 
+/** The switch of workspaces. The browser is signed in as an admin, and the project `trips` has traces. */
+export function workspaceTests({ server, used }: Used): void {
   describe('the switch of workspaces', () => {
     it('shows the data of the chosen workspace on every page, keeps it in links, and finds traces of others', async () => {
       const { page, open, broken } = used.current()

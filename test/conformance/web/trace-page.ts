@@ -12,7 +12,7 @@ interface Used {
 /** Finding runs in a trace (N5), and its critical path. The browser is signed in. */
 export function tracePageTests({ server, used }: Used): void {
   describe('the runs of a trace', () => {
-    it('finds runs of a trace by what they contain', async () => {
+    it('finds runs of a trace by what they contain (complaint: no search inside a trace, phoenix #7695)', async () => {
       const call = await sendAgentTrace(server.current())
       const { page, open } = used.current()
       await open(`/traces/${call.trace_id}`)

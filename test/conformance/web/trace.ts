@@ -69,8 +69,6 @@ export async function sendForPages(weir: UsedWeir): Promise<SentForPages> {
     await sendAgentTrace(weir),
     await sendAgentTrace(weir, QUESTION, { project: 'talks', thread: 'trip' }),
   ]
-  const projectOf = async ({ id }: RunTree): Promise<string> =>
-    (await weir.json<{ session_id: string }>(`/api/v1/runs/${id}`)).session_id
   const answer = await weir.request(`/api/v1/runs/${call.trace_id}/share`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
@@ -78,10 +76,15 @@ export async function sendForPages(weir: UsedWeir): Promise<SentForPages> {
   })
   const { share_token } = (await answer.json()) as { share_token: string }
   return {
-    project: await projectOf(call),
+    project: await projectOf(weir, call),
     trace: call.trace_id,
     call: call.id,
     shared: share_token,
-    thread: `/threads/trip?project=${await projectOf(turn)}`,
+    thread: `/threads/trip?project=${await projectOf(weir, turn)}`,
   }
+}
+
+/** The project of a stored run. */
+export async function projectOf(weir: UsedWeir, run: RunTree): Promise<string> {
+  return (await weir.json<{ session_id: string }>(`/api/v1/runs/${run.id}`)).session_id
 }

@@ -3,10 +3,12 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BlobStore } from '../../../src/ingest/store/blob-store.ts'
 import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
+import { openS3Blobs, type S3Blobs, s3PlaceOf } from '../../../src/storage/s3/blob-store.ts'
 import type { Blob } from '../../../src/trace/decode/decoded.ts'
+import { startS3, type TestS3 } from '../../support/stores/s3.ts'
 
 let dir: string
 let store: BlobStore
@@ -26,12 +28,34 @@ async function read(sha256: string): Promise<string | undefined> {
   return found && `${found.size} ${(await buffer(found.bytes)).toString()}`
 }
 
-describe('blobs in files', () => {
+/** What holds for every store of blobs. */
+function behavesAsBlobStore(): void {
   it('are returned unchanged', async () => {
     const texts = ['one', '', 'x'.repeat(200_000)]
     await store.put(texts.map(blob))
     for (const text of texts) expect(await read(blob(text).sha256)).toBe(`${text.length} ${text}`)
   })
+
+  it('are removed, unless they were put after the time', async () => {
+    const one = blob('removed')
+    await store.put([one])
+    expect(await store.remove(one.sha256, Date.now() - 3_600_000)).toBe(false)
+    expect(await read(one.sha256)).toBe('7 removed')
+    // Times of S3 are whole seconds of its clock.
+    expect(await store.remove(one.sha256, Date.now() + 3_600_000)).toBe(true)
+    expect(await read(one.sha256)).toBeUndefined()
+    expect(await store.remove(one.sha256, 0)).toBe(true)
+  })
+
+  it('are not found under any other name', async () => {
+    for (const name of [blob('none').sha256, '../../etc/passwd', ''])
+      expect(await store.read(name)).toBeUndefined()
+    await expect(store.put([{ sha256: '../x', bytes: Buffer.from('x') }])).rejects.toThrow('SHA-256')
+  })
+}
+
+describe('blobs in files', () => {
+  behavesAsBlobStore()
 
   it('are stored once, for any number of puts at the same time', async () => {
     const one = blob('same')
@@ -48,9 +72,64 @@ describe('blobs in files', () => {
     expect(await read(one.sha256)).toBe('5 whole')
   })
 
-  it('are not found under any other name', async () => {
-    for (const name of [blob('none').sha256, '../../etc/passwd', ''])
-      expect(await store.read(name)).toBeUndefined()
-    await expect(store.put([{ sha256: '../x', bytes: Buffer.from('x') }])).rejects.toThrow('SHA-256')
+  it('count as put again when another server that shares the folder put them', async () => {
+    const one = blob('shared')
+    const clock = { now: () => 1_000_000 }
+    const other = createFileBlobStore(join(dir, 'blobs'), { now: () => 2_000_000 })
+    await createFileBlobStore(join(dir, 'blobs'), clock).put([one])
+    await other.put([one])
+    expect(await store.remove(one.sha256, 1_500_000)).toBe(false)
+    expect(await store.remove(one.sha256, 2_500_000)).toBe(true)
+  })
+})
+
+describe('blobs in S3', () => {
+  let s3: TestS3
+  let blobs: S3Blobs
+  beforeAll(async () => {
+    s3 = await startS3()
+  })
+  afterAll(() => s3.stop())
+  beforeEach(async () => {
+    store = blobs = await openS3Blobs(s3PlaceOf(s3.url('some/prefix')))
+  })
+  afterEach(() => blobs.close())
+  behavesAsBlobStore()
+
+  it('are in the same bucket for every server, under the prefix alone', async () => {
+    const one = blob('everywhere')
+    await store.put([one])
+    const another = await openS3Blobs(s3PlaceOf(s3.url('some/prefix')))
+    const elsewhere = await openS3Blobs(s3PlaceOf(s3.url('other')))
+    expect((await another.read(one.sha256))?.size).toBe(10)
+    expect(await elsewhere.read(one.sha256)).toBeUndefined()
+    await blobs.marked.write('an installation')
+    expect([await another.marked.read(), await elsewhere.marked.read()]).toEqual([
+      'an installation',
+      undefined,
+    ])
+  })
+
+  it('that cannot be stored or read are errors to try again, not missing blobs', async () => {
+    const away = await openS3Blobs(s3PlaceOf(s3.url('x').replace('@weir/', '@no-such-bucket/')))
+    const unavailable = expect.objectContaining({ code: 'store_unavailable' })
+    await expect(away.put([blob('x')])).rejects.toEqual(unavailable)
+    await expect(away.read(blob('x').sha256)).rejects.toEqual(unavailable)
+  })
+})
+
+describe('BLOB_URL', () => {
+  it('names bucket, prefix, region, endpoint and credentials', () => {
+    expect(s3PlaceOf('s3://bucket')).toEqual({ bucket: 'bucket', prefix: '' })
+    expect(s3PlaceOf('s3://k:a%2Fb@bucket/a/b/?region=eu-west-1&endpoint=http://minio:9000')).toEqual({
+      bucket: 'bucket',
+      prefix: 'a/b/',
+      region: 'eu-west-1',
+      endpoint: 'http://minio:9000',
+      credentials: { accessKeyId: 'k', secretAccessKey: 'a/b' },
+    })
+  })
+  it.each(['s3:///prefix', 's3://bucket?regoin=eu-west-1', 's3://key@bucket'])('%s is refused', (text) => {
+    expect(() => s3PlaceOf(text)).toThrow('BLOB_URL')
   })
 })

@@ -7,8 +7,8 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { openPostgres } from '../../../src/storage/sql/driver/postgres.ts'
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
-import { postgresDatabases } from '../../support/stores/postgres-databases.ts'
-import { withoutPostgres } from '../../support/stores/postgres.ts'
+import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
+import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 
 // LangChain's kit takes the test functions from the global object.
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it })

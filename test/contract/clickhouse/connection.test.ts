@@ -3,10 +3,15 @@ import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { assertSupported } from '../../../src/storage/clickhouse/assert-supported.ts'
 import { type ClickHouse, connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import type { EmbeddedClickHouse } from '../../../src/storage/clickhouse/embedded/start.ts'
 import { RowReader, RowWriter } from '../../../src/trace/rows/row-binary.ts'
-import { startTestClickHouse, temporaryDir, until } from '../../support/stores/embedded-clickhouse.ts'
+import {
+  startTestClickHouse,
+  temporaryDir,
+  until,
+} from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const COLUMNS = ['id', 'at', 'name', 'tags', 'n', 'price', 'body']
@@ -51,6 +56,29 @@ function row(id: string, name: string, n: bigint | null, body: string): Buffer {
   writer.string(body)
   return Buffer.from(writer.finish())
 }
+
+describe('a connection', () => {
+  it('waits for its inserts, stores each block and reads what is confirmed, whatever the profile of the user says', async () => {
+    const names =
+      "('async_insert', 'wait_for_async_insert', 'insert_deduplicate', 'select_sequential_consistency')"
+    const settings = await db.rows<{ name: string; value: string; changed: number }>(
+      `SELECT name, value, changed FROM system.settings WHERE name IN ${names} ORDER BY name`,
+    )
+    expect(settings.map(({ name, value }) => [name, value])).toEqual([
+      ['async_insert', '0'],
+      ['insert_deduplicate', '0'],
+      ['select_sequential_consistency', '1'],
+      ['wait_for_async_insert', '1'],
+    ])
+  })
+})
+
+it('assertSupported takes the embedded engine, and refuses a cluster that it does not know', async () => {
+  await assertSupported(db)
+  await expect(assertSupported({ ...db, cluster: 'nowhere' })).rejects.toMatchObject({
+    code: 'config_invalid',
+  })
+})
 
 describe('the unmodified @clickhouse/client against the embedded engine', () => {
   it('pings, with and without a query', async () => {

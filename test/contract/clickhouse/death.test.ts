@@ -14,7 +14,11 @@ import {
 } from '../../../src/storage/clickhouse/embedded/start.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
-import { startTestClickHouse, temporaryDir, until } from '../../support/stores/embedded-clickhouse.ts'
+import {
+  startTestClickHouse,
+  temporaryDir,
+  until,
+} from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { fixedPort } from '../../support/fixed-port.ts'
 
 const START = 'storage/clickhouse/embedded/start.ts'
@@ -47,7 +51,7 @@ async function spawnParent(): Promise<{
   kill: () => void
   child: { pid: number; url: string; username: string; password: string }
 }> {
-  const script = fileURLToPath(new URL('../../support/stores/embedded-parent.ts', import.meta.url))
+  const script = fileURLToPath(new URL('../../support/stores/clickhouse/embedded-parent.ts', import.meta.url))
   const parent = spawn(process.execPath, [script, folder.dir], { stdio: ['ignore', 'pipe', 'inherit'] })
   cleanups.push(async () => void parent.kill('SIGKILL'))
   const [line] = (await once(createInterface(parent.stdout), 'line')) as [string]
@@ -63,7 +67,7 @@ function numbered(from: number, count: number): Uint8Array {
   return writer.finish()
 }
 
-describe('death of the embedded engine', () => {
+describe('death of the embedded engine, a process of its own (D-3)', () => {
   it('kill -9 under load loses no confirmed row and stores none twice', async () => {
     let engine = await start()
     let db = connect(engine)
@@ -110,7 +114,7 @@ describe('death of the embedded engine', () => {
     expect(await slow).toBe('cut')
   })
 
-  it('is ended by the next start if its parent is gone, and only then', async () => {
+  it('D-4: is ended by the next start if its parent is gone, and only then', async () => {
     const { kill, child } = await spawnParent()
     await expect(start()).rejects.toMatchObject({
       code: 'config_invalid',

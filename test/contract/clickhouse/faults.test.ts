@@ -6,7 +6,7 @@ import {
   superviseEmbeddedClickHouse,
 } from '../../../src/storage/clickhouse/embedded/supervise.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
-import { temporaryDir, until } from '../../support/stores/embedded-clickhouse.ts'
+import { temporaryDir, until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/faults/proxies/fault.ts'
 
 const AWAY = { name: 'AppError', code: 'store_unavailable', retryable: true }

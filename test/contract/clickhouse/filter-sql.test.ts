@@ -13,7 +13,7 @@ import {
   idOf,
   startTestTraceStore,
   traceRunRow,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 const afterStart = (n: number, seconds: number) => START + n * 60 * SECOND + seconds * SECOND
 

@@ -15,7 +15,7 @@ import {
   idOf,
   startTestTraceStore,
   traceRunRow,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 /** A statement on sums takes the engine a sixth of a second: `npm run test:long` compares with more values. */
 const isLong = propertySettings().length > 1

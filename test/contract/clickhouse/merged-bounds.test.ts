@@ -8,7 +8,7 @@ import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-databas
 import { createAssistantStore } from '../../../src/storage/sql/runs/assistant-store.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { admissionOf, TENANT } from '../../support/runs/run-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const THIRD = 'x'.repeat(MAX_MERGED_BYTES / 3)
 const TOO_LARGE = expect.objectContaining({ code: 'metadata_too_large', status: 413 })

@@ -5,7 +5,7 @@ import { createLogger } from '../../../src/base/log.ts'
 import { type ClickHouse, connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import type { EmbeddedClickHouse } from '../../../src/storage/clickhouse/embedded/start.ts'
 import { migrate } from '../../../src/storage/clickhouse/migrate.ts'
-import { startTestClickHouse, temporaryDir } from '../../support/stores/embedded-clickhouse.ts'
+import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 
 const logger = createLogger({ level: 'silent' })
 const FIRST = `-- one
@@ -77,9 +77,14 @@ describe('ClickHouse migrations', () => {
     await expect(migrate(db, { dir: empty, logger })).rejects.toMatchObject(refused('NNNN_name.sql'))
   })
 
-  it('those of Weir can be applied to an empty database, twice', async () => {
-    const applied = await migrate(db, { logger })
+  it('those of Weir can be applied to an empty database, twice, and take one line of the log', async () => {
+    const lines: string[] = []
+    const destination = { write: (line: string) => void lines.push(line) }
+    const applied = await migrate(db, { logger: createLogger({ destination }) })
     expect(applied.length).toBeGreaterThan(0)
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 'info', version: applied.at(-1), applied: applied.length },
+    ])
     expect(await migrate(db, { logger })).toEqual([])
     // As after a crash before the migrations of a new database were recorded.
     await db.command('TRUNCATE TABLE schema_migrations')

@@ -22,8 +22,8 @@ import {
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import { TRACE_RUN_ROWS } from '../../../src/trace/rows/trace-run-row.ts'
 import { WAITING_CHILD_ROWS } from '../../../src/trace/derive/lineage/waiting-child.ts'
-import { startTestClickHouse, temporaryDir } from '../../support/stores/embedded-clickhouse.ts'
-import { idOf, START, traceRunRow, WORKSPACE } from '../../support/stores/trace-store.ts'
+import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { idOf, START, traceRunRow, WORKSPACE } from '../../support/stores/clickhouse/trace-store.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../../../src/storage/clickhouse/migrations/', import.meta.url))
 const logger = createLogger({ level: 'silent' })

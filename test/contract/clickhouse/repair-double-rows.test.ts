@@ -13,7 +13,7 @@ import {
   startTestTraceStore,
   type TestTraceStore,
   traceRunRow,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 let db: TestTraceStore
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import {
 } from '../../../src/deploy/stores/log-lines.ts'
 import { createDeploymentLogStore } from '../../../src/storage/sql/deployments/log-store.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const line = (message: string, fields: Partial<NewLogLine> = {}): NewLogLine => ({
   ...{ revision_id: 'r', kind: 'build', level: 'INFO', message },
@@ -33,6 +33,7 @@ describeOnSql('logs of deployments', (engine) => {
     await store.append('d', [line('last')])
     await store.append('other', [line('of another')])
     const lines = await store.read('d', { ...ALL, limit: 1000 })
+    expect([await store.newest('d'), await store.newest('none')]).toEqual([lines.at(-1)?.at_us, 0])
     expect(lines.at(-1)?.message).toBe('last')
     expect(lines[0]?.at_us).toBe(1_700_000_000_000_000)
     expect(new Set(lines.map(({ at_us }) => at_us)).size).toBe(501)

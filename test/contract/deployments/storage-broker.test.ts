@@ -60,7 +60,7 @@ describe('P-25: the storage broker', () => {
     return { ...emptyCheckpoint(), id, channel_values: { n: id }, channel_versions: { n: 1 } }
   }
 
-  it('stores values, reads them back, and refuses writes of a run that has ended', async () => {
+  it('HOST-18: stores values, reads them back, and refuses writes of a run that has ended', async () => {
     const { saver } = await hostOf(TENANT)
     const one = checkpoint()
     await saver.put(config(), one, META, { n: 1 })
@@ -101,7 +101,7 @@ describe('P-25: the storage broker', () => {
     expect(await one.items.get(['facts'], 'a')).toBeNull()
   })
 
-  it('ends connections with a wrong, a revoked or a used token without an answer', async () => {
+  it('HOST-17: ends connections with a wrong, a revoked or a used token without an answer', async () => {
     const { grant, ended } = await hostOf(TENANT)
     const second = await hostOf(TENANT, grant)
     await second.ended

@@ -10,7 +10,7 @@ import {
 import { createDeploymentStore } from '../../../src/storage/sql/deployments/deployment-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const LIMITS = { lease_ms: 1000, builds: 1 }
 const PAGE = { limit: 100, offset: 0 }
@@ -187,7 +187,7 @@ describeOnSql('deployments and revisions', (engine) => {
     expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1)
   })
 
-  it('an accepted revision with an artifact is not built', async () => {
+  it('P-22: an accepted revision with an artifact is not built', async () => {
     const revision = await add(await create('bot'), { artifact_sha256: 'made' })
     await accepted(revision)
     expect((await claimed()).revision).toMatchObject({ status: 'DEPLOYING', builds: 0 })

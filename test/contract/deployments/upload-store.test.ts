@@ -7,7 +7,7 @@ import { createUploads, type Uploads } from '../../../src/deploy/source/uploads.
 import { createUploadStore } from '../../../src/storage/sql/deployments/upload-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const MINUTE_MS = 60_000
 const MAX_BYTES = 100_000

@@ -11,7 +11,7 @@ import type {
   ThreadRef,
 } from '../../../src/events/event-log.ts'
 import { eventually } from '../../support/eventually.ts'
-import { describeEventLogs, type LogProcess } from '../../support/runs/event-logs.ts'
+import { describeEventLogs, type LogProcess } from '../../support/runs/streams/event-logs.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { tries } from '../../support/properties.ts'
 
@@ -137,7 +137,7 @@ describeEventLogs('an event log', (engine) => {
     ]
     const live = take(log, thread, 'now', items.length)
     const ids = await append(log, thread, items)
-    const stored = items.map((item, index) => ({ ...item, id: ids[index] }))
+    const stored = items.map((item, index) => ({ ...item, id: ids[index], position: index }))
     expect(await live).toEqual(stored)
     expect(await take(log, thread, 'start', items.length)).toEqual(stored)
   })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { EventLog, ReadFrom, ThreadRef } from '../../../src/events/event-log.ts'
-import { describeEventLogs } from '../../support/runs/event-logs.ts'
+import { describeEventLogs } from '../../support/runs/streams/event-logs.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 
 /** The first letter of the first event that a reader gets, or `gap`. */

@@ -2,11 +2,11 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { createLiveFeed, type LiveFeed } from '../../../src/ingest/live/live-feed.ts'
 import type { RunChange } from '../../../src/ingest/live/run-changes.ts'
-import { createPostgresLivePeers } from '../../../src/storage/sql/driver/live-peers.ts'
+import { createPostgresLivePeers } from '../../../src/storage/sql/driver/postgres/live-peers.ts'
 import { openPostgres } from '../../../src/storage/sql/driver/postgres.ts'
 import { eventually } from '../../support/eventually.ts'
-import { withoutPostgres } from '../../support/stores/postgres.ts'
-import { postgresDatabases } from '../../support/stores/postgres-databases.ts'
+import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 
 const reason = withoutPostgres()
 

@@ -4,15 +4,16 @@ import { systemClock } from '../../../src/base/clock.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
 import type { EventLog, RunLease, ThreadRef } from '../../../src/events/event-log.ts'
+import { RUN_BEGUN } from '../../../src/events/views.ts'
 import { runDone } from '../../../src/runs/execute/end-event.ts'
 import { startEventLog } from '../../../src/start/event-log.ts'
 import { openRedis } from '../../../src/storage/redis/redis.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { openRunDatabase } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
-import { doneWith } from '../../support/runs/fake-graph-host.ts'
+import { doneWith } from '../../support/runs/hosts/fake-graph-host.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type RedisServer, startRedis, withoutRedis } from '../../support/stores/redis.ts'
+import { type RedisServer, startRedis, startSentinel, withoutRedis } from '../../support/stores/redis.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { openRunWorld } from '../../support/runs/world.ts'
 
@@ -34,6 +35,7 @@ function watching(events: EventLog, failed: () => void): EventLog {
     read: (...args) => events.read(...args),
     drop: (...args) => events.drop(...args),
     last: (...args) => events.last(...args),
+    total: (...args) => events.total(...args),
     async check(thread) {
       return await events.check(thread).catch((error: unknown) => {
         failed()
@@ -68,8 +70,8 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     return database
   }
 
-  async function openLog(database: Database) {
-    const config = { databaseUrl: undefined, redisUrl: url, eventsMaxBytes: 1 << 30 }
+  async function openLog(database: Database, redisUrl = url) {
+    const config = { databaseUrl: undefined, redisUrl, eventsMaxBytes: 1 << 30 }
     const installation = { claim: async () => async () => undefined }
     const parts = { config, logger: LOGGER, metrics: createMetrics(), database, installation }
     const opened = await startEventLog(parts)
@@ -156,7 +158,46 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     await trouble.end()
     await eventually(async () => expect((await runs.get(call, thread_id, run_id)).status).toBe('success'))
     const names = await readToEnd(events, { ...call.tenant, thread_id })
-    expect(names).toEqual(['metadata', 'values', 'run_done', 'state_update'])
+    expect(names).toEqual(['metadata', RUN_BEGUN, 'values', 'run_done', 'state_update'])
+  })
+
+  it('a run fails with a code when it stays away for too long, and its stream ends once it is back', async () => {
+    const { events, store, stop } = await openLog(await openDatabase())
+    onTestFinished(stop)
+    const world = await openRunWorld({ state: { store, events }, rules: { unlogged_ms: 400 } })
+    const { runs, call, fake } = world
+    fake.play((job) => {
+      job.items(['metadata', { attempt: job.job.run.attempt }], ['values', 1])
+      job.end(doneWith({ n: 1 }))
+    })
+    const thread_id = await world.thread()
+    await server.kill()
+    const { run_id } = await runs.create(call, thread_id, { assistant_id: 'agent', input: {} })
+    await eventually(async () => expect((await runs.get(call, thread_id, run_id)).status).toBe('error'))
+    expect((await store.getRun(call.tenant, thread_id, run_id))?.error).toEqual({
+      error: 'EventStoreUnavailable',
+      message: expect.stringContaining('0.4 s'),
+    })
+    await server.start()
+    const names = await readToEnd(events, { ...call.tenant, thread_id })
+    expect(names).toEqual(expect.arrayContaining(['error', 'run_done']))
+  })
+
+  it('refuses a Redis Cluster and a Redis Sentinel with words', async () => {
+    const cluster = await startRedis({ 'cluster-enabled': 'yes' })
+    onTestFinished(() => cluster.stop())
+    const sentinel = await startSentinel()
+    onTestFinished(() => sentinel.stop())
+    const database = await openDatabase()
+    for (const [name, redisUrl] of [
+      ['Redis Cluster', await cluster.url(false)],
+      ['Redis Sentinel', sentinel.url],
+    ] as const) {
+      await expect(openLog(database, redisUrl)).rejects.toMatchObject({
+        code: 'config_invalid',
+        message: expect.stringContaining(name),
+      })
+    }
   })
 
   it('has the end of a run as soon as possible, and once, after any interruption', async () => {

@@ -7,7 +7,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { admissionOf, admitted, CLAIMER, endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { openRunState } from '../../support/runs/world.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 describeOnSql('the ends of runs', (engine) => {
   let close: (() => Promise<void>) | undefined

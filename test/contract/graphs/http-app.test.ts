@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WEBHOOK_HEADER } from '../../../src/base/app-headers.ts'
 import { createLogger } from '../../../src/base/log.ts'
+import { readGraphSpec } from '../../../src/graph/project/graph-spec.ts'
 import { createHttpApp, type HttpApp } from '../../../src/graph/http-app/http-app.ts'
 import { startSocketServer } from '../../../src/http/server/socket-server.ts'
 
@@ -19,7 +20,7 @@ async function appOf(source: string): Promise<HttpApp> {
   const file = join(project, 'app.mjs')
   await writeFile(file, source)
   return createHttpApp({
-    file: { folder: project, env: {}, app: { file, export: 'app' } },
+    file: { folder: project, env: {}, app: readGraphSpec(`${file}:app`, project) },
     environment: process.env,
     logger: createLogger({ level: 'silent' }),
     record: async () => async () => undefined,

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { readDeploymentFile } from '../../../src/graph/project/deployment-file.ts'
+import { readGraphSpec } from '../../../src/graph/project/graph-spec.ts'
 import { parsedJson, rawJson, rawLength } from '../../../src/schema/raw-json.ts'
 import { createUserAuth, type UserAuth } from '../../../src/graph/user-auth/user-auth.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -22,7 +23,10 @@ async function openAuth({ path, timeoutMs = 60_000, startMs = 60_000, log, env =
   const { auth, ...file } = await readDeploymentFile(FILE, {})
   if (auth === null) throw new Error('the fixture has no auth file')
   const userAuth = createUserAuth({
-    file: { ...file, env: { ...file.env, ...env }, auth: { ...auth, path: path ?? auth.path } },
+    file: {
+      ...{ ...file, env: { ...file.env, ...env } },
+      auth: { ...auth, ...(path !== undefined && readGraphSpec(path, '/')) },
+    },
     environment: process.env,
     logger: createLogger(log === undefined ? { level: 'silent' } : { level: 'info', destination: log }),
     record: async () => async () => undefined,
@@ -47,7 +51,7 @@ async function expectAnswers(userAuth: UserAuth): Promise<void> {
 }
 
 describe('the process of an auth file', () => {
-  it("distinguishes its own errors from the caller's", async () => {
+  it("AUTH-12: distinguishes its own errors from the caller's", async () => {
     const userAuth = await openAuth()
     await expect(doing(userAuth, 'throw')).rejects.toMatchObject({ code: 'auth_failed' })
     for (const garbage of ['nonsense', 'circular', 'bigint', 'getter', 'huge'])
@@ -60,7 +64,7 @@ describe('the process of an auth file', () => {
     await expect(nobody).rejects.toMatchObject({ code: 'unauthorized', message: 'Who are you?' })
   })
 
-  it('is restarted when it has ended, by itself or because it was blocked', async () => {
+  it('AUTH-11: is restarted when it has ended, by itself or because it was blocked', async () => {
     const userAuth = await openAuth({ timeoutMs: 2_000 })
     await expectAnswers(userAuth)
     await expect(doing(userAuth, 'exit')).rejects.toMatchObject({ code: 'auth_unavailable' })

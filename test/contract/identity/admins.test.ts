@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { IdentityStore } from '../../../src/identity/identity-store.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { ACTOR, FIRST, KEY, MEMBER } from '../../support/stores/identity-records.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { ACTOR, FIRST, KEY, MEMBER } from '../../support/stores/sql/identity-records.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 describeOnSql('the admins of an organization', (engine) => {
   let store: IdentityStore

@@ -11,8 +11,8 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createBrowserSessionStore } from '../../../src/storage/sql/identity/browser-session-store.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
-import { ACTOR, FIRST, KEY, MEMBER } from '../../support/stores/identity-records.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { ACTOR, FIRST, KEY, MEMBER } from '../../support/stores/sql/identity-records.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const NOW = 1_000_000
 

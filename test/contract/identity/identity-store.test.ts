@@ -3,8 +3,8 @@ import type { AuditQuery, IdentityStore } from '../../../src/identity/identity-s
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { ACTOR, FIRST, KEY, MEMBER } from '../../support/stores/identity-records.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { ACTOR, FIRST, KEY, MEMBER } from '../../support/stores/sql/identity-records.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 describeOnSql('identity', (engine) => {
   let database: Database

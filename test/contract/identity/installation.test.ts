@@ -11,7 +11,7 @@ import {
   sqlStore,
 } from '../../../src/storage/installation.ts'
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 /** A store in memory that tests can empty and replace. */
 function memoryStore(): MarkedStore & { id: string | undefined } {

@@ -5,7 +5,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createPriceStore } from '../../../src/storage/sql/prices/price-store.ts'
 import { createRepriceJobStore } from '../../../src/storage/sql/prices/reprice-job-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const FIELDS: PriceFields = {
   name: 'n',

@@ -28,7 +28,7 @@ import {
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 const OTHER_PROJECT = PROJECT.replace(/.$/, (last) => (last === 'f' ? '0' : 'f'))
 const MODEL = 'my-model'

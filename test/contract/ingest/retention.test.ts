@@ -12,8 +12,8 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
 import { createShareStore } from '../../../src/storage/sql/shares/share-store.ts'
 import { eventually } from '../../support/eventually.ts'
-import { temporaryDir } from '../../support/stores/embedded-clickhouse.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import {
   idOf,
   START,
@@ -21,7 +21,7 @@ import {
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -4,7 +4,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { serverSecret } from '../../../src/storage/sql/shares/server-secret.ts'
 import { createShareStore } from '../../../src/storage/sql/shares/share-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const trace = (trace_id: string, project_id = 'p') => ({ kind: 'trace', project_id, trace_id }) as const
 const thread = (thread_id: string, project_id = 'p') => ({ kind: 'thread', project_id, thread_id }) as const

@@ -7,7 +7,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const NEW: NewAssistant = {
   assistant_id: randomUUID(),
@@ -20,7 +20,14 @@ const NEW: NewAssistant = {
 }
 const ALL: AssistantSearch = { sort_by: 'created_at', sort_order: 'desc', limit: 10, offset: 0 }
 
-const AGENT = { graph_id: 'agent', description: 'first', config: {}, context: {}, unavailable: null }
+const AGENT = {
+  graph_id: 'agent',
+  language: 'javascript',
+  description: 'first',
+  config: {},
+  context: {},
+  unavailable: null,
+} as const
 
 describeOnSql('assistants', (engine) => {
   let database: Database

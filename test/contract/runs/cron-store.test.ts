@@ -6,7 +6,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const NOW = 1_700_000_000_000
 const ALL: CronSearch = { sort_by: 'created_at', sort_order: 'desc', limit: 10, offset: 0 }

@@ -9,7 +9,7 @@ import { createKvStore, type KvStoreOptions } from '../../../src/storage/sql/ite
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { tries } from '../../support/properties.ts'
 
 const MINUTE = 60_000

@@ -10,9 +10,9 @@ import { createKvStore } from '../../../src/storage/sql/items/kv-store.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
-import { readUse, repairUse } from '../../../src/storage/sql/workspace-use.ts'
+import { countUse, readUse, repairUse } from '../../../src/storage/sql/workspace-use.ts'
 import { admissionOf, TENANT } from '../../support/runs/run-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const MINUTE = 60_000
 const ELSEWHERE: Tenant = { ...TENANT, workspace_id: randomUUID() }
@@ -49,6 +49,24 @@ describeOnSql('quotas of a workspace', (engine) => {
   const put = (key: string, value: object = FORTY, tenant = TENANT, { items } = stores) =>
     items.put(tenant, { namespace: ['a'], key, value: value as typeof FORTY })
   const use = (tenant = TENANT) => readUse(database, tenant)
+
+  it.runIf(engine.name === 'Postgres')(
+    'are counted without waiting for transactions that go on',
+    async () => {
+      const [counted, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const slow = database.tx('slow', async (session) => {
+        await countUse(session, TENANT, 'threads', 1, QUOTAS)
+        counted.resolve()
+        await free.promise
+      })
+      await counted.promise
+      await database.tx('quick', (session) => countUse(session, TENANT, 'threads', 2, QUOTAS))
+      expect(await use()).toMatchObject({ threads: 2 })
+      free.resolve()
+      await slow
+      expect(await use()).toMatchObject({ threads: 3 })
+    },
+  )
 
   it('limit threads, however they are created, over all its deployments', async () => {
     const first = randomUUID()

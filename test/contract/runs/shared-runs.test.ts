@@ -4,11 +4,11 @@ import { createLogger } from '../../../src/base/log.ts'
 import type { Wake, WakeMessage } from '../../../src/runs/execute/wake.ts'
 import { createEventWire } from '../../../src/storage/sql/events/wire.ts'
 import { openRunDatabase } from '../../../src/storage/sql/driver/open-run-database.ts'
-import { createPostgresWake } from '../../../src/storage/sql/driver/wake.ts'
+import { createPostgresWake } from '../../../src/storage/sql/driver/postgres/wake.ts'
 import { eventually } from '../../support/eventually.ts'
-import { doneWith } from '../../support/runs/fake-graph-host.ts'
-import { postgresDatabases } from '../../support/stores/postgres-databases.ts'
-import { withoutPostgres } from '../../support/stores/postgres.ts'
+import { doneWith } from '../../support/runs/hosts/fake-graph-host.ts'
+import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
+import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import {
   openRunState,
   openRunWorld,

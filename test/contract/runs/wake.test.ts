@@ -2,10 +2,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import type { WakeMessage } from '../../../src/runs/execute/wake.ts'
 import { openPostgres } from '../../../src/storage/sql/driver/postgres.ts'
-import { createPostgresWake } from '../../../src/storage/sql/driver/wake.ts'
+import { createPostgresWake } from '../../../src/storage/sql/driver/postgres/wake.ts'
 import { eventually } from '../../support/eventually.ts'
-import { postgresDatabases } from '../../support/stores/postgres-databases.ts'
-import { withoutPostgres } from '../../support/stores/postgres.ts'
+import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
+import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 
 const reason = withoutPostgres()
 

@@ -8,7 +8,7 @@ import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-databas
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { createWebhookStore } from '../../../src/storage/sql/runs/webhook-store.ts'
 import { admissionOf, admitted, CLAIMER, endOf, TENANT } from '../../support/runs/run-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const DEPLOYMENTS = [TENANT.deployment_id]
 const leaseOf = (lease_ms: number) => ({ owner: 'me', lease_ms })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const NUMBERS = 'SELECT n FROM t ORDER BY n'
 

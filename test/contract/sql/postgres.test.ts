@@ -1,8 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { numberPlaceholders, openPostgres } from '../../../src/storage/sql/driver/postgres.ts'
+import { AppError } from '../../../src/base/errors.ts'
+import type { Database, LastStatement } from '../../../src/storage/sql/driver/database.ts'
+import {
+  numberPlaceholders,
+  openPostgres,
+  type PostgresOptions,
+} from '../../../src/storage/sql/driver/postgres.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/postgres.ts'
+import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 
 const reason = withoutPostgres()
 const UNAVAILABLE = { code: 'store_unavailable' }
@@ -19,8 +24,8 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
   let url: string
   let database: Database
   const opened: Database[] = []
-  const open = (statementTimeoutMs?: number): Database => {
-    const one = openPostgres(url, statementTimeoutMs === undefined ? {} : { statementTimeoutMs })
+  const open = (options: PostgresOptions = {}): Database => {
+    const one = openPostgres(url, options)
     opened.push(one)
     return one
   }
@@ -57,6 +62,34 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
     expect(await numbers()).toHaveLength(count)
   })
 
+  it('waits while the role has all connections that it may have', async () => {
+    await database.query('CREATE ROLE few LOGIN CONNECTION LIMIT 2')
+    url = url.replace('weir@', 'few@')
+    const few = open()
+    const work = (i: number) => few.tx(`lock ${i}`, (session) => session.query('SELECT pg_sleep(0.02)'))
+    const ended = await Promise.allSettled(Array.from({ length: 40 }, (_, i) => work(i)))
+    expect(ended.filter(({ status }) => status === 'rejected')).toEqual([])
+  })
+
+  it('work waits for a connection for as long as other work ends, and then no longer', async () => {
+    const few = open({ connections: 1, statementTimeoutMs: 400, silenceMs: 100 })
+    const sleep = (seconds: number) => few.query('SELECT pg_sleep(?)', [seconds])
+    await Promise.all(Array.from({ length: 6 }, () => sleep(0.2)))
+    const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = few.tx('t', async () => {
+      begun.resolve()
+      await held.promise
+    })
+    await begun.promise
+    await expect(sleep(0)).rejects.toMatchObject({
+      ...UNAVAILABLE,
+      message: expect.stringContaining('in use'),
+    })
+    held.resolve()
+    await holding
+    expect(await sleep(0)).toHaveLength(1)
+  })
+
   it('runs a transaction again after a deadlock', async () => {
     await database.query('INSERT INTO t (n) VALUES (1), (2)')
     const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
@@ -72,6 +105,36 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
     await Promise.all([touch(1, 2, 0), touch(2, 1, 1)])
     // Sometimes more than 3: the cancelled transaction may lock its row again before the other wakes, and both wait again.
     expect(runs).toBeGreaterThanOrEqual(3)
+  })
+
+  it('executes last statements with the commit, so that others do not wait for their locks', async () => {
+    await database.query('CREATE TABLE counts (name TEXT PRIMARY KEY, used BIGINT NOT NULL)')
+    const count = (amount: number, most: number): LastStatement => ({
+      sql: `WITH counted AS (INSERT INTO counts (name, used) VALUES (?, ?)
+        ON CONFLICT (name) DO UPDATE SET used = counts.used + excluded.used RETURNING used)
+        SELECT CAST(CASE WHEN used > ? THEN 'too many' END AS INTEGER) FROM counted`,
+      params: ["a 'name'?", amount, most],
+      refusal: () => new AppError('quota_reached'),
+    })
+    const [begun, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slow = database.tx('slow', async (session) => {
+      session.atCommit?.(count(1, 10))
+      await session.query('INSERT INTO t (n) VALUES (1)')
+      begun.resolve()
+      await free.promise
+    })
+    await begun.promise
+    await database.tx('quick', async (session) => session.atCommit?.(count(2, 10)))
+    free.resolve()
+    await slow
+    const used = async () => (await database.query<{ used: number }>('SELECT used FROM counts'))[0]?.used
+    expect([await used(), await numbers()]).toEqual([3, [1]])
+    const refused = database.tx('refused', async (session) => {
+      await session.query('INSERT INTO t (n) VALUES (2)')
+      session.atCommit?.(count(8, 10))
+    })
+    await expect(refused).rejects.toMatchObject({ code: 'quota_reached' })
+    expect([await used(), await numbers()]).toEqual([3, [1]])
   })
 
   it('does not commit statements after a failed one', async () => {
@@ -103,7 +166,7 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
   })
 
   it('ends a wait that is too long, and leaves no lock behind', async () => {
-    const hurried = open(1_000)
+    const hurried = open({ statementTimeoutMs: 1_000 })
     const [held, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const holding = database.tx('t', async (session) => {
       await session.query('SELECT 1')

@@ -8,8 +8,8 @@ import {
   openRunDatabase,
 } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { openSql } from '../../../src/storage/sql/driver/open.ts'
-import { postgresDatabases } from '../../support/stores/postgres-databases.ts'
-import { withoutPostgres } from '../../support/stores/postgres.ts'
+import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
+import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 
 describe('inSchema', () => {
   it.each([

@@ -9,7 +9,7 @@ import {
   WORKSPACE,
   idOf,
   startTestTraceStore,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 const COUNT = 1_200
 const ALL: FeedbackQuery = { run_ids: [idOf(1)], keys: [], sources: [], limit: 100, offset: 0 }

@@ -16,7 +16,7 @@ import {
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 let db: TestTraceStore
 beforeAll(async () => {
@@ -106,7 +106,7 @@ it('is added up by the store only if it is large', async () => {
   expect(await sumsOf(largeTrace(100))).toBeUndefined()
 })
 
-it('has all of its rows in the outline, those in another project included', async () => {
+it('D-53: has all of its rows in the outline, those in another project included', async () => {
   const idsIn = (bytes: Uint8Array): Set<string> =>
     new Set([...TRACE_RUN_ROWS.read(bytes, TRACE_OUTLINE_COLUMNS)].map(({ run_id }) => run_id))
   const rows = largeTrace()

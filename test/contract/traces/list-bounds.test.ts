@@ -10,7 +10,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { admissionOf, admitted, TENANT } from '../../support/runs/run-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const KB = 1024
 /** Text of each record; five exceed the limits of a statement and of a page of `MAX`. */

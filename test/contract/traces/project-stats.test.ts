@@ -13,7 +13,7 @@ import {
   idOf,
   startTestTraceStore,
   traceRunRow,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 import { tries } from '../../support/properties.ts'
 import { forest, rowsOf } from '../../support/traces/random-traces.ts'
 

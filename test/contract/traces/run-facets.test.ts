@@ -12,7 +12,7 @@ import {
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 let db: TestTraceStore
 beforeAll(async () => {

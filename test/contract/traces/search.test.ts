@@ -6,7 +6,7 @@ import { indexWords } from '../../../src/storage/clickhouse/search/index-words.t
 import { RANK, writeFragment } from '../../../src/trace/rows/fragment.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import { searchByWords, searchInSteps } from '../../../src/storage/clickhouse/search/search-steps.ts'
-import { until } from '../../support/stores/embedded-clickhouse.ts'
+import { until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { tries } from '../../support/properties.ts'
 import {
   idOf,
@@ -14,7 +14,7 @@ import {
   startTestTraceStore,
   type TestTraceStore,
   traceRunRow,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 let db: TestTraceStore
 beforeAll(async () => {

@@ -17,7 +17,7 @@ import {
   startTestTraceStore,
   type TestTraceStore,
   traceRunRow,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 /** A trace of one TraceRun: second of its start, and number of its thread. */
 type Trace = readonly [second: number, thread: number]

@@ -22,7 +22,7 @@ import {
   startTestTraceStore,
   type TestTraceStore,
   traceRunRow,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 /** A world has some dozen statements of the store. */
 const LONGEST = { longest: 10 }

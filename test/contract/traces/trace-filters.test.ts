@@ -10,7 +10,7 @@ import {
   idOf,
   startTestTraceStore,
   traceRunRow,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 
 /** Three traces: runs 1 to 3, 4 to 6, and 7 alone. */
 const TRACES: [number, number, string][] = [

@@ -3,13 +3,15 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
 import { createUsageDetailsSource } from '../../../src/storage/clickhouse/usage/details.ts'
-import { formatDecimal } from '../../../src/trace/price/decimal.ts'
+import { createUsageRunSource } from '../../../src/storage/clickhouse/usage/runs.ts'
+import { formatDecimal, parseDecimal } from '../../../src/trace/price/decimal.ts'
 import { dottedSegment } from '../../../src/trace/derive/lineage/dotted-order.ts'
 import { rollUp } from '../../../src/trace/derive/roll-up.ts'
 import { estimatedPart } from '../../../src/trace/tokens/estimated-part.ts'
 import type { TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
 import { rangeOf } from '../../../src/usage/report/granular-usage.ts'
-import { bucketOf } from '../../../src/usage/report/stride.ts'
+import { bucketOf, strideMillis } from '../../../src/usage/report/stride.ts'
+import { type Summed, SUMMED, type UsageRun, type UsageRunsQuery } from '../../../src/usage/report/runs.ts'
 import {
   DETAIL_GROUPINGS,
   type DetailGrouping,
@@ -22,7 +24,7 @@ import {
   idOf,
   startTestTraceStore,
   traceRunRow,
-} from '../../support/stores/trace-store.ts'
+} from '../../support/stores/clickhouse/trace-store.ts'
 import { tries } from '../../support/properties.ts'
 
 const HOUR = 3_600_000
@@ -176,11 +178,55 @@ function sumsOf(rows: readonly TraceRunRow[]): Omit<Sums, 'llm_runs'> {
   }
 }
 
+/** The selection of the runs of one number of a report. */
+function runsQueryOf(query: UsageDetailsQuery, detail: UsageDetail, of: Summed): UsageRunsQuery {
+  const { group_by, workspace_ids, start, end, stride } = query
+  const { bucket, workspace_id, dimension_id, provider, model } = detail
+  const isByPlace = group_by === 'workspace' || group_by === 'project'
+  return {
+    workspace_ids: isByPlace ? [workspace_id] : workspace_ids,
+    start: Math.max(start, bucket),
+    end: Math.min(end, bucket + strideMillis(stride)),
+    of,
+    project_id: group_by === 'project' ? dimension_id : undefined,
+    user_id: group_by === 'user' ? dimension_id : undefined,
+    api_key_id: group_by === 'api_key' ? dimension_id : undefined,
+    ...(group_by === 'model' ? { provider, model } : { provider: undefined, model: undefined }),
+    after: undefined,
+    limit: 2,
+  }
+}
+
+/** All pages of the runs of one number, two runs at a time, each page without those of the page before. */
+async function runsOf(query: UsageRunsQuery, maxRows: number): Promise<UsageRun[]> {
+  const source = createUsageRunSource(db.clickhouse, maxRows)
+  const found: UsageRun[] = []
+  for (;;) {
+    const page = await source.list({ ...query, after: found.at(-1) })
+    found.push(...page)
+    if (page.length < query.limit) return found
+  }
+}
+
+/** The number of a report that `of` names, computed from its runs. */
+function numberOf(runs: readonly UsageRun[], of: Summed): unknown {
+  if (of === 'unpriced') return runs.length
+  if (of === 'tokens')
+    return runs.reduce((sum, run) => sum + (run.prompt_tokens ?? 0) + (run.completion_tokens ?? 0), 0)
+  if (runs.length === 0) return null
+  return formatDecimal(runs.reduce((sum, { total_cost }) => sum + (parseDecimal(total_cost) ?? 0n), 0n))
+}
+
+function numberIn(detail: UsageDetail, of: Summed): unknown {
+  if (of === 'unpriced') return detail.unpriced_runs
+  return of === 'cost' ? detail.total_cost : detail.prompt_tokens + detail.completion_tokens
+}
+
 const sorted = (details: readonly UsageDetail[]): string[] =>
   details.map((detail) => JSON.stringify(detail, Object.keys(detail).toSorted())).toSorted()
 
 describe('tokens and costs in buckets', () => {
-  it('USAGE-14: are the sums over TraceRuns, without those that repeat a descendant', async () => {
+  it('USAGE-14, USAGE-18: are the sums over TraceRuns, without those that repeat a descendant, and list these TraceRuns', async () => {
     const range = fc
       .tuple(
         fc.integer({ min: -40 * DAY, max: 40 * DAY }),
@@ -195,16 +241,20 @@ describe('tokens and costs in buckets', () => {
       maxRows: fc.constantFrom(1, 1e6, 1e6),
       // Whether several TraceRuns may show one call, which takes longer to find out.
       doubles: fc.constantFrom(false, false, false, true),
+      // The number whose runs are listed: its place in the report, and which it is.
+      at: fc.nat(),
+      of: fc.constantFrom(...SUMMED),
     })
     // Worlds share inserts: each has workspaces of its own.
     await fc.assert(
       fc.asyncProperty(fc.array(world, { minLength: WORLDS, maxLength: WORLDS }), async (made) => {
-        const worlds = made.map(({ trees, doubles, buckets, group_by, maxRows }) => {
+        const worlds = made.map(({ trees, doubles, buckets, group_by, maxRows, at, of }) => {
           const workspaces = [newUuid(), newUuid(), newUuid()]
           const traces = trees
             .map((one) => rowsOf(one, workspaces[one.workspace]!))
             .map((rows) => (doubles ? rows : rows.map((row) => ({ ...row, call_id: 0 }))))
-          return { traces, maxRows, query: { ...buckets, workspace_ids: workspaces.slice(0, 2), group_by } }
+          const query = { ...buckets, workspace_ids: workspaces.slice(0, 2), group_by }
+          return { traces, maxRows, at, of, query }
         })
         // The first derivation had no usage.
         const first = {
@@ -221,6 +271,15 @@ describe('tokens and costs in buckets', () => {
           const found = await createUsageDetailsSource(db.clickhouse, maxRows).details(query)
           expect(sorted(found)).toEqual(sorted(bruteForce(traces, query)))
         }
+        // Of one number of each round, the runs: a report takes as long as a page of them.
+        const { query, maxRows, at, of } = worlds[0]!
+        const details = await createUsageDetailsSource(db.clickhouse, maxRows).details(query)
+        const detail = details[at % Math.max(1, details.length)]
+        if (detail === undefined) return
+        const runs = await runsOf(runsQueryOf(query, detail, of), maxRows)
+        expect(numberOf(runs, of), of).toEqual(numberIn(detail, of))
+        expect(new Set(runs.map(({ run_id }) => run_id)).size).toBe(runs.length)
+        expect(runs.map(({ time }) => time)).toEqual(runs.map(({ time }) => time).toSorted((a, b) => b - a))
       }),
       // A world takes the engine half a second.
       tries(20 / WORLDS, { longest: 10 }),

@@ -5,7 +5,7 @@ import { createIdentityStore } from '../../../src/storage/sql/identity/identity-
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-limit-store.ts'
-import { describeOnSql } from '../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 describeOnSql('usage limits', (engine) => {
   const [organization_id, workspace_id, api_key_id] = [newUuid(), newUuid(), newUuid()]

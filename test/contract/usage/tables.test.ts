@@ -166,12 +166,15 @@ describe('usage tables', () => {
           ...request,
           ...(workspace_id !== undefined && { workspace_ids: [workspace_id] }),
           bucket: Date.parse(time_bucket),
-          ...{ project_id, user_id: user_id === null ? NIL_UUID : user_id, api_key },
+          ...{ project_id, user_id: user_id === null ? NIL_UUID : user_id, api_key, trace_id: undefined },
         }
         const listed = await allPages(group)
         const told = `${group_by} ${JSON.stringify(dimensions)} in ${time_bucket}`
         expect(listed, told).toHaveLength(counted)
         expect(new Set(listed.map((one) => `${one.workspace_id} ${one.trace_id}`)).size).toBe(counted)
+        const [first] = listed
+        if (first !== undefined)
+          expect(await allPages({ ...group, trace_id: first.trace_id }), told).toContainEqual(first)
         expect(listed.map(({ counted_at }) => counted_at)).toEqual(
           listed.map(({ counted_at }) => counted_at).toSorted((a, b) => Date.parse(b) - Date.parse(a)),
         )

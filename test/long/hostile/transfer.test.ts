@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
+import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { hostileServer, multipartType, toolRun, toolRunPart } from '../../support/faults/hostile-server.ts'
 import { jsonPart } from '../../support/servers/load.ts'
+import { multipartBody } from '../../support/traces/wire-body.ts'
 
 const server = hostileServer()
 const MB = 1024 * 1024
@@ -43,11 +45,54 @@ describe('requests at and above the size limits', () => {
     await expectAbsent(tooLarge)
   })
 
-  it('a bomb in gzip', async () => {
-    const bomb = gzipSync(Buffer.alloc(300 * MB))
-    const headers = { ...multipartType(), 'content-encoding': 'gzip' }
+  const zeros = (): Buffer => Buffer.alloc(300 * MB)
+  it.each([
+    ['gzip', () => gzipSync(zeros())],
+    ['zstd', () => zstdCompressSync(zeros())],
+    ['zstd', () => Buffer.concat(Array.from({ length: 100_000 }, () => SMALL_FRAME))],
+  ])('a decompression bomb in %s', async (encoding, make) => {
+    const bomb = make()
+    const headers = { ...multipartType(), 'content-encoding': encoding }
     const answer = await server.send('/runs/multipart', bomb, headers)
+    console.log(
+      `${encoding} bomb of ${bomb.length} bytes: ${answer.status} ${answer.body.code} in ${Math.round(answer.ms)} ms`,
+    )
     expect([400, 413]).toContain(answer.status)
     expect(answer.retryAfter).toBeNull()
+  })
+  const SMALL_FRAME = zstdCompressSync('x')
+})
+
+describe('connections', () => {
+  it('slow senders delay no other client', async () => {
+    const ids = Array.from({ length: 100 }, () => randomUUID())
+    const answered = Promise.withResolvers<void>()
+    const drips = ids.map(async (id) => {
+      const body = multipartBody([toolRunPart(id)])
+      const pieces = Array.from({ length: 10 }, (_, i) =>
+        body.subarray((i * body.length) / 10, ((i + 1) * body.length) / 10),
+      )
+      const stream = new ReadableStream({
+        async pull(controller) {
+          const piece = pieces.shift()
+          if (piece === undefined) return controller.close()
+          if (pieces.length === 0) await answered.promise
+          await delay(100)
+          controller.enqueue(piece)
+        },
+      })
+      const init = { method: 'POST', headers: multipartType(), body: stream, duplex: 'half' } as RequestInit
+      return (await server.weir().fetch('/runs/multipart', init)).status
+    })
+    const times: number[] = []
+    for (let i = 0; i < 20; i++) {
+      const { status, ms } = await server.sendParts([toolRunPart(randomUUID())])
+      expect(status).toBe(202)
+      times.push(ms)
+    }
+    console.log(`beside 100 slow senders: acknowledged within ${Math.round(Math.max(...times))} ms`)
+    answered.resolve()
+    expect(new Set(await Promise.all(drips))).toEqual(new Set([202]))
+    for (const id of ids.slice(0, 3)) await expectStored(id)
   })
 })

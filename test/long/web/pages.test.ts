@@ -3,8 +3,11 @@ import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
 import { accessibilityTests } from '../../conformance/web/accessibility.ts'
 import { docsTests } from '../../conformance/web/docs.ts'
+import { overviewTests } from '../../conformance/web/overview.ts'
+import { workspaceTests } from '../../conformance/web/settings.ts'
 import { complaintTests } from './complaints.ts'
 import { keyboardTests } from './keyboard.ts'
+import { morePageTests } from './more-pages.ts'
 import { panelTests } from './panels.ts'
 import { sendForPages } from '../../conformance/web/trace.ts'
 
@@ -26,6 +29,9 @@ describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSE
   const sent = () => sendForPages(server.current())
   accessibilityTests({ used, sent, extent: 'every page in every look' })
   docsTests({ server, used, extent: 'every look' })
+  overviewTests({ server, used, extent: 'every case' })
+  workspaceTests({ server, used })
+  morePageTests({ server, used })
   complaintTests({ server, used })
   keyboardTests({ used, sent })
   panelTests({ server, used })

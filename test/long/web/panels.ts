@@ -1,5 +1,6 @@
 import { Client, RunTree } from 'langsmith'
 import { describe, expect, it } from 'vitest'
+import { newUuid } from '../../../src/base/ids.ts'
 import { drained } from '../../support/servers/server.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { UsedWeir } from '../../support/servers/use-weir.ts'
@@ -42,7 +43,7 @@ export function panelTests({ server, used }: Used): void {
       return run
     }
     const first = await call(ASKED, CALLED)
-    const result = { role: 'tool', tool_call_id: 'c1', content: 'eighteen' }
+    const result = { role: 'tool', tool_call_id: 'c1', content: '{"warm":"eighteen","n":1.50}' }
     const second = await call([...ASKED, CALLED, result], { role: 'assistant', content: '18 °C' })
     await root.end({})
     await root.patchRun()
@@ -69,10 +70,46 @@ export function panelTests({ server, used }: Used): void {
       await open(`/traces/${first.trace_id}?run=${second.id}`)
       const fold = panel.getByRole('button', { name: 'Show 2 earlier messages' })
       await fold.waitFor()
-      await panel.getByText('eighteen').waitFor()
+      // The tool's JSON is a tree, and as it was sent in plain text.
+      await panel
+        .getByRole('listitem')
+        .filter({ hasText: /^n: 1\.50$/ })
+        .waitFor()
+      await panel.getByRole('button', { name: 'Plain text' }).click()
+      await panel.getByText('{"warm":"eighteen","n":1.50}').waitFor()
+      await panel.getByRole('button', { name: 'Plain text' }).click()
       expect(await panel.getByText('How warm is it in Paris?').count()).toBe(0)
       await fold.click()
       await panel.getByText('How warm is it in Paris?').waitFor()
+    })
+
+    it('shows when tokens came, and the longest pauses between them', async () => {
+      const start = Date.now() - 10_000
+      const iso = (after: number): string => new Date(start + after).toISOString()
+      const events = [400, 410, 420, 430, 1630, 1640].map((after) => ({
+        name: 'new_token',
+        time: iso(after),
+      }))
+      const id = newUuid()
+      const run = {
+        ...{ id, trace_id: id, name: 'streamed', run_type: 'llm', session_name: 'panels' },
+        events,
+      }
+      const times = { start_time: iso(0), end_time: iso(2000) }
+      const sent = await server.current().request('/api/v1/runs/batch', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ post: [{ ...run, ...times, inputs: {}, outputs: {} }] }),
+      })
+      expect(sent.status).toBe(202)
+      await drained(server.current())
+      const { page, open, broken } = used.current()
+      await open(`/traces/${id}`)
+      await page.locator('#run summary', { hasText: /^Events/ }).click()
+      await page.getByText('median pause 10 ms, 1 stall').waitFor()
+      const longest = page.getByRole('row', { name: '1.2 s 430 ms 4' })
+      await longest.waitFor()
+      expect(await broken()).toEqual([])
     })
 
     it('copies programs that read the run, and saves it as a file', async () => {
@@ -97,6 +134,23 @@ export function panelTests({ server, used }: Used): void {
       await menu.getByRole('button', { name: 'Save as a file' }).click()
       expect((await saved).suggestedFilename()).toBe(`${call.id}.json`)
     })
+  })
+
+  it('a run names the numbers of the usage report that count it, and opens them', async () => {
+    const [call] = await sendAgent()
+    const { page, open, broken } = used.current()
+    await open(`/traces/${call.trace_id}?run=${call.id}`)
+    const panel = page.locator('#run')
+    await panel.locator('summary', { hasText: /^Usage/ }).click()
+    await panel.getByText('the start of its root run').waitFor()
+    expect(await broken()).toEqual([])
+    await panel.getByRole('link', { name: 'the traces of the project' }).click()
+    const counted = page.getByRole('region', { name: 'Counted traces' })
+    await counted.getByRole('link', { name: call.trace_id }).waitFor()
+    await page.goBack()
+    await panel.locator('summary', { hasText: /^Usage/ }).click()
+    await panel.getByRole('link', { name: 'the usage by model' }).click()
+    await page.getByRole('row', { name: 'openai · gpt-4.1-mini' }).first().waitFor()
   })
 
   describe('states of pages', () => {

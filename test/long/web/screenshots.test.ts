@@ -30,6 +30,7 @@ function screens(project: string, { trace, call, thread }: Samples): Screen[] {
     ['messages', `/traces/${trace}?view=messages`, 'a light jacket'],
     ['compare', `/compare?a=${call}&b=${trace}`, 'Parameters and metadata'],
     ['usage', '/usage?t=7d', 'Every number of the chart'],
+    ['usage-cost', '/usage?t=7d&by=model&of=cost', 'claude-sonnet-4-5'],
     ['prices', '/prices?model=gpt-4.1-mini', 'Shipped price'],
     ['ingest', '/ingest', 'Refused records'],
     ['validate', '/validate', 'Open a file'],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { temporaryDir } from '../stores/embedded-clickhouse.ts'
+import { temporaryDir } from '../stores/clickhouse/embedded-clickhouse.ts'
 import { jsonPart } from '../servers/load.ts'
 import { BOUNDARY, multipartBody, type WirePart } from '../traces/wire-body.ts'
 import { jsonBody, KEY, startWeir, type WeirEnvironment, type WeirProcess } from '../servers/weir-process.ts'

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { temporaryDir } from '../stores/embedded-clickhouse.ts'
+import { temporaryDir } from '../stores/clickhouse/embedded-clickhouse.ts'
 import { fuzzListener } from './openapi.ts'
 import { addDeployments } from './deployments.ts'
+import { addSecrets } from './secrets.ts'
 import { addTraces } from './traces.ts'
 import { createKnownRecords, type KnownRecords } from '../servers/known-records.ts'
 import { startWeir, type WeirProcess } from '../servers/weir-process.ts'
@@ -29,6 +30,8 @@ const ONE_SIDED: readonly string[] = [
   // A registry of images; a revision that is being built.
   'POST /api/v2/deployments/{id}/push-token',
   'POST /api/v2/deployments/{id}/revisions/{revision_id}/interrupt',
+  // A model provider, and a secret for it.
+  'POST /api/v1/playground/runs',
   // They refuse nothing.
   'GET /api/v1/ok',
   'GET /api/v1/docs/{file}',
@@ -82,6 +85,7 @@ async function addRecords(
   isExhaustive: boolean,
 ): Promise<readonly string[]> {
   const traces = await addTraces(weir, records)
+  await addSecrets(weir, records)
   return isExhaustive ? [...traces, ...(await addDeployments(weir, records))] : traces
 }
 

@@ -40,8 +40,9 @@ export async function addTraces(weir: Server, records: Records): Promise<readonl
     ...{ filter: MATCHES, trace_filter: MATCHES, tree_filter: MATCHES },
     ...{ topic: 'ingest', kind: 'EXPERIMENT', key: KEY },
   })
-  await share(weir, records, { id: kept!.ids[0]!, project_id: kept!.project_id })
-  return [kept!.project_id]
+  const [shared = ''] = kept!.ids
+  await share(weir, records, { id: shared, project_id: kept!.project_id })
+  return [kept!.project_id, shared]
 }
 
 async function storeTraces(

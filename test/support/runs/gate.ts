@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { temporaryDir } from '../stores/embedded-clickhouse.ts'
+import { temporaryDir } from '../stores/clickhouse/embedded-clickhouse.ts'
 
 /** Blocks a node of the graph `tokens` that has `file` among its `gates`, until it is opened. */
 export interface Gate {

@@ -24,7 +24,7 @@ const deployment = await startDeployment({
   limits: { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 },
   reads: { query: noIngest },
   disk: { assertRoom: async () => undefined },
-  installation: { claim: async () => async () => undefined },
+  installation: { id: 'installation', claim: async () => async () => undefined },
   stops,
 })
 const call: Call = { tenant: deployment.tenant, caller: { user_id: null, api_key_id: '' }, headers: {} }

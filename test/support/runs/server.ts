@@ -1,12 +1,20 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { AppError, type ErrorCode } from '../../../src/base/errors.ts'
 import { NODE_COMPILE_CACHE } from '../compile-cache.ts'
+import { PYTHON } from '../python.ts'
 
 const CHILD = fileURLToPath(new URL('server-child.ts', import.meta.url))
 const GRAPHS = fileURLToPath(new URL('../../fixtures/run-graphs/langgraph.json', import.meta.url))
+
+/** Environment of a server whose graphs are the same, in Python. */
+export const PYTHON_RUNS = {
+  GRAPHS: fileURLToPath(new URL('../../fixtures/python-runs/langgraph.json', import.meta.url)),
+  VIRTUAL_ENV: join(PYTHON, '..', '..'),
+}
 
 /** A deployment in a process of its own, which tests kill. */
 export interface RunServer {

@@ -24,7 +24,7 @@ import { createSqlEventStore, type EventWire } from '../../../src/storage/sql/ev
 import { openRunDatabase } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunEvents } from '../../../src/storage/sql/events/run-events.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
-import { createFakeGraphHost, type FakeGraphHost } from './fake-graph-host.ts'
+import { createFakeGraphHost, type FakeGraphHost } from './hosts/fake-graph-host.ts'
 
 /** The runs of a deployment, over a real store and a graph that the test simulates. */
 export interface RunWorld {
@@ -43,7 +43,7 @@ export interface RunWorld {
   readonly traces: { run_id: string; body: string }[]
   /** An empty thread. */
   thread(): Promise<string>
-  /** The events in the log of a thread. */
+  /** The events in the log of a thread, without those that only protocol v2 reads. */
   eventsOf(thread_id: string): Promise<StoredEvent[]>
 }
 
@@ -115,7 +115,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
     deployments,
     use: options.use ?? createDeploymentUse(),
     claimer: { owner: options.owner ?? newUuid(), lease_ms, traced: true },
-    rules: { timeout_ms: 60_000, max_attempts: 3, retry_ms: 1, ...options.rules },
+    rules: { timeout_ms: 60_000, max_attempts: 3, retry_ms: 1, unlogged_ms: 60_000, ...options.rules },
     record: ({ run_id }, body) => void traces.push({ run_id, body: new TextDecoder().decode(body) }),
     ended: (_tenant, run, values_json) => void ended.push({ run, values_json }),
     clock: systemClock,
@@ -175,7 +175,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
       await events.append({ ...tenant, thread_id }, [{ event: 'mark', data: '0', run_id: null }], null)
       for await (const batch of events.read({ ...tenant, thread_id }, 'start', end.signal)) {
         const kept = batch.flatMap((item) => ('gap' in item ? [] : [item]))
-        found.push(...kept.filter(({ event }) => event !== 'mark'))
+        found.push(...kept.filter(({ event }) => event !== 'mark' && !event.startsWith('v2/')))
         if (kept.at(-1)?.event === 'mark') break
       }
       end.abort()

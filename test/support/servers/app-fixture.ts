@@ -28,6 +28,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createPriceStore } from '../../../src/storage/sql/prices/price-store.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
 import { createLiveFeed } from '../../../src/ingest/live/live-feed.ts'
+import { createEventStreams } from '../../../src/http/platform/reply/event-streams.ts'
 import { createLiveStreams } from '../../../src/http/platform/reply/live-streams.ts'
 import { createSignIn } from '../../../src/http/platform/sign-in.ts'
 import { createFeedback, createSharing } from '../../../src/start/stored-traces.ts'
@@ -180,6 +181,17 @@ export interface FixtureOptions {
   publicUrl?: string
 }
 
+const NO_PLAYGROUND: Pick<AppDeps, 'secrets' | 'playground' | 'playgroundStreams' | 'pricedModels'> = {
+  secrets: {
+    list: async () => [],
+    write: () => Promise.reject(new Error('there are no secrets')),
+    valueFor: () => Promise.reject(new Error('there are no secrets')),
+  },
+  playground: { prepare: () => Promise.reject(new Error('there is no playground')) },
+  playgroundStreams: createEventStreams({ ...STREAMS, max_unsent_bytes: 1 << 20 }),
+  pricedModels: async () => ({}),
+}
+
 async function firstIdentity(store: IdentityStore): Promise<void> {
   await store.createFirst({
     organization: { id: ORGANIZATION, display_name: 'Default organization', created_at: NOW },
@@ -236,6 +248,8 @@ export async function startApp(options: FixtureOptions = {}) {
     gates: openGrant && gates,
     sessionGates: openGrant === undefined ? gates : undefined,
     signIn: createSignIn(sessions, undefined, clock),
+    ...NO_PLAYGROUND,
+    logStreams: createEventStreams({ ...STREAMS, max_unsent_bytes: 1 << 20 }),
     live: createLiveStreams({ feed, health: () => HEALTH, limits: STREAMS }),
     registry: createRegistry(),
     metrics: createMetrics(),
@@ -249,6 +263,7 @@ export async function startApp(options: FixtureOptions = {}) {
     version: '0.1.0',
     controlPlane: () => Promise.reject(new Error('there is no control plane')),
     checks: options.checks ?? {},
+    drain: { isDraining: () => false },
     disk: { look: async () => DISK, check: async () => undefined },
   }
   const entrance = createEntrance(deps)

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { NODE_COMPILE_CACHE } from '../compile-cache.ts'
 import { eventually, PATIENCE_MS } from '../eventually.ts'
-import { addFirstClickHouse } from '../stores/first-clickhouse.ts'
+import { addFirstClickHouse } from '../stores/clickhouse/first-clickhouse.ts'
 
 export const API_KEY = 'conformance_key_0123456789'
 

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
-import { startTestClickHouse, temporaryDir } from '../stores/embedded-clickhouse.ts'
-import { startPostgres } from '../stores/postgres.ts'
-import { makeFirstClickHouse } from '../stores/first-clickhouse.ts'
+import { startTestClickHouse, temporaryDir } from '../stores/clickhouse/embedded-clickhouse.ts'
+import { startPostgres } from '../stores/sql/postgres.ts'
+import { makeFirstClickHouse } from '../stores/clickhouse/first-clickhouse.ts'
 import { type LentWeir, startWeirPool } from './weir-pool.ts'
 
 declare module 'vitest' {
@@ -71,7 +71,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     '/weir/deployment': () => weirs.lend('deployment'),
     '/weir/give-back': async (id) => (await weirs.takeBack(id), null),
   }
-  const server = createServer((request, response) => {
+  // Clients close idle connections: a request that is sent while the server closes its connection gets ECONNRESET.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1')
     answers[pathname as keyof Shared](searchParams.get('id') ?? '').then(
       (answer) => response.end(JSON.stringify(answer)),

@@ -67,9 +67,31 @@ async function makeOrganization(file: string): Promise<string> {
   }
 }
 
+/** Folders of the same graphs, in TypeScript and in Python. */
+export type SharedGraphs = 'graphs' | 'python-graphs'
+
+/** The graphs of shared servers: SHARED_GRAPHS names those in Python. */
+export function sharedGraphs(): SharedGraphs {
+  return process.env['SHARED_GRAPHS'] === 'python-graphs' ? 'python-graphs' : 'graphs'
+}
+
+const TWINS: Readonly<Record<string, string>> = {
+  'auth-graphs': 'python-auth',
+  'http-graphs': 'python-http',
+  'store-index': 'python-store',
+  'projects/react-agent': 'python-projects/react-agent',
+  'projects/memory-agent': 'python-projects/memory-agent',
+  'projects/portal': 'python-projects/portal',
+}
+
+/** The folder of test/fixtures with the same project as `folder`, in the language that SHARED_GRAPHS names. */
+export function twinOf(folder: string): string {
+  return (sharedGraphs() === 'python-graphs' && TWINS[folder]) || folder
+}
+
 /** Creates a pool; a server starts when none is free. */
-export function startWeirPool(): WeirPool {
-  const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
+export function startWeirPool(graphs: SharedGraphs = sharedGraphs()): WeirPool {
+  const GRAPHS = fileURLToPath(new URL(`../../fixtures/${graphs}/langgraph.json`, import.meta.url))
   const all: WeirProcess[] = []
   const free: WeirProcess[] = []
   const lent = new Map<string, WeirProcess>()

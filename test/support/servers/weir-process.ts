@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { IngestHealth } from '../../../src/ingest/ingester.ts'
-import { until } from '../stores/embedded-clickhouse.ts'
+import { until } from '../stores/clickhouse/embedded-clickhouse.ts'
 import { PATIENCE_MS } from '../eventually.ts'
 import { NODE_COMPILE_CACHE } from '../compile-cache.ts'
-import { addFirstClickHouse } from '../stores/first-clickhouse.ts'
+import { addFirstClickHouse } from '../stores/clickhouse/first-clickhouse.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 /** Free ports, no gRPC and no graphs unless a test sets them. */

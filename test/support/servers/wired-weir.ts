@@ -1,5 +1,5 @@
-import { temporaryDir } from '../stores/embedded-clickhouse.ts'
-import { startProxiedStore } from '../faults/proxied-store.ts'
+import { temporaryDir } from '../stores/clickhouse/embedded-clickhouse.ts'
+import { startProxiedStore } from '../faults/stores/proxied-store.ts'
 import { startRedis } from '../stores/redis.ts'
 import { startTcpProxy, type TcpProxy } from '../faults/proxies/tcp.ts'
 import { startWeir, type WeirProcess } from './weir-process.ts'

@@ -14,9 +14,9 @@ import {
 } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
 import { createSqlRowStore } from '../../../src/storage/sql/checkpoints/row-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { createGraphStore } from '../../../src/storage/sql/items/graph-store.ts'
+import { createGraphStoreBatch } from '../../../src/storage/sql/items/graph-store-batch.ts'
 import { createKvStore } from '../../../src/storage/sql/items/kv-store.ts'
-import { describeOnSql, describeOnSqlite, type SqlEngine } from './sql-databases.ts'
+import { describeOnSql, describeOnSqlite, type SqlEngine } from './sql/sql-databases.ts'
 
 /** Makes the checkpointers of a host, which are closed after the test. */
 type OpenCheckpointers = (database: Database, tenant: Tenant) => Promise<Checkpointers>
@@ -61,10 +61,10 @@ export function openAccess(): { open: OpenCheckpointers; close(): Promise<void> 
 
 /** What a host of the tenant may do with the database. */
 export function operationsOf(database: Database, tenant: Tenant) {
-  const store = createGraphStore(
+  const batch = createGraphStoreBatch(
     createKvStore(database, systemClock, { index: undefined, ...readStoreTtl(null) }),
     tenant,
     1 << 20,
   )
-  return createStorageOperations(createSqlRowStore(database), store, tenant)
+  return createStorageOperations(createSqlRowStore(database), batch, tenant)
 }

@@ -3,7 +3,7 @@ import { createLogger } from '../../../src/base/log.ts'
 import { type IngestLog, openIngestLog } from '../../../src/ingest/log/ingest-log.ts'
 
 /**
- * The process that test/fault/ingest-log-kill.test.ts kills: eight appenders write numbered records and print `ack N`
+ * The process that test/fault/kill/ingest-log.test.ts kills: eight appenders write numbered records and print `ack N`
  * once each is durable; one reader prints `got N` for each record and then commits. Arguments: directory, first number.
  */
 const [dir = '', first = '0'] = process.argv.slice(2)

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { until } from './embedded-clickhouse.ts'
+import { until } from './clickhouse/embedded-clickhouse.ts'
 import { fixedPort } from '../fixed-port.ts'
 import { endWatched, spawnWatched } from '../servers/watched-child.ts'
 
@@ -52,8 +52,28 @@ async function untilItAnswers(url: string, dir: string, child: ChildProcess): Pr
   })
 }
 
-/** Starts a private Redis that writes its data to disk. */
-export async function startRedis(): Promise<RedisServer> {
+/** Starts a Redis Sentinel that watches nothing; `url` is its address. */
+export async function startSentinel(): Promise<{ url: string; stop(): Promise<void> }> {
+  const program = findProgram()
+  if (program === undefined) throw new Error('Redis is not installed')
+  const dir = await realpath(await mkdtemp(join(tmpdir(), 'weir-redis-')))
+  const port = await fixedPort()
+  const file = join(dir, 'sentinel.conf')
+  await writeFile(file, `bind 127.0.0.1\nport ${port}\ndir ${dir}\n`)
+  const child = spawnWatched([program, file, '--sentinel'], { signal: 'KILL', stderr: 'ignore' })
+  const url = `redis://127.0.0.1:${port}`
+  await until('Sentinel answers', async () => (await call(url, 'PING').catch(() => '')) === 'PONG')
+  return {
+    url,
+    async stop() {
+      await endWatched(child)
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Starts a private Redis that writes its data to disk. `more` are settings of Redis. */
+export async function startRedis(more: Readonly<Record<string, string>> = {}): Promise<RedisServer> {
   const program = findProgram()
   if (program === undefined) throw new Error('Redis is not installed')
   const dir = await realpath(await mkdtemp(join(tmpdir(), 'weir-redis-')))
@@ -67,6 +87,7 @@ export async function startRedis(): Promise<RedisServer> {
     appendonly: 'yes',
     appendfsync: 'no',
     loglevel: 'warning',
+    ...more,
   }
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
   let child: ChildProcess | undefined

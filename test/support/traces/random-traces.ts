@@ -3,7 +3,7 @@ import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
 import { dottedSegment } from '../../../src/trace/derive/lineage/dotted-order.ts'
 import { NO_CALL, REQUEST, UNANSWERED } from '../../../src/trace/derive/same-call.ts'
 import type { TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
-import { START, traceRunRow } from '../stores/trace-store.ts'
+import { START, traceRunRow } from '../stores/clickhouse/trace-store.ts'
 
 /** Usage that a TraceRun of any type may bear; tokens are on llm and embedding only. */
 const usage = fc.record(

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { pathToFileURL } from 'node:url'
 import { expect } from 'vitest'
 import { bucketOf, bucketOrigin, chooseStride } from '../../../src/usage/report/stride.ts'
-import { startTestClickHouse, temporaryDir, until } from '../stores/embedded-clickhouse.ts'
-import { startPostgres } from '../stores/postgres.ts'
+import { startTestClickHouse, temporaryDir, until } from '../stores/clickhouse/embedded-clickhouse.ts'
+import { startPostgres } from '../stores/sql/postgres.ts'
 import { seededRandom } from '../seeded-random.ts'
 import { jsonBody, startWeir, type WeirEnvironment, type WeirProcess } from '../servers/weir-process.ts'
 
@@ -59,6 +60,7 @@ export async function usageRounds(traces: number, kills: number): Promise<void> 
     const env: WeirEnvironment = {
       DATABASE_URL: await postgres.createDatabase(),
       CLICKHOUSE_URL: engine.url.replace('//', `//${engine.username}:${engine.password}@`),
+      BLOB_URL: pathToFileURL(`${folder.dir}/blobs`).href,
     }
     const start = (i: number): Promise<WeirProcess> => startWeir(`${folder.dir}/server-${i}`, { ...env })
     servers.push(...(await Promise.all([start(0), start(1)])))

@@ -8,7 +8,7 @@ import { createUsageSource } from '../../../src/storage/clickhouse/usage/source.
 import { createUsageStore } from '../../../src/storage/clickhouse/usage/store.ts'
 import type { UsageRollups } from '../../../src/usage/counting/rollups.ts'
 import type { UsageCounts } from '../../../src/usage/report/source.ts'
-import { migratedDatabase } from '../stores/clickhouse-database.ts'
+import { migratedDatabase } from '../stores/clickhouse/clickhouse-database.ts'
 
 /** The tables of usage on a migrated database of its own. */
 export interface TestUsageTables {

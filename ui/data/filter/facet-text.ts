@@ -24,7 +24,7 @@ export interface AskedFacet {
   /** Key of the metadata. */
   key?: string
   prefix: string
-  /** The clause for a value. A key of the metadata makes no clause: it is typed text that asks for its values. */
+  /** The clause for a value; for a key of the metadata, the text that lists the values of this key. */
   clauseOf(value: string): string
 }
 
@@ -47,7 +47,7 @@ export function facetOf(typed: string): AskedFacet | undefined {
   return { field, prefix, clauseOf }
 }
 
-/** The text that asks for other values of a clause's field; undefined for clauses of other forms. */
+/** The text with which other values of a clause's field are searched; undefined for clauses of other forms. */
 export function facetTextOf(clause: string): string | undefined {
   const { operator, first, value } = clauseParts(clause)
   if (operator === 'has' && first === 'tags') return 'tag: '
@@ -79,7 +79,7 @@ const OFFERED: readonly (readonly [Word, string])[] = [
   ['type', 'by type'],
 ]
 
-/** Texts that ask for values, of which the typed text is the beginning. */
+/** Suggestions that begin with the typed text, each of which starts a search of values. */
 export function facetOffers(typed: string): Suggestion[] {
   const text = typed.trim().toLowerCase()
   return OFFERED.filter(([word]) => word.startsWith(text)).map(([word, hint]) => ({

@@ -22,7 +22,7 @@ export function useFacets(
     queryFn: ({ signal }) =>
       body === undefined ? undefined : call('POST /api/v1/runs/facets', { body, signal }),
     enabled: body !== undefined,
-    // Values of the same field stay while more is typed.
+    // Values of the same field are shown until those of a longer text are loaded.
     placeholderData: (before, of) =>
       of?.queryKey[1] === asked?.field && of?.queryKey[2] === asked?.key
         ? keepPreviousData(before)

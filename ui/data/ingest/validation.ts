@@ -16,7 +16,7 @@ export function encodingOf(bytes: Uint8Array): 'gzip' | 'zstd' | undefined {
   return starts(ZSTD) ? 'zstd' : undefined
 }
 
-/** Checks runs as ingest would. The server finds out which form they have. */
+/** Checks runs as ingest would. The server detects their format. */
 export function useValidation() {
   return useMutation({
     mutationFn: async (checked: Checked): Promise<ValidationReport> => {

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { LiveState } from './follow.ts'
 import { useLive } from './use-live.ts'
 import { countUnknown, type ListedRun, type RunPage, runsOf, withChanges, withNewest } from '../run-pages.ts'
-import { cachedPages, changePages, readAgain, readNewest, type RunQuery } from '../runs.ts'
+import { cachedPages, changePages, firstRead, readAgain, readNewest, type RunQuery } from '../runs.ts'
 
 /** Pause between two reads of the list. */
 const PAUSE_MS = 500
@@ -31,6 +31,8 @@ function createLooker(query: RunQuery, queries: QueryClient, found: Found): Look
   let isBusy = false
   const work = async (): Promise<void> => {
     isBusy = true
+    // On a new page the list is being read: a second read at the same time would delay it.
+    await firstRead(queries, query)
     while (wanted !== undefined && !gone.signal.aborted) {
       const known = new Set(runsOf(cachedPages(queries, query)).map(({ id }) => id))
       const changed = [...wanted].filter((id) => known.has(id))

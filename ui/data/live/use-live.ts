@@ -1,11 +1,9 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { callRaw } from '../../api/call.ts'
 import type { IngestHealthRead } from '../../api/platform.gen.ts'
-import { readEvents, type ServerEvent } from '../../api/server-events.ts'
-import { followLive, type LiveState } from './follow.ts'
-
-/** The server sends a heartbeat every 5 s; a connection that is silent for longer than this is gone. */
-const SILENCE_MS = 20_000
+import type { ServerEvent } from '../../api/server-events.ts'
+import type { LiveState } from './follow.ts'
+import { followVisible } from './follow-visible.ts'
 
 /** A run that has changed. */
 export interface RunChange {
@@ -33,37 +31,6 @@ function dispatch({ open, runs, ingest }: LiveListeners, { event, data }: Server
   runs?.(changes.runs, changes.more)
 }
 
-/** Opens `GET /live`. The request ends with the signal, or when nothing, not even a heartbeat, arrives for 20 s. */
-async function* connectLive(topics: readonly string[], signal: AbortSignal): AsyncGenerator<ServerEvent> {
-  const silence = new AbortController()
-  let timer = setTimeout(() => silence.abort(), SILENCE_MS)
-  const onPiece = (): void => {
-    clearTimeout(timer)
-    timer = setTimeout(() => silence.abort(), SILENCE_MS)
-  }
-  try {
-    const sent = { query: { topic: topics }, signal: AbortSignal.any([signal, silence.signal]) }
-    const { body } = await callRaw('GET /api/v1/live', sent)
-    if (body !== null) yield* readEvents(body, onPiece)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true },
-    )
-  })
-}
-
 /**
  * Follows live changes while the tab is visible. A page calls it once, with all of its topics (`project:ID`, `trace:ID`,
  * `ingest`), because browsers open only six connections to a server over HTTP/1.1.
@@ -73,28 +40,12 @@ export function useLive(topics: readonly string[], listeners: LiveListeners): Li
   const onEvent = useEffectEvent((event: ServerEvent) => dispatch(listeners, event))
   const key = topics.join(',')
   useEffect(() => {
-    let gone = new AbortController()
-    const follow = (): void => {
-      if (document.visibilityState !== 'visible' || key === '') return
-      gone = new AbortController()
-      void followLive({
-        connect: (signal) => connectLive(key.split(','), signal),
-        onEvent: (event) => onEvent(event),
-        onState: setState,
-        pause,
-        signal: gone.signal,
-      })
-    }
-    const turned = (): void => {
-      gone.abort()
-      follow()
-    }
-    follow()
-    document.addEventListener('visibilitychange', turned)
-    return () => {
-      gone.abort()
-      document.removeEventListener('visibilitychange', turned)
-    }
+    if (key === '') return
+    return followVisible({
+      request: (signal) => callRaw('GET /api/v1/live', { query: { topic: key.split(',') }, signal }),
+      onEvent: (event) => onEvent(event),
+      onState: setState,
+    })
   }, [key])
   return state
 }

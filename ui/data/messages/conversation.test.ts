@@ -48,6 +48,31 @@ describe('the conversation of model calls', () => {
   })
 })
 
+describe('the turns of a thread', () => {
+  const turn = (id: string, text: string) => ({
+    id,
+    input: [SYSTEM, ASKS, CALLS, { ...RESULT, content: [{ type: 'text', text }] }],
+    output: [says('assistant', text)],
+  })
+
+  it('begin with their question, also where it was asked before', () => {
+    const [found] = conversationsOf([turn('a', '18'), turn('b', '20')], { isByTurn: true })
+    expect(found?.steps[1]?.messages[0]).toEqual(ASKS)
+  })
+
+  it('leave out all that was said before where they go on from it', () => {
+    const first = turn('a', '18')
+    const more = says('user', 'And tomorrow?')
+    const next = { id: 'b', input: [...first.input, ...first.output, more], output: [ANSWER] }
+    const resumed = { id: 'c', input: [...next.input, ANSWER, RESULT], output: [ANSWER] }
+    const [found] = conversationsOf([first, next, resumed], { isByTurn: true })
+    expect(found?.steps.slice(1).map(({ messages }) => messages)).toEqual([
+      [more, ANSWER],
+      [RESULT, ANSWER],
+    ])
+  })
+})
+
 describe('the messages that the call before had', () => {
   const first = { input: [SYSTEM, ASKS], output: [ANSWER] }
 

@@ -58,13 +58,27 @@ function findOpen(open: readonly Open[], input: readonly Message[], signatures: 
   return best
 }
 
-/** Groups model calls, in the order of their start, into conversations. The result is in the order of their first calls. */
-export function conversationsOf(calls: readonly ModelCall[]): Conversation[] {
+/**
+ * Messages at the beginning of a turn that are shown above it. A repeated question belongs to the new turn, unless the
+ * turn continues from all earlier messages.
+ */
+function knownInTurn(known: number, input: readonly Message[], before: Open | undefined): number {
+  if (before === undefined || known === before.signatures.length) return known
+  const question = input.findLastIndex(({ role }) => role === 'user')
+  return question < 0 ? known : Math.min(known, question)
+}
+
+/**
+ * Groups model calls, in the order of their start, into conversations. The result is in the order of their first calls.
+ * With `isByTurn`, each call is the last one of a turn, and the question of the turn is among its messages.
+ */
+export function conversationsOf(calls: readonly ModelCall[], { isByTurn = false } = {}): Conversation[] {
   const open: Open[] = []
   for (const { id, input, output } of calls) {
     const signatures = input.map(signature)
     const found = findOpen(open, input, signatures)
-    const known = found?.known ?? 0
+    const same = found?.known ?? 0
+    const known = isByTurn ? knownInTurn(same, input, open[found?.place ?? -1]) : same
     const step = { id, messages: [...input.slice(known), ...output], known }
     const all = [...signatures, ...output.map(signature)]
     const before = found && open[found.place]

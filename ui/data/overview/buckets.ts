@@ -54,7 +54,7 @@ export function placeOf(time: string, from: string, { size }: Interval): number 
 
 const MINUTE_MS = 60_000
 
-/** What is known of a range before its figures are read. */
+/** The parts of a range that are known before its figures are read. */
 export interface Ends {
   /** ISO time, or that of the first run; null when there is no run, undefined before it is known. */
   from: string | null | undefined

@@ -14,3 +14,43 @@ export interface OverviewFigures {
   buckets: readonly TraceRunStatsBucket[]
   failures: readonly TraceRunStatsBucket[]
 }
+
+/** The four checks of model calls. */
+export const CHECKS = ['run_type', 'format', 'model', 'usage'] as const
+/** One of the checks. */
+export type CheckName = (typeof CHECKS)[number]
+
+/** Model calls, and how many of them fail each check. */
+export interface CheckCounts {
+  calls: number
+  failed: Readonly<Record<CheckName, number>>
+}
+
+/** The counts of some figures. */
+export function countsOfChecks({ llm_runs: calls, ...held }: Figures['checks']): CheckCounts {
+  const failed = (check: CheckName): number => calls - held[check]
+  return {
+    calls,
+    failed: {
+      run_type: failed('run_type'),
+      format: failed('format'),
+      model: failed('model'),
+      usage: failed('usage'),
+    },
+  }
+}
+
+/** What is left of some counts without those of others. */
+export function withoutCounts(whole: CheckCounts, others: readonly CheckCounts[]): CheckCounts {
+  const rest = (check: CheckName): number =>
+    others.reduce((left, { failed }) => left - failed[check], whole.failed[check])
+  return {
+    calls: others.reduce((left, { calls }) => left - calls, whole.calls),
+    failed: {
+      run_type: rest('run_type'),
+      format: rest('format'),
+      model: rest('model'),
+      usage: rest('usage'),
+    },
+  }
+}

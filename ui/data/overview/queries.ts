@@ -3,14 +3,7 @@ import type { TraceRunStatsBucket } from '../../api/platform.gen.ts'
 import { call, type Reply } from '../../api/call.ts'
 import { type Ends, type Interval, intervalOf, type Span, spanOf } from './buckets.ts'
 import type { Figures, OverviewFigures } from './figures.ts'
-import {
-  type ATTRIBUTES,
-  groupClause,
-  metadataKeyOf,
-  narrowed,
-  type Selection,
-  subjectClauses,
-} from './selection.ts'
+import { groupClause, groupingOf, narrowed, type Selection, subjectClauses } from './selection.ts'
 
 const MOST_GROUPS = 8
 /** The most that the server answers. */
@@ -29,15 +22,6 @@ function bodyOf({ project, filter, subject }: Selection, { from, to }: Span, cla
   }
 }
 
-function groupingOf({ group }: Selection, max_groups: number) {
-  if (group === '') return {}
-  const key = metadataKeyOf(group)
-  const attribute = key === undefined ? (group as (typeof ATTRIBUTES)[number]) : ('metadata' as const)
-  return {
-    group_by: { attribute, max_groups, ...(key !== undefined && { path: key }) },
-  }
-}
-
 type Stats = Reply<'POST /api/v1/runs/stats'>
 
 const bucketsIn = (stats: Stats): TraceRunStatsBucket[] =>
@@ -51,7 +35,7 @@ async function readGroups(
 ): Promise<OverviewFigures['groups']> {
   if (selection.group === '') return new Map()
   const ask = async (clauses: readonly string[], most: number): Promise<[string, Figures][]> => {
-    const body = { ...bodyOf(selection, span, clauses), ...groupingOf(selection, most) }
+    const body = { ...bodyOf(selection, span, clauses), ...groupingOf(selection.group, most) }
     return Object.entries(
       (await call('POST /api/v1/runs/stats', { body, signal })) as Record<string, Figures>,
     )
@@ -83,10 +67,10 @@ async function readFigures(
     ask([], { histograms: true }),
     ask([FAILED], {}),
     readGroups(selection, span, signal),
-    ask([], { ...timed, ...groupingOf(selection, MOST_GROUPS) }),
+    ask([], { ...timed, ...groupingOf(selection.group, MOST_GROUPS) }),
   ])
   const among = groups.size === 0 ? [] : [groupsClause(selection, [...groups])]
-  const failures = await ask([FAILED, ...among], { ...timed, ...groupingOf(selection, MOST_ASKED) })
+  const failures = await ask([FAILED, ...among], { ...timed, ...groupingOf(selection.group, MOST_ASKED) })
   return {
     all: all as Figures,
     failed: (failed as Figures).run_count,
@@ -145,7 +129,7 @@ export function useTimeline(
     queryFn: async ({ signal }) => {
       const { span, interval } = rangeNow(ends)
       const selection: Selection = { project, filter, subject: isRoot ? 'traces' : 'all', group: 'status' }
-      const grouped = { interval: interval.text, ...groupingOf(selection, MOST_GROUPS) }
+      const grouped = { interval: interval.text, ...groupingOf(selection.group, MOST_GROUPS) }
       const body = { ...bodyOf(selection, span, []), ...grouped }
       const stats = await call('POST /api/v1/runs/stats', { body, signal })
       return { span, interval, counts: countsOf(bucketsIn(stats)) }

@@ -32,6 +32,14 @@ export function metadataKeyOf(group: GroupBy): string | undefined {
   return group.startsWith('metadata.') ? group.slice('metadata.'.length) : undefined
 }
 
+/** The parameters of a request for figures by group; none without groups. */
+export function groupingOf(group: GroupBy, max_groups: number) {
+  if (group === '') return {}
+  const key = metadataKeyOf(group)
+  const attribute = key === undefined ? (group as (typeof ATTRIBUTES)[number]) : ('metadata' as const)
+  return { group_by: { attribute, max_groups, ...(key !== undefined && { path: key }) } }
+}
+
 /** A clause that the runs of a group satisfy, and no other runs. */
 export function groupClause(group: GroupBy, value: string): string {
   const key = metadataKeyOf(group)
@@ -62,7 +70,7 @@ export function rowsPath(
   return `/projects/${project}?${search}`
 }
 
-/** Runs that took at least so many seconds: the slower end of a percentile. */
+/** Runs that took at least `seconds`: those above a percentile. */
 export function slowerClause(field: 'latency' | 'ttft', seconds: number): string {
   return `gte(${field}, "${Math.ceil(Math.round(seconds * 1e9) / 1000)}us")`
 }

@@ -29,7 +29,7 @@ export function useOwnPrices() {
   })
 }
 
-/** The price of a run; not asked for without a model. */
+/** The price of a run; not loaded without a model. */
 export function usePriceLookup({ model, provider, at, tokens }: PricedRun) {
   return useQuery({
     queryKey: [...PRICES, 'lookup', model, provider, at, tokens],
@@ -92,11 +92,11 @@ export function usePriceChanges() {
 /** What computing costs again would change after a change of prices. */
 export type PricePreview = Reply<'POST /api/v1/model-price-map/preview'>
 
-/** A change of prices to preview; without a range over the last 30 days. */
+/** A change of prices to preview. Without a range, the last 30 days are compared. */
 export type PreviewAsked = Omit<ModelPricePreviewRequest, 'start_time' | 'end_time'> &
   Partial<Pick<ModelPricePreviewRequest, 'start_time' | 'end_time'>>
 
-/** Asks what a change of prices would change; nothing is stored. */
+/** Requests a preview of a change of prices; nothing is stored. */
 export function usePricePreview() {
   return useMutation({
     mutationFn: (change: PreviewAsked) => {

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import type { ApiKeyRead, PersonalTokenCreate, ServiceKeyCreate } from '../../api/platform.gen.ts'
 import { readAll } from '../../api/all-pages.ts'
+import { usePermission, useSession } from '../session.ts'
 
 /** Service keys belong to the organization, personal tokens to a user. */
 export type KeyKind = 'service' | 'personal'
@@ -39,4 +40,39 @@ export function useKeyChanges(kind: KeyKind) {
     onSuccess,
   })
   return { create, revoke }
+}
+
+/** A key for the snippets of an empty page: the server has only the hash of the key that somebody signed in with. */
+export interface SnippetKey {
+  /** The server accepts requests without a key. */
+  isNeedless: boolean
+  /** The key, after `make`; it is only in memory, and gone when the page is left. */
+  text: string | undefined
+  /** Why the caller may not make one. */
+  reason: string | undefined
+  isBusy: boolean
+  error: Error | null
+  /** Makes a service key of the open workspace that may send and read traces. */
+  make(): void
+}
+
+/** Makes a key for the snippets. */
+export function useSnippetKey(): SnippetKey {
+  const { data: session } = useSession()
+  const { reason } = usePermission('organization:manage')
+  const { create } = useKeyChanges('service')
+  const workspace = session?.default_workspace_id ?? session?.workspaces[0]?.id
+  return {
+    isNeedless: session?.auth === 'off',
+    text: create.data?.key,
+    reason,
+    isBusy: create.isPending,
+    error: create.error,
+    make: () =>
+      create.mutate({
+        description: 'For the snippet of an empty page',
+        role: 'user',
+        ...(workspace !== undefined && { workspaces: [workspace] }),
+      }),
+  }
 }

@@ -37,7 +37,7 @@ export function useWorkspaceChanges() {
   return { save, remove }
 }
 
-/** The members of the caller's workspaces; not asked for unless `isAllowed`. */
+/** The members of the caller's workspaces; loaded only if `isAllowed`. */
 export function useMembers(isAllowed: boolean) {
   return useQuery({
     queryKey: MEMBERS,
@@ -67,7 +67,7 @@ export function useMemberChanges() {
   return { add, change, remove }
 }
 
-/** The roles with their permissions; not asked for unless `isAllowed`. */
+/** The roles with their permissions; loaded only if `isAllowed`. */
 export function useRoles(isAllowed: boolean) {
   return useQuery({
     queryKey: ['roles'],
@@ -85,14 +85,14 @@ export interface AuditFilter {
   action: string
   /** Id of a user or an API key. */
   actor: string
-  /** Id of what was changed. */
+  /** Id of the changed object. */
   subject: string
   /** ISO times. */
   since: string
   until: string
 }
 
-/** The changes that fit a filter, newest first; not asked for unless `isAllowed`. */
+/** The changes that match a filter, newest first; loaded only if `isAllowed`. */
 export function useAudit(filter: AuditFilter, isAllowed: boolean) {
   const { action, actor, subject, since, until } = filter
   const query = {

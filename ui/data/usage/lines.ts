@@ -22,7 +22,7 @@ export interface UsageQuery extends Range {
   measure: Measure
 }
 
-/** Parameters of `usage-traces`, as the address of the page has them. */
+/** What selects the records of a number, as the address of their list has it. */
 export interface CountedQuery {
   start_time: string
   end_time: string
@@ -33,10 +33,22 @@ export interface CountedQuery {
   api_key?: string
 }
 
+/** The number of `usage-runs`: the sum of tokens or of costs, or how many calls have no price. */
+export const SUMMED = ['tokens', 'cost', 'unpriced'] as const
+
+/** What selects the runs of a number. */
+export interface SummedQuery extends CountedQuery {
+  of: (typeof SUMMED)[number]
+  provider?: string
+  model?: string
+}
+
 /** A line of a report: one group in one bucket. */
 export interface UsageLine {
   time_bucket: string
   dimensions: Dimensions
   /** Decimal text; null when it is not known. */
   value: string | null
+  /** Number of model calls without a price. Reports that count traces have 0. */
+  unpriced: number
 }

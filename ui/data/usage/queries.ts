@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-query'
 import { call, type Reply } from '../../api/call.ts'
 import { monthOf, type Range } from './range.ts'
-import type { CountedQuery, UsageLine, UsageQuery } from './lines.ts'
+import type { CountedQuery, SummedQuery, UsageLine, UsageQuery } from './lines.ts'
 
 const PATH = '/api/v1/orgs/current/billing'
 const REPORT_EVERY_MS = 30_000
@@ -34,16 +34,17 @@ async function readLines(
       query: { ...parametersOf(query), group_by: grouping },
       signal,
     })
-    const lines = found.usage.map(({ traces, ...line }) => ({ ...line, value: String(traces) }))
+    const lines = found.usage.map(({ traces, ...line }) => ({ ...line, value: String(traces), unpriced: 0 }))
     return { stride: found.stride, lines }
   }
   const found = await call('GET /api/v1/orgs/current/billing/usage-details', {
     query: { ...parametersOf(query), group_by: grouping },
     signal,
   })
-  const lines = found.usage.map(({ time_bucket, dimensions, total_tokens, total_cost }) => ({
+  const lines = found.usage.map(({ time_bucket, dimensions, total_tokens, total_cost, unpriced_runs }) => ({
     time_bucket,
     dimensions,
+    unpriced: unpriced_runs,
     value: measure === 'cost' ? total_cost : String(total_tokens),
   }))
   return { stride: found.stride, lines }
@@ -81,6 +82,22 @@ export function useCountedTraces(query: CountedQuery) {
     queryKey: ['usage-traces', query],
     queryFn: ({ pageParam, signal }) =>
       call('GET /api/v1/orgs/current/billing/usage-traces', {
+        query: { ...query, limit: PAGE_SIZE, cursor: pageParam || undefined },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+  })
+}
+
+/** The runs whose tokens or costs a number of the report adds up, page by page. */
+export function useSummedRuns(query: SummedQuery) {
+  return useInfiniteQuery({
+    queryKey: ['usage-runs', query],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /api/v1/orgs/current/billing/usage-runs', {
         query: { ...query, limit: PAGE_SIZE, cursor: pageParam || undefined },
         signal,
       }),

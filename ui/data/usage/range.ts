@@ -17,7 +17,7 @@ export interface Range {
 
 const HOUR_MS = 3_600_000
 
-/** The range in whole hours or days of UTC, up to the end of the current one, so that it changes with it only. */
+/** The range in whole hours or days of UTC, up to the end of the current hour or day. */
 export function rangeOf(name: RangeName, now: number): Range {
   const unit = name.endsWith('h') ? HOUR_MS : 24 * HOUR_MS
   const end = (Math.floor(now / unit) + 1) * unit

@@ -15,13 +15,13 @@ export const [WIDTH, HEIGHT] = [1000, 200]
 export interface Cursor {
   at: number | undefined
   move(at: number | undefined): void
-  /** Opens what is at a place. */
+  /** Opens the item at an index. */
   open(at: number): void
   /** Called when places were selected by dragging or by keyboard, both included. */
   select(first: number, last: number): void
 }
 
-/** Places that are being selected: where the selection began, and where it has got to. */
+/** Places that are being selected: where the selection began, and where it is now. */
 interface Brush {
   from: number
   to: number
@@ -130,7 +130,7 @@ export function Frame({
   )
 }
 
-/** Arrows move the cursor; with Shift they select places, and Enter takes them. */
+/** Arrows move the cursor; with Shift they select places, and Enter confirms the selection. */
 function onKey(event: KeyboardEvent, { cursor, places, brush, setBrush }: Selecting): void {
   if (cursor === undefined) return
   const { at, move, open, select } = cursor

@@ -1,7 +1,7 @@
 /** The colour of a series: a place among those of groups, or a state. */
 export type Tone = number | 'ok' | 'error'
 
-/** The highest line of a chart: a digit that has a round half, times a power of ten, not below the value. */
+/** The highest line of a chart, at or above the value: 1, 2, 4, 6 or 8 times a power of ten, so that half is round. */
 export function topOf(value: number): number {
   if (value <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(value))

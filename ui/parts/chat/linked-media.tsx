@@ -6,14 +6,14 @@ import { Button, Chip } from '../controls.tsx'
 import { bytesText } from '../format/numbers.ts'
 import { BlobView, isShown } from './media.tsx'
 
-/** Larger files are loaded when they are asked for. */
+/** Larger files are loaded on a click. */
 const MOST_SHOWN_BYTES = 8 << 20
 
 async function readMedia(link: MediaLink, type: string, signal: AbortSignal): Promise<Blob> {
   return new Blob([await (await send(link.$media, { signal })).arrayBuffer()], { type })
 }
 
-/** A file inside a run: pictures, sounds and films are loaded once they can be seen, others when they are asked for. */
+/** A file inside a run: images, audio and video are loaded once they are visible, others on a click. */
 export function LinkedMedia({ link, type, kind }: { link: MediaLink; type: string; kind: string }) {
   const place = useRef<HTMLSpanElement>(null)
   const [isWanted, want] = useState(false)

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { Chip } from '../controls.tsx'
 import { bytesText } from '../format/numbers.ts'
-import { RemoteMedia } from '../markdown.tsx'
+import { RemoteMedia } from '../markdown/markdown.tsx'
 import type { Block } from '../../api/messages.ts'
 import css from './chat.module.css'
 
@@ -18,7 +18,10 @@ function textOf(value: unknown): string | undefined {
 function decode(base64: string, type: string): Blob | undefined {
   const [, named, data] = /^data:([\w.+/-]+)?;base64,(.*)$/s.exec(base64) ?? []
   try {
-    const bytes = Uint8Array.from(atob(data ?? base64), (sign) => sign.codePointAt(0) ?? 0)
+    const signs = atob(data ?? base64)
+    const bytes = new Uint8Array(signs.length)
+    // A callback for each byte would block the page for a second with 10 MB.
+    for (let at = 0; at < signs.length; at += 1) bytes[at] = signs.charCodeAt(at)
     return new Blob([bytes], { type: named ?? type })
   } catch {
     return undefined

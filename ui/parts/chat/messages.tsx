@@ -1,26 +1,31 @@
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
+import { parseExact } from '../../api/exact-json.ts'
 import { Button } from '../controls.tsx'
+import { countText } from '../format/numbers.ts'
 import { Icon } from '../icon.tsx'
 import { entriesOf } from '../json/json-text.ts'
 import { JsonView } from '../json/json-view.tsx'
-import { Markdown, PlainText } from '../markdown.tsx'
+import { Markdown, PlainText } from '../markdown/markdown.tsx'
 import { mediaLink } from '../../api/media.ts'
 import type { Block, Message } from '../../api/messages.ts'
 import { LinkedMedia } from './linked-media.tsx'
 import { Media } from './media.tsx'
+import { toolResults, type ToolResults } from './tool-results.ts'
 import css from './chat.module.css'
 
 /** Longer texts are cut until the user opens them. */
 const MAX_TEXT = 6000
+/** Characters that each click adds: drawing megabytes at once would block the page. */
+const MORE_TEXT = 100_000
 /** Levels of a block of an unknown type that are open at first. */
 const UNKNOWN_DEPTH = 6
 /** Earlier messages beyond the last ones are folded. */
 const SHOWN_MESSAGES = 8
 
-/** How texts are drawn, and the messages that answer tool calls, by the id of the call. */
+/** How texts are drawn, and which messages answer tool calls. */
 interface Drawing {
   isMarkdown: boolean
-  results: ReadonlyMap<string, Message>
+  results: ToolResults
 }
 
 function textOf(value: unknown): string {
@@ -28,13 +33,17 @@ function textOf(value: unknown): string {
 }
 
 function Text({ text, isMarkdown }: { text: string; isMarkdown: boolean }) {
-  const [isWhole, setWhole] = useState(text.length <= MAX_TEXT)
-  const shown = isWhole ? text : text.slice(0, MAX_TEXT)
+  const [length, setLength] = useState(MAX_TEXT)
+  const shown = text.slice(0, length)
+  const rest = Math.max(0, text.length - length)
   return (
     <>
       {isMarkdown ? <Markdown text={shown} /> : <PlainText text={shown} />}
-      {!isWhole && (
-        <Button onClick={() => setWhole(true)}>Show {text.length - MAX_TEXT} more characters</Button>
+      {rest > 0 && (
+        <Button onClick={() => setLength(length + MORE_TEXT)}>
+          Show {countText(Math.min(rest, MORE_TEXT))} more characters
+          {rest > MORE_TEXT && ` of ${countText(rest)}`}
+        </Button>
       )}
     </>
   )
@@ -63,7 +72,7 @@ function Reasoning({ text }: { text: string }) {
 
 function ToolCall({ block, drawing }: { block: Block; drawing: Drawing }) {
   const id = textOf(block['id'])
-  const result = drawing.results.get(id)
+  const result = drawing.results.of.get(block)
   const isServer = block.type === 'server_tool_call'
   return (
     <div className={css['call']}>
@@ -78,7 +87,7 @@ function ToolCall({ block, drawing }: { block: Block; drawing: Drawing }) {
       <JsonView value={block['args']} path="args" />
       {result !== undefined && (
         <div className={css['result']}>
-          <Blocks blocks={result.content} drawing={drawing} />
+          <Answer blocks={result.content} drawing={drawing} />
         </div>
       )}
     </div>
@@ -131,6 +140,35 @@ function Blocks({ blocks, drawing }: { blocks: readonly Block[]; drawing: Drawin
   return blocks.map((block, place) => <BlockView key={place} block={block} drawing={drawing} />)
 }
 
+/** Longer results of tools are shown as text: parsing them would block the page. */
+const MAX_PARSED = 500_000
+
+/** The object or list that a text is the JSON of. */
+function jsonOf(block: Block): unknown {
+  const text = block.type === 'text' ? textOf(block['text']) : ''
+  if (!/^\s*[[{]/.test(text) || text.length > MAX_PARSED) return undefined
+  try {
+    return parseExact(text)
+  } catch {
+    return undefined
+  }
+}
+
+function AnswerBlock({ block, drawing }: { block: Block; drawing: Drawing }) {
+  const { isMarkdown } = drawing
+  const value = useMemo(() => (isMarkdown ? jsonOf(block) : undefined), [isMarkdown, block])
+  return value === undefined ? (
+    <BlockView block={block} drawing={drawing} />
+  ) : (
+    <JsonView value={value} path="result" />
+  )
+}
+
+/** What a tool answered; JSON as a tree, unless texts are shown as they were sent. */
+function Answer({ blocks, drawing }: { blocks: readonly Block[]; drawing: Drawing }) {
+  return blocks.map((block, place) => <AnswerBlock key={place} block={block} drawing={drawing} />)
+}
+
 function MessageView({ message, drawing }: { message: Message; drawing: Drawing }) {
   return (
     <article className={css['message']} data-role={message.role}>
@@ -139,24 +177,13 @@ function MessageView({ message, drawing }: { message: Message; drawing: Drawing 
         {message.name !== undefined && <span>{message.name}</span>}
         {message.tool_call_id !== undefined && <code>{message.tool_call_id}</code>}
       </div>
-      <Blocks blocks={message.content} drawing={drawing} />
+      {message.role === 'tool' ? (
+        <Answer blocks={message.content} drawing={drawing} />
+      ) : (
+        <Blocks blocks={message.content} drawing={drawing} />
+      )}
       {message.content.length === 0 && <span className={css['note']}>says nothing</span>}
     </article>
-  )
-}
-
-/** The messages that answer calls of tools among these messages, by the id of the call. */
-export function toolResults(messages: readonly Message[]): Map<string, Message> {
-  const called = new Set(
-    messages.flatMap(({ content }) =>
-      content.flatMap((block) => (block.type === 'tool_call' ? textOf(block['id']) || [] : [])),
-    ),
-  )
-  return new Map(
-    messages.flatMap((message) => {
-      const id = message.tool_call_id ?? ''
-      return message.role === 'tool' && called.has(id) ? [[id, message] as const] : []
-    }),
   )
 }
 
@@ -175,7 +202,7 @@ export function Messages({
   results?: Drawing['results']
 }) {
   const [isAll, setAll] = useState(false)
-  const isOwn = (message: Message): boolean => results.get(message.tool_call_id ?? '') !== message
+  const isOwn = (message: Message): boolean => !results.joined.has(message)
   const own = messages.filter(isOwn)
   const known = Math.min(messages.slice(0, repeated).filter(isOwn).length, own.length - 1)
   const hidden = isAll ? 0 : Math.max(0, known, own.length - SHOWN_MESSAGES)

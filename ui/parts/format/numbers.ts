@@ -3,11 +3,15 @@ import { roundDecimal } from './decimal.ts'
 /** Shown for an unknown value. */
 export const UNKNOWN = '–'
 
-const COUNT = new Intl.NumberFormat('en-US')
+/** Where thousands begin in a text of digits. Making an Intl.NumberFormat takes as long as drawing a list. */
+const THOUSANDS = /\B(?=(?:\d{3})+$)/g
 
-/** `12,345`. */
+/** `12,345`, with at most three decimals. */
 export function countText(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : COUNT.format(value)
+  if (value === null || value === undefined) return UNKNOWN
+  const [whole = '', part] = String(Number(value.toFixed(3))).split('.')
+  if (/[^\d-]/.test(whole)) return whole
+  return whole.replace(THOUSANDS, ',') + (part === undefined ? '' : `.${part}`)
 }
 
 /** `987`, `12.3k`, `4.56M`, for narrow columns. */
@@ -20,7 +24,7 @@ export function shortCount(value: number | null | undefined): string {
   ] as const) {
     if (value >= size) return `${Number((value / (letter === 'k' ? 1e3 : size)).toPrecision(3))}${letter}`
   }
-  return COUNT.format(value)
+  return countText(value)
 }
 
 /** Dollars with all digits: `$0.0000152`. */

@@ -41,7 +41,7 @@ export function shortTime(time: string, zone: Zone = 'local', now: Date = new Da
 
 const MINUTE_MS = 60_000
 
-/** A time as fields of a form have it: `2026-11-22T10:30:00`; '' for what is no time. */
+/** A time in the form of input fields, such as `2026-11-22T10:30:00`; '' for an invalid time. */
 export function localText(time: string, zone: Zone = 'local'): string {
   if (time === '' || Number.isNaN(Date.parse(time))) return ''
   const date = new Date(time)

@@ -17,6 +17,18 @@ export function entriesOf(value: unknown): [string, unknown][] {
   return kind === 'object' || kind === 'array' ? Object.entries(value as object) : []
 }
 
+/** The first keys and values of an object or a list, and the number of all of them. */
+export function firstEntries(value: unknown, most: number): { count: number; entries: [string, unknown][] } {
+  if (Array.isArray(value)) {
+    const items = value.slice(0, most)
+    return { count: value.length, entries: items.map((one, place) => [String(place), one]) }
+  }
+  if (kindOf(value) !== 'object') return { count: 0, entries: [] }
+  const members = value as Readonly<Record<string, unknown>>
+  const keys = Object.keys(members)
+  return { count: keys.length, entries: keys.slice(0, most).map((key) => [key, members[key]]) }
+}
+
 /** `a.b[0]["odd key"]`: the path of a key below a path. */
 export function childPath(path: string, key: string, isItem: boolean): string {
   if (isItem) return `${path}[${key}]`

@@ -1,14 +1,18 @@
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { mediaLink } from '../../api/media.ts'
 import { LinkedMedia } from '../chat/linked-media.tsx'
 import { Icon } from '../icon.tsx'
-import { childPath, entriesOf, type JsonKind, kindOf } from './json-text.ts'
+import { childPath, firstEntries, type JsonKind, kindOf } from './json-text.ts'
 import css from './json-view.module.css'
 
 /** Items of a list or an object that are drawn at first, and that each further click draws. */
 const PAGE = 100
+/** Items of a list that are open at first: thousands of rows at once would block the page. */
+const OPEN_ITEMS = 25
 /** Characters of a text that are drawn at first. */
 const MAX_TEXT = 5000
+/** Characters that each click adds: drawing megabytes at once would block the page. */
+const MORE_TEXT = 100_000
 
 interface NodeProps {
   name: string | undefined
@@ -23,13 +27,13 @@ function countNote(kind: JsonKind, count: number): string {
 }
 
 function LongText({ text }: { text: string }) {
-  const [isWhole, setWhole] = useState(text.length <= MAX_TEXT)
+  const [length, setLength] = useState(MAX_TEXT)
   return (
     <>
-      <span className={css['text']}>{isWhole ? text : text.slice(0, MAX_TEXT)}</span>
-      {!isWhole && (
-        <button type="button" className={css['fold']} onClick={() => setWhole(true)}>
-          <span className={css['note']}> … {text.length - MAX_TEXT} more characters</span>
+      <span className={css['text']}>{text.slice(0, length)}</span>
+      {text.length > length && (
+        <button type="button" className={css['fold']} onClick={() => setLength(length + MORE_TEXT)}>
+          <span className={css['note']}> … {text.length - length} more characters</span>
         </button>
       )}
     </>
@@ -54,7 +58,7 @@ function Node({ name, value, path, depth, openDepth }: NodeProps) {
   const [isOpen, setOpen] = useState(depth < openDepth)
   const [shown, setShown] = useState(PAGE)
   const kind = kindOf(value)
-  const entries = entriesOf(value)
+  const { count, entries } = useMemo(() => firstEntries(value, isOpen ? shown : 0), [value, isOpen, shown])
   const link = mediaLink(value)
   if (link !== undefined)
     return (
@@ -75,25 +79,25 @@ function Node({ name, value, path, depth, openDepth }: NodeProps) {
       >
         <Icon name={isOpen ? 'fold' : 'open'} />
         {name !== undefined && <span className={css['key']}>{name}&nbsp;</span>}
-        <span className={css['note']}>{countNote(kind, entries.length)}</span>
+        <span className={css['note']}>{countNote(kind, count)}</span>
       </button>
       {isOpen && entries.length > 0 && (
         <ul>
-          {entries.slice(0, shown).map(([key, one]) => (
+          {entries.map(([key, one], place) => (
             <li key={key}>
               <Node
                 name={key}
                 value={one}
                 path={childPath(path, key, kind === 'array')}
                 depth={depth + 1}
-                openDepth={openDepth}
+                openDepth={kind === 'array' && place >= OPEN_ITEMS ? 0 : openDepth}
               />
             </li>
           ))}
-          {entries.length > shown && (
+          {count > shown && (
             <li>
               <button type="button" className={css['fold']} onClick={() => setShown(shown + PAGE)}>
-                <span className={css['note']}>… {entries.length - shown} more</span>
+                <span className={css['note']}>… {count - shown} more</span>
               </button>
             </li>
           )}

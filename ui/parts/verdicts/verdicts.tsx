@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { CopyButton } from '../controls.tsx'
 import { Icon } from '../icon.tsx'
 import { Link } from '../../router/link.tsx'
@@ -23,7 +24,7 @@ interface Check {
   mend: string
 }
 
-const CHECKS: Readonly<Record<string, Check>> = {
+const CHECKS = {
   run_type: {
     name: 'Run type',
     holds: 'It is an llm run.',
@@ -44,6 +45,29 @@ const CHECKS: Readonly<Record<string, Check>> = {
     holds: 'Its tokens were counted, not estimated.',
     mend: 'return {"messages": [...], "usage_metadata": {\n  "input_tokens": 8, "output_tokens": 1, "total_tokens": 9}}',
   },
+} as const satisfies Readonly<Record<string, Check>>
+
+/** The names of the checks. */
+export const CHECK_NAMES = {
+  run_type: CHECKS.run_type.name,
+  format: CHECKS.format.name,
+  model: CHECKS.model.name,
+  usage: CHECKS.usage.name,
+} as const
+
+/** The lines with which calls pass a check, to be copied. */
+export function CheckMend({ check, children }: { check: keyof typeof CHECKS; children?: ReactNode }) {
+  const { mend } = CHECKS[check]
+  return (
+    <>
+      <pre className={css['mend']} tabIndex={0}>
+        {mend}
+      </pre>
+      <div>
+        <CopyButton text={mend} label="Copy the lines" /> {children}
+      </div>
+    </>
+  )
 }
 
 /** The path of the list of all runs that satisfy a clause. */
@@ -55,16 +79,15 @@ function AllLike({ clause, listOf }: { clause: string; listOf: ListOf | undefine
 
 function CheckRow({
   name,
-  check,
   verdict,
   listOf,
 }: {
-  name: string
-  check: Check
+  name: keyof typeof CHECKS
   verdict: ShownVerdict
   listOf: ListOf | undefined
 }) {
   const { ok, reason } = verdict
+  const check = CHECKS[name]
   return (
     <div className={css['verdict']}>
       <Icon
@@ -77,15 +100,9 @@ function CheckRow({
           <b>{check.name}</b> <span className={css['note']}>{ok ? check.holds : reason}</span>
         </span>
         {!ok && (
-          <>
-            <pre className={css['mend']} tabIndex={0}>
-              {check.mend}
-            </pre>
-            <div>
-              <CopyButton text={check.mend} label="Copy the lines" />{' '}
-              <AllLike clause={`eq(check_${name}, false)`} listOf={listOf} />
-            </div>
-          </>
+          <CheckMend check={name}>
+            <AllLike clause={`eq(check_${name}, false)`} listOf={listOf} />
+          </CheckMend>
         )}
       </div>
     </div>
@@ -132,6 +149,10 @@ function IssueRow({
   )
 }
 
+function isCheck(name: string): name is keyof typeof CHECKS {
+  return name in CHECKS
+}
+
 /** The four checks of a model call, each with the lines that mend it; with `listOf` and a list of all that fail it. */
 export function Checks({
   checks,
@@ -141,8 +162,7 @@ export function Checks({
   listOf?: ListOf | undefined
 }) {
   return Object.entries(checks).map(([name, verdict]) => {
-    const check = CHECKS[name]
-    return check && <CheckRow key={name} {...{ name, check, verdict, listOf }} />
+    return isCheck(name) && <CheckRow key={name} {...{ name, verdict, listOf }} />
   })
 }
 

@@ -5,8 +5,9 @@ import { type ReadRun, wholeRunOptions } from '../../data/runs.ts'
 import { useStillOutline } from '../../data/traces.ts'
 import { buildTree } from '../../data/tree.ts'
 import { Button } from '../../parts/controls.tsx'
-import { useKeys } from '../../parts/keys.ts'
+import { useKeys } from '../../parts/keyboard/keys.ts'
 import { Empty, Failure, Loaded, PanelBoundary, Skeleton } from '../../parts/states.tsx'
+import { PageHead } from '../../parts/page/page-head.tsx'
 import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
 import { AlignedTable } from './aligned-table.tsx'
@@ -91,12 +92,12 @@ export function Compare() {
             <Loaded from={right} heading="h1">
               {(two) => (
                 <>
-                  <header className={css['head']}>
+                  <PageHead className={css['head']}>
                     <h1>
                       {one.name} <span className={css['note']}>and</span> {two.name}
                     </h1>
                     <Button onClick={() => setParams({ a: b, b: a, row: undefined })}>Swap</Button>
-                  </header>
+                  </PageHead>
                   <Both key={`${a} ${b}`} left={one} right={two} />
                 </>
               )}

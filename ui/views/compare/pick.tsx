@@ -6,6 +6,7 @@ import { microsBetween } from '../../parts/format/times.ts'
 import { StatusIcon } from '../../parts/icon.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
+import { previewText } from '../../parts/format/preview-text.ts'
 import { Time } from '../../parts/time.tsx'
 import css from './compare.module.css'
 
@@ -38,7 +39,7 @@ export function Pick({ run, choose }: { run: ReadRun; choose(id: string): void }
                     <Time time={other.start_time} />
                     <span>{durationText(microsBetween(other.start_time, other.end_time))}</span>
                     <Money value={other.total_cost} />
-                    <span className={css['preview']}>{other.inputs_preview}</span>
+                    <span className={css['preview']}>{previewText(other.inputs_preview ?? '')}</span>
                   </button>
                 </li>
               ))}

@@ -6,6 +6,7 @@ import { bytesText, countText, shareText } from '../../parts/format/numbers.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
+import { Table } from '../../parts/table/table.tsx'
 import { healthWords, mendOf, waitText } from './health-words.ts'
 import css from './ingest.module.css'
 
@@ -121,6 +122,8 @@ function Space({ health: { log, disk, store } }: { health: IngestHealthRead }) {
   )
 }
 
+const COLUMNS = ['Code', { name: 'Records', isNumber: true }, 'Meaning', 'How senders mend it']
+
 function Rejections({ rejected }: Pick<IngestHealthRead, 'rejected'>) {
   const rows = Object.entries(rejected).toSorted(([, a = 0], [, b = 0]) => b - a)
   return (
@@ -129,32 +132,18 @@ function Rejections({ rejected }: Pick<IngestHealthRead, 'rejected'>) {
       {rows.length === 0 ? (
         <p className={css['note']}>None since the server started.</p>
       ) : (
-        <div className={css['scroll']} tabIndex={0} role="region" aria-label="Refused records">
-          <table className={css['table']}>
-            <thead>
-              <tr>
-                <th scope="col">Code</th>
-                <th scope="col" className={css['number']}>
-                  Records
-                </th>
-                <th scope="col">Meaning</th>
-                <th scope="col">How senders mend it</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(([code, count]) => (
-                <tr key={code}>
-                  <td>
-                    <code>{code}</code>
-                  </td>
-                  <td className={css['number']}>{countText(count)}</td>
-                  <td>{ERROR_TEXTS[code] ?? '–'}</td>
-                  <td>{mendOf(code) ?? '–'}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Refused records" columns={COLUMNS}>
+          {rows.map(([code, count]) => (
+            <tr key={code}>
+              <td>
+                <code>{code}</code>
+              </td>
+              <td className="number">{countText(count)}</td>
+              <td>{ERROR_TEXTS[code] ?? '–'}</td>
+              <td>{mendOf(code) ?? '–'}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </section>
   )
@@ -175,7 +164,7 @@ function Lanes({ lanes }: Pick<IngestHealthRead, 'lanes'>) {
   )
 }
 
-/** How ingest does, in words and figures. */
+/** The state of ingest in words and figures. */
 export function Ingest() {
   const health = useIngestHealth()
   const at = new Date(health.dataUpdatedAt)

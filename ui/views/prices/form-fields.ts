@@ -65,7 +65,7 @@ export function fieldsFor(model: string, provider: string): PriceFields {
   }
 }
 
-/** A fault of a form: what is wrong with which price. */
+/** A fault of a form; the message names the price and the fault. */
 class PriceFault extends Error {}
 
 function perToken(text: string, name: string): string {

@@ -1,23 +1,22 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { ModelPriceWrite } from '../../api/platform.gen.ts'
 import type { OwnPrice } from '../../data/prices/own-price.ts'
 import { usePriceChanges, usePricePreview } from '../../data/prices/queries.ts'
 import { Button, Field } from '../../parts/controls.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { ChangeForm } from '../../parts/forms/change-form.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
 import { readPreference } from '../../parts/preferences.ts'
-import { Failure } from '../../parts/states.tsx'
 import { type PriceFields, requestOf } from './form-fields.ts'
 import { Preview } from './preview.tsx'
 import css from './prices.module.css'
 
-/** The form that is open: what it begins with, and the price that it replaces. */
+/** The open form: its initial values, and the price that it replaces. */
 export interface Asked {
   fields: PriceFields
   edited?: OwnPrice
 }
 
-function readFields(element: HTMLFormElement): PriceFields {
-  const form = new FormData(element)
+function readFields(form: FormData): PriceFields {
   const text = (name: keyof PriceFields): string => String(form.get(name) ?? '')
   return {
     name: text('name'),
@@ -43,7 +42,7 @@ function WhichFields({ fields }: { fields: PriceFields }) {
         Provider, if only of one
         <Field name="provider" maxLength={128} defaultValue={fields.provider} />
       </label>
-      <label className={css['wide']}>
+      <label className="wide">
         Pattern, a regular expression that the model matches
         <Field name="match_pattern" required maxLength={512} defaultValue={fields.match_pattern} />
       </label>
@@ -79,6 +78,7 @@ function AmountFields({ fields }: { fields: PriceFields }) {
       <label>
         Parts of the input, one a line
         <textarea
+          className={css['amount']}
           name="input_parts"
           rows={3}
           placeholder="cache_read 0.25"
@@ -87,7 +87,13 @@ function AmountFields({ fields }: { fields: PriceFields }) {
       </label>
       <label>
         Parts of the output, one a line
-        <textarea name="output_parts" rows={3} placeholder="reasoning 8" defaultValue={fields.output_parts} />
+        <textarea
+          className={css['amount']}
+          name="output_parts"
+          rows={3}
+          placeholder="reasoning 8"
+          defaultValue={fields.output_parts}
+        />
       </label>
     </>
   )
@@ -99,19 +105,18 @@ export function PriceDialog({ asked: { fields, edited }, close }: { asked: Asked
   const preview = usePricePreview()
   const [fault, setFault] = useState<string>()
   /** The request of the form; undefined after its fault is shown. */
-  const read = (form: HTMLFormElement): ModelPriceWrite | undefined => {
+  const read = (form: FormData): ModelPriceWrite | undefined => {
     const request = requestOf(readFields(form), edited, readPreference('zone'))
     setFault('fault' in request ? request.fault : undefined)
     return 'fault' in request ? undefined : request.body
   }
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault()
-    const body = read(event.currentTarget)
+  const submit = (form: FormData): void => {
+    const body = read(form)
     if (body) save.mutate({ id: edited?.id, body }, { onSuccess: close })
   }
   const showPreview = (form: HTMLFormElement): void => {
     if (!form.reportValidity()) return
-    const price = read(form)
+    const price = read(new FormData(form))
     if (price) preview.mutate({ price, replaces: edited?.id ?? null })
   }
   return (
@@ -119,37 +124,31 @@ export function PriceDialog({ asked: { fields, edited }, close }: { asked: Asked
       title={edited === undefined ? 'A price of your own' : `Edit the price ${edited.name}`}
       close={close}
     >
-      <form className={css['form']} aria-label="Price" onSubmit={submit}>
-        <WhichFields fields={fields} />
-        <AmountFields fields={fields} />
-        {fault !== undefined && (
-          <p className={`${css['wide']} ${css['fault']}`} role="alert">
-            {fault}
-          </p>
-        )}
-        {save.error !== null && (
-          <div className={css['wide']}>
-            <Failure error={save.error} />
-          </div>
-        )}
-        <div className={css['wide']}>
-          <Preview asked={preview} range="In the last 30 days:" />
-        </div>
-        <div className={`${css['wide']} ${css['actions']}`}>
-          <Button type="submit" look="primary" disabled={save.isPending}>
-            Save
-          </Button>
+      <ChangeForm
+        label="Price"
+        change={save}
+        submit={submit}
+        close={close}
+        buttons={
           <Button
             disabled={preview.isPending}
             onClick={({ currentTarget }) => currentTarget.form && showPreview(currentTarget.form)}
           >
             What would change
           </Button>
-          <Button look="plain" onClick={close}>
-            Cancel
-          </Button>
+        }
+      >
+        <WhichFields fields={fields} />
+        <AmountFields fields={fields} />
+        {fault !== undefined && (
+          <p className={`wide ${css['fault']}`} role="alert">
+            {fault}
+          </p>
+        )}
+        <div className="wide">
+          <Preview asked={preview} range="In the last 30 days:" />
         </div>
-      </form>
+      </ChangeForm>
     </Dialog>
   )
 }

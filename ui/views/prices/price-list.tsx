@@ -3,10 +3,11 @@ import type { OwnPrice } from '../../data/prices/own-price.ts'
 import { usePriceChanges, usePricePreview } from '../../data/prices/queries.ts'
 import { usePermission } from '../../data/session.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
 import { countText, exactMoney } from '../../parts/format/numbers.ts'
 import { Failure } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
+import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { setParam, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
 import { partsOf, perMillion, searched } from './form-fields.ts'
@@ -26,7 +27,7 @@ export interface ListChanges {
 /** The price of a side in dollars per million tokens, and those of its parts. */
 function Side({ cost, details }: { cost: string; details: OwnPrice['prompt_cost_details'] }) {
   return (
-    <td className={css['number']}>
+    <td className="number">
       {exactMoney(perMillion(cost))}
       {partsOf(details).map(([name, price]) => (
         <small key={name} className={css['part']}>
@@ -52,6 +53,15 @@ function RowButtons({ price, changes, remove }: { price: OwnPrice; changes: List
   )
 }
 
+const COLUMNS = [
+  ...['Name', 'Model matches', 'Provider', 'From'],
+  ...['Prompts above', 'Input, $ per million', 'Output, $ per million'].map((name) => ({
+    name,
+    isNumber: true,
+  })),
+  CHANGE,
+]
+
 function PriceTable({
   prices,
   changes,
@@ -62,52 +72,26 @@ function PriceTable({
   remove(price: OwnPrice): void
 }) {
   return (
-    <div className={css['scroll']} tabIndex={0} role="region" aria-label="Own prices">
-      <table className={css['table']}>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Model matches</th>
-            <th scope="col">Provider</th>
-            <th scope="col">From</th>
-            <th scope="col" className={css['number']}>
-              Prompts above
-            </th>
-            <th scope="col" className={css['number']}>
-              Input, $ per million
-            </th>
-            <th scope="col" className={css['number']}>
-              Output, $ per million
-            </th>
-            <th scope="col">
-              <span className="out-of-sight">Change</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {prices.map((price) => (
-            <tr key={price.id}>
-              <th scope="row" title={price.id}>
-                {price.name}
-              </th>
-              <td>
-                <code>{price.match_pattern}</code>
-              </td>
-              <td>{price.provider ?? 'any'}</td>
-              <td>{price.start_time === null ? 'any time' : <Time time={price.start_time} />}</td>
-              <td className={css['number']}>
-                {price.prompt_token_threshold === null
-                  ? ''
-                  : `${countText(price.prompt_token_threshold)} tokens`}
-              </td>
-              <Side cost={price.prompt_cost} details={price.prompt_cost_details} />
-              <Side cost={price.completion_cost} details={price.completion_cost_details} />
-              <RowButtons price={price} changes={changes} remove={() => remove(price)} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Own prices" columns={COLUMNS}>
+      {prices.map((price) => (
+        <tr key={price.id}>
+          <th scope="row" title={price.id}>
+            {price.name}
+          </th>
+          <td>
+            <code>{price.match_pattern}</code>
+          </td>
+          <td>{price.provider ?? 'any'}</td>
+          <td>{price.start_time === null ? 'any time' : <Time time={price.start_time} />}</td>
+          <td className="number">
+            {price.prompt_token_threshold === null ? '' : `${countText(price.prompt_token_threshold)} tokens`}
+          </td>
+          <Side cost={price.prompt_cost} details={price.prompt_cost_details} />
+          <Side cost={price.completion_cost} details={price.completion_cost_details} />
+          <RowButtons price={price} changes={changes} remove={() => remove(price)} />
+        </tr>
+      ))}
+    </Table>
   )
 }
 

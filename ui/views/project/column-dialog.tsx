@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
 import { metadataColumn, otherColumns, USUAL_COLUMNS } from './column-ids.ts'
 import { columnOf } from './columns.tsx'
 import css from './project.module.css'

@@ -7,6 +7,7 @@ export const COLUMN_IDS = [
   'output',
   'start',
   'latency',
+  'deviation',
   'ttft',
   'speed',
   'tokens',

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { ListedRun, OrderedBy } from '../../data/run-pages.ts'
 import { Chip } from '../../parts/controls.tsx'
 import { countText, durationText, shortCount, UNKNOWN } from '../../parts/format/numbers.ts'
+import { previewText } from '../../parts/format/preview-text.ts'
 import { microsBetween } from '../../parts/format/times.ts'
 import { StatusIcon, TypeIcon } from '../../parts/icon.tsx'
 import { exactText } from '../../parts/json/json-text.ts'
@@ -9,6 +10,7 @@ import { Money } from '../../parts/money.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
 import { type ColumnId, isColumnId, metadataKey } from './column-ids.ts'
+import { Deviation } from './deviation.tsx'
 import css from './project.module.css'
 
 /** A column of the list of runs. */
@@ -105,7 +107,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<Column, 'id'>>> = {
     width: 160,
     share: 2,
     look: MUTED,
-    cell: (run) => run.inputs_preview,
+    cell: (run) => previewText(run.inputs_preview ?? ''),
   },
   output: {
     name: 'Output',
@@ -113,7 +115,8 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<Column, 'id'>>> = {
     width: 160,
     share: 2,
     look: MUTED,
-    cell: (run) => (run.error ? <span className={css['error']}>{run.error}</span> : run.outputs_preview),
+    cell: (run) =>
+      run.error ? <span className={css['error']}>{run.error}</span> : previewText(run.outputs_preview ?? ''),
   },
   start: {
     name: 'Start',
@@ -129,6 +132,13 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<Column, 'id'>>> = {
     orders: 'latency',
     isNumber: true,
     cell: (run) => durationText(microsBetween(run.start_time, run.end_time)),
+  },
+  deviation: {
+    name: 'Deviation',
+    title: 'How many times as long as the median of the runs with its name in the last 7 days',
+    width: 76,
+    isNumber: true,
+    cell: (run) => <Deviation run={run} />,
   },
   ttft: {
     name: 'First token',

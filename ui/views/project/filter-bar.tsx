@@ -3,7 +3,7 @@ import { facetOf, facetOffers, facetTextOf } from '../../data/filter/facet-text.
 import { useFacets } from '../../data/filter/facets.ts'
 import { clauseText, joinFilter, splitFilter, suggest } from '../../data/filter/filter.ts'
 import type { RunQuery } from '../../data/runs.ts'
-import { Combobox } from '../../parts/combobox.tsx'
+import { Combobox } from '../../parts/forms/combobox.tsx'
 import { Button, IconButton } from '../../parts/controls.tsx'
 import css from './project.module.css'
 

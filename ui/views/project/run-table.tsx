@@ -3,9 +3,10 @@ import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
 import type { LiveRuns } from '../../data/live/live-runs.ts'
 import type { ListedRun } from '../../data/run-pages.ts'
 import { type RunQuery, useRuns } from '../../data/runs.ts'
+import { useSnippetKey } from '../../data/settings/keys.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Button } from '../../parts/controls.tsx'
-import { useKeys } from '../../parts/keys.ts'
+import { useKeys } from '../../parts/keyboard/keys.ts'
 import { rowHeight } from '../../parts/row-height.ts'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx'
@@ -31,6 +32,7 @@ function NewRuns({ live, show }: { live: LiveRuns; show(): void }) {
 
 function NoRuns({ query }: { query: RunQuery }) {
   const { filter, since, until, isRoot } = query
+  const source = useSnippetKey()
   if (filter !== '' || since !== '' || until !== '')
     return (
       <Empty title={isRoot ? 'No trace fits the filter' : 'No run fits the filter'}>
@@ -39,7 +41,7 @@ function NoRuns({ query }: { query: RunQuery }) {
     )
   return (
     <Empty title={isRoot ? 'No trace has arrived yet' : 'No run has arrived yet'}>
-      <Snippets />
+      <Snippets source={source} />
     </Empty>
   )
 }

@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import { type ListedThread, type ThreadQuery, useThreads } from '../../data/threads.ts'
 import { Button } from '../../parts/controls.tsx'
 import { countText, durationText, shortCount } from '../../parts/format/numbers.ts'
+import { previewText } from '../../parts/format/preview-text.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx'
@@ -12,7 +13,7 @@ import css from './threads.module.css'
 const COLUMNS: readonly (readonly [string, string, boolean?])[] = [
   ['Thread', 'Id of the thread: thread_id, session_id or conversation_id of the metadata'],
   ['First input', 'The beginning of what went into the first turn'],
-  ['Last output', 'The beginning of what came out of the last turn'],
+  ['Last output', 'The beginning of what came out of the last turn, or the last error'],
   ['Turns', 'Traces of the thread', true],
   ['Last turn', 'When the last turn started', true],
   ['p50', 'Median of the time that a turn took', true],
@@ -30,8 +31,14 @@ function Row({ thread, project }: { thread: ListedThread; project: string }) {
       <td className={css['name']}>
         <Link to={`/threads/${encodeURIComponent(thread_id)}?project=${project}`}>{thread_id}</Link>
       </td>
-      <td className={css['text']}>{thread.first_inputs}</td>
-      <td className={css['text']}>{thread.last_outputs}</td>
+      <td className={css['text']}>{previewText(thread.first_inputs)}</td>
+      <td className={css['text']}>
+        {thread.last_outputs === '' && thread.last_error !== undefined ? (
+          <span className={css['failed']}>{thread.last_error}</span>
+        ) : (
+          previewText(thread.last_outputs)
+        )}
+      </td>
       <td className={css['number']}>
         {failed > 0 && (
           <span className={css['failed']} title={`${failed} failed`}>

@@ -5,11 +5,13 @@ import { type ProjectTrend, useProjectTrends } from '../../data/projects/project
 import { usePermission } from '../../data/session.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { countText, durationText, shareText, shortCount } from '../../parts/format/numbers.ts'
-import { useKeys } from '../../parts/keys.ts'
+import { useKeys } from '../../parts/keyboard/keys.ts'
 import { Money } from '../../parts/money.tsx'
+import { useSnippetKey } from '../../data/settings/keys.ts'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
+import { CHANGE, Table, type TableColumn } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import { navigate, setParam, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
@@ -22,17 +24,31 @@ type Edit = (project: EditedProject) => void
 
 const SEARCH = textParam('q')
 
-const COLUMNS: readonly (readonly [string, string])[] = [
-  ['Traces', 'Traces that it has'],
-  ['Last run', 'When the newest run started'],
-  ['Errors', 'Share of the ended traces whose root failed'],
-  ['p50', 'Median of the time that a trace took'],
-  ['p99', '99th percentile of the same'],
-  ['First token', 'Median of the time to the first token of streamed model calls'],
-  ['Tokens', 'Prompt and completion tokens of all runs, without double counts'],
-  ['Cost', 'Dollars, as far as the prices are known'],
-  ['Checks', 'Share of the model calls of the last 7 days that meet all four checks'],
-  ['Last 7 days', 'Traces, each bar a quarter of a day'],
+const COLUMNS: readonly TableColumn[] = [
+  'Name',
+  { name: 'Traces', title: 'Traces that it has', isNumber: true },
+  { name: 'Last run', title: 'When the newest run started', isNumber: true },
+  { name: 'Errors', title: 'Share of the ended traces whose root failed', isNumber: true },
+  { name: 'p50', title: 'Median of the time that a trace took', isNumber: true },
+  { name: 'p99', title: '99th percentile of the same', isNumber: true },
+  {
+    name: 'First token',
+    title: 'Median of the time to the first token of streamed model calls',
+    isNumber: true,
+  },
+  {
+    name: 'Tokens',
+    title: 'Prompt and completion tokens of all runs, without double counts',
+    isNumber: true,
+  },
+  { name: 'Cost', title: 'Dollars, as far as the prices are known', isNumber: true },
+  {
+    name: 'Checks',
+    title: 'Share of the model calls of the last 7 days that meet all four checks',
+    isNumber: true,
+  },
+  { name: 'Last 7 days', title: 'Traces, each bar a quarter of a day', isNumber: true },
+  CHANGE,
 ]
 
 const micros = (seconds: number | null): number | undefined =>
@@ -56,29 +72,29 @@ function Row({
           {project.name}
         </Link>
       </td>
-      <td className={css['number']} title={`${countText(project.run_count)} runs`}>
+      <td className="number" title={`${countText(project.run_count)} runs`}>
         {countText(project.trace_count)}
       </td>
-      <td className={css['number']}>
+      <td className="number">
         <Time time={project.last_run_start_time} />
       </td>
-      <td className={`${css['number']} ${rate !== null && rate > 0 ? css['bad'] : ''}`}>{shareText(rate)}</td>
-      <td className={css['number']}>{durationText(micros(project.latency_p50))}</td>
-      <td className={css['number']}>{durationText(micros(project.latency_p99))}</td>
-      <td className={css['number']}>{durationText(micros(project.first_token_p50))}</td>
-      <td className={css['number']} title={countText(project.total_tokens)}>
+      <td className={`number ${rate !== null && rate > 0 ? css['bad'] : ''}`}>{shareText(rate)}</td>
+      <td className="number">{durationText(micros(project.latency_p50))}</td>
+      <td className="number">{durationText(micros(project.latency_p99))}</td>
+      <td className="number">{durationText(micros(project.first_token_p50))}</td>
+      <td className="number" title={countText(project.total_tokens)}>
         {shortCount(project.total_tokens)}
       </td>
-      <td className={css['number']}>
+      <td className="number">
         <Money value={project.total_cost} estimated={project.estimated_cost} />
       </td>
-      <td className={css['number']}>
+      <td className="number">
         <GoodCalls project={project.id} trend={trend} />
       </td>
-      <td className={css['number']}>
+      <td className="number">
         <Sparkline project={project.id} trend={trend} />
       </td>
-      <td className={css['number']}>
+      <td className="number">
         <IconButton
           icon="edit"
           label={reason ?? `Rename ${project.name}`}
@@ -94,32 +110,15 @@ function ProjectTable({ projects, edit }: { projects: readonly ListedProject[]; 
   const ids = useMemo(() => projects.map(({ id }) => id), [projects])
   const trends = useProjectTrends(ids).data
   return (
-    <div className={css['scroll']} tabIndex={0} role="region" aria-label="Projects">
-      <table className={css['table']}>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            {COLUMNS.map(([name, title]) => (
-              <th key={name} scope="col" className={css['number']} title={title}>
-                {name}
-              </th>
-            ))}
-            <th scope="col">
-              <span className="out-of-sight">Change</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {projects.map((project) => (
-            <Row key={project.id} project={project} trend={trends?.get(project.id)} edit={edit} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Projects" columns={COLUMNS}>
+      {projects.map((project) => (
+        <Row key={project.id} project={project} trend={trends?.get(project.id)} edit={edit} />
+      ))}
+    </Table>
   )
 }
 
-/** A button that asks for a new project. */
+/** A button that opens the form of a new project. */
 function NewProject({ edit }: { edit: Edit }) {
   const { isAllowed, reason } = usePermission('projects:create')
   return (
@@ -131,6 +130,15 @@ function NewProject({ edit }: { edit: Edit }) {
     >
       New project
     </Button>
+  )
+}
+
+function FirstTrace() {
+  return (
+    <Empty title="No trace has arrived yet">
+      <p>Send one: the project appears here with its first run.</p>
+      <Snippets source={useSnippetKey()} />
+    </Empty>
   )
 }
 
@@ -161,12 +169,7 @@ export function Projects() {
         {(found) => {
           if (found.length > 0) return <ProjectTable projects={found} edit={edit} />
           if (search !== '') return <Empty title={`No project has “${search}” in its name`} />
-          return (
-            <Empty title="No trace has arrived yet">
-              <p>Send one: the project appears here with its first run.</p>
-              <Snippets />
-            </Empty>
-          )
+          return <FirstTrace />
         }}
       </Loaded>
       {edited !== undefined && (

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import { Button } from '../../parts/controls.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
 import { Failure } from '../../parts/states.tsx'
 import css from './settings.module.css'
 
-/** Asks before something is removed that cannot be restored. */
+/** A dialog to confirm a removal that cannot be undone. */
 export function Confirm({
   title,
   action,

@@ -1,15 +1,16 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { MemberRead } from '../../api/platform.gen.ts'
 import { usePermission, useSession } from '../../data/session.ts'
 import { useMemberChanges, useMembers } from '../../data/settings/organization.ts'
 import { Button, Field, IconButton, Select } from '../../parts/controls.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Failure, Loaded } from '../../parts/states.tsx'
+import { ChangeForm } from '../../parts/forms/change-form.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { Confirm } from './confirm.tsx'
 import { ROLE_OPTIONS, type RoleName } from './role-names.ts'
 import { Locked, Section } from './section.tsx'
 import css from './settings.module.css'
-import { Table } from './table.tsx'
 import { readWorkspaces, WorkspaceChoice } from './workspace-choice.tsx'
 
 function MemberDialog({ member, close }: { member: MemberRead | undefined; close(): void }) {
@@ -17,9 +18,7 @@ function MemberDialog({ member, close }: { member: MemberRead | undefined; close
   const { data: session } = useSession()
   const [role, setRole] = useState<RoleName>(member?.role ?? 'user')
   const { error, isPending } = member === undefined ? add : change
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  const submit = (form: FormData): void => {
     const full_name = String(form.get('full_name') ?? '').trim() || null
     const common = { full_name, role, workspace_ids: readWorkspaces(form) }
     if (member === undefined)
@@ -29,9 +28,9 @@ function MemberDialog({ member, close }: { member: MemberRead | undefined; close
   const title = member === undefined ? 'New member' : `Change ${member.email}`
   return (
     <Dialog title={title} close={close}>
-      <form className={css['form']} aria-label={title} onSubmit={submit}>
+      <ChangeForm label={title} change={{ error, isPending }} submit={submit} close={close}>
         {member === undefined && (
-          <label className={css['wide']}>
+          <label className="wide">
             Email
             <Field name="email" type="email" required maxLength={320} autoFocus />
           </label>
@@ -45,20 +44,7 @@ function MemberDialog({ member, close }: { member: MemberRead | undefined; close
           <Select label="Role" value={role} options={ROLE_OPTIONS} onChange={(word) => setRole(word)} />
         </label>
         <WorkspaceChoice workspaces={session?.workspaces ?? []} chosen={member?.workspace_ids ?? null} />
-        {error !== null && (
-          <div className={css['wide']}>
-            <Failure error={error} />
-          </div>
-        )}
-        <div className={`${css['wide']} ${css['actions']}`}>
-          <Button type="submit" look="primary" disabled={isPending}>
-            Save
-          </Button>
-          <Button look="plain" onClick={close}>
-            Cancel
-          </Button>
-        </div>
-      </form>
+      </ChangeForm>
     </Dialog>
   )
 }
@@ -136,13 +122,17 @@ export function Members() {
     >
       {reading.isAllowed ? (
         <Loaded from={found}>
-          {(members) => (
-            <Table label="The members" columns={['Member', 'Role', 'Workspaces', '']}>
-              {members.map((member) => (
-                <MemberRow key={member.user_id} member={member} reason={reason} open={open} />
-              ))}
-            </Table>
-          )}
+          {(members) =>
+            members.length === 0 ? (
+              <p className={css['none']}>Nobody has been added yet.</p>
+            ) : (
+              <Table label="The members" columns={['Member', 'Role', 'Workspaces', CHANGE]}>
+                {members.map((member) => (
+                  <MemberRow key={member.user_id} member={member} reason={reason} open={open} />
+                ))}
+              </Table>
+            )
+          }
         </Loaded>
       ) : (
         <Locked reason={reading.reason ?? ''} />

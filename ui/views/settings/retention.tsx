@@ -1,16 +1,17 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { usePermission } from '../../data/session.ts'
 import { PROJECTS_PAGE, useRetention, useRetentionChange } from '../../data/settings/server.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { ChangeForm } from '../../parts/forms/change-form.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
 import { countText } from '../../parts/format/numbers.ts'
-import { Failure, Loaded } from '../../parts/states.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import { setParams, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
 import { Section } from './section.tsx'
 import css from './settings.module.css'
-import { Table } from './table.tsx'
 
 const SEARCH = textParam('q')
 const FROM = textParam('from', '0')
@@ -23,16 +24,15 @@ interface Project {
 
 function DaysDialog({ project, close }: { project: Project; close(): void }) {
   const change = useRetentionChange()
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault()
-    const days = Number(new FormData(event.currentTarget).get('days') ?? 0)
+  const submit = (form: FormData): void => {
+    const days = Number(form.get('days') ?? 0)
     change.mutate({ id: project.id, days }, { onSuccess: close })
   }
   return (
     <Dialog title={`Retention of ${project.name}`} close={close}>
-      <form className={css['form']} aria-label="Retention" onSubmit={submit}>
-        <label className={css['wide']}>
-          Delete runs so many days after they were received; 0 or empty keeps them
+      <ChangeForm label="Retention" change={change} submit={submit} close={close}>
+        <label className="wide">
+          Delete runs this number of days after they were received; 0 or empty keeps them
           <Field
             name="days"
             type="number"
@@ -43,23 +43,10 @@ function DaysDialog({ project, close }: { project: Project; close(): void }) {
             autoFocus
           />
         </label>
-        <p className={`${css['wide']} ${css['note']}`}>
+        <p className={`wide ${css['note']}`}>
           A shorter time deletes older runs soon, and they cannot be restored. Counted usage stays.
         </p>
-        {change.error !== null && (
-          <div className={css['wide']}>
-            <Failure error={change.error} />
-          </div>
-        )}
-        <div className={`${css['wide']} ${css['actions']}`}>
-          <Button type="submit" look="primary" disabled={change.isPending}>
-            Save
-          </Button>
-          <Button look="plain" onClick={close}>
-            Cancel
-          </Button>
-        </div>
-      </form>
+      </ChangeForm>
     </Dialog>
   )
 }
@@ -84,7 +71,7 @@ function ProjectTable({ projects }: { projects: readonly Project[] }) {
   const [changed, change] = useState<Project>()
   return (
     <>
-      <Table label="Retention by project" columns={['Project', 'Runs are kept', '']}>
+      <Table label="Retention by project" columns={['Project', 'Runs are kept', CHANGE]}>
         {projects.map((project) => (
           <tr key={project.id}>
             <th scope="row">

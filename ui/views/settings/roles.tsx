@@ -3,9 +3,9 @@ import { usePermission, useSession } from '../../data/session.ts'
 import { useRoles } from '../../data/settings/organization.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Loaded } from '../../parts/states.tsx'
+import { Table } from '../../parts/table/table.tsx'
 import { Locked, Section } from './section.tsx'
 import css from './settings.module.css'
-import { Table } from './table.tsx'
 
 function Grant({ has }: { has: boolean }) {
   return has ? <Icon name="success" color="var(--ok)" label="yes" /> : <span className={css['none']}>–</span>

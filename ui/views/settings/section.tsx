@@ -28,7 +28,7 @@ export function Section({
   )
 }
 
-/** Shown instead of what the caller's role may not see. */
+/** Shown in place of a section that the caller's role does not permit. */
 export function Locked({ reason }: { reason: string }) {
   return (
     <p className={css['locked']}>

@@ -2,17 +2,28 @@ import type { ReactNode } from 'react'
 import { Tabs } from '../../parts/controls.tsx'
 import { useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
-import { Audit } from './audit.tsx'
+import { Audit } from './audit/audit.tsx'
 import { Display } from './display.tsx'
 import { Keys } from './keys/keys.tsx'
 import { Members } from './members.tsx'
 import { Retention } from './retention.tsx'
 import { Roles } from './roles.tsx'
+import { Secrets } from './secrets.tsx'
 import { ServerFacts } from './server-facts.tsx'
 import css from './settings.module.css'
 import { Workspaces } from './workspaces.tsx'
 
-const VIEWS = ['keys', 'workspaces', 'members', 'roles', 'retention', 'audit', 'display', 'server'] as const
+const VIEWS = [
+  'keys',
+  'workspaces',
+  'members',
+  'roles',
+  'secrets',
+  'retention',
+  'audit',
+  'display',
+  'server',
+] as const
 type View = (typeof VIEWS)[number]
 const VIEW = wordParam('view', VIEWS)
 
@@ -21,13 +32,14 @@ const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactN
   workspaces: ['Workspaces', () => <Workspaces />],
   members: ['Members', () => <Members />],
   roles: ['Roles', () => <Roles />],
+  secrets: ['Secrets', () => <Secrets />],
   retention: ['Retention', () => <Retention />],
   audit: ['Audit log', () => <Audit />],
   display: ['Display', () => <Display />],
   server: ['Server', () => <ServerFacts />],
 }
 
-/** API keys, workspaces, members, roles, retention, the audit log, the display of this browser, and facts about the server. */
+/** API keys, workspaces, members, roles, secrets, retention, the audit log, the display of this browser, and facts about the server. */
 export function Settings() {
   const view = useParam(VIEW)
   const tabs = VIEWS.map((name) => ({

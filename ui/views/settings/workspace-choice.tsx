@@ -18,7 +18,7 @@ export function WorkspaceChoice({
 }) {
   if (workspaces.length < 2) return null
   return (
-    <fieldset className={css['wide']}>
+    <fieldset className={`wide ${css['group']}`}>
       <legend>Workspaces; none ticked is all, also later ones</legend>
       <div className={css['boxes']}>
         {workspaces.map(({ id, display_name }) => (

@@ -1,48 +1,35 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { WorkspaceRead } from '../../api/platform.gen.ts'
 import { usePermission, useSession } from '../../data/session.ts'
 import { useWorkspaceChanges, useWorkspaces } from '../../data/settings/organization.ts'
 import { Button, Chip, CopyButton, Field, IconButton } from '../../parts/controls.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Failure, Loaded } from '../../parts/states.tsx'
+import { ChangeForm } from '../../parts/forms/change-form.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
+import { Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
+import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import { Confirm } from './confirm.tsx'
 import { Locked, Section } from './section.tsx'
 import css from './settings.module.css'
-import { Table } from './table.tsx'
 
 const ALL_WORKSPACES = 'This needs a key of all workspaces'
 
 function NameDialog({ workspace, close }: { workspace: WorkspaceRead | undefined; close(): void }) {
   const { save } = useWorkspaceChanges()
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault()
-    const display_name = String(new FormData(event.currentTarget).get('name') ?? '')
+  const submit = (form: FormData): void => {
+    const display_name = String(form.get('name') ?? '')
     save.mutate({ id: workspace?.id, display_name }, { onSuccess: close })
   }
   const title = workspace === undefined ? 'New workspace' : `Rename ${workspace.display_name}`
   return (
     <Dialog title={title} close={close}>
-      <form className={css['form']} aria-label={title} onSubmit={submit}>
-        <label className={css['wide']}>
+      <ChangeForm label={title} change={save} submit={submit} close={close}>
+        <label className="wide">
           Name
           <Field name="name" required maxLength={128} defaultValue={workspace?.display_name} autoFocus />
         </label>
-        {save.error !== null && (
-          <div className={css['wide']}>
-            <Failure error={save.error} />
-          </div>
-        )}
-        <div className={`${css['wide']} ${css['actions']}`}>
-          <Button type="submit" look="primary" disabled={save.isPending}>
-            Save
-          </Button>
-          <Button look="plain" onClick={close}>
-            Cancel
-          </Button>
-        </div>
-      </form>
+      </ChangeForm>
     </Dialog>
   )
 }
@@ -120,7 +107,7 @@ export function Workspaces() {
       {reading.isAllowed ? (
         <Loaded from={found}>
           {(workspaces) => (
-            <Table label="The workspaces" columns={['Name', 'Id', 'Created', '']}>
+            <Table label="The workspaces" columns={['Name', 'Id', 'Created', CHANGE]}>
               {workspaces.map((workspace) => (
                 <WorkspaceRow key={workspace.id} workspace={workspace} open={open} />
               ))}

@@ -13,7 +13,7 @@ function takeTicket(): string | undefined {
   return ticket
 }
 
-/** Asks for a key, or signs in with the ticket of the address. */
+/** Shows the form for a key, or signs in with the ticket of the address. */
 export function SignIn() {
   const field = useRef<HTMLInputElement>(null)
   const taken = useRef(false)

@@ -2,16 +2,19 @@ import { useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Message } from '../../api/messages.ts'
 import { conversationsOf } from '../../data/messages/conversation.ts'
+import { useIsHosted } from '../../data/deployments/deployments.ts'
 import { useProject } from '../../data/projects/projects.ts'
 import { type Turn, turnOptions, useThreadStats, useTurns } from '../../data/threads.ts'
-import { Messages, toolResults } from '../../parts/chat/messages.tsx'
+import { Messages } from '../../parts/chat/messages.tsx'
+import { toolResults } from '../../parts/chat/tool-results.ts'
 import { Button } from '../../parts/controls.tsx'
 import { countText, durationText } from '../../parts/format/numbers.ts'
 import { StatusIcon } from '../../parts/icon.tsx'
-import { PlainText } from '../../parts/markdown.tsx'
+import { PlainText } from '../../parts/markdown/markdown.tsx'
 import { Money } from '../../parts/money.tsx'
 import { readPreference } from '../../parts/preferences.ts'
 import { Empty, Failure, PanelBoundary, Skeleton } from '../../parts/states.tsx'
+import { previewText } from '../../parts/format/preview-text.ts'
 import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
 import { useParam } from '../../router/location.ts'
@@ -30,6 +33,7 @@ const dollars = (cost: number | null | undefined): string | undefined =>
 function Head({ project, thread }: { project: string; thread: string }) {
   const { data } = useThreadStats(project, thread)
   const name = useProject(project).data?.name
+  const isHosted = useIsHosted(name, thread)
   return (
     <header className={css['head']}>
       <h1>{thread}</h1>
@@ -62,6 +66,9 @@ function Head({ project, thread }: { project: string; thread: string }) {
           </>
         )}
         <Link to={`/projects/${project}?view=threads`}>{name ?? 'Project'}</Link>
+        {isHosted && (
+          <Link to={`/deployments/${encodeURIComponent(name ?? '')}/studio/${thread}`}>Open in Studio</Link>
+        )}
       </p>
     </header>
   )
@@ -92,12 +99,12 @@ function Previews({ turn }: { turn: Turn }) {
     <>
       <div>
         <span className={css['role']}>input</span>
-        <PlainText text={turn.inputs_preview ?? ''} />
+        <PlainText text={previewText(turn.inputs_preview ?? '')} />
       </div>
       {(turn.outputs_preview ?? '') !== '' && (
         <div>
           <span className={css['role']}>output</span>
-          <PlainText text={turn.outputs_preview ?? ''} />
+          <PlainText text={previewText(turn.outputs_preview ?? '')} />
         </div>
       )}
     </>
@@ -108,7 +115,7 @@ function Previews({ turn }: { turn: Turn }) {
 function useNewMessages(turns: readonly Turn[]) {
   const reads = useQueries({ queries: turns.map(turnOptions) })
   const calls = reads.flatMap(({ data }) => data ?? [])
-  const steps = conversationsOf(calls).flatMap((conversation) => conversation.steps)
+  const steps = conversationsOf(calls, { isByTurn: true }).flatMap((conversation) => conversation.steps)
   const messages = new Map<string, readonly Message[]>(steps.map((step) => [step.id, step.messages]))
   const loading = new Set(turns.filter((_, place) => reads[place]?.isLoading).map(({ trace_id }) => trace_id))
   const failed = reads.find(({ error }) => error !== null)

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Outline } from '../../data/outline.ts'
 import type { ReadRun } from '../../data/runs.ts'
 import { Button, Chip, IconButton, Tabs } from '../../parts/controls.tsx'
@@ -6,11 +6,13 @@ import { countText, durationText } from '../../parts/format/numbers.ts'
 import { StatusIcon } from '../../parts/icon.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Time } from '../../parts/time.tsx'
+import { PageHead } from '../../parts/page/page-head.tsx'
 import { Link } from '../../router/link.tsx'
 import { currentPath, useParam } from '../../router/location.ts'
 import { textParam, withParams } from '../../router/params.ts'
-import { ShareDialog } from './share-dialog.tsx'
 import css from './trace.module.css'
+
+const ShareDialog = lazy(() => import('./share-dialog.tsx').then((file) => ({ default: file.ShareDialog })))
 
 const RUN = textParam('run')
 
@@ -80,7 +82,7 @@ function Actions({ rootId, step }: { rootId: string; step(to: 'older' | 'newer')
       </Button>
       <IconButton icon="back" label="Older trace  [" onClick={() => step('older')} />
       <IconButton icon="open" label="Newer trace  ]" onClick={() => step('newer')} />
-      {isSharing && <ShareDialog runId={rootId} close={() => setSharing(false)} />}
+      <Suspense>{isSharing && <ShareDialog runId={rootId} close={() => setSharing(false)} />}</Suspense>
     </>
   )
 }
@@ -113,7 +115,7 @@ export function TraceHead({
     isCurrent: view === name,
   }))
   return (
-    <header className={css['head']}>
+    <PageHead className={css['head']}>
       <div className={css['title']}>
         <StatusIcon status={isRunning ? 'pending' : outline.statuses[rootPlace]} />
         <h1>{outline.names[rootPlace]}</h1>
@@ -125,12 +127,10 @@ export function TraceHead({
         {root !== undefined && <Origin root={root} share={share} />}
         {outline.is_truncated && <span>The first {countText(outline.ids.length)} runs are shown</span>}
       </p>
-      <div className={css['steps']}>
-        {share === undefined && <Actions rootId={outline.ids[rootPlace] ?? ''} step={step} />}
-      </div>
       <div className={css['views']}>
         <Tabs label="Views of the trace" tabs={tabs} />
+        {share === undefined && <Actions rootId={outline.ids[rootPlace] ?? ''} step={step} />}
       </div>
-    </header>
+    </PageHead>
   )
 }

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ComponentProps, useCallback, useEffect, useMemo, useState } from 'react'
+import { type ComponentProps, lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { criticalPath } from '../../data/critical-path.ts'
 import type { Outline } from '../../data/outline.ts'
 import { runOptions } from '../../data/runs.ts'
@@ -7,20 +7,23 @@ import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trac
 import { neighbourTrace } from '../../data/traces.ts'
 import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field } from '../../parts/controls.tsx'
-import { useKeys } from '../../parts/keys.ts'
-import { Empty, PanelBoundary } from '../../parts/states.tsx'
+import { useKeys } from '../../parts/keyboard/keys.ts'
+import { Empty, PanelBoundary, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
 import { modelCalls } from './messages/calls.ts'
-import { MessagesView } from './messages/messages-view.tsx'
 import { Minimap } from './minimap.tsx'
 import { type FoundIn, RunPanel } from './run/run-panel.tsx'
 import css from './trace.module.css'
 import { TraceHead } from './head.tsx'
+import { Axis } from './tree/axis.tsx'
 import { TreeGrid } from './tree/grid.tsx'
 import { treeKeys } from './tree/keys.ts'
 import { type Range, zoomed } from './zoom.ts'
 
+const MessagesView = lazy(() =>
+  import('./messages/messages-view.tsx').then((file) => ({ default: file.MessagesView })),
+)
 const RUN = textParam('run')
 const FIND = textParam('find')
 const VIEW = wordParam('view', ['tree', 'messages'])
@@ -167,7 +170,9 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
       <div className={css['body']}>
         {view === 'messages' ? (
           <div className={css['left']}>
-            <MessagesView {...{ outline, tree, selected, select, share }} />
+            <Suspense fallback={<Skeleton />}>
+              <MessagesView {...{ outline, tree, selected, select, share }} />
+            </Suspense>
           </div>
         ) : (
           <Runs outline={outline} state={state} select={select} fold={fold} hover={hover} />
@@ -228,7 +233,10 @@ function Runs({
       {rows.length === 0 ? (
         <Empty title={`No run has “${text}” in name, type, model or contents`} />
       ) : (
-        <TreeGrid {...{ outline, tree, rows, folded, found, path, range, selected }} {...acts} />
+        <>
+          <Axis range={range} />
+          <TreeGrid {...{ outline, tree, rows, folded, found, path, range, selected }} {...acts} />
+        </>
       )}
     </div>
   )

@@ -1,7 +1,7 @@
 import { usePermission } from '../../data/session.ts'
 import { useShare } from '../../data/shares.ts'
 import { Button, CopyButton, Field } from '../../parts/controls.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
 import { Failure, Loaded } from '../../parts/states.tsx'
 import css from './trace.module.css'
 

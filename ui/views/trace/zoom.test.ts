@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { barOf, dragged, zoomed } from './zoom.ts'
+import { barOf, dragged, zoomed, ticksOf } from './zoom.ts'
 
 describe('the zoom of a trace', () => {
   it('stays inside the trace', () => {
@@ -18,4 +18,10 @@ describe('the zoom of a trace', () => {
     expect(barOf(0, 500, { from: 250, to: 750 })).toEqual({ left: 0, width: 0.5 })
     expect(barOf(800, 900, { from: 250, to: 750 })).toBeUndefined()
   })
+})
+
+it('the axis has round times in the range, from the begin of the trace', () => {
+  expect(ticksOf({ from: 0, to: 2_480_000 })).toEqual([0, 800_000, 1_600_000])
+  expect(ticksOf({ from: 1_000_000, to: 1_000_400 })).toEqual([1_000_000, 1_000_100, 1_000_200, 1_000_300])
+  expect(ticksOf({ from: 0, to: 1 }).length).toBeGreaterThan(0)
 })

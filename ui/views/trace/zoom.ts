@@ -1,3 +1,5 @@
+import { topOf } from '../../parts/chart/scale.ts'
+
 /** The part of a trace's time that is drawn, in microseconds from its begin. */
 export interface Range {
   from: number
@@ -38,4 +40,17 @@ export function barOf(
   const width = to - from
   const left = Math.max(start, from)
   return { left: (left - from) / width, width: (Math.min(end, to) - left) / width }
+}
+
+/** The approximate number of steps into which the range is divided. */
+const STEPS = 4
+/** A time closer to the right edge than this share has no room for its text. */
+const LAST_SHARE = 0.9
+
+/** Round times in a range, in microseconds from the begin of the trace. */
+export function ticksOf({ from, to }: Range): number[] {
+  const step = topOf((to - from) / STEPS)
+  const first = Math.ceil(from / step)
+  const count = Math.floor((from + (to - from) * LAST_SHARE) / step) - first + 1
+  return Array.from({ length: Math.max(0, count) }, (_, place) => (first + place) * step)
 }

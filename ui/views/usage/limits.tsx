@@ -4,6 +4,7 @@ import { type Limit, useLimitChanges, useLimits } from '../../data/usage/queries
 import { Button, Field, IconButton, Select } from '../../parts/controls.tsx'
 import { countText, shareText } from '../../parts/format/numbers.ts'
 import { Failure, Loaded } from '../../parts/states.tsx'
+import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { ShareBar } from './report.tsx'
 import css from './usage.module.css'
 
@@ -29,11 +30,11 @@ function LimitRow({ limit, name, used }: { limit: Limit; name: string; used: num
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td className={css['number']}>
+      <td className="number">
         {used === undefined ? '' : `${countText(used)} of `}
         {countText(limit.limit_value)}
       </td>
-      <td className={css['number']}>{shareText(share)}</td>
+      <td className="number">{shareText(share)}</td>
       <td className={css['share']}>
         {share !== undefined && <ShareBar share={share} isFull={share >= 1} />}
       </td>
@@ -50,6 +51,15 @@ function LimitRow({ limit, name, used }: { limit: Limit; name: string; used: num
   )
 }
 
+const COLUMNS = [
+  'Limited',
+  { name: 'Traces this month', isNumber: true },
+  { name: 'Share', isNumber: true },
+  'Of the limit',
+  'When reached',
+  CHANGE,
+]
+
 function LimitTable({
   limits,
   used,
@@ -61,36 +71,16 @@ function LimitTable({
 }) {
   if (limits.length === 0) return <p className={css['note']}>No workspace and no key has a limit.</p>
   return (
-    <div className={css['scroll']} tabIndex={0} role="region" aria-label="Monthly limits">
-      <table className={css['table']}>
-        <thead>
-          <tr>
-            <th scope="col">Limited</th>
-            <th scope="col" className={css['number']}>
-              Traces this month
-            </th>
-            <th scope="col" className={css['number']}>
-              Share
-            </th>
-            <th scope="col">Of the limit</th>
-            <th scope="col">When reached</th>
-            <th scope="col">
-              <span className="out-of-sight">Remove</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {limits.map((limit) => (
-            <LimitRow
-              key={limit.id}
-              limit={limit}
-              name={nameOf(limit, workspaces)}
-              used={limit.workspace_id === null ? undefined : (used.get(limit.workspace_id) ?? 0)}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Monthly limits" columns={COLUMNS}>
+      {limits.map((limit) => (
+        <LimitRow
+          key={limit.id}
+          limit={limit}
+          name={nameOf(limit, workspaces)}
+          used={limit.workspace_id === null ? undefined : (used.get(limit.workspace_id) ?? 0)}
+        />
+      ))}
+    </Table>
   )
 }
 
@@ -130,7 +120,7 @@ function LimitForm({ workspaces }: { workspaces: readonly Workspace[] }) {
   )
 }
 
-/** Monthly limits with what is used of them, and a form for those of workspaces. */
+/** Monthly limits with their present use, and a form for those of workspaces. */
 export function UsageLimits({ workspaces }: { workspaces: readonly Workspace[] }) {
   const found = useLimits(workspaces.map(({ id }) => id))
   return (

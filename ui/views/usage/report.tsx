@@ -10,9 +10,10 @@ import {
 } from '../../parts/format/numbers.ts'
 import { type Bar, StackedBars, Swatch } from '../../parts/chart/stacked-bars.tsx'
 import { Empty } from '../../parts/states.tsx'
+import { Table } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import { navigate } from '../../router/location.ts'
-import { countedPath } from './counted.ts'
+import { countedPath, unpricedPath } from './lists/list-address.ts'
 import { MOST_SERIES, seriesOf, tableOf, type UsageGroup, type UsageTable } from './table.ts'
 import css from './usage.module.css'
 
@@ -29,7 +30,7 @@ function bucketText(bucket: string, hours: number): string {
   return hours > 0 ? `${bucket.slice(0, 10)} ${bucket.slice(11, 16)}` : bucket.slice(0, 10)
 }
 
-/** A number that opens the traces which it counts, where there are such. */
+/** A number that opens the traces or runs behind it. */
 function Figure({
   query,
   value,
@@ -64,47 +65,33 @@ function barsOf(
   }))
 }
 
+const COLUMNS = ['Group', { name: 'Sum', isNumber: true }, { name: 'Share', isNumber: true }, 'Of the whole']
+
 function Groups({ query, table }: { query: UsageQuery; table: UsageTable }) {
   const all = Number(table.total ?? 0)
   return (
-    <div className={css['scroll']} tabIndex={0} role="region" aria-label="Sums of the groups">
-      <table className={css['table']}>
-        <thead>
-          <tr>
-            <th scope="col">Group</th>
-            <th scope="col" className={css['number']}>
-              Sum
+    <Table label="Sums of the groups" columns={COLUMNS}>
+      {table.groups.map((group, place) => {
+        const share = group.total === null || all === 0 ? undefined : Number(group.total) / all
+        return (
+          <tr key={group.id}>
+            <th scope="row">
+              <span className={css['name']}>
+                <Swatch series={Math.min(place, MOST_SERIES)} />
+                {group.name}
+              </span>
             </th>
-            <th scope="col" className={css['number']}>
-              Share
-            </th>
-            <th scope="col">Of the whole</th>
+            <td className="number">
+              <Figure query={query} value={group.total} to={countedPath(query, group)} />
+            </td>
+            <td className="number">{shareText(share)}</td>
+            <td className={css['share']}>
+              <ShareBar share={share ?? 0} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {table.groups.map((group, place) => {
-            const share = group.total === null || all === 0 ? undefined : Number(group.total) / all
-            return (
-              <tr key={group.id}>
-                <th scope="row">
-                  <span className={css['name']}>
-                    <Swatch series={Math.min(place, MOST_SERIES)} />
-                    {group.name}
-                  </span>
-                </th>
-                <td className={css['number']}>
-                  <Figure query={query} value={group.total} to={countedPath(query, group)} />
-                </td>
-                <td className={css['number']}>{shareText(share)}</td>
-                <td className={css['share']}>
-                  <ShareBar share={share ?? 0} />
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
+        )
+      })}
+    </Table>
   )
 }
 
@@ -139,36 +126,25 @@ function Buckets({
   return (
     <details>
       <summary>Every number of the chart</summary>
-      <div className={css['scroll']} tabIndex={0} role="region" aria-label="Numbers of the chart">
-        <table className={css['table']}>
-          <thead>
-            <tr>
-              <th scope="col">Start (UTC)</th>
-              {series.map(({ id, name }) => (
-                <th key={id} scope="col" className={css['number']}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {used.toReversed().map((bucket) => (
-              <tr key={bucket}>
-                <th scope="row">{bucketText(bucket, hours)}</th>
-                {series.map((group) => (
-                  <td key={group.id} className={css['number']}>
-                    <Figure
-                      query={query}
-                      value={group.values.get(bucket)}
-                      to={countedPath(query, group, bucket)}
-                    />
-                  </td>
-                ))}
-              </tr>
+      <Table
+        label="Numbers of the chart"
+        columns={['Start (UTC)', ...series.map(({ name }) => ({ name, isNumber: true }))]}
+      >
+        {used.toReversed().map((bucket) => (
+          <tr key={bucket}>
+            <th scope="row">{bucketText(bucket, hours)}</th>
+            {series.map((group) => (
+              <td key={group.id} className="number">
+                <Figure
+                  query={query}
+                  value={group.values.get(bucket)}
+                  to={countedPath(query, group, bucket)}
+                />
+              </td>
             ))}
-          </tbody>
-        </table>
-      </div>
+          </tr>
+        ))}
+      </Table>
     </details>
   )
 }
@@ -219,8 +195,18 @@ export function Report({
       />
       <p className={css['note']}>
         {strideText(stride)}
-        {query.measure === 'traces' && ' A number opens the traces that it counts.'}
-        {query.measure === 'cost' && ' Costs are as far as prices are known.'}
+        {query.measure === 'traces'
+          ? ' A number opens the traces that it counts.'
+          : ' A number opens the runs that it adds up.'}
+        {query.measure === 'cost' && table.unpriced > 0 && (
+          <>
+            {' '}
+            <Link to={unpricedPath(query)}>
+              {countText(table.unpriced)} {table.unpriced === 1 ? 'run has' : 'runs have'} no price
+            </Link>{' '}
+            and are not in these sums.
+          </>
+        )}
       </p>
       <Groups query={query} table={table} />
       <Buckets {...{ query, buckets, series }} hours={stride.hours} />

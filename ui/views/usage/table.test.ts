@@ -9,6 +9,7 @@ const line = (day: number, id: string, value: string | null) => ({
   time_bucket: `2026-03-0${day}T00:00:00Z`,
   dimensions: project(id),
   value,
+  unpriced: 1,
 })
 
 describe('the table of a usage report', () => {
@@ -19,7 +20,7 @@ describe('the table of a usage report', () => {
       ['name of b', '5'],
       ['name of a', '0.3'],
     ])
-    expect(table.total).toBe('5.3')
+    expect([table.total, table.unpriced]).toEqual(['5.3', 3])
     expect(table.groups[1]?.values.has('2026-03-02T00:00:00.000Z')).toBe(false)
   })
 
@@ -29,14 +30,14 @@ describe('the table of a usage report', () => {
     expect(tableOf(range, [line(1, 'a', null)]).total).toBeNull()
   })
 
-  it('says how to select the traces of a group, also of those without a user', () => {
+  it('says how to select the records of a group, also of those without a user', () => {
     const select = (dimensions: Parameters<typeof tableOf>[1][number]['dimensions']) =>
-      tableOf(range, [{ ...line(1, 'a', '1'), dimensions }]).groups[0]?.traces
+      tableOf(range, [{ ...line(1, 'a', '1'), dimensions }]).groups[0]?.selects
     expect(select(project('p'))).toEqual({ project_id: 'p' })
     expect(select({ user_id: null, user_email: null })).toEqual({ user_id: 'null' })
     expect(select({ api_key_short_key: 'abcd...wxyz' })).toEqual({ api_key: 'abcd...wxyz' })
     expect(select({ workspace_id: 'w', workspace_name: 'W' })).toEqual({ workspace_ids: 'w' })
-    expect(select({ provider: 'openai', model: null })).toBeUndefined()
+    expect(select({ provider: 'openai', model: null })).toEqual({ provider: 'openai', model: 'null' })
   })
 
   it('adds groups beyond the eleventh up to one series', () => {

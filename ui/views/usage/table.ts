@@ -1,12 +1,12 @@
 import type { Dimensions, Stride, UsageLine } from '../../data/usage/lines.ts'
 import { addDecimals, compareDecimals } from '../../parts/format/decimal.ts'
 
-/** A group of a report, with what selects its traces in `usage-traces`. */
+/** A group of a report, with what selects its records in the lists of usage. */
 export interface UsageGroup {
   id: string
   name: string
-  /** Parameters of `usage-traces`; undefined where it cannot select the group. */
-  traces: Readonly<Record<string, string>> | undefined
+  /** Parameters of `usage-traces` and `usage-runs`; undefined where they cannot select the group. */
+  selects: Readonly<Record<string, string>> | undefined
   /** Decimal texts by bucket; null when not known. A bucket without the group is missing. */
   values: ReadonlyMap<string, string | null>
   /** Exact sum of the known values; null when none is known. */
@@ -20,31 +20,34 @@ export interface UsageTable {
   /** Largest first. */
   groups: readonly UsageGroup[]
   total: string | null
+  /** Number of model calls without a price. */
+  unpriced: number
 }
 
-type Identity = Pick<UsageGroup, 'id' | 'name' | 'traces'>
+type Identity = Pick<UsageGroup, 'id' | 'name' | 'selects'>
 
-/** Name of a group, and what selects its traces. */
+/** Name of a group, and what selects its records. */
 function identityOf(dimensions: Dimensions): Identity {
   if ('project_id' in dimensions) {
     const { project_id: id, project_name: name } = dimensions
-    return { id, name, traces: { project_id: id } }
+    return { id, name, selects: { project_id: id } }
   }
   if ('user_id' in dimensions) {
     const id = dimensions.user_id ?? 'null'
-    return { id, name: dimensions.user_email ?? 'No user (service keys)', traces: { user_id: id } }
+    return { id, name: dimensions.user_email ?? 'No user (service keys)', selects: { user_id: id } }
   }
   if ('api_key_short_key' in dimensions) {
     const { api_key_short_key: id } = dimensions
-    return { id, name: id, traces: { api_key: id } }
+    return { id, name: id, selects: { api_key: id } }
   }
   if ('workspace_id' in dimensions) {
     const { workspace_id: id, workspace_name: name } = dimensions
-    return { id, name, traces: { workspace_ids: id } }
+    return { id, name, selects: { workspace_ids: id } }
   }
   const { provider, model } = dimensions
   const name = [provider, model].filter((part) => part !== null).join(' · ')
-  return { id: JSON.stringify([provider, model]), name: name || 'No model named', traces: undefined }
+  const selects = { provider: provider ?? 'null', model: model ?? 'null' }
+  return { id: JSON.stringify([provider, model]), name: name || 'No model named', selects }
 }
 
 function sumOf(values: Iterable<string | null>): string | null {
@@ -82,10 +85,11 @@ export function tableOf(
     buckets: bucketStarts(from, to, stride),
     groups: summed,
     total: sumOf(summed.map(({ total }) => total)),
+    unpriced: lines.reduce((sum, line) => sum + line.unpriced, 0),
   }
 }
 
-/** Series that a chart has at the most besides the others. */
+/** Maximum number of series of a chart besides the series of all others. */
 export const MOST_SERIES = 11
 
 /** The largest groups, and the others as one group. */
@@ -101,5 +105,5 @@ export function seriesOf(groups: readonly UsageGroup[], buckets: readonly string
   }
   const name = `${others.length} others`
   const total = sumOf(values.values())
-  return [...groups.slice(0, MOST_SERIES), { id: 'others', name, traces: undefined, values, total }]
+  return [...groups.slice(0, MOST_SERIES), { id: 'others', name, selects: undefined, values, total }]
 }

@@ -46,7 +46,7 @@ export function Usage() {
   return <UsageOf workspaces={session.workspaces} />
 }
 
-/** Tokens where traces are chosen by model: a trace may call several models. */
+/** Tokens in place of traces when grouped by model, because a trace may call several models. */
 function measureOf(chosen: Measure, isByModel: boolean): Measure {
   return isByModel && chosen === 'traces' ? 'tokens' : chosen
 }

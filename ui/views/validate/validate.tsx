@@ -3,7 +3,7 @@ import { placeOf, type TextPlace } from '../../data/ingest/text-places.ts'
 import { type Checked, useValidation } from '../../data/ingest/validation.ts'
 import { Button, Key } from '../../parts/controls.tsx'
 import { bytesText } from '../../parts/format/numbers.ts'
-import { useKeys } from '../../parts/keys.ts'
+import { useKeys } from '../../parts/keyboard/keys.ts'
 import { Failure, Skeleton } from '../../parts/states.tsx'
 import { Report } from './report.tsx'
 import css from './validate.module.css'
@@ -33,7 +33,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A file that is checked as it is. */
+/** A file that the editor cannot show; it is checked without changes. */
 interface Opened {
   name: string
   bytes: Uint8Array<ArrayBuffer>

@@ -39,7 +39,7 @@ export async function listRuns(flags: RunsFlags): Promise<number> {
   return 0
 }
 
-/** The hint for no runs: which server and deployment were asked, and how to start a run. */
+/** The text that is printed when no run was found: the server and deployment that were searched, and how to start a run. */
 async function nothingText(api: ApiClient, isUnfiltered: boolean): Promise<string> {
   const { weir } = await api.json<{ weir?: { deployment?: string; graphs?: string[] } }>('/info')
   const name = weir?.deployment === undefined ? '' : ` (deployment ${weir.deployment})`

@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../../base/errors.ts'
-import { type ApiClient, connectDeployment, isGone, Refusal } from '../../server/api-client.ts'
+import { type ApiClient, connectDeployment, isGone } from '../../server/api-client.ts'
 import { assertWord } from '../../arguments/command-arguments.ts'
 import { type DeploymentRun, isUnfinished } from '../../server/deployment-run.ts'
-import { readEvents, type StreamEvent } from '../../server/event-stream.ts'
+import type { StreamEvent } from '../../../base/text/event-stream.ts'
+import { followEvents } from '../../server/follow-events.ts'
 import { printable } from '../../terminal/report-text.ts'
 import type { RunsFlags } from './flags.ts'
 
@@ -14,8 +14,6 @@ const MODES = ['run_modes', 'lifecycle', 'state_update']
 /** All events that are kept. */
 const FROM_START = '-'
 const TRIES = 12
-const FIRST_PAUSE_MS = 250
-const MAX_PAUSE_MS = 5_000
 
 /** `weir runs tail`: prints events until the run has ended, or without end. */
 export async function tailRuns(followed: Followed, flags: RunsFlags): Promise<number> {
@@ -30,7 +28,8 @@ export async function tailRuns(followed: Followed, flags: RunsFlags): Promise<nu
   if ('run_id' in followed) return tailRun(api, followed.run_id, print)
   const query = new URLSearchParams(mode.map((word): [string, string] => ['stream_modes', word]))
   const path = `/threads/${encodeURIComponent(followed.thread_id)}/stream?${String(query)}`
-  await follow(api, path, {
+  await followEvents(api, path, {
+    tries: TRIES,
     from: flags['from-start'] === true ? FROM_START : undefined,
     print,
     isOver: () => false,
@@ -48,7 +47,7 @@ async function tailRun(api: ApiClient, asked: string, print: (event: StreamEvent
     ended = await statusOf(api, run_id)
     return !isUnfinished(ended)
   }
-  await follow(api, path, { from: FROM_START, print, isOver })
+  await followEvents(api, path, { from: FROM_START, tries: TRIES, print, isOver })
   console.error(ended === 'gone' ? `Run ${run_id} is gone.` : `Run ${run_id} has ended: ${ended}.`)
   return ended === 'error' || ended === 'timeout' ? 1 : 0
 }
@@ -68,44 +67,6 @@ async function statusOf(api: ApiClient, run_id: string): Promise<string> {
     if (isGone(error)) return 'gone'
     throw error
   }
-}
-
-interface Following {
-  /** Cursor of the first request. */
-  from: string | undefined
-  print(event: StreamEvent): void
-  /** Called when the server has closed the stream: whether that was its end. */
-  isOver(): Promise<boolean> | boolean
-}
-
-/** Reads a stream to its end; after a break it reconnects after the last event, with growing pauses. */
-async function follow(api: ApiClient, path: string, { from, print, isOver }: Following): Promise<void> {
-  let cursor = from
-  let failures = 0
-  for (;;) {
-    try {
-      const headers = {
-        accept: 'text/event-stream',
-        ...(cursor !== undefined && { 'last-event-id': cursor }),
-      }
-      const { body } = await api.open(path, { headers }, new AbortController().signal)
-      for await (const event of body === null ? [] : readEvents(body)) {
-        failures = 0
-        cursor = event.id ?? cursor
-        print(event)
-      }
-      if (await isOver()) return
-    } catch (error) {
-      if (isFinal(error) && (await isOver())) return
-      if (isFinal(error) || ++failures > TRIES) throw error
-    }
-    await delay(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures))
-  }
-}
-
-/** A retry would not help. */
-function isFinal(error: unknown): boolean {
-  return error instanceof Refusal && error.answered < 500 && error.answered !== 429
 }
 
 function jsonLine({ id, event, data }: StreamEvent): string {

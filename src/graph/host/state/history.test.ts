@@ -9,6 +9,7 @@ const CALL = {
   made_with: {},
   before: null,
   metadata: null,
+  select: null,
 } as const
 
 /** A graph with `count` states of `mb` megabytes each, which counts the states that were read. */
@@ -28,6 +29,15 @@ function graphOf(count: number, mb: number) {
 }
 
 describe('a history', () => {
+  it('N16: has only the selected fields, and the size of values that are not sent', async () => {
+    const select = ['checkpoint', 'values_bytes']
+    const { body } = await readThreadHistory(graphOf(100, 1).source, { ...CALL, select, limit: 100 })
+    const states = JSON.parse(body) as { values_bytes: number }[]
+    expect(states).toHaveLength(100)
+    expect(Object.keys(states[0] ?? {})).toEqual(['checkpoint', 'values_bytes'])
+    expect(states[0]?.values_bytes).toBe(MB + '{"x":""}'.length)
+  })
+
   it('stops before 32 MB, returns the checkpoint to continue from, and reads no further states', async () => {
     const { source, made } = graphOf(1000, 10)
     const { body, next } = await readThreadHistory(source, { ...CALL, limit: 1000 })

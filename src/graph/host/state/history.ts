@@ -57,7 +57,7 @@ async function readStates(graph: AnyGraph, call: HistoryCall, limit: number): Pr
     ...(call.metadata === null ? {} : { filter: call.metadata }),
   }
   for await (const snapshot of graph.getStateHistory(call.config, options)) {
-    const text = threadStateText(snapshot)
+    const text = threadStateText(snapshot, call.select)
     shown.push({ id: idOf(snapshot.config) ?? '', text })
     chars += text.length
     if (chars > ANSWER_CHARS && shown.length > 1) break
@@ -81,7 +81,8 @@ async function readCached(source: HistorySource, call: HistoryCall): Promise<Sho
   }
   const marks = await storage.marks(tenant, { ...scan, limit: call.limit })
   if (marks.length === 0) return undefined
-  const keyOf = (id: string): string => `${call.graph_id} ${thread_id} ${id}`
+  const fields = call.select?.join(',') ?? ''
+  const keyOf = (id: string): string => `${call.graph_id} ${thread_id} ${id} ${fields}`
   const known = marks.map(({ checkpoint_id: id, mark }) => ({ id, text: texts.get(keyOf(id), mark) }))
   const fresh = known.findLastIndex(({ text }) => text === undefined) + 1
   if (fresh === 0) return known as Shown[]

@@ -37,9 +37,19 @@ function threadState(snapshot: StateSnapshot): Record<string, unknown> {
   return { values: snapshot.values, ...stateRest(snapshot) }
 }
 
-/** A snapshot as the JSON text of a ThreadState. */
-export function threadStateText(snapshot: StateSnapshot): string {
-  return graphJsonText(threadState(snapshot))
+/**
+ * A snapshot as the JSON text of a ThreadState. `select` names its fields; `values_bytes` is then the size of `values`
+ * as JSON, and tasks have no `result` unless `values` is selected.
+ */
+export function threadStateText(snapshot: StateSnapshot, select: readonly string[] | null = null): string {
+  if (select === null) return graphJsonText(threadState(snapshot))
+  const rest = stateRest(snapshot)
+  const state: Record<string, unknown> = { values: snapshot.values, ...rest }
+  if (select.includes('values_bytes'))
+    state['values_bytes'] = Buffer.byteLength(graphJsonText(snapshot.values))
+  if (!select.includes('values'))
+    state['tasks'] = (rest['tasks'] as object[]).map((task) => ({ ...task, result: null }))
+  return graphJsonText(Object.fromEntries(Object.entries(state).filter(([field]) => select.includes(field))))
 }
 
 /** A snapshot in the form that the thread's row and its state events need. */

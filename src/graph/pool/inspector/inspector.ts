@@ -11,6 +11,12 @@ export interface HeldUpBy {
   where: string | undefined
 }
 
+/** Finds out which code blocks a process: `ask` sends it SIGUSR1, `eachLine` passes the lines of its stderr. Never rejects. */
+export type FindHeldUp = (
+  ask: () => void,
+  eachLine: (listener: (line: string) => void) => void,
+) => Promise<HeldUpBy>
+
 /** A machine under load takes seconds to open an inspector. */
 const TIMEOUT_MS = 5_000
 const LISTENING = /Debugger listening on (ws:\/\/\S+)/
@@ -22,7 +28,7 @@ const NOTHING: HeldUpBy = { job: undefined, where: undefined }
  * cannot be paused: then the result is empty. `eachLine` passes the lines of the process's stderr. Never rejects.
  */
 export async function findHeldUpBy(
-  pid: number,
+  ask: () => void,
   eachLine: (listener: (line: string) => void) => void,
 ): Promise<HeldUpBy> {
   const url = new Promise<string>((resolve) => {
@@ -36,7 +42,7 @@ export async function findHeldUpBy(
     timer = setTimeout(resolve, TIMEOUT_MS, NOTHING)
   })
   try {
-    process.kill(pid, 'SIGUSR1')
+    ask()
     return await Promise.race([late, url.then(pauseAndAsk)])
   } catch {
     return NOTHING

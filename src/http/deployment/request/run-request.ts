@@ -10,7 +10,7 @@ export const CONNECTED_QUERY = {
   on_disconnect: optionalChoiceParameter('As in the body, which comes first.', ['cancel', 'continue']),
 }
 
-/** The corresponding names in the SDK for JavaScript. */
+/** `on_completion` under the names of the HTTP API and those of the JavaScript SDK. */
 const ON_COMPLETION = { delete: 'delete', complete: 'delete', keep: 'keep', continue: 'keep' } as const
 
 /** A checked body in the form of the use cases. */

@@ -12,7 +12,7 @@ import { RUN_PARAMS } from '../request/thread-params.ts'
 const TAG = 'Cancel'
 const QUERY = {
   action: choiceParameter(
-    'interrupt keeps what the run has reached; rollback deletes the run and its checkpoints.',
+    'interrupt keeps the checkpoints of the run; rollback deletes the run and its checkpoints.',
     ['interrupt', 'rollback'],
   ),
   wait: flagParameter('Answer when it has ended.', false),

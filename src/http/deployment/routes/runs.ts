@@ -9,10 +9,12 @@ import { cancelsOnDisconnect, JOIN_QUERY } from '../request/cancel-on-disconnect
 import type { DeploymentDeps } from '../deps.ts'
 import { type DeploymentRoute, deploymentRoute } from '../route.ts'
 import { LIST_ERRORS, listReply } from '../reply/list-reply.ts'
+import { isGiven } from '../request/given.ts'
 import { runLocation } from '../reply/run-location.ts'
 import { RUN_PARAMS, SELECT_PARAMETER, THREAD_PARAMS } from '../request/thread-params.ts'
 
 const TAG = 'Thread runs'
+const SEARCH_LIMIT = 10
 /** Longest wait for tokens and cost. */
 const TOTALS_MS = 1000
 /**
@@ -47,7 +49,7 @@ async function totalsOf({ runs, clock }: DeploymentDeps, call: Call, run: Run) {
 
 /** Routes of existing runs: reading, waiting, deleting. */
 export function runRoutes(): DeploymentRoute[] {
-  return [listRoute(), getRoute(), getAnyRoute(), deleteRoute(), ...joinRoutes()]
+  return [listRoute(), searchRoute(), getRoute(), getAnyRoute(), deleteRoute(), ...joinRoutes()]
 }
 
 function listRoute(): DeploymentRoute {
@@ -58,8 +60,12 @@ function listRoute(): DeploymentRoute {
     tag: TAG,
     params: THREAD_PARAMS,
     query: {
-      limit: integerParameter('At most so many.', { minimum: 1, maximum: 1000, otherwise: 10 }),
-      offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
+      limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 1000, otherwise: 10 }),
+      offset: integerParameter('Number of records to skip.', {
+        minimum: 0,
+        maximum: 1_000_000_000,
+        otherwise: 0,
+      }),
       status: optionalChoiceParameter('Only these.', RUN_STATUSES),
       select: SELECT_PARAMETER,
     },
@@ -71,6 +77,24 @@ function listRoute(): DeploymentRoute {
       const { thread_id } = context.params
       const page = { limit, offset, ...(status !== undefined && { status }) }
       return listReply(context, { list: 'runs', thread_id, page, select })
+    },
+  })
+}
+
+function searchRoute(): DeploymentRoute {
+  return deploymentRoute({
+    method: 'POST',
+    path: '/runs/search',
+    summary: 'List the runs of all threads, newest first; X-Pagination-Next has the next offset',
+    tag: TAG,
+    body: 'run-search',
+    reply: 'bytes',
+    reply_schema: 'run-list',
+    errors: ['forbidden', ...LIST_ERRORS],
+    async handle(context) {
+      const { limit, offset, status, select } = context.body
+      const page = { limit: limit ?? SEARCH_LIMIT, offset: offset ?? 0, ...(isGiven(status) && { status }) }
+      return listReply(context, { list: 'runs', thread_id: null, page, select: select ?? [] })
     },
   })
 }

@@ -38,7 +38,7 @@ const THREAD_QUERY = {
   stream_modes: choicesParameter('What to stream; run_modes if absent.', THREAD_MODES),
   stream_mode: choicesParameter('As SDKs call stream_modes.', THREAD_MODES),
 }
-const DESCRIPTION = 'Server-sent events, each with an id; docs/protocol/streams.md says what comes.'
+const DESCRIPTION = 'Server-sent events, each with an id; docs/protocol/streams.md lists them.'
 const PREFER = { prefer: '`messages=compact`: metadata of messages come once.' }
 const RESUME = {
   ...PREFER,

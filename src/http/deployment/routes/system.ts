@@ -1,7 +1,7 @@
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { MAX_JSON_BODY_BYTES } from '../../body/json.ts'
 import { choiceParameter, flagParameter } from '../../api/parameters.ts'
-import { documentRoutes } from '../../platform/routes/system.ts'
+import { documentRoutes, isPageRequest } from '../../platform/routes/system.ts'
 import { livenessReply } from '../../server/store-checks.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { type DeploymentRoute, deploymentRoute } from '../route.ts'
@@ -85,5 +85,29 @@ export function systemRoutes(openApi: (version: string) => object): DeploymentRo
             },
     }),
     ...documentRoutes<DeploymentDeps>(openApi),
+    rootRoute,
   ]
+}
+
+/** The address of a deployment answers whoever opens it (P-45). */
+const rootRoute = deploymentRoute({
+  method: 'GET',
+  path: '/',
+  summary: 'Versions, flags and graphs; browsers are sent to the documentation',
+  tag: TAG,
+  reply: 'deployment-info',
+  other_replies: { 302: 'deployment-info' },
+  handle: async ({ deps, req }) => {
+    const headers = { vary: 'accept' }
+    const body = infoAnswer(deps)
+    return isPageRequest(req)
+      ? { status: 302, headers: { ...headers, location: docsOf(req.url) }, body }
+      : { headers, body }
+  },
+})
+
+/** The documentation, relative to the address of the request, whose last segment may have no slash after it. */
+function docsOf(url = ''): string {
+  const [path = ''] = url.split('?')
+  return `${path.slice(path.lastIndexOf('/') + 1)}/docs`.replace(/^\//, '')
 }

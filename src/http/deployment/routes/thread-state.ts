@@ -130,12 +130,12 @@ function historyRoutes(): DeploymentRoute[] {
       ...shared,
       method: 'GET',
       query: {
-        limit: integerParameter('At most so many.', LIMIT),
+        limit: integerParameter('Maximum number of records.', LIMIT),
         before: textParameter('Id of a checkpoint: only what is older.'),
       },
       async handle(context) {
         const { limit, before } = context.query
-        const query = { limit, before: toBefore(before), metadata: null, checkpoint: null }
+        const query = { limit, before: toBefore(before), metadata: null, checkpoint: null, select: null }
         return historyReply(
           await context.deps.threads.history(callOf(context), context.params.thread_id, query),
         )
@@ -146,12 +146,13 @@ function historyRoutes(): DeploymentRoute[] {
       method: 'POST',
       body: 'thread-history-query',
       async handle(context) {
-        const { limit, before, metadata, checkpoint } = context.body
+        const { limit, before, metadata, checkpoint, select } = context.body
         const query = {
           limit: limit ?? LIMIT.otherwise,
           before: toBefore(before as string | JsonObject | null | undefined),
           metadata: (metadata ?? null) as JsonObject | null,
           checkpoint: (checkpoint ?? null) as JsonObject | null,
+          select: select ?? null,
         }
         return historyReply(
           await context.deps.threads.history(callOf(context), context.params.thread_id, query),

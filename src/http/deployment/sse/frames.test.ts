@@ -6,7 +6,7 @@ import { createCompactEncoder, createSharedEncoder, type Encoder } from './frame
 let seq = 0
 
 function eventOf(event: string, data: string): StoredEvent {
-  return { id: `1-${seq++}`, run_id: 'r', event, data }
+  return { id: `1-${seq++}`, position: seq, run_id: 'r', event, data }
 }
 
 function textOf(encode: Encoder, batch: Batch): string {

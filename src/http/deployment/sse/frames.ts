@@ -1,3 +1,5 @@
+import type { ProtocolItem } from '../../../runs/streams-v2/follow/follow-thread.ts'
+import { eventText, sseIdOf } from '../../../runs/streams-v2/protocol-event.ts'
 import { RecentMap } from '../../../base/recent-map.ts'
 import type { Batch, Gap, StoredEvent } from '../../../events/event-log.ts'
 import { wireName } from '../../../events/views.ts'
@@ -133,4 +135,14 @@ function isEscaped(json: string, at: number): boolean {
   let slashes = 0
   while (json[at - 1 - slashes] === '\\') slashes++
   return slashes % 2 === 1
+}
+
+/** Events of protocol v2 as `text/event-stream`; a gap has no id, since the client has received nothing. */
+export function protocolFrames(items: readonly ProtocolItem[]): Uint8Array[] {
+  return [Buffer.from(items.map(protocolFrame).join(''))]
+}
+
+function protocolFrame(item: ProtocolItem): string {
+  if ('oldest' in item) return `event: gap\ndata: ${JSON.stringify(item)}\n\n`
+  return `id: ${sseIdOf(item)}\nevent: ${item.method}\ndata: ${eventText(item)}\n\n`
 }

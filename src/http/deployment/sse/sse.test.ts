@@ -63,7 +63,7 @@ function writtenStream(): WrittenStream {
 }
 
 function eventOf(seq: number, data = '1'): StoredEvent {
-  return { id: `1-${seq}`, run_id: null, event: 'values', data }
+  return { id: `1-${seq}`, position: seq, run_id: null, event: 'values', data }
 }
 
 /** Serves each stream in turn; a disconnect of the client closes its stream, as when reading from a log. */

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { AppError, toAppError } from '../../../base/errors.ts'
 import type { Logger } from '../../../base/log.ts'
-import type { EventStream } from '../../../runs/streams/streams.ts'
+import type { EventStream, ProtocolStream } from '../../../runs/streams/streams.ts'
 import type { LiveBody } from '../../server/exchange.ts'
 import type { Outflow } from '../../server/outflow.ts'
-import { createCompactEncoder, createSharedEncoder } from './frames.ts'
+import { createCompactEncoder, createSharedEncoder, protocolFrames } from './frames.ts'
 import { createHeartbeats } from './heartbeats.ts'
 
 /** Streams of events as bodies of responses, of type `text/event-stream`. */
@@ -16,6 +16,8 @@ export interface Sse {
   enter(holder: string): () => void
   /** The body of a stream. A client that reads nothing for a minute is disconnected; it can resume with its last event id. */
   body(stream: EventStream, options: BodyOptions): LiveBody
+  /** The body of a stream of protocol v2, written in the same way. */
+  protocolBody(stream: ProtocolStream, holder: string): LiveBody
 }
 
 export interface BodyOptions {
@@ -32,7 +34,7 @@ export interface SseParts {
   heartbeat_ms?: number
 }
 
-/** Clients that watch for heartbeats give up a connection on which they do not come regularly. */
+/** Some clients close a connection without regular heartbeats. */
 export const HEARTBEAT_MS = 5000
 /** A line of its own, without an empty line after it: an SDK would read that as the end of an event. */
 export const HEARTBEAT = ': heartbeat\n'
@@ -44,36 +46,51 @@ export function createSse({ logger, outflow, limits, heartbeat_ms = HEARTBEAT_MS
 
   const writeAll = async (
     res: ServerResponse,
-    { batches }: EventStream,
-    { compact, holder }: BodyOptions,
+    pieces: AsyncIterable<readonly Uint8Array[]>,
+    holder: string,
   ): Promise<void> => {
-    const encode = compact ? createCompactEncoder() : encodeShared
-    for await (const batch of batches) {
+    for await (const some of pieces) {
       heartbeats.wrote(res)
-      for (const bytes of encode(batch)) if (!(await outflow.write(holder, res, bytes))) return
+      for (const bytes of some) if (!(await outflow.write(holder, res, bytes))) return
     }
   }
 
-  return {
-    enter: places.enter,
-    body(stream, options) {
-      return {
-        async writeTo(res) {
-          heartbeats.join(res)
-          try {
-            await writeAll(res, stream, options)
-          } catch (error) {
-            if (toAppError(error).code !== 'shutting_down')
-              logger.warn({ err: error }, 'a stream ended with an error')
-            throw error
-          } finally {
-            heartbeats.leave(res)
-          }
-        },
-        close: () => stream.close(),
+  const bodyOf = (
+    pieces: AsyncIterable<readonly Uint8Array[]>,
+    holder: string,
+    close: () => void,
+  ): LiveBody => ({
+    async writeTo(res) {
+      heartbeats.join(res)
+      try {
+        await writeAll(res, pieces, holder)
+      } catch (error) {
+        if (toAppError(error).code !== 'shutting_down')
+          logger.warn({ err: error }, 'a stream ended with an error')
+        throw error
+      } finally {
+        heartbeats.leave(res)
       }
     },
+    close,
+  })
+
+  return {
+    enter: places.enter,
+    body(stream, { compact, holder }) {
+      const encode = compact ? createCompactEncoder() : encodeShared
+      return bodyOf(encoded(stream.batches, encode), holder, () => stream.close())
+    },
+    protocolBody: (stream, holder) =>
+      bodyOf(encoded(stream.batches, protocolFrames), holder, () => stream.close()),
   }
+}
+
+async function* encoded<T>(
+  batches: AsyncIterable<T>,
+  encode: (batch: T) => readonly Uint8Array[],
+): AsyncGenerator<readonly Uint8Array[]> {
+  for await (const batch of batches) yield encode(batch)
 }
 
 /** Counts open streams, of each caller and of all. */

@@ -25,7 +25,7 @@ export function pageReply(
 }
 
 /** True only if the type is named: the SDKs accept all types when they expect JSON (S-4). */
-function asksForEvents(accept = ''): boolean {
+export function asksForEvents(accept = ''): boolean {
   return accept.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === 'text/event-stream')
 }
 

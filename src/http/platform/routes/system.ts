@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import type { AppDeps } from '../app-deps.ts'
 import { createDocsFiles, DOCS_FILES } from '../../api/docs-files.ts'
@@ -6,15 +7,18 @@ import { MAX_JSON_BODY_BYTES } from '../../body/json.ts'
 import { choiceParameter, flagParameter } from '../../api/parameters.ts'
 import { type Route, routeOn } from '../../api/route.ts'
 import { route, type PlatformRoute } from '../route.ts'
+import { READY_PARTS, readinessReply } from '../../server/readiness.ts'
 import { livenessReply } from '../../server/store-checks.ts'
 
 const TAG = 'System'
 /** For people who open the root in a browser or terminal. */
 const LINKS = { docs: 'docs', openapi: 'openapi.json', info: 'info', health: 'ok?check_db=1' }
+/** Path of the web interface, relative to the root. */
+const PAGE = 'app/'
 
 /**
- * The response of GET /info: what SDKs decide by, and our own limits. `version` is the LangSmith
- * version whose behaviour clients may expect: below 0.18 the newest clients warn when they use projects.
+ * The response of GET /info: the fields that SDKs read, and Weir's own limits. `version` is the LangSmith version whose
+ * behaviour clients may expect: below 0.18 the newest clients warn when they use projects.
  */
 export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limits'>): SchemaTypes['info'] {
   const { max_body_bytes, max_parts, max_part_bytes, max_inflight_bytes } = limits
@@ -71,6 +75,21 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     }),
     route({
       method: 'GET',
+      path: '/ready',
+      summary: 'Whether a balancer should send requests here: for readiness probes',
+      tag: TAG,
+      query: {
+        part: choiceParameter(
+          'What the balancer sends here. The server is ready while any part works, a part while its stores answer. Nothing is ready once the server is about to stop.',
+          READY_PARTS,
+        ),
+      },
+      reply: 'readiness',
+      other_replies: { 503: 'readiness' },
+      handle: ({ deps, query: { part } }) => readinessReply(deps, part),
+    }),
+    route({
+      method: 'GET',
       path: '/info',
       summary: 'Flags and limits, which clients read before they send',
       description: 'Static: does not depend on the stores.',
@@ -87,7 +106,8 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
       reply_type: 'text/plain; version=0.0.4; charset=utf-8',
       handle: async ({ deps }) => ({ body: deps.metrics.render() }),
     }),
-    ...documentRoutes(openApi, 'app/'),
+    ...documentRoutes<AppDeps>(openApi),
+    rootRoute,
   ]
 }
 
@@ -132,10 +152,9 @@ function docsRoutes<D extends { version: string }>(): Route<D>[] {
   ]
 }
 
-/** The API's documents, and the redirect to them; `page` is where browsers are sent instead. */
+/** The API's documents. */
 export function documentRoutes<D extends { version: string }>(
   openApi: (version: string) => object,
-  page = 'docs',
 ): Route<D>[] {
   const documentRoute = routeOn<D>()
   return [
@@ -149,22 +168,24 @@ export function documentRoutes<D extends { version: string }>(
       handle: async ({ deps }) => ({ body: JSON.stringify(openApi(deps.version)) }),
     }),
     ...docsRoutes<D>(),
-    documentRoute({
-      method: 'GET',
-      path: '/',
-      summary:
-        page === 'docs'
-          ? 'Leads to the documentation'
-          : 'Leads browsers to the web interface, others to the documentation',
-      tag: TAG,
-      reply: 'bytes',
-      status: 302,
-      handle: async ({ req }) => {
-        const isBrowser = req.headers.accept?.includes('text/html') === true
-        // Relative, so that it is also right behind a proxy's prefix.
-        const location = isBrowser ? page : 'docs'
-        return { headers: { location, vary: 'accept' }, body: JSON.stringify({ page, ...LINKS }) }
-      },
-    }),
   ]
+}
+
+const rootRoute = route({
+  method: 'GET',
+  path: '/',
+  summary: 'Leads browsers to the web interface, others to the documentation',
+  tag: TAG,
+  reply: 'bytes',
+  status: 302,
+  handle: async ({ req }) => {
+    // Relative, so that it is also right behind a proxy's prefix.
+    const location = isPageRequest(req) ? PAGE : 'docs'
+    return { headers: { location, vary: 'accept' }, body: JSON.stringify({ page: PAGE, ...LINKS }) }
+  },
+})
+
+/** Whether a browser asks for a page to show. */
+export function isPageRequest({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers.accept?.includes('text/html') === true
 }

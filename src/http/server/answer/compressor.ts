@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
 import type { Headers } from '../exchange.ts'
 
-/** An answer as it is sent. */
+/** The bytes of an answer and their encoding. */
 export interface Encoded {
   headers: Headers
   body: Uint8Array | string

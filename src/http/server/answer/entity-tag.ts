@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Headers } from '../exchange.ts'
 
-/** Headers with which a client may keep an answer, and asks each time whether it is still the same. */
+/** Headers that let a client cache an answer and make it revalidate the answer each time. */
 export function validatorOf(version: string): Headers {
   // Weak, since the same answer may be sent in several encodings.
   return { etag: `W/"${version}"`, 'cache-control': 'private, no-cache' }

@@ -15,7 +15,7 @@ export interface DurableNames {
 
 /** Depth of a table's folder below the engine's: `store/abc/<uuid>`. The folders in it are parts. */
 const TABLE_DEPTH = 3
-/** Longer than a tick of the clock from which a file system takes the times of its folders. */
+/** Longer than one step of the clock that dates changes of folders. */
 const TICK_MS = 100
 
 /** @param root the engine's data folder */

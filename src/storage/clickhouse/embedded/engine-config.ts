@@ -51,6 +51,14 @@ export function engineConfigXml(memory: EngineMemory): string {
   return `<clickhouse>\n${elements(server)}<merge_tree>\n${elements(mergeTree)}</merge_tree>\n</clickhouse>\n`
 }
 
+/** How often a query runs before the engine compiles parts of it, which takes as long as many queries on small tables. */
+const COMPILED_AFTER = 100
+const COMPILED_LATE = [
+  'min_count_to_compile_expression',
+  'min_count_to_compile_aggregate_expression',
+  'min_count_to_compile_sort_description',
+]
+
 /** Settings every query starts from; a request may name others. Times in seconds, sizes in bytes. */
 export function defaultSettings(memory: EngineMemory): ReadonlyMap<string, string> {
   return new Map([
@@ -59,6 +67,7 @@ export function defaultSettings(memory: EngineMemory): ReadonlyMap<string, strin
     ['max_bytes_before_external_group_by', String(Math.floor(memory.perQuery / 2))],
     ['max_bytes_before_external_sort', String(Math.floor(memory.perQuery / 2))],
     ['max_query_size', String(16 * MB)],
+    ...COMPILED_LATE.map((name): [string, string] => [name, String(COMPILED_AFTER)]),
   ])
 }
 

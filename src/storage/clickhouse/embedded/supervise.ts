@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { announce } from './address.ts'
 import { type EmbeddedClickHouse, type EmbeddedOptions, startEmbeddedClickHouse } from './start.ts'
 
 /** An embedded engine that is started again when its process ends unexpectedly. */
@@ -11,7 +12,7 @@ export interface SupervisedClickHouse {
   readonly pid: number
   /** How often the child was started again. */
   readonly restarts: number
-  /** Ends the child for good. */
+  /** Ends the child, which is not started again. */
   stop(): Promise<void>
 }
 
@@ -22,19 +23,17 @@ const WELL_AFTER_MS = 60_000
 
 /**
  * Starts the embedded engine as `startEmbeddedClickHouse` does, with its errors, and keeps it running: when the child
- * exits (killed for memory, say) another is started on its port, after a pause that grows with each failure in a row.
- * Meanwhile statements fail with `store_unavailable`.
+ * exits, for example because it used too much memory, another is started on its port, after a pause that grows with
+ * each failure in a row. Meanwhile statements fail with `store_unavailable`.
  */
 export async function superviseEmbeddedClickHouse(options: EmbeddedOptions): Promise<SupervisedClickHouse> {
   const { logger } = options
   const stopping = new AbortController()
   const first = await startEmbeddedClickHouse(options)
-  const again: EmbeddedOptions = {
-    ...options,
-    port: Number(new URL(first.url).port),
-    password: first.password,
-    signal: stopping.signal,
-  }
+  const { password } = first
+  const port = Number(new URL(first.url).port)
+  const again: EmbeddedOptions = { ...options, port, password, signal: stopping.signal }
+  const withdraw = await announce(options.dataDir, first)
   let engine = first
   let restarts = 0
   const watching = watch()
@@ -79,6 +78,7 @@ export async function superviseEmbeddedClickHouse(options: EmbeddedOptions): Pro
     },
     async stop() {
       stopping.abort()
+      await withdraw()
       await engine.stop()
       await watching
     },

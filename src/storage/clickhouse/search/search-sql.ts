@@ -53,7 +53,7 @@ export function payloadSql(
   const needle = bind(text, 'String')
   const contains = (sql: string): string => `positionCaseInsensitiveUTF8(${sql}, ${needle}) > 0`
   const found = payloads.map((field) => contains(decodedSql(PAYLOADS[field])))
-  // A span has all of its fields in one: it is searched where all are.
+  // A span has all of its payloads in `extra`, so `extra` is searched only with all of them.
   if (payloads.length === Object.keys(PAYLOADS).length)
     found.push(`(startsWith(extra, '\\0') AND (${contains('extra')} OR ${contains(decodedSql('extra'))}))`)
   return `(${found.join(' OR ')})`
@@ -86,7 +86,7 @@ function decodedSql(json: string): string {
   return `if(position(${json}, '\\\\') = 0, replaceAll(${json}, '"', ''), ifNull(nullIf(${decoded}, ''), ${json}))`
 }
 
-/** The same for rows of `run_fragments`. */
+/** As rowWordsSql, for rows of `run_fragments`. */
 export function fragmentWordsSql(
   words: readonly string[],
   bind: (value: unknown, type: string) => string,
@@ -132,7 +132,7 @@ function isSettled(letter: string): boolean {
   return low.length === letter.length && high.length === letter.length && high.toLowerCase() === low
 }
 
-/** The letter as JSON escapes it, as the tokens that come of it. */
+/** The token of a letter's JSON escape, such as `u00e9`; of a surrogate pair, that of the second half. */
 function escapesOf(letter: string): string[] {
   const units = Array.from({ length: letter.length }, (_, i) => letter.charCodeAt(i))
   return [`u${units.at(-1)!.toString(16).padStart(4, '0')}`]

@@ -2,12 +2,12 @@ import type { ListQuery } from '../../../ingest/store/trace-store.ts'
 import { searches } from '../../../trace/filter/filter.ts'
 
 /**
- * TraceRuns that the first step of a search looks at; the second looks at all others. A common word is found among the
- * first, without reading the payloads of all; for a rare one the index makes the second short.
+ * TraceRuns that the first step of a search reads; the second step reads all others. A common word is found in the
+ * first step, without reading all payloads; for a rare word the index makes the second step short.
  */
 const FIRST_STEP = 2_000
 
-/** What a step needs from the store. */
+/** The reads of the store that a step uses. */
 export interface SearchSteps {
   /** One page, and its number of TraceRuns. */
   page(query: ListQuery): Promise<{ rows: Buffer; count: number }>
@@ -26,11 +26,11 @@ export interface ListPlace {
   run_id: string
 }
 
-/** What a search by words needs from the store. */
+/** The reads of the store that a search by words uses. */
 export interface WordSearch extends SearchSteps {
-  /** True if so few fragments have the words that all of them can be looked at. */
+  /** True if so few fragments have the words that all of them can be read. */
   isRare(): Promise<boolean>
-  /** The first TraceRuns of the list that have the words; `few` tells that the list has few TraceRuns. */
+  /** The first TraceRuns of the list that have the words; `few` is true when the list has few TraceRuns. */
   places(query: ListQuery, few: boolean): Promise<ListPlace[]>
 }
 
@@ -90,11 +90,15 @@ export async function searchInSteps(query: ListQuery, { page, timeAt }: SearchSt
   return Buffer.concat(found)
 }
 
-/** The TraceRuns in front of the edge: newest first those that start at it or later, else those before it. */
+/**
+ * The part of the list before the edge, a start time: newest first, the TraceRuns that start at the edge or later;
+ * oldest first, those that start before it.
+ */
 function upTo(query: ListQuery, edge: number): ListQuery {
   return { ...query, ...(query.order === 'desc' ? { start_time: edge } : { end_time: edge }) }
 }
 
+/** The rest of the list, after the part that `upTo` returns. */
 function from(query: ListQuery, edge: number): ListQuery {
   return { ...query, ...(query.order === 'desc' ? { end_time: edge } : { start_time: edge }) }
 }

@@ -9,8 +9,9 @@ export interface WordStatements {
   /** `count`: fragments with the words, counted up to `most`. */
   fragments(most: number): SqlCondition
   /**
-   * `sort_time` and `run_id` of the first TraceRuns of the list of which the row or a fragment has the words; the search
-   * may match them. `few` tells that the list has few rows: then they are read instead of the places of all fragments.
+   * `sort_time` and `run_id` of the first TraceRuns of the list of which the row or a fragment has the words; the
+   * search may match them. `few` is true when the list has few rows: then these are read instead of the places of all
+   * fragments.
    */
   places(query: ListQuery, few: boolean): SqlCondition
 }

@@ -66,7 +66,7 @@ async function readFacets(
   }
 }
 
-/** The start of the last TraceRun to look at; undefined for all. */
+/** The start of the last TraceRun to read; undefined when all are read. */
 async function timeAt(
   clickhouse: ClickHouse,
   workspace_id: string,

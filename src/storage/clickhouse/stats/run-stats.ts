@@ -22,7 +22,10 @@ import {
   usageSql,
 } from './stats-sql.ts'
 
-/** Percentiles are exact for so many TraceRuns: six of them take 100 MB then. Sketches are not faster, only smaller. */
+/**
+ * Percentiles of up to this many TraceRuns are exact; six of them then take 100 MB. Sketches are not faster, only
+ * smaller.
+ */
 const EXACT_RUNS = 2_000_000
 /**
  * Up to this number of traces, rows are found by trace and not by time, because the ids fit into a parameter.
@@ -122,8 +125,8 @@ async function countRuns(
 }
 
 /**
- * Usage usually has the plain shape, so the figures are computed for that shape while the real one is determined. If it is
- * another one, they are computed again.
+ * The figures are computed for the plain shape of usage, which is the usual one, while the actual shape is determined.
+ * If that is another one, they are computed again.
  */
 async function readRows(
   clickhouse: ClickHouse,

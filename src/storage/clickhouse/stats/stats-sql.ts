@@ -183,7 +183,7 @@ function firstTokens(form: StatsForm): string {
     ${times(form, 'first_token', secondsTo('first_at', 'root_start'), 'isNotNull(first_at)')}`
 }
 
-/** One row for each TraceRun that is looked at and has usage below it, or for its trace. */
+/** One row for each matched trace, or for each matched TraceRun with usage in it or below it. */
 function eachSql(form: StatsForm): string {
   const { link, scope } = form.selection
   const counted = countedSql(scope, form.shape)
@@ -268,7 +268,7 @@ function groupSql(group: StatsGrouping): string {
   }
 }
 
-/** Null where there are none to be a share of. */
+/** The share of the rows of `whole` that are also of `part`; null when `whole` has none. */
 function share(part: string, whole: string): string {
   return `if(countIf(${whole}) = 0, NULL, countIf(${whole} AND ${part}) / countIf(${whole}))`
 }

@@ -17,7 +17,7 @@ const HOUR = 3_600_000_000
  */
 const FIRST_PART = 1 / 720
 const GROWTH = 8
-/** Rows that were written longer ago can be read. */
+/** After this time every read returns a written row. */
 const SETTLED = 'INTERVAL 10 SECOND'
 
 /** Lists of threads and of the traces of one. */

@@ -19,7 +19,7 @@ function severalSql(columns: string, scope: string): string {
       AND (call_id < ${UNANSWERED} OR (min(call_facts) < ${FACTS.known_side} AND max(call_facts) >= ${FACTS.known_side})))`
 }
 
-/** SQL condition: some run below this one has usage, and it is of another call than this one's. */
+/** SQL condition: a TraceRun below this one has usage of another call. */
 function holdsOthersSql(scope: string): string {
   const below = `SELECT workspace_id, project_id, ${ABOVE} AS ancestor, call_id FROM runs FINAL
     WHERE ${scope} AND ${HAS_USAGE} AND (workspace_id, trace_id) IN (${severalSql('workspace_id, trace_id', scope)})`
@@ -130,7 +130,7 @@ export async function hasDoubles(
 
 /**
  * True where a row of `scope` with usage may be the parent of another: equal hashes of different ids, and replaced rows,
- * only make sums slower. One below which there is a gap in the links has no descendants, as in trace/derive/roll-up.ts.
+ * only make sums slower. A row above a gap in the parent links has no descendants, as in trace/derive/roll-up.ts.
  */
 async function isNested(clickhouse: ClickHouse, scope: string, options: StatementOptions): Promise<boolean> {
   const found = await clickhouse.rows(
@@ -141,7 +141,7 @@ async function isNested(clickhouse: ClickHouse, scope: string, options: Statemen
   return found.length > 0
 }
 
-/** SQL condition: no other run shows the same call with more detail. */
+/** SQL condition: no other TraceRun shows the same call with more detail. */
 function isOwnSql(scope: string): string {
   return `(workspace_id, run_id) NOT IN (${doublesSql(scope)})`
 }

@@ -2,23 +2,17 @@ import { NIL_UUID } from '../../../base/ids.ts'
 import type {
   DetailGrouping,
   UsageDetail,
-  UsageDetailsQuery,
   UsageDetailsSource,
   UsageSums,
 } from '../../../usage/report/details-source.ts'
 import type { ClickHouse } from '../connect.ts'
 import { countedSql, hasDoubles, isCallSql } from './counted-sql.ts'
+import { MAX_ROWS, nearOf, scope, slices } from './details-scope.ts'
 import { ESTIMATED_COLUMNS, USAGE_SUMS } from './sums-sql.ts'
 import { PROVIDER } from '../provider-sql.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-/** How long before and after a TraceRun its descendants are searched: for wrong clocks and for long calls. */
-const EARLY = DAY
-const LATE = 7 * DAY
-/** The first time that a DateTime64 can hold. */
-const EARLIEST = Date.UTC(1900, 0, 1)
-
 const NONE = `toUUID('${NIL_UUID}')`
 
 /** Expressions of workspace_id and dimension_id for each grouping, as in UsageCount. */
@@ -28,11 +22,6 @@ const GROUPS: Record<DetailGrouping, { workspace: string; dimension: string }> =
   user: { workspace: NONE, dimension: 'user_id' },
   api_key: { workspace: NONE, dimension: 'api_key_id' },
   model: { workspace: NONE, dimension: NONE },
-}
-
-function scope(from: string, to: string): string {
-  return `workspace_id IN {workspace_ids:Array(UUID)}
-    AND sort_time >= fromUnixTimestamp64Milli({${from}:Int64}) AND sort_time < fromUnixTimestamp64Milli({${to}:Int64})`
 }
 
 function detailsSql(group_by: DetailGrouping, doubles: boolean): string {
@@ -66,39 +55,6 @@ interface DetailRow extends UsageSums {
   llm_runs: number
   unpriced_runs: number
   unpriced_tokens: number
-}
-
-/** Most rows that one statement adds up, unless a single day has more: they must fit into memory. */
-const MAX_ROWS = 3_000_000
-
-/** The range cut at days, so that each piece has at most MAX_ROWS rows. */
-async function slices(
-  clickhouse: ClickHouse,
-  { workspace_ids, start, end }: UsageDetailsQuery,
-  maxRows: number,
-): Promise<{ start: number; end: number }[]> {
-  const days = await clickhouse.rows<{ day: number; rows: number }>(
-    `SELECT intDiv(toUnixTimestamp64Milli(sort_time), ${DAY}) AS day, count() AS rows
-     FROM runs WHERE ${scope('start', 'end')} GROUP BY day ORDER BY day`,
-    { params: { workspace_ids, start, end } },
-  )
-  const found: { start: number; end: number }[] = []
-  let from = start
-  let held = 0
-  for (const { day, rows } of days) {
-    if (held > 0 && held + rows > maxRows) {
-      found.push({ start: from, end: day * DAY })
-      from = day * DAY
-      held = 0
-    }
-    held += rows
-  }
-  if (held > 0) found.push({ start: from, end })
-  return found
-}
-
-function nearOf({ start, end }: { start: number; end: number }): { near_start: number; near_end: number } {
-  return { near_start: Math.max(start - EARLY, EARLIEST), near_end: end + LATE }
 }
 
 function toDetail(row: DetailRow, bucket: number): UsageDetail {

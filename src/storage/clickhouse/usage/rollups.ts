@@ -3,15 +3,15 @@ import type { ClickHouse } from '../connect.ts'
 
 /**
  * A rollup is complete when it is younger than the last mark of its hour or day by this much. Covers the changes that a
- * mark announces for a moment after it was sent (3 s, see usage-recorder.ts), and clocks of replicas that differ by up
- * to 7 s.
+ * mark announces for a moment after it was sent (3 s, see usage/counting/recorder.ts), and clocks of replicas that
+ * differ by up to 7 s.
  */
 const MARGIN_SECONDS = 10
 
 /** True if the rollup of `as_of` includes every change up to `marked_at`. */
 export const COMPLETE = `as_of > marked_at + ${MARGIN_SECONDS}`
 
-/** A changed hour or day is rolled up again only after so many seconds without a change; longer than the margin. */
+/** Seconds without a change after which a changed hour or day is rolled up again; longer than the margin. */
 const QUIET_SECONDS: Record<RollupUnit, number> = { hour: 15, day: 60 }
 /** Hours or days that one statement of a refresh computes: limits its memory. */
 const AT_ONCE: Record<RollupUnit, number> = { hour: 240, day: 20 }
@@ -68,7 +68,7 @@ function changedSql(): string {
     ORDER BY bucket DESC, workspace_id LIMIT 100000`
 }
 
-/** Hours without a mark get one with an old time: queries then include them, and newer marks win. */
+/** Hours without a mark get one with an old time: queries then include them, and newer marks replace it. */
 const MARK_ALL = `INSERT INTO usage_marks (workspace_id, unit, bucket, marked_at)
   SELECT DISTINCT workspace_id, mark.1, mark.2, toDateTime64(1, 6, 'UTC')
   FROM usage_traces ARRAY JOIN [('hour', hour), ('day', toInt32(floor(hour / 24)))] AS mark`

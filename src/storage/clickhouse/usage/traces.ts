@@ -7,6 +7,11 @@ const HOUR_MS = 3_600_000
 /** The groups that a list can be of, as columns of `usage_traces`. */
 const GROUP_COLUMNS = ['project_id', 'user_id', 'api_key_id'] as const
 
+/** Finds the hours of one trace by the key of `usage_claims`; `usage_traces` is ordered by hour. */
+const OF_TRACE = `AND trace_id = {trace_id:UUID} AND (workspace_id, hour) IN (
+      SELECT workspace_id, hour FROM usage_claims
+      WHERE workspace_id IN {workspaces:Array(UUID)} AND trace_id = {trace_id:UUID})`
+
 /** Ids are compared as texts, so that pages of several statements can be put together. */
 function listSql(query: UsageTracesQuery): string {
   const groups = GROUP_COLUMNS.filter((column) => query[column] !== undefined).map(
@@ -17,14 +22,16 @@ function listSql(query: UsageTracesQuery): string {
       ? ''
       : `AND (start < {after_start:Int64} OR (start = {after_start:Int64}
           AND (toString(workspace_id), toString(trace_id)) > ({after_workspace:String}, {after_trace:String})))`
+  const ofTrace = query.trace_id === undefined ? '' : OF_TRACE
   return `SELECT workspace_id, trace_id, start, project_id, user_id, api_key_id, toString(version) AS version
     FROM usage_traces FINAL
     WHERE workspace_id IN {workspaces:Array(UUID)} AND hour >= {first_hour:Int32} AND hour <= {last_hour:Int32}
-      AND start >= {start:Int64} AND start < {end:Int64} ${groups.join(' ')} ${after}
+      AND start >= {start:Int64} AND start < {end:Int64} ${groups.join(' ')} ${ofTrace} ${after}
     ORDER BY start DESC, toString(workspace_id), toString(trace_id) LIMIT {limit:UInt32}`
 }
 
-function paramsOf({ start, end, after, limit, project_id, user_id, api_key_id }: UsageTracesQuery) {
+function paramsOf(query: UsageTracesQuery) {
+  const { start, end, after, limit, project_id, user_id, api_key_id, trace_id } = query
   const last = after === undefined ? end - 1 : Math.min(end - 1, after.start)
   return {
     start,
@@ -35,6 +42,7 @@ function paramsOf({ start, end, after, limit, project_id, user_id, api_key_id }:
     ...(project_id !== undefined && { project_id }),
     ...(user_id !== undefined && { user_id }),
     ...(api_key_id !== undefined && { api_key_id }),
+    ...(trace_id !== undefined && { trace_id }),
     ...(after !== undefined && {
       after_start: after.start,
       after_workspace: after.workspace_id,

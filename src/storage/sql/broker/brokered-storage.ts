@@ -12,7 +12,7 @@ export type BrokerRequest = (op: keyof StorageOperations, message: Message) => P
 /** Values that are sent in one frame, unless a single step has more. */
 const BATCH_CHARS = 8 << 20
 
-/** The rows of checkpoints behind a broker, which knows the tenant. */
+/** The rows of checkpoints behind a broker, which is bound to one tenant. */
 export function createBrokeredRowStore(request: BrokerRequest): CheckpointRowStore {
   const ask = (op: keyof StorageOperations, body: object): Promise<Received> =>
     request(op, { body: { ...body }, parts: [] })

@@ -1,9 +1,10 @@
-import type { BaseStore, Operation } from '@langchain/langgraph-checkpoint'
+import type { Operation } from '@langchain/langgraph-checkpoint'
 import { AppError } from '../../../base/errors.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import type { Lease } from '../../../runs/run-store.ts'
 import type { CheckpointRowStore } from '../checkpoints/row-store.ts'
 import type { BlobRow, CheckpointRow, CheckpointScan, WriteRow } from '../checkpoints/rows.ts'
+import type { GraphStoreBatch } from '../items/graph-store-batch.ts'
 import {
   assertItems,
   integerField,
@@ -36,7 +37,7 @@ export interface StorageOperations {
  */
 export function createStorageOperations(
   rows: CheckpointRowStore,
-  store: BaseStore,
+  batch: GraphStoreBatch,
   tenant: Tenant,
 ): StorageOperations {
   const put: Run = async (body, parts) => {
@@ -58,13 +59,13 @@ export function createStorageOperations(
     put_writes: (body, parts) => put({ ...body, checkpoints: [], blobs: [] }, parts),
     async store_batch(_body, parts) {
       const operations = parseOperations(parts)
-      const results = await store.batch(operations as Operation[])
+      const results = await batch(operations as Operation[])
       return { body: {}, parts: [JSON.stringify(results)] }
     },
   }
 }
 
-/** The newest checkpoint with its values and writes; or, of a namespace, the contents or the known channels asked for. */
+/** The newest checkpoint with its values and writes; for a namespace, its contents or its requested channels. */
 async function get(rows: CheckpointRowStore, tenant: Tenant, body: Body): Promise<Message> {
   const place = { thread_id: textField(body, 'thread_id'), checkpoint_ns: textField(body, 'checkpoint_ns') }
   if (body['channels'] !== undefined) {

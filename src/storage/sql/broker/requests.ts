@@ -1,4 +1,7 @@
 import { AppError } from '../../../base/errors.ts'
+import type { ValueType } from '../checkpoints/rows.ts'
+
+const VALUE_TYPE = /^(json|bytes|python:[a-z]{1,16})$/
 
 /** A request of a host, which is not trusted. */
 export type Body = Readonly<Record<string, unknown>>
@@ -47,10 +50,10 @@ export function textsField(body: Body, name: string): string[] {
 }
 
 /** The type tag of a value. @throws AppError invalid_request */
-export function typeTag(body: Body): 'json' | 'bytes' {
-  const { type } = body
-  if (type !== 'json' && type !== 'bytes') throw invalid('type')
-  return type
+export function typeTag(body: Body): ValueType {
+  const type = textField(body, 'type')
+  if (!VALUE_TYPE.test(type)) throw invalid('type')
+  return type as ValueType
 }
 
 /** @throws AppError invalid_request unless it is an operation of LangGraph's long-term store */

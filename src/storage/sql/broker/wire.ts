@@ -13,12 +13,12 @@ export interface Received {
   parts: readonly Uint8Array[]
 }
 
-/** The part of a checkpoint that a host sends or receives. Its three texts are parts of the frame. */
+/** The part of a checkpoint that a host sends or receives. Its three texts are separate parts of the frame. */
 export type CheckpointHead = Omit<CheckpointRow, 'checkpoint' | 'refs' | 'metadata'>
-/** The type tag of a value, and where it belongs; its text is a part. */
+/** A row with the type tag of a value and its position, but without its text, which is a separate part of the frame. */
 export type Untexted<Row extends { value: string }> = Omit<Row, 'value'>
 
-/** Rows to store: `thread_id` stands once, so that no row can name another thread. */
+/** Rows to store: `thread_id` is sent once, so that no row can name another thread. */
 export function encodeRows({ checkpoints = [], blobs = [], writes = [] }: Partial<CheckpointRows>): Message {
   const body = {
     checkpoints: checkpoints.map(({ checkpoint_ns, checkpoint_id, parent_id }) => ({

@@ -2,6 +2,12 @@ import type { Tenant } from '../../../runs/model.ts'
 import { type Expression, eraOfNew, newestAlone, type NewestFirst, newestFirst } from '../checkpoint-eras.ts'
 import type { SqlSession, SqlValue } from '../driver/database.ts'
 
+/**
+ * How a value is stored: LangChain's JSON format as text, bytes as base64; or, written by a Python graph, the bytes of
+ * LangGraph's Python serializer as base64, after the prefix with its own type.
+ */
+export type ValueType = 'json' | 'bytes' | `python:${string}`
+
 /** A checkpoint without its values, as stored. */
 export interface CheckpointRow {
   thread_id: string
@@ -20,7 +26,7 @@ export interface BlobRow {
   checkpoint_id: string
   channel: string
   version: string
-  type: 'json' | 'bytes'
+  type: ValueType
   value: string
 }
 
@@ -33,7 +39,7 @@ export interface WriteRow {
   idx: number
   written_at: number
   channel: string
-  type: 'json' | 'bytes'
+  type: ValueType
   value: string
 }
 

@@ -1,10 +1,12 @@
 import { DeltaSnapshot, type SerializerProtocol } from '@langchain/langgraph-checkpoint'
 import * as messages from '@langchain/core/messages'
+import { AppError } from '../../../base/errors.ts'
 import { isObject } from '../../../schema/json.ts'
+import type { ValueType } from './rows.ts'
 
-/** A value as stored: LangChain's JSON format as text, or bytes as base64. */
+/** A value as stored. */
 export interface StoredValue {
-  type: 'json' | 'bytes'
+  type: ValueType
   value: string
 }
 
@@ -202,6 +204,7 @@ function revive(value: unknown): unknown {
  * inner value. Undefined if only `serde` can decode it: see `decodeValue`.
  */
 function decodePlain({ type, value }: StoredValue): { value: unknown } | undefined {
+  if (type !== 'json' && type !== 'bytes') throw new AppError('thread_of_other_language')
   if (type === 'bytes') return { value: new Uint8Array(Buffer.from(value, 'base64')) }
   // A text without this key has no record to revive. Weir writes JSON without spaces, so the key can be
   // searched as text.
@@ -215,7 +218,10 @@ function decodePlain({ type, value }: StoredValue): { value: unknown } | undefin
   }
 }
 
-/** Decodes a stored value. `serde` decodes objects that are neither messages nor built into JavaScript. */
+/**
+ * Decodes a stored value. `serde` decodes objects that are neither messages nor built into JavaScript.
+ * @throws AppError thread_of_other_language for a value that a Python graph has written (P-28)
+ */
 export function decodeValue(serde: SerializerProtocol, stored: StoredValue): unknown | Promise<unknown> {
   const plain = decodePlain(stored)
   return plain === undefined ? serde.loadsTyped('json', stored.value) : plain.value

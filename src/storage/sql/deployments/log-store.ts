@@ -14,15 +14,12 @@ export function createDeploymentLogStore(database: Database, clock: Clock): Depl
   return {
     append: (deployment_id, lines) =>
       database.tx(`deployment-logs:${deployment_id}`, async (session) => {
-        const [newest] = await session.query<{ at_us: number | null }>(
-          'SELECT max(at_us) AS at_us FROM deployment_logs WHERE deployment_id = ?',
-          [deployment_id],
-        )
-        const start = Math.max(clock.now() * US_PER_MS, (newest?.at_us ?? 0) + 1)
+        const start = Math.max(clock.now() * US_PER_MS, (await newest(session, deployment_id)) + 1)
         for (let at = 0; at < lines.length; at += SLICE)
           await insert(session, deployment_id, lines.slice(at, at + SLICE), start + at)
       }),
     read: (deployment_id, query) => read(database, deployment_id, query),
+    newest: (deployment_id) => newest(database, deployment_id),
     async trim({ before_us, max_bytes }) {
       await database.query('DELETE FROM deployment_logs WHERE at_us < ?', [before_us])
       const full = await database.query<{ deployment_id: string; bytes: number }>(
@@ -33,6 +30,14 @@ export function createDeploymentLogStore(database: Database, clock: Clock): Depl
       for (const { deployment_id } of full) await trimToSize(database, deployment_id, max_bytes)
     },
   }
+}
+
+async function newest(session: Pick<SqlSession, 'query'>, deployment_id: string): Promise<number> {
+  const [found] = await session.query<{ at_us: number | null }>(
+    'SELECT max(at_us) AS at_us FROM deployment_logs WHERE deployment_id = ?',
+    [deployment_id],
+  )
+  return found?.at_us ?? 0
 }
 
 async function insert(

@@ -111,7 +111,7 @@ async function advance(
   return { revision, skipped }
 }
 
-/** Older revisions that only wait need no work any more; those that are built or deployed go on. */
+/** Skips older revisions that are waiting; those that are being built or deployed continue. */
 async function skipOlder(
   session: SqlSession,
   { deployment_id, number }: Pick<Revision, 'deployment_id' | 'number'>,

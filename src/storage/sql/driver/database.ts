@@ -13,6 +13,23 @@ export interface SqlSession {
   query<Row = unknown>(sql: string, params?: readonly SqlValue[]): Promise<Row[]>
 }
 
+/** A statement that is executed with the commit. */
+export interface LastStatement {
+  sql: string
+  params: readonly SqlValue[]
+  /** The error of the transaction when the statement fails. */
+  refusal(): Error
+}
+
+/** Statements of a transaction. */
+export interface TxSession extends SqlSession {
+  /**
+   * Sends the statement and the commit to the server in one message. The rows that the statement locks stay locked only
+   * while the commit runs. Undefined on engines without row locks.
+   */
+  atCommit?(statement: LastStatement): void
+}
+
 /**
  * A relational database. All methods are asynchronous, as a database over a network needs. `bytes` is the approximate
  * size of the texts in parameters and rows, if it may be large.
@@ -24,13 +41,13 @@ export interface Database extends SqlSession {
   /**
    * Runs `work` in a transaction; commits when it resolves, rolls back when it rejects. From its first statement to its
    * end no other transaction of the same `lock` runs, in any process, and each statement sees all earlier commits: so a
-   * caller that decides by what it reads must use the lock that every writer of those rows uses. Transactions of other
-   * locks may run at the same time, and so may statements outside of any transaction. A failed statement ends the
+   * caller whose writes depend on its reads must use the lock that every writer of those rows uses. Transactions of
+   * other locks may run at the same time, and so may statements outside of any transaction. A failed statement ends the
    * transaction: `work` must not continue after it. `work` may run again if the engine aborted it in favour of another
    * transaction: it must have no side effects except through its session, and must not use the database itself. @throws
    * AppError store_unavailable: nothing was stored, unless the connection was lost during the commit itself
    */
-  tx<T>(lock: string, work: (session: SqlSession) => Promise<T>, bytes?: number): Promise<T>
+  tx<T>(lock: string, work: (session: TxSession) => Promise<T>, bytes?: number): Promise<T>
   /** Closes all connections once running statements are finished; may be called again. */
   close(): Promise<void>
 }

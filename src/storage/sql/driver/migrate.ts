@@ -11,7 +11,8 @@ interface Migration {
 }
 
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
-const MIGRATIONS_DIR = new URL('../migrations/', import.meta.url)
+/** The migrations of the database of identity, projects and prices. */
+export const MIGRATIONS_DIR = new URL('../migrations/', import.meta.url)
 
 async function readMigrations(dir: URL): Promise<Migration[]> {
   const files = (await readdir(dir)).filter((file) => file.endsWith('.sql')).sort()
@@ -52,7 +53,11 @@ function checkDone(
 }
 
 /** Runs the first migration that has not run yet; false when there is none. */
-async function runNext(session: SqlSession, migrations: readonly Migration[]): Promise<boolean> {
+async function runNext(
+  session: SqlSession,
+  migrations: readonly Migration[],
+  last: number,
+): Promise<boolean> {
   await session.query(
     'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)',
   )
@@ -61,7 +66,7 @@ async function runNext(session: SqlSession, migrations: readonly Migration[]): P
   )
   checkDone(done, migrations)
   const next = migrations[done.length]
-  if (next === undefined) return false
+  if (next === undefined || next.version > last) return false
   for (const statement of next.statements) await session.query(statement)
   await session.query('INSERT INTO schema_migrations (version, name, checksum) VALUES (?, ?, ?)', [
     next.version,
@@ -73,12 +78,24 @@ async function runNext(session: SqlSession, migrations: readonly Migration[]): P
 
 /**
  * Brings the database to the newest version: runs every missing migration, each in a transaction of its own, also when
- * several processes start at once. Returns how many this call ran. @throws AppError config_invalid when a migration
- * that ran was changed since, or the database is newer than this program
+ * several processes start at once. Returns how many this call ran. `last` is an older version to stop at.
+ * @throws AppError config_invalid when a migration that ran was changed since, or the database is newer than this program
  */
-export async function migrate(database: Database, dir: URL = MIGRATIONS_DIR): Promise<number> {
+export async function migrate(
+  database: Database,
+  dir: URL = MIGRATIONS_DIR,
+  last: number = Number.POSITIVE_INFINITY,
+): Promise<number> {
   const migrations = await readMigrations(dir)
   let count = 0
-  while (await database.tx('migrations', (session) => runNext(session, migrations))) count++
+  while (await database.tx('migrations', (session) => runNext(session, migrations, last))) count++
   return count
+}
+
+/** The tables that the migrations of a folder create, and the number of the last one. */
+export async function createdTables(dir: URL): Promise<{ names: ReadonlySet<string>; version: number }> {
+  const migrations = await readMigrations(dir)
+  const statements = migrations.flatMap((migration) => migration.statements)
+  const names = statements.flatMap((sql) => /^CREATE TABLE (\w+)/m.exec(sql)?.[1] ?? [])
+  return { names: new Set(names), version: migrations.length }
 }

@@ -9,7 +9,7 @@ import { openSqlite } from './sqlite.ts'
 /** The migrations of a run database. */
 export const RUN_MIGRATIONS = new URL('../run-migrations/', import.meta.url)
 /** Run state is apart from identity, because user code runs next to it (D-43). */
-const SCHEMA = 'weir_runs'
+export const RUN_SCHEMA = 'weir_runs'
 /** A migration may have to wait for that of another process, or to rewrite a large table; a count may have to read one. */
 const LONG_TIMEOUT_MS = 60 * 60_000
 
@@ -38,7 +38,7 @@ export function connectRunDatabase(
   large?: LargeValues,
 ): Database {
   if (url === undefined) return openSqlite(file, options, large)
-  return openPostgres(inSchema(url, SCHEMA, options.readOnly), {
+  return openPostgres(inSchema(url, RUN_SCHEMA, options.readOnly), {
     ...(connections && { connections }),
     ...(statementTimeoutMs && { statementTimeoutMs }),
   })
@@ -62,9 +62,9 @@ export async function withPatience<T>(
 async function migratePostgres(url: string): Promise<void> {
   const patient = { statementTimeoutMs: LONG_TIMEOUT_MS }
   const outside = openPostgres(url, patient)
-  const inside = openPostgres(inSchema(url, SCHEMA), patient)
+  const inside = openPostgres(inSchema(url, RUN_SCHEMA), patient)
   try {
-    await outside.tx('migrations', (session) => session.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`))
+    await outside.tx('migrations', (session) => session.query(`CREATE SCHEMA IF NOT EXISTS ${RUN_SCHEMA}`))
     await migrate(inside, RUN_MIGRATIONS)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error

@@ -1,4 +1,5 @@
 import { AppError } from '../../../base/errors.ts'
+import { assertOwnSessions } from './postgres/assert-own-sessions.ts'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
@@ -37,12 +38,18 @@ async function migratePostgres(url: string): Promise<void> {
 
 /**
  * Opens the SQL store and brings it to the newest version. @throws AppError store_unavailable when Postgres cannot be
- * reached or refuses the connection, config_invalid as in `migrate`
+ * reached or refuses the connection, config_invalid as in `migrate` and for a pooler that Weir cannot use
  */
-export async function openSql({ url, file, ...options }: SqlPlace): Promise<Database> {
+export async function openSql({
+  url,
+  file,
+  connections,
+  ...options
+}: Omit<SqlPlace, 'statementTimeoutMs'>): Promise<Database> {
   if (url !== undefined) {
+    await assertOwnSessions(url)
     await migratePostgres(url)
-    return openPostgres(url)
+    return openPostgres(url, { ...(connections && { connections }) })
   }
   const database = openSqlite(file, options)
   try {

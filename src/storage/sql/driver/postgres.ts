@@ -1,23 +1,30 @@
 import { createHash } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import { AppError } from '../../../base/errors.ts'
 import { retry } from '../../../base/retry.ts'
-import { type Database, type SqlSession, type SqlValue, storableParams } from './database.ts'
+import {
+  type Database,
+  type LastStatement,
+  type SqlValue,
+  storableParams,
+  type TxSession,
+} from './database.ts'
+import { nodePostgres } from './postgres/pg.ts'
+import { createConnectionQueue } from './postgres/take-connection.ts'
 
 export interface PostgresOptions {
   /** Time limit of a statement, including its wait for locks. Default 30,000. */
   statementTimeoutMs?: number
   /** Maximum size of the connection pool; default 10. */
   connections?: number
+  /** Time beyond the server's own limit after which a connection without an answer counts as lost. Default 5,000. */
+  silenceMs?: number
 }
 
-const POOL_SIZE = 10
 const CONNECT_TIMEOUT_MS = 5_000
-const STATEMENT_TIMEOUT_MS = 30_000
+const DEFAULTS = { connections: 10, statementTimeoutMs: 30_000, silenceMs: 5_000 }
 /** The server ends a transaction that is idle for this long: no lock outlives a stalled process. */
 const IDLE_TRANSACTION_MS = 30_000
-/** Time beyond the server's own limit after which a connection without an answer counts as lost. */
-const SILENCE_MS = 5_000
 const MAX_STATEMENTS = 200
 const MAX_ATTEMPTS = 5
 
@@ -25,11 +32,14 @@ const NOT_UNIQUE = '23505'
 /** Serialization failure and deadlock: the transaction may run again. */
 const REPEATABLE = new Set(['40001', '40P01'])
 const DISK_FULL = '53100'
+/** The code for a text that is not a number: a last statement fails with it to refuse the transaction. */
+const REFUSED = '22P02'
 /** Connection, resources and operator's intervention; a transaction that idled for too long. */
 const UNAVAILABLE = /^(08|53|57|25P03)/
 /** The error for the caller: everything except an error of the server about a statement counts as a lost connection. */
 function toThrown(error: unknown): unknown {
-  if (!(error instanceof pg.DatabaseError)) return new AppError('store_unavailable', { cause: error })
+  if (!(error instanceof nodePostgres().DatabaseError))
+    return new AppError('store_unavailable', { cause: error })
   const code = error.code ?? ''
   if (code === NOT_UNIQUE) return new AppError('conflict', { cause: error })
   if (code === DISK_FULL) {
@@ -39,7 +49,7 @@ function toThrown(error: unknown): unknown {
 }
 
 function isRepeatable(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && REPEATABLE.has(error.code ?? '')
+  return error instanceof nodePostgres().DatabaseError && REPEATABLE.has(error.code ?? '')
 }
 
 /** Runs `work` again while Postgres ends it in favour of other transactions. */
@@ -58,12 +68,12 @@ function isLost(error: unknown): boolean {
   return error instanceof AppError && error.code === 'store_unavailable'
 }
 
+const PLACEHOLDERS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\?/g
+
 /** Replaces each `?` by `$1`, `$2`, …, except in quotes and comments. */
 export function numberPlaceholders(sql: string): string {
   let count = 0
-  return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\?/g, (part) =>
-    part === '?' ? `$${++count}` : part,
-  )
+  return sql.replace(PLACEHOLDERS, (part) => (part === '?' ? `$${++count}` : part))
 }
 
 interface Statement {
@@ -83,6 +93,34 @@ function createStatements(): (sql: string) => Statement {
     const statement = { text, name: `weir_${statements.size}` }
     statements.set(sql, statement)
     return statement
+  }
+}
+
+/** The statement without placeholders, so that it can be sent with others. */
+function inlined({ sql, params }: LastStatement): string {
+  const values = storableParams(params).values()
+  const { escapeLiteral } = nodePostgres()
+  return sql.replace(PLACEHOLDERS, (part) => {
+    if (part !== '?') return part
+    const { value = null } = values.next()
+    return typeof value === 'string' ? escapeLiteral(value) : String(value ?? 'NULL')
+  })
+}
+
+/** Executes the last statements and the commit in one message; resolves with the command that ended the transaction. */
+async function commit(
+  run: (sql: string) => Promise<pg.QueryResult>,
+  last: readonly LastStatement[],
+): Promise<string | undefined> {
+  try {
+    const results = await run([...last.map(inlined), 'COMMIT'].join(';\n'))
+    // Several statements have several results.
+    return [results].flat().at(-1)?.command
+  } catch (error) {
+    const [first] = last
+    throw error instanceof nodePostgres().DatabaseError && error.code === REFUSED && first
+      ? first.refusal()
+      : error
   }
 }
 
@@ -110,19 +148,28 @@ function ignore(): void {
   // A lost connection is reported by the statement that needs it.
 }
 
-function createPool(url: string, { statementTimeoutMs, connections }: Required<PostgresOptions>): pg.Pool {
-  const types = new pg.TypeOverrides()
-  // Counts and sums as numbers, as with SQLite.
-  types.setTypeParser(pg.types.builtins.INT8, Number)
-  types.setTypeParser(pg.types.builtins.NUMERIC, Number)
-  const pool = new pg.Pool({
+/** Parsers of columns: counts and sums become numbers, as with SQLite. */
+export function numberTypes(): pg.TypeOverrides {
+  const { TypeOverrides, types } = nodePostgres()
+  const overrides = new TypeOverrides()
+  overrides.setTypeParser(types.builtins.INT8, Number)
+  overrides.setTypeParser(types.builtins.NUMERIC, Number)
+  return overrides
+}
+
+function createPool(
+  url: string,
+  { statementTimeoutMs, connections, silenceMs }: Required<PostgresOptions>,
+): pg.Pool {
+  const { Pool } = nodePostgres()
+  const pool = new Pool({
     connectionString: url,
-    types,
+    types: numberTypes(),
     max: connections,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
-    query_timeout: statementTimeoutMs + SILENCE_MS,
+    query_timeout: statementTimeoutMs + silenceMs,
     keepAlive: true,
     application_name: 'weir',
   })
@@ -133,20 +180,20 @@ function createPool(url: string, { statementTimeoutMs, connections }: Required<P
 
 /**
  * Opens a pool of connections to the Postgres database at `url`, the first one with the first statement; lost ones are
- * replaced when they are next needed. Transactions are READ COMMITTED with a transaction-scoped advisory lock; those of
+ * replaced when they are next needed; work waits for a free one. Transactions are READ COMMITTED with a transaction-scoped advisory lock; those of
  * one process queue before they take a connection.
  */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
-  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, connections = POOL_SIZE } = options
-  const pool = createPool(url, { statementTimeoutMs, connections })
+  const limits = { ...DEFAULTS, ...options }
+  const { connections: size, statementTimeoutMs, silenceMs } = limits
+  const pool = createPool(url, limits)
   const statementOf = createStatements()
   const queued = createQueues()
+  const queue = createConnectionQueue(pool, { size, patienceMs: statementTimeoutMs + silenceMs })
   let closed: Promise<void> | undefined
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
-    const client = await pool.connect().catch((cause: unknown) => {
-      throw new AppError('store_unavailable', { cause })
-    })
+    const client = await queue.take()
     let lost = false
     try {
       return await work(client)
@@ -154,7 +201,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
       lost = isLost(error)
       throw error
     } finally {
-      client.release(lost)
+      queue.give(client, lost)
     }
   }
   const run = async (
@@ -168,15 +215,17 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
       throw toThrown(error)
     }
   }
-  const attempt = <T>(lock: string, work: (session: SqlSession) => Promise<T>): Promise<T> =>
+  const attempt = <T>(lock: string, work: (session: TxSession) => Promise<T>): Promise<T> =>
     withClient(async (client) => {
       try {
         await run(client, `BEGIN; SELECT pg_advisory_xact_lock(${lockNumber(lock)})`, [])
+        const last: LastStatement[] = []
         const result = await work({
+          atCommit: (statement) => void last.push(statement),
           query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
             (await run(client, sql, params)).rows as Row[],
         })
-        const { command } = await run(client, 'COMMIT', [])
+        const command = await commit((sql) => run(client, sql, []), last)
         if (command !== 'COMMIT') throw new TypeError('a transaction went on after a statement had failed')
         return result
       } catch (error) {

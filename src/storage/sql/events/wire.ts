@@ -2,7 +2,7 @@ import { newUuid } from '../../../base/ids.ts'
 import type { Logger } from '../../../base/log.ts'
 import type { LogChange } from '../../../events/event-store.ts'
 import type { EventWire } from './event-store.ts'
-import { listenAlways } from '../driver/listen.ts'
+import { listenAlways } from '../driver/postgres/listen.ts'
 
 const CHANNEL = 'weir_events'
 /** Postgres allows payloads below 8000 bytes; the ids of a thread take at most 120. */

@@ -15,7 +15,7 @@ const COLUMNS = 'id, api_key_id, created_at, last_used_at, expires_at'
 /** Precision of `last_used_at`. */
 const TOUCH_MS = 60_000
 
-/** Removes what has expired, and the oldest beyond the limit of a key less one. */
+/** Removes expired sessions, and the oldest ones of a key until there is room for one more. */
 async function makeRoom(
   session: SqlSession,
   table: 'browser_sessions' | 'sign_in_tickets',

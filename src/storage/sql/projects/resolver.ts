@@ -10,7 +10,7 @@ const MAX_KNOWN = 50_000
 /** Longest delay until a project renamed by another process is seen. */
 const MAX_AGE_MS = 5_000
 
-/** Project ids by workspace and name, and the ids that exist (none is ever deleted), for the hot path. */
+/** Project ids by workspace and name, and the ids that exist, for the hot path. */
 function createMemory(clock: Clock) {
   const ids = new Map<string, Map<string, { id: string; until: number }>>()
   const existing = new Map<string, number>()
@@ -25,12 +25,12 @@ function createMemory(clock: Clock) {
       const known = ids.get(workspace_id)?.get(name)
       return known !== undefined && steadyTime(clock) < known.until ? known.id : undefined
     },
-    /** However old the cached id is. */
+    /** The cached id, however old it is. */
     lastIdOf: (workspace_id: string, name: string): string | undefined =>
       ids.get(workspace_id)?.get(name)?.id,
     exists: (workspace_id: string, id: string): boolean =>
       steadyTime(clock) < (existing.get(workspace_id + id) ?? 0),
-    /** At whatever time it was learnt. */
+    /** True for an id that is cached, however old the entry is. */
     hasExisted: (workspace_id: string, id: string): boolean => existing.has(workspace_id + id),
     remember(workspace_id: string, name: string, id: string): void {
       const isNew = ids.get(workspace_id)?.has(name) !== true

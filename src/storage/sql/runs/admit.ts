@@ -27,7 +27,7 @@ import { insertWebhook } from './webhooks.ts'
 import { takeDate } from './cron-dates.ts'
 import { countUse } from '../workspace-use.ts'
 
-/** Later keys win; `configurable` is merged key by key. */
+/** Later keys replace earlier ones; `configurable` is merged key by key. */
 function mergeConfig(under: JsonObject, over: JsonObject): JsonObject {
   const merged = { ...under, ...over }
   if (isObject(under['configurable']) && isObject(over['configurable'])) {

@@ -31,13 +31,14 @@ function createRunReads(database: RunDatabase): Reads {
       return rows.filter((row) => thread_id === null || row.thread_id === thread_id).map(toRun)[0]
     },
     async listRuns(tenant, thread_id, { limit, offset, status, max_bytes }) {
-      const key = keyValues({ ...tenant, thread_id })
+      const { where, order, key } = placeOf(tenant, thread_id)
       const byStatus = status === undefined ? '' : 'AND status = ?'
       const found = await database.query<{ run_id: string; bytes: number }>(
-        `SELECT run_id, ${RUN_BYTES} AS bytes FROM runs WHERE ${KEY} ${byStatus} ORDER BY seq DESC LIMIT ? OFFSET ?`,
+        `SELECT run_id, ${RUN_BYTES} AS bytes FROM runs WHERE ${where} ${byStatus} ORDER BY ${order} LIMIT ? OFFSET ?`,
         [...key, ...(status === undefined ? [] : [status]), limit + 1, offset],
       )
       if (found.length === 0) {
+        if (thread_id === null) return { runs: [], more: false }
         const threads = await database.query(`SELECT thread_id FROM threads WHERE ${KEY}`, key)
         return threads.length > 0 ? { runs: [], more: false } : undefined
       }
@@ -66,6 +67,14 @@ function createRunReads(database: RunDatabase): Reads {
       })
     },
   }
+}
+
+/** The runs of a thread or of all threads, newest first; each has an index. */
+function placeOf(tenant: Tenant, thread_id: string | null) {
+  if (thread_id !== null) return { where: KEY, order: 'seq DESC', key: keyValues({ ...tenant, thread_id }) }
+  const { deployment_id, workspace_id } = tenant
+  const where = 'deployment_id = ? AND workspace_id = ?'
+  return { where, order: 'created_at DESC, run_id DESC', key: [deployment_id, workspace_id] }
 }
 
 /** Bytes of a run in a response. */

@@ -2,7 +2,7 @@ import type { EventDraft } from '../../../events/event-log.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import type { StateSummary, Visible } from '../../../runs/run-store.ts'
 import type { JsonObject } from '../../../schema/json.ts'
-import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
+import type { Database, SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import type { RunEvents } from '../events/run-events.ts'
 import { deleteRuns } from './rollback.ts'
 import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
@@ -27,7 +27,7 @@ const CHUNK = 50
 /**
  * Rows of threads and their runs in one transaction. A transaction locks the thread before it changes one of its runs.
  */
-export interface RunSession extends SqlSession {
+export interface RunSession extends TxSession {
   /** The thread, locked to the end of the transaction. */
   lockThread(key: ThreadKey): Promise<LockedThread | undefined>
   /** The existing ones, by id, locked. */
@@ -111,8 +111,8 @@ export function openRunSessions(database: Database, events?: RunEvents): RunData
   const forUpdate = database.dialect === 'postgres' ? ' FOR UPDATE' : ''
   const lockOne = `SELECT ${LOCKED} FROM threads WHERE ${KEY}${forUpdate}`
   const writeThread = createThreadWrite()
-  const toRunSession = (session: SqlSession, afterCommit: (() => void)[]): RunSession => ({
-    query: session.query,
+  const toRunSession = (session: TxSession, afterCommit: (() => void)[]): RunSession => ({
+    ...session,
     async lockThread(key) {
       return (await session.query<LockedThread>(lockOne, keyValues(key)))[0]
     },
@@ -140,7 +140,7 @@ export function openRunSessions(database: Database, events?: RunEvents): RunData
     bytes?: number,
   ): Promise<T> => {
     let afterCommit: (() => void)[] = []
-    const begin = (session: SqlSession): Promise<T> => {
+    const begin = (session: TxSession): Promise<T> => {
       afterCommit = []
       return work(toRunSession(session, afterCommit))
     }

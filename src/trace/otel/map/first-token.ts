@@ -66,14 +66,17 @@ function printedTime(view: SpanView, start: number): number | undefined {
   return time === undefined ? undefined : start + ((((time - start) % QUARTER) + QUARTER) % QUARTER)
 }
 
-/** LlamaIndex ends the span of a stream when it returns the stream, before its first piece. In microseconds. */
+/**
+ * How long after the end of LlamaIndex's span the first token may come, in microseconds: the span of a stream ends when
+ * the stream is returned, before its first piece.
+ */
 const LATE = 10_000_000
 
 function isLateEvent({ span }: SpanView, path: string): boolean {
   return path === 'events' && /llama_?index/i.test(span.scope.name ?? '')
 }
 
-/** A delay is measured with another clock than the span's times, and may seem a little longer. In microseconds. */
+/** How far a delay may reach beyond the span's end, in microseconds: another clock measures it. */
 const CLOCKS_APART = 50_000
 
 function after(start: number, delay: number, end: number | undefined): number {
@@ -89,7 +92,7 @@ function* candidates(
   if (start !== undefined) {
     for (const [key, micros] of [
       ['gen_ai.response.time_to_first_chunk', 1e6],
-      // The name of the metric, which AI SDK 7 puts on its spans.
+      // AI SDK 7 has the metric of this name as an attribute of its spans.
       ['gen_ai.client.operation.time_to_first_chunk', 1e6],
       ['ai.response.msToFirstChunk', 1e3],
       ['ai.stream.msToFirstChunk', 1e3],

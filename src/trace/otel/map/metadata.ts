@@ -7,7 +7,7 @@ import { isMlflow, mlflowText } from './frameworks/mlflow.ts'
 import { requestedTier } from './service-tier.ts'
 import { type SpanView, listOf, nested, readJson, unflatten } from '../span/view.ts'
 
-/** Attributes that name the provider, first match wins. */
+/** Attributes that name the provider; the first match counts. */
 const PROVIDER = [
   'gen_ai.provider.name',
   'gen_ai.system',
@@ -104,7 +104,7 @@ function providerOfClient({ span }: SpanView): string | undefined {
   return undefined
 }
 
-/** A framework's name in an attribute for the provider, under that attribute's own name. */
+/** Adds names of frameworks that stand in attributes for the provider, each under the attribute's name. */
 function addFrameworks(view: SpanView, add: (key: string, value: JsonValue | undefined) => void): void {
   for (const key of PROVIDER) {
     const found = view.text(key)
@@ -133,7 +133,7 @@ function mlflowModel(view: SpanView): string | undefined {
   return undefined
 }
 
-/** The sender's own thread keys win; the attributes are used if there are none. */
+/** The sender's own thread keys take precedence; the attributes are used if there are none. */
 function addThread(view: SpanView, metadata: JsonObject): void {
   const named = ['session_id', 'thread_id', 'conversation_id'].some(
     (key) => text(metadata[key]) !== undefined,

@@ -18,7 +18,7 @@ import { type SpanView, viewSpan } from '../span/view.ts'
 export interface MappedSpan {
   name: string
   run_type: string
-  /** Merged under `extra.metadata`; metadata that was sent there wins. */
+  /** Merged under `extra.metadata`; metadata that was sent there takes precedence. */
   metadata: JsonObject
   tags: string[]
   error: string | undefined

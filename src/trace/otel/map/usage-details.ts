@@ -3,7 +3,7 @@ import { fromVendor } from '../../tokens/vendor-usage.ts'
 import { type SpanView, asNumber } from '../span/view.ts'
 import { printedUsage } from '../span/printed-usage.ts'
 
-/** The parts of a span's counts. */
+/** Token counts of a span in detail: the parts of its input and output, and the vendor's total. */
 export interface UsageDetails {
   /** As `input_token_details` and `output_token_details`. */
   input: JsonObject
@@ -16,7 +16,7 @@ export interface UsageDetails {
   total: JsonValue | undefined
 }
 
-/** Attributes of each detail, first match wins (facts: the alias table). */
+/** Attributes of each detail, the first match counts (facts: the alias table). */
 const INPUT: readonly (readonly [detail: string, keys: readonly string[]])[] = [
   [
     'cache_read',

@@ -136,7 +136,10 @@ function combineClaims(
   return value
 }
 
-/** Input with its cache tokens, if the sent count is known to exclude them; undefined if it needs no change. */
+/**
+ * The input count plus the cache tokens, if the sent count is known to exclude them; undefined if the count needs no
+ * change.
+ */
 function wholeInput(
   view: SpanView,
   sent: JsonValue | undefined,

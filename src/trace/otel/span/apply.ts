@@ -15,7 +15,7 @@ export function mapMerged(merged: MergedTraceRun): MappedSpan | undefined {
   })
 }
 
-/** The merged record with the mapped span in the fields of a TraceRun; fields sent by the native wire win. */
+/** The merged record with the mapped span in the fields of a TraceRun; fields sent by the native wire stay. */
 export function withSpan(merged: MergedTraceRun, mapped: MappedSpan): MergedTraceRun {
   const { head, extra } = merged
   const { invocation_params, reference_example_id } = mapped

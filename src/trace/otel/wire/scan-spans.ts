@@ -19,18 +19,14 @@ import {
   KEY_VALUE_FIELDS,
   KEY_VALUE_LIST,
   KEY_VALUE_LIST_FIELDS,
-  knownFields,
   LINK,
   LINK_FIELDS,
-  RECORDS_ONLY,
-  REQUEST,
-  REQUEST_FIELDS,
   RESOURCE_GROUP,
   SCOPE_GROUP,
-  SCOPE_GROUPS_ONLY,
   SPAN,
   SPAN_FIELDS,
 } from './proto/fields.ts'
+import { readFields, readGroups } from './proto/groups.ts'
 import { ProtoReader } from './proto/reader.ts'
 import type { ProtoWriter } from './proto/writer.ts'
 
@@ -39,69 +35,24 @@ import type { ProtoWriter } from './proto/writer.ts'
  * changed. Throws AppError invalid_otlp.
  */
 export function scanSpans(body: Buffer, take: TakeSpan, group: () => void): void {
-  const reader = new ProtoReader(body)
-  const scan: Scan = { reader, budget: new RecordBudget(), take, group }
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === REQUEST.resource_group) scanResource(scan)
-    else reader.skip(tag, REQUEST_FIELDS)
-  }
-}
-
-interface Scan {
-  reader: ProtoReader
-  budget: RecordBudget
-  take: TakeSpan
-  group: () => void
-}
-
-/** The resource may come after its spans, so its message is scanned twice. */
-function scanResource(scan: Scan): void {
-  const { reader, budget } = scan
-  scan.group()
-  const outer = reader.open()
-  const start = reader.at
-  const marks: JsonObject = {}
-  budget.reset()
-  const resource = onlyFields(reader, RESOURCE_GROUP.resource, () => scanAttributes(reader, budget, 0, marks))
-  reader.at = start
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === RESOURCE_GROUP.scope_group) scanScope(scan, resource, marks)
-    else reader.skip(tag, SCOPE_GROUPS_ONLY)
-  }
-  reader.close(outer)
-}
-
-/** Yields each field of the open message with the tag `wanted`, including the tag, and skips other fields. */
-function onlyFields(reader: ProtoReader, wanted: number, read: () => void): Uint8Array {
-  const known = knownFields({ wanted })
-  const found: Uint8Array[] = []
-  for (let from = reader.at, tag = reader.tag(); tag !== 0; from = reader.at, tag = reader.tag()) {
-    if (tag === wanted) {
-      read()
-      found.push(reader.buffer.subarray(from, reader.at))
-    } else reader.skip(tag, known)
-  }
-  return found.length === 1 ? found[0]! : Buffer.concat(found)
-}
-
-function scanScope(scan: Scan, resource: Uint8Array, marks: JsonObject): void {
-  const { reader, budget } = scan
-  scan.group()
-  const outer = reader.open()
-  const start = reader.at
-  const source: IncomingSource = {
-    resource,
-    scope: onlyFields(reader, SCOPE_GROUP.scope, () => readScopeName(reader, {})),
-    marks,
-  }
-  reader.at = start
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === SCOPE_GROUP.record) {
+  const budget = new RecordBudget()
+  readGroups<Omit<IncomingSource, 'scope'>, IncomingSource>(new ProtoReader(body), {
+    group,
+    resource(reader) {
+      const marks: JsonObject = {}
       budget.reset()
-      scan.take(new ScannedSpan(reader, budget), source)
-    } else reader.skip(tag, RECORDS_ONLY)
-  }
-  reader.close(outer)
+      const scan = (): void => scanAttributes(reader, budget, 0, marks)
+      return { resource: readFields(reader, RESOURCE_GROUP.resource, scan), marks }
+    },
+    scope(reader, { resource, marks }) {
+      const scope = readFields(reader, SCOPE_GROUP.scope, () => readScopeName(reader, {}))
+      return { resource, scope, marks }
+    },
+    record(reader, source) {
+      budget.reset()
+      take(new ScannedSpan(reader, budget), source)
+    },
+  })
 }
 
 /** A span as a range of the body. */

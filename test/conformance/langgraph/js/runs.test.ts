@@ -90,6 +90,37 @@ describe('runs of the SDK', () => {
     ])
   })
 
+  it('are listed for all threads too, newest first, in pages, by status and field', async () => {
+    const made: string[] = []
+    for (let count = 0; count < 3; count++) {
+      const thread_id = await newThread()
+      const { run_id } = await runs().create(thread_id, 'tokens', { input: { tokens: 1 } })
+      await runs().join(thread_id, run_id)
+      made.unshift(run_id)
+    }
+    const search = async (body: object) => {
+      const answer = await setup().request('/runs/search', {
+        method: 'POST',
+        headers: JSON_TYPE,
+        body: JSON.stringify(body),
+      })
+      return [answer.status, answer.headers.get('x-pagination-next'), await answer.json()]
+    }
+    const rows = made.map((run_id) => ({ run_id }))
+    const page = { select: ['run_id'], status: 'success' }
+    expect(await search({ ...page, limit: 2 })).toEqual([200, '2', rows.slice(0, 2)])
+    expect((await search({ ...page, limit: 1, offset: 2 }))[2]).toEqual(rows.slice(2))
+    expect(await search({ select: ['run_id'], status: 'timeout' })).toEqual([200, null, []])
+    for (const wrong of [
+      { limit: 0 },
+      { limit: 1001 },
+      { offset: -1 },
+      { status: 'done' },
+      { select: 'run_id' },
+    ])
+      expect([wrong, (await search(wrong))[0]]).toEqual([wrong, 422])
+  })
+
   it('are refused for unknown or invalid values', async () => {
     const thread_id = await newThread()
     expect(await refusal(runs().create(thread_id, 'nope'))).toEqual({
@@ -245,7 +276,7 @@ describe('waiting', () => {
     expect(await setup().client.threads.get(thread_id)).toMatchObject({ status: 'error', error: failure })
   })
 
-  it('RUN-3, RUN-17: returns the location of the run at once, and keeps the connection alive', async () => {
+  it('RUN-3, RUN-17, D-48: returns the location of the run at once, and keeps the connection alive', async () => {
     const thread_id = await newThread()
     const gate = await newGate()
     const asked = { assistant_id: 'tokens', input: { gates: { plan: gate.file }, tokens: 1 } }

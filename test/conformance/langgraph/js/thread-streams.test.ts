@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../support/eventually.ts'
-import { framesOf, readFrames, type SseFrame } from '../../../support/runs/sse-frames.ts'
+import { framesOf, readFrames, type SseFrame } from '../../../support/runs/streams/sse-frames.ts'
 import { refusal, useDeployment } from '../../deployments/use-deployment.ts'
 
 const NOWHERE = 'a5a5a5a5-0000-4000-8000-000000000000'

@@ -1,10 +1,11 @@
 import { Client } from 'langsmith'
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
 import { eventually } from '../../../support/eventually.ts'
-import { type FakeVendor, startFakeVendor } from '../../../support/servers/fake-vendor.ts'
+import { type FakeVendor, startFakeVendor } from '../../../support/servers/vendors/fake-vendor.ts'
 import { type RecordingProxy, startRecordingProxy } from '../../../support/faults/proxies/recording.ts'
+import { drained } from '../../../support/servers/server.ts'
 import { borrowWeir, type UsedWeir } from '../../../support/servers/use-weir.ts'
-import type { ReadTraceRun } from '../../traces/corpus-facts.ts'
+import type { ReadTraceRun } from '../../traces/corpus/facts.ts'
 import { answersAsDocumented, type OpenApiDocument } from '../../openapi/answers.ts'
 
 /** The parts that tests of a client use; read it inside tests and hooks only. */
@@ -71,17 +72,25 @@ async function expectDocumented({ weir, proxy }: ClientSetup): Promise<void> {
   expect(proxy.requests.filter(({ status }) => status >= 500)).toEqual([])
 }
 
+/** The servers of clients. */
+const servers = new WeakMap<Client, UsedWeir>()
+
 /** An SDK client that uses the proxy, set up as users do. */
 export function makeClient(
   { weir, proxy }: ClientSetup,
   config: ConstructorParameters<typeof Client>[0] = {},
 ): Client {
-  return new Client({ apiUrl: proxy.url, apiKey: weir.key, ...config })
+  const client = new Client({ apiUrl: proxy.url, apiKey: weir.key, ...config })
+  servers.set(client, weir)
+  return client
 }
 
 /** The TraceRun once it exists and has ended, through the SDK's own readRun. */
 export async function readEnded(client: Client, id: string): Promise<ReadTraceRun> {
   await client.awaitPendingTraceBatches()
+  const server = servers.get(client)
+  // Each read of a run that is not stored yet costs the store 40 ms of CPU.
+  if (server !== undefined) await drained(server)
   return await eventually(async () => {
     const found = await readNow(client, id)
     expect(found.end_time).not.toBeNull()

@@ -13,9 +13,9 @@ import {
   REPLY,
   WEATHER_CALL,
   WEATHER_REPLY,
-} from '../../../support/servers/fake-vendor.ts'
+} from '../../../support/servers/vendors/fake-vendor.ts'
 import { makeClient, readEnded, useClientSetup } from './client-setup.ts'
-import type { ReadTraceRun } from '../../traces/corpus-facts.ts'
+import type { ReadTraceRun } from '../../traces/corpus/facts.ts'
 
 const setup = useClientSetup()
 const PROJECT = 'wrappers'

@@ -5,7 +5,7 @@ import { zstdDecompressSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PYTHON, pinned, withoutPython } from '../../../support/python.ts'
 import { useClientSetup } from '../js/client-setup.ts'
-import type { ReadTraceRun } from '../../traces/corpus-facts.ts'
+import type { ReadTraceRun } from '../../traces/corpus/facts.ts'
 
 /** The output of client.py. */
 interface Printed {

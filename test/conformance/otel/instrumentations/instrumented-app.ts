@@ -7,9 +7,10 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { dashed } from '../../../../src/base/ids.ts'
 import { eventually, PATIENCE_MS } from '../../../support/eventually.ts'
-import { FIRST_PIECE_MS, WEATHER_CALL, WEATHER_REPLY } from '../../../support/servers/fake-vendor.ts'
+import { drained } from '../../../support/servers/server.ts'
+import { FIRST_PIECE_MS, WEATHER_CALL, WEATHER_REPLY } from '../../../support/servers/vendors/fake-vendor.ts'
 import { type ClientSetup, useClientSetup } from '../../langsmith/js/client-setup.ts'
-import type { ReadTrace, ReadTraceRun } from '../../traces/corpus-facts.ts'
+import type { ReadTrace, ReadTraceRun } from '../../traces/corpus/facts.ts'
 
 /** An application with tracing, set up as in OpenTelemetry's documentation. */
 export interface InstrumentedApp {
@@ -73,6 +74,7 @@ export async function readEndedTrace(
   traceId: string,
   count: number,
 ): Promise<ReadTrace> {
+  await drained(weir)
   return await eventually(async () => {
     const answer = await weir.request(`${proxy.url}/api/v1/traces/${dashed(traceId)}`)
     expect(answer.status).toBe(200)

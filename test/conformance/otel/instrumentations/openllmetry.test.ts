@@ -1,7 +1,7 @@
 import { OpenAIInstrumentation } from '@traceloop/instrumentation-openai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REPLY } from '../../../support/servers/fake-vendor.ts'
+import { REPLY } from '../../../support/servers/vendors/fake-vendor.ts'
 import {
   ALL_BUT_USAGE,
   ALL_OK,

@@ -2,11 +2,16 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { BROKEN_MODEL, REPLY, WEATHER_CALL, WEATHER_REPLY } from '../../../support/servers/fake-vendor.ts'
+import {
+  BROKEN_MODEL,
+  REPLY,
+  WEATHER_CALL,
+  WEATHER_REPLY,
+} from '../../../support/servers/vendors/fake-vendor.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../../support/python.ts'
 import { type ClientSetup, useClientSetup } from '../../langsmith/js/client-setup.ts'
-import type { ReadTrace } from '../../traces/corpus-facts.ts'
+import type { ReadTrace } from '../../traces/corpus/facts.ts'
 import { ALL_OK, expectFirstToken, llmsOf, readEndedTrace, text, WEATHER_BLOCK } from './instrumented-app.ts'
 
 const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'

@@ -2,8 +2,13 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { LegacyOpenTelemetry, OpenTelemetry } from '@ai-sdk/otel'
 import { embed, generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { BROKEN_MODEL, REPLY, WEATHER_CALL, WEATHER_REPLY } from '../../../support/servers/fake-vendor.ts'
-import type { ReadTrace } from '../../traces/corpus-facts.ts'
+import {
+  BROKEN_MODEL,
+  REPLY,
+  WEATHER_CALL,
+  WEATHER_REPLY,
+} from '../../../support/servers/vendors/fake-vendor.ts'
+import type { ReadTrace } from '../../traces/corpus/facts.ts'
 import {
   ALL_OK,
   expectFirstToken,

@@ -1,22 +1,24 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createLogger } from '../../../../src/base/log.ts'
-import { openHostBench } from '../../../support/runs/graph-hosts.ts'
+import { describeHosts } from '../../../support/runs/hosts/graph-hosts.ts'
 
-it('nothing is written to stderr when a node ends after its run was cancelled', async () => {
-  const lines: string[] = []
-  const logger = createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } })
-  const bench = await openHostBench(['hostile'], { logger })
-  onTestFinished(() => bench.stop())
-  const cancel = new AbortController()
-  const job = await bench.job('hostile', { act: 'wait' }, { stream_mode: ['updates'] }, undefined, true)
-  // The previous step has ended, so the node is running.
-  const items = (batch: readonly { event: string }[]): void => {
-    if (batch.some(({ event }) => event === 'updates')) cancel.abort()
-  }
-  const end = await bench.hosts.run(job, { items, trace: () => undefined }, cancel.signal)
-  expect(end.kind).toBe('cancelled')
-  // The other node began before this one, so it has ended when this one has.
-  expect((await bench.run('hostile', { act: 'wait' })).end.kind).toBe('done')
-  // On a busy machine the log may report that a host has sent nothing for a while.
-  expect(lines.filter((line) => line.includes('wrote to stderr'))).toEqual([])
+describeHosts((open) => {
+  it('nothing is written to stderr when a node ends after its run was cancelled', async () => {
+    const lines: string[] = []
+    const logger = createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } })
+    const bench = await open(['hostile'], { logger })
+    onTestFinished(() => bench.stop())
+    const cancel = new AbortController()
+    const job = await bench.job('hostile', { act: 'wait' }, { stream_mode: ['updates'] }, undefined, true)
+    // The previous step has ended, so the node is running.
+    const items = (batch: readonly { event: string }[]): void => {
+      if (batch.some(({ event }) => event === 'updates')) cancel.abort()
+    }
+    const end = await bench.hosts.run(job, { items, trace: () => undefined }, cancel.signal)
+    expect(end.kind).toBe('cancelled')
+    // The other node began before this one, so it has ended when this one has.
+    expect((await bench.run('hostile', { act: 'wait' })).end.kind).toBe('done')
+    // On a busy machine the log may report that a host has sent nothing for a while.
+    expect(lines.filter((line) => line.includes('wrote to stderr'))).toEqual([])
+  })
 })

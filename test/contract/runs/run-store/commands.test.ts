@@ -16,7 +16,7 @@ import {
   started,
   TENANT,
 } from '../../../support/runs/run-store.ts'
-import { describeOnSql } from '../../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
 
 const WHY = { error: 'HostLost', message: 'gone' }
 const DEPLOYMENTS = [TENANT.deployment_id]

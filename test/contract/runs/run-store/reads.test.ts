@@ -16,7 +16,7 @@ import {
   started,
   TENANT,
 } from '../../../support/runs/run-store.ts'
-import { describeOnSql } from '../../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
 
 const DEPLOYMENTS = [TENANT.deployment_id]
 
@@ -145,6 +145,23 @@ describeOnSql('runs, cancelled and read', (engine) => {
       expect(await list(10, 0, 'pending')).toEqual(ids.filter((id) => id !== claim.run_id))
     })
 
+    it('N13: lists the runs of all threads of a deployment, the newest first', async () => {
+      const tenant = { ...TENANT, deployment_id: randomUUID() }
+      const page = { limit: 2, offset: 0 }
+      expect(await store.listRuns(tenant, null, page)).toEqual({ runs: [], more: false })
+      const ids: string[] = []
+      for (let n = 0; n < 3; n++) {
+        now += 1
+        ids.unshift((await admitted(store, admissionOf(randomUUID()), tenant)).run.run_id)
+      }
+      const idsOf = async (offset: number) => {
+        const found = await store.listRuns(tenant, null, { ...page, offset })
+        return [found?.runs.map(({ run_id }) => run_id), found?.more]
+      }
+      expect(await idsOf(0)).toEqual([ids.slice(0, 2), true])
+      expect(await idsOf(2)).toEqual([ids.slice(2), false])
+    })
+
     it('deletes only ended runs, and leaves their checkpoints', async () => {
       const claim = await started(store, thread_id)
       await addCheckpoint(database, claim, '1')
@@ -170,7 +187,7 @@ describeOnSql('runs, cancelled and read', (engine) => {
       expect(await countCheckpointRows(database, thread_id)).toBe(3)
     })
 
-    it('RUN-2: separates tenants, also with the same ids', async () => {
+    it('RUN-2, D-40: separates tenants, also with the same ids', async () => {
       const claim = await started(store, thread_id)
       const others = [
         { ...TENANT, workspace_id: randomUUID() },

@@ -15,7 +15,7 @@ import {
   started,
   TENANT,
 } from '../../../support/runs/run-store.ts'
-import { describeOnSql } from '../../../support/stores/sql-databases.ts'
+import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
 
 const MINUTE = 60_000
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 
 /**
  * How a response is cut: the connection breaks (`cut`), the response ends as if it were complete (`end`), or the
@@ -16,7 +16,7 @@ export interface CutPlan {
   after: number
 }
 
-/** A proxy in front of Weir that cuts event streams; other requests pass. */
+/** A proxy in front of Weir that cuts event streams and WebSockets; other requests pass. */
 export interface CuttingProxy {
   readonly url: string
   /** Streams that were cut so far. */
@@ -48,6 +48,25 @@ export async function startCuttingProxy(
     breakOff(answer, res, cut, () => counts.cuts++)
   }
 
+  const sockets = new Set<Socket>()
+  server.on('upgrade', (req: IncomingMessage, near: Socket, head: Buffer) => {
+    const { hostname, port } = new URL(target())
+    const far = connect(Number(port), hostname)
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.once('close', () => {
+        sockets.delete(socket)
+        near.destroySoon()
+        far.destroySoon()
+      })
+    }
+    far.write(`${requestHead(req)}\r\n\r\n`)
+    far.write(head)
+    near.pipe(far)
+    passFrames(far, near, plan(req.url ?? '/')?.after, () => counts.cuts++)
+  })
+
   const counts = { cuts: 0 }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -58,6 +77,7 @@ export async function startCuttingProxy(
     },
     async close() {
       server.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
       server.close()
       await once(server, 'close')
     },
@@ -81,6 +101,24 @@ function breakOff(answer: IncomingMessage, res: ServerResponse, { how, after }: 
     if (end !== undefined) stop()
   })
   answer.once('end', () => res.end())
+}
+
+function requestHead({ method, url, rawHeaders }: IncomingMessage): string {
+  const fields = rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${rawHeaders[at + 1]}`] : []))
+  return [`${method} ${url} HTTP/1.1`, ...fields].join('\r\n')
+}
+
+/** Passes as many bytes of a WebSocket as the plan allows; undefined: all. */
+function passFrames(far: Socket, near: Socket, after: number | undefined, count: () => void): void {
+  let left = after ?? Number.POSITIVE_INFINITY
+  far.on('data', (chunk: Buffer) => {
+    near.write(chunk.subarray(0, Math.min(chunk.length, left)))
+    left -= chunk.length
+    if (left > 0) return
+    far.removeAllListeners('data')
+    far.destroy()
+    count()
+  })
 }
 
 /** The position in a chunk at which the response is cut; undefined: later. */

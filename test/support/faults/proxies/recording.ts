@@ -72,7 +72,8 @@ async function passOn(req: IncomingMessage, target: string): Promise<Recorded> {
 /** Starts one in front of `target`, e.g. `http://127.0.0.1:1984`. */
 export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
   const requests: Recorded[] = []
-  const server = createServer((req, res) => {
+  // Clients close idle connections: a request that is sent while the server closes its connection gets ECONNRESET.
+  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
     passOn(req, target).then(
       (recorded) => {
         requests.push(recorded)

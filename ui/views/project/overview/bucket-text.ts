@@ -4,7 +4,7 @@ import { readPreference } from '../../../parts/preferences.ts'
 const DAY_MS = 86_400_000
 const TIME = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const
 
-/** The start of a bucket, in the zone that the reader chose; of days in UTC, in which days are cut. */
+/** The start of a bucket in the chosen time zone; buckets of days are days of UTC and shown as such. */
 export function bucketText({ start }: Bucket, { size }: Interval): string {
   if (size >= DAY_MS) return start.slice(0, 10)
   const zone = readPreference('zone') === 'utc' ? { timeZone: 'UTC' } : {}

@@ -4,6 +4,7 @@ import type { Cursor } from '../../../parts/chart/frame.tsx'
 import { Lines } from '../../../parts/chart/lines.tsx'
 import { StackedBars, Swatch } from '../../../parts/chart/stacked-bars.tsx'
 import { UNKNOWN } from '../../../parts/format/numbers.ts'
+import { Table } from '../../../parts/table/table.tsx'
 import { Link } from '../../../router/link.tsx'
 import { navigate } from '../../../router/location.ts'
 import { bucketText } from './bucket-text.ts'
@@ -142,34 +143,24 @@ function Numbers({
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Every figure of the chart</summary>
       {isOpen && (
-        <div className={css['scroll']} tabIndex={0} role="region" aria-label={`Figures: ${chart.title}`}>
-          <table className={css['table']}>
-            <thead>
-              <tr>
-                <th scope="col">Start</th>
-                {chart.series.map(({ id, name }) => (
-                  <th key={id} scope="col" className={css['number']}>
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {used.toReversed().map(({ bucket, at }) => (
-                <tr key={bucket.start}>
-                  <th scope="row" title={bucket.start}>
-                    {bucketText(bucket, interval)}
-                  </th>
-                  {chart.series.map(({ id, marks }) => (
-                    <td key={id} className={css['number']}>
-                      <Figure mark={marks[at]} />
-                    </td>
-                  ))}
-                </tr>
+        <Table
+          label={`Figures: ${chart.title}`}
+          columns={['Start', ...chart.series.map(({ name }) => ({ name, isNumber: true }))]}
+          className={css['table']}
+        >
+          {used.toReversed().map(({ bucket, at }) => (
+            <tr key={bucket.start}>
+              <th scope="row" title={bucket.start}>
+                {bucketText(bucket, interval)}
+              </th>
+              {chart.series.map(({ id, marks }) => (
+                <td key={id} className="number">
+                  <Figure mark={marks[at]} />
+                </td>
               ))}
-            </tbody>
-          </table>
-        </div>
+            </tr>
+          ))}
+        </Table>
       )}
     </details>
   )

@@ -201,7 +201,7 @@ const held = (name: 'all' | (typeof CHECKS)[number]): Reading => ({
   clauses: () => [name === 'all' ? ALL_FAIL : `eq(check_${name}, false)`],
 })
 
-/** Traces are counted by their roots, which are seldom model calls. */
+/** No charts of checks for traces: a trace is counted by its root, which is seldom a model call. */
 function checkPlans({ subject }: Selection): Plan[] {
   if (subject !== 'llm' && subject !== 'all') return []
   const names = { format: 'Format', model: 'Model', usage: 'Usage' } as const
@@ -225,7 +225,7 @@ function checkPlans({ subject }: Selection): Plan[] {
   ]
 }
 
-/** Marks of a failed reading come from the failures of the same bucket and group. */
+/** Figures with the number of failures in the same bucket and group. */
 interface WithFailures extends Figures {
   failed?: number
 }

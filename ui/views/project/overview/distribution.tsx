@@ -2,6 +2,7 @@ import type { Figures } from '../../../data/overview/figures.ts'
 import { rowsPath, type Selection } from '../../../data/overview/selection.ts'
 import { StackedBars } from '../../../parts/chart/stacked-bars.tsx'
 import { countText, durationText, shortCount } from '../../../parts/format/numbers.ts'
+import { Table } from '../../../parts/table/table.tsx'
 import { Link } from '../../../router/link.tsx'
 import { navigate } from '../../../router/location.ts'
 import type { ChartData } from './charts.ts'
@@ -83,18 +84,16 @@ export function Distribution({
       />
       <details>
         <summary>Every figure of the chart</summary>
-        <table className={css['table']}>
-          <tbody>
-            {classes.map(({ name, count, to }) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td className={css['number']}>
-                  <Link to={to}>{countText(count)}</Link>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table label={`Classes: ${title}`}>
+          {classes.map(({ name, count, to }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td className="number">
+                <Link to={to}>{countText(count)}</Link>
+              </td>
+            </tr>
+          ))}
+        </Table>
       </details>
     </section>
   )

@@ -3,11 +3,14 @@ import { groupClause, rowsPath, slowerClause } from '../../../data/overview/sele
 import { Swatch } from '../../../parts/chart/stacked-bars.tsx'
 import { countText, durationText, shortCount } from '../../../parts/format/numbers.ts'
 import { Money } from '../../../parts/money.tsx'
+import { Table } from '../../../parts/table/table.tsx'
+import { Link } from '../../../router/link.tsx'
 import { Figure } from './chart-panel.tsx'
 import type { ChartData, Mark } from './charts.ts'
 import css from './overview.module.css'
 
 const HEADS = ['Runs', 'Failed', 'p50', 'p99', 'First token p50', 'Tokens', 'Cost'] as const
+const COLUMNS = ['Group', ...HEADS.map((name) => ({ name, isNumber: true }))]
 
 function GroupRow({
   data: { selection, span },
@@ -46,13 +49,21 @@ function GroupRow({
         </span>
       </th>
       {marks.map((mark, at) => (
-        <td key={HEADS[at]} className={css['number']}>
+        <td key={HEADS[at]} className="number">
           <Figure mark={mark} />
         </td>
       ))}
-      <td className={css['number']}>{shortCount(figures.total_tokens)}</td>
-      <td className={css['number']}>
-        <Money value={figures.total_cost} />
+      <td className="number">
+        <Link to={rows()}>{shortCount(figures.total_tokens)}</Link>
+      </td>
+      <td className="number">
+        {figures.total_cost === null ? (
+          <Money value={null} />
+        ) : (
+          <Link to={rows()}>
+            <Money value={figures.total_cost} />
+          </Link>
+        )}
       </td>
     </tr>
   )
@@ -65,25 +76,11 @@ export function GroupTable({ data }: { data: ChartData }) {
     return <p className={css['note']}>No run of this range has a value to be grouped by.</p>
   return (
     <section aria-label="Groups">
-      <div className={css['scroll']} tabIndex={0} role="region" aria-label="Figures of the groups">
-        <table className={css['table']}>
-          <thead>
-            <tr>
-              <th scope="col">Group</th>
-              {HEADS.map((name) => (
-                <th key={name} scope="col" className={css['number']}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {[...figures.groups].map(([name, group], place) => (
-              <GroupRow key={name} {...{ data, name, group, place }} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Figures of the groups" columns={COLUMNS} className={css['table']}>
+        {[...figures.groups].map(([name, group], place) => (
+          <GroupRow key={name} {...{ data, name, group, place }} />
+        ))}
+      </Table>
       <p className={css['note']}>
         {selection.group === 'tag' && 'A run with several tags is in several groups. '}
         At most the 8 largest groups are shown; runs without a value are in none.

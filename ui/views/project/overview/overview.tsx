@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { bucketsOf, spanOf } from '../../../data/overview/buckets.ts'
 import { useFigures, useFirstStart } from '../../../data/overview/queries.ts'
 import {
@@ -19,6 +19,10 @@ import { Distribution } from './distribution.tsx'
 import { GroupTable } from './group-table.tsx'
 import css from './overview.module.css'
 import { Totals } from './totals.tsx'
+
+const FormatDoctor = lazy(() =>
+  import('./format-doctor.tsx').then((file) => ({ default: file.FormatDoctor })),
+)
 
 const SUBJECT = wordParam('of', SUBJECTS)
 const GROUP = textParam('by')
@@ -151,6 +155,11 @@ function Figures({ data, isOld }: { data: ChartData; isOld: boolean }) {
           <Distribution title="Distribution of the first token" field="ttft" data={data} />
         )}
       </div>
+      {(data.selection.subject === 'llm' || data.selection.subject === 'all') && (
+        <Suspense>
+          <FormatDoctor data={data} />
+        </Suspense>
+      )}
       <p className={css['note']}>
         A bar is {interval.text.replace(/(\d+)(\w)/, (_, n: string, unit: string) => lengthText(n, unit))}. A
         bar opens its runs; a point of a percentile opens those that took as long or longer. Drag over a chart

@@ -44,10 +44,10 @@ export function Totals({ data: { selection, span, figures } }: { data: ChartData
       <Total name="First token p50" to={slower('ttft', all.first_token_p50)}>
         {seconds(all.first_token_p50)}
       </Total>
-      <Total name="Tokens">
+      <Total name="Tokens" to={rows()}>
         <span title={countText(all.total_tokens)}>{shortCount(all.total_tokens)}</span>
       </Total>
-      <Total name="Cost">
+      <Total name="Cost" to={rows()}>
         <Money value={all.total_cost} />
       </Total>
     </dl>

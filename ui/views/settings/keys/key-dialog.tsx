@@ -1,11 +1,11 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useSession } from '../../../data/session.ts'
 import { type KeyKind, useKeyChanges } from '../../../data/settings/keys.ts'
 import { Button, CopyButton, Field, Select } from '../../../parts/controls.tsx'
-import { Dialog } from '../../../parts/dialog.tsx'
+import { ChangeForm } from '../../../parts/forms/change-form.tsx'
+import { Dialog } from '../../../parts/forms/dialog.tsx'
 import { readPreference } from '../../../parts/preferences.ts'
 import { isoOfLocal } from '../../../parts/format/times.ts'
-import { Failure } from '../../../parts/states.tsx'
 import { ROLE_OPTIONS, type RoleName } from '../role-names.ts'
 import css from '../settings.module.css'
 import { readWorkspaces, WorkspaceChoice } from '../workspace-choice.tsx'
@@ -33,9 +33,7 @@ export function KeyDialog({ kind, close }: { kind: KeyKind; close(): void }) {
   const { create } = useKeyChanges(kind)
   const { data: session } = useSession()
   const [role, setRole] = useState<RoleName>(kind === 'service' ? 'user' : (session?.role ?? 'user'))
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  const submit = (form: FormData): void => {
     const expires_at = isoOfLocal(form.get('expires_at'), readPreference('zone'))
     create.mutate({
       description: String(form.get('description') ?? ''),
@@ -54,8 +52,8 @@ export function KeyDialog({ kind, close }: { kind: KeyKind; close(): void }) {
     )
   return (
     <Dialog title={title} close={close}>
-      <form className={css['form']} aria-label={title} onSubmit={submit}>
-        <label className={css['wide']}>
+      <ChangeForm label={title} change={create} submit={submit} action="Create" close={close}>
+        <label className="wide">
           Name, for whom or what it is
           <Field name="description" required maxLength={256} autoFocus />
         </label>
@@ -71,20 +69,7 @@ export function KeyDialog({ kind, close }: { kind: KeyKind; close(): void }) {
           <input type="checkbox" name="read_only" /> May only read
         </label>
         <WorkspaceChoice workspaces={session?.workspaces ?? []} />
-        {create.error !== null && (
-          <div className={css['wide']}>
-            <Failure error={create.error} />
-          </div>
-        )}
-        <div className={`${css['wide']} ${css['actions']}`}>
-          <Button type="submit" look="primary" disabled={create.isPending}>
-            Create
-          </Button>
-          <Button look="plain" onClick={close}>
-            Cancel
-          </Button>
-        </div>
-      </form>
+      </ChangeForm>
     </Dialog>
   )
 }

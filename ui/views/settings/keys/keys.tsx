@@ -5,14 +5,14 @@ import { type KeyKind, useApiKeys, useKeyChanges } from '../../../data/settings/
 import { Button, Chip, IconButton } from '../../../parts/controls.tsx'
 import { Loaded } from '../../../parts/states.tsx'
 import { Time } from '../../../parts/time.tsx'
+import { CHANGE, Table } from '../../../parts/table/table.tsx'
 import { Confirm } from '../confirm.tsx'
 import { Locked, Section } from '../section.tsx'
 import css from '../settings.module.css'
-import { Table } from '../table.tsx'
 import { KeyDialog } from './key-dialog.tsx'
 import { whyNoKeys } from './key-rights.ts'
 
-const COLUMNS = ['Name', 'Key', 'Role', 'Workspaces', 'Created', 'Last used', 'Expires', '']
+const COLUMNS = ['Name', 'Key', 'Role', 'Workspaces', 'Created', 'Last used', 'Expires', CHANGE]
 
 function workspaceText(
   ids: ApiKeyRead['workspaces'],

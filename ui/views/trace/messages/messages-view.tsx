@@ -5,7 +5,8 @@ import { llmOf } from '../../../data/llm-facts.ts'
 import type { Outline } from '../../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../../data/runs.ts'
 import type { Tree } from '../../../data/tree.ts'
-import { Messages, toolResults } from '../../../parts/chat/messages.tsx'
+import { Messages } from '../../../parts/chat/messages.tsx'
+import { toolResults, type ToolResults } from '../../../parts/chat/tool-results.ts'
 import { Button } from '../../../parts/controls.tsx'
 import { countText, durationText } from '../../../parts/format/numbers.ts'
 import { Icon, StatusIcon, TypeIcon } from '../../../parts/icon.tsx'
@@ -62,7 +63,7 @@ function StepView({
   step: Step
   conversation: PlacedConversation
   run: ReadRun | undefined
-  results: ReturnType<typeof toolResults>
+  results: ToolResults
 }) {
   const { outline, tree } = props
   const position = tree.positions[outline.ids.indexOf(step.id)] ?? 0

@@ -1,63 +1,32 @@
-import { useId, useRef } from 'react'
+import { lazy, Suspense, useId, useRef, useState } from 'react'
 import type { ReadRun } from '../../../data/runs.ts'
-import { Button, CopyButton } from '../../../parts/controls.tsx'
-import { exactText } from '../../../parts/json/json-text.ts'
+import { Button } from '../../../parts/controls.tsx'
 import css from './run.module.css'
 
-const KEY = '$LANGSMITH_API_KEY'
+const CopyItems = lazy(() => import('./copy-items.tsx').then((file) => ({ default: file.CopyItems })))
 
-/** Programs that read a run from this server, and one that checks it. */
-function readers(id: string, origin: string): readonly (readonly [name: string, text: string])[] {
-  const read = `curl -sS -H "x-api-key: ${KEY}" ${origin}/api/v1/runs/${id}`
-  return [
-    ['Copy as curl', read],
-    [
-      'Copy as Python',
-      `import os\nfrom langsmith import Client\n\nclient = Client(api_url="${origin}", api_key=os.environ["LANGSMITH_API_KEY"])\nrun = client.read_run("${id}")\nprint(run.inputs, run.outputs)`,
-    ],
-    [
-      'Copy as TypeScript',
-      `import { Client } from 'langsmith'\n\nconst client = new Client({ apiUrl: '${origin}', apiKey: process.env.LANGSMITH_API_KEY })\nconst run = await client.readRun('${id}')\nconsole.log(run.inputs, run.outputs)`,
-    ],
-    ['Copy as weir validate', `${read} | npx weir validate -`],
-  ]
-}
-
-/** Saves a text as a file. */
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
-}
-
-/** Ways to use a run elsewhere. Readers of a share have no key, so they can only copy the run itself. */
+/** Ways to use a run elsewhere. */
 export function CopyMenu({ run, isShared }: { run: ReadRun; isShared: boolean }) {
   const id = useId()
   const menu = useRef<HTMLDivElement>(null)
+  const [wasOpen, setOpen] = useState(false)
   return (
     <>
       <Button look="plain" icon="copy" popoverTarget={id}>
         Copy or save
       </Button>
-      <div ref={menu} id={id} popover="auto" className={css['menu']} role="group" aria-label="Copy or save">
-        {!isShared &&
-          readers(run.id, location.origin).map(([name, text]) => (
-            <CopyButton key={name} text={text} label={name} />
-          ))}
-        <CopyButton text={() => exactText(run)} label="Copy as JSON" />
-        <Button
-          look="plain"
-          icon="down"
-          onClick={() => {
-            download(`${run.id}.json`, exactText(run))
-            menu.current?.hidePopover()
-          }}
-        >
-          Save as a file
-        </Button>
+      <div
+        ref={menu}
+        id={id}
+        popover="auto"
+        className={css['menu']}
+        role="group"
+        aria-label="Copy or save"
+        onToggle={() => setOpen(true)}
+      >
+        <Suspense>
+          {wasOpen && <CopyItems run={run} isShared={isShared} close={() => menu.current?.hidePopover()} />}
+        </Suspense>
       </div>
     </>
   )

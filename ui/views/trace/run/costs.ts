@@ -10,7 +10,7 @@ export interface CostPart {
   tokens: number | undefined
   /** Dollars per million tokens; undefined when it is not a finite decimal, or there is no amount. */
   perMillion: string | undefined
-  /** Dollars; undefined for tokens without a price of their own, which `base` contains. */
+  /** Dollars; undefined for tokens without a separate price, whose cost is part of `base`. */
   amount: string | undefined
   source: string
 }

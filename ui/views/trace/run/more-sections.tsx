@@ -1,9 +1,14 @@
+import { lazy, Suspense } from 'react'
 import type { ReadRun } from '../../../data/runs.ts'
 import { Chip, CopyButton } from '../../../parts/controls.tsx'
 import { entriesOf, exactText } from '../../../parts/json/json-text.ts'
 import { JsonView } from '../../../parts/json/json-view.tsx'
 import css from './run.module.css'
 import { Section } from './section.tsx'
+
+const TokenTimeline = lazy(() =>
+  import('./tokens/timeline.tsx').then((file) => ({ default: file.TokenTimeline })),
+)
 
 /** Tags and the metadata that the client sent. */
 export function MetadataSection({ run }: { run: ReadRun }) {
@@ -39,12 +44,15 @@ export function MetadataSection({ run }: { run: ReadRun }) {
   )
 }
 
-/** The events of a run. */
+/** The events of a run, and when its tokens came. */
 export function EventSection({ run }: { run: ReadRun }) {
   const events = run.events ?? []
   if (events.length === 0) return null
   return (
     <Section title="Events" note={events.length} isOpen={false}>
+      <Suspense>
+        <TokenTimeline run={run} />
+      </Suspense>
       <JsonView value={events} path="events" openDepth={2} />
     </Section>
   )

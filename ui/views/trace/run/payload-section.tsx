@@ -1,7 +1,7 @@
 import { JsonView } from '../../../parts/json/json-view.tsx'
-import { entriesOf } from '../../../parts/json/json-text.ts'
+import { firstEntries } from '../../../parts/json/json-text.ts'
 import { Chip } from '../../../parts/controls.tsx'
-import { PlainText } from '../../../parts/markdown.tsx'
+import { PlainText } from '../../../parts/markdown/markdown.tsx'
 import chat from '../../../parts/chat/chat.module.css'
 import { Section } from './section.tsx'
 
@@ -17,9 +17,12 @@ function isDocument(value: unknown): value is FoundDocument {
   )
 }
 
+/** Keys among which a list of documents is searched. */
+const MOST_KEYS = 100
+
 /** Documents that a retriever returned: a list, or a list under a key such as `documents`. */
 function documentsOf(value: unknown): FoundDocument[] {
-  const lists = Array.isArray(value) ? [value] : entriesOf(value).map(([, one]) => one)
+  const lists = Array.isArray(value) ? [value] : firstEntries(value, MOST_KEYS).entries.map(([, one]) => one)
   const found = lists.find((list) => Array.isArray(list) && list.length > 0 && list.every(isDocument))
   return (found ?? []) as FoundDocument[]
 }
@@ -39,10 +42,9 @@ function Documents({ documents }: { documents: readonly FoundDocument[] }) {
 
 /** Inputs or outputs without messages. A single text is shown as text. */
 export function PayloadSection({ title, value, path }: { title: string; value: unknown; path: string }) {
-  const entries = entriesOf(value)
   const documents = documentsOf(value)
-  if (value === null || value === undefined || (entries.length === 0 && typeof value === 'object'))
-    return null
+  const isEmpty = typeof value === 'object' && firstEntries(value, 0).count === 0
+  if (value === null || value === undefined || isEmpty) return null
   return (
     <Section title={title} note={documents.length > 0 ? `${documents.length} documents` : undefined}>
       {documents.length > 0 ? (

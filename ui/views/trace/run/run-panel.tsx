@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { type ReadRun, runOptions } from '../../../data/runs.ts'
 import { Button, CopyButton } from '../../../parts/controls.tsx'
 import { durationText } from '../../../parts/format/numbers.ts'
@@ -21,6 +22,8 @@ import { RequestSection } from './request-section.tsx'
 import css from './run.module.css'
 import { Section } from './section.tsx'
 import { VerdictSection } from './verdict-section.tsx'
+
+const UsageFacts = lazy(() => import('./usage-facts.tsx').then((file) => ({ default: file.UsageFacts })))
 
 /** Whether texts are drawn as Markdown; stored in the browser. */
 interface TextLook {
@@ -59,6 +62,11 @@ function Head({ run, look, isShared }: { run: ReadRun; look: TextLook; isShared:
       </div>
       <div className={css['actions']}>
         <CopyButton text={run.id} label="Copy the id" />
+        {!isShared && run.run_type === 'llm' && (
+          <Button look="plain" icon="llm" onClick={() => navigate(`/playground?from=${run.id}`)}>
+            Open in playground
+          </Button>
+        )}
         {!isShared && (
           <Button look="plain" icon="columns" onClick={() => navigate(`/compare?a=${run.id}`)}>
             Compare
@@ -175,6 +183,13 @@ export function RunPanel({
           {llmOf(run) !== undefined && <RequestSection run={run} />}
           <CostSection run={run} isShared={share !== undefined} />
           <VerdictSection run={run} isShared={share !== undefined} />
+          {share === undefined && (
+            <Section title="Usage" isOpen={false}>
+              <Suspense fallback={<Skeleton />}>
+                <UsageFacts run={run} />
+              </Suspense>
+            </Section>
+          )}
           {share === undefined && <FeedbackSection run={run} />}
           <AttachmentSection run={run} isPublic={share !== undefined} />
           <EventSection run={run} />

@@ -1,11 +1,19 @@
+import { lazy, Suspense } from 'react'
 import type { ReadRun } from '../../../data/runs.ts'
 import { issuesOf, llmOf } from '../../../data/llm-facts.ts'
-import { Checks, Issues, type ListOf } from '../../../parts/verdicts/verdicts.tsx'
+import type { ListOf } from '../../../parts/verdicts/verdicts.tsx'
 import { Section } from './section.tsx'
 
+const Checks = lazy(() =>
+  import('../../../parts/verdicts/verdicts.tsx').then((file) => ({ default: file.Checks })),
+)
+const Issues = lazy(() =>
+  import('../../../parts/verdicts/verdicts.tsx').then((file) => ({ default: file.Issues })),
+)
+
 /**
- * The four checks of a model call, each with what fixes it, and all issues of the run. Readers of a share have no lists
- * of others.
+ * The four checks of a model call, each with what fixes it, and all issues of the run. A shared run has no links to
+ * lists of other runs.
  */
 export function VerdictSection({ run, isShared }: { run: ReadRun; isShared: boolean }) {
   const checks = Object.entries(llmOf(run)?.checks ?? {})
@@ -23,8 +31,10 @@ export function VerdictSection({ run, isShared }: { run: ReadRun; isShared: bool
       note={note}
       isOpen={failed > 0 || issues.some(({ severity }) => severity !== 'info')}
     >
-      <Checks checks={Object.fromEntries(checks)} listOf={listOf} />
-      <Issues issues={issues} listOf={listOf} />
+      <Suspense>
+        <Checks checks={Object.fromEntries(checks)} listOf={listOf} />
+        <Issues issues={issues} listOf={listOf} />
+      </Suspense>
     </Section>
   )
 }

@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type MouseEvent, useEffect, useRef } from 'react'
+import { type MouseEvent, useEffect, useMemo, useRef } from 'react'
+import { subtreeEnds } from '../../../data/critical-path.ts'
 import type { Outline } from '../../../data/outline.ts'
 import type { Tree } from '../../../data/tree.ts'
 import { rowHeight } from '../../../parts/row-height.ts'
@@ -46,6 +47,7 @@ export function TreeGrid(props: TreeGridProps) {
     estimateSize: rowHeight,
     overscan: OVERSCAN,
   })
+  const ends = useMemo(() => subtreeEnds(outline, tree), [outline, tree])
   const selectedRow = rows.indexOf(selected)
   useEffect(() => {
     if (selectedRow >= 0) virtual.scrollToIndex(selectedRow)
@@ -83,6 +85,7 @@ export function TreeGrid(props: TreeGridProps) {
               tree={tree}
               position={position}
               top={start}
+              subtreeEnd={ends[position] ?? 0}
               range={range}
               isSelected={position === selected}
               isFolded={folded.has(position)}

@@ -1,6 +1,6 @@
 import type { Outline } from '../../../data/outline.ts'
 import { isParent, slowestChild, type Tree } from '../../../data/tree.ts'
-import type { KeyMap } from '../../../parts/keys.ts'
+import type { KeyMap } from '../../../parts/keyboard/keys.ts'
 
 interface TreeState {
   outline: Outline

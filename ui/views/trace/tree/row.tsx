@@ -8,6 +8,8 @@ import css from '../trace.module.css'
 import { barOf, type Range } from '../zoom.ts'
 
 const GUIDE_PX = 16
+/** Levels that are indented; below them a number says the level, since names would have no room. */
+const MOST_GUIDES = 8
 const percent = (share: number): string => `${share * 100}%`
 
 interface TreeRowProps {
@@ -15,6 +17,8 @@ interface TreeRowProps {
   tree: Tree
   position: number
   top: number
+  /** When the last run below it, or itself, ended: microseconds from the begin of the trace. */
+  subtreeEnd: number
   range: Range
   isSelected: boolean
   isFolded: boolean
@@ -28,10 +32,25 @@ export function rowId(position: number): string {
   return `row-${position}`
 }
 
-function Bar({ outline, place, range }: { outline: Outline; place: number; range: Range }) {
+/** The time after the end of a run in which runs below it went on, in microseconds; 0 without such. */
+function timeAfter(outline: Outline, place: number, subtreeEnd: number): number {
+  const duration = outline.durations[place] ?? Number.NaN
+  return Number.isNaN(duration) ? 0 : Math.max(0, subtreeEnd - (outline.starts[place] ?? 0) - duration)
+}
+
+interface BarProps {
+  outline: Outline
+  place: number
+  subtreeEnd: number
+  range: Range
+}
+
+function Bar({ outline, place, subtreeEnd, range }: BarProps) {
   const start = outline.starts[place] ?? 0
   const duration = outline.durations[place] ?? Number.NaN
   const isRunning = Number.isNaN(duration)
+  const isOutlived = timeAfter(outline, place, subtreeEnd) > 0
+  const after = isOutlived ? barOf(start + duration, subtreeEnd, range) : undefined
   const bar = barOf(start, isRunning ? outline.span : start + duration, range)
   const firstToken = start + (outline.firstTokens[place] ?? Number.NaN)
   const tick = Number.isNaN(firstToken) ? undefined : barOf(firstToken, firstToken, range)
@@ -46,20 +65,28 @@ function Bar({ outline, place, range }: { outline: Outline; place: number; range
           style={{ left: percent(bar.left), width: percent(bar.width), backgroundColor: background }}
         />
       )}
+      {after !== undefined && (
+        <span
+          className={css['after']}
+          style={{ left: percent(after.left), width: percent(after.width), backgroundColor: background }}
+        />
+      )}
       {tick !== undefined && <span className={css['tick']} style={{ left: percent(tick.left) }} />}
     </span>
   )
 }
 
-function labelOf(outline: Outline, place: number): string {
+function labelOf(outline: Outline, place: number, subtreeEnd: number): string {
   const duration = outline.durations[place] ?? Number.NaN
   const firstToken = outline.firstTokens[place] ?? Number.NaN
+  const after = timeAfter(outline, place, subtreeEnd)
   const parts = [
     outline.names[place],
     outline.types[place],
     outline.statuses[place],
     `starts at ${durationText(outline.starts[place])}`,
     Number.isNaN(duration) ? 'has not ended' : `took ${durationText(duration)}`,
+    after === 0 ? undefined : `the runs below it went on for ${durationText(after)}`,
     Number.isNaN(firstToken) ? undefined : `first token after ${durationText(firstToken)}`,
   ]
   return parts.filter(Boolean).join(', ')
@@ -67,11 +94,13 @@ function labelOf(outline: Outline, place: number): string {
 
 /** One run of the tree with its bar. */
 export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
-  const { outline, tree, position, top, range, isSelected, isFolded, isDim, isCritical } = props
+  const { outline, tree, position, top, subtreeEnd, range, isSelected, isFolded, isDim, isCritical } = props
   const place = tree.order[position] ?? 0
+  const depth = tree.depths[position] ?? 0
   const duration = outline.durations[place] ?? Number.NaN
   const hasChildren = isParent(tree, position)
   const isError = outline.statuses[place] === 'error'
+  const label = labelOf(outline, place, subtreeEnd)
   return (
     <div
       id={rowId(position)}
@@ -80,8 +109,8 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
       data-position={position}
       data-dim={isDim}
       data-critical={isCritical}
-      aria-label={isCritical ? `${labelOf(outline, place)}, on the critical path` : labelOf(outline, place)}
-      aria-level={(tree.depths[position] ?? 0) + 1}
+      aria-label={isCritical ? `${label}, on the critical path` : label}
+      aria-level={depth + 1}
       aria-posinset={tree.numbers[position]}
       aria-setsize={tree.siblings[position]}
       aria-selected={isSelected}
@@ -89,7 +118,8 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
       style={{ transform: `translateY(${top}px)` }}
     >
       <span role="gridcell" className={css['name']}>
-        <span className={css['guides']} style={{ width: (tree.depths[position] ?? 0) * GUIDE_PX }} />
+        <span className={css['guides']} style={{ width: Math.min(depth, MOST_GUIDES) * GUIDE_PX }} />
+        {depth > MOST_GUIDES && <span className={css['level']}>{depth}</span>}
         <span className={css['fold']} data-fold={hasChildren}>
           {hasChildren && <Icon name={isFolded ? 'open' : 'fold'} />}
         </span>
@@ -97,7 +127,7 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
         {isError && <Icon name="error" color="var(--error)" label="error" />}
         <span className={isError ? css['failed'] : undefined}>{outline.names[place]}</span>
       </span>
-      <Bar outline={outline} place={place} range={range} />
+      <Bar {...{ outline, place, subtreeEnd, range }} />
       <span role="gridcell" className={css['number']}>
         {durationText(Number.isNaN(duration) ? undefined : duration)}
       </span>

@@ -26,7 +26,7 @@ function found<T>(value: T | undefined, what: string): T {
   return value
 }
 
-/** Queues the deletion and records who asked for it. */
+/** Queues the deletion and records the caller. */
 async function submit(
   { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
   scope: DeletionScope,

@@ -11,10 +11,14 @@ import { ownAddress } from '../../request/own-address.ts'
 /** Arguments of the routes of the control plane. */
 export type DeploymentContext = Pick<PlatformContext, 'deps' | 'principal' | 'req'>
 
-/** The part of a list that a client asks for. */
+/** Query parameters that select a page of a list. */
 export const PART_QUERY = {
-  limit: integerParameter('At most so many.', { minimum: 1, maximum: 100, otherwise: 20 }),
-  offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
+  limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 20 }),
+  offset: integerParameter('Number of records to skip.', {
+    minimum: 0,
+    maximum: 1_000_000_000,
+    otherwise: 0,
+  }),
 }
 
 /** The caller of a request, in the form that the control plane takes. */
@@ -31,7 +35,7 @@ export function shownDeployment(
   const base = ownAddress(context.deps, context.req)
   const { id, name, managed_by } = deployment
   const isServer = managed_by === 'server'
-  const { active, draining = [] } = hosting.status(id) ?? {}
+  const { active, draining = [], graphs = [] } = hosting.status(id) ?? {}
   return {
     id,
     tenant_id: deployment.workspace_id,
@@ -53,8 +57,10 @@ export function shownDeployment(
       isolation: isServer ? 'none' : runtimes.isolation,
       studio_url: `${base}/app/deployments/${encodeURIComponent(name)}/studio`,
       managed_by,
-      active_revision: active?.number ?? null,
+      active_revision: isServer ? null : (active?.number ?? null),
       runs: active?.runs ?? 0,
+      hosts: active?.host_pids.length ?? 0,
+      graphs: graphs.map(({ graph_id, unavailable }) => ({ graph_id, unavailable })),
       draining: draining.map(({ number, runs }) => ({ number, runs })),
     },
   }

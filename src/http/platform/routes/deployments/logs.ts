@@ -6,21 +6,27 @@ import {
   type LogLine,
   type LogQuery,
 } from '../../../../deploy/stores/log-lines.ts'
+import type { FollowedLines, FollowQuery } from '../../../../deploy/follow-log.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import {
+  choiceParameter,
   choicesParameter,
   integerParameter,
   optionalChoiceParameter,
+  optionalTimeParameter,
+  optionalUuidParameter,
   textParameter,
   uuidParameter,
 } from '../../../api/parameters.ts'
 import { bodyTime } from '../../request/body-fields.ts'
+import { type SentEvent, STREAM_HEADERS } from '../../reply/event-streams.ts'
+import { asksForEvents } from '../../reply/page-reply.ts'
 import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Deployments'
 const ID = { id: uuidParameter('The deployment.') }
 const REVISION = { ...ID, revision_id: uuidParameter('The revision.') }
-/** The kinds of lines in the log of a deployment; builds have a log of their own. */
+/** The kinds of lines in the log of a deployment; builds have a separate log. */
 const DEPLOY_KINDS: readonly LogKind[] = ['deploy', 'server']
 const US_PER_MS = 1000
 const LIMIT = 100
@@ -117,30 +123,72 @@ export function deploymentLogRoutes(): PlatformRoute[] {
     }),
     revisionLogs('deploy_logs', DEPLOY_KINDS),
     revisionLogs('build_logs', ['build']),
-    route({
-      method: 'GET',
-      path: '/deployments/{id}/logs',
-      summary: 'Lines of the log of a deployment, oldest first',
-      description: 'Ask again with `next_offset` as `after` for the lines that have come since.',
-      tag: TAG,
-      params: ID,
-      query: {
-        kind: choicesParameter('Kinds of lines; default: all.', ['build', 'deploy', 'server']),
-        after: textParameter('`next_offset` of the page before.'),
-        level: optionalChoiceParameter('This level and higher ones.', LINE_LEVELS),
-        query: textParameter('Text that lines have.'),
-        limit: integerParameter('At most so many.', { minimum: 1, maximum: 1000, otherwise: LIMIT }),
-      },
-      reply: 'deployment-log-page',
-      errors: ['not_found'],
-      handle: (context) => {
-        const { kind, after, level, query, limit } = context.query
-        const kinds: readonly LogKind[] = kind.length === 0 ? ['build', ...DEPLOY_KINDS] : kind
-        return pageOf(context, context.params.id, {
-          ...{ kinds, order: 'asc', level, limit, text: query },
-          after_us: readCursor(after),
-        })
-      },
-    }),
+    allLinesRoute(),
   ]
+}
+
+const FOLLOWING =
+  'A page of lines, oldest first. Send the request again with `next_offset` as `after` for newer lines. With `Accept: text/event-stream` the answer is server-sent events that go on: `open` first, then `log` for each line: without `after` or `Last-Event-ID` the newest lines, at most `limit`, and then each as it comes. The `id` of an event is the cursor after it. The stream ends after ten minutes; connect again and send `Last-Event-ID`.'
+
+/** Lines of every kind: a page, or the lines as they come (N13). */
+function allLinesRoute(): PlatformRoute {
+  return route({
+    method: 'GET',
+    path: '/deployments/{id}/logs',
+    summary: 'Lines of the log of a deployment',
+    description: FOLLOWING,
+    tag: TAG,
+    params: ID,
+    query: {
+      kind: choicesParameter('Kinds of lines; default: all.', ['build', 'deploy', 'server']),
+      revision_id: optionalUuidParameter('Lines of this revision only.'),
+      start_time: optionalTimeParameter('Lines since this time.'),
+      after: textParameter('`next_offset` of the page before.'),
+      level: optionalChoiceParameter('This level and higher ones.', LINE_LEVELS),
+      query: textParameter('Text that lines have.'),
+      order: choiceParameter('`desc`: newest first; pages only.', ['asc', 'desc']),
+      limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 1000, otherwise: LIMIT }),
+    },
+    headers: { 'last-event-id': 'Of a stream: go on after the event with this id.' },
+    reply: 'bytes',
+    reply_schema: 'deployment-log-page',
+    other_types: ['text/event-stream'],
+    errors: ['not_found', 'too_many_streams'],
+    async handle(context) {
+      const { deps, principal, params, req } = context
+      const { kind, after, start_time, order, query: text, ...others } = context.query
+      const kinds: readonly LogKind[] = kind.length === 0 ? ['build', ...DEPLOY_KINDS] : kind
+      const from_us = start_time === undefined ? undefined : Math.ceil(start_time * US_PER_MS)
+      const query = { ...others, kinds, text, from_us, after_us: readCursor(after) }
+      if (asksForEvents(req.headers.accept)) {
+        const seen = readCursor(String(req.headers['last-event-id'] ?? '').trim())
+        const following = { ...query, after_us: seen ?? query.after_us }
+        return await streamOf({ deps, principal }, params.id, following)
+      }
+      const { body } = await pageOf(context, params.id, { ...query, order })
+      return { headers: { vary: 'accept' }, body: JSON.stringify(body) }
+    },
+  })
+}
+
+async function streamOf(
+  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  id: string,
+  query: FollowQuery,
+) {
+  const { workspace_id, holder } = principal
+  const follow = await (await deps.controlPlane()).followLogs(workspace_id, id, query)
+  const sent = deps.logStreams.enter(holder)
+  const body = deps.logStreams.body((signal) => eventsOf(follow(signal)), holder)
+  return { headers: { ...STREAM_HEADERS, vary: 'accept', 'content-type': 'text/event-stream' }, body, sent }
+}
+
+async function* eventsOf(parts: AsyncIterable<FollowedLines>): AsyncGenerator<SentEvent> {
+  let isOpen = false
+  for await (const { lines, cursor } of parts) {
+    // Without a line there is no other id from which a client could go on.
+    if (!isOpen) yield { ...(lines.length === 0 && { id: String(cursor) }), event: 'open', data: {} }
+    isOpen = true
+    for (const line of lines) yield { id: String(line.at_us), event: 'log', data: toLine(line) }
+  }
 }

@@ -73,7 +73,7 @@ export function revisionRoutes(): PlatformRoute[] {
       method: 'POST',
       path: '/v2/deployments/{id}/revisions/{revision_id}/interrupt',
       summary: 'End the build or the start of a revision',
-      description: 'The active revision goes on serving.',
+      description: 'The active revision continues to serve.',
       tag: TAG,
       params: REVISION,
       reply: 'deployment-revision',

@@ -119,8 +119,12 @@ export function feedbackConfigRoutes(): PlatformRoute[] {
       query: {
         key: textsParameter('Only these keys.'),
         name_contains: textParameter('Only keys that contain it, whatever the case.'),
-        limit: integerParameter('At most so many.', { minimum: 1, maximum: 100, otherwise: 100 }),
-        offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
+        limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 100 }),
+        offset: integerParameter('Number of records to skip.', {
+          minimum: 0,
+          maximum: 1_000_000_000,
+          otherwise: 0,
+        }),
       },
       reply: 'feedback-config-list',
       async handle({ deps, principal, query: { key, name_contains, limit, offset } }) {

@@ -27,7 +27,7 @@ export function auditRoutes(): PlatformRoute[] {
       summary: 'Changes of workspaces, members and keys, newest first',
       tag: 'Identity',
       query: {
-        limit: integerParameter('At most so many.', PAGE),
+        limit: integerParameter('Maximum number of records.', PAGE),
         cursor: optionalUuidParameter('`cursors.next` of the page before.'),
         action: textParameter('Only these changes: `key.create`, or `key` for all of keys.'),
         actor: optionalUuidParameter('Only changes by this user or API key.'),

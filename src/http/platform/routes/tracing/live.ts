@@ -2,6 +2,7 @@ import type { Principal } from '../../../../identity/principal.ts'
 import { AppError } from '../../../../base/errors.ts'
 import { parseUuid } from '../../../../base/ids.ts'
 import { wordsParameter } from '../../../api/parameters.ts'
+import { STREAM_HEADERS } from '../../reply/event-streams.ts'
 import type { LiveTopics } from '../../reply/live-streams.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 
@@ -51,8 +52,7 @@ export function liveRoutes(): PlatformRoute[] {
       async handle({ deps, principal, query }) {
         const topics = readTopics(query.topic, principal)
         const sent = deps.live.enter(principal.holder)
-        const headers = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
-        return { headers, body: deps.live.body(topics, principal.holder), sent }
+        return { headers: STREAM_HEADERS, body: deps.live.body(topics, principal.holder), sent }
       },
     }),
   ]

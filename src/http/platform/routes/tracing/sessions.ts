@@ -171,8 +171,12 @@ function listRoute(): PlatformRoute {
       name: textParameter('Only the one of this name.'),
       name_contains: textParameter('Only those whose name contains it, whatever the case.'),
       include_stats: flagParameter(STATS, undefined),
-      limit: integerParameter('At most so many.', { minimum: 1, maximum: 100, otherwise: 100 }),
-      offset: integerParameter('Skip so many.', { minimum: 0, maximum: 1_000_000_000, otherwise: 0 }),
+      limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 100 }),
+      offset: integerParameter('Number of records to skip.', {
+        minimum: 0,
+        maximum: 1_000_000_000,
+        otherwise: 0,
+      }),
     },
     reply: 'session-list',
     async handle({ deps, principal, query }) {

@@ -48,6 +48,7 @@ beforeEach(async () => {
     usage: {
       counts: { count: (query) => (asked.push(query), source.count(query)) },
       traces: { list: async () => [] },
+      runs: { list: async () => [] },
       rebuilds: createUsageRebuilds({
         rollups: { refresh: async () => ({ done: 0, left: 0 }), rebuild: async () => undefined },
         clock: systemClock,

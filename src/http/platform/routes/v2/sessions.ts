@@ -138,7 +138,7 @@ const LIST_QUERY = {
   dataset_version: textParameter('Not supported: 501.'),
   sort_by_feedback_key: textParameter('Not supported: 501.'),
   sort_by_feedback_source: textParameter('Not supported: 501.'),
-  page_size: integerParameter('At most so many.', { minimum: 1, maximum: 100, otherwise: 20 }),
+  page_size: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 20 }),
   cursor: textParameter('next_cursor of the page before, with all other parameters as there.'),
 }
 const UNSUPPORTED = [

@@ -25,7 +25,7 @@ export function langfuseUsage(view: SpanView): FoundUsage | undefined {
 /**
  * Langfuse's own names: `input`, `output`, `total`, and each detail as `input_<detail>` or `output_<detail>`. Langfuse
  * prices every entry by itself, so its integrations subtract the details from their side; the total shows whether they
- * did.
+ * have.
  */
 function ownCounts(sent: JsonObject): JsonObject {
   const input = { ...detailsOf(sent, 'input_'), ...vendorCache(sent) }

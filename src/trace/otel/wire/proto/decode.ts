@@ -25,22 +25,16 @@ import {
   LINK,
   LINK_FIELDS,
   LOG_RECORD,
-  RECORDS_ONLY,
-  REQUEST,
-  REQUEST_FIELDS,
   RESOURCE_GROUP,
   SCOPE,
   SCOPE_GROUP,
-  SCOPE_GROUPS_ONLY,
   SPAN,
   SPAN_FIELDS,
   STATUS,
 } from './fields.ts'
+import { readFields, readGroups } from './groups.ts'
 import { ProtoReader } from './reader.ts'
 
-// Some messages are read in two passes: each pass skips the known fields that the other one reads.
-const RESOURCE_ONLY = knownFields({ resource: RESOURCE_GROUP.resource })
-const SCOPE_ONLY = knownFields({ scope: SCOPE_GROUP.scope })
 const SCOPE_FIELDS = knownFields(SCOPE)
 const STATUS_FIELDS = knownFields(STATUS)
 const LOG_FIELDS = knownFields(LOG_RECORD)
@@ -50,57 +44,35 @@ type ReadRecord<T> = (reader: ProtoReader, budget: RecordBudget) => T
 
 /** The spans of an ExportTraceServiceRequest. Throws AppError invalid_otlp. */
 export function readProtoSpans(body: Buffer, take: TakeRecord<WireSpan>, group: () => void): void {
-  readRequest(new ProtoReader(body), readSpan, take, group)
+  readRecords(body, readSpan, take, group)
 }
 
 /** The records of an ExportLogsServiceRequest. Throws AppError invalid_otlp. */
 export function readProtoLogs(body: Buffer, take: TakeRecord<WireLog>, group: () => void): void {
-  readRequest(new ProtoReader(body), readLog, take, group)
+  readRecords(body, readLog, take, group)
 }
 
-/**
- * Traces and logs have the same three levels: resources, scopes, records. `group` is called for each resource and each
- * scope.
- */
-function readRequest<T>(
-  reader: ProtoReader,
-  read: ReadRecord<T>,
-  take: TakeRecord<T>,
-  group: () => void,
-): void {
+/** `group` is called for each resource and each scope. */
+function readRecords<T>(body: Buffer, read: ReadRecord<T>, take: TakeRecord<T>, group: () => void): void {
   const budget = new RecordBudget()
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === REQUEST.resource_group) {
-      group()
-      readResource(reader, budget, read, take, group)
-    } else reader.skip(tag, REQUEST_FIELDS)
-  }
-}
-
-/** The resource may come after its records, so its message is read twice. */
-function readResource<T>(
-  reader: ProtoReader,
-  budget: RecordBudget,
-  read: ReadRecord<T>,
-  take: TakeRecord<T>,
-  group: () => void,
-): void {
-  const outer = reader.open()
-  const start = reader.at
-  const resource: JsonObject = {}
-  budget.reset()
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === RESOURCE_GROUP.resource) readAttributes(reader, resource, budget)
-    else reader.skip(tag, RESOURCE_ONLY)
-  }
-  reader.at = start
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === RESOURCE_GROUP.scope_group) {
-      group()
-      readScope(reader, resource, budget, read, take)
-    } else reader.skip(tag, SCOPE_GROUPS_ONLY)
-  }
-  reader.close(outer)
+  readGroups<JsonObject, OtlpSource>(new ProtoReader(body), {
+    group,
+    resource(reader) {
+      const resource: JsonObject = {}
+      budget.reset()
+      readFields(reader, RESOURCE_GROUP.resource, () => readAttributes(reader, resource, budget))
+      return resource
+    },
+    scope(reader, resource) {
+      const scope: OtlpSource['scope'] = {}
+      readFields(reader, SCOPE_GROUP.scope, () => readScopeName(reader, scope))
+      return { resource, scope }
+    },
+    record(reader, source) {
+      budget.reset()
+      take(read(reader, budget), source)
+    },
+  })
 }
 
 /** A message whose field 1 is a list of attributes: a resource, or a kvlist. */
@@ -109,30 +81,6 @@ function readAttributes(reader: ProtoReader, into: JsonObject, budget: RecordBud
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
     if (tag === KEY_VALUE_LIST.key_value) readAttribute(reader, into, budget, depth)
     else reader.skip(tag, KEY_VALUE_LIST_FIELDS)
-  }
-  reader.close(outer)
-}
-
-function readScope<T>(
-  reader: ProtoReader,
-  resource: JsonObject,
-  budget: RecordBudget,
-  read: ReadRecord<T>,
-  take: TakeRecord<T>,
-): void {
-  const outer = reader.open()
-  const start = reader.at
-  const source: OtlpSource = { resource, scope: {} }
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === SCOPE_GROUP.scope) readScopeName(reader, source.scope)
-    else reader.skip(tag, SCOPE_ONLY)
-  }
-  reader.at = start
-  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === SCOPE_GROUP.record) {
-      budget.reset()
-      take(read(reader, budget), source)
-    } else reader.skip(tag, RECORDS_ONLY)
   }
   reader.close(outer)
 }

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto'
+import { type Browser, type CDPSession, chromium } from 'playwright-core'
+import { drained, startWeir } from '../../test/support/servers/server.ts'
+import { signIn } from '../../test/support/servers/web-interface.ts'
+
+// Studio and the playground in Chromium: events of a run, a long thread with large values, typing into a long prompt.
+// Needs `ui/dist` (scripts/ui/build.ts):
+//   node scripts/launch.mjs bench/web/studio.bench.ts [events|thread|typing …] [checkpoints] [characters of each value]
+const PARTS = ['events', 'thread', 'typing']
+const asked = process.argv.slice(2)
+const wanted = PARTS.filter((part) => asked.includes(part))
+const [CHECKPOINTS = 2000, CHARS = 1 << 20] = asked.filter((one) => !PARTS.includes(one)).map(Number)
+const EVENTS = 20_000
+const TIMES = 3
+const PROMPT_TOKENS = 40_000
+const KEYS = 60
+const NAME = 'studio'
+const QUIET_MS = 500
+
+const weir = await startWeir({ GRAPHS: 'test/fixtures/studio-graphs/langgraph.json', DEPLOYMENT_NAME: NAME })
+const browser: Browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--enable-precise-memory-info'],
+})
+const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+page.setDefaultTimeout(600_000)
+
+function shown(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number): number => Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0)
+  return `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms (${sorted.length})`
+}
+
+/** Notes the tasks of the page's thread that take longer than 50 ms. */
+const WATCH_TASKS = `
+  globalThis.tasks = []
+  new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
+    .observe({ type: 'longtask' })`
+
+async function longTasks(): Promise<string> {
+  const tasks = await page.evaluate<number[]>('tasks')
+  const over = tasks.filter((ms) => ms > 100).length
+  return `${tasks.length} tasks above 50 ms, ${over} above 100 ms, the longest ${Math.round(Math.max(0, ...tasks))} ms`
+}
+
+/** Milliseconds of CPU that the tasks of the page's thread have taken so far. */
+async function busyMs(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send('Performance.getMetrics')
+  return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000
+}
+
+const session = await page.context().newCDPSession(page)
+await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+
+/** Starts a run; resolves with the CPU that the page had taken before. */
+async function runBusy(fields: Record<string, number>, mode = ''): Promise<number> {
+  await page.goto(`${weir.url}/app/deployments/${NAME}/studio?assistant=busy${mode}`)
+  const form = page.getByRole('form', { name: 'Input' })
+  for (const [name, value] of Object.entries(fields))
+    await form.getByRole('textbox', { name }).fill(String(value))
+  await page.waitForTimeout(QUIET_MS)
+  await page.evaluate(WATCH_TASKS)
+  const before = await busyMs(session)
+  await form.getByRole('button', { name: 'Run', exact: true }).click()
+  return before
+}
+
+async function measureEvents(): Promise<void> {
+  for (let time = 0; time < TIMES; time += 1) {
+    const before = await runBusy({ events: EVENTS / 4, steps: 4 })
+    await page.locator(`[data-count="${EVENTS}"]`).waitFor()
+    await page.locator('[data-node="answer"][data-state="success"]').waitFor()
+    const busy = Math.round((await busyMs(session)) - before)
+    console.log(`${EVENTS} custom events: ${await longTasks()}; ${busy} ms of CPU`)
+  }
+  for (let time = 0; time < TIMES; time += 1) {
+    const before = await runBusy({ tokens: EVENTS }, '&mode=chat')
+    await page.getByText(`tok${EVENTS - 1}`).waitFor()
+    const tokens = await page.evaluate<number>(
+      `document.querySelector('[data-role=ai]').textContent.match(/tok\\d+/g).length`,
+    )
+    const busy = Math.round((await busyMs(session)) - before)
+    console.log(`${EVENTS} tokens, ${tokens} shown: ${await longTasks()}; ${busy} ms of CPU`)
+  }
+}
+
+async function measureThread(): Promise<void> {
+  const { thread_id } = await weir.json<{ thread_id: string }>(`/deployments/${NAME}/threads`, {})
+  await weir.json(`/deployments/${NAME}/threads/${thread_id}/runs/wait`, {
+    assistant_id: 'busy',
+    input: { steps: CHECKPOINTS, chars: CHARS },
+    config: { recursion_limit: 2 * CHECKPOINTS },
+  })
+  const rows = page.getByRole('region', { name: 'Timeline' }).getByRole('listitem')
+  for (const mode of ['graph', 'chat']) {
+    const started = performance.now()
+    await page.goto(`${weir.url}/app/deployments/${NAME}/studio/${thread_id}?assistant=busy&mode=${mode}`, {
+      waitUntil: 'commit',
+    })
+    await page.evaluate(WATCH_TASKS)
+    await rows.first().waitFor()
+    const first = Math.round(performance.now() - started)
+    await page.getByRole('region', { name: 'State' }).getByText('value').first().waitFor()
+    const values = Math.round(performance.now() - started)
+    await page.waitForTimeout(QUIET_MS)
+    console.log(
+      `${CHECKPOINTS} checkpoints of ${CHARS} characters, ${mode}: first rows after ${first} ms, values after ${values} ms; ${await longTasks()}`,
+    )
+  }
+  await page.evaluate('tasks.length = 0')
+  const toEnd = `document.querySelector('[aria-label="Checkpoints, scrolls"]').scrollTop = 1e9`
+  const started = performance.now()
+  const end = rows.filter({ hasText: 'Step -1' })
+  while ((await end.count()) === 0) {
+    await page.evaluate(toEnd)
+    await page.waitForTimeout(50)
+  }
+  const read = Math.round(performance.now() - started)
+  await rows.nth(5).getByRole('button').click()
+  await page.waitForTimeout(QUIET_MS)
+  const nodes = await page.evaluate<number>('document.querySelectorAll("*").length')
+  const heap = await page.evaluate<number>('performance.memory.usedJSHeapSize')
+  console.log(
+    `scrolled to the first checkpoint in ${read} ms: ${await longTasks()}; ${nodes} elements, heap ${Math.round(heap / 1e6)} MB`,
+  )
+}
+
+/** A model call with so many messages, which have PROMPT_TOKENS together; returns the id of its run. */
+async function sendPrompt(count: number): Promise<string> {
+  const words = 'The river was high that year, and nobody had seen it so brown. '
+  // A token is about four characters of English; a line has about 16 words.
+  const text = `${words.trim()}\n`.repeat(Math.ceil((PROMPT_TOKENS * 4) / count / words.length))
+  const id = randomUUID()
+  const time = new Date().toISOString()
+  const messages = Array.from({ length: count }, (_, at) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    content: text,
+  }))
+  const run = {
+    ...{ id, trace_id: id, name: 'prompt', run_type: 'llm', session_name: 'prompts', inputs: { messages } },
+    ...{ start_time: time, end_time: time, outputs: { role: 'assistant', content: 'ok' } },
+    extra: { metadata: { ls_provider: 'openai', ls_model_name: 'gpt-4o-mini' } },
+  }
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ post: [run], patch: [] })
+  await weir.request('/api/v1/runs/batch', { method: 'POST', headers, body })
+  await drained(weir)
+  return id
+}
+
+/** From a key to the paint after it, and the CPU time of the page's thread for each key. */
+async function measureTyping(): Promise<void> {
+  for (const count of [1, 200]) {
+    await page.goto(`${weir.url}/app/playground?from=${await sendPrompt(count)}`)
+    const field = page.getByRole('textbox', { name: 'Message 1', exact: true })
+    await field.waitFor()
+    await page.waitForTimeout(2 * QUIET_MS)
+    for (const place of ['beginning', 'end']) {
+      await field.focus()
+      await page.keyboard.press(place === 'end' ? 'Control+End' : 'Control+Home')
+      await page.evaluate(`
+        globalThis.keys = []
+        globalThis.observer?.disconnect()
+        globalThis.observer = new PerformanceObserver((list) => {
+          for (const { name, duration } of list.getEntries()) if (name === 'keydown') keys.push(duration)
+        })
+        observer.observe({ type: 'event', durationThreshold: 16 })
+        ${WATCH_TASKS}`)
+      const before = await busyMs(session)
+      await page.keyboard.type('x'.repeat(KEYS), { delay: 60 })
+      await page.waitForTimeout(QUIET_MS)
+      const busy = (await busyMs(session)) - before
+      const slow = await page.evaluate<number[]>('keys')
+      const keys = [...slow, ...Array.from({ length: Math.max(0, KEYS - slow.length) }, () => 16)]
+      console.log(
+        `typing at the ${place} of ${PROMPT_TOKENS} tokens in ${count} messages: key to paint ${shown(keys)}; ${(busy / KEYS).toFixed(1)} ms of CPU a key; ${await longTasks()}`,
+      )
+    }
+  }
+}
+
+const MEASURES = { events: measureEvents, thread: measureThread, typing: measureTyping }
+try {
+  await signIn(page, weir)
+  for (const part of wanted.length === 0 ? PARTS : wanted) await MEASURES[part as keyof typeof MEASURES]()
+} finally {
+  await browser.close()
+  await weir.stop()
+}

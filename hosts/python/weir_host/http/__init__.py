@@ -1,0 +1,1 @@
+"""Auth files and HTTP apps of a project."""

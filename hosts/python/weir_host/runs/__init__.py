@@ -1,0 +1,1 @@
+"""Graphs of a project: loading, running, states."""

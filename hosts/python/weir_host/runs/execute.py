@@ -1,0 +1,329 @@
+"""Executes a run of a graph to its end."""
+
+import asyncio
+import copy
+from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from langgraph.pregel import Pregel
+from langgraph.types import Command, Send
+
+from ..storage.broker import Broker
+from ..storage.checkpoints import BrokeredSaver
+from ..errors import Refused, not_found
+from .factories import FactoryCall
+from ..frames import Head
+from .graphs import Broken, Graphs
+from ..json_text import json_text
+from ..modules import place_of
+from .states import state_parts
+from ..storage.store import BrokeredStore
+from .stream_items import Item, StreamItems
+from .tracing import RunTracer
+from ..http.users import user_of_config
+
+# After a cancel, how long LangGraph's stream may take to end before it is abandoned, in seconds.
+ABANDON_SECONDS = 0.05
+# How long the last writes may take to be stored: a stream may be ahead of its checkpoints.
+SETTLE_SECONDS = 10
+IDENTITY = ("run_id", "thread_id", "graph_id", "assistant_id")
+
+
+@dataclass(frozen=True)
+class Deps:
+    """The parts that runs and calls share."""
+
+    graphs: Graphs
+    broker: Broker
+    store: BrokeredStore
+    project: str
+    store_index: Head | None
+
+
+@dataclass(frozen=True)
+class End:
+    """How a job ended: the head of its frame, and the parts."""
+
+    head: Head
+    parts: list[bytes]
+
+
+# Reading the version of a package takes longer than a step of a graph.
+version_of = cache(version)
+
+
+def bind(graph: Pregel, saver: BrokeredSaver, store: BrokeredStore) -> Pregel:
+    """The graph with the deployment's storage. LangGraph's own `copy` would check the whole graph again."""
+    bound = copy.copy(graph)
+    bound.checkpointer = saver
+    bound.store = store
+    return bound
+
+
+class Execution:
+    """One attempt of a run. `items` and `trace` receive its output."""
+
+    def __init__(self, deps: Deps, job: Head, items: Callable[[Iterable[Item]], None], trace: Callable[[bytes], None]) -> None:
+        self._deps = deps
+        self._job = job
+        self._run: Head = job["run"]
+        self._kwargs: Head = self._run["kwargs"]
+        self._items = items
+        self._saver = BrokeredSaver(deps.broker, job["lease"], self._kwargs["durability"] != "sync")
+        self._stream = StreamItems(self._kwargs["stream_mode"], self._kwargs["subgraphs"])
+        self._tracer = None if job["trace_id"] is None else RunTracer(deps.project, trace)
+        self._graph: Pregel | None = None
+        self._needs_state = True
+        self._cancelled = asyncio.Event()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """True after `cancel`."""
+        return self._cancelled.is_set()
+
+    def cancel(self, needs_state: bool) -> None:
+        """Ends the run; a node that ignores the cancel is abandoned. A run that is rolled back needs no state."""
+        self._needs_state = needs_state
+        self._cancelled.set()
+
+    async def execute(self) -> End:
+        """Raises errors of this host only."""
+        run = self._run
+        self._items([("metadata", json_text({"run_id": run["run_id"], "attempt": run["attempt"]}))])
+        failure = await self._ended(asyncio.get_running_loop().create_task(self._read()))
+        is_clean = failure is None and not self.is_cancelled
+        if not is_clean:
+            await self._settle()
+        self._saver.sealed = True
+        state, parts = await self._last_state(is_clean)
+        if self._tracer is not None:
+            self._tracer.end("The run was cancelled.")
+        about = {"type": "end", "state": state}
+        if self.is_cancelled:
+            return End({**about, "end": {"kind": "cancelled"}, "values": "none"}, parts)
+        if failure is not None:
+            return End({**about, "end": self._failed(failure, parts), "values": "none"}, parts)
+        last = self._stream.last_values
+        kind = "none" if last is None else "state" if parts and last == parts[0] else "own"
+        own = [last] if kind == "own" and last is not None else []
+        return End({**about, "end": {"kind": "done"}, "values": kind}, [*parts, *own])
+
+    async def _ended(self, reading: "asyncio.Task[None]") -> BaseException | None:
+        """Waits until the stream has ended, after a cancel only for a short time. Returns the failure, if there was one."""
+        cancelled = asyncio.get_running_loop().create_task(self._cancelled.wait())
+        await asyncio.wait({reading, cancelled}, return_when=asyncio.FIRST_COMPLETED)
+        cancelled.cancel()
+        if self.is_cancelled:
+            reading.cancel()
+            await asyncio.wait({reading}, timeout=ABANDON_SECONDS)
+            # An abandoned task may fail later; its error is ignored.
+            reading.add_done_callback(lambda task: task.cancelled() or task.exception())
+            return None
+        if reading.cancelled():
+            return asyncio.CancelledError("The node was cancelled.")
+        return reading.exception()
+
+    async def _read(self) -> None:
+        """Resources that a factory opens are closed in the same task, which `anyio` requires, before the run ends."""
+        async with AsyncExitStack() as stack:
+            await self._stream_graph(stack)
+
+    async def _stream_graph(self, stack: AsyncExitStack) -> None:
+        config = self._config()
+        call = FactoryCall(config, "threads.create_run", self._deps.store, self._kwargs["context"] or None)
+        unbound = await self._deps.graphs.graph(self._run["graph_id"], call, stack)
+        graph = self._graph = bind(unbound, self._saver, self._deps.store)
+        begin, place = await run_input(self._run, graph, self._saver)
+        kwargs = self._kwargs
+        options: Head = {name: kwargs[name] for name in ("interrupt_before", "interrupt_after") if kwargs[name] is not None}
+        context = context_of(graph, kwargs["context"])
+        if context is not None:
+            options["context"] = context
+        options |= {"stream_mode": library_modes(kwargs["stream_mode"]), "durability": kwargs["durability"], "subgraphs": True}
+        whole = {
+            **config,
+            "run_id": self._job["trace_id"] or self._run["run_id"],
+            "configurable": {**config["configurable"], "checkpoint_ns": "", **place},
+            **({} if self._tracer is None else {"callbacks": [self._tracer.handler]}),
+        }
+        if "events" in kwargs["stream_mode"]:
+            await self._read_events(graph, begin, whole, options)
+        else:
+            async for namespace, mode, data in graph.astream(begin, whole, **options):
+                self._chunk(namespace, mode, data)
+        await self._saver.stored()
+
+    async def _read_events(self, graph: Pregel, begin: Any, config: Head, options: Head) -> None:
+        """Sends chunks of the graph itself as items of their modes, and other events, unless hidden, as `events` items."""
+        root = str(config["run_id"])
+        async for event in graph.astream_events(begin, config, version="v2", **options):
+            if "langsmith:hidden" in (event.get("tags") or ()):
+                continue
+            if event["event"] == "on_chain_stream" and event["run_id"] == root:
+                self._chunk(*event["data"]["chunk"])
+            elif not self.is_cancelled:
+                self._items([self._stream.of_event(event)])
+
+    def _chunk(self, namespace: Any, mode: str, data: Any) -> None:
+        if self.is_cancelled or namespace and not self._kwargs["subgraphs"] and mode not in ("messages", "custom"):
+            return
+        self._items(self._stream.of_chunk(namespace, mode, data))
+
+    def _config(self) -> Head:
+        """The run's config in LangGraph's form: a client cannot override the fields that identify the run."""
+        run, given = self._run, self._kwargs["config"]
+        identity = {name: run[name] for name in IDENTITY}
+        own = {name: value for name, value in (given.get("metadata") or {}).items() if name not in STEP_METADATA}
+        about = {"run_attempt": run["attempt"], "langgraph_version": version_of("langgraph")}
+        config: Head = {
+            "tags": [str(tag) for tag in given.get("tags") or ()],
+            "metadata": {**own, **run["metadata"], **identity, **about},
+            "configurable": {**without_runtime_keys(given.get("configurable") or {}), **identity},
+        }
+        user = user_of_config(config)
+        if user is not None:
+            config["configurable"]["langgraph_auth_user"] = user
+        if isinstance(given.get("recursion_limit"), int):
+            config["recursion_limit"] = given["recursion_limit"]
+        return config
+
+    async def _settle(self) -> None:
+        try:
+            await asyncio.wait_for(self._saver.stored(), SETTLE_SECONDS)
+        except Exception:
+            # The state below is that of the last checkpoint that was stored.
+            return
+
+    async def _last_state(self, is_clean: bool) -> tuple[Head | None, list[bytes]]:
+        if self._graph is None or not self._needs_state:
+            return None, []
+        # An interrupted node may have changed the values in memory, so they are read again.
+        graph = self._graph if is_clean else bind(self._graph, BrokeredSaver(self._deps.broker), self._deps.store)
+        try:
+            return state_parts(await graph.aget_state(thread_config(self._run["thread_id"])))
+        except Exception:
+            return None, []
+
+    def _failed(self, thrown: BaseException, parts: list[bytes]) -> Head:
+        name, message = describe_error(thrown)
+        self._items([("error", json_text({"error": name, "message": message}))])
+        end: Head = {"kind": "failed", "error": name, "message": message, "retryable": is_retryable(thrown)}
+        place = place_of(thrown)
+        if place is not None:
+            end["place"] = f"{place[0]}:{place[1]}"
+        node = node_of(thrown)
+        return end if node is None else {**end, "node": node}
+
+
+def context_of(graph: Pregel, given: Head | None) -> Any:
+    """The context of a run. Without one it has the defaults of its class, as on LangGraph's server, or is None if the class has
+    none for some field."""
+    schema = graph.context_schema
+    if given or schema is None:
+        return given or None
+    if not hasattr(schema, "__dataclass_fields__") and not hasattr(schema, "model_fields"):
+        return {}
+    try:
+        return schema()
+    except (TypeError, ValueError):
+        return None
+
+
+# Keys of LangGraph's own bookkeeping, which a client must not set.
+STEP_METADATA = {"langgraph_step", "langgraph_node", "langgraph_triggers", "langgraph_path", "langgraph_checkpoint_ns"}
+
+
+def without_runtime_keys(configurable: Head) -> Head:
+    """Without the keys that LangGraph reserves."""
+    reserved = ("checkpoint_ns", "checkpoint_id", "checkpoint_map")
+    return {key: value for key, value in configurable.items() if not key.startswith("__") and key not in reserved}
+
+
+def thread_config(thread_id: str) -> Any:
+    """The config of the newest state of a thread."""
+    return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
+
+
+def library_modes(modes: Iterable[str]) -> list[str]:
+    """LangGraph's modes for those of the wire; always with `values`, which the state and the response of wait need."""
+    named = ["messages" if mode == "messages-tuple" else mode for mode in modes if mode != "events"]
+    return list(dict.fromkeys(["values", *named]))
+
+
+async def run_input(run: Head, graph: Pregel, saver: BrokeredSaver) -> tuple[Any, Head]:
+    """The input of a graph, and the checkpoint that it starts from if that is not the newest. A later attempt
+    continues from the last checkpoint of its run: input, command and fork have taken effect then."""
+    kwargs, thread_id = run["kwargs"], run["thread_id"]
+    if run["attempt"] > 1:
+        last = await saver.aget_tuple(thread_config(thread_id))
+        if last is not None and last.metadata.get("run_id") == run["run_id"]:
+            return None, {}
+    fork = kwargs["checkpoint"] or {}
+    names = ("checkpoint_id", "checkpoint_ns", "checkpoint_map")
+    place = {name: fork[name] for name in names if fork.get(name) is not None}
+    config: Any = {"configurable": {"thread_id": thread_id, "checkpoint_ns": "", **place}}
+    await expect_checkpoint(saver, config)
+    command = kwargs["command"]
+    return (kwargs["input"] if command is None else to_command(await answered_by_id(command, graph, config))), place
+
+
+async def answered_by_id(command: Head, graph: Pregel, config: Any) -> Head:
+    """LangGraph reads an empty object as answers by the ids of interrupts, of which there are none. So it is given to every
+    open interrupt by its id."""
+    if command.get("resume") != {}:
+        return command
+    snapshot = await graph.aget_state(config)
+    open_ids = [one.id for task in snapshot.tasks for one in task.interrupts]
+    return {**command, "resume": {id: {} for id in open_ids}}
+
+
+async def expect_checkpoint(saver: BrokeredSaver, config: Any) -> None:
+    """Raises not_found if the config names a checkpoint that does not exist: LangGraph reads it as an empty state."""
+    id = config["configurable"].get("checkpoint_id")
+    if id and await saver.aget_tuple(config) is None:
+        raise not_found(f'No checkpoint "{id}" on this thread.')
+
+
+def to_command(command: Head) -> Command[Any]:
+    """LangGraph's command for the `command` of a run."""
+    goto = command.get("goto")
+    listed = [] if goto is None else goto if isinstance(goto, list) else [goto]
+    made: Head = {"goto": [Send(one["node"], one.get("input")) if isinstance(one, dict) else one for one in listed]}
+    if command.get("update") is not None:
+        made["update"] = command["update"]
+    if "resume" in command:
+        made["resume"] = command["resume"]
+    return Command(**made)
+
+
+def describe_error(thrown: BaseException) -> tuple[str, str]:
+    """Class and message of an error."""
+    if isinstance(thrown, Broken):
+        return "GraphLoadError", str(thrown)
+    return type(thrown).__name__, str(thrown)
+
+
+def failed_unexpectedly(thrown: BaseException) -> End:
+    """The end of a job that this host could not execute, so that its run does not wait for ever."""
+    name, message = describe_error(thrown)
+    end = {"kind": "failed", "error": name, "message": message, "retryable": False}
+    return End({"type": "end", "end": end, "state": None, "values": "none"}, [])
+
+
+def is_retryable(thrown: BaseException) -> bool:
+    """True when the storage could not be reached."""
+    return isinstance(thrown, Refused) and thrown.code == "store_unavailable"
+
+
+def node_of(thrown: BaseException) -> str | None:
+    """The node that failed: LangGraph adds a note to its error."""
+    for note in getattr(thrown, "__notes__", ()):
+        if note.startswith("During task with name '"):
+            return str(note.split("'")[1])
+    return None
+
+

@@ -1,0 +1,81 @@
+"""Loads the graphs of a deployment, by file or by module."""
+
+import inspect
+import os
+from contextlib import AsyncExitStack
+from typing import Any
+
+from langgraph.pregel import Pregel
+
+from ..errors import Refused, not_found
+from .factories import FactoryCall, call_factory
+from ..frames import Head
+from ..modules import add_project_paths, load_export, load_failure, load_failure_text
+
+
+class Graphs:
+    """The graphs of a deployment. Those that cannot be loaded are in `failures`; the others are served."""
+
+    def __init__(self, entries: list[Head]) -> None:
+        self.failures: list[Head] = []
+        self._loaded: dict[str, Any] = {}
+        add_project_paths(os.getcwd())
+        for entry in entries:
+            try:
+                self._loaded[entry["graph_id"]] = load(entry)
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+                self.failures.append(describe_failure(entry, error))
+
+    async def graph(self, graph_id: str, call: FactoryCall, stack: AsyncExitStack) -> Pregel:
+        """The graph; for a factory, the result of calling it. Resources that it opens are closed with `stack`."""
+        for failure in self.failures:
+            if failure["graph_id"] == graph_id:
+                raise Broken(failure["message"])
+        if graph_id not in self._loaded:
+            raise not_found(f'No graph "{graph_id}" is deployed.')
+        value = self._loaded[graph_id]
+        if not is_graph(value):
+            value = call_factory(value, call)
+            if hasattr(value, "__aenter__"):
+                value = await stack.enter_async_context(value)
+            elif hasattr(value, "__enter__"):
+                value = stack.enter_context(value)
+            elif inspect.isawaitable(value):
+                value = await value
+        return compiled(value, graph_id)
+
+
+class Broken(Refused):
+    """The graph cannot be loaded."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("graph_not_loaded", message)
+
+
+def load(entry: Head) -> Any:
+    """The graph, builder or factory that an entry of langgraph.json names."""
+    value = load_export(entry)
+    return value if callable(value) and not is_graph(value) else compiled(value, entry["graph_id"])
+
+
+def is_graph(value: Any) -> bool:
+    """True for a compiled graph and for a builder of one."""
+    return isinstance(value, Pregel) or callable(getattr(value, "compile", None)) and hasattr(value, "nodes")
+
+
+def compiled(value: Any, graph_id: str) -> Pregel:
+    """The graph as LangGraph executes it."""
+    if isinstance(value, Pregel):
+        return value
+    if is_graph(value):
+        return value.compile()
+    raise TypeError(f'The export of graph "{graph_id}" is neither a compiled graph, nor a builder, nor a factory of one.')
+
+
+def describe_failure(entry: Head, error: BaseException) -> Head:
+    """Why a graph cannot be loaded."""
+    file, line, reason = load_failure(entry, error)
+    message = f'Graph "{entry["graph_id"]}" cannot be loaded: {load_failure_text(entry, error)}'
+    return {"graph_id": entry["graph_id"], "file": file, "line": line, "reason": reason, "message": message}

@@ -1,0 +1,75 @@
+"""States of threads, in the form of LangGraph's server."""
+
+from typing import Any
+
+import orjson
+
+from ..storage.checkpoints import configurable_of
+from ..frames import Head
+from ..json_text import json_text
+
+
+def checkpoint_of(config: Any) -> Head | None:
+    """A config as the wire's checkpoint: thread_id, checkpoint_ns, checkpoint_id, checkpoint_map; or None."""
+    configurable = configurable_of(config)
+    if configurable.get("thread_id") is None:
+        return None
+    return {
+        "thread_id": configurable["thread_id"],
+        "checkpoint_ns": configurable.get("checkpoint_ns") or "",
+        "checkpoint_id": configurable.get("checkpoint_id"),
+        "checkpoint_map": configurable.get("checkpoint_map"),
+    }
+
+
+def _task(task: Any) -> Head:
+    inner = task.state
+    below = checkpoint_of(inner) if isinstance(inner, dict) else None
+    return {
+        "id": task.id,
+        "name": task.name,
+        "path": task.path,
+        "error": None if task.error is None else str(task.error),
+        "interrupts": task.interrupts,
+        "checkpoint": below and {name: value for name, value in below.items() if value is not None},
+        "state": None if inner is None or isinstance(inner, dict) else thread_state(inner),
+        "result": task.result,
+    }
+
+
+def _rest(snapshot: Any) -> Head:
+    return {
+        "next": snapshot.next,
+        "tasks": [_task(task) for task in snapshot.tasks],
+        "checkpoint": checkpoint_of(snapshot.config),
+        "metadata": snapshot.metadata,
+        "created_at": snapshot.created_at,
+        "parent_checkpoint": checkpoint_of(snapshot.parent_config),
+        "interrupts": [one for task in snapshot.tasks for one in task.interrupts],
+    }
+
+
+def thread_state(snapshot: Any, select: list[str] | None = None) -> Head:
+    """A snapshot as a ThreadState. `select` names its fields: `values_bytes` is then the size of `values` as JSON, and
+    tasks have no `result` unless `values` is selected."""
+    state = {"values": snapshot.values, **_rest(snapshot)}
+    if select is None:
+        return state
+    if "values_bytes" in select:
+        state["values_bytes"] = len(json_text(snapshot.values))
+    if "values" not in select:
+        state["tasks"] = [{**task, "result": None} for task in state["tasks"]]
+    return {field: value for field, value in state.items() if field in select}
+
+
+def state_parts(snapshot: Any) -> tuple[Head | None, list[bytes]]:
+    """A snapshot as the server stores it: its head, and the texts of its values and of its rest; nothing without a
+    checkpoint. When all tasks of the last checkpoint are done but the following step is not stored, `next` has them."""
+    if snapshot.created_at is None:
+        return None, []
+    interrupts = {task.id: task.interrupts for task in snapshot.tasks if task.interrupts}
+    head = {
+        "next": list(snapshot.next) or [task.name for task in snapshot.tasks],
+        "interrupts": orjson.loads(json_text(interrupts)),
+    }
+    return head, [json_text(snapshot.values), json_text(_rest(snapshot))]

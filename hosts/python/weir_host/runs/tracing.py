@@ -1,0 +1,132 @@
+"""Records one run of a graph as trace operations."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.tracers.langchain import LangChainTracer
+from pydantic import BaseModel
+
+from ..json_text import json_text, plain
+
+# Seconds for which operations are collected into a batch; short, so that the trace of a long run grows visibly.
+FLUSH_SECONDS = 0.25
+HIDDEN = "langsmith:hidden"
+
+
+class RunTracer:
+    """A tracer whose operations go to `send` as batch bodies (`{"post":[…],"patch":[…]}`), a quarter of a second after
+    the first and at the end. A TraceRun that begins and ends in between is one operation."""
+
+    def __init__(self, project: str, send: Callable[[bytes], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._send = send
+        self._project = project
+        self._records: dict[str, dict[str, Any]] = {}
+        self._pending: dict[str, None] = {}
+        self._posted: set[str] = set()
+        self._parents: set[str] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        # True from the first operation of a batch on: to wake the event loop for each takes longer than to record it.
+        self._is_scheduled = False
+        self._ended = False
+        self.handler = Tracer(project_name=project, client=CollectingClient(self._collect))
+
+    def end(self, error: str) -> None:
+        """Sends the remaining operations. TraceRuns that are still open end here, with `error` as the reason."""
+        for id, record in list(self._records.items()):
+            if record.get("end_time") is None:
+                from datetime import UTC, datetime
+
+                self._collect(id, {"end_time": datetime.now(UTC), "error": record.get("error") or error})
+        self._flush()
+        self._ended = True
+
+    def _collect(self, id: str, fields: dict[str, Any]) -> None:
+        """Adds fields to a TraceRun. Called in any thread."""
+        if self._ended:
+            return
+        record = self._records.setdefault(id, {"id": id, "session_name": self._project})
+        record.update({name: value for name, value in fields.items() if value is not None and name in FIELDS})
+        parent = fields.get("parent_run_id")
+        if parent is not None:
+            self._parents.add(str(parent))
+        self._pending[id] = None
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._loop.call_soon_threadsafe(self._schedule)
+
+    def _schedule(self) -> None:
+        if self._timer is None and not self._ended:
+            self._timer = self._loop.call_later(FLUSH_SECONDS, self._flush)
+
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        # In this order, because other threads may record meanwhile.
+        self._is_scheduled = False
+        ids = list(self._pending)
+        for id in ids:
+            del self._pending[id]
+        post: list[Any] = []
+        patch: list[Any] = []
+        for id in ids:
+            record = self._records[id]
+            if id in self._posted:
+                patch.append(record)
+            elif not self._is_noise(id, record):
+                post.append(record)
+                self._posted.add(id)
+            if record.get("end_time") is not None:
+                del self._records[id]
+        if post or patch:
+            self._send(b'{"post":[' + b",".join(map(record_text, post)) + b'],"patch":[' + b",".join(map(record_text, patch)) + b"]}")
+
+    def _is_noise(self, id: str, record: dict[str, Any]) -> bool:
+        """True for LangGraph's own bookkeeping (writes, branches), unless it has a child."""
+        return record.get("end_time") is not None and HIDDEN in (record.get("tags") or ()) and id not in self._parents
+
+
+FIELDS = {
+    "name", "run_type", "start_time", "end_time", "error", "inputs", "outputs", "extra", "serialized", "events", "tags",
+    "parent_run_id", "trace_id", "dotted_order",
+}  # fmt: skip
+
+
+def record_text(record: dict[str, Any]) -> bytes:
+    """A TraceRun as JSON text. LangSmith's SDK leaves out the fields of models that are None."""
+    return json_text(record, sparse)
+
+
+def sparse(value: Any) -> Any:
+    """As `plain`, of models only the fields that are set."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(exclude_none=True)
+    return plain(value)
+
+
+class Tracer(LangChainTracer):
+    """LangChain's tracer, without the copy of the whole root that it keeps for `get_run_url`."""
+
+    def _persist_run(self, run: Any) -> None:
+        pass
+
+
+class CollectingClient:
+    """The part of LangSmith's client that LangChain's tracer and `traceable` code use. It sends no requests."""
+
+    def __init__(self, collect: Callable[[str, dict[str, Any]], None]) -> None:
+        self._collect = collect
+        self.tracing_queue = None
+
+    def create_run(self, name: str, inputs: Any, run_type: str, **fields: Any) -> None:
+        """Records a TraceRun that has begun."""
+        self._collect(str(fields.pop("id")), {"name": name, "inputs": inputs, "run_type": run_type, **fields})
+
+    def update_run(self, run_id: Any, **fields: Any) -> None:
+        """Records a TraceRun that has changed or ended."""
+        self._collect(str(run_id), fields)
+
+    def flush(self) -> None:
+        """Does nothing: no operation is queued here."""

@@ -1,0 +1,1 @@
+"""Checkpoints and items of the store, through the server's broker."""

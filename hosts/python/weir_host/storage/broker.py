@@ -1,0 +1,51 @@
+"""The connection to the storage broker of the server: the only way to checkpoints and long-term memory (P-25)."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+
+from ..errors import Refused
+from ..frames import Head, Part, encode_frame, read_frames
+
+# Bytes of a request or an answer: half of what a frame of the broker may have.
+MOST_BYTES = 128 << 20
+
+
+class Broker:
+    """Requests to the broker. They may be answered in any order."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._waiting: dict[int, asyncio.Future[tuple[Head, list[bytes]]]] = {}
+        self._next = 1
+        self.loop = asyncio.get_running_loop()
+        self._reading = self.loop.create_task(self._read(reader))
+
+    async def request(self, op: str, body: Head, parts: Sequence[Part] = ()) -> tuple[Head, list[bytes]]:
+        """The body and the parts of the answer. Raises Refused with the broker's code."""
+        if sum(map(len, parts)) > MOST_BYTES:
+            raise Refused("body_too_large", f"A step's values have more than {MOST_BYTES >> 20} MiB, the limit of the storage of deployments.")
+        number = self._next
+        self._next += 1
+        answer = self._waiting[number] = self.loop.create_future()
+        self._writer.write(encode_frame({**body, "op": op, "id": number}, parts))
+        return await answer
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        async for head, parts in read_frames(reader):
+            waiting = self._waiting.pop(head["id"], None)
+            if waiting is None or waiting.done():
+                continue
+            refused = head.get("refused")
+            if refused is None:
+                waiting.set_result((head["body"], parts))
+            else:
+                waiting.set_exception(Refused(refused["code"], refused["message"]))
+        os._exit(1)
+
+
+async def connect_broker(path: str, token: str) -> Broker:
+    """Connects with the token of this host."""
+    reader, writer = await asyncio.open_unix_connection(path, limit=1 << 20)
+    writer.write(encode_frame({"op": "open", "token": token}))
+    return Broker(reader, writer)

@@ -1,0 +1,72 @@
+"""LangGraph's long-term store over the storage broker."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import orjson
+from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, SearchItem, SearchOp
+
+from .broker import Broker
+from .checkpoints import wait_in_thread
+from ..json_text import json_text
+
+
+class BrokeredStore(BaseStore):
+    """Long-term memory of one deployment."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Any]:
+        """The results of several operations, in their order."""
+        listed = list(ops)
+        _, parts = await self._broker.request("store_batch", {}, [json_text([sent(op) for op in listed])])
+        results = orjson.loads(parts[0])
+        return [received(op, result) for op, result in zip(listed, results, strict=True)]
+
+    def batch(self, ops: Iterable[Op]) -> list[Any]:
+        """As `abatch`, from another thread than that of the event loop."""
+        return wait_in_thread(self._broker.loop, self.abatch(ops))
+
+
+def sent(op: Op) -> dict[str, Any]:
+    """An operation in the form of LangGraph's JavaScript store."""
+    match op:
+        case PutOp():
+            index = {} if op.index is None else {"index": op.index}
+            return {"namespace": op.namespace, "key": op.key, "value": op.value, **index}
+        case GetOp():
+            return {"namespace": op.namespace, "key": op.key}
+        case SearchOp():
+            names = {"namespacePrefix": op.namespace_prefix, "limit": op.limit, "offset": op.offset}
+            return {**names, **({"filter": op.filter} if op.filter else {}), **({"query": op.query} if op.query else {})}
+        case ListNamespacesOp():
+            conditions = [{"matchType": one.match_type, "path": one.path} for one in op.match_conditions or ()]
+            deepest = {} if op.max_depth is None else {"maxDepth": op.max_depth}
+            return {"matchConditions": conditions, **deepest, "limit": op.limit, "offset": op.offset}
+    raise TypeError(f"The store has no operation {type(op).__name__}.")
+
+
+def received(op: Op, result: Any) -> Any:
+    """A result as LangGraph's type."""
+    match op:
+        case PutOp():
+            return None
+        case GetOp():
+            return None if result is None else Item(**fields(result))
+        case SearchOp():
+            return [SearchItem(**fields(one), score=one.get("score")) for one in result]
+        case _:
+            return [tuple(one) for one in result]
+
+
+def fields(item: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an item."""
+    return {
+        "namespace": tuple(item["namespace"]),
+        "key": item["key"],
+        "value": item["value"],
+        "created_at": datetime.fromisoformat(item["createdAt"]),
+        "updated_at": datetime.fromisoformat(item["updatedAt"]),
+    }

@@ -1,0 +1,82 @@
+import { parseAllDocuments } from 'yaml'
+import type { Mapping } from './chart.ts'
+
+const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+/** Kinds that are always there, and those that a switch adds. */
+const KINDS = ['NetworkPolicy', 'PodDisruptionBudget', 'Service', 'Service', 'ServiceAccount', 'StatefulSet']
+/** Seconds in which a server stops, after the delay. */
+const STOP_SECONDS = 20
+
+/** The value at a path such as `spec.template.spec`; undefined where there is none. */
+function at(value: unknown, path: string): unknown {
+  let here = value
+  for (const key of path.split('.')) here = (here as Mapping | null | undefined)?.[key]
+  return here
+}
+
+function list(value: unknown, path: string): Mapping[] {
+  return (at(value, path) ?? []) as Mapping[]
+}
+
+/** Problems of the objects that Helm has rendered with these values. Pure. */
+export function renderedProblems(text: string, values: Mapping): string[] {
+  const documents = parseAllDocuments(text)
+  const faults = documents.flatMap(({ errors }) => errors.map(({ message }) => message))
+  const objects = documents.map((one) => one.toJS() as Mapping | null).filter((one) => one !== null)
+  const problems = [...faults, ...kindProblems(objects, values)]
+  const server = objects.find(({ kind }) => kind === 'StatefulSet')
+  if (server === undefined) return problems
+  problems.push(...serverProblems(server, values))
+  const labels = at(server, 'spec.template.metadata.labels') as Mapping
+  const ports = list(server, 'spec.template.spec.containers').flatMap((one) => list(one, 'ports'))
+  const names = new Set(ports.map(({ name }) => name))
+  for (const object of objects) {
+    const title = `${String(object['kind'])} ${String(at(object, 'metadata.name'))}`
+    const wrong = (problem: string): void => void problems.push(`${title}: ${problem}`)
+    if (!NAME.test(String(at(object, 'metadata.name')))) wrong('its name is not valid')
+    for (const path of ['spec.selector', 'spec.selector.matchLabels', 'spec.podSelector.matchLabels'])
+      for (const [label, value] of Object.entries((at(object, path) ?? {}) as Mapping))
+        if (typeof value === 'string' && labels[label] !== value) wrong(`${label} selects no server`)
+    for (const { targetPort } of object['kind'] === 'Service' ? list(object, 'spec.ports') : [])
+      if (!names.has(targetPort)) wrong(`servers have no port ${String(targetPort)}`)
+  }
+  return problems
+}
+
+function kindProblems(objects: readonly Mapping[], values: Mapping): string[] {
+  const expected = [
+    ...KINDS,
+    ...(at(values, 'autoscaling.enabled') === true ? ['HorizontalPodAutoscaler'] : []),
+    ...(at(values, 'ingress.enabled') === true ? ['Ingress'] : []),
+  ].sort()
+  const found = objects.map(({ kind }) => String(kind)).sort()
+  return found.join() === expected.join()
+    ? []
+    : [`it has ${found.join(', ')} in place of ${expected.join(', ')}`]
+}
+
+/** Checks the probes, the time to stop, the secrets, and that either the chart or the autoscaler sets the number of servers. */
+function serverProblems(server: Mapping, values: Mapping): string[] {
+  const problems: string[] = []
+  const pod = at(server, 'spec.template.spec')
+  const [container] = list(pod, 'containers')
+  const probes = { startupProbe: '/ok', livenessProbe: '/ok', readinessProbe: '/ready' }
+  for (const [probe, path] of Object.entries(probes)) {
+    const asked = at(container, `${probe}.httpGet.path`)
+    if (asked !== path) problems.push(`${probe} asks ${String(asked)}, not ${path}`)
+  }
+  const env = list(container, 'env')
+  const delay = Number(env.find(({ name }) => name === 'DRAIN_DELAY_SECONDS')?.['value'])
+  if (!(Number(at(pod, 'terminationGracePeriodSeconds')) > delay + STOP_SECONDS))
+    problems.push('terminationGracePeriodSeconds is shorter than a stop may take')
+  for (const { name, value } of env) {
+    if (typeof value !== 'string') problems.push(`${String(name)} is not text`)
+    if (/SECRET|PASSWORD|KEY|_URL$/.test(String(name))) problems.push(`${String(name)} is not from a Secret`)
+  }
+  if (list(container, 'envFrom').length === 0) problems.push('no Secret is used')
+  if (!/:[\w.-]*\d[\w.-]*$/.test(String(container?.['image']))) problems.push('the image is not pinned')
+  const isCounted = at(server, 'spec.replicas') !== undefined
+  if (isCounted === (at(values, 'autoscaling.enabled') === true))
+    problems.push('replicas must be set exactly when nothing else sets the number of servers')
+  return problems
+}

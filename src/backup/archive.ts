@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { isAbsolute, join, normalize } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { AppError } from '../base/errors.ts'
+import type { Manifest } from './stores.ts'
+
+/** The layout of a backup folder. */
+export const LAYOUT = {
+  manifest: 'manifest.json',
+  files: 'files.jsonl.zst',
+  /** Copies of files, below their paths in DATA_DIR; attachments are here too, wherever they are stored. */
+  copies: 'files',
+  table: ({ store, table }: Pick<Manifest['tables'][number], 'store' | 'table'>): string =>
+    join(store, `${table}.zst`),
+} as const
+
+/** A line of `files.jsonl.zst`: a copied file, or a symbolic link. */
+export type CopiedFile =
+  | { path: string; bytes: number; sha256: string; mode: number }
+  | { path: string; link: string }
+
+/** A backup that cannot be used, with what to do about it. */
+export function unusable(message: string, cause?: unknown): AppError {
+  return new AppError('backup_unusable', { message, cause })
+}
+
+/** SHA-256 and length of a file. */
+export async function digestOf(path: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  await pipeline(createReadStream(path), async (source: AsyncIterable<Buffer>) => {
+    for await (const piece of source) {
+      hash.update(piece)
+      bytes += piece.length
+    }
+  })
+  return { bytes, sha256: hash.digest('hex') }
+}
+
+/** True for a relative path that stays below its folder. */
+export function isInside(path: string): boolean {
+  return path !== '' && !isAbsolute(path) && normalize(path) === path && path.split('/')[0] !== '..'
+}

@@ -1,0 +1,92 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { copyDataFiles } from './copied-files.ts'
+import { restoreBackup } from './restore-backup.ts'
+import type { RestoreTarget, TableLoader } from './stores.ts'
+import { type ArchiveWriter, createArchive } from './write-archive.ts'
+
+const NO_TABLES: TableLoader = {
+  assertEmpty: () => Promise.resolve(),
+  prepare: () => Promise.resolve(),
+  load: () => Promise.reject(new RangeError('there is no table')),
+  close: () => Promise.resolve(),
+}
+
+async function temporaryFolder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'weir-'))
+  onTestFinished(() => rm(dir, { recursive: true }))
+  return dir
+}
+
+/** Writes a backup without tables and restores it; returns the DATA_DIR that it was restored to. */
+async function restored(write: (archive: ArchiveWriter) => Promise<void>): Promise<string> {
+  const dir = await temporaryFolder()
+  const archive = await createArchive(dir)
+  await write(archive)
+  const now = new Date().toISOString()
+  await archive.finish({
+    weir_version: '1',
+    installation_id: 'i',
+    started_at: now,
+    finished_at: now,
+    late_since: null,
+    versions: { identity: 0, runs: 0, traces: 0 },
+  })
+  const dataDir = await temporaryFolder()
+  const target: RestoreTarget = {
+    dataDir,
+    stores: { identity: NO_TABLES, runs: NO_TABLES, traces: NO_TABLES },
+    blobs: { assertEmpty: () => Promise.resolve(), put: () => Promise.resolve() },
+    repeatSince: () => Promise.resolve(),
+    writeInstallation: () => Promise.resolve(),
+  }
+  await restoreBackup(() => Promise.resolve(target), { dir, progress: () => undefined })
+  return dataDir
+}
+
+describe('a restored backup', () => {
+  it('writes nothing outside of DATA_DIR', async () => {
+    const outside = await temporaryFolder()
+    const link = async (archive: ArchiveWriter): Promise<void> => await archive.link('a/b', outside)
+    for (const write of [
+      async (archive: ArchiveWriter) => {
+        await link(archive)
+        await archive.link('a/b/c/d', 'x')
+      },
+      (archive: ArchiveWriter) => archive.link('../a', 'x'),
+    ])
+      await expect(restored(write)).rejects.toMatchObject({ code: 'backup_unusable' })
+    await restored(async (archive) => {
+      await link(archive)
+      await archive.file('a/b/c', Readable.from(['x']), 0o600)
+    }).catch(() => undefined)
+    expect(await readdir(outside)).toEqual([])
+  })
+
+  it('has the artifacts of deployments, but not the caches and homes of their users', async () => {
+    const source = await temporaryFolder()
+    for (const name of ['artifacts', 'cache', 'users']) {
+      await mkdir(join(source, 'deployments', name, 'd'), { recursive: true })
+      await writeFile(join(source, 'deployments', name, 'd', 'file'), 'x')
+    }
+    const dataDir = await restored((archive) => copyDataFiles(source, archive))
+    expect(await readdir(join(dataDir, 'deployments'), { recursive: true })).toEqual([
+      'artifacts',
+      'artifacts/d',
+      'artifacts/d/file',
+    ])
+  })
+
+  it('has the keys, also those that DATA_DIR has as links', async () => {
+    const source = await temporaryFolder()
+    await writeFile(join(source, 'api-key'), 'one')
+    await writeFile(join(source, 'mounted'), 'two')
+    await symlink('mounted', join(source, 'secrets-key'))
+    const dataDir = await restored((archive) => copyDataFiles(source, archive))
+    expect(await readFile(join(dataDir, 'api-key'), 'utf8')).toBe('one')
+    expect(await readFile(join(dataDir, 'secrets-key'), 'utf8')).toBe('two')
+  })
+})

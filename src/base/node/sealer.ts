@@ -1,0 +1,41 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { AppError } from '../errors.ts'
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/**
+ * Encrypts secrets, and opens them again (P-16). `place` names the secret that a value belongs to, unique among all of a
+ * server: a sealed value cannot be opened as another one.
+ */
+export interface Sealer {
+  /** Base64 of nonce, tag and encrypted value; different each time. */
+  seal(place: string, value: string): string
+  /** @throws AppError secrets_unreadable when it was sealed with another key, for another place, or was changed */
+  open(place: string, sealed: string): string
+}
+
+/** Secrets under AES-256-GCM, with the SHA-256 of the text as key. */
+export function createSealer(keyText: string): Sealer {
+  const key = createHash('sha256').update(keyText).digest()
+  return {
+    seal(place, value) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))
+      const encrypted = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64')
+    },
+    open(place, sealed) {
+      try {
+        const bytes = Buffer.from(sealed, 'base64')
+        const options = { authTagLength: TAG_BYTES }
+        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), options)
+        decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+        const parts = [decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]
+        return Buffer.concat(parts).toString('utf8')
+      } catch {
+        throw new AppError('secrets_unreadable')
+      }
+    },
+  }
+}

@@ -1,0 +1,20 @@
+/** Prefix of the names of log entries that streams of v1 do not show under these names. */
+export const V2_ONLY = 'v2/'
+
+/**
+ * Names of LangGraph's own events of protocol v2 in a thread's log; `|` and the namespace follow. All other events have
+ * the names and shapes of the stream modes of v1.
+ */
+export const V2_ENTRIES = {
+  /**
+   * `{"data","node"?,"id"?,"role"?,"metadata"?,"tail"?}`: an event of a message as clients get it, id and role of the
+   * message, the metadata of mode `messages` at its start, and what its delta adds to the arguments of a tool call.
+   */
+  messages: 'v2/messages',
+  /** A subgraph or a node begins or ends. */
+  lifecycle: 'v2/lifecycle',
+  /** `{"id","parent_id"?,"step","source"}` */
+  checkpoints: 'v2/checkpoints',
+  /** `{"name","payload"}`: data of a channel that a transformer of the graph has. */
+  custom: 'v2/custom',
+} as const

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { findProgram } from '../isolation/find-program.ts'
+
+/** A Python that can host graphs. */
+export interface Python {
+  /** Absolute path of the interpreter. */
+  file: string
+  /** Folder of the installation. */
+  prefix: string
+  /** Such as 3.12. */
+  version: string
+}
+
+const OLDEST_MINOR = 11
+const NEWEST_MINOR = 14
+const NEWEST_FIRST = Array.from(
+  { length: NEWEST_MINOR - OLDEST_MINOR + 1 },
+  (_, i) => `3.${NEWEST_MINOR - i}`,
+)
+const PROBE_MS = 10_000
+/** Of an environment the Python that it was made of, which the sandbox can run. */
+const PROBE =
+  'import sys; print(sys._base_executable, sys.base_prefix, "%d.%d" % sys.version_info[:2], sep="\\n")'
+
+/**
+ * The Python with which the environment of a project is made: of the requested version if it is on the PATH, else
+ * `python3`, else the newest one. Undefined when there is none of 3.11 or newer.
+ */
+export async function findPython(
+  env: Readonly<Record<string, string | undefined>>,
+  wanted?: string,
+): Promise<Python | undefined> {
+  const names = [...(wanted === undefined ? [] : [`python${wanted}`]), 'python3']
+  for (const name of [...names, ...NEWEST_FIRST.map((version) => `python${version}`)]) {
+    const file = await findProgram(name, env)
+    const found = file && (await probe(file, env))
+    if (found) return found
+  }
+  return undefined
+}
+
+async function probe(
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Python | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(file, ['-c', PROBE], { env: { ...env }, timeout: PROBE_MS })
+    const [executable, prefix, version] = stdout.split('\n')
+    const minor = Number(/^3\.(\d+)$/.exec(version ?? '')?.[1])
+    if (!executable || !prefix || version === undefined || !(minor >= OLDEST_MINOR)) return undefined
+    return { file: executable, prefix, version }
+  } catch {
+    return undefined
+  }
+}

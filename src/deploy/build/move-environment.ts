@@ -1,0 +1,46 @@
+import { lstat, open, readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+
+/**
+ * Makes an environment of Python usable at another place: programs in it and links to the packages of the project name
+ * their folder absolutely. `from` and `to` are the folders that hold everything of the build.
+ */
+export async function moveEnvironment(environment: string, from: string, to: string): Promise<void> {
+  for (const file of await filesWithPaths(environment)) {
+    // A build may have made a link that leads out of the environment.
+    if (!(await lstat(file)).isFile()) continue
+    const text = await readFile(file, 'utf8')
+    if (text.includes(from)) await writeFile(file, text.replaceAll(from, to))
+  }
+}
+
+async function filesWithPaths(environment: string): Promise<string[]> {
+  const bin = join(environment, 'bin')
+  const lib = join(environment, 'lib')
+  const found = [join(environment, 'pyvenv.cfg')]
+  for (const name of await namesIn(bin)) if (await isScript(join(bin, name))) found.push(join(bin, name))
+  for (const version of await namesIn(lib)) {
+    const packages = join(lib, version, 'site-packages')
+    const links = (await namesIn(packages)).filter((name) => /\.pth$|^__editable__.*\.py$/.test(name))
+    found.push(...links.map((name) => join(packages, name)))
+  }
+  return found
+}
+
+/** True for a file that names its interpreter or is read by a shell; links and programs are left alone. */
+async function isScript(file: string): Promise<boolean> {
+  const stats = await lstat(file)
+  if (!stats.isFile()) return false
+  if (basename(file).startsWith('activate')) return true
+  const handle = await open(file)
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0)
+    return buffer.toString() === '#!'
+  } finally {
+    await handle.close()
+  }
+}
+
+function namesIn(dir: string): Promise<string[]> {
+  return readdir(dir).catch(() => [])
+}

@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { findProgram } from '../isolation/find-program.ts'
+import { findPython } from './find-python.ts'
+import type { StepsOptions } from './node-steps.ts'
+import { buildFailed, type BuildStep } from './run-step.ts'
+
+/** Settings of langgraph.json for a project with Python graphs. */
+export interface PythonProject {
+  /** Folders of the project, which begin with a dot, and packages. */
+  dependencies: readonly string[]
+  /** Such as 3.12. */
+  python_version: string | undefined
+  pip_config_file: string | undefined
+  /** True when the project uses uv. */
+  uses_uv: boolean
+}
+
+const NO_PYTHON =
+  'The project has Python graphs, and Python 3.11 or newer is not installed on this server, or not on its PATH.'
+const NO_UV = 'The project has a uv.lock, and uv is not installed on this server.'
+const WARNING =
+  'Only packages that are built already are installed, since this server has no sandbox for builds; packages that compile something do not work.'
+
+/** The environment of the project, in which its graphs are run. */
+export const ENVIRONMENT = '.venv'
+
+/**
+ * Makes the environment of a Python project, with the requested version of Python if there is one. @throws AppError
+ * build_failed when there is no Python
+ */
+export async function environmentStep(
+  { python_version: asked }: PythonProject,
+  { env, log }: StepsOptions,
+): Promise<BuildStep> {
+  const python = await findPython(env, asked)
+  if (python === undefined) throw buildFailed(NO_PYTHON)
+  const { file, version } = python
+  if (asked !== undefined && asked !== version)
+    log(`langgraph.json asks for Python ${asked}; the graphs run on Python ${version}.`)
+  return {
+    name: 'python -m venv',
+    title: `python -m venv ${ENVIRONMENT} (Python ${version})`,
+    command: file,
+    args: ['-m', 'venv', '--clear', ENVIRONMENT],
+  }
+}
+
+/** The variables with which commands use the environment of the project in `dir`. */
+export function inEnvironment(
+  dir: string,
+  { PATH = '' }: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const environment = join(dir, ENVIRONMENT)
+  return { VIRTUAL_ENV: environment, PATH: `${join(environment, 'bin')}:${PATH}` }
+}
+
+/**
+ * Installs the packages of a Python project into its environment: with uv if it has a uv.lock, else with pip (P-20);
+ * empty when there is nothing to install. @throws AppError build_failed when uv is missing
+ */
+export async function packageSteps(
+  dir: string,
+  project: PythonProject,
+  { env, withScripts, log }: StepsOptions,
+): Promise<BuildStep[]> {
+  if (!withScripts) log(WARNING)
+  if (project.uses_uv || existsSync(join(dir, 'uv.lock'))) {
+    if ((await findProgram('uv', env)) === undefined) throw buildFailed(NO_UV)
+    const args = [
+      'sync',
+      '--frozen',
+      '--no-dev',
+      ...(withScripts ? [] : ['--no-build', '--no-install-project']),
+    ]
+    // uv uses the Python of the environment: one that uv downloads would not be visible in the sandbox.
+    const only = { UV_PROJECT_ENVIRONMENT: ENVIRONMENT, UV_PYTHON_DOWNLOADS: 'never', UV_LINK_MODE: 'copy' }
+    return [{ name: 'uv sync', title: `uv ${args.join(' ')}`, command: 'uv', args, env: only }]
+  }
+  const wanted = project.dependencies.flatMap((dependency) => pipArguments(dir, dependency))
+  if (wanted.length === 0) {
+    log('"dependencies" of langgraph.json names nothing to install.')
+    return []
+  }
+  const title = `pip install ${wanted.join(' ')}`
+  const args = ['-m', 'pip', 'install', ...(withScripts ? [] : ['--only-binary', ':all:']), ...wanted]
+  const { pip_config_file: config } = project
+  const python = join(dir, ENVIRONMENT, 'bin', 'python')
+  const configured = config === undefined ? {} : { PIP_CONFIG_FILE: join(dir, config) }
+  return [{ name: 'pip install', title, command: python, args, env: configured }]
+}
+
+/**
+ * A folder with a package definition is installed as an editable package, one with a list of requirements by that list.
+ * A folder with neither is only importable.
+ */
+function pipArguments(dir: string, dependency: string): string[] {
+  if (!dependency.startsWith('.')) return [dependency]
+  const has = (name: string): boolean => existsSync(join(dir, dependency, name))
+  if (has('pyproject.toml') || has('setup.py')) return ['--editable', dependency]
+  return has('requirements.txt') ? ['--requirement', join(dependency, 'requirements.txt')] : []
+}

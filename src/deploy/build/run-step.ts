@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { AppError } from '../../base/errors.ts'
+import type { Confine, ConfinedCommand } from '../../base/node/confined-command.ts'
+
+/** A program that a build runs. */
+export interface BuildStep {
+  /** What it is called in messages. */
+  name: string
+  /** The line of the build log that announces it. */
+  title: string
+  command: string
+  args: readonly string[]
+  /** Variables in addition to those of all steps. */
+  env?: Readonly<Record<string, string>>
+}
+
+/** How the programs of a build are run. */
+export interface StepOptions {
+  /** The variables of package managers, and no others: builds see no secrets (P-18). */
+  env: Readonly<Record<string, string>>
+  timeout_ms: number
+  /** Receives each line that the program prints. */
+  log(line: string): void
+  signal: AbortSignal
+  /** Runs it in a sandbox; undefined: without one. */
+  confine?: Confine | undefined
+  /** Notes the process, so that the next start can end it; resolves with what removes the note. */
+  record(name: string, pid: number): Promise<() => Promise<void>>
+}
+
+/**
+ * Runs a program in `dir` until it ends. @throws AppError build_failed when it fails or takes longer than `timeout_ms`;
+ * the signal's reason on abort
+ */
+export async function runStep(
+  dir: string,
+  { name, title, command, args, env: ofStep }: BuildStep,
+  { env, timeout_ms, log, signal, confine, record }: StepOptions,
+): Promise<void> {
+  signal.throwIfAborted()
+  log(title)
+  const sockets = { reach: [], socketFolders: [], hasChannel: false }
+  const plain = { file: command, args, cwd: dir, env: { ...env, ...ofStep }, ...sockets }
+  const start: ConfinedCommand = confine?.(plain) ?? plain
+  const { container } = start
+  // A group of its own, so that the children of the program end with it.
+  const child = spawn(start.file, start.args, {
+    ...{ cwd: start.cwd, env: start.env, detached: true, ...start.user },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise<string | number>((resolve, reject) => {
+    child.once('error', () => reject(buildFailed(`${name} cannot be started.`)))
+    child.once('close', (code, killedBy) => resolve(killedBy ?? code ?? 1))
+  })
+  const { pid } = child
+  const forget = pid === undefined ? undefined : record('build', pid)
+  const kill = (): void => (container === undefined ? killGroup(pid) : container.kill())
+  const timer = setTimeout(kill, timeout_ms)
+  signal.addEventListener('abort', kill)
+  for (const output of [child.stdout, child.stderr]) forwardLines(output, log)
+  try {
+    const end = await ended
+    signal.throwIfAborted()
+    if (end !== 0) throw buildFailed(`${name} ended with ${typeof end === 'number' ? `code ${end}` : end}.`)
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', kill)
+    await container?.remove()
+    await (await forget)?.()
+  }
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended already.
+  }
+}
+
+function forwardLines(output: Readable, log: (line: string) => void): void {
+  createInterface({ input: output }).on('line', (line) => {
+    if (line.trim() !== '') log(line)
+  })
+}
+
+/** The error of a build, with a reason that its author can act on. */
+export function buildFailed(message: string): AppError {
+  return new AppError('build_failed', { message })
+}

@@ -1,0 +1,190 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, chownSync, statSync } from 'node:fs'
+import { chmod, chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { childEntry } from '../../base/child-entry.ts'
+import type {
+  Confine,
+  ConfinedCommand,
+  ProcessCommand,
+  ProcessUser,
+} from '../../base/node/confined-command.ts'
+import type { Sandbox, SandboxOptions } from './sandbox.ts'
+import { createUserIds, idsOfServer, type ServerIds, userOf } from './user-ids.ts'
+import { giveFiles, takeFiles } from './user-files.ts'
+
+const PROBE_MS = 10_000
+/** Folders of DATA_DIR/deployments that the users of deployments must be able to enter: each has a folder inside. */
+const ENTERED = ['builds', 'artifacts', 'users']
+/** The mode of a folder such as /tmp. */
+const STICKY = 0o1000
+
+/**
+ * User ids of their own as isolation (P-23), for a server that runs as root on Linux: the hosts of each deployment have
+ * one, and its builds another one, so that a build cannot change what a host runs. Makes DATA_DIR a folder that others
+ * may enter and not list, and closes everything in it but the folders of deployments. Resolves with the reason when that
+ * does not work.
+ */
+export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | { reason: string }> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0)
+    return { reason: 'user ids of their own need a server that runs as root on Linux.' }
+  const hardlinks = await readFile('/proc/sys/fs/protected_hardlinks', 'utf8').catch(() => '')
+  if (hardlinks.trim() !== '1') return { reason: 'user ids of their own need fs.protected_hardlinks = 1.' }
+  const root = join(resolve(options.dataDir), 'deployments')
+  const users = join(root, 'users')
+  const ids = idsOfServer(resolve(options.dataDir))
+  const before = await stat(dirname(root))
+  if ((before.mode & STICKY) !== 0)
+    return { reason: 'user ids of their own need a DATA_DIR that is no folder for files of all users.' }
+  const failure = await probe(ids.probe, root, options)
+  if (failure !== undefined) {
+    await chmod(dirname(root), before.mode & 0o7777).catch(() => undefined)
+    return { reason: `user ids of their own do not work here: ${failure}` }
+  }
+  await endLeftovers(ids)
+  const known = createUserIds(users, ids)
+  return {
+    async hosts(dir, { id }) {
+      const { host } = await known.of(id)
+      await giveFiles(dir, host)
+      await giveFolder(dirname(dir), host)
+      return confineTo(host, join(users, id, 'home'))
+    },
+    async builds(dir, { id, cache }) {
+      const { builder } = await known.of(id)
+      await endProcesses(builder)
+      const own = join(users, id, 'cache')
+      await mkdir(own, { recursive: true, mode: 0o700 })
+      if ((await stat(own)).uid !== builder.uid) await takeFiles(own, builder)
+      await takeFiles(dir, builder)
+      const confine = confineTo(builder, own)
+      const ofCache = (value: string): string =>
+        value.startsWith(cache) ? own + value.slice(cache.length) : value
+      return {
+        // A cache that deployments share would let one change the packages of another.
+        confine: (command) => confine({ ...command, env: mapValues(command.env, ofCache) }),
+        end: () => endProcesses(builder),
+      }
+    },
+    async forget(id) {
+      const { host, builder } = (await known.find(id)) ?? {}
+      for (const user of [host, builder]) if (user !== undefined) await endProcesses(user)
+      await rm(join(users, id), { recursive: true, force: true })
+    },
+  }
+}
+
+function mapValues(env: ProcessCommand['env'], map: (value: string) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, map(value)]))
+}
+
+/** Runs commands as `user`, whose own folder is `home`. */
+function confineTo(user: ProcessUser, home: string): Confine {
+  return (command): ConfinedCommand => {
+    for (const path of command.reach) openPath(path, user)
+    for (const folder of command.socketFolders) {
+      // Everybody in it removes only what is theirs.
+      chownSync(folder, 0, user.gid)
+      chmodSync(folder, 0o1770)
+    }
+    const { NODE_COMPILE_CACHE: _ofServer, ...env } = command.env
+    return {
+      ...command,
+      args: command.args.map((argument) => (argument.startsWith('--umask=') ? '--umask=77' : argument)),
+      env: { ...env, HOME: home, TMPDIR: home },
+      user,
+    }
+  }
+}
+
+/** Lets the user connect to a socket, or to the sockets in a folder of the deployment. */
+function openPath(path: string, { gid }: ProcessUser): void {
+  if (statSync(path).isDirectory()) {
+    chownSync(path, 0, gid)
+    chmodSync(path, 0o750)
+    return
+  }
+  // The socket of the storage broker, which asks for a token, is for all deployments.
+  chmodSync(dirname(path), 0o711)
+  chmodSync(path, 0o666)
+}
+
+async function giveFolder(folder: string, { gid }: ProcessUser): Promise<void> {
+  await chown(folder, 0, gid)
+  await chmod(folder, 0o750)
+}
+
+/** Makes the folders of deployments enterable, and everything else in DATA_DIR the server's own. */
+async function closeDataDir(root: string): Promise<void> {
+  for (const name of ENTERED) await mkdir(join(root, name), { recursive: true, mode: 0o700 })
+  await closeEntries(dirname(root), ['deployments'])
+  await closeEntries(root, ENTERED)
+  for (const folder of [dirname(root), root, ...ENTERED.map((name) => join(root, name))])
+    await chmod(folder, 0o711)
+}
+
+async function closeEntries(folder: string, except: readonly string[]): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (except.includes(entry.name) || entry.isSymbolicLink()) continue
+    const path = join(folder, entry.name)
+    // A file may vanish meanwhile.
+    const found = await stat(path).catch(() => undefined)
+    if (found !== undefined) await chmod(path, found.mode & 0o770).catch(() => undefined)
+  }
+}
+
+/** Exits with an error when it cannot read what hosts need or write to a folder of its own, or can list DATA_DIR. */
+const PROBE = `
+  const fs = require('node:fs')
+  const [hidden, own, file, ...folders] = process.argv.slice(1)
+  fs.closeSync(fs.openSync(file, 'r'))
+  for (const folder of folders) fs.statSync(folder + '/.')
+  fs.writeFileSync(own + '/file', '')
+  let names
+  try { names = fs.readdirSync(hidden) } catch {}
+  if (names) throw new Error(hidden + ' can be read by other users')
+`
+
+/** Closes DATA_DIR, and runs Node as another user, as hosts are run; resolves with why that does not work. */
+async function probe(user: ProcessUser, root: string, options: SandboxOptions): Promise<string | undefined> {
+  const entry = new URL(childEntry('graph-host')).pathname
+  const own = join(root, 'users', 'probe')
+  const args = ['-e', PROBE, resolve(options.dataDir), own, entry, options.packages, tmpdir()]
+  try {
+    await closeDataDir(root)
+    await mkdir(own, { recursive: true, mode: 0o700 })
+    // Not every file system has owners.
+    await chown(own, user.uid, user.gid)
+    await promisify(execFile)(process.execPath, args, { ...user, cwd: '/', env: {}, timeout: PROBE_MS })
+    return undefined
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { stderr?: string }
+    return (/^\w*Error: (.*)$/m.exec(stderr)?.[1] ?? message).slice(0, 500)
+  } finally {
+    await rm(own, { recursive: true, force: true }).catch(() => undefined)
+  }
+}
+
+const END_ALL = `try { process.kill(-1, 'SIGKILL') } catch {}`
+
+/** Ends all processes of the user, also those that have left their parents. */
+async function endProcesses(user: ProcessUser): Promise<void> {
+  await promisify(execFile)(process.execPath, ['-e', END_ALL], { ...user, cwd: '/', env: {} })
+}
+
+/**
+ * Ends what an earlier start has left running under these ids: no process may change a folder while the server, which is
+ * root, works in it.
+ */
+async function endLeftovers({ first, probe: { uid: last } }: ServerIds): Promise<void> {
+  const left = new Set<number>()
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    // A process may end meanwhile.
+    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+    const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
+    if (uid >= first && uid <= last) left.add(uid)
+  }
+  for (const uid of left) await endProcesses(userOf(uid))
+}

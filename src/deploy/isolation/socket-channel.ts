@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Duplex, PassThrough } from 'node:stream'
+
+/** The server's end of a channel over a socket, which one program connects to. */
+export interface SocketChannel {
+  /** Of the socket, in a folder of its own. */
+  path: string
+  /** Keeps what is written until the program is connected. */
+  stream: Duplex
+  close(): void
+}
+
+/** Opens the socket. */
+export function openSocketChannel(): SocketChannel {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-channel-'))
+  const path = join(folder, 'socket')
+  const [incoming, outgoing] = [new PassThrough(), new PassThrough()]
+  const stream = Duplex.from({ readable: incoming, writable: outgoing })
+  // A channel that is cut ends; that is no error.
+  for (const part of [incoming, outgoing, stream]) part.on('error', () => undefined)
+  let connected: Socket | undefined
+  const server = createServer((socket) => {
+    if (connected !== undefined) return void socket.destroy()
+    connected = socket
+    server.close()
+    socket.on('error', () => undefined)
+    outgoing.pipe(socket).pipe(incoming)
+    socket.once('close', () => stream.destroy())
+  })
+  server.on('error', (error) => stream.destroy(error))
+  server.listen(path)
+  return {
+    path,
+    stream,
+    close() {
+      server.close()
+      connected?.destroy()
+      stream.destroy()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { chmod, chown, copyFile, readdir, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ProcessUser } from '../../base/node/confined-command.ts'
+
+// Owners of whole folders are changed by `chown` and `chmod` of the system, which follow no link in them. No process of
+// the user may run meanwhile.
+
+const GIVEN = 0o750
+
+/** Makes the folder and all in it the user's own. */
+export async function takeFiles(folder: string, { uid, gid }: ProcessUser): Promise<void> {
+  await run('chown', ['-R', '-h', '-P', `${uid}:${gid}`, folder])
+}
+
+/** Makes the folder and all in it the server's, and readable by the user alone; only once for a folder. */
+export async function giveFiles(folder: string, { gid }: ProcessUser): Promise<void> {
+  const found = await stat(folder)
+  if (found.gid === gid && found.uid === 0 && (found.mode & 0o7777) === GIVEN) return
+  const entries = (await readdir(folder)).map((name) => join(folder, name))
+  await chmod(folder, 0o700)
+  await chown(folder, 0, gid)
+  if (entries.length > 0) {
+    await separate(entries, folder)
+    await run('chown', ['-R', '-h', '-P', `0:${gid}`, ...entries])
+    // `find` leaves out links, whose targets `chmod` would change.
+    await run('find', [...entries, '!', '-type', 'l', '-exec', 'chmod', 'u=rwX,g=rX,o=', '{}', '+'])
+  }
+  // Last, since it says that all is done.
+  await chmod(folder, GIVEN)
+}
+
+/** Bytes of the paths of a project. */
+const MAX_PATHS = 256 << 20
+
+/**
+ * Gives files with several links content of their own: package managers link packages to their cache, which stays the
+ * user's.
+ */
+async function separate(entries: readonly string[], folder: string): Promise<void> {
+  const args = [...entries, '-type', 'f', '-links', '+1', '-print0']
+  const { stdout } = await promisify(execFile)('find', args, { maxBuffer: MAX_PATHS })
+  const copy = join(folder, randomUUID())
+  for (const file of stdout.split('\0').slice(0, -1)) {
+    await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    await rename(copy, file)
+  }
+}
+
+async function run(file: string, args: readonly string[]): Promise<void> {
+  await promisify(execFile)(file, [...args])
+}

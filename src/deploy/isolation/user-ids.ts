@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError } from '../../base/errors.ts'
+import type { ProcessUser } from '../../base/node/confined-command.ts'
+import { takeFiles } from './user-files.ts'
+
+/** The user ids of one deployment. */
+export interface DeploymentUsers {
+  host: ProcessUser
+  builder: ProcessUser
+}
+
+/** The user ids that a server gives to its deployments: two each, from `first` on. */
+export interface ServerIds {
+  first: number
+  deployments: number
+  /** Of no deployment. */
+  probe: ProcessUser
+}
+
+/** Which ids each deployment has. The owner of its folder `home` says it, so that it is known after a restart too. */
+export interface UserIds {
+  /** Gives it ids, if it has none. @throws AppError deployment_failed when all are given */
+  of(deployment_id: string): Promise<DeploymentUsers>
+  find(deployment_id: string): Promise<DeploymentUsers | undefined>
+}
+
+/** Above the ids that Linux distributions, systemd and container runtimes give. */
+const FIRST = 1_900_000_000
+/** Servers of one machine have blocks of their own. */
+const BLOCKS = 65_536
+const PER_BLOCK = 2048
+const PER_DEPLOYMENT = 2
+
+/** The ids of the server with this DATA_DIR. */
+export function idsOfServer(dataDir: string): ServerIds {
+  const block = createHash('sha256').update(dataDir).digest().readUInt32LE(0) % BLOCKS
+  const first = FIRST + block * PER_BLOCK
+  return { first, deployments: PER_BLOCK / PER_DEPLOYMENT - 1, probe: userOf(first + PER_BLOCK - 1) }
+}
+
+/** A user without further groups. */
+export function userOf(id: number): ProcessUser {
+  return { uid: id, gid: id }
+}
+
+/** Ids of the deployments that have a folder in `users`. */
+export function createUserIds(users: string, ids: ServerIds): UserIds {
+  const homeOf = (deployment_id: string): string => join(users, deployment_id, 'home')
+  /** Has the place that was given last, also when its deployment is deleted. */
+  const lastFile = join(users, 'last')
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function placeOf(deployment_id: string): Promise<number | undefined> {
+    const found = await stat(homeOf(deployment_id)).catch(() => undefined)
+    const place = found && (found.uid - ids.first) / PER_DEPLOYMENT
+    return place !== undefined && place >= 0 && place < ids.deployments ? place : undefined
+  }
+  async function give(deployment_id: string): Promise<number> {
+    const known = await placeOf(deployment_id)
+    if (known !== undefined) return known
+    const given = await Promise.all((await readdir(users)).map(placeOf))
+    const before = Number.parseInt(await readFile(lastFile, 'utf8').catch(() => ''), 10)
+    const free = freePlace(
+      given.filter((place) => place !== undefined),
+      ids.deployments,
+      Number.isNaN(before) ? undefined : before,
+    )
+    if (free === undefined) {
+      const message = `All ${ids.deployments} user ids of this server are given to deployments.`
+      throw new AppError('deployment_failed', { message })
+    }
+    await writeFile(lastFile, String(free))
+    const home = homeOf(deployment_id)
+    await mkdir(home, { recursive: true, mode: 0o700 })
+    await chmod(dirname(home), 0o711)
+    const { host } = usersAt(ids, free)
+    // A server with another DATA_DIR may have left files in it.
+    await takeFiles(home, host)
+    return free
+  }
+  return {
+    async of(deployment_id) {
+      // One at a time, so that no place is given twice.
+      const next = last.then(() => give(deployment_id))
+      last = next.catch(() => undefined)
+      return usersAt(ids, await next)
+    },
+    async find(deployment_id) {
+      const place = await placeOf(deployment_id)
+      return place === undefined ? undefined : usersAt(ids, place)
+    },
+  }
+}
+
+/**
+ * The place after the last given one, so that the ids of a deleted deployment are not given again soon: it may have left
+ * files in folders that all users share.
+ */
+export function freePlace(
+  given: readonly number[],
+  places: number,
+  last: number = Math.max(-1, ...given),
+): number | undefined {
+  const taken = new Set(given)
+  const start = last + 1
+  for (let n = 0; n < places; n += 1) {
+    const place = (start + n) % places
+    if (!taken.has(place)) return place
+  }
+  return undefined
+}
+
+function usersAt({ first }: ServerIds, place: number): DeploymentUsers {
+  const id = first + place * PER_DEPLOYMENT
+  return { host: userOf(id), builder: userOf(id + 1) }
+}

@@ -1,0 +1,129 @@
+import { V2_ENTRIES } from '../../../base/text/v2-entries.ts'
+import type { StreamItem } from '../../../runs/execute/graph-host.ts'
+import { graphJsonText } from '../json-text.ts'
+import { type StreamItems, withGraphNode } from './stream-items.ts'
+
+/** An event of LangGraph's `streamEvents` with version `v3`. */
+export interface GraphEvent {
+  method: string
+  params: { namespace: readonly string[]; node?: string; data: unknown }
+}
+
+/** Metadata of calls of models as mode `messages` shows them, by the id of the call. */
+export type CallMetadata = Pick<Map<string, object>, 'get' | 'delete'>
+
+type Fields = Record<string, unknown>
+
+/** A message that is being streamed. */
+interface Growing {
+  id: unknown
+  role: unknown
+  /** Arguments of tool calls so far, by the index of their block. */
+  args: Map<unknown, string>
+}
+
+const CUSTOM = 'custom:'
+
+/**
+ * Turns events of LangGraph's protocol v2 into items of a run. Those that v1 has as well become its items, through `items`,
+ * so that clients of both protocols read the same log (V-41).
+ */
+export function createProtocolItems(
+  items: StreamItems,
+  calls: CallMetadata,
+): (event: GraphEvent) => StreamItem[] {
+  const growing = new Map<string, Growing>()
+
+  function ofMessage(namespace: readonly string[], node: string | undefined, data: Fields): StreamItem[] {
+    const call = `${String(data['run_id'])} ${namespace.join('|')}`
+    const isStart = data['event'] === 'message-start'
+    if (isStart) growing.set(call, { id: data['id'], role: data['role'], args: new Map() })
+    const message = growing.get(call)
+    const tail = message && tailOf(message, data)
+    const metadata = isStart ? metadataOf(namespace, node, data) : undefined
+    if (data['event'] === 'message-finish' || data['event'] === 'error') growing.delete(call)
+    const entry = { data, node, id: message?.id, role: message?.role, metadata, tail }
+    return [{ event: named(V2_ENTRIES.messages, namespace), data: graphJsonText(entry) }]
+  }
+
+  function metadataOf(namespace: readonly string[], node: string | undefined, data: Fields): object {
+    const call = String(data['run_id'])
+    const known = calls.get(call)
+    calls.delete(call)
+    return withGraphNode(
+      known ?? {
+        langgraph_node: node,
+        langgraph_checkpoint_ns: namespace.join('|'),
+        checkpoint_ns: namespace.join('|'),
+      },
+    )
+  }
+
+  return ({ method, params: { namespace, node, data } }) => {
+    switch (method) {
+      case 'messages':
+        return ofMessage(namespace, node, data as Fields)
+      case 'lifecycle':
+        // The server itself makes the events of the root (V-18).
+        return namespace.length === 0 ? [] : [entryOf(V2_ENTRIES.lifecycle, namespace, data)]
+      case 'checkpoints':
+        return [entryOf(V2_ENTRIES.checkpoints, namespace, data)]
+      case 'updates':
+        return items.ofChunk([namespace, method, { [node ?? '']: (data as Fields)['values'] }])
+      case 'custom':
+        return items.ofChunk([namespace, method, customOf(data as Fields)])
+      case 'tools':
+        return items.ofChunk([namespace, method, toolOf(data as Fields)])
+      default:
+        if (!method.startsWith(CUSTOM)) return items.ofChunk([namespace, method, data])
+        return [
+          entryOf(V2_ENTRIES.custom, namespace, { name: method.slice(CUSTOM.length), payload: data ?? null }),
+        ]
+    }
+  }
+}
+
+function named(event: string, namespace: readonly string[]): string {
+  return namespace.length === 0 ? event : `${event}|${namespace.join('|')}`
+}
+
+function entryOf(event: string, namespace: readonly string[], data: unknown): StreamItem {
+  return { event: named(event, namespace), data: graphJsonText(data) }
+}
+
+/** What a delta adds to the arguments of a tool call, which LangGraph repeats from their beginning or not. */
+function tailOf({ args }: Growing, { event, index, delta }: Fields): string | undefined {
+  if (event !== 'content-block-delta') return undefined
+  const { type, args: added, fields } = delta as { type: string; args?: string; fields?: Fields }
+  if (type === 'tool-call-delta') return added
+  const whole = fields?.['type'] === 'tool_call_chunk' ? fields['args'] : undefined
+  if (typeof whole !== 'string') return undefined
+  const before = args.get(index) ?? ''
+  args.set(index, whole)
+  return whole.startsWith(before) ? whole.slice(before.length) : whole
+}
+
+/** Custom data as the node wrote it. */
+function customOf(data: Fields): unknown {
+  return 'name' in data ? data : data['payload']
+}
+
+const TOOL_EVENTS: Readonly<Record<string, string>> = {
+  'tool-started': 'on_tool_start',
+  'tool-output-delta': 'on_tool_event',
+  'tool-finished': 'on_tool_end',
+  'tool-error': 'on_tool_error',
+}
+
+/** An event of a tool as mode `tools` has it. */
+function toolOf({ event, tool_call_id, tool_name, input, delta, output, message }: Fields): object {
+  return {
+    event: TOOL_EVENTS[String(event)] ?? event,
+    toolCallId: tool_call_id,
+    ...(tool_name !== undefined && { name: tool_name }),
+    ...(input !== undefined && { input }),
+    ...(delta !== undefined && { data: delta }),
+    ...(output !== undefined && { output }),
+    ...(message !== undefined && { error: { message } }),
+  }
+}

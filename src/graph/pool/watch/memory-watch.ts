@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+
+/** A process whose memory is bounded. */
+export interface WatchedProcess {
+  readonly pid: number
+  /** Ends it, because its memory exceeds the bound. */
+  endForMemory(message: string): void
+}
+
+/** Milliseconds between two readings (P-24). */
+const EVERY_MS = 2_000
+const MIB = 1 << 20
+
+/**
+ * Ends each process whose resident memory exceeds `maxBytes`, because V8's heap limit does not cover buffers
+ * and native memory. Works on Linux only, where the memory of another process can be read. Returns a function
+ * that stops the watch.
+ */
+export function watchMemory(
+  processes: () => readonly WatchedProcess[],
+  maxBytes: number,
+  residentBytes: (pid: number) => number | undefined = readResidentBytes,
+): () => void {
+  const check = (watched: WatchedProcess): void => {
+    const bytes = residentBytes(watched.pid)
+    if (bytes === undefined || bytes <= maxBytes) return
+    const [used, most] = [bytes, maxBytes].map((n) => Math.ceil(n / MIB))
+    watched.endForMemory(`The graph host used ${used} MiB of memory; it may use ${most}.`)
+  }
+  const timer = setInterval(() => {
+    for (const watched of processes()) check(watched)
+  }, EVERY_MS).unref()
+  return () => clearInterval(timer)
+}
+
+/**
+ * Undefined when the process has ended, and outside of Linux. The file is in memory, so that it is read at once: a turn of
+ * another thread would take longer.
+ */
+export function readResidentBytes(pid: number): number | undefined {
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return kib === undefined ? undefined : Number(kib) * 1024
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { getPriority } from 'node:os'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { eventually } from '../../../../test/support/eventually.ts'
+import { LOW, type Priorities, watchPriority } from './priority-watch.ts'
+
+describe('watchPriority', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  /** Processes that use a share of a processor each, and the priorities that they get. */
+  function world(shares: Map<number, number>, canRaise: boolean, refused = () => false) {
+    const set: [number, number][] = []
+    const used = new Map<number, number>()
+    const priorities: Priorities = {
+      usedMs: (pid) => used.get(pid) ?? 0,
+      set: (pid, nice) => !refused() && set.push([pid, nice]) > 0,
+      canRaise: () => canRaise,
+    }
+    const stop = watchPriority(() => [...shares.keys()].map((pid) => ({ pid })), priorities)
+    return {
+      set,
+      stop,
+      async pass(ms: number) {
+        for (let at = 0; at < ms; at += 250) {
+          for (const [pid, share] of shares) used.set(pid, (used.get(pid) ?? 0) + 250 * share)
+          await vi.advanceTimersByTimeAsync(250)
+        }
+      },
+    }
+  }
+
+  it('gives a process a low priority while it starts, and while it is busy', async () => {
+    const shares = new Map([[1, 0.3]])
+    const { set, pass, stop } = world(shares, true)
+    await pass(250)
+    expect(set).toEqual([[1, LOW]])
+    await pass(500)
+    expect(set).toEqual([
+      [1, LOW],
+      [1, 0],
+    ])
+    shares.set(1, 1)
+    await pass(2_000)
+    expect(set.slice(2)).toEqual([[1, LOW]])
+    shares.set(1, 0.7)
+    await pass(2_000)
+    expect(set).toHaveLength(3)
+    shares.set(1, 0.1)
+    await pass(1_000)
+    expect(set.slice(3)).toEqual([[1, 0]])
+    stop()
+    shares.set(1, 1)
+    await pass(2_000)
+    expect(set).toHaveLength(4)
+  })
+
+  it('tries again what the kernel does not take at once', async () => {
+    let isRefused = true
+    const shares = new Map([[1, 1]])
+    const { set, pass } = world(shares, true, () => isRefused)
+    await pass(500)
+    isRefused = false
+    await pass(250)
+    expect(set).toEqual([[1, LOW]])
+    isRefused = true
+    shares.set(1, 0)
+    await pass(500)
+    isRefused = false
+    await pass(250)
+    expect(set.slice(1)).toEqual([[1, 0]])
+  })
+
+  it('waits longer where the priority cannot be taken back', async () => {
+    const { set, pass } = world(new Map([[1, 1]]), false)
+    await pass(4_500)
+    expect(set).toEqual([])
+    await pass(1_000)
+    expect(set).toEqual([[1, LOW]])
+  })
+})
+
+describe.skipIf(process.platform !== 'linux')('a process that loops', () => {
+  function loop(options: { detached: boolean }): number {
+    const child = spawn(process.execPath, ['-e', 'for (;;);'], options)
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const { pid = 0 } = child
+    onTestFinished(watchPriority(() => [{ pid }]))
+    return pid
+  }
+
+  it.skipIf(process.getuid?.() !== 0)('gets a low priority, where it can be taken back', async () => {
+    const pid = loop({ detached: false })
+    await eventually(async () => expect(getPriority(pid)).toBe(Math.min(19, getPriority() + LOW)))
+  })
+
+  it('gets it for its session, where sessions share processors', async ({ skip }) => {
+    const enabled = await readFile('/proc/sys/kernel/sched_autogroup_enabled', 'utf8').catch(() => '0')
+    if (enabled.trim() !== '1') skip('this kernel has no groups of sessions')
+    const pid = loop({ detached: true })
+    await eventually(async () =>
+      expect(await readFile(`/proc/${pid}/autogroup`, 'utf8')).toContain(`nice ${LOW}`),
+    )
+  })
+})

@@ -1,0 +1,136 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { getPriority, setPriority } from 'node:os'
+
+/** Milliseconds between two readings. */
+const EVERY_MS = 250
+/** Shares of one processor above which a process is busy, and below which it is calm again. */
+const BUSY = 0.8
+const CALM = 0.6
+/** Readings in a row after which a busy process gets a low priority that cannot be taken back. */
+const PATIENCE = 20
+/** The kernel counts the time of processes in hundredths of a second, whatever its own clock is. */
+const MS_PER_TICK = 10
+/** Places in /proc/{pid}/stat, after the name of the program. */
+const USER_TICKS = 11
+const SYSTEM_TICKS = 12
+/** How far it is below that of the server, as the command `nice` gives it. */
+export const LOW = 10
+const LOWEST = 19
+
+/** The operating system's side, for tests. */
+export interface Priorities {
+  /** Milliseconds of processor time that it has used; undefined when it has ended. */
+  usedMs(pid: number): number | undefined
+  /** False when it could not be set now: the kernel takes few changes for groups of sessions at a time. */
+  set(pid: number, nice: number): boolean
+  /** Whether a low priority can be taken back. */
+  canRaise(pid: number): boolean
+}
+
+interface Seen {
+  usedMs: number
+  at: number
+  busy: number
+  isLow: boolean
+}
+
+/**
+ * Gives processes a low priority while they start and while they keep a processor busy, so that the server and the hosts
+ * of other deployments are served first. Works on Linux only. Returns a function that stops the watch.
+ */
+export function watchPriority(
+  processes: () => readonly { readonly pid: number }[],
+  priorities: Priorities = linuxPriorities(),
+  now: () => number = () => performance.now(),
+): () => void {
+  let seen = new Map<number, Seen>()
+  const check = (pid: number, usedMs: number): Seen => {
+    const at = now()
+    const before = seen.get(pid)
+    // A new process has its packages to load.
+    const share = before === undefined ? 1 : (usedMs - before.usedMs) / (at - before.at)
+    const busy = share > BUSY ? (before?.busy ?? 0) + 1 : 0
+    const isLow = before?.isLow ?? false
+    const goesLow = !isLow && busy > 0 && (busy >= PATIENCE || priorities.canRaise(pid))
+    const goesBack = isLow && share < CALM && priorities.canRaise(pid)
+    const isChanged = (goesLow || goesBack) && priorities.set(pid, goesLow ? LOW : 0)
+    return { usedMs, at, busy, isLow: isChanged ? goesLow : isLow }
+  }
+  const timer = setInterval(() => {
+    const next = new Map<number, Seen>()
+    for (const { pid } of processes()) {
+      const usedMs = priorities.usedMs(pid)
+      if (usedMs !== undefined) next.set(pid, check(pid, usedMs))
+    }
+    seen = next
+  }, EVERY_MS).unref()
+  return () => clearInterval(timer)
+}
+
+/** Files of /proc are read at once: they are in memory, and a turn of another thread would take longer. */
+function linuxPriorities(): Priorities {
+  const own = getPriority()
+  let mayRaise: boolean | undefined
+  return {
+    usedMs(pid) {
+      const text = readText(`/proc/${pid}/stat`)
+      if (text === '') return undefined
+      // The name of the program, in parentheses, may contain anything.
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+      return (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * MS_PER_TICK
+    },
+    set(pid, nice) {
+      try {
+        if (hasOwnGroup(pid)) writeFileSync(`/proc/${pid}/autogroup`, String(nice))
+        else
+          for (const thread of readdirSync(`/proc/${pid}/task`))
+            setThread(pid, thread, Math.min(LOWEST, own + nice))
+        return true
+      } catch {
+        // It has just ended, or the kernel takes no change now.
+        return false
+      }
+    },
+    canRaise: (pid) => hasOwnGroup(pid) || (mayRaise ??= tryRaising()),
+  }
+}
+
+/** Sets the priority of a thread, unless it has ended. */
+function setThread(pid: number, thread: string, nice: number): void {
+  try {
+    setPriority(Number(thread), nice)
+  } catch (error) {
+    if (existsSync(`/proc/${pid}/task/${thread}`)) throw error
+  }
+}
+
+/**
+ * Whether the kernel shares processors between the session of the process and that of the server. Then priorities of
+ * processes count within their sessions only, and sessions have priorities of their own, which their users may raise.
+ */
+function hasOwnGroup(pid: number): boolean {
+  if (readText('/proc/sys/kernel/sched_autogroup_enabled').trim() !== '1') return false
+  const [own] = readText('/proc/self/autogroup').split(' ')
+  const [theirs] = readText(`/proc/${pid}/autogroup`).split(' ')
+  return theirs !== '' && own !== theirs
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Whether this process may raise priorities: it raises its own for a moment. */
+function tryRaising(): boolean {
+  const own = getPriority()
+  try {
+    setPriority(own - 1)
+    setPriority(own)
+    return true
+  } catch {
+    return false
+  }
+}

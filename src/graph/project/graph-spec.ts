@@ -1,0 +1,39 @@
+import { resolve } from 'node:path'
+
+/** The language of a graph, which decides what hosts it. */
+export type GraphLanguage = 'javascript' | 'python'
+
+/** What `path:export` in `graphs` of langgraph.json names. */
+export interface GraphSpec {
+  language: GraphLanguage
+  /** Absolute path of the module; of one that is named by `module`, where its file is in a project without `src`. */
+  file: string
+  /** Name of a Python module such as `agent.graph`; null for a file. */
+  module: string | null
+  /** Name of the export: a compiled graph, a builder, or a factory. */
+  export: string
+}
+
+const PYTHON_FILE = /\.py$/
+const JAVASCRIPT_FILE = /\.[cm]?[jt]sx?$/
+const MODULE_NAME = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/
+
+/** Reads `file:export` or, as Python projects have it, `package.module:export`. */
+export function readGraphSpec(spec: string, folder: string): GraphSpec {
+  const { path, export: name } = splitSpec(spec)
+  const isModule = MODULE_NAME.test(path) && !PYTHON_FILE.test(path) && !JAVASCRIPT_FILE.test(path)
+  if (isModule) {
+    const file = resolve(folder, `${path.replaceAll('.', '/')}.py`)
+    return { language: 'python', file, module: path, export: name ?? 'graph' }
+  }
+  const file = resolve(folder, path)
+  if (PYTHON_FILE.test(path)) return { language: 'python', file, module: null, export: name ?? 'graph' }
+  return { language: 'javascript', file, module: null, export: name ?? 'default' }
+}
+
+/** The path and the export of `path:export`. A drive letter's colon is part of the path. */
+export function splitSpec(spec: string): { path: string; export: string | undefined } {
+  const at = spec.lastIndexOf(':')
+  if (at <= 1) return { path: spec, export: undefined }
+  return { path: spec.slice(0, at), export: spec.slice(at + 1) || undefined }
+}

@@ -1,0 +1,49 @@
+import { dirname } from 'node:path'
+import type { FindHeldUp, HeldUpBy } from '../pool/inspector/inspector.ts'
+import { MAIN } from './interpreter.ts'
+
+const TIMEOUT_MS = 2_000
+const LINE = /^weir-host: held up by (\d+|-) at (.+)$/
+/** Lines of `faulthandler`, which differ from those of tracebacks by a comma. */
+const THREAD = /^(Current thread|Thread) 0x[0-9a-f]+ .*\(most recent call first\):$/
+const FRAME = /^ {2}File "(.+)", line (\d+) in /
+
+/**
+ * Finds out which code blocks a Python host: SIGUSR1 makes it print the stacks of its threads, then the job and the place
+ * of the code that its event loop executes. Code outside of Python lets it print only the first: then the place is that of
+ * the call, and the job is not known.
+ */
+export const findPythonHeldUp: FindHeldUp = (ask, eachLine) => {
+  return new Promise((resolve) => {
+    const places = { current: undefined as string | undefined, other: undefined as string | undefined }
+    let thread: keyof typeof places = 'current'
+    const end = (found: HeldUpBy): void => {
+      clearTimeout(timer)
+      resolve(found)
+    }
+    const timer = setTimeout(() => end({ job: undefined, where: places.current ?? places.other }), TIMEOUT_MS)
+    eachLine((line) => {
+      const [, name] = THREAD.exec(line) ?? []
+      if (name !== undefined) thread = name === 'Thread' ? 'other' : 'current'
+      const [, file, number] = FRAME.exec(line) ?? []
+      if (file !== undefined && isOwnFile(file)) places[thread] ??= `${file}:${number}`
+      const [, job, where] = LINE.exec(line) ?? []
+      if (where === undefined) return
+      end({ job: job === '-' ? undefined : Number(job), where: where === '-' ? undefined : where })
+    })
+    try {
+      ask()
+    } catch {
+      end({ job: undefined, where: undefined })
+    }
+  })
+}
+
+/** True for a file of the project: outside of packages, of Python and of the host. */
+function isOwnFile(file: string): boolean {
+  return (
+    file.startsWith('/') &&
+    !file.startsWith(dirname(MAIN)) &&
+    !/\/(lib\/python3|site-packages|dist-packages)/.test(file)
+  )
+}

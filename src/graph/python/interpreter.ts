@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { HostCommand } from '../pool/process.ts'
+
+/** What a process of a Python project serves. */
+type PythonRole = 'graphs' | 'user-auth' | 'http-app'
+
+/** The program of all roles; it needs no build and nothing but what a project has. */
+export const MAIN: string = fileURLToPath(new URL('../../../hosts/python/main.py', import.meta.url))
+
+const MISSING =
+  'The project has Python code, and python3 is not on the PATH. Install Python 3.11 or newer, and the packages of the project in an environment of its own (`uv sync`, or `python3 -m venv .venv && .venv/bin/pip install -e .`).'
+
+/**
+ * A host with the project's own interpreter (P-28): that of `.venv` in the project's folder or the nearest one above
+ * it, as uv finds it; then that of VIRTUAL_ENV; then python3.
+ */
+export function pythonCommand(
+  role: PythonRole,
+  folder: string,
+  { VIRTUAL_ENV }: Readonly<Record<string, string | undefined>>,
+): HostCommand {
+  const file = environmentAbove(folder) ?? (VIRTUAL_ENV && interpreterIn(VIRTUAL_ENV)) ?? 'python3'
+  return { file, args: ['-u', MAIN, role], missing: MISSING }
+}
+
+function environmentAbove(folder: string): string | undefined {
+  const found = interpreterIn(join(folder, '.venv'))
+  const parent = dirname(folder)
+  return found ?? (parent === folder ? undefined : environmentAbove(parent))
+}
+
+function interpreterIn(environment: string): string | undefined {
+  const file = join(environment, 'bin', 'python')
+  return existsSync(file) ? file : undefined
+}

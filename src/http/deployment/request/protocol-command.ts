@@ -1,0 +1,49 @@
+import { AppError } from '../../../base/errors.ts'
+import {
+  type CommandDeps,
+  type ProtocolCommand,
+  readCommand,
+} from '../../../runs/streams-v2/commands/commands.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import type { DeploymentContext } from '../route.ts'
+import { toRequest } from './run-request.ts'
+
+/** The answer to what is no command. */
+export const NO_COMMAND: SchemaTypes['protocol-answer'] = {
+  type: 'error',
+  id: null,
+  error: 'invalid_argument',
+  message: 'A command is a JSON object with an integer id from 0 on, a text method and an object params.',
+}
+
+/** The command of a parsed body; undefined when it is none. */
+export function commandOf(body: unknown): ProtocolCommand | undefined {
+  try {
+    return readCommand(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** What commands of the caller need. */
+export function commandDeps({ deps, principal }: DeploymentContext, thread_id: string): CommandDeps {
+  const { runs, threads, streams, registry, logger } = deps
+  return {
+    runs,
+    threads,
+    streams,
+    toRunRequest(body: JsonObject) {
+      const checked = registry.check('run-create', body)
+      if (checked.ok) return toRequest(checked.value)
+      const [fault] = checked.faults
+      throw new AppError('invalid_request', { message: `${fault?.path ?? ''}: ${fault?.message ?? ''}` })
+    },
+    assertMay(permission) {
+      if (principal.permissions.has(permission)) return
+      throw new AppError('forbidden', { message: `Forbidden: this needs the permission ${permission}.` })
+    },
+    onFault: (error) =>
+      logger.error({ thread_id, code: error.code, err: error.cause ?? error }, 'a command failed'),
+  }
+}

@@ -1,0 +1,138 @@
+import type { IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
+import type { Duplex } from 'node:stream'
+import type { WebSocket, WebSocketServer } from 'ws'
+import { AppError, toAppError } from '../../../base/errors.ts'
+import { parseUuid } from '../../../base/ids.ts'
+import { MAX_JSON_BODY_BYTES } from '../../body/json.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import type { DeploymentContext } from '../route.ts'
+import { closeFor, CLOSED, serveSocket } from './serve-socket.ts'
+
+/** A request whose connection becomes a socket. */
+interface Upgrade {
+  req: IncomingMessage
+  socket: Duplex
+  head: Buffer
+  /** Without prefixes and query. */
+  path: string
+}
+
+/** WebSockets of protocol v2 (V-34 to V-39). */
+export interface Sockets {
+  /**
+   * Accepts the connection, and closes it with 4000 + status when the caller is refused. `callerNow` is called again before
+   * each command. @throws AppError unauthorized, forbidden
+   */
+  accept(upgrade: Upgrade, callerNow: () => Promise<DeploymentContext>): void
+}
+
+/** Time between two pings of a socket. */
+const PING_MS = 20_000
+/** A socket without a pong for this long is ended. */
+const SILENT_MS = 40_000
+/** Subprotocol of clients that cannot send headers; the key is the second one they name. */
+const WITH_KEY = 'weir.v2'
+
+/** The thread whose events sockets at this path show, as the client named it; undefined for other paths. */
+export function threadOfSocket(path: string): string | undefined {
+  return /^\/threads\/([^/]+)\/stream\/events$/.exec(path)?.[1]
+}
+
+const require = createRequire(import.meta.url)
+
+/** Loads `ws`, which servers without sockets do not need. */
+function createSocketServer(): WebSocketServer {
+  const ws = require('ws') as { WebSocketServer: typeof WebSocketServer }
+  return new ws.WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: MAX_JSON_BODY_BYTES,
+    handleProtocols: (protocols) => protocols.has(WITH_KEY) && WITH_KEY,
+  })
+}
+
+export function createSockets(deps: Pick<DeploymentDeps, 'streams' | 'sse'>): Sockets {
+  let server: WebSocketServer | undefined
+  const open = watchSockets()
+  deps.streams.closing.addEventListener('abort', open.close)
+
+  async function begin(
+    { req, socket, path }: Upgrade,
+    webSocket: WebSocket,
+    callerNow: () => Promise<DeploymentContext>,
+  ): Promise<void> {
+    // Frames that come before the caller is known stay in the connection.
+    webSocket.pause()
+    webSocket.on('error', () => undefined)
+    open.add(webSocket)
+    try {
+      if (deps.streams.closing.aborted) throw new AppError('shutting_down')
+      takeKeyFromProtocol(req)
+      const { principal } = await callerNow()
+      if (webSocket.readyState !== webSocket.OPEN) return
+      const thread_id = parseUuid(threadOfSocket(path) ?? '')
+      if (thread_id === undefined)
+        throw new AppError('invalid_request', { message: 'The id of a thread is a UUID.' })
+      const leave = deps.sse.enter(principal.holder)
+      webSocket.once('close', leave)
+      serveSocket({ webSocket, socket, thread_id, callerNow })
+      webSocket.resume()
+    } catch (error) {
+      webSocket.resume()
+      closeFor(webSocket, toAppError(error))
+    }
+  }
+
+  return {
+    accept(upgrade, callerNow) {
+      const { req, socket, head } = upgrade
+      server ??= createSocketServer()
+      server.handleUpgrade(req, socket, head, (webSocket) => void begin(upgrade, webSocket, callerNow))
+    },
+  }
+}
+
+/** Sends pings to sockets, with one timer for all of them, and ends those that do not answer. */
+function watchSockets(): { add(socket: WebSocket): void; close(): void } {
+  /** When each socket answered last. */
+  const open = new Map<WebSocket, number>()
+  let timer: NodeJS.Timeout | undefined
+
+  function ping(): void {
+    const now = performance.now()
+    for (const [socket, answeredAt] of open) {
+      if (now - answeredAt > SILENT_MS) socket.terminate()
+      else socket.ping()
+    }
+  }
+
+  return {
+    add(socket) {
+      const answered = (): void => void open.set(socket, performance.now())
+      answered()
+      socket.on('pong', answered)
+      socket.once('close', () => {
+        open.delete(socket)
+        if (open.size > 0) return
+        clearInterval(timer)
+        timer = undefined
+      })
+      timer ??= setInterval(ping, PING_MS).unref()
+    },
+    close() {
+      for (const socket of open.keys()) socket.close(CLOSED.stopping)
+    },
+  }
+}
+
+const KEY = /^key\.([A-Za-z\d_-]+)$/
+
+/** A page cannot send headers with a socket: its key is in the subprotocol `key.<base64url>`. */
+function takeKeyFromProtocol({ headers }: IncomingMessage): void {
+  const named = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim())
+  const key = named.map((one) => KEY.exec(one)?.[1]).find((one) => one !== undefined)
+  if (key === undefined || !named.includes(WITH_KEY) || headers['x-api-key'] !== undefined) return
+  headers['x-api-key'] = Buffer.from(key, 'base64url').toString()
+}

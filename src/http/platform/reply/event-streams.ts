@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http'
+import { createHeartbeats } from '../../deployment/sse/heartbeats.ts'
+import { createPlaces, HEARTBEAT, HEARTBEAT_MS } from '../../deployment/sse/sse.ts'
+import type { LiveBody } from '../../server/exchange.ts'
+import { createOutflow } from '../../server/outflow.ts'
+
+/** One server-sent event; `data` is sent as JSON. */
+export interface SentEvent {
+  /** Sent back as `Last-Event-ID` by a client that connects again. */
+  id?: string
+  event: string
+  data: unknown
+}
+
+/** Headers of such answers: nothing between server and client may keep or hold back a part. */
+export const STREAM_HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' } as const
+
+/** Answers whose events are made while they are sent. */
+export interface EventStreams {
+  /** Counts an open stream of `holder`; the returned function releases it. @throws AppError too_many_streams */
+  enter(holder: string): () => void
+  /** `events` must end when its signal aborts: when the client disconnects, or the streams end. */
+  body(events: (signal: AbortSignal) => AsyncIterable<SentEvent>, holder: string): LiveBody
+  /** Ends all streams. */
+  close(): void
+}
+
+/** Bounds of the streams of one kind. */
+export interface EventStreamLimits {
+  at_once: number
+  at_once_per_key: number
+  /** Bytes that clients have not read yet, of all streams together. */
+  max_unsent_bytes: number
+  /** A stream ends after this long, so that its client signs in again; default: no limit. */
+  max_ms?: number
+}
+
+export function createEventStreams({ max_unsent_bytes, max_ms, ...limits }: EventStreamLimits): EventStreams {
+  const outflow = createOutflow({ max_bytes: max_unsent_bytes })
+  const heartbeats = createHeartbeats(HEARTBEAT, HEARTBEAT_MS)
+  const places = createPlaces(limits)
+  const closing = new AbortController()
+
+  async function writeAll(
+    res: ServerResponse,
+    events: (signal: AbortSignal) => AsyncIterable<SentEvent>,
+    holder: string,
+  ): Promise<void> {
+    const gone = new AbortController()
+    if (res.destroyed) gone.abort()
+    res.once('close', () => gone.abort())
+    const over = max_ms === undefined ? [] : [AbortSignal.timeout(max_ms)]
+    for await (const event of events(AbortSignal.any([closing.signal, gone.signal, ...over]))) {
+      heartbeats.wrote(res)
+      // After a disconnect the events are still read to their end, which may close what they report on.
+      await outflow.write(holder, res, Buffer.from(frame(event)))
+    }
+  }
+
+  return {
+    enter: places.enter,
+    body(events, holder) {
+      return {
+        async writeTo(res) {
+          heartbeats.join(res)
+          await writeAll(res, events, holder).finally(() => heartbeats.leave(res))
+        },
+        close: () => undefined,
+      }
+    },
+    close: () => closing.abort(),
+  }
+}
+
+function frame({ id, event, data }: SentEvent): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+}

@@ -1,0 +1,67 @@
+import type { Principal } from '../../../../identity/principal.ts'
+import { AppError } from '../../../../base/errors.ts'
+import type { UsageNames } from '../../../../usage/report/dimensions.ts'
+import type { DetailGrouping } from '../../../../usage/report/details-source.ts'
+import type { AppDeps, UsageSources } from '../../app-deps.ts'
+import { timeParameter, uuidsParameter } from '../../../api/parameters.ts'
+
+const TAG = 'Usage'
+/** The path that all usage routes begin with. */
+export const PATH = '/orgs/current/billing'
+/** Where the rules of all usage routes are. */
+export const RULES = 'See docs/protocol/usage.md for buckets, attribution and workspaces.'
+
+/** The parameters that every usage route needs. */
+export const RANGE = {
+  start_time: timeParameter('Start of the range, ISO 8601; UTC without an offset.'),
+  end_time: timeParameter('End of the range, not included; must be after start_time.'),
+  workspace_ids: uuidsParameter(
+    'Only these workspaces, repeated or separated by commas; those that the key may not read are left out.',
+    1,
+  ),
+}
+
+/** The sources of reports. @throws AppError usage_disabled */
+export function sourcesOf({ usage }: AppDeps): UsageSources {
+  if (usage === undefined) throw new AppError('usage_disabled')
+  return usage
+}
+
+function available(deps: AppDeps): void {
+  sourcesOf(deps)
+}
+
+/**
+ * The named workspaces that the caller may read. A deleted workspace can no longer be assigned to keys, but its usage
+ * remains: keys of all workspaces may read it.
+ */
+export async function readableOf({ identity }: AppDeps, principal: Principal, asked: readonly string[]) {
+  const named = [...new Set(asked)]
+  const mine = new Set(principal.workspace_ids)
+  if (!principal.all_workspaces || named.every((id) => mine.has(id)))
+    return named.filter((id) => mine.has(id))
+  const { workspaces } = await identity.names(principal.organization_id)
+  return named.filter((id) => mine.has(id) || workspaces.has(id))
+}
+
+/** The names of what a report has, also of deleted records; projects only where reports are by project. */
+export async function namesOf(
+  { identity, projects }: AppDeps,
+  principal: Principal,
+  workspace_ids: readonly string[],
+  group_by: DetailGrouping,
+): Promise<UsageNames> {
+  const [known, byProject] = await Promise.all([
+    identity.names(principal.organization_id),
+    group_by === 'project' ? projects.names(workspace_ids) : new Map<string, string>(),
+  ])
+  return { ...known, projects: byProject }
+}
+
+/** What all usage routes have in common. */
+export const COMMON = {
+  method: 'GET',
+  tag: TAG,
+  errors: ['usage_disabled', 'store_unavailable'],
+  available,
+} as const

@@ -1,0 +1,104 @@
+import type { Principal } from '../../../../identity/principal.ts'
+import { AppError } from '../../../../base/errors.ts'
+import { NIL_UUID, parseUuid } from '../../../../base/ids.ts'
+import { listUsageRuns, SUMMED } from '../../../../usage/report/runs.ts'
+import { listUsageTraces } from '../../../../usage/report/traces.ts'
+import type { AppDeps } from '../../app-deps.ts'
+import {
+  choiceParameter,
+  integerParameter,
+  optionalTimeParameter,
+  optionalUuidParameter,
+  type ParameterValues,
+  textParameter,
+} from '../../../api/parameters.ts'
+import { route, type PlatformRoute } from '../../route.ts'
+import { COMMON, namesOf, PATH, RANGE, readableOf, RULES, sourcesOf } from './common.ts'
+
+const LIST_QUERY = {
+  ...RANGE,
+  time_bucket: optionalTimeParameter('Only this bucket of the report with the same range, by its start.'),
+  project_id: optionalUuidParameter('Only this project.'),
+  user_id: textParameter('Only what this user sent; `null` for what was sent without one.'),
+  api_key: textParameter('Only what was sent with this key, by its short key.'),
+  cursor: textParameter('`next_cursor` of the page before.'),
+  limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 1000, otherwise: 100 }),
+}
+
+const TRACES_QUERY = { ...LIST_QUERY, trace_id: optionalUuidParameter('Only this trace.') }
+const RUNS_QUERY = {
+  ...LIST_QUERY,
+  of: choiceParameter('The number: the sum of tokens or of costs, or `unpriced_runs`.', SUMMED),
+  provider: textParameter('Only calls of this provider; `null` for those without one.'),
+  model: textParameter('Only calls of this model; `null` for those without one.'),
+}
+
+/** The user of a list: NIL_UUID for none. @throws AppError invalid_request */
+function userOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const user_id = text === 'null' ? NIL_UUID : parseUuid(text)
+  if (user_id !== undefined) return user_id
+  const fault = { loc: ['query', 'user_id'], msg: 'must be a UUID or null', type: 'invalid_uuid' }
+  throw new AppError('invalid_request', { details: [fault] })
+}
+
+/** The name of a provider or a model: '' for none. */
+function nameOf(text: string | undefined): string | undefined {
+  return text === 'null' ? '' : text
+}
+
+/** The selection of a list of traces or runs, with readable workspaces only, and their names. @throws AppError */
+async function selectionOf(
+  deps: AppDeps,
+  principal: Principal,
+  query: Pick<ParameterValues<typeof LIST_QUERY>, 'start_time' | 'end_time' | 'time_bucket' | 'user_id'> & {
+    workspace_ids: readonly string[]
+  },
+) {
+  const workspace_ids = await readableOf(deps, principal, query.workspace_ids)
+  const { start_time: start, end_time: end, time_bucket: bucket, user_id } = query
+  const selection = { workspace_ids, start, end, bucket, user_id: userOf(user_id) }
+  return { selection, loadNames: () => namesOf(deps, principal, workspace_ids, 'project') }
+}
+
+function runsRoute(): PlatformRoute {
+  return route({
+    ...COMMON,
+    path: `${PATH}/usage-runs`,
+    summary: 'The logged runs whose tokens or costs a number of usage-details adds up',
+    description: `The tokens or costs of all pages of a bucket and group add up to the number in the report. ${RULES}`,
+    query: RUNS_QUERY,
+    reply: 'usage-runs',
+    async handle({ deps, principal, query }) {
+      const { project_id, api_key, of, provider, model, cursor, limit } = query
+      const { selection, loadNames } = await selectionOf(deps, principal, query)
+      const request = {
+        ...{ ...selection, project_id, api_key, of, cursor, limit },
+        ...{ provider: nameOf(provider), model: nameOf(model) },
+      }
+      return { body: await listUsageRuns(sourcesOf(deps).runs, request, loadNames) }
+    },
+  })
+}
+
+function tracesRoute(): PlatformRoute {
+  return route({
+    ...COMMON,
+    path: `${PATH}/usage-traces`,
+    summary: 'The traces that a number of granular-usage counts',
+    description: `Read from the table in which they are counted: the pages of a bucket and group have as many traces as the report has. ${RULES}`,
+    query: TRACES_QUERY,
+    reply: 'usage-traces',
+    async handle({ deps, principal, query }) {
+      const { project_id, api_key, trace_id, cursor, limit } = query
+      const { selection, loadNames } = await selectionOf(deps, principal, query)
+      const request = { ...selection, project_id, api_key, trace_id, cursor, limit }
+      return { body: await listUsageTraces(sourcesOf(deps).traces, request, loadNames) }
+    },
+  })
+}
+
+/** Lists of what a number of the usage reports counts or adds up. */
+export function usageListRoutes(): PlatformRoute[] {
+  return [tracesRoute(), runsRoute()]
+}

@@ -1,0 +1,60 @@
+import type { Metrics } from '../../base/metrics.ts'
+import type { SchemaTypes } from '../../schema/types.gen.ts'
+import type { RouteReply } from '../api/route.ts'
+import { downStores, type StoreChecks } from './store-checks.ts'
+
+/** Parts of a server that a balancer may route apart, with the stores without which they do not work. */
+const STORES = {
+  /** Keys and projects that are known are accepted without SQL, and traces wait in the log for ClickHouse. */
+  ingest: ['disk'],
+  reads: ['clickhouse', 'sql'],
+  runs: ['sql', 'runs', 'redis', 'disk'],
+} as const
+
+type Part = keyof typeof STORES
+
+/** Kubernetes and HAProxy wait a second by default, and would take out every server while one store is silent. */
+const READY_MS = 750
+
+/** The values of `part`; `server`, the default, is for a balancer that does not route the parts apart. */
+export const READY_PARTS: readonly ['server', ...Part[]] = ['server', 'ingest', 'reads', 'runs']
+
+/** Whether this server is about to stop. */
+export interface Drain {
+  isDraining(): boolean
+  /** From now on the server is not ready. */
+  begin(): void
+}
+
+export function createDrain(metrics: Metrics): Drain {
+  let draining = false
+  metrics.observedGauge(
+    'weir_draining',
+    '1 while the server is not ready because it is about to stop, else 0.',
+    () => (draining ? 1 : 0),
+  )
+  return {
+    isDraining: () => draining,
+    begin() {
+      draining = true
+    },
+  }
+}
+
+/**
+ * The response of `/ready`. A server that drains is not ready for anything. Stores are common to all servers, so a
+ * server is ready while one part works; a part is ready while its stores answer.
+ */
+export async function readinessReply(
+  { checks, drain }: { checks: StoreChecks; drain: Pick<Drain, 'isDraining'> },
+  asked: (typeof READY_PARTS)[number],
+): Promise<RouteReply<SchemaTypes['readiness']>> {
+  const down = await downStores(checks, [...new Set(Object.values(STORES).flat())], READY_MS)
+  const stateOf = (part: Part): 'up' | 'down' =>
+    STORES[part].some((store) => down.includes(store)) ? 'down' : 'up'
+  const parts = { ingest: stateOf('ingest'), reads: stateOf('reads'), runs: stateOf('runs') }
+  const draining = drain.isDraining()
+  const works = asked === 'server' ? Object.values(parts).includes('up') : parts[asked] === 'up'
+  const body = { ready: works && !draining, draining, parts }
+  return body.ready ? { body } : { status: 503, headers: { 'retry-after': 1 }, body }
+}

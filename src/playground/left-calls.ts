@@ -1,0 +1,51 @@
+import type { Clock } from '../base/clock.ts'
+import { PLAYGROUND_PROJECT, type TraceCaller, type TraceRecorder } from './call-trace.ts'
+
+/** A call whose trace has not ended. */
+export interface PendingCall {
+  caller: TraceCaller
+  run_id: string
+  dotted_order: string
+  /** When the call is over at the latest, ISO 8601, as the metadata of its trace says (`call_ends_by`). */
+  ends_by: string
+}
+
+/** Ends the traces of calls whose server died before their end. */
+export interface LeftCalls {
+  /** Resolves with how many it ended. @throws AppError when the stores do not answer */
+  end(): Promise<number>
+}
+
+export interface LeftCallsParts {
+  /** Calls of any workspace that have not ended and began before `before`, epoch milliseconds; not all at once. */
+  pending(before: number): Promise<readonly PendingCall[]>
+  traces: TraceRecorder
+  clock: Clock
+}
+
+/** For the end of a call to be stored. */
+const MARGIN_MS = 60_000
+
+/**
+ * A call is over by the time that its trace names, whichever server made it. The end has that time too, so that several
+ * servers write the same one.
+ */
+export function createLeftCalls({ pending, traces, clock }: LeftCallsParts): LeftCalls {
+  return {
+    async end() {
+      const before = clock.now() - MARGIN_MS
+      const left = (await pending(before)).filter(({ ends_by }) => Date.parse(ends_by) < before)
+      for (const { caller, run_id, dotted_order, ends_by } of left) {
+        const place = { id: run_id, trace_id: run_id, session_name: PLAYGROUND_PROJECT }
+        const end = {
+          ...place,
+          ...(dotted_order !== '' && { dotted_order }),
+          end_time: ends_by,
+          error: 'The server ended during the call.',
+        }
+        traces.record(caller, Buffer.from(JSON.stringify({ post: [], patch: [end] })))
+      }
+      return left.length
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import type { JsonObject, JsonValue } from '../../schema/json.ts'
+import type { Message, PlaygroundRunCreate } from '../../schema/types.gen.ts'
+
+/** Names of the providers in requests. */
+export type ProviderName = PlaygroundRunCreate['provider']
+
+/** Whether the model calls tools: as it decides, not at all, at least one, or the named one. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
+
+/** One call of a model, in the form that is common to all providers. */
+export interface ModelCall {
+  model: string
+  messages: readonly Message[]
+  tools: readonly OfferedTool[]
+  tool_choice: ToolChoice
+  /** JSON Schema that the answer must fit. */
+  output_schema: JsonObject | undefined
+  parameters: CallParameters
+}
+
+/** A tool that the model may call; the playground does not execute it. */
+export interface OfferedTool {
+  name: string
+  description: string | undefined
+  /** JSON Schema of the arguments. */
+  parameters: JsonObject
+}
+
+export interface CallParameters {
+  temperature: number | undefined
+  top_p: number | undefined
+  max_tokens: number | undefined
+  stop: readonly string[] | undefined
+  seed: number | undefined
+  /** Further fields of the vendor's request. */
+  extra: JsonObject
+}
+
+/** A request in the vendor's form. */
+export interface VendorRequest {
+  /** Path after the base URL, with its query: `/chat/completions`. */
+  path: string
+  headers: Readonly<Record<string, string>>
+  body: JsonObject
+}
+
+/** A part of an answer. */
+export type Delta =
+  | { type: 'text'; text: string }
+  | { type: 'reasoning'; text: string }
+  /**
+   * A piece of a tool call: the first one of an `index` has its name, `args` is a piece of JSON text. With the index
+   * NEW_CALL it is a whole call.
+   */
+  | { type: 'tool_call'; index: number; id?: string; name?: string; args?: string }
+
+/** Index of a call that is complete in one event. */
+export const NEW_CALL = -1
+
+/** One event of the vendor's stream, read. */
+export interface ReadEvent {
+  deltas?: readonly Delta[]
+  /** Fields of the vendor's own usage object; later ones replace earlier ones. */
+  usage?: JsonObject
+  finish_reason?: string
+  /** Name of the model as the vendor returns it. */
+  model?: string
+  /** Id of the answer. */
+  id?: string
+  /** An error that the vendor reports within its stream. */
+  error?: string
+}
+
+/** How a kind of API is called, and how its answer is read. Pure. */
+export interface Provider {
+  name: ProviderName
+  /** Name of the workspace secret that is sent. */
+  secret: string
+  /** Undefined: each call names one. */
+  base_url: string | undefined
+  /** @throws AppError invalid_request for messages that this API cannot express */
+  toRequest(call: ModelCall, secret: string): VendorRequest
+  /** Reads one event's data. */
+  readEvent(data: JsonObject): ReadEvent
+}
+
+/** The fields of a call over the further fields that were typed: a field that is undefined leaves the typed one. */
+export function withExtra(
+  extra: JsonObject,
+  fields: Readonly<Record<string, JsonValue | undefined>>,
+): JsonObject {
+  return { ...extra, ...sentFields(fields) }
+}
+
+/** The object without its undefined fields. */
+export function sentFields(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,30 @@
+import type { Call } from '../../runs.ts'
+import type { Streams } from '../../streams/streams.ts'
+import type { ProtocolEvent } from '../protocol-event.ts'
+
+/** What reading needs. */
+export interface ReadDeps {
+  streams: Pick<Streams, 'lastSeq' | 'followThread'>
+}
+
+/** The events of these channels that are kept of a thread now. */
+export async function keptEvents(
+  { streams }: ReadDeps,
+  call: Call,
+  thread_id: string,
+  channels: readonly string[],
+): Promise<ProtocolEvent[]> {
+  const end = new AbortController()
+  const until = await streams.lastSeq(call, thread_id)
+  const filter = { channels, namespaces: [] }
+  const stream = await streams.followThread(call, thread_id, { filter, after: 0, until, gone: end.signal })
+  const found: ProtocolEvent[] = []
+  try {
+    for await (const batch of stream.batches)
+      for (const item of batch) if (!('oldest' in item)) found.push(item)
+  } finally {
+    end.abort()
+    stream.close()
+  }
+  return found
+}

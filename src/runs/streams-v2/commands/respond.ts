@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
+import type { Run, Thread } from '../../model.ts'
+import type { Call, Runs } from '../../runs.ts'
+import { answeredIds, pendingInterrupts } from '../interrupts.ts'
+import { keptEvents, type ReadDeps } from './kept-events.ts'
+
+/** What answers need. */
+export interface AnswerDeps extends ReadDeps {
+  runs: Pick<Runs, 'recent' | 'cancel'>
+}
+
+/** A rollback of a run that has not begun: it leaves nothing. */
+const TAKE_BACK = { action: 'rollback', wait: true, early: false } as const
+
+/** A run that answers: its id, and the assistant of the run that asked (V-10). */
+export interface Answering {
+  assistant_id: JsonValue | undefined
+  /** The run that asked; undefined when it is deleted. */
+  asking: Run | undefined
+  /** Several answers at a time to the same interrupts have the same id, so that they make one run (V-12). */
+  run_id: string
+}
+
+/** The answers by interrupt; undefined when one names no interrupt, or there are none. */
+export function answersOf(params: JsonObject): Record<string, JsonValue> | undefined {
+  const { responses } = params
+  const resume: Record<string, JsonValue> = {}
+  for (const one of Array.isArray(responses) ? responses : [params]) {
+    if (!isObject(one) || typeof one['interrupt_id'] !== 'string') return undefined
+    resume[one['interrupt_id']] = one['response'] ?? null
+  }
+  return Object.keys(resume).length > 0 ? resume : undefined
+}
+
+/**
+ * The planned run that gives the answers, or the id of an interrupt that does not wait for an answer. An answer may come
+ * before the interrupted run has ended: then the new run waits for its end (V-12).
+ */
+export async function planAnswers(
+  deps: AnswerDeps,
+  call: Call,
+  thread: Thread,
+  resume: Record<string, JsonValue>,
+): Promise<Answering | { unknown: string }> {
+  const runs = await deps.runs.recent(call, thread.thread_id)
+  const asking = runs.find(({ status }) => status !== 'pending')
+  const pending = await waitingIds(deps, call, thread, asking)
+  const answered = new Set(runs.filter(isWaiting).flatMap(({ kwargs }) => answeredIds(kwargs.command) ?? []))
+  const ids = Object.keys(resume)
+  const unknown = ids.find((id) => !pending.has(id) || answered.has(id))
+  if (unknown !== undefined) return { unknown }
+  const assistant_id = asking?.assistant_id ?? thread.metadata['assistant_id']
+  return { asking, assistant_id, run_id: answerId(thread, asking, ids) }
+}
+
+/**
+ * True when `run` answers first; otherwise it is taken back, because an answer to one of its interrupts was accepted at the
+ * same moment (V-12). An answer that is taken back is in the way of no other one.
+ */
+export async function answersFirst(
+  deps: AnswerDeps,
+  call: Call,
+  run: Run,
+  asking: Run | undefined,
+): Promise<boolean> {
+  const runs = await deps.runs.recent(call, run.thread_id)
+  const isPending = runs.some(({ run_id, status }) => run_id === run.run_id && status === 'pending')
+  const at = runs.findIndex(({ run_id }) => run_id === asking?.run_id)
+  const since = at < 0 ? runs : runs.slice(0, at)
+  if (!isPending || accepted(since.toReversed()).has(run.run_id)) return true
+  await deps.runs.cancel(call, run.thread_id, run.run_id, TAKE_BACK)
+  return false
+}
+
+/** The runs that answer interrupts which no earlier one of them answers; oldest first. */
+function accepted(runs: readonly Run[]): Set<string> {
+  const answered = new Set<string>()
+  const first = new Set<string>()
+  for (const { run_id, kwargs } of runs) {
+    const ids = answeredIds(kwargs.command) ?? []
+    if (ids.some((id) => answered.has(id))) continue
+    first.add(run_id)
+    for (const id of ids) answered.add(id)
+  }
+  return first
+}
+
+function isWaiting({ status }: Run): boolean {
+  return status === 'pending'
+}
+
+/**
+ * Ids of the interrupts that wait for an answer. While a run is active: those that it has reported, and those of the
+ * thread that it does not answer itself.
+ */
+async function waitingIds(
+  deps: AnswerDeps,
+  call: Call,
+  thread: Thread,
+  asking: Run | undefined,
+): Promise<Set<string>> {
+  if (asking?.status !== 'running')
+    return new Set(
+      thread.status === 'interrupted' || thread.status === 'busy'
+        ? pendingInterrupts(thread.interrupts).map(({ id }) => id)
+        : [],
+    )
+  const events = await keptEvents(deps, call, thread.thread_id, ['input'])
+  const asked = events.filter(
+    ({ method, run_id }) => method === 'input.requested' && run_id === asking.run_id,
+  )
+  const told = asked.map(({ data }) => (JSON.parse(data) as { interrupt_id: string }).interrupt_id)
+  const answered = answeredIds(asking.kwargs.command)
+  const others = answered === undefined ? [] : pendingInterrupts(thread.interrupts).map(({ id }) => id)
+  return new Set([...told, ...others.filter((id) => answered?.includes(id) !== true)])
+}
+
+/** The id of the run that answers these interrupts of the run that asked. */
+function answerId(
+  { thread_id, state_updated_at }: Thread,
+  asking: Run | undefined,
+  ids: readonly string[],
+): string {
+  const asked = asking === undefined ? [state_updated_at] : [asking.run_id, asking.attempt]
+  const about = JSON.stringify([thread_id, ...asked, ids.toSorted()])
+  const hex = createHash('sha256').update(about).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

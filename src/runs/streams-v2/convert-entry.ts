@@ -1,0 +1,248 @@
+import { V2_ENTRIES } from '../../base/text/v2-entries.ts'
+import type { StoredEvent } from '../../events/event-log.ts'
+import { parseEventId } from '../../events/id.ts'
+import { RUN_BEGUN, RUN_DONE, RUN_STOPPED, STATE_UPDATE } from '../../events/views.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+import { interruptsIn, type PendingInterrupt } from './interrupts.ts'
+import { membersOf } from './json-members.ts'
+import { type BlockEvent, createMessageBlocks, type MessageBlocks } from './message-blocks.ts'
+import { type ProtocolEvent, seqOf } from './protocol-event.ts'
+import { toolEvent } from './tool-event.ts'
+
+/** A run that has begun and not ended in the part of the log that was read. */
+interface OpenRun {
+  graph_name: string
+  /** The message of its failure. */
+  error: string | undefined
+  /** Ids of interrupts that were sent. */
+  asked: Set<string>
+  interrupts: PendingInterrupt[]
+  stopped: boolean
+  messages: MessageBlocks
+}
+
+/** An event of which the entry of the log gives the rest. */
+type Draft = Pick<ProtocolEvent, 'method' | 'namespace' | 'data'> &
+  Partial<Pick<ProtocolEvent, 'event_id' | 'node' | 'name'>>
+
+/**
+ * Converts the entries of a thread's log to events of protocol v2. The same entry gives the same events for every
+ * reader that began with the first entry of its run, or before.
+ */
+export function createConverter(): (entry: StoredEvent) => readonly ProtocolEvent[] {
+  const open = new Map<string, OpenRun>()
+  return (entry) => {
+    const { id, position, run_id } = entry
+    if (run_id === null || entry.event === STATE_UPDATE) return []
+    const isAlone = entry.event.startsWith(V2_ENTRIES.messages) && open.has(run_id)
+    const known = isAlone ? converted.get(entry) : undefined
+    if (known !== undefined) return known
+    const drafts = draftsOf(open, run_id, entry)
+    const [timestamp] = parseEventId(id)
+    const events = drafts.map(({ event_id, ...draft }, k) => ({
+      id,
+      run_id,
+      event_id: event_id ?? (k === 0 ? id : `${id}.${k}`),
+      seq: seqOf(position, k),
+      timestamp,
+      ...draft,
+    }))
+    if (isAlone) converted.set(entry, events)
+    return events
+  }
+}
+
+/** Events of entries that do not depend on earlier ones, which most do not: they are made once for all readers. */
+const converted = new WeakMap<StoredEvent, readonly ProtocolEvent[]>()
+
+function draftsOf(open: Map<string, OpenRun>, run_id: string, { event, data }: StoredEvent): Draft[] {
+  if (event === RUN_BEGUN) return begin(open, run_id, JSON.parse(data) as Begun)
+  const run = open.get(run_id)
+  // The log no longer has the beginning of the run, or the run never began; events of another run may follow now.
+  if (run === undefined) return []
+  if (event === RUN_DONE) {
+    open.delete(run_id)
+    return end(run_id, run, (JSON.parse(data) as { run_status: string }).run_status)
+  }
+  if (event === RUN_STOPPED) {
+    run.stopped = true
+    run.interrupts = (JSON.parse(data) as { interrupts: PendingInterrupt[] }).interrupts
+    return []
+  }
+  if (event === 'error') {
+    run.error = messageOf(data)
+    return []
+  }
+  const [mode = '', ...namespace] = event.split('|')
+  return ofMode(run_id, run, mode, { namespace, data })
+}
+
+interface Begun {
+  graph_name: string
+  attempt: number
+  answered: string[]
+  /** Of the graph; undefined in entries of earlier versions. */
+  language?: string
+}
+
+function begin(
+  open: Map<string, OpenRun>,
+  run_id: string,
+  { graph_name, attempt, answered, language }: Begun,
+): Draft[] {
+  open.set(run_id, {
+    graph_name,
+    error: undefined,
+    asked: new Set(),
+    interrupts: [],
+    stopped: false,
+    messages: createMessageBlocks(language === 'python'),
+  })
+  const suffix = attempt > 1 ? `|${attempt}` : ''
+  const running = lifecycle(run_id, `running`, { graph_name }, suffix)
+  if (answered.length === 0) return [running]
+  const event_id = `synth:${run_id}:answered||${answered.join()}`
+  const data = JSON.stringify({ interrupt_ids: answered })
+  return [running, { method: 'input.answered', namespace: [], event_id, data }]
+}
+
+function lifecycle(run_id: string, event: string, facts: JsonObject, suffix = ''): Draft {
+  const data = JSON.stringify({ event, ...facts })
+  return { method: 'lifecycle', namespace: [], event_id: `synth:${run_id}:lc||${event}${suffix}`, data }
+}
+
+function end(run_id: string, run: OpenRun, status: string): Draft[] {
+  const { graph_name, error = 'The run failed.' } = run
+  const before = [
+    ...run.messages.finish(null).map(ofBlock),
+    ...run.interrupts.flatMap((interrupt) => requested(run_id, run, [], interrupt)),
+  ]
+  const terminal =
+    status === 'error' || status === 'timeout'
+      ? lifecycle(run_id, 'failed', { graph_name, error })
+      : lifecycle(run_id, status === 'success' && !run.stopped ? 'completed' : 'interrupted', { graph_name })
+  return [...before, terminal]
+}
+
+/** An interrupt is sent once, with its value under both names that clients read (V-23). */
+function requested(
+  run_id: string,
+  run: OpenRun,
+  namespace: string[],
+  { id, value }: PendingInterrupt,
+): Draft[] {
+  if (run.asked.has(id)) return []
+  run.asked.add(id)
+  return [requestDraft(run_id, namespace, { id, value })]
+}
+
+/** The event about an interrupt that waits for an answer. */
+export function requestDraft(run_id: string, namespace: string[], { id, value }: PendingInterrupt) {
+  const event_id = `synth:${run_id}:input|${namespace.join('|')}|${id}`
+  return {
+    method: 'input.requested',
+    namespace,
+    event_id,
+    data: JSON.stringify({ interrupt_id: id, payload: value, value }),
+  }
+}
+
+function ofBlock({ namespace, node, data }: BlockEvent): Draft {
+  return { method: 'messages', namespace, data: JSON.stringify(data), ...(node !== undefined && { node }) }
+}
+
+const INTERRUPT = '__interrupt__'
+
+function ofMode(
+  run_id: string,
+  run: OpenRun,
+  mode: string,
+  { namespace, data }: { namespace: string[]; data: string },
+): Draft[] {
+  const ask = (list: string | undefined): Draft[] =>
+    list === undefined
+      ? []
+      : interruptsIn(JSON.parse(list) as unknown[]).flatMap((one) => requested(run_id, run, namespace, one))
+  switch (mode) {
+    case 'values':
+      return ofValues(namespace, data, ask)
+    case 'updates':
+      return [...(membersOf(data) ?? [])].flatMap(([node, update]) =>
+        node === INTERRUPT
+          ? ask(update)
+          : [...run.messages.finish(node).map(ofBlock), { method: 'updates', namespace, node, data: update }],
+      )
+    case 'messages':
+      return run.messages.ofTuple(data).map(ofBlock)
+    case 'custom':
+      return [ofCustom(namespace, data)]
+    case 'tools':
+      return [{ method: 'tools', namespace, data: JSON.stringify(toolEvent(JSON.parse(data) as JsonObject)) }]
+    case 'tasks':
+      return [{ method: 'tasks', namespace, data }]
+    case 'checkpoints':
+      return [{ method: 'checkpoints', namespace, data: checkpointOf(data) }]
+    case V2_ENTRIES.messages:
+      return [ofMessageEntry(namespace, data)]
+    case V2_ENTRIES.checkpoints:
+      return [{ method: 'checkpoints', namespace, data }]
+    case V2_ENTRIES.lifecycle:
+      return [{ method: 'lifecycle', namespace, data }]
+    case V2_ENTRIES.custom:
+      return [ofCustom(namespace, data)]
+    default:
+      return []
+  }
+}
+
+function ofMessageEntry(namespace: string[], entry: string): Draft {
+  const members = membersOf(entry)
+  const node = members?.get('node')
+  return {
+    method: 'messages',
+    namespace,
+    data: members?.get('data') ?? 'null',
+    ...(node !== undefined && { node: JSON.parse(node) as string }),
+  }
+}
+
+function ofValues(namespace: string[], data: string, ask: (list: string | undefined) => Draft[]): Draft[] {
+  if (!data.includes(`"${INTERRUPT}"`)) return [{ method: 'values', namespace, data }]
+  const members = membersOf(data) ?? new Map<string, string>()
+  const asked = ask(members.get(INTERRUPT))
+  members.delete(INTERRUPT)
+  if (members.size === 0) return asked
+  const rest = [...members].map(([key, value]) => `${JSON.stringify(key)}:${value}`)
+  return [{ method: 'values', namespace, data: `{${rest.join()}}` }, ...asked]
+}
+
+function ofCustom(namespace: string[], data: string): Draft {
+  const named = membersOf(data)?.get('name')
+  if (named === undefined) return { method: 'custom', namespace, data: `{"payload":${data}}` }
+  const name = JSON.parse(named) as JsonValue
+  return { method: 'custom', namespace, data, ...(typeof name === 'string' && { name }) }
+}
+
+/** The id and the position of a checkpoint, taken from an event of mode `checkpoints`. */
+function checkpointOf(data: string): string {
+  const members = membersOf(data)
+  const read = (key: string): JsonObject => {
+    const value = JSON.parse(members?.get(key) ?? 'null') as JsonValue
+    return isObject(value) ? value : {}
+  }
+  const idOf = ({ configurable }: JsonObject): JsonValue | undefined =>
+    isObject(configurable) ? configurable['checkpoint_id'] : undefined
+  const { step, source } = read('metadata')
+  const parent_id = idOf(read('parent_config'))
+  return JSON.stringify({
+    id: idOf(read('config')),
+    ...(parent_id !== undefined && { parent_id }),
+    step,
+    source,
+  })
+}
+
+function messageOf(data: string): string {
+  const { message } = JSON.parse(data) as { message?: unknown }
+  return typeof message === 'string' ? message : 'The run failed.'
+}

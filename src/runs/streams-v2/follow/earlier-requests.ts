@@ -1,0 +1,62 @@
+import type { EventLog, ThreadRef } from '../../../events/event-log.ts'
+import type { Thread } from '../../model.ts'
+import { createConverter, requestDraft } from '../convert-entry.ts'
+import { type EventFilter, passes, showsInput } from '../filter.ts'
+import { type PendingInterrupt, pendingInterrupts } from '../interrupts.ts'
+import { lastSeqOf, type ProtocolEvent } from '../protocol-event.ts'
+import { BEFORE_ALL, readEntries } from './read-entries.ts'
+import type { IndexedLog } from './run-index.ts'
+import type { StreamBegin } from './stream-begin.ts'
+
+/** The events of interrupts that wait for an answer, without those that a stream from `begin` contains (V-32). */
+export async function earlierRequests(
+  events: Pick<EventLog, 'read'>,
+  ref: ThreadRef,
+  thread: Thread | undefined,
+  filter: EventFilter,
+  log: IndexedLog,
+  begin: StreamBegin,
+): Promise<ProtocolEvent[]> {
+  const pending = thread?.status === 'interrupted' ? pendingInterrupts(thread.interrupts) : []
+  if (!showsInput(filter) || pending.length === 0) return []
+  const told = await toldRequests(events, ref, pending, log)
+  return pending.flatMap((interrupt) => {
+    const known = told.get(interrupt.id)
+    if (known !== undefined && known.position >= begin.position) return []
+    const event = known?.event ?? forgotten(interrupt, log.total)
+    return passes(filter, event) ? [event] : []
+  })
+}
+
+interface Told {
+  event: ProtocolEvent
+  position: number
+}
+
+/** The events by interrupt: most are of the last run; others are looked for in all that is kept. */
+async function toldRequests(
+  events: Pick<EventLog, 'read'>,
+  ref: ThreadRef,
+  pending: readonly PendingInterrupt[],
+  { runs, last }: IndexedLog,
+): Promise<Map<string, Told>> {
+  const told = new Map<string, Told>()
+  for (const after of [runs.at(-1)?.before, BEFORE_ALL.after]) {
+    if (after === undefined || pending.every(({ id }) => told.has(id))) continue
+    const convert = createConverter()
+    await readEntries(events, ref, { after, last }, (entry) => {
+      for (const event of convert(entry)) {
+        if (event.method !== 'input.requested') continue
+        const { interrupt_id } = JSON.parse(event.data) as { interrupt_id: string }
+        told.set(interrupt_id, { event, position: entry.position })
+      }
+    })
+  }
+  return told
+}
+
+/** The event for an interrupt whose run is no longer in the log. */
+function forgotten(interrupt: PendingInterrupt, total: number): ProtocolEvent {
+  const draft = requestDraft('forgotten', [], interrupt)
+  return { ...draft, id: '0-0', run_id: null, seq: lastSeqOf(total), timestamp: Date.now() }
+}

@@ -1,0 +1,227 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createMemoryEventStore } from '../../../../test/support/runs/streams/memory-event-store.ts'
+import { tries } from '../../../../test/support/properties.ts'
+import { createLogger } from '../../../base/log.ts'
+import { createMetrics } from '../../../base/metrics.ts'
+import { createEventLog } from '../../../events/create-event-log.ts'
+import type { ThreadRef } from '../../../events/event-log.ts'
+import { RUN_BEGUN, RUN_DONE } from '../../../events/views.ts'
+import type { Thread } from '../../model.ts'
+import { EVERYTHING, type EventFilter, passes } from '../filter.ts'
+import { type Following, followThread, type ProtocolItem } from './follow-thread.ts'
+import { lastSeqOf, type ProtocolEvent, seqOf, sseIdOf } from '../protocol-event.ts'
+import { createRunIndex } from './run-index.ts'
+
+const REF: ThreadRef = { workspace_id: 'w', deployment_id: 'd', thread_id: 't' }
+const BOUNDS = { events: 1e6, chars: 1e9, age_ms: 1e9, total_chars: 1e9 }
+const NOTHING_UNSEEN: ReadonlySet<string> = new Set()
+
+/** A thread whose log is written by hand, with events of which the first is a second old. */
+function newThread(bounds = BOUNDS) {
+  let now = Date.now() - 1000
+  const store = createMemoryEventStore({ now: () => ++now }, bounds)
+  const logger = createLogger({ level: 'silent' })
+  const events = createEventLog({ store, logger, metrics: createMetrics() })
+  const index = createRunIndex(events)
+  const broken: string[][] = []
+  const turns: string[] = []
+  const say = (run_id: string, event: string, data: object = {}) =>
+    events.append(REF, [{ run_id, event, data: JSON.stringify(data) }], null)
+  const thread = { status: 'idle', interrupts: {} } as unknown as Thread
+  const follow = (following: Following, signal: AbortSignal, unseen = NOTHING_UNSEEN) =>
+    followThread(
+      { events, index },
+      { ref: REF, thread },
+      following,
+      {
+        unseen,
+        turn: async (run_id) => void turns.push(run_id),
+        sent: () => undefined,
+        broke: (runs) => void broken.push([...runs]),
+      },
+      signal,
+    )
+  return {
+    events,
+    thread,
+    broken,
+    turns,
+    trim: () => store.trim(REF),
+    say,
+    begin: (run_id: string) => say(run_id, RUN_BEGUN, { graph_name: 'g', attempt: 1, answered: [] }),
+    value: (run_id: string, n: number, event = 'values') => say(run_id, event, { n }),
+    end: (run_id: string) => say(run_id, RUN_DONE, { run_status: 'success' }),
+    follow,
+    /** What a stream shows of the log as it is. */
+    async shown(following: Partial<Following> = {}, unseen = NOTHING_UNSEEN): Promise<ProtocolItem[]> {
+      const until = lastSeqOf(await events.total(REF))
+      const found: ProtocolItem[] = []
+      const whole = { filter: EVERYTHING, after: undefined, until, ...following }
+      for await (const items of follow(whole, new AbortController().signal, unseen)) found.push(...items)
+      return found
+    },
+  }
+}
+
+/** Items in short: `a+` a run begins, `a-` it ends, `a1` its value 1. */
+function inShort(items: readonly ProtocolItem[]): string {
+  return items
+    .map((item) => {
+      if ('oldest' in item) return `gap ${item.requested}<${item.oldest}`
+      const { event, n } = JSON.parse(item.data) as { event?: string; n?: number }
+      if (item.method !== 'lifecycle') return `${item.run_id}${n}`
+      return `${item.run_id}${event === 'running' ? '+' : '-'}`
+    })
+    .join(' ')
+}
+
+async function twoRuns(thread: ReturnType<typeof newThread>): Promise<void> {
+  for (const run of ['a', 'b']) {
+    await thread.begin(run)
+    await thread.value(run, 1)
+    await thread.value(run, 2, 'values|sub:1')
+    await thread.end(run)
+  }
+}
+
+it('the end of a run waits for other streams of the client, but not in a replay (V-30, V-31)', async () => {
+  const thread = newThread()
+  await twoRuns(thread)
+  await thread.shown({ after: 0 })
+  expect(thread.turns).toEqual([])
+  await thread.shown({}, new Set(['a']))
+  expect(thread.turns).toEqual(['a'])
+})
+
+describe('where a stream begins (V-29)', () => {
+  it('with the last run; with a cursor after it; with 0 at the oldest event (V-30)', async () => {
+    const thread = newThread()
+    await twoRuns(thread)
+    expect(inShort(await thread.shown())).toBe('b+ b1 b2 b-')
+    const all = await thread.shown({ after: 0 })
+    expect(inShort(all)).toBe('a+ a1 a2 a- b+ b1 b2 b-')
+    for (const [at, item] of all.entries()) {
+      if ('oldest' in item) continue
+      expect(await thread.shown({ after: item.seq })).toEqual(all.slice(at + 1))
+      const [id = '', k = '0'] = sseIdOf(item).split('.')
+      expect(await thread.shown({ after: { id, k: Number(k) } })).toEqual(all.slice(at + 1))
+    }
+  })
+
+  it('with the oldest run that is active', async () => {
+    const thread = newThread()
+    await thread.begin('a')
+    await thread.end('a')
+    await thread.begin('b')
+    await thread.begin('c')
+    await thread.end('c')
+    await thread.value('b', 1)
+    expect(inShort(await thread.shown())).toBe('b+ c+ c- b1')
+  })
+
+  it('with the oldest run whose end the caller was not sent when its connection broke', async () => {
+    const thread = newThread()
+    await thread.begin('a')
+    await thread.value('a', 1)
+    const gone = new AbortController()
+    const stream = thread.follow({ filter: EVERYTHING, after: undefined }, gone.signal)
+    expect(inShort((await stream.next()).value as ProtocolItem[])).toBe('a+ a1')
+    gone.abort()
+    await stream.next()
+    expect(thread.broken).toEqual([['a']])
+    await thread.end('a')
+    await thread.begin('b')
+    await thread.end('b')
+    expect(inShort(await thread.shown())).toBe('b+ b-')
+    expect(inShort(await thread.shown({}, new Set(['a'])))).toBe('a+ a1 a- b+ b-')
+  })
+
+  it('of older runs with what named subgraphs did', async () => {
+    const thread = newThread()
+    await twoRuns(thread)
+    const filter: EventFilter = { channels: ['values'], namespaces: [['sub'], []] }
+    expect(inShort(await thread.shown({ filter }))).toBe('a2 b1 b2')
+  })
+
+  it('now for lifecycle and input without namespaces, unless a run is active', async () => {
+    const thread = newThread()
+    await twoRuns(thread)
+    const filter: EventFilter = { channels: ['input', 'lifecycle'], namespaces: [] }
+    expect(inShort(await thread.shown({ filter }))).toBe('')
+    expect(inShort(await thread.shown({ filter: { ...filter, namespaces: [[]] } }))).toBe('b+ b-')
+    await thread.begin('c')
+    expect(inShort(await thread.shown({ filter }))).toBe('c+')
+  })
+
+  it('now while a run waits that has not begun', async () => {
+    const thread = newThread()
+    await twoRuns(thread)
+    thread.thread.status = 'busy'
+    expect(inShort(await thread.shown())).toBe('')
+  })
+})
+
+describe('events that are no longer kept (V-30)', () => {
+  it.each([true, false])(
+    'a gap comes first when they were asked for; the log was known before: %s',
+    async (known) => {
+      const thread = newThread({ ...BOUNDS, events: 4 })
+      await twoRuns(thread)
+      if (known) expect(inShort(await thread.shown())).toBe('b+ b1 b2 b-')
+      await thread.trim()
+      expect(inShort(await thread.shown({ after: seqOf(1, 0) }))).toBe('gap 2048<5120 b+ b1 b2 b-')
+      expect(inShort(await thread.shown({ after: seqOf(3, 0) }))).toBe('b+ b1 b2 b-')
+      expect(inShort(await thread.shown({ after: { id: '1-0', k: 0 } }))).toBe('gap 1-0<5120 b+ b1 b2 b-')
+      expect(inShort(await thread.shown())).toBe('b+ b1 b2 b-')
+    },
+  )
+
+  it('a reader that is behind is told what it missed', async () => {
+    const thread = newThread({ ...BOUNDS, events: 1 })
+    await thread.begin('a')
+    for (let n = 0; n < 6; n++) await thread.say('a', 'values', { n, much: 'x'.repeat(1 << 17) })
+    const stream = thread.follow({ filter: EVERYTHING, after: 0 }, new AbortController().signal)
+    const first = (await stream.next()).value as ProtocolItem[]
+    expect(inShort(first)).toBe('a+ a0 a1')
+    await thread.trim()
+    // A page is kept for a second after it was read.
+    expect(inShort((await stream.next()).value as ProtocolItem[])).toBe('a2 a3')
+    expect(inShort((await stream.next()).value as ProtocolItem[])).toBe('gap 6143<7168 a5')
+    await stream.return(undefined)
+  })
+})
+
+/** What V-25 says, word by word. */
+function modelPasses({ channels, namespaces, depth }: EventFilter, namespace: readonly string[]): boolean {
+  if (!channels.includes('values')) return false
+  if (namespaces.length === 0) return true
+  return namespaces.some((prefix) => {
+    if (prefix.length > namespace.length) return false
+    for (const [at, wanted] of prefix.entries()) {
+      const [name] = (namespace[at] ?? '').split(':')
+      if (wanted !== namespace[at] && (wanted.includes(':') || wanted !== name)) return false
+    }
+    return depth === undefined || namespace.length <= prefix.length + depth
+  })
+}
+
+it('filters show what the rule says (V-25)', () => {
+  const segment = fc.constantFrom('a', 'b', 'a:1', 'a:2', 'b:1')
+  const namespace = fc.array(segment, { maxLength: 3 })
+  const filter = fc.record({
+    channels: fc.subarray(['values', 'custom', 'custom:x', 'lifecycle'], { minLength: 1 }),
+    namespaces: fc.array(namespace, { maxLength: 3 }),
+    depth: fc.option(fc.nat(3), { nil: undefined }),
+  })
+  fc.assert(
+    fc.property(filter, namespace, (asked, at) => {
+      const event = { method: 'values', namespace: at } as unknown as ProtocolEvent
+      expect(passes(asked, event)).toBe(modelPasses(asked, at))
+      const named = { ...event, method: 'custom', name: 'x' }
+      const inChannel = asked.channels.includes('custom') || asked.channels.includes('custom:x')
+      expect(passes(asked, named)).toBe(inChannel && modelPasses({ ...asked, channels: ['values'] }, at))
+    }),
+    tries(500),
+  )
+})

@@ -1,0 +1,232 @@
+import type { Batch, EventLog, StoredEvent, ThreadRef } from '../../../events/event-log.ts'
+import { isAfter, parseEventId } from '../../../events/id.ts'
+import { pause } from '../../../base/pause.ts'
+import type { Thread } from '../../model.ts'
+import { createConverter } from '../convert-entry.ts'
+import { earlierRequests } from './earlier-requests.ts'
+import { type EventFilter, inNamedSubgraph, namesSubgraphs, passes } from '../filter.ts'
+import {
+  lastSeqOf,
+  numberInEntry,
+  type PlaceInLog,
+  positionOf,
+  type ProtocolEvent,
+  seqOf,
+} from '../protocol-event.ts'
+import { BEFORE_ALL } from './read-entries.ts'
+import type { RunIndex } from './run-index.ts'
+import { END_AFTER_MS, resumedBegin, type StreamBegin, streamBegin } from './stream-begin.ts'
+
+/** Some of the requested events are no longer kept; `requested` is a `seq`, or the id of an entry of the log. */
+export interface ProtocolGap {
+  type: 'gap'
+  requested: number | string
+  oldest: number
+}
+
+export type ProtocolItem = ProtocolEvent | ProtocolGap
+
+/** Which ends of runs the client of a stream was sent (V-29). */
+export interface ReaderEnds {
+  /** Runs whose end the client was not sent because its last connection broke. */
+  unseen: ReadonlySet<string>
+  /** Resolves when the stream may send the end of this run. */
+  turn(run_id: string): Promise<void>
+  /** Must be called when the client was sent the end of this run. */
+  sent(run_id: string): void
+  /** Must be called when the connection broke while these runs were active. */
+  broke(run_ids: Iterable<string>): void
+}
+
+/** Parameters of a stream of a thread. */
+export interface Following {
+  filter: EventFilter
+  /**
+   * Everything after this `seq`, or after this place; undefined: the start that V-29 defines.
+   */
+  after: number | PlaceInLog | undefined
+  /** The stream ends with the last event up to this `seq`; undefined: it has no end. */
+  until?: number
+}
+
+/** The logs of threads. */
+export interface ThreadLogs {
+  events: Pick<EventLog, 'read'>
+  index: RunIndex
+}
+
+/** A thread that is followed; `thread` is undefined while it does not exist. */
+export interface FollowedThread {
+  ref: ThreadRef
+  thread: Thread | undefined
+}
+
+/**
+ * The events of a thread for one client: those after the requested position, or without one those of the runs of V-29,
+ * and then the new ones.
+ */
+export async function* followThread(
+  { events, index }: ThreadLogs,
+  { ref, thread }: FollowedThread,
+  { filter, after, until }: Following,
+  ends: ReaderEnds,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ProtocolItem[]> {
+  const last = until === undefined ? Number.POSITIVE_INFINITY : positionOf(until)
+  if (last < 0) return
+  const log = await index.of(ref)
+  const begin = after === undefined ? streamBegin(log, thread, filter, ends.unseen) : resumedBegin(log, after)
+  const before =
+    after === undefined
+      ? await earlierRequests(events, ref, thread, filter, log, begin)
+      : gapBefore(log.oldest, after)
+  if (before.length > 0) yield before
+  const readsAll = after === undefined && namesSubgraphs(filter)
+  if (!readsAll && begin.position > last) return
+
+  const follower = new Follower({
+    ...{ filter, after, begin, last },
+    opened_at: log.total,
+    unseen: ends.unseen,
+    isGapTold: before.length > 0,
+  })
+  try {
+    for await (const batch of events.read(ref, readsAll ? BEFORE_ALL : { after: begin.before }, signal)) {
+      for (const { items, not_before, told, ended } of follower.take(batch)) {
+        await pause(Math.min(not_before - Date.now(), END_AFTER_MS), signal)
+        if (told !== undefined) await ends.turn(told)
+        if (items.length > 0) yield items
+        for (const run_id of ended) {
+          follower.open.delete(run_id)
+          ends.sent(run_id)
+        }
+      }
+      if (follower.isOver) return
+    }
+  } finally {
+    if (signal.aborted && until === undefined) ends.broke(follower.open.keys())
+  }
+}
+
+/** What a stream shows. */
+interface Shown {
+  filter: EventFilter
+  after: Following['after']
+  begin: StreamBegin
+  /** Position of the first entry that was added after the stream was opened. */
+  opened_at: number
+  unseen: ReaderEnds['unseen']
+  /** Position of the last entry. */
+  last: number
+  /** The client was already told that events before the first one are no longer kept. */
+  isGapTold: boolean
+}
+
+/** Items that are sent together. */
+interface Portion {
+  items: ProtocolItem[]
+  /** Epoch milliseconds. */
+  not_before: number
+  /** The run whose end is the first of the items, unless that is history. */
+  told: string | undefined
+  /** Runs that end in this portion, whether it is shown or not. */
+  ended: string[]
+}
+
+/** Converts the entries that one stream reads. */
+class Follower {
+  readonly #shown: Shown
+  readonly #convert = createConverter()
+  /** Runs that have begun and whose end was not sent, with the time at which the client got their begin. */
+  readonly open = new Map<string, number>()
+  /** Position of the last entry. */
+  #read: number | undefined
+  #isCut = false
+  /** Its last entry was read. */
+  isOver = false
+
+  constructor(shown: Shown) {
+    this.#shown = shown
+  }
+
+  /** What the stream shows of a batch; an end that it shows begins a portion. */
+  take(batch: Batch): Portion[] {
+    const { last, isGapTold, after, opened_at, unseen } = this.#shown
+    let portion: Portion = { items: [], not_before: 0, told: undefined, ended: [] }
+    const portions = [portion]
+    for (const entry of batch) {
+      if ('gap' in entry) {
+        this.#isCut = true
+        this.isOver ||= last < Number.POSITIVE_INFINITY && entry.gap.oldest === null
+        continue
+      }
+      this.isOver ||= entry.position >= last
+      if (entry.position > last) break
+      if (this.#isCut && (this.#read !== undefined || !isGapTold))
+        portion.items.push(...gapAt(entry, this.#read, after))
+      this.#isCut = false
+      this.#read = entry.position
+      for (const event of this.#convert(entry)) {
+        const ended = this.#note(event, entry.position)
+        const isShown = this.#shows(event, entry.position)
+        if (ended !== undefined && isShown) {
+          const not_before = (this.open.get(ended) ?? 0) + END_AFTER_MS
+          const isNew = entry.position >= opened_at || not_before > Date.now() || unseen.has(ended)
+          portion = { items: [], not_before, told: isNew ? ended : undefined, ended: [] }
+          portions.push(portion)
+        }
+        if (isShown) portion.items.push(event)
+        if (ended !== undefined) portion.ended.push(ended)
+      }
+    }
+    return portions
+  }
+
+  /** Notes the begin of a run; returns the run that the event ends. */
+  #note(event: ProtocolEvent, position: number): string | undefined {
+    const { run_id, timestamp } = event
+    if (run_id === null || !isRoot(event)) return undefined
+    if (!isBegin(event)) return run_id
+    // On a busy server a client gets the begin later than it was.
+    this.open.set(run_id, position < this.#shown.opened_at ? timestamp : Date.now())
+    return undefined
+  }
+
+  #shows(event: ProtocolEvent, position: number): boolean {
+    const { filter, after, begin } = this.#shown
+    if (!passes(filter, event)) return false
+    if (typeof after === 'number') return event.seq > after
+    if (after !== undefined)
+      return isAfter(event.id, after.id) || (event.id === after.id && numberInEntry(event) > after.k)
+    return position >= begin.position || inNamedSubgraph(filter, event)
+  }
+}
+
+function isRoot({ method, namespace }: ProtocolEvent): boolean {
+  return method === 'lifecycle' && namespace.length === 0
+}
+
+function isBegin(event: ProtocolEvent): boolean {
+  return event.data.startsWith('{"event":"running"')
+}
+
+type Place = Pick<StoredEvent, 'id' | 'position'>
+
+/** The gap before the oldest entry, if the client requested earlier ones. */
+function gapBefore(oldest: Place | undefined, after: number | PlaceInLog): ProtocolGap[] {
+  if (oldest === undefined) return []
+  const { position, id } = oldest
+  if (typeof after === 'number') {
+    const isMissed = after > 0 && positionOf(after) < position - 1
+    return isMissed ? [{ type: 'gap', requested: after, oldest: seqOf(position, 0) }] : []
+  }
+  const isMissed = parseEventId(after.id)[0] > 0 && isAfter(id, after.id) && position > 0
+  return isMissed ? [{ type: 'gap', requested: after.id, oldest: seqOf(position, 0) }] : []
+}
+
+/** The gap before an entry whose predecessors are no longer kept; `read`: the position that was read last. */
+function gapAt(entry: Place, read: number | undefined, after: Following['after']): ProtocolGap[] {
+  if (read !== undefined)
+    return [{ type: 'gap', requested: lastSeqOf(read + 1), oldest: seqOf(entry.position, 0) }]
+  return after === undefined ? [] : gapBefore(entry, after)
+}

@@ -1,0 +1,105 @@
+import { RecentMap } from '../../../base/recent-map.ts'
+import type { EventLog, StoredEvent, ThreadRef } from '../../../events/event-log.ts'
+import { isAfter, parseEventId } from '../../../events/id.ts'
+import { RUN_BEGUN, RUN_DONE } from '../../../events/views.ts'
+import { BEFORE_ALL, readEntries } from './read-entries.ts'
+
+/** Where the entries of a run are in the log of its thread. */
+export interface RunInLog {
+  run_id: string
+  /** Position of its first entry. */
+  position: number
+  /** A reader that begins after this id reads the run from its first entry. */
+  before: string
+  /** Epoch milliseconds. */
+  begun_at: number
+  /** Its last entry; undefined while it is active. */
+  end: Pick<StoredEvent, 'id' | 'position'> | undefined
+}
+
+/** What is known of the log of a thread. */
+export interface IndexedLog {
+  /** In the order in which they began. */
+  runs: readonly RunInLog[]
+  /** The oldest entry that was read without a gap after it; undefined for an empty log. */
+  oldest: Pick<StoredEvent, 'id' | 'position'> | undefined
+  /** Number of entries the thread ever had. */
+  total: number
+  /** A reader that begins after this id reads what follows the first `total` entries. */
+  last: string
+}
+
+/** Where runs begin and end in the logs of threads, so that a stream reads no more of a log than it shows. */
+export interface RunIndex {
+  of(thread: ThreadRef): Promise<IndexedLog>
+}
+
+interface Known extends IndexedLog {
+  runs: RunInLog[]
+}
+
+/** Runs of all threads that are remembered, about 300 bytes each. */
+const MAX_RUNS = 20_000
+
+/** Reads the log of a thread once, and after that only what was added. */
+export function createRunIndex(events: Pick<EventLog, 'read' | 'last' | 'total'>, max = MAX_RUNS): RunIndex {
+  const threads = new RecentMap<string, Known>(max, ({ runs }) => runs.length + 1)
+  /** The last read of each thread that is going on. */
+  const reading = new Map<string, Promise<Known>>()
+
+  async function read(thread: ThreadRef, known: Known): Promise<Known> {
+    const last = await events.last(thread)
+    if (last === null || last === known.last) return last === null ? NOTHING : known
+    // The thread was deleted, and another one has its id.
+    if (isAfter(known.last, last)) return read(thread, NOTHING)
+    const next = { ...known, runs: known.runs.map((run) => ({ ...run })) }
+    let isOther = false
+    await readEntries(events, thread, { after: known.last, last }, (entry) => {
+      isOther ||= entry.position < known.total
+      if (!isOther) addEntry(next, entry)
+    })
+    if (isOther) return read(thread, NOTHING)
+    if (next.last !== known.last) return next
+    // Nothing that was added is kept, nor is anything before it.
+    const total = await events.total(thread)
+    const isSame = (await events.last(thread)) === last
+    return isSame ? { ...NOTHING, last, total } : read(thread, known)
+  }
+
+  return {
+    async of(thread) {
+      const key = `${thread.deployment_id}/${thread.thread_id}`
+      const turn = (reading.get(key) ?? Promise.resolve(threads.touch(key) ?? NOTHING))
+        .catch(() => NOTHING)
+        .then((known) => read(thread, known))
+      reading.set(key, turn)
+      try {
+        const known = await turn
+        if (known.total > 0) threads.set(key, known)
+        else threads.delete(key)
+        return known
+      } finally {
+        if (reading.get(key) === turn) reading.delete(key)
+      }
+    },
+  }
+}
+
+const NOTHING: Known = { runs: [], oldest: undefined, total: 0, last: BEFORE_ALL.after }
+
+function addEntry(log: Known, { id, position, run_id, event }: StoredEvent): void {
+  // Entries that were not read are no longer kept, nor is anything before them: known runs may have ended there.
+  if (position > log.total) log.runs = []
+  if (position > log.total || log.oldest === undefined) log.oldest = { id, position }
+  if (run_id !== null && (event === RUN_BEGUN || event === RUN_DONE)) {
+    const active = log.runs.findLast((run) => run.run_id === run_id && run.end === undefined)
+    if (event === RUN_DONE) {
+      if (active !== undefined) active.end = { id, position }
+    } else if (active === undefined) {
+      const [begun_at] = parseEventId(id)
+      log.runs.push({ run_id, position, before: log.last, begun_at, end: undefined })
+    }
+  }
+  log.total = position + 1
+  log.last = id
+}

@@ -1,0 +1,50 @@
+import { isAfter } from '../../../events/id.ts'
+import type { Thread } from '../../model.ts'
+import { type EventFilter, isLifecycleOnly } from '../filter.ts'
+import { positionOf } from '../protocol-event.ts'
+import type { IndexedLog, RunInLog } from './run-index.ts'
+
+/** Minimum time between sending a run's begin and its end: clients need it to open their streams (V-31). */
+export const END_AFTER_MS = 250
+
+/** Where a stream begins. */
+export interface StreamBegin {
+  /** Position of the first entry that it reads. */
+  position: number
+  /** The first entry is the one after this id. */
+  before: string
+}
+
+/**
+ * Where a stream without a position begins (V-29): with the oldest run that is active, or whose end the caller has not been
+ * sent, else with the last run; one that waits for new runs begins now.
+ */
+export function streamBegin(
+  log: IndexedLog,
+  thread: Thread | undefined,
+  filter: EventFilter,
+  unseen: ReadonlySet<string>,
+): StreamBegin {
+  const oldest = log.runs.find(({ run_id, end }) => end === undefined || unseen.has(run_id))
+  if (oldest !== undefined) return oldest
+  const last = log.runs.at(-1)
+  // A run that is pending has no entries yet.
+  if (last === undefined || thread?.status === 'busy') return logEnd(log)
+  const isRecent = Date.now() - last.begun_at < END_AFTER_MS
+  return isLifecycleOnly(filter) && !isRecent ? logEnd(log) : last
+}
+
+/**
+ * Where reading begins for a stream of what follows `after`, a `seq` or an entry: with the oldest run that had not ended
+ * there, because its earlier entries say what the later ones mean.
+ */
+export function resumedBegin(log: IndexedLog, after: number | { id: string }): StreamBegin {
+  const isOpen = ({ end }: RunInLog): boolean =>
+    end === undefined ||
+    (typeof after === 'number' ? end.position >= positionOf(after) : !isAfter(after.id, end.id))
+  return log.runs.find(isOpen) ?? logEnd(log)
+}
+
+function logEnd({ total, last }: IndexedLog): StreamBegin {
+  return { position: total, before: last }
+}

@@ -1,0 +1,68 @@
+import { AppError, toAppError } from '../../../base/errors.ts'
+import type { EventLog } from '../../../events/event-log.ts'
+import type { OpenStreams } from '../../streams/open-stream.ts'
+import { callerKey } from '../../streams/run-places.ts'
+import type { Streams } from '../../streams/streams.ts'
+import type { Threads } from '../../threads/threads.ts'
+import { createEndOrder } from './end-order.ts'
+import { isLifecycleOnly } from '../filter.ts'
+import { followThread, type ProtocolItem, type ReaderEnds } from './follow-thread.ts'
+import { createRunIndex } from './run-index.ts'
+import { createUnseenEnds } from './unseen-ends.ts'
+
+export interface ThreadStreamsDeps {
+  events: EventLog
+  threads: Pick<Threads, 'get'>
+  open: OpenStreams
+}
+
+/** Streams of threads in protocol v2, and what they know of each other. */
+export function createThreadStreams({ events, threads, open }: ThreadStreamsDeps): Streams['followThread'] {
+  const logs = { events, index: createRunIndex(events) }
+  const unseen = createUnseenEnds()
+  const order = createEndOrder()
+
+  return async (call, thread_id, { gone, mayRead, ...following }) => {
+    const ref = { ...call.tenant, thread_id }
+    const check = mayRead ?? (() => threads.get(call, thread_id))
+    const isReadable = await check().then(() => true, unlessMissing)
+    const thread = isReadable ? await threads.get(call, thread_id).catch(() => undefined) : undefined
+    const { signal, isClosed, close } = open.enter(gone)
+    const client = callerKey(thread_id, call.caller)
+    const isLifecycle = isLifecycleOnly(following.filter)
+    const reader = `${isLifecycle ? 'lifecycle' : 'events'} ${client}`
+    const ordered = isLifecycle || following.until !== undefined ? undefined : order.enter(client)
+    const ends: ReaderEnds = {
+      unseen: unseen.of(reader),
+      turn: async (run_id) => (isLifecycle ? order.turn(client, run_id, signal) : undefined),
+      sent(run_id) {
+        unseen.sent(reader, run_id)
+        ordered?.sentEnd(run_id)
+      },
+      broke: (run_ids) => unseen.broke(reader, run_ids),
+    }
+    async function* batches(): AsyncGenerator<readonly ProtocolItem[]> {
+      let isAllowed = isReadable
+      for await (const batch of followThread(logs, { ref, thread }, following, ends, signal)) {
+        isAllowed ||= await check().then(() => true, unlessMissing)
+        if (!isAllowed) return
+        ordered?.isSending()
+        yield batch
+        ordered?.wasSent()
+      }
+      if (isClosed()) throw new AppError('shutting_down')
+    }
+    return {
+      batches: batches(),
+      close() {
+        ordered?.leave()
+        close()
+      },
+    }
+  }
+}
+
+function unlessMissing(error: unknown): false {
+  if (toAppError(error).code === 'not_found') return false
+  throw error
+}

@@ -1,0 +1,79 @@
+/** One event of protocol v2. */
+export interface ProtocolEvent {
+  /** Id of the log entry that it was converted from. */
+  id: string
+  run_id: string | null
+  /** The same on every connection and after restarts; clients drop doubles by it (V-14). */
+  event_id: string
+  /** Rises over all runs of a thread (V-15). */
+  seq: number
+  method: string
+  namespace: readonly string[]
+  /** The name of custom data that has one. */
+  name?: string
+  /** Epoch milliseconds at which it happened (V-16). */
+  timestamp: number
+  node?: string
+  /** JSON text. */
+  data: string
+}
+
+/** Numbers reserved for the events of one log entry. */
+const STEP = 1024
+
+/** `seq` of the event number `k` of the log's entry at `position`. */
+export function seqOf(position: number, k: number): number {
+  return (position + 1) * STEP + Math.min(k, STEP - 1)
+}
+
+/** The highest `seq` that a log of `total` entries can have; 0 for an empty one (V-4). */
+export function lastSeqOf(total: number): number {
+  return total === 0 ? 0 : seqOf(total - 1, STEP - 1)
+}
+
+/** Position in the log of the entry that was converted to the event `seq`; -1 when `seq` is 0. */
+export function positionOf(seq: number): number {
+  return Math.floor(seq / STEP) - 1
+}
+
+/** Number of the event among those of its log entry. */
+export function numberInEntry({ seq }: Pick<ProtocolEvent, 'seq'>): number {
+  return seq % STEP
+}
+
+/** A place in the log, between the event number `k` of the entry `id` and the next event. */
+export interface PlaceInLog {
+  id: string
+  k: number
+}
+
+const SSE_ID = /^(\d{1,15}-\d{1,15})(?:\.(\d{1,4}))?$/
+
+/** The id of the event in a stream of server-sent events: that of its log entry, with its number there from the second on. */
+export function sseIdOf(event: Pick<ProtocolEvent, 'id' | 'seq'>): string {
+  const k = numberInEntry(event)
+  return k === 0 ? event.id : `${event.id}.${k}`
+}
+
+/** The place after the event with this SSE id; undefined for a text that is no such id. */
+export function placeOfSseId(sse_id: string): PlaceInLog | undefined {
+  const [, id, k = '0'] = SSE_ID.exec(sse_id) ?? []
+  return id === undefined ? undefined : { id, k: Number(k) }
+}
+
+const texts = new WeakMap<ProtocolEvent, string>()
+
+/** The event as clients get it, as JSON text; made once for all readers of the same event. */
+export function eventText(event: ProtocolEvent): string {
+  const known = texts.get(event)
+  if (known !== undefined) return known
+  const text = textOf(event)
+  texts.set(event, text)
+  return text
+}
+
+function textOf({ event_id, seq, method, namespace, timestamp, node, data, run_id }: ProtocolEvent): string {
+  const head = JSON.stringify({ type: 'event', event_id, seq, method, ...(run_id !== null && { run_id }) })
+  const params = JSON.stringify({ namespace, timestamp, ...(node !== undefined && { node }) })
+  return `${head.slice(0, -1)},"params":${params.slice(0, -1)},"data":${data}}}`
+}

@@ -1,0 +1,23 @@
+import { RUN_BEGUN, RUN_STOPPED } from '../../events/views.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { GraphInfo, StreamItem } from '../execute/graph-host.ts'
+import type { Run } from '../model.ts'
+import { pendingInterrupts } from './interrupts.ts'
+
+/**
+ * The entry of a thread's log from which streams of protocol v2 make the events of the begin of an attempt (V-13,
+ * V-18).
+ */
+export function runBegun(
+  { graph_id, attempt }: Pick<Run, 'graph_id' | 'attempt'>,
+  answered: readonly string[],
+  language?: GraphInfo['language'],
+): StreamItem {
+  const data = { graph_name: graph_id, attempt, answered, language }
+  return { event: RUN_BEGUN, data: JSON.stringify(data) }
+}
+
+/** The entry about a run that stopped at these interrupts, which are stored by task (V-18, V-23). */
+export function runStopped(interrupts: JsonObject): StreamItem {
+  return { event: RUN_STOPPED, data: JSON.stringify({ interrupts: pendingInterrupts(interrupts) }) }
+}

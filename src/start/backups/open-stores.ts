@@ -1,0 +1,121 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ReportStep } from '../../backup/back-up.ts'
+import type { TableReader } from '../../backup/stores.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Config } from '../../config.ts'
+import type { ListedBlobStore } from '../../ingest/store/blob-store.ts'
+import { type ClickHouse, connectClickHouse } from '../../storage/clickhouse/connect.ts'
+import { readAddress } from '../../storage/clickhouse/embedded/address.ts'
+import { startEmbeddedClickHouse } from '../../storage/clickhouse/embedded/start.ts'
+import { EMBEDDED_DATABASE, serverPlace } from '../../storage/clickhouse/open.ts'
+import { createFileBlobStore } from '../../storage/files/blob-store.ts'
+import { type MarkedStore, sqlStore } from '../../storage/installation.ts'
+import type { Database } from '../../storage/sql/driver/database.ts'
+import { inSchema, RUN_MIGRATIONS, RUN_SCHEMA } from '../../storage/sql/driver/open-run-database.ts'
+import { MIGRATIONS_DIR } from '../../storage/sql/driver/migrate.ts'
+import { openPostgres } from '../../storage/sql/driver/postgres.ts'
+import { openSqlite } from '../../storage/sql/driver/sqlite.ts'
+import { readPostgresTables } from '../../storage/sql/table-copies/postgres-reader.ts'
+import { readSqliteTables } from '../../storage/sql/table-copies/sqlite-reader.ts'
+
+/** Inputs of a backup and of a restore: the settings of the server, and the folder of the backup. */
+export interface BackupParts {
+  config: Config
+  dir: string
+  logger: Logger
+  progress: ReportStep
+}
+
+/** Stop functions, in order of start. */
+export type Stops = (() => Promise<unknown> | void)[]
+
+/** The files of SQLite in DATA_DIR. */
+const FILES = { identity: 'weir.db', runs: 'runs.db' } as const
+/** A read of a whole table may take hours. */
+const LONG_SECONDS = 7 * 24 * 3_600
+
+/** The two SQL stores. */
+export type SqlName = keyof typeof FILES
+
+/** Does the work, then ends what it has opened. */
+export async function withStops<T>(work: (stops: Stops) => Promise<T>): Promise<T> {
+  const stops: Stops = []
+  try {
+    return await work(stops)
+  } finally {
+    for (let end = stops.pop(); end; end = stops.pop()) await end()
+  }
+}
+
+/** The ClickHouse of CLICKHOUSE_URL, that of the running server, or the embedded one, which is started. */
+export async function connectTraces(
+  { clickhouseUrl, clickhouseCluster: cluster }: Config,
+  dataDir: string,
+  { logger, stops, isRunning }: { logger: Logger; stops: Stops; isRunning: boolean },
+): Promise<ClickHouse> {
+  const long = { maxExecutionSeconds: LONG_SECONDS }
+  if (clickhouseUrl !== undefined)
+    return closing(
+      connectClickHouse({ ...serverPlace(clickhouseUrl), ...(cluster && { cluster }), ...long }),
+      stops,
+    )
+  const address = isRunning ? await readAddress(dataDir) : undefined
+  if (address !== undefined)
+    return closing(connectClickHouse({ ...address, database: EMBEDDED_DATABASE, ...long }), stops)
+  const engine = await startEmbeddedClickHouse({ dataDir, logger })
+  stops.push(() => engine.stop())
+  const { url, username, password } = engine
+  return closing(connectClickHouse({ url, username, password, database: EMBEDDED_DATABASE, ...long }), stops)
+}
+
+function closing(clickhouse: ClickHouse, stops: Stops): ClickHouse {
+  stops.push(() => clickhouse.close())
+  return clickhouse
+}
+
+/** The attachments of BLOB_URL, or those in DATA_DIR. */
+export async function openBlobs(
+  { blobUrl }: Config,
+  dataDir: string,
+  stops: Stops,
+): Promise<ListedBlobStore> {
+  if (blobUrl === undefined) return createFileBlobStore(join(dataDir, 'blobs'))
+  if (blobUrl.startsWith('file:')) {
+    await mkdir(fileURLToPath(blobUrl), { recursive: true, mode: 0o700 })
+    return createFileBlobStore(fileURLToPath(blobUrl))
+  }
+  const { openS3Blobs, s3PlaceOf } = await import('../../storage/s3/blob-store.ts')
+  const blobs = await openS3Blobs(s3PlaceOf(blobUrl))
+  stops.push(() => blobs.close())
+  return blobs
+}
+
+/** A reader of the tables, which are as they were at this moment. */
+export function openTables(
+  { databaseUrl: url }: Config,
+  dataDir: string,
+  store: SqlName,
+): Promise<TableReader> {
+  if (url === undefined) return Promise.resolve(readSqliteTables(join(dataDir, FILES[store])))
+  return store === 'runs'
+    ? readPostgresTables(inSchema(url, RUN_SCHEMA), RUN_MIGRATIONS)
+    : readPostgresTables(url, MIGRATIONS_DIR)
+}
+
+/** The database as it is, without migrations. */
+export function openDatabase({ databaseUrl: url }: Config, dataDir: string, store: SqlName): Database {
+  if (url === undefined) return openSqlite(join(dataDir, FILES[store]), { synchronous: 'full' })
+  return openPostgres(store === 'runs' ? inSchema(url, RUN_SCHEMA) : url)
+}
+
+/** The SQL store that carries the id of the installation. */
+export function installationStore({ databaseUrl }: Config, identity: Database): MarkedStore {
+  return sqlStore('sql', databasePlace(databaseUrl, 'identity'), identity)
+}
+
+/** For messages. */
+export function databasePlace(databaseUrl: string | undefined, store: SqlName): string {
+  return databaseUrl === undefined ? `${FILES[store]} in DATA_DIR` : 'The database of DATABASE_URL'
+}

@@ -1,0 +1,67 @@
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from '../base/log.ts'
+import { pause } from '../base/pause.ts'
+import type { Config } from '../config.ts'
+import type { StoreChecks } from '../http/server/store-checks.ts'
+import type { BlobStore } from '../ingest/store/blob-store.ts'
+import { createFileBlobStore } from '../storage/files/blob-store.ts'
+import { folderStore, type Installation } from '../storage/installation.ts'
+import type { Database } from '../storage/sql/driver/database.ts'
+import { reportConnections } from '../storage/sql/driver/postgres/connection-budget.ts'
+import { type JoiningParts, joinServers } from './cluster/other-servers.ts'
+import { CLAIM_MS, claimLater } from './own-stores.ts'
+
+/** Parts that attachments need. */
+export interface BlobParts {
+  config: JoiningParts['config'] & Pick<Config, 'databaseConnections'>
+  logger: Logger
+  stopping: AbortSignal
+  /** Stop functions of the parts, in order of start. */
+  stops: (() => Promise<unknown> | void)[]
+}
+
+/** The store of attachments, with its checks if it is outside of DATA_DIR. */
+export interface OpenedBlobs {
+  blobs: BlobStore
+  checks: StoreChecks
+}
+
+/**
+ * Opens the store of attachments: the bucket or folder of BLOB_URL, or a folder in DATA_DIR. A bucket that does not answer
+ * is checked once it does. Enters the server into the list of those that share the
+ * database. @throws AppError config_invalid, store_changed
+ */
+export async function openBlobs(
+  parts: BlobParts,
+  { installation, database }: { installation: Installation; database: Database },
+): Promise<OpenedBlobs> {
+  const others = await joinServers(parts, { database, installation_id: installation.id })
+  const { blobUrl, dataDir, databaseUrl, databaseConnections } = parts.config
+  if (databaseUrl !== undefined) await reportConnections({ ...parts, database }, databaseConnections, others)
+  if (blobUrl === undefined) return { blobs: createFileBlobStore(join(dataDir, 'blobs')), checks: {} }
+  if (blobUrl.startsWith('file:')) return openFolder(fileURLToPath(blobUrl), installation)
+  return openBucket(parts, blobUrl, installation)
+}
+
+/** A folder of a shared file system. */
+async function openFolder(path: string, installation: Installation): Promise<OpenedBlobs> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  const check = await installation.claim(folderStore('blobs file', resolve(path)))
+  return { blobs: createFileBlobStore(path), checks: { blobs: check } }
+}
+
+async function openBucket(
+  { logger, stopping, stops }: BlobParts,
+  blobUrl: string,
+  installation: Installation,
+): Promise<OpenedBlobs> {
+  // The client is large, so it is loaded only if it is used.
+  const { openS3Blobs, s3PlaceOf } = await import('../storage/s3/blob-store.ts')
+  const blobs = await openS3Blobs(s3PlaceOf(blobUrl))
+  stops.push(() => blobs.close())
+  const { claimed, check } = claimLater(installation, blobs.marked, { logger, stopping })
+  await Promise.race([claimed, pause(CLAIM_MS, stopping)])
+  return { blobs, checks: { blobs: () => blobs.marked.read().then(check) } }
+}

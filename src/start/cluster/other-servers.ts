@@ -1,0 +1,108 @@
+import { AppError } from '../../base/errors.ts'
+import { newUuid } from '../../base/ids.ts'
+import type { Logger } from '../../base/log.ts'
+import { pause } from '../../base/pause.ts'
+import type { Config } from '../../config.ts'
+import type { Database } from '../../storage/sql/driver/database.ts'
+import { createServerRegistry, DEAD_MS, type RegisteredServer } from '../../storage/sql/server-registry.ts'
+import { instanceOf } from '../own-stores.ts'
+import { settingDifferences, type SettingPrints, settingPrints } from './shared-settings.ts'
+
+export interface JoiningParts {
+  config: Pick<
+    Config,
+    'databaseUrl' | 'blobUrl' | 'clickhouseUrl' | 'dataDir' | 'redisUrl' | 'deploy' | 'runs'
+  >
+  logger: Logger
+  stopping: AbortSignal
+  /** Stop functions of the parts, in order of start. */
+  stops: (() => Promise<unknown> | void)[]
+}
+
+const EVERY_MS = 5_000
+const LOOK_MS = 1_000
+/** A server that was killed is in the list for a while. */
+const PATIENCE_MS = DEAD_MS + EVERY_MS
+
+/**
+ * Registers this server among those that share the Postgres of DATABASE_URL, until it ends. Resolves with the number of
+ * others that live and have started before. @throws AppError config_invalid when another server stays registered for
+ * `patienceMs`, and one of the two stores attachments in its own files or encrypts with another key
+ */
+export async function joinServers(
+  parts: JoiningParts,
+  { database, installation_id }: { database: Database; installation_id: string },
+  patienceMs = PATIENCE_MS,
+): Promise<number> {
+  const { config, logger, stops } = parts
+  if (config.databaseUrl === undefined) return 0
+  const registry = createServerRegistry(database)
+  const settings = await settingPrints(config, installation_id)
+  const own: JoiningServer = {
+    id: newUuid(),
+    instance_id: await instanceOf(config),
+    blobs: config.blobUrl === undefined ? 'local' : 'shared',
+    settings,
+  }
+  stops.push(() => registry.withdraw(own.id))
+  const others = await withoutConflict(parts, { own, patienceMs }, () => registry.announce(own))
+  warnOfDifferences(parts, own, others)
+  const timer = setInterval(() => {
+    registry
+      .announce(own)
+      .catch((error: unknown) => logger.debug({ err: error }, 'this server could not be announced'))
+  }, EVERY_MS)
+  stops.push(() => clearInterval(timer))
+  return others.length
+}
+
+/** This server, with its own fingerprints. */
+type JoiningServer = RegisteredServer & { settings: SettingPrints }
+
+/** Servers with other settings work, but not as one; a restart one by one may change them. */
+function warnOfDifferences(
+  { config, logger }: JoiningParts,
+  own: JoiningServer,
+  others: readonly RegisteredServer[],
+): void {
+  const apart = others.filter(({ instance_id }) => instance_id !== own.instance_id)
+  if (apart.length > 0 && config.clickhouseUrl === undefined)
+    logger.warn(
+      { servers: apart.length },
+      'other servers share the database of DATABASE_URL, and traces are in a ClickHouse of this server alone: the others do not find them. Set CLICKHOUSE_URL.',
+    )
+  const found = apart.flatMap(({ settings }) => settingDifferences(own.settings, settings))
+  const code = 'config_invalid'
+  for (const words of new Set(found.map((one) => one.words))) logger.warn({ code }, words)
+}
+
+/** The other servers, once none of them is in conflict with this one. */
+async function withoutConflict(
+  { logger, stopping }: JoiningParts,
+  { own, patienceMs }: { own: JoiningServer; patienceMs: number },
+  announce: () => Promise<RegisteredServer[]>,
+): Promise<RegisteredServer[]> {
+  const until = performance.now() + patienceMs
+  for (let turn = 0; !stopping.aborted; turn++) {
+    const others = await announce()
+    const conflict = others.map((other) => conflictOf(own, other)).find((words) => words !== undefined)
+    if (conflict === undefined) return others
+    const message = `Another server uses the database of DATABASE_URL, and ${conflict}, or stop the other server.`
+    if (performance.now() > until) throw new AppError('config_invalid', { message })
+    if (turn === 0) logger.warn(`${message} This start waits until the other one has ended.`)
+    await pause(LOOK_MS, stopping)
+  }
+  return []
+}
+
+/** Why the two cannot run at a time, and what to do; undefined when they can. */
+function conflictOf(own: JoiningServer, other: RegisteredServer): string | undefined {
+  // An earlier process of the same DATA_DIR has the same files.
+  if (other.instance_id === own.instance_id) return undefined
+  if (own.blobs === 'local' || other.blobs === 'local') {
+    const which = own.blobs === 'local' ? 'this server stores' : 'the other one stores'
+    return `${which} attachments in files that only it can read. Set BLOB_URL to the same bucket or shared folder on all servers`
+  }
+  const fatal = settingDifferences(own.settings, other.settings).find(({ isFatal }) => isFatal)
+  return fatal && `it has another ${fatal.name}. Set the same one on all servers`
+}

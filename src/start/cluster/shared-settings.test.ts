@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { type Config, readConfig } from '../../config.ts'
+import { settingDifferences, settingPrints } from './shared-settings.ts'
+
+const of = (env: Record<string, string>): Config => readConfig({ ...env, GRAPHS: '' })
+const SECRETS = {
+  SECRETS_KEY: 'a'.repeat(64),
+  WEBHOOK_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+}
+const ALL = { ...SECRETS, REDIS_URL: 'redis://redis:6379' }
+
+async function differences(own: Record<string, string>, other: Record<string, string>): Promise<unknown[]> {
+  const [mine, theirs] = [await settingPrints(of(own), 'i'), await settingPrints(of(other), 'i')]
+  return settingDifferences(mine, theirs).map(({ name, isFatal }) => [name, isFatal])
+}
+
+describe('settings that must be the same', () => {
+  it('are, also with another user and another form of the address of Redis', async () => {
+    expect(await differences(ALL, ALL)).toEqual([])
+    expect(await differences(ALL, { ...ALL, REDIS_URL: 'redis://u:p@redis/0' })).toEqual([])
+    expect(await differences(SECRETS, SECRETS)).toEqual([])
+  })
+
+  it('are named when they differ, and when each server makes its own', async () => {
+    const other = {
+      SECRETS_KEY: 'b'.repeat(64),
+      WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+    }
+    expect(await differences(ALL, { ...other, REDIS_URL: 'redis://other:6379' })).toEqual([
+      ['REDIS_URL', false],
+      ['SECRETS_KEY', true],
+      ['WEBHOOK_SECRET', false],
+    ])
+    expect(await differences({}, {})).toEqual([
+      ['SECRETS_KEY', false],
+      ['WEBHOOK_SECRET', false],
+    ])
+    expect(await differences(ALL, SECRETS)).toEqual([['REDIS_URL', false]])
+  })
+
+  it('are stored as hashes that differ between installations, and are not compared with an older release', async () => {
+    const one = await settingPrints(of(ALL), 'one')
+    expect(JSON.stringify(one)).not.toContain(SECRETS.SECRETS_KEY)
+    expect((await settingPrints(of(ALL), 'two')).SECRETS_KEY).not.toBe(one.SECRETS_KEY)
+    expect(settingDifferences(one, {})).toEqual([])
+  })
+})

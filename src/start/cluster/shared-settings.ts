@@ -1,0 +1,66 @@
+import { scrypt } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Config } from '../../config.ts'
+
+/** Fingerprints of the settings that must be the same on all servers of one database; null for one that is not set. */
+export type SettingPrints = Readonly<Record<SettingName, string | null>>
+type SettingName = (typeof NAMES)[number]
+
+const NAMES = ['REDIS_URL', 'SECRETS_KEY', 'WEBHOOK_SECRET'] as const
+const PRINT_BYTES = 16
+const derive = promisify<string, string, number, Buffer>(scrypt)
+
+/** What differs between two servers, and what to do about it. */
+export interface Difference {
+  name: SettingName
+  /** The two values exclude each other: what one server encrypts the other cannot read. */
+  isFatal: boolean
+  words: string
+}
+
+const WORDS: Readonly<Record<SettingName, string>> = {
+  REDIS_URL: 'a stream at one server does not show the events of a run at the other',
+  SECRETS_KEY: 'secrets that one server encrypts cannot be read by the other',
+  WEBHOOK_SECRET: 'any server sends a webhook, so receivers would refuse a part of the signatures',
+}
+
+/**
+ * Slow hashes, so that whoever reads the database cannot try out weak secrets quickly. `salt` is the id of the
+ * installation.
+ */
+export async function settingPrints(
+  { redisUrl, deploy, runs }: Pick<Config, 'redisUrl' | 'deploy' | 'runs'>,
+  salt: string,
+): Promise<SettingPrints> {
+  const print = async (name: string, value: string | undefined): Promise<string | null> =>
+    value === undefined ? null : (await derive(value, `${salt} ${name}`, PRINT_BYTES)).toString('hex')
+  return {
+    REDIS_URL: await print('REDIS_URL', redisUrl && placeOfRedis(redisUrl)),
+    SECRETS_KEY: await print('SECRETS_KEY', deploy.secretsKey),
+    WEBHOOK_SECRET: await print('WEBHOOK_SECRET', runs.webhookSecret),
+  }
+}
+
+/** Servers may have users of their own. */
+function placeOfRedis(text: string): string {
+  const url = new URL(text)
+  return `${url.hostname}:${url.port || '6379'}${url.pathname.replace(/\/$/, '') || '/0'}`
+}
+
+/**
+ * The settings in which the two differ. Secrets that are set on neither are made by each server for itself, so they differ
+ * too. `other` may be of a release that stores fewer of them. Pure.
+ */
+export function settingDifferences(
+  own: SettingPrints,
+  other: Readonly<Record<string, string | null>>,
+): Difference[] {
+  return NAMES.flatMap((name) => {
+    const [mine, theirs] = [own[name], other[name]]
+    if (theirs === undefined) return []
+    const isSame = mine === theirs && (mine !== null || name === 'REDIS_URL')
+    if (isSame) return []
+    const isFatal = name === 'SECRETS_KEY' && mine !== null && theirs !== null
+    return [{ name, isFatal, words: `${name} is not the same on all servers: ${WORDS[name]}.` }]
+  })
+}

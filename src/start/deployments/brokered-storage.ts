@@ -1,0 +1,33 @@
+import type { StorageBroker } from '../../graph/broker/storage-broker.ts'
+import type { GrantStorage } from '../../graph/pool/launch.ts'
+import type { GraphHosts } from '../../graph/pool/pool.ts'
+import type { DeploymentFile } from '../../graph/project/deployment-file.ts'
+import type { Tenant } from '../../runs/model.ts'
+import { createStorageOperations } from '../../storage/sql/broker/operations.ts'
+import { createGraphStoreBatch } from '../../storage/sql/items/graph-store-batch.ts'
+import type { DeploymentParts, RunState } from './run-state.ts'
+import { itemsOf } from './serving.ts'
+
+/** Items that one search of a graph may find. */
+const MAX_FOUND_BYTES = 64 << 20
+
+/**
+ * Each host reaches the rows of its own deployment through the broker (P-25). `hosts` are those whose embeddings the
+ * long-term memory uses.
+ */
+export function brokeredStorage(
+  { broker, state, config }: { broker: StorageBroker; state: RunState } & Pick<DeploymentParts, 'config'>,
+  { tenant, file, hosts }: { tenant: Tenant; file: DeploymentFile; hosts: Promise<GraphHosts> },
+): GrantStorage {
+  const embed = async (texts: readonly string[]): Promise<number[][]> => (await hosts).embed(texts)
+  const items = itemsOf({ config }, state, { file, host: { embed } })
+  const operations = createStorageOperations(
+    state.checkpointRows,
+    createGraphStoreBatch(items, tenant, MAX_FOUND_BYTES),
+    tenant,
+  )
+  return () => {
+    const { place, revoke } = broker.grant(operations)
+    return { storage: { broker: { ...place } }, revoke }
+  }
+}

@@ -1,0 +1,22 @@
+import { readFile, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import type { Config } from '../../config.ts'
+import { instanceOf } from '../own-stores.ts'
+
+/**
+ * The owner of the leases of this process: the next process on the same DATA_DIR takes its runs and webhooks over at
+ * once. Servers that share a database may have the same instance id, because DATA_DIR was copied. So the owner also says
+ * where DATA_DIR is: the boot of the machine, the device and the inode. When that has changed, leases end by their time.
+ */
+export async function leaseOwner(config: Pick<Config, 'dataDir' | 'databaseUrl'>): Promise<string> {
+  const instance = await instanceOf(config)
+  if (config.databaseUrl === undefined) return instance
+  const { dev, ino } = await stat(resolve(config.dataDir), { bigint: true })
+  return `${instance} on ${await bootId()} ${dev}:${ino}`
+}
+
+/** Only Linux has an id of each boot. */
+async function bootId(): Promise<string> {
+  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => hostname())).trim()
+}

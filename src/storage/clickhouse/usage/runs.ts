@@ -1,0 +1,103 @@
+import type { Summed, UsageRun, UsageRunSource, UsageRunsQuery } from '../../../usage/report/runs.ts'
+import type { ClickHouse } from '../connect.ts'
+import { PROVIDER } from '../provider-sql.ts'
+import { countedSql, hasDoubles } from './counted-sql.ts'
+import { MAX_ROWS, nearOf, scope, slices } from './details-scope.ts'
+import { ESTIMATED_COLUMNS } from './sums-sql.ts'
+
+/** Which of the counted rows a number is about. */
+const OF: Record<Summed, string> = {
+  tokens: '(isNotNull(input_tokens) OR isNotNull(output_tokens))',
+  cost: 'isNotNull(total_cost)',
+  unpriced: 'isNull(total_cost)',
+}
+
+/** The groups that a list can be of, with the expression and the type of each. */
+const GROUPS = {
+  project_id: ['project_id', 'UUID'],
+  user_id: ['user_id', 'UUID'],
+  api_key_id: ['api_key_id', 'UUID'],
+  provider: [PROVIDER, 'String'],
+  model: ['model', 'String'],
+} as const
+
+const NAMES = ['project_id', 'user_id', 'api_key_id', 'provider', 'model'] as const
+
+const IDS = ['workspace_id', 'project_id', 'run_id'].map((id) => `toString(${id})`).join(', ')
+const MICROS = 'toUnixTimestamp64Micro(sort_time)'
+
+function listSql(query: UsageRunsQuery, doubles: boolean): string {
+  const near = scope('near_start', 'near_end')
+  const groups = NAMES.filter((name) => query[name] !== undefined).map((name) => {
+    const [column, type] = GROUPS[name]
+    return `AND ${column} = {${name}:${type}}`
+  })
+  const after =
+    query.after === undefined
+      ? ''
+      : `AND (${MICROS} < {after_time:Int64} OR (${MICROS} = {after_time:Int64}
+          AND (${IDS}) > ({after_workspace:String}, {after_project:String}, {after_run:String})))`
+  // The columns of the answer have other names than those of the table, which conditions must find.
+  return `SELECT workspace_id, project_id, user_id, api_key_id, trace_id, run_id, name, run_type, model,
+      ${PROVIDER} AS shown_provider, ${MICROS} AS micros, input_tokens AS prompt_tokens,
+      output_tokens AS completion_tokens, toString(total_cost) AS cost, toString(estimated_part) AS estimated
+    FROM (SELECT *, ${ESTIMATED_COLUMNS} FROM runs FINAL
+      WHERE ${scope('start', 'end')} AND ${OF[query.of]} AND ${countedSql(near, { doubles, nested: true })}
+        ${groups.join(' ')} ${after})
+    ORDER BY micros DESC, ${IDS} LIMIT {limit:UInt32}`
+}
+
+interface Row extends Omit<UsageRun, 'provider' | 'time' | 'total_cost' | 'estimated_cost'> {
+  shown_provider: string
+  micros: number
+  cost: string | null
+  estimated: string | null
+}
+
+function toRun({ shown_provider, micros, cost, estimated, ...row }: Row): UsageRun {
+  return { ...row, provider: shown_provider, time: micros, total_cost: cost, estimated_cost: estimated }
+}
+
+function paramsOf({ workspace_ids, after, ...query }: UsageRunsQuery) {
+  const groups = NAMES.flatMap((name) => {
+    const value = query[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return {
+    workspace_ids,
+    ...Object.fromEntries(groups),
+    ...(after !== undefined && {
+      after_time: after.time,
+      after_workspace: after.workspace_id,
+      after_project: after.project_id,
+      after_run: after.run_id,
+    }),
+  }
+}
+
+/**
+ * Lists the lean rows that `createUsageDetailsSource` adds up. More than `maxRows` rows are read one piece of the range
+ * after the other, the newest first, until the page is full.
+ */
+export function createUsageRunSource(clickhouse: ClickHouse, maxRows = MAX_ROWS): UsageRunSource {
+  return {
+    async list(query) {
+      const { workspace_ids, start, after, limit } = query
+      const end = after === undefined ? query.end : Math.min(query.end, Math.floor(after.time / 1000) + 1)
+      const span = { workspace_ids, start, end }
+      const params = paramsOf(query)
+      const doubles = await hasDoubles(clickhouse, scope('near_start', 'near_end'), {
+        params: { workspace_ids, ...nearOf(span) },
+      })
+      const found: UsageRun[] = []
+      for (const piece of (await slices(clickhouse, span, maxRows)).reverse()) {
+        if (found.length >= limit) break
+        const rows = await clickhouse.rows<Row>(listSql(query, doubles), {
+          params: { ...params, ...piece, ...nearOf(piece), limit: limit - found.length },
+        })
+        found.push(...rows.map(toRun))
+      }
+      return found
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import type { Logger } from '../../../../base/log.ts'
+import type { Database } from '../database.ts'
+
+/** How many connections to Postgres each part of a server may open. */
+export interface ConnectionShares {
+  /** Identity, projects, prices and deployments. */
+  identity: number
+  /** Threads and runs, also for hosts that reach their storage through the server. */
+  runs: number
+  /** Threads that read lists, and those of long lists: one connection each. */
+  lists: number
+  longLists: number
+  /** Graph hosts with connections of their own, and the connections of each. */
+  hosts: number
+  perHost: number
+}
+
+/** Notifications of three channels, and one for statements that take long. */
+const FIXED = 4
+
+/** The shares of `total` connections (DATABASE_CONNECTIONS, at least 10); together with the fixed ones they are `total`. */
+export function connectionShares(total: number): ConnectionShares {
+  const lists = total < 24 ? 1 : total < 64 ? 2 : 4
+  const longLists = total < 64 ? 1 : 2
+  const hosts = Math.min(8, Math.floor(total / 5))
+  const perHost = Math.max(1, Math.floor(total / 32))
+  const rest = total - FIXED - lists - longLists - hosts * perHost
+  const identity = Math.max(1, Math.floor(rest / 3))
+  return { identity, runs: rest - identity, lists, longLists, hosts, perHost }
+}
+
+/** Connections for users who are not superusers; fewer if the database or the role has a limit of its own. */
+const LIMITS = `SELECT LEAST(
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+      - COALESCE(current_setting('reserved_connections', true)::int, 0),
+    (SELECT NULLIF(datconnlimit, -1) FROM pg_database WHERE datname = current_database()),
+    (SELECT NULLIF(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)) AS most`
+
+/**
+ * Logs how many connections this server and the others open at most, and warns when Postgres accepts fewer. Work then
+ * waits for connections, also for those of other programs.
+ */
+export async function reportConnections(
+  { database, logger }: { database: Pick<Database, 'query'>; logger: Logger },
+  connections: number,
+  others: number,
+): Promise<void> {
+  const [row] = await database.query<{ most: number }>(LIMITS)
+  const accepted = row?.most ?? 0
+  const servers = others + 1
+  const facts = { connections, servers, together: connections * servers, accepted }
+  logger.info({ ...facts, shares: connectionShares(connections) }, 'connections to Postgres at the most')
+  if (facts.together > accepted)
+    logger.warn(
+      facts,
+      'Postgres accepts fewer connections than the servers may open: under load they wait for each other. Set max_connections of Postgres higher, or DATABASE_CONNECTIONS lower.',
+    )
+}

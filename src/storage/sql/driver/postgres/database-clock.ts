@@ -1,0 +1,49 @@
+import { type Clock, steadyTime, systemClock } from '../../../../base/clock.ts'
+import type { Logger } from '../../../../base/log.ts'
+import type { Database } from '../database.ts'
+
+/** SQL on Postgres: epoch milliseconds of the database's clock. */
+export const DATABASE_NOW = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)'
+
+const EVERY_MS = 5_000
+
+export interface DatabaseClockParts {
+  logger: Logger
+  /** Stop functions of the parts, in order of start. */
+  stops: (() => Promise<unknown> | void)[]
+  everyMs?: number
+  /** For durations; its time of day is not used. */
+  durations?: Clock
+}
+
+/**
+ * A clock that all servers on one database have in common, whatever the clocks of their machines say. On Postgres it is
+ * the database's clock: it is read at the start and every 5 s, and a monotonic clock of this process measures the time
+ * in between. On SQLite it is the machine's clock. @throws AppError store_unavailable when the first reading fails
+ */
+export async function startDatabaseClock(
+  database: Pick<Database, 'dialect' | 'query'>,
+  { logger, stops, everyMs = EVERY_MS, durations = systemClock }: DatabaseClockParts,
+): Promise<Clock> {
+  if (database.dialect !== 'postgres') return durations
+  const steady = (): number => steadyTime(durations)
+  /** The database's time is `steady() + offset`, to within `error`. */
+  const measure = async (): Promise<{ offset: number; error: number }> => {
+    const before = steady()
+    const [row] = await database.query<{ now: number }>(`SELECT ${DATABASE_NOW} AS now`)
+    const error = (steady() - before) / 2
+    return { offset: (row?.now ?? 0) - before - error, error }
+  }
+  let { offset } = await measure()
+  const timer = setInterval(() => {
+    measure()
+      .then((found) => {
+        // A difference within the error is no difference: the time does not jump without need.
+        if (Math.abs(found.offset - offset) > found.error + 1) offset = found.offset
+      })
+      .catch((error: unknown) => logger.debug({ err: error }, "the database's clock could not be read"))
+  }, everyMs)
+  timer.unref()
+  stops.push(() => clearInterval(timer))
+  return { now: () => Math.round(steady() + offset), steady }
+}

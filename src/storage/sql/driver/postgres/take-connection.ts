@@ -1,0 +1,105 @@
+import type pg from 'pg'
+import { AppError } from '../../../../base/errors.ts'
+import { retry, type RetryOptions } from '../../../../base/retry.ts'
+import { nodePostgres } from './pg.ts'
+
+export interface ConnectionOptions {
+  /** Connections of the pool. */
+  size: number
+  /** How long work waits while no connection becomes free. */
+  patienceMs: number
+}
+
+/** Hands out the connections of a pool in the order of the requests. */
+export interface ConnectionQueue {
+  /** @throws AppError store_unavailable when Postgres cannot be reached, or after `patienceMs` without a free connection */
+  take(): Promise<pg.PoolClient>
+  /** `lost`: the connection is closed, and does not count as one that became free. */
+  give(client: pg.PoolClient, lost: boolean): void
+}
+
+/** The server, the database or the role has as many connections as it may have. */
+const TOO_MANY = '53300'
+/** A pause before each further attempt; the last one is repeated. */
+const PAUSES_MS: RetryOptions['pauses'] = [50, 100, 200, 400, 800]
+
+/**
+ * Work that finds all connections in use waits for as long as others become free, so much work at one time is slow and
+ * does not fail. The same holds while Postgres accepts no further connection.
+ */
+export function createConnectionQueue(
+  pool: Pick<pg.Pool, 'connect'>,
+  { size, patienceMs }: ConnectionOptions,
+): ConnectionQueue {
+  const waiting = new Set<PromiseWithResolvers<void>>()
+  let taken = 0
+  let freedAt = -Infinity
+
+  const enter = async (): Promise<void> => {
+    if (taken < size) {
+      taken++
+      return
+    }
+    const waiter = Promise.withResolvers<void>()
+    waiting.add(waiter)
+    const since = performance.now()
+    const left = (): number => Math.max(since, freedAt) + patienceMs - performance.now()
+    let timer: NodeJS.Timeout
+    const look = (): void => {
+      if (left() > 0) timer = setTimeout(look, left())
+      else if (waiting.delete(waiter)) waiter.reject(tooFew(size))
+    }
+    look()
+    await waiter.promise.finally(() => clearTimeout(timer))
+  }
+  /** The next one in the queue gets the place. */
+  const leave = (): void => {
+    const [next] = waiting
+    if (next === undefined) {
+      taken--
+      return
+    }
+    waiting.delete(next)
+    next.resolve()
+  }
+  return {
+    async take() {
+      await enter()
+      try {
+        return await connect(pool, patienceMs)
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+    give(client, lost) {
+      client.release(lost)
+      if (!lost) freedAt = performance.now()
+      leave()
+    },
+  }
+}
+
+/** Waits while Postgres has no connection left for this server. */
+async function connect(pool: Pick<pg.Pool, 'connect'>, patienceMs: number): Promise<pg.PoolClient> {
+  const until = performance.now() + patienceMs
+  try {
+    return await retry(() => pool.connect(), {
+      pauses: PAUSES_MS,
+      mayRetry: (error) => isTooMany(error) && performance.now() < until,
+    })
+  } catch (cause) {
+    const message = isTooMany(cause) ? `Postgres accepts no more connections: ${cause.message}` : undefined
+    throw new AppError('store_unavailable', { ...(message !== undefined && { message }), cause })
+  }
+}
+
+function isTooMany(error: unknown): error is pg.DatabaseError {
+  return error instanceof nodePostgres().DatabaseError && error.code === TOO_MANY
+}
+
+function tooFew(size: number): AppError {
+  return new AppError('store_unavailable', {
+    message: `All ${size} connections to Postgres that this part of the server may use are in use.`,
+  })
+}

@@ -1,0 +1,76 @@
+import type {
+  BaseStore,
+  Item,
+  Operation,
+  OperationResults,
+  SearchItem,
+} from '@langchain/langgraph-checkpoint'
+import { AppError } from '../../../base/errors.ts'
+import type { FoundItem, KvStore, StoreItem } from '../../../runs/items/kv-store.ts'
+import type { Tenant } from '../../../runs/model.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+
+/** The method of LangGraph's store on which its others are built. */
+export type GraphStoreBatch = BaseStore['batch']
+
+function toLibraryItem({ namespace, key, value_json, created_at, updated_at }: StoreItem): Item {
+  const value = JSON.parse(value_json) as JsonObject
+  return { namespace, key, value, createdAt: new Date(created_at), updatedAt: new Date(updated_at) }
+}
+
+function toSearchItem(item: FoundItem): SearchItem {
+  return { ...toLibraryItem(item), ...(item.score === null ? {} : { score: item.score }) }
+}
+
+const TOO_LARGE = 'The items found are larger than the limit of one search: use a smaller `limit`.'
+
+/**
+ * A tenant's long-term memory as one method of LangGraph's interface. Reads return the state before the writes; of several
+ * writes of a key the last counts. A search that finds more than `maxBytes` of values rejects. The file loads nothing of
+ * LangGraph, because the server uses it.
+ */
+export function createGraphStoreBatch(
+  store: KvStore,
+  tenant: Tenant,
+  maxBytes: number = Number.POSITIVE_INFINITY,
+): GraphStoreBatch {
+  /** Undefined for writes. */
+  async function read(operation: Operation): Promise<Item | SearchItem[] | string[][] | null | undefined> {
+    if ('value' in operation) return undefined
+    if ('namespacePrefix' in operation) {
+      const { namespacePrefix: namespace_prefix, filter, query, limit = 10, offset = 0 } = operation
+      const found = await store.search(tenant, {
+        namespace_prefix,
+        filter: filter as JsonObject | undefined,
+        query,
+        limit,
+        offset,
+        max_bytes: maxBytes,
+      })
+      // The graph expects `limit` items, and has no way to read a next page.
+      if (found.more && found.items.length < limit)
+        throw new AppError('body_too_large', { message: TOO_LARGE })
+      return found.items.map(toSearchItem)
+    }
+    if ('key' in operation) {
+      const item = await store.get(tenant, operation.namespace, operation.key)
+      return item === undefined ? null : toLibraryItem(item)
+    }
+    const { matchConditions = [], maxDepth: max_depth, limit, offset } = operation
+    const labelsOf = (where: 'prefix' | 'suffix') =>
+      matchConditions.find(({ matchType }) => matchType === where)?.path
+    const [prefix, suffix] = [labelsOf('prefix'), labelsOf('suffix')]
+    return await store.listNamespaces(tenant, { prefix, suffix, max_depth, limit, offset })
+  }
+
+  return async <Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> => {
+    const results = await Promise.all(operations.map(read))
+    for (const operation of operations) {
+      if (!('value' in operation)) continue
+      const { namespace, key, value, index } = operation
+      if (value === null) await store.remove(tenant, namespace, key)
+      else await store.put(tenant, { namespace, key, value: value as JsonObject, index })
+    }
+    return results as OperationResults<Op>
+  }
+}

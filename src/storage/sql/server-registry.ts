@@ -1,0 +1,49 @@
+import type { Database } from './driver/database.ts'
+import { DATABASE_NOW as NOW } from './driver/postgres/database-clock.ts'
+
+/** One server process of those that share a database. */
+export interface RegisteredServer {
+  /** Of this process; another one after each start. */
+  id: string
+  /** Of its DATA_DIR. */
+  instance_id: string
+  /** Where its attachments are: in files that only it has, or where every server finds them. */
+  blobs: 'local' | 'shared'
+  /** Fingerprints of settings that must be the same on all servers; those of an older release are missing. */
+  settings: Readonly<Record<string, string | null>>
+}
+
+/** The servers that share a Postgres database. Times are of the database's clock. */
+export interface ServerRegistry {
+  /** Records that this server is running. Resolves with the other running servers that started before it. */
+  announce(server: RegisteredServer): Promise<RegisteredServer[]>
+  withdraw(id: string): Promise<void>
+}
+
+/** A server that has not announced itself for this long is taken for dead. */
+export const DEAD_MS = 30_000
+const FORGOTTEN_MS = 24 * 3_600_000
+
+/** `database` is a Postgres: servers cannot share a SQLite file. */
+export function createServerRegistry(database: Database): ServerRegistry {
+  return {
+    async announce({ id, instance_id, blobs, settings }) {
+      await database.query(
+        `INSERT INTO servers (id, instance_id, blobs, settings, started_at, seen_at) VALUES (?, ?, ?, ?, ${NOW}, ${NOW})
+          ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
+        [id, instance_id, blobs, JSON.stringify(settings)],
+      )
+      await database.query(`DELETE FROM servers WHERE seen_at < ${NOW} - ${FORGOTTEN_MS}`)
+      const others = await database.query<Omit<RegisteredServer, 'settings'> & { settings: string }>(
+        `SELECT other.id, other.instance_id, other.blobs, other.settings FROM servers other JOIN servers own ON own.id = ?
+          WHERE other.seen_at > ${NOW} - ${DEAD_MS} AND (other.started_at, other.id) < (own.started_at, own.id)`,
+        [id],
+      )
+      return others.map((other) => ({
+        ...other,
+        settings: JSON.parse(other.settings) as RegisteredServer['settings'],
+      }))
+    },
+    withdraw: async (id) => void (await database.query('DELETE FROM servers WHERE id = ?', [id])),
+  }
+}

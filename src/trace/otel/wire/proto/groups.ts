@@ -1,0 +1,77 @@
+import {
+  knownFields,
+  RECORDS_ONLY,
+  REQUEST,
+  REQUEST_FIELDS,
+  RESOURCE_GROUP,
+  SCOPE_GROUP,
+  SCOPE_GROUPS_ONLY,
+} from './fields.ts'
+import type { ProtoReader } from './reader.ts'
+
+/**
+ * How the levels of a request are read: resources contain scopes, and scopes contain records. `R` is what is read of a
+ * resource, `S` what is read of a scope and its resource.
+ */
+export interface GroupReader<R, S> {
+  /** Called for each resource and each scope. */
+  group(): void
+  /** Reads the fields of the open ResourceSpans or ResourceLogs that are its resource. */
+  resource(reader: ProtoReader): R
+  /** Reads the fields of the open ScopeSpans or ScopeLogs that are its scope. */
+  scope(reader: ProtoReader, resource: R): S
+  /** Reads the record whose message comes next. */
+  record(reader: ProtoReader, source: S): void
+}
+
+/** Reads an ExportTraceServiceRequest or an ExportLogsServiceRequest. Throws AppError invalid_otlp. */
+export function readGroups<R, S>(reader: ProtoReader, levels: GroupReader<R, S>): void {
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === REQUEST.resource_group) readResourceGroup(reader, levels)
+    else reader.skip(tag, REQUEST_FIELDS)
+  }
+}
+
+/** The resource may come after its scopes, so its message is read twice. */
+function readResourceGroup<R, S>(reader: ProtoReader, levels: GroupReader<R, S>): void {
+  levels.group()
+  const outer = reader.open()
+  const start = reader.at
+  const resource = levels.resource(reader)
+  reader.at = start
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === RESOURCE_GROUP.scope_group) readScopeGroup(reader, resource, levels)
+    else reader.skip(tag, SCOPE_GROUPS_ONLY)
+  }
+  reader.close(outer)
+}
+
+/** The scope may come after its records. */
+function readScopeGroup<R, S>(reader: ProtoReader, resource: R, levels: GroupReader<R, S>): void {
+  levels.group()
+  const outer = reader.open()
+  const start = reader.at
+  const source = levels.scope(reader, resource)
+  reader.at = start
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === SCOPE_GROUP.record) levels.record(reader, source)
+    else reader.skip(tag, RECORDS_ONLY)
+  }
+  reader.close(outer)
+}
+
+/**
+ * Calls `read` for each field of the open message that has the tag `wanted`, and skips the others. Returns the bytes of
+ * the wanted fields, with their tags.
+ */
+export function readFields(reader: ProtoReader, wanted: number, read: () => void): Uint8Array {
+  const known = knownFields({ wanted })
+  const found: Uint8Array[] = []
+  for (let from = reader.at, tag = reader.tag(); tag !== 0; from = reader.at, tag = reader.tag()) {
+    if (tag === wanted) {
+      read()
+      found.push(reader.buffer.subarray(from, reader.at))
+    } else reader.skip(tag, known)
+  }
+  return found.length === 1 ? found[0]! : Buffer.concat(found)
+}

@@ -1,0 +1,117 @@
+import { invalidCursor } from '../../base/text/page-cursor.ts'
+import type { UsageRuns } from '../../schema/types.gen.ts'
+import type { UsageNames } from './dimensions.ts'
+import { boundsOf, keyIdOf, namedPlace, type UsageSelection } from './selection.ts'
+
+/** What a number of the report is: a sum of tokens, a sum of costs, or the number of runs without a cost. */
+export const SUMMED = ['tokens', 'cost', 'unpriced'] as const
+
+/** One of SUMMED. */
+export type Summed = (typeof SUMMED)[number]
+
+/** A TraceRun that adds to tokens and costs. */
+export interface UsageRun {
+  workspace_id: string
+  /** NIL_UUID if there is none; also for the user and the key. */
+  project_id: string
+  user_id: string
+  api_key_id: string
+  trace_id: string
+  run_id: string
+  name: string
+  run_type: string
+  /** '' for none; also for the model. */
+  provider: string
+  model: string
+  /** The time at which it counts, epoch microseconds. */
+  time: number
+  prompt_tokens: number | null
+  completion_tokens: number | null
+  /** Decimals in US dollars; null when not known. The second is the estimated part of the first. */
+  total_cost: string | null
+  estimated_cost: string | null
+}
+
+/** The place of a run in a list: newest first, then by workspace, project and run. */
+export type UsageRunPlace = Pick<UsageRun, 'time' | 'workspace_id' | 'project_id' | 'run_id'>
+
+/** TraceRuns that count in `[start, end)`, epoch milliseconds, of the named workspaces and group. */
+export interface UsageRunsQuery {
+  workspace_ids: readonly string[]
+  start: number
+  end: number
+  of: Summed
+  project_id: string | undefined
+  user_id: string | undefined
+  api_key_id: string | undefined
+  /** '' for runs without one; undefined for all. */
+  provider: string | undefined
+  model: string | undefined
+  /** Only runs after this one. */
+  after: UsageRunPlace | undefined
+  limit: number
+}
+
+/** Lists the TraceRuns whose tokens and costs are added up, with their current costs. */
+export interface UsageRunSource {
+  list(query: UsageRunsQuery): Promise<UsageRun[]>
+}
+
+/** The selection of a list. */
+export interface UsageRunsRequest
+  extends UsageSelection,
+    Pick<UsageRunsQuery, 'of' | 'provider' | 'model' | 'limit'> {
+  cursor: string | undefined
+}
+
+const CURSOR = /^(-?\d{1,16})_([\da-f-]{36})_([\da-f-]{36})_([\da-f-]{36})$/
+
+function writePlace({ time, workspace_id, project_id, run_id }: UsageRunPlace): string {
+  return [time, workspace_id, project_id, run_id].join('_')
+}
+
+/** @throws AppError invalid_request */
+function readPlace(cursor: string): UsageRunPlace {
+  const [, time, workspace_id = '', project_id = '', run_id = ''] = CURSOR.exec(cursor) ?? []
+  if (time === undefined) throw invalidCursor()
+  return { time: Number(time), workspace_id, project_id, run_id }
+}
+
+function toAnswer(run: UsageRun, names: UsageNames): UsageRuns['items'][number] {
+  const { workspace_id, project_id, user_id, api_key_id, time, provider, model, ...shown } = run
+  return {
+    ...shown,
+    ...namedPlace({ workspace_id, project_id, user_id, api_key_id }, names),
+    provider: provider || null,
+    model: model || null,
+    counted_at: new Date(time / 1000).toISOString(),
+    total_tokens: (run.prompt_tokens ?? 0) + (run.completion_tokens ?? 0),
+    app_path: `/app/traces/${run.trace_id}?run=${run.run_id}`,
+  }
+}
+
+/**
+ * One page of the TraceRuns that a number of the details adds up. Without changes between the requests, the tokens or
+ * costs of all pages together are that number. @throws AppError invalid_request
+ */
+export async function listUsageRuns(
+  source: UsageRunSource,
+  request: UsageRunsRequest,
+  loadNames: () => Promise<UsageNames>,
+): Promise<UsageRuns> {
+  const { workspace_ids, of, project_id, user_id, provider, model, limit } = request
+  const bounds = boundsOf(request)
+  const after = request.cursor === undefined ? undefined : readPlace(request.cursor)
+  if (workspace_ids.length === 0) return { items: [], next_cursor: null }
+  const names = await loadNames()
+  const api_key_id = request.api_key === undefined ? undefined : keyIdOf(request.api_key, names)
+  if (request.api_key !== undefined && api_key_id === undefined) return { items: [], next_cursor: null }
+  const group = { project_id, user_id, api_key_id, provider, model }
+  const found = await source.list({ workspace_ids, ...bounds, of, ...group, after, limit: limit + 1 })
+  const shown = found.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: shown.map((run) => toAnswer(run, names)),
+    next_cursor: found.length > limit && last !== undefined ? writePlace(last) : null,
+  }
+}

@@ -1,0 +1,63 @@
+import { AppError } from '../../base/errors.ts'
+import { NIL_UUID } from '../../base/ids.ts'
+import type { UsageNames } from './dimensions.ts'
+import { rangeOf } from './granular-usage.ts'
+import { bucketOf, strideMillis } from './stride.ts'
+
+/** What a number of a report is about, as a request names it. Times are epoch milliseconds, with fractions. */
+export interface UsageSelection {
+  workspace_ids: readonly string[]
+  /** The range of the report. */
+  start: number
+  end: number
+  /** Only this bucket of the report, by its start. */
+  bucket: number | undefined
+  project_id: string | undefined
+  /** NIL_UUID for records without a user. */
+  user_id: string | undefined
+  /** Short key, or the id of a key without one. */
+  api_key: string | undefined
+}
+
+/** The part of the range that lies in the bucket. @throws AppError invalid_request when the report has no such bucket */
+export function boundsOf({ start, end, bucket }: UsageSelection): { start: number; end: number } {
+  const range = rangeOf(start, end)
+  if (bucket === undefined) return { start: range.start, end: range.end }
+  const size = strideMillis(range.stride)
+  const last = Math.max(range.start, range.end - 1)
+  if (bucketOf(bucket, range.origin, range.stride) !== bucket || bucket < range.origin || bucket > last) {
+    const message =
+      'time_bucket must be the start of a bucket of the report with this start_time and end_time'
+    throw new AppError('invalid_request', { message })
+  }
+  return { start: Math.max(range.start, bucket), end: Math.min(range.end, bucket + size) }
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** The id of a key that is named by its short key or its id; undefined for a name that is neither. */
+export function keyIdOf(api_key: string, { short_keys }: UsageNames): string | undefined {
+  const id = [...short_keys].find(([, short_key]) => short_key === api_key)?.[0] ?? api_key
+  return UUID.test(id) ? id : undefined
+}
+
+/** Where a record counts and who sent it; NIL_UUID for none. */
+interface Counted {
+  workspace_id: string
+  project_id: string
+  user_id: string
+  api_key_id: string
+}
+
+/** Where a record counts and who sent it, with the names of all of them. */
+export function namedPlace({ workspace_id, project_id, user_id, api_key_id }: Counted, names: UsageNames) {
+  return {
+    workspace_id,
+    workspace_name: names.workspaces.get(workspace_id) ?? workspace_id,
+    project_id,
+    project_name: names.projects.get(`${workspace_id}/${project_id}`) ?? project_id,
+    user_id: user_id === NIL_UUID ? null : user_id,
+    user_email: names.emails.get(user_id) ?? null,
+    api_key_short_key: names.short_keys.get(api_key_id) ?? api_key_id,
+  }
+}

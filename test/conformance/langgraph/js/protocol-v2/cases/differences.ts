@@ -1,0 +1,102 @@
+import type { Shape } from './shapes.ts'
+
+type Seen = Record<string, unknown>[]
+
+/** What is meant to be different from a recorded session, as changes of the recording. */
+export interface Difference {
+  of_seen?(seen: Seen): Seen
+  of_events?(events: Shape[]): Shape[]
+}
+
+/** Sessions whose events depend on when the client did what: their number of tokens, or which runs a stream shows. */
+export const EVENTS_DEPEND_ON_TIME: ReadonlySet<string> = new Set([
+  'golden/cancel-v1',
+  'golden/controller',
+  'expected/controller',
+  // A run made over v1 shows what its modes hold (V-42); in the recording its graph had told everything.
+  'expected/controller-hydrate',
+  'expected/controller-other',
+  'expected/controller-queue',
+  'expected/v1-run',
+  // This runtime tells the state once more when it resumes.
+  'golden/interrupts-batch',
+  // Numbers of events are larger here, so that all of them come after the one asked for.
+  'golden/since',
+])
+
+function without(...keys: string[]): (seen: Seen) => Seen {
+  return (seen) => seen.filter((one) => !keys.some((key) => key in one))
+}
+
+/** The runtime of this repository appends to the arguments of tool calls (V-20), and gives results of tools no id. */
+function newerTools(events: Shape[]): Shape[] {
+  return events.map((event) => {
+    const { method, data } = event
+    const fields = data as Record<string, Record<string, unknown>> & { event?: string }
+    if (method === 'messages' && fields['delta']?.['type'] === 'block-delta')
+      return { ...event, data: { event: fields.event, delta: { type: 'tool-call-delta' } } }
+    if (method === 'messages' && fields['content']?.['type'] === 'tool_call_chunk')
+      return {
+        ...event,
+        data: { event: fields.event, content: { type: 'tool_call_chunk', name: 'weather' } },
+      }
+    if (fields.event !== 'tool-finished') return event
+    const { id: _id, ...output } = fields['output'] ?? {}
+    return { ...event, data: { ...fields, output } }
+  })
+}
+
+export const DIFFERENCES: Readonly<Record<string, Difference>> = {
+  'golden/all-channels': { of_events: newerTools },
+  'golden/tool-calls': { of_events: newerTools },
+  'golden/failure': {
+    // The message of a failure is plain text (V-18).
+    of_seen: ([output, last]) => [
+      output ?? {},
+      { last: { ...(last?.['last'] as object), error: 'The model broke off.' } },
+    ],
+    of_events: (events) =>
+      events.map((event) =>
+        (event.data as { event?: string; error?: string }).error === undefined || event.namespace !== ''
+          ? event
+          : { ...event, data: { ...(event.data as object), error: 'The model broke off.' } },
+      ),
+  },
+  'expected/v1-run': {
+    of_seen: () => [
+      {
+        seen: [
+          ['lifecycle', 'running'],
+          ['values', null],
+          ['values', null],
+          ['values', null],
+          ['lifecycle', 'completed'],
+        ],
+      },
+    ],
+  },
+  // Of a second run the client shows what arrives together with the end of the first; the events are compared.
+  'expected/two-runs': { of_seen: ([runs]) => [runs ?? {}, {}] },
+  // The server of the recording tells the end of the second run as that of the third.
+  'golden/controller': {
+    of_seen: (seen) => seen.filter((one, at) => at !== seen.length - 3 || !('completed' in one)),
+  },
+  'golden/since': { of_seen: () => [{ events: 15 }] },
+  // Commands that are refused have an answer each, and codes of the specification (V-3).
+  'golden/ws-errors': {
+    of_seen: () => [
+      {
+        answers: [
+          ...[null, null, null].map((id) => ({ type: 'error', id, error: 'invalid_argument' })),
+          { type: 'error', id: 1, error: 'unknown_command' },
+          { type: 'error', id: 2, error: 'invalid_argument' },
+          { type: 'error', id: 3, error: 'invalid_argument' },
+          { type: 'error', id: 4, error: 'no_such_subscription' },
+          { type: 'error', id: 5, error: 'invalid_argument' },
+        ],
+      },
+      { closed: [1005, ''] },
+    ],
+  },
+  'golden/commands': { of_seen: without('state.listCheckpoints') },
+}

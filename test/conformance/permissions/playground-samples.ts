@@ -1,0 +1,29 @@
+import type { Sample } from './route-samples.ts'
+
+/** The same for every target: it acts in the workspace of the request. */
+const fixed = (path: string, body?: unknown): Sample => ({
+  isFixed: true,
+  call: () => ({ path, ...(body !== undefined && { body }) }),
+})
+
+/** Samples for the playground and the secrets of workspaces. */
+export const PLAYGROUND_SAMPLES: Readonly<Record<string, Sample>> = {
+  'GET /playground/models': fixed('/playground/models'),
+  // The workspaces have no secret of a provider, so nothing is called.
+  'POST /playground/runs': {
+    ...fixed('/playground/runs', {
+      ...{ provider: 'openai', model: 'm' },
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
+    }),
+    status: () => [409],
+  },
+  'GET /workspaces/current/secrets': fixed('/workspaces/current/secrets'),
+  'POST /workspaces/current/secrets': fixed('/workspaces/current/secrets', [{ key: 'STRAY', value: null }]),
+  'PUT /workspaces/current/secrets/{key}': fixed('/workspaces/current/secrets/STRAY', {
+    ...{ value: 'v', hosts: ['127.0.0.1'] },
+  }),
+  'DELETE /workspaces/current/secrets/{key}': {
+    ...fixed('/workspaces/current/secrets/UNKNOWN'),
+    status: () => [404],
+  },
+}

@@ -1,3 +1,0 @@
-import { corpusTests } from './corpus-cases.ts'
-
-corpusTests('every third case')

@@ -1,0 +1,3 @@
+import { corpusTests } from './cases.ts'
+
+corpusTests('every third case')

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addRevision, createDeployment } from '../../support/deploy-project.ts'
+import { eventually } from '../../support/eventually.ts'
+import type { WeirRequest } from '../../support/servers/server.ts'
+import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
+import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
+import { DEPLOYMENT, useStudio } from './studio.ts'
+
+describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
+  let weir: UsedWeir
+  beforeAll(async () => {
+    weir = await borrowWeir('/weir/deployment')
+  })
+  const used = useInterface({ current: () => weir })
+  beforeAll(() => signIn(used.current().page, weir))
+  afterAll(async () => {
+    await weir.json(`${DEPLOYMENT}/runs/cancel`, { status: 'all' }).catch(() => undefined)
+    expect(await weir.stop()).toBe(0)
+  })
+
+  it('N13: lists the deployments, and shows graphs, runs of all threads and what a bulk cancel did', async () => {
+    const { page, open, broken } = used.current()
+    await open('/deployments')
+    await page.getByRole('link', { name: DEPLOYMENT_NAME, exact: true }).waitFor()
+    expect(await broken()).toEqual([])
+    await page.getByRole('link', { name: DEPLOYMENT_NAME, exact: true }).click()
+    const drawing = page.getByRole('img', { name: 'Graph kinds' })
+    await drawing.getByText('ask_one').waitFor()
+    await drawing.getByText('END').first().waitFor()
+    expect(await broken()).toEqual([])
+    const { run_id } = await weir.json<{ run_id: string }>(`${DEPLOYMENT}/runs`, {
+      assistant_id: 'kinds',
+      input: { kind: 'slow' },
+    })
+    await page.getByRole('link', { name: 'Runs', exact: true }).click()
+    await page.getByText(run_id).waitFor()
+    await page.getByRole('button', { name: 'Cancel many' }).click()
+    await page.getByRole('button', { name: 'Cancel them' }).click()
+    const outcomes = page.getByRole('region', { name: 'Outcomes' })
+    await outcomes.getByText(run_id).waitFor()
+    expect(await broken()).toEqual([])
+    await page.keyboard.press('Escape')
+    for (const tab of ['Threads', 'Assistants', 'Crons', 'Store', 'Revisions', 'Log']) {
+      await page.getByRole('link', { name: tab, exact: true }).click()
+      await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+      expect([tab, await broken()]).toEqual([tab, []])
+    }
+  })
+
+  it('N13: the log of a deployment shows new lines without a reload', async () => {
+    const { page, open, broken } = used.current()
+    const server = {
+      fetch: weir.request,
+      json: async (path: string, init?: WeirRequest) => (await weir.request(path, init)).json(),
+    } as unknown as Parameters<typeof createDeployment>[0]
+    const { id, name } = await createDeployment(server, `logged-${Date.now()}`)
+    await open(`/deployments/${name}`)
+    await page.getByRole('link', { name: 'Log', exact: true }).click()
+    await page.getByText('There is no line yet').waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await addRevision(server, id, new Uint8Array([1]))
+    await page
+      .getByRole('log')
+      .getByText(/revision 1: CREATE_FAILED/)
+      .waitFor()
+    await page.getByLabel('Lines with this text').fill('AWAITING')
+    await page
+      .getByRole('log')
+      .getByText(/CREATE_FAILED/)
+      .waitFor({ state: 'detached' })
+    expect(await broken()).toEqual([])
+    await weir.request(`/v2/deployments/${id}`, { method: 'DELETE' })
+  })
+
+  const { studio, graph, steps, runKind } = useStudio(used)
+
+  it('#28 #231: lights up every node, also of subgraphs, and draws the edges to END', async () => {
+    await runKind('sub')
+    for (const name of ['begin', 'nested:first', 'nested:second', 'finish'])
+      await graph().locator(`[data-node="${name}"][data-state="success"]`).waitFor()
+    expect(await graph().locator('[data-kind="end"]').count()).toBe(1)
+    expect(await graph().locator('path[data-source="finish"][data-target="__end__"]').count()).toBe(1)
+    expect(await used.current().broken()).toEqual([])
+  })
+
+  it('#70 #66: shows an interrupt with its payload, and resumes it with any answer', async () => {
+    const thread = await runKind('ask')
+    const { page, broken } = used.current()
+    const form = page.getByRole('form', { name: 'Questions' })
+    await form.getByText('go on?').waitFor()
+    await graph().locator('[data-node="respond"][data-state="interrupted"]').waitFor()
+    expect(await broken()).toEqual([])
+    await form.getByLabel('Way to answer respond').selectOption('json')
+    await form.getByLabel('Answer to respond').fill('{"later": tomorrow}')
+    await form.getByRole('button', { name: 'Answer and go on' }).click()
+    await form.getByText('is not JSON').waitFor()
+    await form.getByLabel('Answer to respond').fill('{"later": "tomorrow"}')
+    await form.getByRole('button', { name: 'Answer and go on' }).click()
+    await form.waitFor({ state: 'detached' })
+    await eventually(async () => {
+      const { values } = await weir.json<{ values: { answer?: unknown } }>(
+        `${DEPLOYMENT}/threads/${thread}/state`,
+      )
+      expect(values.answer).toEqual({ later: 'tomorrow' })
+    })
+  })
+
+  it('#57: keeps an error at its node, after a reload too', async () => {
+    await runKind('fail')
+    const { page } = used.current()
+    await graph().locator('[data-node="respond"][data-state="error"]').waitFor()
+    await graph().getByText('no more quota').waitFor()
+    await page.reload()
+    await graph().locator('[data-node="respond"][data-state="error"]').waitFor()
+  })
+
+  it('#207: shows parallel branches side by side in one step', async () => {
+    await runKind('fan')
+    await steps()
+      .filter({ hasText: /piece\s*piece\s*piece/ })
+      .waitFor()
+  })
+
+  it('#20 langgraph #5259: edits a state two steps back, shows the edit, and goes on from the fork', async () => {
+    const thread = await runKind('custom')
+    const { page } = used.current()
+    await steps().filter({ hasText: 'finish' }).first().waitFor()
+    const before = await steps().count()
+    await steps().nth(2).getByRole('button').click()
+    await page.getByRole('button', { name: 'Edit the state' }).click()
+    const form = page.getByRole('form', { name: 'Edit the state' })
+    await form.getByLabel('Values to write').fill('{"answer": "edited by hand"}')
+    await form.getByRole('button', { name: 'Write as a new branch' }).click()
+    const state = page.getByRole('region', { name: 'State' })
+    await state.getByText('edited by hand').first().waitFor()
+    await eventually(async () => expect(await steps().count()).toBe(before + 1))
+    await page.getByLabel('Compared with').selectOption({ index: 1 })
+    await state.getByText('Different from Step').waitFor()
+    await state.locator('ins, del').getByText('finished').first().waitFor()
+    expect(new URL(page.url()).searchParams.get('against')).not.toBeNull()
+    await page.getByRole('button', { name: 'Run from here' }).click()
+    await eventually(async () => expect(await steps().count()).toBeGreaterThan(before + 1))
+    await eventually(async () => {
+      const { values, next } = await weir.json<{ values: { answer?: unknown }; next: string[] }>(
+        `${DEPLOYMENT}/threads/${thread}/state`,
+      )
+      expect([values.answer, next]).toEqual(['edited by hand', []])
+    })
+  })
+
+  it('#169: opens a state with null values', async () => {
+    const { page, open } = used.current()
+    const { thread_id } = await weir.json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
+    await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
+      assistant_id: 'kinds',
+      input: { kind: 'custom', answer: null, item: null },
+    })
+    await open(`${studio}/${thread_id}?assistant=kinds`)
+    await page.getByRole('region', { name: 'State' }).getByText('null').first().waitFor()
+  })
+
+  it('shows the run of another client while it runs, and cancels it with a rollback', async () => {
+    const { page, open } = used.current()
+    const { thread_id } = await weir.json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
+    await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
+      assistant_id: 'kinds',
+      input: { kind: 'custom' },
+    })
+    await open(`${studio}/${thread_id}?assistant=kinds`)
+    await steps().first().waitFor()
+    const before = await steps().count()
+    await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs`, {
+      assistant_id: 'kinds',
+      input: { kind: 'slow' },
+    })
+    await graph().locator('[data-node="respond"][data-state="running"]').waitFor()
+    await page.getByRole('region', { name: 'Runs' }).getByRole('button', { name: 'Roll back' }).click()
+    await eventually(async () => expect(await steps().count()).toBe(before))
+  })
+
+  it('goes on with a run after a reload in the middle of it', async () => {
+    await runKind('slow')
+    await graph().locator('[data-node="respond"]').waitFor()
+    await used.current().page.reload()
+    await graph().locator('[data-node="respond"][data-state="running"]').waitFor()
+    await used
+      .current()
+      .page.getByRole('region', { name: 'Runs' })
+      .getByRole('button', { name: 'Interrupt' })
+      .click()
+    await used.current().page.getByRole('region', { name: 'Runs' }).getByText('interrupted').waitFor()
+  })
+
+  it('stops before a breakpoint, and goes on', async () => {
+    const { page, open } = used.current()
+    await open(`${studio}?assistant=kinds`)
+    await graph().getByRole('button', { name: 'finish' }).press('Enter')
+    await page.getByRole('button', { name: 'Stop before finish' }).click()
+    await page.getByRole('textbox', { name: 'kind' }).fill('custom')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await graph().locator('[data-node="finish"][data-state="success"]').waitFor()
+  })
+
+  it('chats: streams an answer, and edits a message in a new branch', async () => {
+    const { page, open, broken } = used.current()
+    await open(`${studio}?assistant=tokens&mode=chat`)
+    await page.getByLabel('Message', { exact: true }).fill('hello')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    const chat = page.getByRole('region', { name: 'Chat' })
+    await chat.getByText('tok4').waitFor()
+    await chat.getByRole('button', { name: 'Edit' }).click()
+    expect(await broken()).toEqual([])
+    await chat.getByLabel('Edited message').fill('hello again')
+    await chat.getByRole('button', { name: 'Send as a new branch' }).click()
+    await chat.getByText('hello again').waitFor()
+    await eventually(async () => expect(await chat.getByText('hello', { exact: true }).count()).toBe(0))
+  })
+})

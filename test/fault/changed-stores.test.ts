@@ -1,5 +1,0 @@
-import { describe } from 'vitest'
-import { describeChangedStores } from '../support/faults/changed-stores.ts'
-
-describe('a data directory that has changed', () =>
-  describeChangedStores({ missing: ['clickhouse', 'runs.db'], damaged: ['weir.db'] }))

@@ -1,3 +1,0 @@
-import { ingestLogKills } from './ingest-log-kills.ts'
-
-ingestLogKills(5)

@@ -1,3 +1,0 @@
-import { describePowerLoss } from '../support/faults/power-loss.ts'
-
-describePowerLoss(['full'])

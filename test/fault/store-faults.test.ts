@@ -1,4 +1,0 @@
-import { describe } from 'vitest'
-import { describeStoreFaults, KINDS_OF_STORE_FAULT } from '../support/faults/store-faults.ts'
-
-describe('faults of the store', () => describeStoreFaults(KINDS_OF_STORE_FAULT))

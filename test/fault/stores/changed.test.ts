@@ -1,0 +1,5 @@
+import { describe } from 'vitest'
+import { describeChangedStores } from '../../support/faults/stores/changed-stores.ts'
+
+describe('a data directory that has changed', () =>
+  describeChangedStores({ missing: ['clickhouse', 'runs.db'], damaged: ['weir.db'] }))

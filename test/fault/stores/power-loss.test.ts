@@ -1,0 +1,3 @@
+import { describePowerLoss } from '../../support/faults/stores/power-loss.ts'
+
+describePowerLoss(['full'])

@@ -1,5 +1,0 @@
-import { describe } from 'vitest'
-import { describeChangedStores } from '../support/faults/changed-stores.ts'
-
-describe('a data directory that has changed in more ways', () =>
-  describeChangedStores({ missing: ['weir.db', 'blobs', 'ingest-log'], damaged: ['runs.db'] }))

@@ -1,0 +1,104 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  countTraces,
+  makeWorld,
+  readWorld,
+  sendTraces,
+  type World,
+  WORLD_ENV,
+} from '../../support/backups/backed-up-world.ts'
+import { runCommand } from '../../support/run-command.ts'
+import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
+import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { startS3, type TestS3 } from '../../support/stores/s3.ts'
+
+const reason = withoutPostgres()
+const ROUNDS = 5
+
+describe.skipIf(reason !== '')(`backups of servers${reason}`, () => {
+  const umask = process.umask()
+  let folder: Awaited<ReturnType<typeof temporaryDir>>
+  let engine: Awaited<ReturnType<typeof startTestClickHouse>>
+  let s3: TestS3
+  const databases = postgresDatabases()
+  const at = (name: string): string => join(folder.dir, name)
+
+  beforeAll(async () => {
+    folder = await temporaryDir()
+    engine = await startTestClickHouse(at('engine'))
+    s3 = await startS3()
+  })
+  afterAll(async () => {
+    process.umask(umask)
+    await s3?.stop()
+    await engine?.stop()
+    await folder?.remove()
+  })
+
+  /** Settings of a server on empty stores of its own. */
+  async function stores(name: string): Promise<Record<string, string>> {
+    const { url, username, password } = engine
+    const clickhouse = url.replace(/\/$/, '').replace('//', `//${username}:${password}@`)
+    return {
+      DATABASE_URL: await databases.take(),
+      CLICKHOUSE_URL: `${clickhouse}/${name}`,
+      BLOB_URL: s3.url(name),
+    }
+  }
+
+  async function command(name: string, dir: string, env: Record<string, string>): Promise<void> {
+    const { code, stderr } = await runCommand([name, dir], { env })
+    expect([name, code], stderr).toEqual([name, 0])
+  }
+
+  async function expectEqual(
+    dataDir: string,
+    env: Record<string, string>,
+    { world, before }: { world: World; before: unknown },
+  ): Promise<void> {
+    const server = await startWeir(dataDir, { ...env, ...WORLD_ENV })
+    try {
+      expect(await readWorld(server, world)).toEqual(before)
+      const { counted, listed } = await countTraces(server)
+      expect(counted).toBe(listed)
+      expect(listed).toBeGreaterThanOrEqual(world.traces.length)
+    } finally {
+      await server.stop()
+    }
+  }
+
+  it('go from Postgres, ClickHouse and S3 into others, into files, and back, while traces are sent', async () => {
+    const env = await stores('first')
+    await mkdir(at('first'))
+    const weir = await startWeir(at('first'), { ...env, ...WORLD_ENV })
+    const world = await makeWorld(weir, folder.dir)
+    const before = await readWorld(weir, world)
+    let isOver = false
+    const sending = keepSending(weir, () => isOver)
+    for (let round = 0; round < ROUNDS; round++)
+      await command('backup', at(`backup-${round}`), { ...env, DATA_DIR: at('first') })
+    isOver = true
+    expect(await sending).toBeGreaterThan(0)
+    await weir.stop()
+    for (let round = 0; round < ROUNDS; round++) {
+      const dataDir = at(`files-${round}`)
+      await command('restore', at(`backup-${round}`), { DATA_DIR: dataDir })
+      await expectEqual(dataDir, {}, { world, before })
+    }
+    await command('backup', at('of-files'), { DATA_DIR: at('files-0') })
+    const others = await stores('second')
+    await command('restore', at('of-files'), { ...others, DATA_DIR: at('second') })
+    await expectEqual(at('second'), others, { world, before })
+  })
+})
+
+/** Sends traces until the end; resolves with their number. */
+async function keepSending(weir: WeirProcess, isOver: () => boolean): Promise<number> {
+  let count = 0
+  while (!isOver()) count += (await sendTraces(weir, 10)).length
+  return count
+}

@@ -1,0 +1,3 @@
+import { devTests } from '../../conformance/cli/dev-tests.ts'
+
+devTests('every change')

@@ -1,0 +1,174 @@
+import { existsSync } from 'node:fs'
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { preloadEverywhere } from '../../support/faults/preload.ts'
+import { eventually } from '../../support/eventually.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
+
+const GRAPH = fileURLToPath(new URL('../../fixtures/run-graphs/beats.mjs:graph', import.meta.url))
+/** Folders in which Debian installs libfaketime, by architecture. */
+const LIBRARY = ['x86_64', 'aarch64']
+  .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
+  .find((file) => existsSync(file))
+const REASON = withoutPostgres() + (LIBRARY === undefined ? ' (no libfaketime)' : '')
+const THREADS = '/deployments/d/threads'
+const RUNS = 6
+/** Longer than a lease. */
+const OVER_MS = 15_000
+
+interface Run {
+  run_id: string
+  thread_id: string
+  status: string
+  created_at: string
+}
+
+describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REASON}`, () => {
+  let dir: Awaited<ReturnType<typeof temporaryDir>>
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
+  let env: Record<string, string>
+  const servers: WeirProcess[] = []
+  beforeAll(async () => {
+    dir = await temporaryDir()
+    postgres = await startPostgres()
+    const graphs = join(dir.dir, 'langgraph.json')
+    await writeFile(graphs, JSON.stringify({ graphs: { beats: GRAPH } }))
+    env = {
+      DATABASE_URL: await postgres.createDatabase(),
+      BLOB_URL: pathToFileURL(join(dir.dir, 'blobs')).href,
+      GRAPHS: graphs,
+      DEPLOYMENT_NAME: 'd',
+      RUN_TRACING: 'off',
+    }
+  })
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.kill()))
+    await postgres?.stop()
+    await dir?.remove()
+  })
+
+  async function start(
+    name: string,
+    more: Record<string, string> = {},
+    args: readonly string[] = [],
+  ): Promise<WeirProcess> {
+    await mkdir(join(dir.dir, name), { recursive: true })
+    const server = await startWeir(join(dir.dir, name), { ...env, ...more }, args)
+    servers.push(server)
+    return server
+  }
+
+  async function end(server: WeirProcess): Promise<void> {
+    servers.splice(servers.indexOf(server), 1)
+    await server.kill()
+  }
+
+  async function fakeClock(offset: string): Promise<Record<string, string>> {
+    const folder = join(dir.dir, `clock${offset}`)
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'offset'), offset)
+    const fake = {
+      LD_PRELOAD: LIBRARY ?? '',
+      FAKETIME_TIMESTAMP_FILE: join(folder, 'offset'),
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    }
+    return await preloadEverywhere(fake, folder)
+  }
+
+  const gate = (name: string): string => join(dir.dir, `gate-${name}`)
+
+  /** Starts runs that do not end before their gate is there. */
+  async function startRuns(server: WeirProcess, name: string): Promise<Run[]> {
+    const runs: Run[] = []
+    for (let n = 0; n < RUNS; n++) {
+      const { thread_id } = await server.json<Run>(THREADS, jsonBody('POST', {}))
+      const input = { file: join(dir.dir, thread_id), beats: 3, gate: gate(name) }
+      const request = jsonBody('POST', { assistant_id: 'beats', input })
+      runs.push(await server.json(`${THREADS}/${thread_id}/runs`, request))
+    }
+    await eventually(async () => expect(await workers(runs)).toEqual(runs.map(() => 1)))
+    return runs
+  }
+
+  /** By run, the number of processes that have executed it. */
+  async function workers(runs: readonly Run[]): Promise<number[]> {
+    const counts: number[] = []
+    for (const { thread_id } of runs) {
+      const text = await readFile(join(dir.dir, thread_id), 'utf8').catch(() => '')
+      counts.push(new Set(Array.from(text.matchAll(/"pid":(\d+)/g), ([, pid]) => pid)).size)
+    }
+    return counts
+  }
+
+  /** Lets the runs go on for longer than a lease, and then end: only one process has executed each. */
+  async function expectOnce(server: WeirProcess, name: string, runs: readonly Run[]): Promise<void> {
+    const since = performance.now()
+    await eventually(async () => expect(performance.now() - since).toBeGreaterThan(OVER_MS))
+    await writeFile(gate(name), '')
+    await eventually(async () => {
+      for (const { thread_id, run_id } of runs) {
+        const { status } = await server.json<Run>(`${THREADS}/${thread_id}/runs/${run_id}`)
+        expect(status).toBe('success')
+      }
+    })
+    expect(await workers(runs)).toEqual(runs.map(() => 1))
+  }
+
+  it.each(['+60', '-60'])('RUN-14: one that is %s s off takes no live run of another', async (offset) => {
+    const right = await start(`right${offset}`)
+    const runs = await startRuns(right, offset)
+    const wrong = await start(`wrong${offset}`, await fakeClock(offset))
+    await expectOnce(right, offset, runs)
+    const made = await wrong.json<Run>(THREADS, jsonBody('POST', {}))
+    expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(20_000)
+    await Promise.all([end(right), end(wrong)])
+  })
+
+  it('RUN-14: one that starts on a copy of the folder of a live one takes none of its runs', async () => {
+    const right = await start('first')
+    const runs = await startRuns(right, 'copy')
+    await mkdir(join(dir.dir, 'copy'))
+    await cp(join(dir.dir, 'first', 'instance-id'), join(dir.dir, 'copy', 'instance-id'))
+    // Its embedded ClickHouse is not copied.
+    const copy = await start('copy', {}, ['--accept-empty-store'])
+    await expectOnce(right, 'copy', runs)
+    await Promise.all([end(right), end(copy)])
+  })
+
+  /** Sends the signal to a server and all of its children, as when their machine stands still. */
+  async function signalAll(server: WeirProcess, signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+    const names = await readdir(join(server.dataDir, 'processes'))
+    const children = names.flatMap((name) => /-(\d+)\.json$/.exec(name)?.[1] ?? [])
+    for (const pid of [server.pid, ...children.map(Number)]) process.kill(pid, signal)
+  }
+
+  it('RUN-14: one that stands still for longer than its lease loses its own runs and no others, and its late writes change nothing', async () => {
+    const [still, other] = [await start('still'), await start('other')]
+    // A server executes the runs that it creates.
+    const [stopped, kept] = [await startRuns(still, 'still'), await startRuns(other, 'still')]
+    await signalAll(still, 'SIGSTOP')
+    try {
+      await eventually(async () => expect(await workers(stopped)).toEqual(stopped.map(() => 2)))
+    } finally {
+      await signalAll(still, 'SIGCONT')
+    }
+    await expectOnce(other, 'still', kept)
+    await eventually(async () => {
+      for (const { thread_id, run_id } of stopped) {
+        const { status } = await still.json<Run>(`${THREADS}/${thread_id}/runs/${run_id}`)
+        expect(status).toBe('success')
+      }
+    })
+    expect(await workers(stopped)).toEqual(stopped.map(() => 2))
+    for (const { thread_id } of [...stopped, ...kept]) {
+      const { values } = await other.json<{ values: { steps: string[] } }>(`${THREADS}/${thread_id}/state`)
+      expect(values.steps).toEqual(['one', 'two', 'three'])
+    }
+    await Promise.all([end(still), end(other)])
+  })
+})

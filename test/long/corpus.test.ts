@@ -1,3 +1,0 @@
-import { corpusTests } from '../conformance/traces/corpus-cases.ts'
-
-corpusTests('every case')

@@ -1,0 +1,98 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  addRevision,
+  archiveOf,
+  createDeployment,
+  endedRevision,
+  greeter,
+  latestRevision,
+} from '../../support/deploy-project.ts'
+import { eventually } from '../../support/eventually.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+
+/** The states through which a revision goes, in order. */
+const STATES = ['CREATING', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED']
+const ROUNDS = 5
+
+let dir: string
+let weir: WeirProcess | undefined
+afterEach(async () => {
+  await weir?.stop()
+  await rm(dir, { recursive: true, force: true })
+})
+
+/** A folder with an `npm` that takes half a second, and notes when another one of the same folder still runs. */
+async function watchedNpm(twice: string): Promise<string> {
+  const folder = join(dir, 'bin')
+  await mkdir(folder)
+  const text = `#!/bin/sh
+if [ -e "$PWD/lock" ] && kill -0 "$(cat "$PWD/lock")" 2>/dev/null; then echo "$PWD" >> '${twice}'; fi
+echo $$ > "$PWD/lock"
+sleep 0.5
+mkdir -p node_modules
+rm "$PWD/lock"
+`
+  await writeFile(join(folder, 'npm'), text)
+  await chmod(join(folder, 'npm'), 0o755)
+  return folder
+}
+
+/** A graph that takes a moment to load, so that DEPLOYING can be met. */
+function project(text: string) {
+  const files = greeter(text)
+  const slow = 'await new Promise((resolve) => setTimeout(resolve, 300))\n'
+  return {
+    ...files,
+    'src/agent.ts': `${files['src/agent.ts']}\n${slow}`,
+    'package.json': '{"type": "module"}',
+  }
+}
+
+async function answerOf(server: WeirProcess): Promise<string> {
+  const { said } = await server.json<{ said: string }>(
+    '/deployments/killed/runs/wait',
+    jsonBody('POST', { assistant_id: 'agent', input: {} }),
+  )
+  return said
+}
+
+describe('a server that is killed in every state of a revision', () => {
+  it(`P-5, P-36: ${ROUNDS} times each: nothing is stuck or built twice at a time, and the earlier revision serves until the new one does`, async () => {
+    dir = await mkdtemp(join(tmpdir(), 'weir-deploy-kills-'))
+    const twice = join(dir, 'twice')
+    await writeFile(twice, '')
+    const bin = await watchedNpm(twice)
+    const env = { PATH: `${bin}:${process.env['PATH']}` }
+    const data = join(dir, 'data')
+    let server = (weir = await startWeir(data, env))
+    const { id } = await createDeployment(server, 'killed')
+    const first = await addRevision(server, id, await archiveOf(project('v0')))
+    expect(await endedRevision(server, id, first.id)).toMatchObject({ status: 'DEPLOYED' })
+    const met: string[] = []
+    for (let round = 0; round < ROUNDS * STATES.length; round += 1) {
+      const wanted = round % STATES.length
+      const { id: revision_id } = await addRevision(server, id, await archiveOf(project(`v${round + 1}`)))
+      const status = await eventually(async () => {
+        const now = (await latestRevision(server, id)).status
+        if (STATES.indexOf(now) < wanted) throw new Error(`it is ${now}`)
+        return now
+      })
+      await server.kill()
+      met.push(status)
+
+      server = weir = await startWeir(data, env)
+      const answer = await eventually(() => answerOf(server))
+      expect([`v${round} nothing`, `v${round + 1} nothing`]).toContain(answer)
+      expect([round, await endedRevision(server, id, revision_id)]).toMatchObject([
+        round,
+        { status: 'DEPLOYED', weir: { number: round + 2, is_active: true } },
+      ])
+      expect(await answerOf(server)).toBe(`v${round + 1} nothing`)
+    }
+    expect(await readFile(twice, 'utf8')).toBe('')
+    expect(new Set(met).size).toBeGreaterThanOrEqual(3)
+  })
+})

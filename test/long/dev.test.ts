@@ -1,3 +1,0 @@
-import { devTests } from '../conformance/cli/dev-tests.ts'
-
-devTests('every change')

@@ -1,3 +1,0 @@
-import { ingestLogKills } from '../fault/ingest-log-kills.ts'
-
-ingestLogKills(20)

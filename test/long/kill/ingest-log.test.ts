@@ -1,0 +1,3 @@
+import { ingestLogKills } from '../../support/faults/kill/ingest-log-kills.ts'
+
+ingestLogKills(20)

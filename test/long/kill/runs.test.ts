@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { runKillRound, VICTIMS } from '../../support/faults/kill/run-kill-rounds.ts'
+
+it('kill -9 at work, 40 rounds', async () => {
+  const slowest = { settledMs: 0, takenBackMs: 0 }
+  let again = 0
+  for (let round = 0; round < 40; round++) {
+    const victim = VICTIMS[round % VICTIMS.length] ?? 'both'
+    const { settledMs, takenBackMs, attempts } = await runKillRound(victim)
+    again += attempts.filter((attempt) => attempt > 1).length
+    slowest.settledMs = Math.max(slowest.settledMs, settledMs)
+    slowest.takenBackMs = Math.max(slowest.takenBackMs, takenBackMs)
+  }
+  console.log(
+    `runs taken up again: ${again}; taken back at the latest after ${slowest.takenBackMs} ms (the rule: 5,000), settled after ${slowest.settledMs} ms`,
+  )
+  expect(again).toBeGreaterThan(20)
+}, 1_800_000)

@@ -1,3 +1,0 @@
-import { otlpCorpusTests } from '../conformance/otel/corpus-cases.ts'
-
-otlpCorpusTests('every case')

@@ -1,0 +1,22 @@
+import { describe, it } from 'vitest'
+import { useDeployment } from '../../conformance/deployments/use-deployment.ts'
+import { describeCases, type Sdk } from '../../conformance/langgraph/js/protocol-v2/cases/player.ts'
+import { importSdk, withoutSdks } from '../../support/langgraph-sdks.ts'
+
+const missing = withoutSdks()
+
+async function sdkOf(name: string, version: string): Promise<Sdk> {
+  const { Client } = await importSdk<Pick<Sdk, 'Client'>>(name)
+  return { version, Client, stream: await importSdk<object>(`${name}/stream`) }
+}
+
+describe.skipIf(missing !== '')(`earlier SDKs${missing}`, async () => {
+  if (missing !== '') {
+    it('play the recorded sessions', () => undefined)
+    return
+  }
+  const setup = useDeployment('protocol-v2')
+  // It is the last one that takes `since` from one connection to the next (V-15).
+  describeCases(await sdkOf('langgraph-sdk-1-9', '1.9.26'), setup)
+  describeCases(await sdkOf('langgraph-sdk-1-12', '1.12.0'), setup)
+})

@@ -1,4 +1,0 @@
-import { describe } from 'vitest'
-import { describeStoreFaults, MORE_STORE_FAULTS } from '../support/faults/store-faults.ts'
-
-describe('more faults of the store', () => describeStoreFaults(MORE_STORE_FAULTS))

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { startLoad } from '../../support/servers/load.ts'
+import { type ProxiedStore, startProxiedStore } from '../../support/faults/stores/proxied-store.ts'
+import { drainsBacklog, storeOutage } from '../../support/faults/stores/store-outage.ts'
+import { storedFaults } from '../../support/traces/stored-traces.ts'
+import { startWeir } from '../../support/servers/weir-process.ts'
+
+let store: ProxiedStore
+beforeAll(async () => {
+  store = await startProxiedStore()
+})
+afterAll(() => store.close())
+
+it('no data is lost while ClickHouse is unreachable for 30 s under load', async () => {
+  const report = await storeOutage(store, 30)
+  console.log(`outage: ${JSON.stringify(report)}`)
+})
+
+it('SIGTERM while ClickHouse is unreachable ends in time, and the next start stores the acknowledged data', async () => {
+  const { dir, remove } = await temporaryDir()
+  const env = { CLICKHOUSE_URL: store.newUrl() }
+  const weir = await startWeir(dir, env)
+  const load = startLoad({ url: weir.url, session_name: 'away' })
+  await load.reached(20)
+  await store.proxy.set({ kind: 'refuse' })
+  await load.reached(100)
+  expect(await weir.stop()).toBe(0)
+  await load.stop()
+  await store.proxy.set({ kind: 'pass' })
+  const next = await startWeir(dir, env)
+  try {
+    await next.drained()
+    expect(await storedFaults(next, 'away', load.traces)).toEqual([])
+  } finally {
+    await next.kill()
+    await remove()
+  }
+})
+
+it('a backlog of 50,000 small runs drains: the data read back for a batch fits into its requests', async () => {
+  const { dir, remove } = await temporaryDir()
+  const weir = await startWeir(dir, { CLICKHOUSE_URL: store.newUrl() })
+  try {
+    await drainsBacklog(weir, store, 50_000)
+  } finally {
+    await weir.kill()
+    await remove()
+  }
+})

@@ -1,0 +1,3 @@
+import { corpusTests } from '../../conformance/traces/corpus/cases.ts'
+
+corpusTests('every case')

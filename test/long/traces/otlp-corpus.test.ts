@@ -1,0 +1,3 @@
+import { otlpCorpusTests } from '../../conformance/otel/corpus-cases.ts'
+
+otlpCorpusTests('every case')

@@ -1,0 +1,121 @@
+import { randomInt } from 'node:crypto'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type CuttingProxy, CUTS, startCuttingProxy } from '../proxies/cutting.ts'
+import { eventually } from '../../eventually.ts'
+import { KEY, startWeir, type WeirProcess } from '../../servers/weir-process.ts'
+
+/** What is done to the servers of a campaign. */
+export interface CutPlans {
+  /** Streams to cut. */
+  cuts: number
+  /** Number of kill -9 of a server during the campaign. */
+  kills: number
+  /** Settings shared by two servers, of which each request uses one; a single server if absent. */
+  shared?: Readonly<Record<string, string>>
+}
+
+/** Servers behind a proxy that cuts streams. */
+export interface CutBench {
+  servers: WeirProcess[]
+  proxy: CuttingProxy
+  campaign: CutPlans
+  killed: number
+  /** The work is done: no server is killed any more. */
+  isOver: boolean
+}
+
+const GRAPHS = fileURLToPath(new URL('../../../fixtures/graphs/langgraph.json', import.meta.url))
+const NAME = 'fixtures'
+const MAX_BYTES = 30_000
+const HEADERS = { 'x-api-key': KEY, 'content-type': 'application/json' }
+
+/** URL of the deployment. */
+export function base({ url }: { url: string }): string {
+  return `${url}/deployments/${NAME}`
+}
+
+/** A server, or its successor after a kill. */
+async function start(dataDir: string, { shared }: CutPlans): Promise<WeirProcess> {
+  await mkdir(dataDir, { recursive: true })
+  const BLOB_URL = pathToFileURL(join(dirname(dataDir), 'blobs')).href
+  const own = { GRAPHS, DEPLOYMENT_NAME: NAME, DEPLOYMENT_PORT: '0', RUN_TRACING: 'off', BLOB_URL }
+  return startWeir(dataDir, { ...own, ...shared })
+}
+
+/** One of the servers; a killed one only if there is no other, as behind a load balancer. */
+export function pick({ servers }: Pick<CutBench, 'servers'>): WeirProcess {
+  const alive = servers.filter((server) => server.isAlive())
+  const from = alive.length === 0 ? servers : alive
+  return from[randomInt(from.length)] as WeirProcess
+}
+
+/** Does the work on running servers while they are killed as often as planned, and removes them. */
+export async function onCutBench<T>(campaign: CutPlans, work: (bench: CutBench) => Promise<T>): Promise<T> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-cuts-'))
+  const servers: WeirProcess[] = []
+  for (const name of campaign.shared === undefined ? ['a'] : ['a', 'b']) {
+    servers.push(await start(join(dataDir, name), campaign))
+  }
+  const proxy = await startCuttingProxy(
+    () => pick({ servers }).url,
+    () => {
+      if (proxy.cuts >= campaign.cuts) return undefined
+      return { how: CUTS[randomInt(CUTS.length)] ?? 'cut', after: randomInt(MAX_BYTES) }
+    },
+  )
+  const bench: CutBench = { servers, proxy, campaign, killed: 0, isOver: false }
+  try {
+    const working = work(bench).finally(() => (bench.isOver = true))
+    const [done, killing] = await Promise.allSettled([working, killAgainAndAgain(bench)])
+    if (done.status === 'rejected') throw done.reason
+    if (killing.status === 'rejected') throw killing.reason
+    return done.value
+  } finally {
+    await proxy.close()
+    await Promise.all(servers.map((server) => server.stop()))
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** Distributes the kills over the cuts. */
+async function killAgainAndAgain(bench: CutBench): Promise<void> {
+  const { campaign, proxy } = bench
+  while (bench.killed < campaign.kills) {
+    const due = ((bench.killed + 1) * campaign.cuts) / (campaign.kills + 1)
+    await eventually(async () => {
+      if (proxy.cuts < due && !bench.isOver) throw new Error(`${proxy.cuts} cuts instead of ${due}`)
+    }, 600_000)
+    if (bench.isOver) return
+    const at = bench.killed % bench.servers.length
+    const victim = bench.servers[at] as WeirProcess
+    await victim.kill()
+    bench.servers[at] = await start(victim.dataDir, campaign)
+    bench.killed++
+  }
+}
+
+export interface Asked {
+  method?: string
+  body?: string
+  headers?: Record<string, string>
+}
+
+/** Retries until the server responds, which may be down for a while. */
+export async function ask(bench: CutBench, path: string, init: Asked = {}, via = false): Promise<Response> {
+  const attempt = async (): Promise<Response> => {
+    const url = base(via ? bench.proxy : pick(bench)) + path
+    const answer = await fetch(url, { ...init, headers: { ...HEADERS, ...init.headers } })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return answer
+  }
+  return eventually(attempt, 120_000)
+}
+
+/** The body of a response; requested again when the server is killed while it responds. */
+export async function json<T>(bench: CutBench, path: string, body?: unknown): Promise<T> {
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  return eventually(async () => (await ask(bench, path, init)).json() as Promise<T>, 120_000)
+}

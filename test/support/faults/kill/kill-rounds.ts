@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { temporaryDir, until } from '../../stores/clickhouse/embedded-clickhouse.ts'
+import { type Load, patchParts, postParts, type SentTrace, sendParts, startLoad } from '../../servers/load.ts'
+import { sample, storedFaults, traceFaults } from '../../traces/stored-traces.ts'
+import { startWeir, type WeirProcess } from '../../servers/weir-process.ts'
+
+/** What is killed in one round. */
+export type Blow = 'server' | 'engine' | 'server while it catches up'
+
+export const BLOWS: readonly Blow[] = ['server', 'engine', 'server while it catches up']
+const PROJECT = 'kill'
+const LIVE_MS = [150, 1200] as const
+
+/**
+ * Repeated rounds of load, a kill -9 at a random moment, and a restart on the same folder; after each round the store
+ * holds every acknowledged TraceRun of all rounds complete and once. Returns the number of TraceRuns acknowledged.
+ */
+export async function killRounds(blows: readonly Blow[]): Promise<number> {
+  const { dir, remove } = await temporaryDir()
+  const traces: SentTrace[] = []
+  let weir = await startWeir(dir)
+  try {
+    for (const [round, blow] of blows.entries()) {
+      const load = startLoad({ url: weir.url, session_name: PROJECT, first: traces.length, pauseMs: 40 })
+      await load.reached(5)
+      await delay(LIVE_MS[0] + Math.random() * (LIVE_MS[1] - LIVE_MS[0]))
+      weir = blow === 'engine' ? await killEngine(weir, load) : await killServer(weir, load, blow)
+      traces.push(...load.traces)
+      await sendAgain(weir, load.traces)
+      const said = `round ${round}, ${blow}, ${load.traces.length} traces`
+      await weir.drained()
+      expect(await storedFaults(weir, PROJECT, traces), said).toEqual([])
+      expect(await traceFaults(weir, sample(load.traces, 5)), said).toEqual([])
+    }
+    expect(await traceFaults(weir, sample(traces, 30))).toEqual([])
+    expect(await weir.stop()).toBe(0)
+    return 3 * traces.filter((trace) => trace.patched).length
+  } finally {
+    if (weir.isAlive()) await weir.kill()
+    await remove()
+  }
+}
+
+async function killServer(weir: WeirProcess, load: Load, blow: Blow): Promise<WeirProcess> {
+  await weir.kill()
+  await load.stop()
+  const next = await startWeir(weir.dataDir)
+  if (blow === 'server') return next
+  // Started with records left in its log: it is killed while it stores them.
+  await delay(Math.random() * 200)
+  await next.kill()
+  return await startWeir(weir.dataDir)
+}
+
+/** The server continues, its log accepts data, and the engine is restarted. */
+async function killEngine(weir: WeirProcess, load: Load): Promise<WeirProcess> {
+  const pid = await weir.enginePid()
+  const before = load.traces.length
+  process.kill(pid, 'SIGKILL')
+  await until('the load goes on', () => load.traces.length > before + 50)
+  await load.stop()
+  expect(load.refusals).toEqual([])
+  await weir.drained()
+  expect(await weir.enginePid()).not.toBe(pid)
+  return weir
+}
+
+/** Sends requests without a response again, as clients do; and some with a response, in another grouping. */
+async function sendAgain(weir: WeirProcess, traces: readonly SentTrace[]): Promise<void> {
+  const open = traces.filter((trace) => !trace.patched).slice(0, 20)
+  for (const trace of [...open, ...sample(traces, 5)]) {
+    const { status } = await sendParts(weir.url, [...patchParts(trace), ...postParts(trace, PROJECT)])
+    expect(status).toBe(202)
+    Object.assign(trace, { posted: true, patched: true })
+  }
+}

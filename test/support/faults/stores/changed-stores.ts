@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import { cp, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { jsonBody, startWeir, type WeirProcess } from '../../servers/weir-process.ts'
+
+const GRAPHS = fileURLToPath(new URL('../../../fixtures/graphs/langgraph.json', import.meta.url))
+
+/** Parts of a data directory that are removed, and files of it that are damaged, one at a time. */
+interface Changes {
+  missing: readonly string[]
+  damaged: readonly string[]
+}
+
+/** Registers a test for each change of a data directory that has data, and the hooks that make and remove it. */
+export function describeChangedStores({ missing, damaged }: Changes): void {
+  let dataDir: string
+  let run: string
+
+  async function start(...args: string[]): Promise<WeirProcess> {
+    return await startWeir(dataDir, { GRAPHS, DEPLOYMENT_NAME: 'fixtures' }, args)
+  }
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'weir-changed-'))
+    run = randomUUID()
+    const weir = await start()
+    const made = await weir.fetch('/runs', jsonBody('POST', { id: run, name: 'kept', run_type: 'chain' }))
+    expect(made.status).toBe(202)
+    await weir.drained()
+    expect(await weir.stop()).toBe(0)
+  })
+  afterAll(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
+
+  it.each(missing)('a start on a data directory without its %s fails with a message', async (name) => {
+    const [path, aside] = [join(dataDir, name), join(dataDir, `${name}.aside`)]
+    await rename(path, aside)
+    await expect(start()).rejects.toThrow(new RegExp(`${name} is empty.*--accept-empty-store`))
+    // A start that failed has created nothing that would let the next one succeed.
+    if (name === 'clickhouse') await expect(start()).rejects.toThrow(/--accept-empty-store/)
+    await rm(path, { recursive: true, force: true })
+    await rename(aside, path)
+  })
+
+  it.each(damaged)('a start on a damaged %s names the file and how to restore it', async (name) => {
+    const path = join(dataDir, name)
+    await rename(path, `${path}.aside`)
+    await writeFile(path, 'this is no database, although it is long enough to be one'.repeat(100))
+    try {
+      await expect(start()).rejects.toThrow(new RegExp(`${name} is damaged.*backup`))
+    } finally {
+      await rename(`${path}.aside`, path)
+    }
+  })
+
+  it('these failed starts have changed nothing', async () => {
+    const weir = await start()
+    expect((await weir.fetch(`/api/v1/runs/${run}`)).status).toBe(200)
+    expect(await weir.json('/ok?check_db=1')).toMatchObject({ ok: true })
+    expect(await weir.stop()).toBe(0)
+  })
+
+  it('files are readable by their owner only, also in a folder that others may read', async () => {
+    for (const name of ['weir.db', 'runs.db', 'installation', 'instance-id', 'ingest-log', 'server.json'])
+      expect([name, ((await stat(join(dataDir, name))).mode & 0o077).toString(8)]).toEqual([name, '0'])
+  })
+
+  it('a start with --accept-empty-store succeeds, and so do later ones without it', async () => {
+    await cp(join(dataDir, 'clickhouse'), join(dataDir, 'clickhouse.aside'), { recursive: true })
+    await rm(join(dataDir, 'clickhouse'), { recursive: true })
+    for (const args of [['--accept-empty-store'], []]) {
+      const weir = await start(...args)
+      expect((await weir.fetch(`/api/v1/runs/${run}`)).status).toBe(404)
+      expect(await weir.stop()).toBe(0)
+    }
+  })
+}

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
+import { type Frame, openChannel } from '../../../../src/graph/pool/channel.ts'
+import type { FromHost, OpenHost, ToHost } from '../../../../src/graph/pool/messages.ts'
+import type { HostLaunch } from '../../../../src/graph/pool/process.ts'
+import { eventually } from '../../eventually.ts'
+
+type Head<Type extends FromHost['type']> = Extract<FromHost, { type: Type }>
+/** A frame of the protocol, or one that hosts must ignore. */
+type Sent = ToHost | { type: 'of_a_later_version'; [field: string]: unknown }
+
+/** A host without a pool, and all frames that it has sent. */
+export interface HostWire {
+  readonly pid: number
+  readonly frames: readonly Frame<FromHost>[]
+  /** Resolves with its exit code, or the signal that ended it. */
+  readonly exited: Promise<number | NodeJS.Signals>
+  send(head: Sent): void
+  /** Writes bytes as they are. */
+  write(bytes: Uint8Array): void
+  /** Closes the server's end of the channel. */
+  close(): void
+  /** The first frame of a type, once it has come; of a job or a call, the first with its id. */
+  next<Type extends FromHost['type']>(type: Type, id?: number): Promise<Frame<Head<Type>>>
+  /** Types of the frames of a job or a call, in their order; adjacent ones of the same type once. */
+  typesOf(id: number): string[]
+}
+
+/** Starts the program of a host; with `message` it is opened at once. */
+export function openHostWire({ command, cwd, env }: HostLaunch, message?: OpenHost): HostWire {
+  const child = spawn(command.file, command.args, { cwd, env, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] })
+  const stream = child.stdio[3] as Duplex
+  const frames: Frame<FromHost>[] = []
+  const channel = openChannel<FromHost, Sent>(stream, (frame) => void frames.push(frame))
+  const exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals)
+  if (message !== undefined) channel.send(message)
+  return {
+    pid: child.pid ?? 0,
+    frames,
+    exited,
+    send: (head) => channel.send(head),
+    write: (bytes) => void stream.write(bytes),
+    close: () => void stream.destroy(),
+    next: (type, id) =>
+      eventually(async () => {
+        const isWanted = ({ head }: Frame<FromHost>) =>
+          head.type === type && (id === undefined || idOf(head) === id)
+        const found = frames.find(isWanted)
+        if (found === undefined) throw new Error(`the host has not sent ${type}`)
+        return found as Frame<Head<typeof type>>
+      }),
+    typesOf: (id) =>
+      frames
+        .filter(({ head }) => idOf(head) === id)
+        .map(({ head }) => head.type)
+        .filter((type, n, all) => type !== all[n - 1]),
+  }
+}
+
+function idOf(head: FromHost): number | null | undefined {
+  return 'id' in head ? head.id : undefined
+}

@@ -1,0 +1,72 @@
+import { afterEach, describe } from 'vitest'
+import type { Database } from '../../../../src/storage/sql/driver/database.ts'
+import { openPostgres } from '../../../../src/storage/sql/driver/postgres.ts'
+import { openSqlite } from '../../../../src/storage/sql/driver/sqlite.ts'
+import { postgresDatabases } from './postgres-databases.ts'
+import { withoutPostgres } from './postgres.ts'
+
+/** Databases of one engine for one test; all are closed after it. */
+export interface SqlEngine {
+  readonly name: 'SQLite' | 'Postgres'
+  /** An empty database. */
+  open(): Promise<Database>
+  /** The database that was opened last, as another process opens it; SQLite allows only one process here. */
+  openAgain(): Promise<Database>
+}
+
+function closeAfterEach(opened: Set<Database>): void {
+  afterEach(async () => {
+    const databases = [...opened]
+    opened.clear()
+    await Promise.all(databases.map((database) => database.close()))
+  })
+}
+
+function createSqliteEngine(): SqlEngine {
+  const opened = new Set<Database>()
+  closeAfterEach(opened)
+  let last: Database | undefined
+  const open = async (): Promise<Database> => {
+    last = openSqlite(':memory:')
+    opened.add(last)
+    return last
+  }
+  return { name: 'SQLite', open, openAgain: async () => last ?? (await open()) }
+}
+
+function createPostgresEngine(): SqlEngine {
+  const opened = new Set<Database>()
+  const databases = postgresDatabases()
+  const taken: string[] = []
+  afterEach(() => {
+    for (const url of taken.splice(0)) databases.giveBack(url)
+  })
+  closeAfterEach(opened)
+  let url = ''
+  const openAgain = async (): Promise<Database> => {
+    const database = openPostgres(url)
+    opened.add(database)
+    return database
+  }
+  return {
+    name: 'Postgres',
+    async open() {
+      url = await databases.take()
+      taken.push(url)
+      return await openAgain()
+    },
+    openAgain,
+  }
+}
+
+/** Registers the tests of `body` for SQLite alone. */
+export function describeOnSqlite(title: string, body: (engine: SqlEngine) => void): void {
+  describe(`${title} on SQLite`, () => body(createSqliteEngine()))
+}
+
+/** Registers the tests of `body` for SQLite and for Postgres, which is skipped if it is not installed. */
+export function describeOnSql(title: string, body: (engine: SqlEngine) => void): void {
+  describe(`${title} on SQLite`, () => body(createSqliteEngine()))
+  const reason = withoutPostgres()
+  describe.skipIf(reason !== '')(`${title} on Postgres${reason}`, () => body(createPostgresEngine()))
+}

@@ -1,0 +1,45 @@
+import { readAnswer, send } from './call.ts'
+
+/** The address of the API of a deployment, on this origin. */
+export function deploymentPath(name: string): string {
+  return `/deployments/${encodeURIComponent(name)}`
+}
+
+/** What a call of the API of a deployment sends. */
+export interface DeploymentCall {
+  /** Default: POST with a body, else GET. */
+  method?: string
+  body?: unknown
+  signal?: AbortSignal
+  /** Further headers, such as `prefer`. */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** A response of the API of a deployment: its JSON, and the offset of the next page, if there is one. */
+export interface DeploymentReply<T> {
+  data: T
+  next: string | undefined
+}
+
+/**
+ * Calls the API of a deployment; `path` begins with a slash. The session of this browser authenticates the call; with
+ * an auth file, the user is that of Studio (AUTH-3). @throws ApiError
+ */
+export async function callDeployment<T>(
+  name: string,
+  path: string,
+  { method, body, signal, headers }: DeploymentCall = {},
+): Promise<DeploymentReply<T>> {
+  const response = await send(deploymentPath(name) + path, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    ...(signal !== undefined && { signal }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    headers: {
+      'x-auth-scheme': 'langsmith',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+  })
+  const next = response.headers.get('x-pagination-next') ?? undefined
+  return { data: (await readAnswer(response)) as T, next }
+}

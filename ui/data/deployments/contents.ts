@@ -1,0 +1,114 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { callDeployment } from '../../api/deployment.ts'
+
+/** A thread of a deployment. */
+export interface Thread {
+  thread_id: string
+  status: string
+  created_at: string
+  updated_at: string
+  metadata: Record<string, unknown>
+}
+
+/** An assistant: a graph with settings. */
+export interface Assistant {
+  assistant_id: string
+  graph_id: string
+  name: string
+  description?: string | null
+  version: number
+  config: Record<string, unknown>
+  context?: Record<string, unknown>
+  metadata: Record<string, unknown>
+  created_at: string
+  updated_at: string
+}
+
+/** A schedule of runs. */
+export interface Cron {
+  cron_id: string
+  schedule: string
+  thread_id: string | null
+  assistant_id: string
+  next_run_date: string | null
+  enabled?: boolean
+}
+
+/** An item of the store. */
+export interface StoreItem {
+  namespace: string[]
+  key: string
+  value: unknown
+  updated_at: string
+}
+
+/** What a bulk cancel did with a run. */
+export interface CancelOutcome {
+  run_id: string
+  thread_id: string
+  outcome: string
+  status: string | null
+}
+
+const EVERY_MS = 3000
+const PAGE = 50
+
+/** A paged list of the API of a deployment, by POST to `path` with `body`; read again every three seconds. */
+export function useDeploymentList<T>(
+  name: string,
+  path: string,
+  body: object = {},
+  pick?: (data: unknown) => T[],
+) {
+  return useInfiniteQuery({
+    queryKey: ['deployment', name, path, body],
+    queryFn: async ({ signal, pageParam }) => {
+      const sent = { ...body, limit: PAGE, offset: pageParam }
+      const { data, next } = await callDeployment<unknown>(name, path, { body: sent, signal })
+      return { rows: pick === undefined ? (data as T[]) : pick(data), next }
+    },
+    initialPageParam: 0,
+    getNextPageParam: ({ next }) => (next === undefined ? undefined : Number(next)),
+    refetchInterval: EVERY_MS,
+  })
+}
+
+/** A response of the API of a deployment. */
+export function useDeploymentRead<T>(
+  name: string,
+  path: string,
+  { body, every = false, isOn = true }: { body?: unknown; every?: number | false; isOn?: boolean } = {},
+) {
+  return useQuery({
+    queryKey: ['deployment', name, path, body],
+    queryFn: async ({ signal }) =>
+      (await callDeployment<T>(name, path, { signal, ...(body !== undefined && { body }) })).data,
+    refetchInterval: every,
+    enabled: isOn,
+  })
+}
+
+/** Cancels runs of one status, or of both; returns what happened to each. */
+export function useBulkCancel(name: string) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async ({ status, action }: { status: 'pending' | 'running' | 'all'; action: string }) =>
+      (
+        await callDeployment<CancelOutcome[]>(name, `/runs/cancel?action=${action}`, {
+          body: { status },
+          headers: { prefer: 'return=representation' },
+        })
+      ).data,
+    onSettled: () => queries.invalidateQueries({ queryKey: ['deployment', name] }),
+  })
+}
+
+/** Makes an earlier version of an assistant the latest one. */
+export function useVersionChoice(name: string) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: ({ assistant_id, version }: { assistant_id: string; version: number }) =>
+      callDeployment(name, `/assistants/${assistant_id}/latest`, { body: { version } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['deployment', name] }),
+  })
+}

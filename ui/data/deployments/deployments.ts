@@ -1,0 +1,80 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { call, type Reply } from '../../api/call.ts'
+import { ApiError } from '../../api/problem.ts'
+
+/** A deployment with its present state. */
+export type Deployment = Reply<'GET /api/v2/deployments/{id}'>
+/** A revision of a deployment. */
+export type Revision = Reply<'GET /api/v2/deployments/{id}/revisions/{revision_id}'>
+
+const EVERY_MS = 5000
+const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The deployments of the workspace. */
+export function useDeployments() {
+  return useQuery({
+    queryKey: ['deployments'],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/deployments', { query: { limit: 100 }, signal })).resources,
+    refetchInterval: EVERY_MS,
+  })
+}
+
+/** A deployment by its name, or by its id as in the links of `langgraph deploy`. */
+export function useDeployment(name: string) {
+  return useQuery({
+    queryKey: ['deployments', name],
+    queryFn: async ({ signal }): Promise<Deployment> => {
+      if (IS_UUID.test(name))
+        return await call('GET /api/v2/deployments/{id}', { params: { id: name }, signal })
+      const { resources } = await call('GET /api/v2/deployments', { query: { name }, signal })
+      const [found] = resources
+      if (found !== undefined) return found
+      throw new ApiError(`There is no deployment "${name}" in this workspace.`, {
+        status: 404,
+        code: 'not_found',
+      })
+    },
+    refetchInterval: EVERY_MS,
+  })
+}
+
+/** Whether a project has the traces of a deployment, which has its name, and a thread is one of its threads. */
+export function useIsHosted(project: string | undefined, thread: string): boolean {
+  const { data } = useQuery({
+    queryKey: ['is-hosted', project],
+    queryFn: async ({ signal }) => {
+      const { resources } = await call('GET /api/v2/deployments', { query: { name: project }, signal })
+      return resources.length > 0
+    },
+    enabled: project !== undefined && IS_UUID.test(thread),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return data === true
+}
+
+/** The newest revisions of a deployment. */
+export function useRevisions(id: string) {
+  return useQuery({
+    queryKey: ['deployments', id, 'revisions'],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/deployments/{id}/revisions', { params: { id }, query: { limit: 50 }, signal }))
+        .resources,
+    refetchInterval: EVERY_MS,
+  })
+}
+
+/** Makes a revision with the build of an old one, ends one that is being built, or deletes the deployment. */
+export function useDeploymentChange(id: string) {
+  const queries = useQueryClient()
+  return useMutation({
+    async mutationFn(change: { kind: 'roll back' | 'interrupt'; revision_id: string } | { kind: 'delete' }) {
+      if (change.kind === 'delete') return await call('DELETE /api/v2/deployments/{id}', { params: { id } })
+      const params = { id, revision_id: change.revision_id }
+      if (change.kind === 'roll back')
+        return await call('POST /api/v2/deployments/{id}/revisions/{revision_id}/redeploy', { params })
+      return await call('POST /api/v2/deployments/{id}/revisions/{revision_id}/interrupt', { params })
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['deployments'] }),
+  })
+}

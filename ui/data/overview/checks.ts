@@ -1,0 +1,50 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { call } from '../../api/call.ts'
+import type { Span } from './buckets.ts'
+import { type CheckCounts, countsOfChecks, type Figures, withoutCounts } from './figures.ts'
+import { groupClause, groupingOf, narrowed, type Selection, subjectClauses } from './selection.ts'
+
+const MOST_GROUPS = 12
+const FRESH_MS = 30_000
+
+/** Model calls of one group, and how many of them fail each check. */
+export interface CheckedGroup extends CheckCounts {
+  name: string
+  /** Clauses that these calls satisfy, and no other calls. */
+  clauses: readonly string[]
+}
+
+async function readChecks(selection: Selection, span: Span, signal: AbortSignal): Promise<CheckedGroup[]> {
+  const { project, filter } = selection
+  const group = selection.group === '' ? 'model' : selection.group
+  const calls = narrowed(filter, subjectClauses('llm'))
+  const body = { session: [project], start_time: span.from, end_time: span.to, filter: calls }
+  const [whole, byGroup] = await Promise.all([
+    call('POST /api/v1/runs/stats', { body, signal }),
+    call('POST /api/v1/runs/stats', { body: { ...body, ...groupingOf(group, MOST_GROUPS) }, signal }),
+  ])
+  const all = { name: 'All', clauses: [], ...countsOfChecks((whole as Figures).checks) }
+  const groups = Object.entries(byGroup as Record<string, Figures>).map(([name, { checks }]) => ({
+    name,
+    clauses: [groupClause(group, name)],
+    ...countsOfChecks(checks),
+  }))
+  // A call with several tags is in several groups, so that nothing can be subtracted.
+  if (group === 'tag') return [all, ...groups]
+  const clauses = groups.flatMap((one) => one.clauses.map((clause) => `not(${clause})`))
+  const others = { name: 'Others', clauses, ...withoutCounts(all, groups) }
+  return others.calls > 0 ? [all, ...groups, others] : [all, ...groups]
+}
+
+/**
+ * How the model calls of a selection meet the checks: all of them, the largest groups (models, if the selection has no
+ * groups), and the others.
+ */
+export function useChecks(selection: Selection, span: Span) {
+  return useQuery({
+    queryKey: ['checks', selection, span],
+    queryFn: ({ signal }) => readChecks(selection, span, signal),
+    placeholderData: keepPreviousData,
+    staleTime: FRESH_MS,
+  })
+}

@@ -1,0 +1,60 @@
+import type { KeptDraft } from './bounds.ts'
+import { createLater } from '../later.ts'
+
+/** Whether this browser has the draft as it is on the page. `refused`: it keeps nothing. */
+export type KeepingState = 'kept' | 'changed' | 'refused'
+
+/** Keeps a draft in this browser soon after each change. */
+export interface DraftKeeper {
+  /** Must be called after a change: writes the draft after a pause. */
+  changed(): void
+  /** As `changed`, but writes the draft at once. */
+  keepNow(): void
+  /** Writes a change that waits for the end of its pause. */
+  flush(): void
+  state(): KeepingState
+  subscribe(listener: () => void): () => void
+}
+
+const PAUSE_MS = 300
+
+/** `read` returns the draft, `write` stores it and resolves with false when the browser refuses. */
+export function createDraftKeeper(
+  read: () => KeptDraft,
+  write: (kept: KeptDraft) => Promise<boolean>,
+): DraftKeeper {
+  const listeners = new Set<() => void>()
+  let state: KeepingState = 'kept'
+  let changes = 0
+  const show = (next: KeepingState): void => {
+    if (next === state) return
+    state = next
+    for (const listener of listeners) listener()
+  }
+  const later = createLater(PAUSE_MS, () => {
+    const before = changes
+    void write(read()).then((isKept) => {
+      if (changes === before) show(isKept ? 'kept' : 'refused')
+    })
+  })
+  const note = (): void => {
+    changes += 1
+    show('changed')
+  }
+  return {
+    changed() {
+      note()
+      later.ask()
+    },
+    keepNow() {
+      note()
+      later.now()
+    },
+    flush: later.flush,
+    state: () => state,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import type { Step } from './step.ts'
+
+/** A checkpoint in the tree of a thread. */
+export interface TreeStep {
+  step: Step
+  /** 0 for the first branch, then one more for each further one. */
+  lane: number
+  /** The nodes that ran between its parent and it; several ran side by side. */
+  ran: string[]
+  /** True for the first checkpoint of a branch that is not the first. */
+  isFork: boolean
+}
+
+/** The checkpoints as a tree, newest first: the oldest child of a checkpoint stays in its lane, others get a new one. */
+export function branchesOf(steps: readonly Step[]): TreeStep[] {
+  const byId = new Map(steps.map((step) => [step.checkpoint.checkpoint_id, step]))
+  const lanes = new Map<string, number>()
+  const followed = new Set<string>()
+  let count = 0
+  const rows = steps.toReversed().map((step): TreeStep => {
+    const parentId = step.parent_checkpoint?.checkpoint_id ?? ''
+    const parent = byId.get(parentId)
+    const isFirst = !followed.has(parentId)
+    const inherited = lanes.get(parentId)
+    const isFork = parent !== undefined && !isFirst
+    const lane = inherited !== undefined && isFirst ? inherited : isFork ? ++count : 0
+    followed.add(parentId)
+    lanes.set(step.checkpoint.checkpoint_id, lane)
+    return { step, lane, isFork, ran: ranBetween(parent, step) }
+  })
+  return rows.toReversed()
+}
+
+function ranBetween(parent: Step | undefined, { metadata }: Step): string[] {
+  if (metadata?.source !== 'loop' || parent === undefined) return []
+  return parent.tasks.map(({ name }) => name).filter((name) => name !== '__start__')
+}

@@ -1,0 +1,83 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { callDeployment } from '../../api/deployment.ts'
+import { idOf, type KnownHistory, PAGE, withNewest } from './known-history.ts'
+import type { Checkpoint, Step } from './step.ts'
+
+const FIELDS = ['checkpoint', 'parent_checkpoint', 'metadata', 'created_at', 'next', 'tasks', 'values_bytes']
+
+/** Key of what is known of a thread. */
+export function historyKey(name: string, thread: string | undefined): readonly unknown[] {
+  return ['deployment', name, 'history', thread]
+}
+
+/** The checkpoints of a thread; the newest are read again every `every` milliseconds. */
+export function useHistory(name: string, thread: string | undefined, every: number | false) {
+  const queries = useQueryClient()
+  const queryKey = historyKey(name, thread)
+  const read = async (before: string, limit: number, signal?: AbortSignal): Promise<Step[]> => {
+    const body = { limit, select: FIELDS, ...(before !== '' && { before }) }
+    const sent = { body, ...(signal !== undefined && { signal }) }
+    return (await callDeployment<Step[]>(name, `/threads/${thread ?? ''}/history`, sent)).data
+  }
+  const newest = useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const found = await read('', PAGE, signal)
+      return withNewest(queries.getQueryData<KnownHistory>(queryKey), found)
+    },
+    enabled: thread !== undefined,
+    refetchInterval: every,
+    // What has not changed stays the same object already.
+    structuralSharing: false,
+  })
+  const { data } = newest
+  const last = data?.steps.at(-1)
+  const { isPending, mutate } = useMutation({
+    mutationFn: async (before: string) => {
+      const found = await read(before, PAGE)
+      queries.setQueryData<KnownHistory>(queryKey, (known) => {
+        const end = known?.steps.at(-1)
+        if (known === undefined || end === undefined || idOf(end) !== before) return known
+        return { steps: [...known.steps, ...found], isMore: found.length === PAGE }
+      })
+    },
+  })
+  const before = data?.isMore === true && !isPending ? last && idOf(last) : undefined
+  const readMore = useCallback(() => before !== undefined && mutate(before), [before, mutate])
+  return { newest, more: before === undefined ? undefined : readMore }
+}
+
+/** A change of a thread by its reader; `checkpoint` names where the change branches off. */
+export type ThreadChange =
+  | { kind: 'edit'; values: unknown; as_node: string; checkpoint: Checkpoint | undefined }
+  | { kind: 'copy' }
+  | { kind: 'cancel'; run_id: string; action: 'interrupt' | 'rollback' }
+
+/** Changes a thread; returns the id of the thread or checkpoint that it made. */
+export function useThreadChange(name: string, thread: string) {
+  const queries = useQueryClient()
+  return useMutation({
+    async mutationFn(change: ThreadChange): Promise<string> {
+      if (change.kind === 'cancel') {
+        const path = `/threads/${thread}/runs/${change.run_id}/cancel?action=${change.action}&wait=true`
+        await callDeployment(name, path, { method: 'POST' })
+        return ''
+      }
+      if (change.kind === 'copy') {
+        const path = `/threads/${thread}/copy`
+        return (await callDeployment<{ thread_id: string }>(name, path, { method: 'POST' })).data.thread_id
+      }
+      const { values, as_node, checkpoint } = change
+      const body = {
+        values,
+        ...(as_node !== '' && { as_node }),
+        ...(checkpoint && { checkpoint_id: checkpoint.checkpoint_id }),
+      }
+      const path = `/threads/${thread}/state`
+      const { data } = await callDeployment<{ checkpoint: Checkpoint }>(name, path, { body })
+      return data.checkpoint.checkpoint_id
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['deployment', name] }),
+  })
+}

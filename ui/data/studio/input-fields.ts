@@ -1,0 +1,101 @@
+import { parseTyped } from '../../api/typed-json.ts'
+import type { ReadMedia } from '../messages/media-block.ts'
+import { messageContent } from './message-content.ts'
+
+/** A field of a form that a JSON Schema describes. */
+export interface InputField {
+  name: string
+  kind: 'text' | 'number' | 'boolean' | 'choice' | 'messages' | 'json'
+  choices: string[]
+  title: string
+}
+
+type Schema = Record<string, unknown>
+
+function typesOf(schema: Schema): string[] {
+  const options = [schema, ...((schema['anyOf'] ?? []) as Schema[])]
+  return options.flatMap(({ type }) =>
+    Array.isArray(type) ? (type as string[]) : typeof type === 'string' ? [type] : [],
+  )
+}
+
+function kindOf(name: string, schema: Schema): InputField['kind'] {
+  if (Array.isArray(schema['enum'])) return 'choice'
+  const types = typesOf(schema).filter((type) => type !== 'null')
+  if (name === 'messages') return 'messages'
+  if (types.length !== 1) return 'json'
+  const [type] = types
+  if (type === 'string') return 'text'
+  if (type === 'boolean') return 'boolean'
+  return type === 'number' || type === 'integer' ? 'number' : 'json'
+}
+
+/** The fields of an input; undefined when the schema does not describe an object. */
+export function inputFields(schema: unknown): InputField[] | undefined {
+  const properties = (schema as Schema | null)?.['properties']
+  if (typeof properties !== 'object' || properties === null) return undefined
+  return Object.entries(properties as Record<string, Schema>).map(([name, field]) => ({
+    name,
+    kind: kindOf(name, field),
+    choices: ((field['enum'] ?? []) as unknown[]).map(String),
+    title: typeof field['description'] === 'string' ? field['description'] : '',
+  }))
+}
+
+/**
+ * The input of a filled form; empty fields are left out. `files` are those of the field of messages. @throws JsonFault
+ */
+export function inputOf(
+  fields: readonly InputField[],
+  typed: (name: string) => string,
+  files: readonly ReadMedia[] = [],
+): Record<string, unknown> {
+  const input: Record<string, unknown> = {}
+  for (const { name, kind } of fields) {
+    const text = typed(name)
+    if (text === '' && !(kind === 'messages' && files.length > 0)) continue
+    if (kind === 'text' || kind === 'choice') input[name] = text
+    else if (kind === 'messages') input[name] = messagesOf(text, files, name)
+    else input[name] = parseTyped(text, name)
+  }
+  return input
+}
+
+/** Messages as JSON, to which files add one more, or the text of a single one. @throws JsonFault */
+function messagesOf(text: string, files: readonly ReadMedia[], name: string): unknown {
+  if (!text.trimStart().startsWith('[')) return [{ type: 'human', content: messageContent(text, files) }]
+  const messages = parseTyped(text, name)
+  if (files.length === 0 || !Array.isArray(messages)) return messages
+  return [...(messages as unknown[]), { type: 'human', content: messageContent('', files) }]
+}
+
+/** The text of a field that gives this value again; undefined for one that the field cannot have. */
+function textOf({ kind, choices }: InputField, value: unknown): string | undefined {
+  if (kind === 'text') return typeof value === 'string' ? value : undefined
+  if (kind === 'choice') return typeof value === 'string' && choices.includes(value) ? value : undefined
+  if (kind === 'boolean') return typeof value === 'boolean' ? String(value) : undefined
+  const [message, ...others] = kind === 'messages' && Array.isArray(value) ? (value as unknown[]) : []
+  const { type, content, ...rest } = (message ?? {}) as Schema
+  const isOneText = others.length === 0 && type === 'human' && Object.keys(rest).length === 0
+  if (isOneText && typeof content === 'string' && !content.trimStart().startsWith('[')) return content
+  return JSON.stringify(value, null, 2)
+}
+
+/**
+ * The texts of the fields that give an input again, by name; undefined when the form cannot give it, so that it is edited
+ * as JSON.
+ */
+export function textsOfInput(
+  fields: readonly InputField[],
+  input: Readonly<Record<string, unknown>>,
+): Map<string, string> | undefined {
+  const texts = new Map<string, string>()
+  for (const [name, value] of Object.entries(input)) {
+    const field = fields.find((one) => one.name === name)
+    const text = field && textOf(field, value)
+    // An empty field is left out, and so would not give this value.
+    if (text === undefined || text === '') return undefined
+    texts.set(name, text)
+  }
+  return texts
+}

@@ -1,0 +1,43 @@
+import type { Step } from './step.ts'
+
+/** Checkpoints that are read at once. */
+export const PAGE = 100
+
+/** Checkpoints of a thread, newest first, without their values. */
+export interface KnownHistory {
+  steps: readonly Step[]
+  /** There are earlier ones. */
+  isMore: boolean
+}
+
+/** The id of a checkpoint. */
+export const idOf = ({ checkpoint }: Step): string => checkpoint.checkpoint_id
+
+/** The steps, each as the object that was known where nothing has changed: what shows it is not drawn again. */
+function withKnown(known: readonly Step[], newest: readonly Step[]): readonly Step[] {
+  const before = new Map(known.map((step) => [idOf(step), step]))
+  const steps = newest.map((step) => {
+    const same = before.get(idOf(step))
+    return same !== undefined && JSON.stringify(same) === JSON.stringify(step) ? same : step
+  })
+  return steps.length === known.length && steps.every((step, place) => step === known[place]) ? known : steps
+}
+
+/**
+ * What is known with the newest checkpoints read again. Earlier ones are dropped when there is a gap between them, or when
+ * a checkpoint has vanished: a rollback may have deleted earlier ones too.
+ */
+export function withNewest(known: KnownHistory | undefined, newest: readonly Step[]): KnownHistory {
+  const last = newest.at(-1)
+  const isMore = newest.length === PAGE
+  if (known === undefined) return { steps: newest, isMore }
+  const at = isMore ? known.steps.findIndex((step) => idOf(step) === (last && idOf(last))) : -1
+  const head = isMore ? known.steps.slice(0, at + 1) : known.steps
+  const steps = withKnown(head, newest)
+  const present = new Set(newest.map(idOf))
+  const isWhole = !isMore || at === -1 || head.some((step) => !present.has(idOf(step)))
+  if (isWhole) return steps === known.steps && isMore === known.isMore ? known : { steps, isMore }
+  if (steps === head) return known
+  const earlier = known.steps.slice(at + 1)
+  return { steps: [...steps, ...earlier], isMore: earlier.length === 0 || known.isMore }
+}

@@ -1,0 +1,83 @@
+import type { ListedRun } from '../run-pages.ts'
+import type { Step } from './step.ts'
+
+/** An execution of a node in the trace of its run. */
+export interface TracedNode {
+  /** Id of its TraceRun. */
+  id: string
+  trace_id: string
+  /** The step in which it ran: the `langgraph_step` of its metadata. */
+  step: number
+  /** The node: the `langgraph_node` of its metadata. */
+  node: string
+  status: string
+  /** Epoch milliseconds; the end is undefined while it runs. */
+  start: number
+  end: number | undefined
+  /** With those of the calls below it. */
+  tokens: number | undefined
+  /** Dollars as a decimal text, with those of the calls below it; undefined when nothing has a price. */
+  cost: string | undefined
+}
+
+/** The executions of nodes of a run. */
+export interface RunTrace {
+  nodes: readonly TracedNode[]
+  /** False while the trace is not stored whole. */
+  isWhole: boolean
+}
+
+function millisOf(time: string | null | undefined): number | undefined {
+  const millis = Date.parse(time ?? '')
+  return Number.isNaN(millis) ? undefined : millis
+}
+
+/** The executions among the children of a graph's own TraceRun; what has no step, such as a hook, is left out. */
+export function tracedNodes(children: readonly ListedRun[]): TracedNode[] {
+  return children.flatMap((run) => {
+    const metadata = run.extra?.['metadata'] as Readonly<Record<string, unknown>> | undefined
+    const { langgraph_step, langgraph_node } = metadata ?? {}
+    const start = millisOf(run.start_time)
+    const step = Number(langgraph_step ?? Number.NaN)
+    if (typeof langgraph_node !== 'string' || start === undefined || !Number.isInteger(step)) return []
+    return {
+      ...{ id: run.id, trace_id: run.trace_id, step, node: langgraph_node, start },
+      status: run.status ?? '',
+      end: millisOf(run.end_time),
+      tokens: run.total_tokens ?? undefined,
+      cost: run.total_cost ?? undefined,
+    }
+  })
+}
+
+/** The executions that made a checkpoint: those of its run with the number of its step. */
+export function nodesOfStep({ nodes }: RunTrace, { metadata }: Step): TracedNode[] {
+  return metadata?.source === 'loop' ? nodes.filter(({ step }) => step === metadata.step) : []
+}
+
+/** The executions after a checkpoint that made no further one: their nodes failed, or wait for an answer. */
+export function openNodesOf({ nodes }: RunTrace, { metadata, tasks }: Step): TracedNode[] {
+  const open = new Set(
+    tasks.filter(({ error, interrupts }) => error !== null || interrupts.length > 0).map(({ name }) => name),
+  )
+  return nodes.filter(({ step, node }) => step === (metadata?.step ?? 0) + 1 && open.has(node))
+}
+
+const LOOK_MS = 1000
+/** How much longer the pauses become: of a run that takes long, and of one of which nothing is stored. */
+const LONGEST_PAUSE = 30
+/** Looks after which the pauses become longer. */
+const QUICK_LOOKS = 300
+/** Looks after which nothing is looked for any more. */
+const MOST_LOOKS = 100
+
+/**
+ * Milliseconds until a trace is read again; false: never. Threads have many runs of which nothing is stored, such as those
+ * whose traces were deleted, and a run may take an hour.
+ */
+export function pauseOf(trace: RunTrace | undefined, looks: number): number | false {
+  if (trace?.isWhole === true) return false
+  if (trace === undefined || trace.nodes.length > 0)
+    return looks < QUICK_LOOKS ? LOOK_MS : LONGEST_PAUSE * LOOK_MS
+  return looks < MOST_LOOKS && Math.min(Math.max(looks, 1), LONGEST_PAUSE) * LOOK_MS
+}

@@ -1,0 +1,36 @@
+/** A checkpoint of a thread. */
+export interface Checkpoint {
+  thread_id?: string
+  checkpoint_ns?: string
+  checkpoint_id: string
+}
+
+/** A question of a graph to a person. */
+export interface Interrupt {
+  id?: string
+  value: unknown
+}
+
+/** A node that a checkpoint is about to execute, or has executed. */
+export interface StepTask {
+  id: string
+  name: string
+  error: string | null
+  interrupts: Interrupt[]
+}
+
+/** A state of a thread without its values (N16). */
+export interface Step {
+  checkpoint: Checkpoint
+  parent_checkpoint: Checkpoint | null
+  metadata: { source?: string; step?: number; run_id?: string; graph_id?: string } | null
+  created_at: string
+  next: string[]
+  tasks: StepTask[]
+  values_bytes: number
+}
+
+/** The values at a checkpoint. */
+export interface FullState extends Omit<Step, 'values_bytes'> {
+  values: unknown
+}

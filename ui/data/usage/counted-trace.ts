@@ -1,0 +1,49 @@
+import { useQuery } from '@tanstack/react-query'
+import { call, type Reply } from '../../api/call.ts'
+import { useSession } from '../session.ts'
+
+/** A trace as it counts, with what decided it. */
+export type CountedTrace = Reply<'GET /api/v1/orgs/current/billing/usage-traces'>['items'][number]
+
+const DECIDED = {
+  root: 'its root run',
+  child: 'its earliest run; no root has come',
+  unplaced: 'a run without a place in a tree',
+  under_parent: 'a run below a parent of an unknown trace',
+} as const
+
+/** Why a trace counts at its time: `start of its root run`. */
+export function reasonOf({ counted_by, time_source }: CountedTrace): string {
+  const time = time_source === 'start_time' ? 'start of' : 'arrival of'
+  return `${time} ${DECIDED[counted_by]}`
+}
+
+const DAY_MS = 86_400_000
+/** A trace counts at most a day after its receipt; clocks of browsers are wrong by minutes. */
+const AHEAD_MS = 2 * DAY_MS
+
+/** Where a trace counts; null where it does not. Nothing is read while usage is not counted. */
+export function useCountedTrace(trace_id: string) {
+  const { data: session } = useSession()
+  const workspace = session?.default_workspace_id ?? ''
+  return useQuery({
+    queryKey: ['counted-trace', workspace, trace_id],
+    queryFn: async ({ signal }): Promise<CountedTrace | null> => {
+      const query = {
+        start_time: new Date(0).toISOString(),
+        end_time: new Date(Date.now() + AHEAD_MS).toISOString(),
+        workspace_ids: [workspace],
+        trace_id,
+      }
+      const { items } = await call('GET /api/v1/orgs/current/billing/usage-traces', { query, signal })
+      return items[0] ?? null
+    },
+    enabled: workspace !== '' && session?.features.usage === true,
+  })
+}
+
+/** The UTC day of a time, as a range of a report: its bar is that day. */
+export function dayOf(time: string): { from: string; to: string } {
+  const from = Math.floor(Date.parse(time) / DAY_MS) * DAY_MS
+  return { from: new Date(from).toISOString(), to: new Date(from + DAY_MS).toISOString() }
+}

@@ -1,0 +1,42 @@
+/** The beginning of JSON that contains texts; a text such as `[1] a title` does not match. */
+const JSON_START = /^\s*(?:\{\s*["}]|\[\s*["{[\]])/
+const TOKEN = /"((?:[^"\\]|\\.)*)"?|[{}[\],:]|[^\s{}[\],:"]+/gs
+const PAUSES: Readonly<Record<string, string>> = { ':': ': ', ',': ', ' }
+
+/** A text of JSON without its escapes; one that is cut off within an escape stays as it is. */
+function unescaped(text: string): string {
+  try {
+    return JSON.parse(`"${text}"`) as string
+  } catch {
+    return text
+  }
+}
+
+/** Bold text of Markdown; `2**3**4` is none. */
+const BOLD = /(?<![\w*])\*\*(?=\S)([^*]+)(?<=\S)\*\*(?![\w*])/g
+
+/** The beginning of a payload for a line of a list, as `plainPreview` writes it, without the marks of bold text. */
+export function previewText(preview: string): string {
+  return plainPreview(preview).replace(BOLD, '$1')
+}
+
+/**
+ * JSON loses quotes, escapes and outer brackets, and an object with one
+ * member its key; it may be cut off. Other texts stay as they are.
+ */
+function plainPreview(preview: string): string {
+  if (!JSON_START.test(preview)) return preview
+  const tokens = [...preview.matchAll(TOKEN)]
+  let depth = 0
+  let text = ''
+  for (const [token, string] of tokens) {
+    if (/^[}\]]/.test(token)) depth -= 1
+    const isOuter = depth === 0 && /^[{}[\]]/.test(token)
+    if (/^[{[]/.test(token)) depth += 1
+    if (!isOuter) text += string === undefined ? (PAUSES[token] ?? token) : unescaped(string)
+  }
+  const [, key, colon, value, next] = tokens.map(([token]) => token)
+  const isOne = key?.startsWith('"') === true && colon === ':' && value?.startsWith('"') === true
+  const isLast = next === undefined || next === '}'
+  return isOne && isLast ? text.slice(unescaped(key.slice(1, -1)).length + 2) : text
+}

@@ -1,0 +1,26 @@
+import type { GraphDrawing } from './layout.ts'
+
+/** The subgraphs around a node, from the outermost: `a:b:first` is in `a` and `a:b`. */
+export function subgraphsOf(id: string): string[] {
+  const parts = id.split(':')
+  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join(':'))
+}
+
+/** All subgraphs of a drawing, by their paths. */
+export function allSubgraphs({ nodes }: GraphDrawing): string[] {
+  return [...new Set(nodes.flatMap(({ id }) => subgraphsOf(String(id))))]
+}
+
+/** The drawing with each folded subgraph as one node that has the edges of all nodes in it. */
+export function foldGraph(drawing: GraphDrawing, folded: ReadonlySet<string>): GraphDrawing {
+  if (folded.size === 0) return drawing
+  const shown = (id: string | number): string =>
+    subgraphsOf(String(id)).find((path) => folded.has(path)) ?? String(id)
+  const nodes = new Map(drawing.nodes.map((node) => [shown(node.id), { ...node, id: shown(node.id) }]))
+  const edges = drawing.edges.flatMap((edge) => {
+    const [source, target] = [shown(edge.source), shown(edge.target)]
+    const isInside = source === target && String(edge.source) !== source
+    return isInside ? [] : { ...edge, source, target }
+  })
+  return { nodes: [...nodes.values()], edges }
+}

@@ -1,0 +1,135 @@
+import { graphlib, layout } from '@dagrejs/dagre'
+
+/** A graph as the deployment API describes it. */
+export interface GraphDrawing {
+  nodes: readonly { id: string | number; data?: unknown }[]
+  edges: readonly {
+    source: string | number
+    target: string | number
+    conditional?: boolean
+    data?: unknown
+  }[]
+}
+
+/** A node in the picture: `name` is its path, as `outer:inner`; x and y are its centre. */
+export interface PlacedNode {
+  id: string
+  label: string
+  x: number
+  y: number
+  width: number
+  height: number
+  kind: 'start' | 'end' | 'node'
+}
+
+interface Point {
+  x: number
+  y: number
+}
+
+/** An edge in the picture, as the path of an SVG. */
+export interface PlacedEdge {
+  id: string
+  source: string
+  target: string
+  path: string
+  isConditional: boolean
+  label: string
+}
+
+/** A laid out graph. */
+export interface PlacedGraph {
+  nodes: PlacedNode[]
+  edges: PlacedEdge[]
+  /** The smallest x of the picture, at most 0. */
+  left: number
+  width: number
+  height: number
+}
+
+const CHAR_PX = 7.2
+const PADDING_PX = 44
+const HEIGHT = 36
+const MARGIN = 8
+const MAX_LABEL = 28
+/** How far the handles of a loop are from its node: its curve reaches three quarters of that. */
+const LOOP = { across: 32, up: 22, start: 9 }
+
+function kindOf(id: string): PlacedNode['kind'] {
+  const last = id.split(':').at(-1)
+  return last === '__start__' ? 'start' : last === '__end__' ? 'end' : 'node'
+}
+
+function labelOf(id: string): string {
+  const kind = kindOf(id)
+  if (kind !== 'node') return kind === 'start' ? 'START' : 'END'
+  const name = id.split(':').at(-1) ?? id
+  return name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name
+}
+
+/** Places a graph from top to bottom; END is drawn also when no edge leads to it, so that every end can be seen. */
+export function placeGraph({ nodes, edges }: GraphDrawing): PlacedGraph {
+  const graph = new graphlib.Graph({ multigraph: true })
+  graph.setGraph({ rankdir: 'TB', nodesep: 28, ranksep: 40, marginx: 16, marginy: 16 })
+  graph.setDefaultEdgeLabel(() => ({}))
+  const ids = nodes.map(({ id }) => String(id))
+  for (const id of ids)
+    graph.setNode(id, { width: labelOf(id).length * CHAR_PX + PADDING_PX, height: HEIGHT })
+  const known = new Set(ids)
+  const drawn = onceEach(edges).filter(
+    ({ source, target }) => known.has(String(source)) && known.has(String(target)),
+  )
+  for (const [place, { source, target }] of drawn.entries())
+    graph.setEdge(String(source), String(target), {}, String(place))
+  layout(graph)
+  const placed = ids.map((id): PlacedNode => {
+    const { x = 0, y = 0, width = 0, height = HEIGHT } = graph.node(id)
+    return { id, label: labelOf(id), kind: kindOf(id), x, y, width, height }
+  })
+  const lines: PlacedEdge[] = []
+  const reached: number[] = []
+  for (const [place, { source, target, conditional, data }] of drawn.entries()) {
+    const looped = source === target ? placed.find(({ id }) => id === String(source)) : undefined
+    const { points = [] }: { points?: readonly Point[] } = graph.edge({
+      v: String(source),
+      w: String(target),
+      name: String(place),
+    })
+    const path = looped === undefined ? smooth(points) : loop(looped)
+    const label = typeof data === 'string' ? data : ''
+    const ends = { source: String(source), target: String(target) }
+    lines.push({ id: `${place}`, ...ends, path, isConditional: conditional === true, label })
+    if (looped === undefined) reached.push(...points.map(({ x }) => x))
+    else reached.push(looped.x + looped.width / 2 + LOOP.across)
+  }
+  const { width = 0, height = 0 } = graph.graph()
+  // Curves may leave the box that the nodes fill.
+  const left = Math.min(0, ...reached.map((x) => x - MARGIN))
+  const right = Math.max(width, ...reached.map((x) => x + MARGIN))
+  return { nodes: placed, edges: lines, left, width: right - left, height }
+}
+
+/** One edge for each pair of nodes; graphs may declare the same end twice. */
+function onceEach(edges: GraphDrawing['edges']): GraphDrawing['edges'] {
+  return [...new Map(edges.map((edge) => [JSON.stringify([edge.source, edge.target]), edge])).values()]
+}
+
+/** The edge of a node to itself, at its right: the points of dagre for it do not make a loop. */
+function loop({ x, y, width }: PlacedNode): string {
+  const side = x + width / 2
+  const out = side + LOOP.across
+  return `M${side},${y - LOOP.start}C${out},${y - LOOP.up} ${out},${y + LOOP.up} ${side},${y + LOOP.start}`
+}
+
+/** A curve through the points: a quadratic piece around each inner point. */
+function smooth(points: readonly Point[]): string {
+  const [first, ...rest] = points
+  if (first === undefined) return ''
+  let path = `M${first.x},${first.y}`
+  for (const [place, point] of rest.entries()) {
+    const next = rest[place + 1]
+    if (next === undefined) path += `L${point.x},${point.y}`
+    else path += `Q${point.x},${point.y} ${(point.x + next.x) / 2},${(point.y + next.y) / 2}`
+  }
+  return path
+}

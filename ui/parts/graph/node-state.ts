@@ -1,0 +1,8 @@
+/** The state of a node in a run: waiting, running, ended, failed or interrupted. */
+export interface NodeState {
+  state: 'running' | 'success' | 'error' | 'interrupted'
+  /** How often it ended or runs. */
+  count: number
+  /** Milliseconds of all its executions that have ended. */
+  ms?: number
+}

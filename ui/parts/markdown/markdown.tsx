@@ -1,0 +1,168 @@
+import { marked, type Token, type Tokens } from 'marked'
+import { Fragment, type ReactNode, useMemo } from 'react'
+import { Chip } from '../controls.tsx'
+import css from './markdown.module.css'
+
+/** Longer texts are shown unformatted, because formatting them would block the page. */
+const MAX_MARKDOWN = 200_000
+
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+}
+
+/** Decodes the HTML entities that texts of Markdown may contain. */
+function unescaped(text: string): string {
+  return text.replace(/&(?:#(\d{1,6})|(\w+));/g, (whole, code: string | undefined, name = '') =>
+    code === undefined
+      ? (NAMED[name as string] ?? whole)
+      : String.fromCodePoint(Math.min(Number(code), 0x10_ff_ff)),
+  )
+}
+
+/** The address of a link to a page or a mailbox; undefined for every other kind. */
+export function safeUrl(href: string): URL | undefined {
+  const url = URL.parse(href)
+  return url !== null && ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url : undefined
+}
+
+/** A link to another site, with its host. Other kinds of addresses are shown as text. */
+export function OuterLink({ href, children }: { href: string; children: ReactNode }) {
+  const url = safeUrl(href)
+  if (url === undefined) return <>{children}</>
+  return (
+    <a href={url.href} target="_blank" rel="noopener noreferrer">
+      {children}
+      {url.host !== '' && <span className={css['host']}> ({url.host})</span>}
+    </a>
+  )
+}
+
+/** A picture of another site is never loaded: the request would reveal to that site what is being read. */
+export function RemoteMedia({ href, what }: { href: string; what: string }) {
+  const url = safeUrl(href)
+  return (
+    <Chip title={href}>
+      {what}{' '}
+      {url === undefined ? <code>{href.slice(0, 80)}</code> : <OuterLink href={href}>not loaded</OuterLink>}
+    </Chip>
+  )
+}
+
+function Heading({ depth, children }: { depth: number; children: ReactNode }) {
+  return (
+    <div role="heading" aria-level={Math.min(depth + 3, 6)} className={css['heading']}>
+      {children}
+    </div>
+  )
+}
+
+function List({ token }: { token: Tokens.List }) {
+  const items = token.items.map((item, index) => (
+    <li key={index}>
+      {item.task && (item.checked === true ? '☑ ' : '☐ ')}
+      <All tokens={item.tokens} />
+    </li>
+  ))
+  return token.ordered ? <ol start={Number(token.start) || 1}>{items}</ol> : <ul>{items}</ul>
+}
+
+function Table({ token }: { token: Tokens.Table }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          {token.header.map((cell, index) => (
+            <th key={index}>
+              <All tokens={cell.tokens} />
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {token.rows.map((row, index) => (
+          <tr key={index}>
+            {row.map((cell, place) => (
+              <td key={place}>
+                <All tokens={cell.tokens} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function All({ tokens }: { tokens: readonly Token[] | undefined }) {
+  return (tokens ?? []).map((token, index) => <Fragment key={index}>{drawn(token)}</Fragment>)
+}
+
+/** The elements of one token. Tokens of HTML, and those that are not known, are shown as they were written. */
+function drawn(token: Token): ReactNode {
+  const inner = <All tokens={'tokens' in token ? token.tokens : undefined} />
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return null
+    case 'paragraph':
+      return <p>{inner}</p>
+    case 'heading':
+      return <Heading depth={(token as Tokens.Heading).depth}>{inner}</Heading>
+    case 'strong':
+      return <strong>{inner}</strong>
+    case 'em':
+      return <em>{inner}</em>
+    case 'del':
+      return <del>{inner}</del>
+    case 'blockquote':
+      return <blockquote>{inner}</blockquote>
+    case 'hr':
+      return <hr />
+    case 'br':
+      return <br />
+    case 'code':
+      return <pre>{(token as Tokens.Code).text}</pre>
+    case 'codespan':
+      return <code>{unescaped((token as Tokens.Codespan).text)}</code>
+    case 'list':
+      return <List token={token as Tokens.List} />
+    case 'table':
+      return <Table token={token as Tokens.Table} />
+    case 'link':
+      return <OuterLink href={(token as Tokens.Link).href}>{inner}</OuterLink>
+    case 'image':
+      return (
+        <RemoteMedia href={(token as Tokens.Image).href} what={`image ${(token as Tokens.Image).text}`} />
+      )
+    case 'text':
+      return 'tokens' in token && token.tokens !== undefined ? inner : unescaped((token as Tokens.Text).text)
+    case 'escape':
+      return unescaped((token as Tokens.Escape).text)
+    default:
+      return <span className={css['plain']}>{token.raw}</span>
+  }
+}
+
+/** A text with its line breaks. */
+export function PlainText({ text }: { text: string }) {
+  return <p className={css['plain']}>{text}</p>
+}
+
+/**
+ * Markdown as elements: no HTML text is made, so none has to be sanitized. HTML in it is shown as text; pictures are
+ * not loaded.
+ */
+export function Markdown({ text }: { text: string }) {
+  const tokens = useMemo(() => (text.length > MAX_MARKDOWN ? undefined : marked.lexer(text)), [text])
+  if (tokens === undefined) return <PlainText text={text} />
+  return (
+    <div className={css['markdown']}>
+      <All tokens={tokens} />
+    </div>
+  )
+}

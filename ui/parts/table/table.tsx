@@ -1,0 +1,60 @@
+import type { ReactNode } from 'react'
+import css from './table.module.css'
+
+/**
+ * A column: its name, or its name and more. The cells of numbers have the class `number`. A hidden name is for screen
+ * readers only.
+ */
+export type TableColumn = string | ColumnHead
+
+interface ColumnHead {
+  name: string
+  title?: string | undefined
+  isNumber?: boolean
+  isHidden?: boolean
+}
+
+/** The column of the buttons that change a row. */
+export const CHANGE: TableColumn = { name: 'Change', isHidden: true }
+
+function Head({ name, title, isNumber, isHidden }: ColumnHead) {
+  return (
+    <th scope="col" title={title} className={isNumber ? 'number' : undefined}>
+      {isHidden ? <span className="out-of-sight">{name}</span> : name}
+    </th>
+  )
+}
+
+/**
+ * A table that scrolls sideways in a narrow window; its children are the rows. A page changes the size of all its cells
+ * by the variables in table.module.css, and a single table by a class of its region.
+ */
+export function Table({
+  label,
+  columns = [],
+  className = '',
+  children,
+}: {
+  label: string
+  /** None: a table without a head. */
+  columns?: readonly TableColumn[]
+  className?: string | undefined
+  children: ReactNode
+}) {
+  return (
+    <div className={`${css['scroll']} ${className}`} tabIndex={0} role="region" aria-label={label}>
+      <table className={css['table']}>
+        {columns.length > 0 && (
+          <thead>
+            <tr>
+              {columns.map((column, at) => (
+                <Head key={at} {...(typeof column === 'string' ? { name: column } : column)} />
+              ))}
+            </tr>
+          </thead>
+        )}
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,210 @@
+import { type ReactNode, useState } from 'react'
+import {
+  type Assistant,
+  type Cron,
+  type StoreItem,
+  type Thread,
+  useDeploymentList,
+  useDeploymentRead,
+  useVersionChoice,
+} from '../../data/deployments/contents.ts'
+import { usePermission } from '../../data/session.ts'
+import { Button } from '../../parts/controls.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { Empty, Failure, Loaded } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Table } from '../../parts/table/table.tsx'
+import css from './deployments.module.css'
+import { StudioLink } from './studio-link.tsx'
+
+/** A table of records of a deployment, with a button that loads the next page. */
+export function PagedTable<T>({
+  label,
+  columns,
+  from,
+  children,
+}: {
+  label: string
+  columns: readonly string[]
+  from: ReturnType<typeof useDeploymentList<T>>
+  children(record: T): ReactNode
+}) {
+  return (
+    <Loaded from={from}>
+      {({ pages }) => {
+        const rows = pages.flatMap((page) => page.rows)
+        if (rows.length === 0) return <Empty title={`${label}: none`} />
+        return (
+          <>
+            <Table label={label} columns={columns}>
+              {rows.map(children)}
+            </Table>
+            {from.hasNextPage && (
+              <div>
+                <Button disabled={from.isFetchingNextPage} onClick={() => void from.fetchNextPage()}>
+                  Show more
+                </Button>
+              </div>
+            )}
+          </>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+/** The threads of a deployment, the latest activity first. */
+export function Threads({ name }: { name: string }) {
+  const select = ['thread_id', 'status', 'created_at', 'updated_at', 'metadata']
+  const threads = useDeploymentList<Thread>(name, '/threads/search', { sort_by: 'updated_at', select })
+  return (
+    <PagedTable label="Threads" from={threads} columns={['Thread', 'Status', 'Graph', 'Created', 'Updated']}>
+      {({ thread_id, status, metadata, created_at, updated_at }) => (
+        <tr key={thread_id}>
+          <td>
+            <StudioLink name={name} thread={thread_id}>
+              <code>{thread_id}</code>
+            </StudioLink>
+          </td>
+          <td>{status}</td>
+          <td>{String(metadata['graph_id'] ?? '–')}</td>
+          <td>
+            <Time time={created_at} />
+          </td>
+          <td>
+            <Time time={updated_at} />
+          </td>
+        </tr>
+      )}
+    </PagedTable>
+  )
+}
+
+function Versions({ name, assistant, close }: { name: string; assistant: Assistant; close(): void }) {
+  const path = `/assistants/${assistant.assistant_id}/versions`
+  const versions = useDeploymentRead<Assistant[]>(name, path, { body: { limit: 100 } })
+  const { isAllowed, reason } = usePermission('assistants:update')
+  const choice = useVersionChoice(name)
+  return (
+    <Dialog title={`Versions of ${assistant.name}`} close={close}>
+      {choice.error !== null && <Failure error={choice.error} />}
+      <Loaded from={versions}>
+        {(found) => (
+          <Table label="Versions" columns={['Version', 'Made', 'Config', 'Use']}>
+            {found.map((one) => (
+              <tr key={one.version}>
+                <td>{one.version}</td>
+                <td>
+                  <Time time={one.created_at} />
+                </td>
+                <td>
+                  <JsonView
+                    value={{ config: one.config, context: one.context, metadata: one.metadata }}
+                    openDepth={1}
+                  />
+                </td>
+                <td>
+                  <Button
+                    disabled={!isAllowed || choice.isPending}
+                    title={reason}
+                    onClick={() =>
+                      choice.mutate(
+                        { assistant_id: assistant.assistant_id, version: one.version },
+                        { onSuccess: close },
+                      )
+                    }
+                  >
+                    Use {one.version}
+                  </Button>
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </Loaded>
+    </Dialog>
+  )
+}
+
+/** The assistants of a deployment with their versions. */
+export function Assistants({ name }: { name: string }) {
+  const assistants = useDeploymentList<Assistant>(name, '/assistants/search')
+  const [shown, show] = useState<Assistant>()
+  return (
+    <>
+      <PagedTable
+        label="Assistants"
+        from={assistants}
+        columns={['Name', 'Graph', 'Version', 'Updated', 'Id']}
+      >
+        {(assistant) => (
+          <tr key={assistant.assistant_id}>
+            <td>{assistant.name}</td>
+            <td>{assistant.graph_id}</td>
+            <td>
+              <Button look="plain" onClick={() => show(assistant)}>
+                {assistant.version}, show all
+              </Button>
+            </td>
+            <td>
+              <Time time={assistant.updated_at} />
+            </td>
+            <td>
+              <StudioLink name={name} assistant={assistant.assistant_id}>
+                <code>{assistant.assistant_id}</code>
+              </StudioLink>
+            </td>
+          </tr>
+        )}
+      </PagedTable>
+      {shown !== undefined && <Versions name={name} assistant={shown} close={() => show(undefined)} />}
+    </>
+  )
+}
+
+/** The crons of a deployment. */
+export function Crons({ name }: { name: string }) {
+  const crons = useDeploymentList<Cron>(name, '/runs/crons/search')
+  return (
+    <PagedTable label="Crons" from={crons} columns={['Schedule', 'Next run', 'Thread', 'Id']}>
+      {({ cron_id, schedule, next_run_date, thread_id }) => (
+        <tr key={cron_id}>
+          <td>
+            <code>{schedule}</code>
+          </td>
+          <td>
+            <Time time={next_run_date} />
+          </td>
+          <td>{thread_id === null ? 'a new one each time' : <code>{thread_id}</code>}</td>
+          <td>
+            <code>{cron_id}</code>
+          </td>
+        </tr>
+      )}
+    </PagedTable>
+  )
+}
+
+const itemsOf = (data: unknown): StoreItem[] => (data as { items: StoreItem[] }).items
+
+/** The long-term memory of a deployment. */
+export function Store({ name }: { name: string }) {
+  const items = useDeploymentList<StoreItem>(name, '/store/items/search', { namespace_prefix: [] }, itemsOf)
+  return (
+    <PagedTable label="Items of the store" from={items} columns={['Namespace', 'Key', 'Value', 'Updated']}>
+      {({ namespace, key, value, updated_at }) => (
+        <tr key={JSON.stringify([namespace, key])}>
+          <td>{namespace.join(' / ')}</td>
+          <td>{key}</td>
+          <td className={css['wide']}>
+            <JsonView value={value} openDepth={1} />
+          </td>
+          <td>
+            <Time time={updated_at} />
+          </td>
+        </tr>
+      )}
+    </PagedTable>
+  )
+}

@@ -1,0 +1,78 @@
+import type { ReactNode } from 'react'
+import { type Deployment, useDeployment } from '../../data/deployments/deployments.ts'
+import { CopyButton, Tabs } from '../../parts/controls.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { useParam } from '../../router/location.ts'
+import { wordParam } from '../../router/params.ts'
+import { Assistants, Crons, Store, Threads } from './contents.tsx'
+import { ReadyMark } from './deployments.tsx'
+import css from './deployments.module.css'
+import { Log } from './log.tsx'
+import { Overview } from './overview.tsx'
+import { Revisions } from './revisions.tsx'
+import { Runs } from './runs.tsx'
+import { StudioLink } from './studio-link.tsx'
+
+const VIEWS = ['overview', 'runs', 'threads', 'assistants', 'crons', 'store', 'revisions', 'log'] as const
+type View = (typeof VIEWS)[number]
+const VIEW = wordParam('view', VIEWS)
+
+const SHOWN: Readonly<Record<View, readonly [string, (deployment: Deployment) => ReactNode]>> = {
+  overview: ['Overview', (deployment) => <Overview deployment={deployment} />],
+  runs: ['Runs', ({ name }) => <Runs name={name} />],
+  threads: ['Threads', ({ name }) => <Threads name={name} />],
+  assistants: ['Assistants', ({ name }) => <Assistants name={name} />],
+  crons: ['Crons', ({ name }) => <Crons name={name} />],
+  store: ['Store', ({ name }) => <Store name={name} />],
+  revisions: ['Revisions', (deployment) => <Revisions deployment={deployment} />],
+  log: ['Log', (deployment) => <Log deployment={deployment} />],
+}
+
+function Page({ deployment }: { deployment: Deployment }) {
+  const view = useParam(VIEW)
+  const { name, source_config } = deployment
+  const path = `/deployments/${encodeURIComponent(name)}`
+  const url = source_config.custom_url
+  const tabs = VIEWS.map((word) => ({
+    to: word === VIEWS[0] ? path : `${path}?view=${word}`,
+    text: SHOWN[word][0],
+    isCurrent: word === view,
+  }))
+  return (
+    <div className={css['page']}>
+      <div className={css['head']}>
+        <h1>
+          {name} <ReadyMark deployment={deployment} />
+        </h1>
+        <div className={css['actions']}>
+          <CopyButton text={url} label="Copy the address" />
+          <a
+            href={`https://smith.langchain.com/studio/?baseUrl=${encodeURIComponent(url)}`}
+            target="_blank"
+            rel="noopener noreferrer"
+            title="LangChain's own Studio, on smith.langchain.com, with the address of this deployment. It needs an account there."
+          >
+            Hosted Studio (smith.langchain.com)
+          </a>
+          <StudioLink name={name} className={css['primary']}>
+            Open Studio
+          </StudioLink>
+        </div>
+      </div>
+      <div className={css['tabs']}>
+        <Tabs label="Deployment" tabs={tabs} />
+      </div>
+      {SHOWN[view][1](deployment)}
+    </div>
+  )
+}
+
+/** A deployment: what it serves, its runs, threads, assistants, crons, store, revisions and log. */
+export function DeploymentPage({ params }: { params: Readonly<Record<string, string>> }) {
+  const deployment = useDeployment(params['name'] ?? '')
+  return (
+    <Loaded from={deployment} heading="h1">
+      {(found) => <Page deployment={found} />}
+    </Loaded>
+  )
+}

@@ -1,0 +1,90 @@
+import {
+  type Deployment,
+  type Revision,
+  useDeploymentChange,
+  useRevisions,
+} from '../../data/deployments/deployments.ts'
+import { usePermission } from '../../data/session.ts'
+import { Button } from '../../parts/controls.tsx'
+import { durationText } from '../../parts/format/numbers.ts'
+import { Empty, Failure, Loaded } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Table } from '../../parts/table/table.tsx'
+import css from './deployments.module.css'
+
+const ENDED = /^(?:DEPLOYED|.*_FAILED|SKIPPED|INTERRUPTED)$/
+
+function Row({ revision, change }: { revision: Revision; change: ReturnType<typeof useDeploymentChange> }) {
+  const { id, status, weir, created_at } = revision
+  const { isAllowed, reason } = usePermission('deployments:manage')
+  const ms = Object.values(weir.timings).reduce<number>((sum, one = 0) => sum + one, 0)
+  const canRollBack = !weir.is_active && weir.artifact_sha256 !== null && ENDED.test(status)
+  return (
+    <tr>
+      <td>{weir.number}</td>
+      <td className={status.endsWith('_FAILED') ? css['bad'] : undefined}>
+        {weir.is_active ? 'serves' : status === 'DEPLOYED' ? 'replaced' : status}
+        {weir.rolled_back_from !== null && ` (build of ${weir.rolled_back_from})`}
+      </td>
+      <td>{weir.created_by}</td>
+      <td>
+        <Time time={created_at} />
+      </td>
+      <td>{ms === 0 ? '–' : durationText(ms * 1000)}</td>
+      <td className={css['wide']}>
+        {weir.error !== null && (
+          <>
+            {weir.error.file !== undefined && `${weir.error.file}:${weir.error.line ?? 1} `}
+            {weir.error.message}
+          </>
+        )}
+      </td>
+      <td>
+        {canRollBack && (
+          <Button
+            disabled={!isAllowed || change.isPending}
+            title={reason}
+            onClick={() => change.mutate({ kind: 'roll back', revision_id: id })}
+          >
+            Roll back to {weir.number}
+          </Button>
+        )}
+        {!ENDED.test(status) && (
+          <Button
+            disabled={!isAllowed || change.isPending}
+            title={reason}
+            onClick={() => change.mutate({ kind: 'interrupt', revision_id: id })}
+          >
+            Stop
+          </Button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** The revisions of a deployment, newest first. Rolling back makes a new one with the build of an old one. */
+export function Revisions({ deployment }: { deployment: Deployment }) {
+  const revisions = useRevisions(deployment.id)
+  const change = useDeploymentChange(deployment.id)
+  if (deployment.weir.managed_by === 'server')
+    return (
+      <Empty title="The deployment of GRAPHS has no revisions">
+        <p>Its files are read when the server starts. Use weir deploy for deployments with revisions.</p>
+      </Empty>
+    )
+  return (
+    <>
+      {change.error !== null && <Failure error={change.error} />}
+      <Loaded from={revisions}>
+        {(found) => (
+          <Table label="Revisions" columns={['Number', 'State', 'By', 'Made', 'Took', 'Error', 'Change']}>
+            {found.map((revision) => (
+              <Row key={revision.id} revision={revision} change={change} />
+            ))}
+          </Table>
+        )}
+      </Loaded>
+    </>
+  )
+}

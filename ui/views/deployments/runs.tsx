@@ -1,0 +1,133 @@
+import { useState } from 'react'
+import { type CancelOutcome, useBulkCancel, useDeploymentList } from '../../data/deployments/contents.ts'
+import type { ThreadRun } from '../../data/deployments/thread-run.ts'
+import { usePermission } from '../../data/session.ts'
+import { Button, Select } from '../../parts/controls.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
+import { Failure } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Table } from '../../parts/table/table.tsx'
+import { Link } from '../../router/link.tsx'
+import { PagedTable } from './contents.tsx'
+import css from './deployments.module.css'
+import { StudioLink } from './studio-link.tsx'
+
+const STATUSES = [
+  ['any', 'Any status'],
+  ['pending', 'pending'],
+  ['running', 'running'],
+  ['success', 'success'],
+  ['error', 'error'],
+  ['interrupted', 'interrupted'],
+  ['timeout', 'timeout'],
+] as const
+
+type Status = (typeof STATUSES)[number][0]
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  cancelled: 'cancelled before it began',
+  cancelling: 'is being cancelled',
+  not_active: 'had ended already',
+  not_found: 'does not exist',
+}
+
+function Outcomes({ outcomes }: { outcomes: readonly CancelOutcome[] }) {
+  if (outcomes.length === 0) return <p>No run was active.</p>
+  return (
+    <Table label="Outcomes" columns={['Run', 'What happened']}>
+      {outcomes.map(({ run_id, outcome, status }) => (
+        <tr key={run_id}>
+          <td>
+            <code>{run_id}</code>
+          </td>
+          <td>
+            {OUTCOMES[outcome] ?? outcome}{' '}
+            {status !== null && <span className={css['note']}>({status})</span>}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+const WHICH = [
+  ['all', 'Pending and running'],
+  ['pending', 'Pending'],
+  ['running', 'Running'],
+] as const
+const ACTIONS = [
+  ['interrupt', 'Keep what they have reached (interrupt)'],
+  ['rollback', 'Delete them and their checkpoints (rollback)'],
+] as const
+type Which = (typeof WHICH)[number][0]
+type Action = (typeof ACTIONS)[number][0]
+
+function CancelDialog({ name, close }: { name: string; close(): void }) {
+  const [status, setStatus] = useState<Which>('all')
+  const [action, setAction] = useState<Action>('interrupt')
+  const cancel = useBulkCancel(name)
+  return (
+    <Dialog title="Cancel runs of all threads" close={close}>
+      {cancel.data === undefined ? (
+        <form
+          className={css['section']}
+          onSubmit={(event) => {
+            event.preventDefault()
+            cancel.mutate({ status, action })
+          }}
+        >
+          <Select<Which> label="Which runs" value={status} options={WHICH} onChange={setStatus} />
+          <Select<Action> label="What stays" value={action} options={ACTIONS} onChange={setAction} />
+          {cancel.error !== null && <Failure error={cancel.error} />}
+          <div>
+            <Button type="submit" look="primary" disabled={cancel.isPending}>
+              Cancel them
+            </Button>
+          </div>
+        </form>
+      ) : (
+        <Outcomes outcomes={cancel.data} />
+      )}
+    </Dialog>
+  )
+}
+
+/** The runs of all threads of a deployment, newest first. */
+export function Runs({ name }: { name: string }) {
+  const [status, setStatus] = useState<Status>('any')
+  const [isCancelling, setCancelling] = useState(false)
+  const { isAllowed, reason } = usePermission('threads:update')
+  const runs = useDeploymentList<ThreadRun>(name, '/runs/search', status === 'any' ? {} : { status })
+  return (
+    <section className={css['section']}>
+      <div className={css['head']}>
+        <Select<Status> label="Status" value={status} options={STATUSES} onChange={setStatus} />
+        <Button disabled={!isAllowed} title={reason} onClick={() => setCancelling(true)}>
+          Cancel many
+        </Button>
+      </div>
+      <PagedTable label="Runs" from={runs} columns={['Run', 'Status', 'Thread', 'Created', 'Trace']}>
+        {(run) => (
+          <tr key={run.run_id}>
+            <td>
+              <code>{run.run_id}</code>
+            </td>
+            <td className={run.status === 'error' ? css['bad'] : undefined}>{run.status}</td>
+            <td>
+              <StudioLink name={name} thread={run.thread_id}>
+                <code>{run.thread_id.slice(0, 13)}…</code>
+              </StudioLink>
+            </td>
+            <td>
+              <Time time={run.created_at} />
+            </td>
+            <td>
+              <Link to={`/runs/${run.run_id}`}>trace</Link>
+            </td>
+          </tr>
+        )}
+      </PagedTable>
+      {isCancelling && <CancelDialog name={name} close={() => setCancelling(false)} />}
+    </section>
+  )
+}

@@ -1,0 +1,169 @@
+import { memo, useCallback, useMemo, useState } from 'react'
+import { type Assistant, useDeploymentRead } from '../../data/deployments/contents.ts'
+import type { EventTail } from '../../data/studio/event-tail.ts'
+import { Button } from '../../parts/controls.tsx'
+import { allSubgraphs, subgraphsOf } from '../../parts/graph/fold.ts'
+import { Graph, shortName } from '../../parts/graph/graph.tsx'
+import type { GraphDrawing } from '../../parts/graph/layout.ts'
+import type { NodeState } from '../../parts/graph/node-state.ts'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import type { Session } from './session.ts'
+import css from './studio.module.css'
+import type { ShownThread } from './thread.ts'
+
+/** States of nodes of the run that this page followed; otherwise the states that the selected checkpoint has. */
+function useStates(
+  { nodes, stream }: Session,
+  { selected, head }: ShownThread,
+): ReadonlyMap<string, NodeState> {
+  return useMemo(() => {
+    if (nodes.size > 0 && (stream.isLoading || selected === head)) return nodes
+    const found = new Map<string, NodeState>()
+    for (const { name, error, interrupts } of selected?.tasks ?? []) {
+      const count = (found.get(name)?.count ?? 0) + 1
+      if (error !== null) found.set(name, { state: 'error', count })
+      else if (interrupts.length > 0) found.set(name, { state: 'interrupted', count })
+      else if (stream.isLoading) found.set(name, { state: 'running', count })
+    }
+    return found
+  }, [nodes, stream.isLoading, selected, head])
+}
+
+/** Which subgraphs are folded, by their paths. */
+function useFolded() {
+  const [folded, setFolded] = useState<ReadonlySet<string>>(() => new Set())
+  /** Folds the innermost subgraph around a node, or unfolds the subgraph that the node is. */
+  const fold = useCallback((id: string, isFolded: boolean): void => {
+    const path = isFolded ? subgraphsOf(id).at(-1) : id
+    if (path === undefined) return
+    setFolded((before) => {
+      const next = new Set(before)
+      if (isFolded) next.add(path)
+      else next.delete(path)
+      return next
+    })
+  }, [])
+  return { folded, fold, foldOnly: (paths: readonly string[]) => setFolded(new Set(paths)) }
+}
+
+function FoldButtons({
+  drawing,
+  chosen,
+  folding: { folded, fold, foldOnly },
+}: {
+  drawing: GraphDrawing
+  chosen: string | undefined
+  folding: ReturnType<typeof useFolded>
+}) {
+  const all = allSubgraphs(drawing)
+  const around = chosen === undefined ? undefined : subgraphsOf(chosen).at(-1)
+  if (all.length === 0) return null
+  return (
+    <>
+      {around !== undefined && !folded.has(around) && (
+        <Button look="plain" onClick={() => fold(chosen ?? '', true)}>
+          Fold {shortName(around)}
+        </Button>
+      )}
+      {chosen !== undefined && folded.has(chosen) && (
+        <Button look="plain" onClick={() => fold(chosen, false)}>
+          Unfold {shortName(chosen)}
+        </Button>
+      )}
+      <Button look="plain" onClick={() => foldOnly(folded.size > 0 ? [] : all)}>
+        {folded.size > 0 ? 'Unfold all' : 'Fold subgraphs'}
+      </Button>
+    </>
+  )
+}
+
+/** What the nodes of the run wrote to its stream: how many events, and the newest of them. */
+const CustomEvents = memo(function CustomEvents({ tail: { count, newest } }: { tail: EventTail }) {
+  if (count === 0) return null
+  const first = count - newest.length + 1
+  return (
+    <details>
+      <summary>
+        Custom events, <span data-count={count}>{count.toLocaleString('en-US')}</span>
+      </summary>
+      <ol className={css['custom']} start={first} tabIndex={0} aria-label="Custom events" data-scrolls="true">
+        {newest.map((value, at) => (
+          <li key={first + at}>
+            <JsonView value={value} openDepth={1} />
+          </li>
+        ))}
+      </ol>
+    </details>
+  )
+})
+
+interface GraphPanelProps {
+  name: string
+  assistant: Assistant
+  session: Session
+  shown: ShownThread
+  breakpoints: ReadonlySet<string>
+  setBreakpoints(names: ReadonlySet<string>): void
+}
+
+/** The graph of the assistant with the states of its nodes; a node is selected to set a breakpoint before it. */
+export function GraphPanel({
+  name,
+  assistant,
+  session,
+  shown,
+  breakpoints,
+  setBreakpoints,
+}: GraphPanelProps) {
+  const path = `/assistants/${assistant.assistant_id}/graph?xray=true`
+  const drawing = useDeploymentRead<GraphDrawing>(name, path)
+  const [chosen, choose] = useState<string>()
+  const folding = useFolded()
+  const states = useStates(session, shown)
+  const node = chosen === undefined ? undefined : shortName(chosen)
+  const toggle = (one: string): void => {
+    const next = new Set(breakpoints)
+    if (!next.delete(one)) next.add(one)
+    setBreakpoints(next)
+  }
+  const { error } = session.stream
+  return (
+    <section className={css['panel']} aria-label="Graph">
+      <div className={css['row']}>
+        <h2>{assistant.graph_id}</h2>
+        {node !== undefined && (
+          <Button aria-pressed={breakpoints.has(node)} onClick={() => toggle(node)}>
+            Stop before {node}
+          </Button>
+        )}
+        {drawing.data !== undefined && (
+          <FoldButtons drawing={drawing.data} chosen={chosen} folding={folding} />
+        )}
+        {session.gap && (
+          <span className={css['warn']}>Events are missing: the server had dropped old ones.</span>
+        )}
+      </div>
+      {error !== undefined && error !== null && (
+        <p className={css['bad']} role="alert">
+          The run failed: {error instanceof Error ? error.message : String(error)}
+        </p>
+      )}
+      <Loaded from={drawing}>
+        {(found) => (
+          <Graph
+            drawing={found}
+            label={`Graph ${assistant.graph_id}`}
+            states={states}
+            chosen={chosen}
+            breakpoints={breakpoints}
+            folded={folding.folded}
+            choose={choose}
+            fold={folding.fold}
+          />
+        )}
+      </Loaded>
+      <CustomEvents tail={session.custom} />
+    </section>
+  )
+}

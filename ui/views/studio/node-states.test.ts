@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { createNodeStates } from './node-states.ts'
+
+describe('the states of nodes', () => {
+  it('count executions and add up their times; #57 an error stays at its node', () => {
+    const states = createNodeStates()
+    states.add({ id: '1', name: 'plan', triggers: [] } as never, undefined, 0)
+    expect(states.snapshot().get('plan')).toMatchObject({ state: 'running', count: 1 })
+    states.add({ id: '1', name: 'plan', result: [], interrupts: [] }, undefined, 10)
+    states.add({ id: '2', name: 'plan', triggers: [] } as never, undefined, 20)
+    states.add({ id: '2', name: 'plan', error: 'no', interrupts: [] }, undefined, 25)
+    expect(states.snapshot().get('plan')).toEqual({ state: 'error', count: 2, ms: 15 })
+  })
+
+  it('#28 have nodes that write nothing, and loses none of 20,000 events', () => {
+    const states = createNodeStates()
+    for (let n = 0; n < 10_000; n++) {
+      states.add({ id: `${n}`, name: 'silent', triggers: [] } as never, undefined, n)
+      states.add({ id: `${n}`, name: 'silent', result: null, interrupts: [] }, undefined, n)
+    }
+    expect(states.snapshot().get('silent')).toMatchObject({ state: 'success', count: 10_000 })
+  })
+})

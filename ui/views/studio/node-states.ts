@@ -1,0 +1,51 @@
+import type { NodeState } from '../../parts/graph/node-state.ts'
+
+/** An event of mode `tasks`: a task begins, or it ends with a result, an error or interrupts. */
+export interface TaskEvent {
+  id: string
+  name: string
+  error?: unknown
+  result?: unknown
+  interrupts?: readonly unknown[]
+}
+
+/** What has happened to each node of a run, by its name. */
+export interface NodeStates {
+  /** `now` in milliseconds. */
+  add(event: TaskEvent, namespace: readonly string[] | undefined, now: number): void
+  clear(): void
+  snapshot(): ReadonlyMap<string, NodeState>
+}
+
+/** Nodes are named as in the graph, those of subgraphs too. */
+export function createNodeStates(): NodeStates {
+  const states = new Map<string, NodeState & { ms: number }>()
+  const begun = new Map<string, number>()
+  const begin = (name: string, id: string, now: number): void => {
+    begun.set(id, now)
+    const { count = 0, ms = 0 } = states.get(name) ?? {}
+    states.set(name, { state: 'running', count: count + 1, ms })
+  }
+  return {
+    add(event, _namespace, now) {
+      const { id, name } = event
+      const isEnd = 'result' in event || 'error' in event || 'interrupts' in event
+      const isStart = 'triggers' in event || !isEnd
+      if (isStart) {
+        if (!begun.has(id)) begin(name, id, now)
+        return
+      }
+      if (!begun.has(id)) begin(name, id, now)
+      const { count = 1, ms = 0 } = states.get(name) ?? {}
+      const isFailed = event.error !== undefined && event.error !== null
+      const isOpen = (event.interrupts?.length ?? 0) > 0
+      const state = isFailed ? 'error' : isOpen ? 'interrupted' : 'success'
+      states.set(name, { state, count, ms: ms + now - (begun.get(id) ?? now) })
+    },
+    clear() {
+      states.clear()
+      begun.clear()
+    },
+    snapshot: () => new Map(states),
+  }
+}

@@ -1,0 +1,216 @@
+import { memo, useMemo, useState } from 'react'
+import { parseTyped } from '../../../api/typed-json.ts'
+import { useThreadChange } from '../../../data/studio/history.ts'
+import { type Difference, differencesOf } from '../../../data/studio/state-diff.ts'
+import { Button, Field, Select } from '../../../parts/controls.tsx'
+import { JsonView } from '../../../parts/json/json-view.tsx'
+import { Failure, Loaded } from '../../../parts/states.tsx'
+import { Link } from '../../../router/link.tsx'
+import type { RunSettings, Session } from '../session.ts'
+import { StepTrace } from './step-trace.tsx'
+import css from '../studio.module.css'
+import { type ShownThread, stepName } from '../thread.ts'
+
+interface StatePanelProps {
+  name: string
+  thread: string
+  shown: ShownThread
+  session: Session
+  run: RunSettings
+  choose(checkpoint: string): void
+  /** Compares with this checkpoint; '' for the parent. */
+  compare(checkpoint: string): void
+  copied(thread: string): void
+}
+
+function Editor({
+  name,
+  thread,
+  shown,
+  choose,
+  close,
+}: Omit<StatePanelProps, 'session' | 'run' | 'copied' | 'compare'> & { close(): void }) {
+  const change = useThreadChange(name, thread)
+  const [fault, setFault] = useState<unknown>()
+  const { selected, parent } = shown
+  const ran = parent?.tasks.map((task) => task.name) ?? []
+  return (
+    <form
+      className={css['form']}
+      aria-label="Edit the state"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const form = new FormData(event.currentTarget)
+        try {
+          const values = parseTyped(String(form.get('values')), 'The change')
+          const sent = { values, as_node: String(form.get('as_node')), checkpoint: selected?.checkpoint }
+          setFault(undefined)
+          change.mutate(
+            { kind: 'edit', ...sent },
+            {
+              onSuccess: (id) => {
+                choose(id)
+                close()
+              },
+              onError: setFault,
+            },
+          )
+        } catch (error) {
+          setFault(error)
+        }
+      }}
+    >
+      <label>
+        Values to write
+        <textarea name="values" rows={8} spellCheck={false} defaultValue="{}" />
+      </label>
+      <label>
+        As if this node had written them
+        <Field name="as_node" list="studio-nodes" defaultValue={ran.length === 1 ? ran[0] : ''} />
+      </label>
+      {fault !== undefined && <Failure error={fault} />}
+      <div className={css['actions']}>
+        <Button type="submit" look="primary" disabled={change.isPending}>
+          Write as a new branch
+        </Button>
+        <Button look="plain" onClick={close}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** Which checkpoint the selected one is compared with: its parent, or any other one that is loaded. */
+const Against = memo(function Against({
+  rows,
+  selected,
+  parent,
+  compared,
+  compare,
+}: Pick<ShownThread, 'rows' | 'selected' | 'parent' | 'compared'> & { compare(checkpoint: string): void }) {
+  const others = rows.filter(({ step }) => step !== selected && step !== parent)
+  if (others.length === 0) return null
+  return (
+    <Select
+      label="Compared with"
+      value={compared === parent ? '' : (compared?.checkpoint.checkpoint_id ?? '')}
+      options={[
+        ['', 'the step before'],
+        ...others.map(
+          ({ step, lane }) =>
+            [
+              step.checkpoint.checkpoint_id,
+              `${stepName(step)}${lane > 0 ? `, branch ${lane + 1}` : ''}`,
+            ] as const,
+        ),
+      ]}
+      onChange={compare}
+    />
+  )
+})
+
+function Diff({ shown: { state, before, selected, compared } }: { shown: ShownThread }) {
+  const [old, now] = [before.data?.values, state.data?.values]
+  const differences = useMemo(() => differencesOf(old, now), [old, now])
+  if (selected?.parent_checkpoint === null && compared === undefined)
+    return <p className={css['note']}>It is the first checkpoint.</p>
+  if (state.data === undefined || before.data === undefined) return <p className={css['note']}>Loading …</p>
+  if (differences.length === 0) return <p className={css['note']}>No value differs.</p>
+  return <Differences differences={differences} />
+}
+
+const Differences = memo(function Differences({ differences }: { differences: readonly Difference[] }) {
+  return (
+    <ul className={css['diff']}>
+      {differences.map(({ path, before: old, after }) => (
+        <li key={path}>
+          <code>{path || 'the whole state'}</code>
+          {old !== undefined && (
+            <del>
+              <JsonView value={old} openDepth={1} />
+            </del>
+          )}
+          {after !== undefined && (
+            <ins>
+              <JsonView value={after} openDepth={2} />
+            </ins>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+})
+
+const Values = memo(function Values({ values }: { values: unknown }) {
+  return <JsonView value={values} openDepth={2} />
+})
+
+/** One line for each node whose execution from this checkpoint failed, with its error. */
+function Failures({ of: { tasks } }: { of: NonNullable<ShownThread['selected']> }) {
+  return tasks.map(
+    ({ id, name, error }) =>
+      error !== null && (
+        <p key={id} className={css['bad']} role="alert">
+          {name} failed: {error}
+        </p>
+      ),
+  )
+}
+
+/** The state at the selected checkpoint: what it changed, its values, and what can be done from here. */
+export function StatePanel(props: StatePanelProps) {
+  const { name, thread, shown, session, run, choose, compare, copied } = props
+  const { selected, state, parent, compared } = shown
+  const [isEditing, setEditing] = useState(false)
+  const change = useThreadChange(name, thread)
+  if (selected === undefined) return null
+  const { checkpoint, metadata } = selected
+  const runFrom = (): void => {
+    session.submit(null, {
+      ...run,
+      checkpoint: { checkpoint_id: checkpoint.checkpoint_id, checkpoint_ns: '' },
+    })
+    choose('')
+  }
+  return (
+    <section className={css['panel']} aria-label="State">
+      <div className={css['row']}>
+        <h2>{stepName(selected)}</h2>
+        {metadata?.run_id !== undefined && <Link to={`/runs/${metadata.run_id}`}>Trace of the run</Link>}
+      </div>
+      <StepTrace name={name} thread={thread} step={selected} />
+      <div className={css['actions']}>
+        <Button disabled={session.stream.isLoading} onClick={runFrom}>
+          Run from here
+        </Button>
+        <Button icon="edit" disabled={session.stream.isLoading} onClick={() => setEditing(true)}>
+          Edit the state
+        </Button>
+        <Button icon="copy" onClick={() => change.mutate({ kind: 'copy' }, { onSuccess: copied })}>
+          Copy the thread
+        </Button>
+      </div>
+      {change.error !== null && <Failure error={change.error} />}
+      {isEditing && (
+        <Editor
+          key={checkpoint.checkpoint_id}
+          {...{ name, thread, shown, choose }}
+          close={() => setEditing(false)}
+        />
+      )}
+      <Failures of={selected} />
+      <div className={css['row']}>
+        <h3>
+          {compared === undefined || compared === parent
+            ? 'Changed by this step'
+            : `Different from ${stepName(compared)}`}
+        </h3>
+        <Against rows={shown.rows} {...{ selected, parent, compared, compare }} />
+      </div>
+      <Diff shown={shown} />
+      <h3>Values</h3>
+      <Loaded from={state}>{({ values }) => <Values values={values} />}</Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,36 @@
+import type { TracedNode } from '../../../data/studio/step-traces.ts'
+import { addDecimals } from '../../../parts/format/decimal.ts'
+import { countText, durationText, shortMoney } from '../../../parts/format/numbers.ts'
+
+/** The figures of one step: its nodes ran side by side. */
+export interface StepFigures {
+  /** From the first start to the last end; undefined while a node runs. */
+  micros: number | undefined
+  tokens: number | undefined
+  cost: string | undefined
+}
+
+/** Undefined without an execution. */
+export function figuresOf(nodes: readonly TracedNode[]): StepFigures | undefined {
+  if (nodes.length === 0) return undefined
+  const ends = nodes.map(({ end }) => end ?? Number.NaN)
+  const span = Math.max(...ends) - Math.min(...nodes.map(({ start }) => start))
+  const tokens = nodes.flatMap((node) => node.tokens ?? [])
+  const costs = nodes.flatMap((node) => node.cost ?? [])
+  return {
+    micros: Number.isNaN(span) ? undefined : span * 1000,
+    tokens: tokens.length === 0 ? undefined : tokens.reduce((sum, count) => sum + count, 0),
+    cost: costs.length === 0 ? undefined : addDecimals(costs),
+  }
+}
+
+/** `120 ms · 35 tokens · $0.00002`; what is not known is left out. */
+export function stepFiguresText({ micros, tokens, cost }: StepFigures): string {
+  const parts = [
+    // Traces have whole milliseconds.
+    micros === undefined ? 'running' : micros === 0 ? '< 1 ms' : durationText(micros),
+    tokens !== undefined && tokens > 0 && `${countText(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
+    cost !== undefined && shortMoney(cost),
+  ]
+  return parts.filter(Boolean).join(' · ')
+}

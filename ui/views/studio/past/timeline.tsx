@@ -1,0 +1,168 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { memo, type Ref, useEffect, useRef } from 'react'
+import type { TreeStep } from '../../../data/studio/branches.ts'
+import { useRunTrace } from '../../../data/studio/run-reads.ts'
+import { nodesOfStep } from '../../../data/studio/step-traces.ts'
+import type { Step } from '../../../data/studio/step.ts'
+import { Button, Chip } from '../../../parts/controls.tsx'
+import { bytesText } from '../../../parts/format/numbers.ts'
+import { Icon } from '../../../parts/icon.tsx'
+import { Loaded } from '../../../parts/states.tsx'
+import { Time } from '../../../parts/time.tsx'
+import { figuresOf, stepFiguresText } from './step-figures.ts'
+import css from '../studio.module.css'
+import { type ShownThread, stepName } from '../thread.ts'
+
+const MAX_LANE = 6
+const LANE_PX = 12
+/** Height of most rows, before they are measured. */
+const ROW_PX = 48
+/** Rows drawn beyond the visible ones: shorter timelines are drawn whole. */
+const OVERSCAN = 30
+
+interface Place {
+  name: string
+  thread: string
+}
+
+/** Time, tokens and cost of a step, once the trace of its run is stored. */
+function Figures({ name, thread, step }: Place & { step: Step }) {
+  const trace = useRunTrace(name, thread, step.metadata?.source === 'loop' ? step.metadata.run_id : undefined)
+  const figures = trace && figuresOf(nodesOfStep(trace, step))
+  return figures === undefined ? null : <span data-figures="">{stepFiguresText(figures)} · </span>
+}
+
+interface RowProps extends Place {
+  row: TreeStep
+  /** Its place in the list, from 0, and the number of all rows. */
+  at: number
+  count: number
+  /** Pixels from the top of the list. */
+  top: number
+  isSelected: boolean
+  choose(id: string): void
+  measure: Ref<HTMLLIElement>
+}
+
+const Row = memo(function Row({ name, thread, row, at, count, top, isSelected, choose, measure }: RowProps) {
+  const { step, lane, isFork, ran } = row
+  const failed = step.tasks.some(({ error }) => error !== null)
+  const open = step.tasks.some(({ interrupts }) => interrupts.length > 0)
+  return (
+    <li
+      ref={measure}
+      data-index={at}
+      aria-posinset={at + 1}
+      aria-setsize={count}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <button
+        type="button"
+        className={css['step']}
+        aria-pressed={isSelected}
+        data-lane={lane}
+        style={{ paddingInlineStart: 8 + Math.min(lane, MAX_LANE) * LANE_PX }}
+        onClick={() => choose(step.checkpoint.checkpoint_id)}
+      >
+        <span className={css['stepName']}>
+          {isFork && <span title="A new branch begins here">↳ </span>}
+          {stepName(step)}
+        </span>
+        <span className={css['chips']}>
+          {ran.map((node, place) => (
+            <Chip key={`${node}${place}`}>{node}</Chip>
+          ))}
+          {failed && (
+            <span className={css['bad']}>
+              <Icon name="error" /> failed
+            </span>
+          )}
+          {open && (
+            <span className={css['warn']}>
+              <Icon name="pending" /> asks
+            </span>
+          )}
+        </span>
+        <span className={css['note']}>
+          <Figures name={name} thread={thread} step={step} />
+          {lane > 0 && `branch ${lane + 1} · `}
+          {step.next.length > 0 ? `next: ${step.next.join(', ')} · ` : 'end · '}
+          {bytesText(step.values_bytes)} · <Time time={step.created_at} />
+        </span>
+      </button>
+    </li>
+  )
+})
+
+interface StepsProps extends Place {
+  rows: readonly TreeStep[]
+  selected: Step | undefined
+  choose(id: string): void
+  /** Reads earlier checkpoints; undefined when there are none. */
+  more: (() => void) | undefined
+}
+
+/** The rows around the visible ones: a thread may have thousands. */
+const Steps = memo(function Steps({ name, thread, rows, selected, choose, more }: StepsProps) {
+  const frame = useRef<HTMLDivElement>(null)
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_PX,
+    getItemKey: (at) => rows[at]?.step.checkpoint.checkpoint_id ?? at,
+    overscan: OVERSCAN,
+  })
+  const items = list.getVirtualItems()
+  const isAtEnd = rows.length > OVERSCAN && items.at(-1)?.index === rows.length - 1
+  useEffect(() => {
+    if (isAtEnd) more?.()
+  }, [isAtEnd, more])
+  return (
+    <div
+      ref={frame}
+      className={css['steps']}
+      tabIndex={0}
+      role="group"
+      aria-label="Checkpoints, scrolls"
+      data-scrolls="true"
+    >
+      <ol aria-label="Checkpoints" style={{ height: list.getTotalSize() }}>
+        {items.map(({ index, key, start }) => {
+          const row = rows[index]
+          return (
+            row && (
+              <Row
+                key={key}
+                {...{ name, thread, row, choose }}
+                at={index}
+                count={rows.length}
+                top={start}
+                isSelected={row.step === selected}
+                measure={list.measureElement}
+              />
+            )
+          )
+        })}
+      </ol>
+    </div>
+  )
+})
+
+/** The checkpoints of the thread, newest first, as a tree of branches: each with the nodes that ran before it. */
+export function Timeline({
+  name,
+  thread,
+  history,
+  rows,
+  selected,
+  choose,
+}: Place & Pick<ShownThread, 'history' | 'rows' | 'selected'> & { choose(id: string): void }) {
+  const { newest, more } = history
+  return (
+    <section className={css['panel']} aria-label="Timeline">
+      <h2>Timeline</h2>
+      <Loaded from={newest}>{() => <Steps {...{ name, thread, rows, selected, choose, more }} />}</Loaded>
+      {more !== undefined && <Button onClick={more}>Show earlier</Button>}
+    </section>
+  )
+}

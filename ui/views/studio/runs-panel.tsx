@@ -1,0 +1,63 @@
+import { useDeploymentRead } from '../../data/deployments/contents.ts'
+import type { ThreadRun } from '../../data/deployments/thread-run.ts'
+import { useThreadChange } from '../../data/studio/history.ts'
+import { Button } from '../../parts/controls.tsx'
+import { Failure } from '../../parts/states.tsx'
+import { Link } from '../../router/link.tsx'
+import type { Session } from './session.ts'
+import css from './studio.module.css'
+
+const EVERY_MS = 1500
+const SHOWN = 5
+
+function isActive({ status }: Pick<ThreadRun, 'status'>): boolean {
+  return status === 'pending' || status === 'running'
+}
+
+/** The newest runs of the thread, from any client; active ones can be cancelled. */
+export function RunsPanel({ name, thread, session }: { name: string; thread: string; session: Session }) {
+  // Without inputs, which may be large.
+  const path = `/threads/${thread}/runs?limit=20&select=run_id&select=status`
+  const runs = useDeploymentRead<Pick<ThreadRun, 'run_id' | 'status'>[]>(name, path, { every: EVERY_MS })
+  const change = useThreadChange(name, thread)
+  const found = runs.data ?? []
+  const shown = found.filter((run, place) => isActive(run) || place < SHOWN)
+  if (shown.length === 0) return null
+  return (
+    <section className={css['panel']} aria-label="Runs">
+      <h2>Runs</h2>
+      {change.error !== null && <Failure error={change.error} />}
+      <ul className={css['runs']}>
+        {shown.map((run) => (
+          <li key={run.run_id} data-status={run.status}>
+            <Link to={`/runs/${run.run_id}`} title={run.run_id}>
+              <code>{run.run_id.slice(0, 13)}…</code>
+            </Link>
+            <span className={run.status === 'error' ? css['bad'] : undefined}>
+              {run.status === 'pending' ? 'queued' : run.status}
+              {run.run_id === session.run && ' (shown)'}
+            </span>
+            {isActive(run) && (
+              <span className={css['actions']}>
+                <Button
+                  disabled={change.isPending}
+                  title="It ends. Its checkpoints and partial messages stay."
+                  onClick={() => change.mutate({ kind: 'cancel', run_id: run.run_id, action: 'interrupt' })}
+                >
+                  Interrupt
+                </Button>
+                <Button
+                  disabled={change.isPending}
+                  title="It ends and is deleted with its checkpoints: the thread is as it was before."
+                  onClick={() => change.mutate({ kind: 'cancel', run_id: run.run_id, action: 'rollback' })}
+                >
+                  Roll back
+                </Button>
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,50 @@
+import { useMemo } from 'react'
+import { useDeploymentRead } from '../../data/deployments/contents.ts'
+import { branchesOf } from '../../data/studio/branches.ts'
+import { useHistory } from '../../data/studio/history.ts'
+import type { FullState, Step } from '../../data/studio/step.ts'
+
+const BUSY_EVERY_MS = 1000
+
+/** What of a thread is shown: ids of checkpoints, '' for the newest one and for the parent of the selected one. */
+export interface ShownCheckpoints {
+  checkpoint: string
+  against: string
+}
+
+/**
+ * A thread as it is stored: its checkpoints as a tree, the selected one with its values, and `before`, with which it is
+ * compared.
+ */
+export function useThread(
+  name: string,
+  thread: string | undefined,
+  { checkpoint, against }: ShownCheckpoints,
+  isBusy: boolean,
+) {
+  const history = useHistory(name, thread, isBusy ? BUSY_EVERY_MS : false)
+  const { data } = history.newest
+  const rows = useMemo(() => branchesOf(data?.steps ?? []), [data])
+  const head = rows[0]?.step
+  const selected = rows.find(({ step }) => step.checkpoint.checkpoint_id === checkpoint)?.step ?? head
+  const find = (id: string | undefined): Step | undefined =>
+    rows.find(({ step }) => step.checkpoint.checkpoint_id === id)?.step
+  const parent = find(selected?.parent_checkpoint?.checkpoint_id)
+  const other = find(against)
+  const compared = other === undefined || other === selected ? parent : other
+  const path = (id: string | undefined): string => `/threads/${thread ?? ''}/state/${id ?? ''}`
+  const selectedId = selected?.checkpoint.checkpoint_id
+  const state = useDeploymentRead<FullState>(name, path(selectedId), { isOn: selectedId !== undefined })
+  const comparedId = compared?.checkpoint.checkpoint_id ?? selected?.parent_checkpoint?.checkpoint_id
+  const before = useDeploymentRead<FullState>(name, path(comparedId), { isOn: comparedId !== undefined })
+  return { history, rows, head, selected, parent, compared, state, before }
+}
+
+/** What `useThread` returns. */
+export type ShownThread = ReturnType<typeof useThread>
+
+/** A short name of a checkpoint: its step, and where it comes from. */
+export function stepName({ metadata }: Step): string {
+  const { step, source } = metadata ?? {}
+  return `Step ${step ?? '?'}${source === 'update' ? ', edited' : source === 'fork' ? ', copied' : ''}`
+}

@@ -1,0 +1,20 @@
+import { durationText } from '../../../parts/format/numbers.ts'
+import css from '../trace.module.css'
+import { type Range, ticksOf } from '../zoom.ts'
+
+/** The times above the bars. Screen readers get the times from the rows instead. */
+export function Axis({ range }: { range: Range }) {
+  const width = range.to - range.from
+  return (
+    <div className={css['axis']} aria-hidden="true">
+      <span />
+      <span className={css['track']}>
+        {ticksOf(range).map((time) => (
+          <span key={time} style={{ left: `${((time - range.from) / width) * 100}%` }}>
+            {time === 0 ? '0' : durationText(time)}
+          </span>
+        ))}
+      </span>
+    </div>
+  )
+}
