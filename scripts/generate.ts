@@ -16,13 +16,13 @@ const ROOT = new URL('../', import.meta.url)
 /** Every generated file that is committed, and how it is made. */
 const GENERATED: Record<string, () => Promise<string | undefined> | string> = {
   'src/schema/types.gen.ts': () => generateTypes(new URL('schemas/', ROOT)),
-  'docs/configuration.md': () => generateConfigurationPage(),
+  'docs/operating/configuration.md': () => generateConfigurationPage(),
   'docs/api/openapi.json': () => apiText(platformRoutes()),
   'docs/api/deployment-openapi.json': () => apiText(deploymentRoutes(), DEPLOYMENT_API),
   'ui/api/platform.gen.ts': () => generateUiTypes(openApiDocument(platformRoutes(), packageVersion())),
   'ui/api/error-texts.gen.ts': () => generateErrorTexts(),
-  'docs/errors.md': () => generateErrorsPage(),
-  'docs/permissions.md': () => generatePermissionsPage(),
+  'docs/api/errors.md': () => generateErrorsPage(),
+  'docs/api/permissions.md': () => generatePermissionsPage(),
   '.env.example': () => generateEnvExample(),
   'ARCHITECTURE.md': () => generateArchitecture(),
 }

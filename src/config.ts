@@ -22,7 +22,7 @@ export type PortSetting = 'PORT' | 'DEPLOYMENT_PORT' | 'OTLP_GRPC_PORT'
 
 const PORT_SETTINGS = ['PORT', 'DEPLOYMENT_PORT', 'OTLP_GRPC_PORT'] as const
 
-/** The whole configuration, frozen; docs/configuration.md describes each variable. */
+/** The whole configuration, frozen; docs/operating/configuration.md describes each variable. */
 export interface Config {
   readonly host: string
   readonly port: number

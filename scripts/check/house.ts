@@ -64,7 +64,7 @@ const APART = new Set([
 
 /** Rules that no title of a test cites, each for the reason above it. */
 const NOT_SHOWN = new Set([
-  // Deployed code has no network of its own; docs/deployments.md says what it reaches.
+  // Deployed code has no network of its own; docs/graphs/deployments.md says what it reaches.
   'P-26',
   // Timing belongs in benches: bench/protocols.bench.ts measures it.
   'V-48',
@@ -127,7 +127,7 @@ const messages = [
   ...findCrowdedFolders(code, PREFIXED),
   ...findCrowdedFolders(unitTests, PREFIXED),
   ...findWalkFaults(read('ARCHITECTURE.md'), new Set(sources)),
-  ...['docs/rules.md', 'docs/custom-auth.md', 'docs/protocol/streams-v2.md'].flatMap((page) =>
+  ...['docs/rules.md', 'docs/graphs/custom-auth.md', 'docs/protocol/streams-v2.md'].flatMap((page) =>
     findUncitedRules(read(page), cited, NOT_SHOWN),
   ),
 ]

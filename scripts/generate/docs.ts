@@ -41,7 +41,7 @@ function valuesText(setting: SettingSchema): string {
   return 'text'
 }
 
-/** docs/configuration.md: every environment variable with its default, values and meaning. */
+/** docs/operating/configuration.md: every environment variable with its default, values and meaning. */
 export function generateConfigurationPage(): string {
   const rows = settings().map(([name, setting]) => {
     const value = defaultText(setting)
@@ -64,7 +64,7 @@ Source: \`schemas/config.schema.json\`.
 `
 }
 
-/** docs/errors.md: every error code with its status and whether trying again can help. */
+/** docs/api/errors.md: every error code with its status and whether trying again can help. */
 export function generateErrorsPage(): string {
   const rows = Object.entries(ERRORS).map(
     ([code, { status, retryable, message }]) =>

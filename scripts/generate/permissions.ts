@@ -23,7 +23,7 @@ function routeRow({ method, path, access }: GuardedHead, pathOf = documentedPath
   return `| \`${method} ${pathOf(path)}\` | ${needs}${where} | ${roleCells(need)} |`
 }
 
-/** docs/permissions.md: the permissions of each role, and the permission that each route needs. */
+/** docs/api/permissions.md: the permissions of each role, and the permission that each route needs. */
 export function generatePermissionsPage(): string {
   const titles = ROLES.join(' | ')
   const line = ROLES.map(() => '---').join('|')
@@ -34,7 +34,7 @@ export function generatePermissionsPage(): string {
 
 A key may do what its role allows; a personal access token no more than the role of its owner either, and a read-only
 key only what ends in \`:read\`. How keys, members and workspaces go together is in
-[protocol/identity.md](protocol/identity.md).
+[identity.md](../protocol/identity.md).
 
 | Permission | ${titles} |
 |---|${line}|

@@ -14,7 +14,7 @@ function retryable(status: number, message: string): ErrorKind {
 }
 
 /**
- * Every error code of the product; docs/errors.md is generated from this table. Overload is always retryable with 429
+ * Every error code of the product; docs/api/errors.md is generated from this table. Overload is always retryable with 429
  * or 503, never 500: clients do not retry after other statuses.
  */
 export const ERRORS = {

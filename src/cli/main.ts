@@ -82,7 +82,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The code of an error, for docs/errors.md; empty for an invalid command line. */
+/** The code of an error, for docs/api/errors.md; empty for an invalid command line. */
 function codeText({ code, message }: AppError): string {
   if (code === 'invalid_request') return ''
   return `${message.includes('\n') ? '\n' : ' '}(${code})`

@@ -1,4 +1,4 @@
-/** Every code of an issue; docs/issues.md has the same list with severities, meanings and what to do. */
+/** Every code of an issue; docs/using/issues.md has the same list with severities, meanings and what to do. */
 export const ISSUE_CODES = [
   // The run
   'unknown_run_type',

@@ -1063,7 +1063,7 @@ export interface AuthSession {
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
   /**
-   * What the caller may do: names as in docs/permissions.md.
+   * What the caller may do: names as in docs/api/permissions.md.
    */
   permissions: string[]
   /**
@@ -1892,7 +1892,7 @@ export interface DeploymentProblem {
    */
   detail: string
   /**
-   * Stable name of the error, listed in docs/errors.md.
+   * Stable name of the error, listed in docs/api/errors.md.
    */
   code: string
 }
@@ -2440,7 +2440,7 @@ export interface IngestAnswer {
      */
     run_id: string | null
     /**
-     * Stable name of the error, listed in docs/errors.md.
+     * Stable name of the error, listed in docs/api/errors.md.
      */
     code: string
     field: string | null
@@ -2551,7 +2551,7 @@ export interface Liveness {
     [k: string]: 'up' | 'down' | undefined
   }
   /**
-   * Problems of the checks that failed, by the same names: a code of docs/errors.md and a message.
+   * Problems of the checks that failed, by the same names: a code of docs/api/errors.md and a message.
    */
   problems?: {
     [k: string]:
@@ -3079,7 +3079,7 @@ export interface Problem {
         type: string
       }[]
   /**
-   * Stable name of the error, listed in docs/errors.md.
+   * Stable name of the error, listed in docs/api/errors.md.
    */
   code: string
   /**

@@ -13,9 +13,24 @@ function find(pattern: string): string[] {
   return globSync(pattern, { cwd: ROOT }).filter((path) => !/^(node_modules|dist|test\/corpus)\//.test(path))
 }
 
-describe('docs/issues.md', () => {
+/** The ids that Git hosts give to the headings of a page. */
+function headingIds(text: string): Set<string> {
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+describe('docs/using/issues.md', () => {
   it('lists every code of an issue, in the order of the table, and no other', () => {
-    const documented = [...read('docs/issues.md').matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(([, code]) => code)
+    const documented = [...read('docs/using/issues.md').matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(
+      ([, code]) => code,
+    )
     expect(documented).toEqual(ISSUE_CODES)
     expect(new Set(ISSUE_CODES).size).toBe(ISSUE_CODES.length)
   })
@@ -35,7 +50,7 @@ describe('docs/rules.md', () => {
     expect(numbers.length).toBeGreaterThan(100)
     expect(new Set(numbers).size).toBe(numbers.length)
     const texts = find('{src,ui,scripts,test,docs}/**/*.{ts,tsx,sql,md}')
-      .filter((path) => !/^docs\/(api\/|rules\.md$)|\/dist\//.test(path))
+      .filter((path) => !/^docs\/rules\.md$|\/dist\//.test(path))
       .map(read)
     const cited = new Set(texts.flatMap((text) => text.match(/(?<![\w-])[DPS]-\d+(?![\w-])/g) ?? []))
     expect([...cited].filter((number) => !numbers.includes(number))).toEqual([])
@@ -76,11 +91,34 @@ describe('docs/protocol', () => {
 })
 
 describe('links', () => {
-  const pages = find('{*.md,docs/**/*.md,processors/*.md}')
+  const pages = find('{*.md,{docs,examples,deploy}/**/*.md,processors/*.md}')
 
   it.each(pages)('%s points only to files that exist', (page) => {
     const targets = [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target)
     const local = targets.filter((target) => !/^[a-z]+:/.test(target))
     expect(local.filter((target) => !existsSync(new URL(target, new URL(page, ROOT))))).toEqual([])
+  })
+
+  it.each(pages)('%s points only to headings that exist', (page) => {
+    const targets = [...read(page).matchAll(/\]\((?![a-z]+:)([^)#\s]*)#([^)]+)\)/g)]
+    const missing = targets.filter(([, path = '', heading = '']) => {
+      const file = path === '' ? new URL(page, ROOT) : new URL(path, new URL(page, ROOT))
+      return !headingIds(readFileSync(file, 'utf8')).has(heading)
+    })
+    expect(missing.map(([link]) => link)).toEqual([])
+  })
+
+  it('code, settings and charts name only pages that exist', () => {
+    const texts = find(
+      '{src,ui,scripts,hosts,processors,schemas,deploy,test,bench}/**/*.{ts,tsx,py,json,yaml,cfg,md}',
+    )
+      .concat(find('*.{md,yml}'))
+      .filter((path) => !/\/(?:dist|node_modules)\//.test(path))
+      .map((path) => [path, read(path)] as const)
+    const named = texts.flatMap(([path, text]) =>
+      [...text.matchAll(/(?<![\w/])docs\/[\w/-]+\.md/g)].map(([page]) => ({ path, page })),
+    )
+    expect(named.length).toBeGreaterThan(50)
+    expect(named.filter(({ page }) => !existsSync(new URL(page, ROOT)))).toEqual([])
   })
 })

@@ -42,14 +42,14 @@ async function run({ title, packages, run: make }: JsClient, project: string): P
   return { title, versions, cells: compare(vendor.take(), await readProject(current(), project)) }
 }
 
-it('instrumentations in JavaScript are read as docs/instrumentations.md says', async () => {
+it('instrumentations in JavaScript are read as docs/using/instrumentations.md says', async () => {
   const rows: Row[] = []
   for (const client of JS_CLIENTS) rows.push(await run(client, `client-${rows.length}`))
   expect(rows).toHaveLength(JS_CLIENTS.length)
   await expectInTable('javascript', rows)
 })
 
-it('what a client in Rust has sent is read as docs/instrumentations.md says', async () => {
+it('what a client in Rust has sent is read as docs/using/instrumentations.md says', async () => {
   const { versions, calls, requests } = await readRecording('rust')
   const { url, key } = current()
   for (const { type, body } of requests) {

@@ -43,7 +43,7 @@ describe.skipIf(skipped.length === CLIENTS.length && !mustRun)(
   () => {
     const current = useClients()
 
-    it('are read as docs/instrumentations.md says', async () => {
+    it('are read as docs/using/instrumentations.md says', async () => {
       if (mustRun) expect(skipped.filter((title) => !mayMiss(title))).toEqual([])
       const rows: Row[] = []
       for (const client of CLIENTS.filter(isInstalled)) {

@@ -74,7 +74,7 @@ const missing =
 describe.skipIf(missing !== '')(`instrumentations in Python${missing}`, () => {
   const current = useClients()
 
-  it('are read as docs/instrumentations.md says', async () => {
+  it('are read as docs/using/instrumentations.md says', async () => {
     const rows: Row[] = []
     for (const group of GROUPS) {
       const file = join(venvOf(group), 'bin', 'python')

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { expect } from 'vitest'
 import { type Cells, COLUMNS } from './compare.ts'
 
-const PAGE = new URL('../../docs/instrumentations.md', import.meta.url)
+const PAGE = new URL('../../docs/using/instrumentations.md', import.meta.url)
 
 /** The findings for one client. */
 export interface Row {
@@ -20,7 +20,8 @@ function line({ title, versions, cells }: Row): string {
 function sectionOf(page: string, name: string): { before: string; rows: string[]; after: string } {
   const [begin, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`]
   const [from, to] = [page.indexOf(begin) + begin.length, page.indexOf(end)]
-  if (from < begin.length || to < from) throw new Error(`docs/instrumentations.md has no section ${name}`)
+  if (from < begin.length || to < from)
+    throw new Error(`docs/using/instrumentations.md has no section ${name}`)
   const rows = page
     .slice(from, to)
     .split('\n')
@@ -29,7 +30,7 @@ function sectionOf(page: string, name: string): { before: string; rows: string[]
 }
 
 /**
- * Compares the findings with a section of docs/instrumentations.md: a client with better or worse results than on the
+ * Compares the findings with a section of docs/using/instrumentations.md: a client with better or worse results than on the
  * page fails the test. Rows of clients that are not on this machine, by their titles in `skipped`, are not compared.
  * With UPDATE_GOLDEN=1 the page is written instead.
  */

@@ -1292,7 +1292,7 @@ export interface IngestAnswer {
      */
     run_id: string | null
     /**
-     * Stable name of the error, listed in docs/errors.md.
+     * Stable name of the error, listed in docs/api/errors.md.
      */
     code: string
     field: string | null
@@ -4301,7 +4301,7 @@ export interface AuthSession {
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
   /**
-   * What the caller may do: names as in docs/permissions.md.
+   * What the caller may do: names as in docs/api/permissions.md.
    */
   permissions: string[]
   /**
@@ -5253,7 +5253,7 @@ export interface Liveness {
     [k: string]: 'up' | 'down' | undefined
   }
   /**
-   * Problems of the checks that failed, by the same names: a code of docs/errors.md and a message.
+   * Problems of the checks that failed, by the same names: a code of docs/api/errors.md and a message.
    */
   problems?: {
     [k: string]:

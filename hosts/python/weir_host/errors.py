@@ -1,8 +1,8 @@
-"""Refusals with a code of docs/errors.md."""
+"""Refusals with a code of docs/api/errors.md."""
 
 
 class Refused(Exception):
-    """A request that is refused: `code` is one of docs/errors.md, the message is for the client."""
+    """A request that is refused: `code` is one of docs/api/errors.md, the message is for the client."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

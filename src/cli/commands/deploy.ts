@@ -17,7 +17,7 @@ const HELP = `Usage: weir deploy [--name NAME] [options]
 
 Deploys the LangGraph project of this folder: its source is uploaded, its dependencies are installed by the server, and
 the new revision replaces the active one once it answers. The variables of .env become secrets of the deployment.
-docs/deployments.md has more.
+docs/graphs/deployments.md has more.
 
   list             the deployments of the workspace
   logs             the last lines of a log

@@ -10,7 +10,7 @@ const HELP = `Usage: weir projects list [options]
        weir projects retention NAME DAYS [options]
 
 Lists projects, deletes one with all its runs, or sets for how many days after receipt its runs are kept (0: forever).
-docs/deleting.md lists what is deleted and what is kept.
+docs/using/deleting.md lists what is deleted and what is kept.
 
 Options:
   --yes            delete: without it the command only prints what it would delete

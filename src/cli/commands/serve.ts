@@ -11,7 +11,7 @@ import { appLink, serveWelcome, soonGraphFailures } from '../terminal/welcome.ts
 const HELP = `Usage: weir serve [options]
 
 Runs the server. It is configured by environment variables, such as PORT, DATA_DIR and GRAPHS: weir config prints those
-in effect, docs/configuration.md lists all. The log is one JSON object a line; on a terminal, unless LOG_LEVEL is set, it
+in effect, docs/operating/configuration.md lists all. The log is one JSON object a line; on a terminal, unless LOG_LEVEL is set, it
 is text, with warnings and errors only.
 
 Options:

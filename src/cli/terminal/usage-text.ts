@@ -178,7 +178,7 @@ function unpricedText({ tokens }: Sums): string | undefined {
   if (tokens === undefined || tokens.unpriced.runs === 0) return undefined
   const { runs, tokens: count } = tokens.unpriced
   const calls = `${NUMBER.format(runs)} call${runs === 1 ? '' : 's'}`
-  return `No price: ${calls} with ${NUMBER.format(count)} tokens, which the costs do not include. The page Prices of the web interface (weir open) lists models without a price and adds one; docs/prices.md shows the request. Models: weir usage --group-by model.`
+  return `No price: ${calls} with ${NUMBER.format(count)} tokens, which the costs do not include. The page Prices of the web interface (weir open) lists models without a price and adds one; docs/using/prices.md shows the request. Models: weir usage --group-by model.`
 }
 
 function chart(rows: readonly Row[], { colors, width }: UsageTextOptions): string {

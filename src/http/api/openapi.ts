@@ -127,7 +127,7 @@ function describeErrors(
   )
 }
 
-/** `x-permission` is the entry of the table of permissions (docs/permissions.md). */
+/** `x-permission` is the entry of the table of permissions (docs/api/permissions.md). */
 function describeAccess({ need, whole_organization }: RouteAccess): object {
   if (need === 'open') return { security: [] }
   return { 'x-permission': need, ...(whole_organization && { 'x-whole-organization': true }) }

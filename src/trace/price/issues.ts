@@ -37,7 +37,7 @@ function tierNotPriced({ provider, model, tier }: PricedCall): Issue {
     severity: 'warning',
     path: 'total_cost',
     message: `The call had the service tier ${tier ?? '?'}, which the price of ${nameOf(provider, model)} does not have: the standard price was used.`,
-    fix: `Add a price whose prompt_cost_details and completion_cost_details name ${tier ?? 'the tier'} (docs/prices.md).`,
+    fix: `Add a price whose prompt_cost_details and completion_cost_details name ${tier ?? 'the tier'} (docs/using/prices.md).`,
   }
 }
 
@@ -50,7 +50,7 @@ function addPrice(provider: string | undefined, model: string): string {
   const body = priceRequest(provider, model).replaceAll("'", String.raw`'\''`)
   const headers = '-H "x-api-key: $LANGSMITH_API_KEY" -H "content-type: application/json"'
   const request = `curl -s "$LANGSMITH_ENDPOINT/api/v1/model-price-map" ${headers} -d '${body}'`
-  return `Add a price, in dollars per token (weir env sets both variables): ${request} Then POST /api/v1/runs/reprice with a start_time and an end_time gives the stored runs between them their costs (docs/prices.md).`
+  return `Add a price, in dollars per token (weir env sets both variables): ${request} Then POST /api/v1/runs/reprice with a start_time and an end_time gives the stored runs between them their costs (docs/using/prices.md).`
 }
 
 /** Body of the request that adds a price for the model, with placeholders as amounts. */

@@ -106,9 +106,9 @@ describe('the deployment over HTTP', () => {
     expect([opened.status, opened.headers.get('location')]).toEqual([302, 'docs'])
   })
 
-  it('has the metrics of docs/metrics.md, and no others', async () => {
+  it('has the metrics of docs/operating/metrics.md, and no others', async () => {
     const text = await (await ask('/metrics', { headers: KEY })).text()
-    const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8')
+    const page = readFileSync(new URL('../../../docs/operating/metrics.md', import.meta.url), 'utf8')
     const found = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`)
     const told = [...page.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
     expect(told.toSorted()).toEqual(found.toSorted())

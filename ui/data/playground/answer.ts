@@ -6,7 +6,7 @@ export interface AnsweredCall {
   args: string
 }
 
-/** Why a call failed: an error code (docs/errors.md), and a sentence about what happened. */
+/** Why a call failed: an error code (docs/api/errors.md), and a sentence about what happened. */
 export interface CallProblem {
   code: string
   detail: string

@@ -31,7 +31,7 @@ CHANGEABLE = {"threads:create_run": ("metadata",)}
 IN_PART = "value"
 # Names of parameters that `authenticate` can have.
 PARAMETERS = ("request", "path", "method", "path_params", "query_params", "headers", "authorization", "body", "scopes", "user")
-# Codes of docs/errors.md for the status of an `HTTPException`; other errors are faults of the handler.
+# Codes of docs/api/errors.md for the status of an `HTTPException`; other errors are faults of the handler.
 CODES = {
     400: "invalid_request",
     401: "unauthorized",
