@@ -46,6 +46,8 @@ const MAX_FAULTS = 20
 const FOLLOW_MS = 50
 const HANG_MS = 30_000
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+/** Operations whose answers have ids of log lines, which no request can use. */
+const LOGS = /logs$/
 /** Operations that take as long as a run. */
 const WAITS = /\/(?:wait|join|stream|cancel|live)(?:\?|$)/
 
@@ -88,6 +90,7 @@ export async function fuzzListener(campaign: Campaign): Promise<FuzzFindings> {
   const learn = (operation: string, { status, type, body }: Answer): void => {
     if (status >= 300 || body.length > MAX_LEARNED_BYTES || !type.startsWith('application/json')) return
     const path = operation.slice(operation.indexOf(' ') + 1)
+    if (LOGS.test(path)) return
     records.learn(path, JSON.parse(Buffer.from(body).toString('utf8') || 'null'))
   }
   const lane = async (): Promise<void> => {

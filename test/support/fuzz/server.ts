@@ -32,6 +32,10 @@ const ONE_SIDED: readonly string[] = [
   'POST /api/v2/deployments/{id}/revisions/{revision_id}/interrupt',
   // A model provider, and a secret for it.
   'POST /api/v1/playground/runs',
+  // A ticket, which the server prints at its start.
+  'POST /api/v1/auth/session',
+  // It answers only that there is no such thing.
+  'POST /api/v1/sessions/{id}/dashboard',
   // They refuse nothing.
   'GET /api/v1/ok',
   'GET /api/v1/docs/{file}',
