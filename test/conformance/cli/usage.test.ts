@@ -1,20 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { UsageTraces } from '../../../src/schema/types.gen.ts'
 import { newUuid } from '../../../src/base/ids.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
-import { switchUsage } from '../../../src/storage/sql/identity/usage-switches.ts'
-import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
-import { startWeir } from '../../support/servers/weir-process.ts'
 import { useClientSetup } from '../langsmith/js/client-setup.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -269,33 +262,5 @@ describe('with a switch off', () => {
       .current()
       .request(`/api/v1/orgs/current/billing/granular-usage?${search('user')}`)
     expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'usage_disabled' }])
-  })
-})
-
-describe('counting that was switched on by a clock ahead of ours', () => {
-  it('USAGE-12: counts from the first request on', async () => {
-    const { dir, remove } = await temporaryDir()
-    const dataDir = join(dir, 'data')
-    await mkdir(dataDir)
-    const database = openSqlite(join(dataDir, 'weir.db'))
-    await migrate(database)
-    await switchUsage(database, true, Date.now() + DAY / 2)
-    await database.close()
-    const weir = await startWeir(dataDir)
-    try {
-      const start_time = iso(Date.now())
-      const post = [{ id: newUuid(), name: 'r', run_type: 'chain', start_time, inputs: {} }]
-      const headers = { 'content-type': 'application/json' }
-      const body = JSON.stringify({ post, patch: [] })
-      expect((await weir.fetch('/api/v1/runs/batch', { method: 'POST', headers, body })).status).toBe(202)
-      await weir.drained()
-      const [home] = await weir.json<{ id: string }[]>('/api/v1/workspaces')
-      const query = search('workspace', TODAY - DAY, TODAY + 2 * DAY).replace(workspace, home!.id)
-      const report = await weir.json<Report>(`/api/v1/orgs/current/billing/granular-usage?${query}`)
-      expect(report.usage.map(({ traces }) => traces)).toEqual([1])
-    } finally {
-      await weir.stop()
-      await remove()
-    }
   })
 })

@@ -89,25 +89,6 @@ describe('an agent of many files with subgraphs, a store and interrupts', () => 
     const { items } = await client.store.searchItems(['memories', 'ada'])
     expect(items.map(({ value }) => value)).toEqual([{ text: 'tea' }])
   })
-
-  it('has schemas of itself and its subgraphs from its types', { timeout: 120_000 }, async () => {
-    const { client } = setup()
-    const schemas = await client.assistants.getSchemas('assistant')
-    const topic = { type: 'string' }
-    const mood = IN_PYTHON
-      ? { enum: ['good', 'bad'] }
-      : { description: 'The last known mood of the user.', enum: ['bad', 'good'] }
-    expect(schemas.input_schema).toMatchObject({ properties: { topic, mood, sources: { type: 'array' } } })
-    expect(JSON.stringify(schemas.input_schema)).toMatch(/between 0 and 1\./i)
-    const settings = IN_PYTHON ? schemas.context_schema : schemas.config_schema
-    expect(settings).toMatchObject({ properties: { user_id: topic } })
-
-    const subgraphs = await client.assistants.getSubgraphs('assistant')
-    const research = { properties: { topic, sources: { type: 'array' } } }
-    expect(subgraphs).toMatchObject({ research: { input_schema: research, state: research } })
-    const { description } = await client.assistants.get('research')
-    expect(description).toBe('Finds what is known about a topic.')
-  })
 })
 
 describe('a portal with users, an HTTP app and UI components', () => {

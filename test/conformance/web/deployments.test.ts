@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addRevision, createDeployment } from '../../support/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
-import type { WeirRequest } from '../../support/servers/server.ts'
 import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
@@ -48,31 +46,6 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
     }
   })
 
-  it('N13: the log of a deployment shows new lines without a reload', async () => {
-    const { page, open, broken } = used.current()
-    const server = {
-      fetch: weir.request,
-      json: async (path: string, init?: WeirRequest) => (await weir.request(path, init)).json(),
-    } as unknown as Parameters<typeof createDeployment>[0]
-    const { id, name } = await createDeployment(server, `logged-${Date.now()}`)
-    await open(`/deployments/${name}`)
-    await page.getByRole('link', { name: 'Log', exact: true }).click()
-    await page.getByText('There is no line yet').waitFor()
-    await page.getByText('Live', { exact: true }).waitFor()
-    await addRevision(server, id, new Uint8Array([1]))
-    await page
-      .getByRole('log')
-      .getByText(/revision 1: CREATE_FAILED/)
-      .waitFor()
-    await page.getByLabel('Lines with this text').fill('AWAITING')
-    await page
-      .getByRole('log')
-      .getByText(/CREATE_FAILED/)
-      .waitFor({ state: 'detached' })
-    expect(await broken()).toEqual([])
-    await weir.request(`/v2/deployments/${id}`, { method: 'DELETE' })
-  })
-
   const { studio, graph, steps, runKind } = useStudio(used)
 
   it('#28 #231: lights up every node, also of subgraphs, and draws the edges to END', async () => {
@@ -106,22 +79,6 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
     })
   })
 
-  it('#57: keeps an error at its node, after a reload too', async () => {
-    await runKind('fail')
-    const { page } = used.current()
-    await graph().locator('[data-node="respond"][data-state="error"]').waitFor()
-    await graph().getByText('no more quota').waitFor()
-    await page.reload()
-    await graph().locator('[data-node="respond"][data-state="error"]').waitFor()
-  })
-
-  it('#207: shows parallel branches side by side in one step', async () => {
-    await runKind('fan')
-    await steps()
-      .filter({ hasText: /piece\s*piece\s*piece/ })
-      .waitFor()
-  })
-
   it('#20 langgraph #5259: edits a state two steps back, shows the edit, and goes on from the fork', async () => {
     const thread = await runKind('custom')
     const { page } = used.current()
@@ -147,60 +104,6 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
       )
       expect([values.answer, next]).toEqual(['edited by hand', []])
     })
-  })
-
-  it('#169: opens a state with null values', async () => {
-    const { page, open } = used.current()
-    const { thread_id } = await weir.json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
-    await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
-      assistant_id: 'kinds',
-      input: { kind: 'custom', answer: null, item: null },
-    })
-    await open(`${studio}/${thread_id}?assistant=kinds`)
-    await page.getByRole('region', { name: 'State' }).getByText('null').first().waitFor()
-  })
-
-  it('shows the run of another client while it runs, and cancels it with a rollback', async () => {
-    const { page, open } = used.current()
-    const { thread_id } = await weir.json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
-    await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
-      assistant_id: 'kinds',
-      input: { kind: 'custom' },
-    })
-    await open(`${studio}/${thread_id}?assistant=kinds`)
-    await steps().first().waitFor()
-    const before = await steps().count()
-    await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs`, {
-      assistant_id: 'kinds',
-      input: { kind: 'slow' },
-    })
-    await graph().locator('[data-node="respond"][data-state="running"]').waitFor()
-    await page.getByRole('region', { name: 'Runs' }).getByRole('button', { name: 'Roll back' }).click()
-    await eventually(async () => expect(await steps().count()).toBe(before))
-  })
-
-  it('goes on with a run after a reload in the middle of it', async () => {
-    await runKind('slow')
-    await graph().locator('[data-node="respond"]').waitFor()
-    await used.current().page.reload()
-    await graph().locator('[data-node="respond"][data-state="running"]').waitFor()
-    await used
-      .current()
-      .page.getByRole('region', { name: 'Runs' })
-      .getByRole('button', { name: 'Interrupt' })
-      .click()
-    await used.current().page.getByRole('region', { name: 'Runs' }).getByText('interrupted').waitFor()
-  })
-
-  it('stops before a breakpoint, and goes on', async () => {
-    const { page, open } = used.current()
-    await open(`${studio}?assistant=kinds`)
-    await graph().getByRole('button', { name: 'finish' }).press('Enter')
-    await page.getByRole('button', { name: 'Stop before finish' }).click()
-    await page.getByRole('textbox', { name: 'kind' }).fill('custom')
-    await page.getByRole('button', { name: 'Run', exact: true }).click()
-    await page.getByRole('button', { name: 'Go on' }).click()
-    await graph().locator('[data-node="finish"][data-state="success"]').waitFor()
   })
 
   it('chats: streams an answer, and edits a message in a new branch', async () => {

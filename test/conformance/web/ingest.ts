@@ -54,7 +54,12 @@ export function ingestTests({ server, used }: Used): void {
       expect(selected).toBe('"asistant"')
       expect(await broken()).toEqual([])
     })
+  })
+}
 
+/** Files on the page Validate. The browser is signed in. */
+export function moreIngestTests({ used }: Used): void {
+  describe('the page Validate', () => {
     it('Validate checks a file as it is, and says what cannot be read', async () => {
       const { page, open } = used.current()
       await open('/validate')

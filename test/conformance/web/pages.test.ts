@@ -5,7 +5,6 @@ import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, useInterface } from '../../support/servers/web-interface.ts'
 import { accessibilityTests } from './accessibility.ts'
 import { ingestTests } from './ingest.ts'
-import { mediaTests } from './media.ts'
 import { overviewTests } from './overview.ts'
 import { priceTests } from './prices.ts'
 import { projectOf, sendAgentTrace, sendForPages } from './trace.ts'
@@ -91,39 +90,6 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
     expect(await panel.locator('img').count()).toBe(0)
   })
 
-  it('can be used with the keyboard alone in the tree, and keeps the selected run in the address', async () => {
-    const call = await sendTrace()
-    const { page, open } = used.current()
-    await open(`/traces/${call.trace_id}`)
-    await page.locator('#run').getByText('agent').first().waitFor()
-    await page.keyboard.press('j')
-    await page.locator('#run').getByText('18 °C').waitFor()
-    expect(new URL(page.url()).searchParams.get('run')).toBe(call.id)
-    await page.keyboard.press('ArrowLeft')
-    await page.keyboard.press('ArrowLeft')
-    const rows = page.getByRole('treegrid').getByRole('row')
-    await eventually(async () => expect(await rows.count()).toBe(1))
-  })
-
-  it('N8: offers the values of a field with their counts, and other values for a chip', async () => {
-    const id = await projectOf(server.current(), await sendTrace())
-    const { page, open } = used.current()
-    await open(`/projects/${id}?view=runs`)
-    const field = page.getByRole('combobox', { name: 'Search or filter' })
-    await field.fill('na')
-    await page.getByRole('option', { name: 'name:' }).click()
-    const chat = page.getByRole('option', { name: 'name = chat' })
-    await chat.waitFor()
-    const count = Number(/\d+$/.exec(await chat.innerText())?.[0])
-    await chat.click()
-    const rows = page.locator('[data-run]')
-    await eventually(async () => expect(await rows.count()).toBe(count))
-    await page.getByRole('button', { name: 'Change name = chat' }).click()
-    await page.getByRole('option', { name: 'name = agent' }).click()
-    await page.getByRole('button', { name: 'Change name = agent' }).waitFor()
-    expect(new URL(page.url()).searchParams.get('q')).toBe('eq(name, "agent")')
-  })
-
   it('shows a run that is sent while the list is open, and how it ends, without a reload', async () => {
     const id = await projectOf(server.current(), await sendTrace())
     const { page, open } = used.current()
@@ -188,7 +154,6 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
   usageTests({ server, used, sent })
   priceTests({ server, used })
   ingestTests({ server, used })
-  mediaTests({ server, used })
   settingsTests({ server, used })
   docsTests({ server, used, extent: 'one look' })
   overviewTests({ server, used, extent: 'the figures' })

@@ -71,7 +71,12 @@ export function priceTests({ server, used }: Used): void {
         total_cost: '0.0000275',
       })
     })
+  })
+}
 
+/** Changes of own prices. The browser is signed in. */
+export function morePriceTests({ server, used }: Used): void {
+  describe('own prices', () => {
     it('lists, edits and removes own prices, and finds the shipped one for a model', async () => {
       const { json } = server.current()
       const price = {

@@ -72,74 +72,6 @@ export function settingsTests({ server, used }: Used): void {
       expect(await status()).toBe(401)
     })
 
-    it('adds, changes and removes members, and tells it in the audit log', async () => {
-      const { page, open } = used.current()
-      await open('/settings?view=members')
-      await page.getByRole('button', { name: 'Add a member' }).click()
-      await page.getByLabel('Email').fill('grace@example.com')
-      await page.getByLabel('Full name').fill('Grace')
-      await page.getByRole('button', { name: 'Save' }).click()
-      const row = page.getByRole('row', { name: 'Grace' })
-      await row.getByRole('button', { name: 'Change grace@example.com' }).click()
-      await page.getByRole('combobox', { name: 'Role' }).selectOption('viewer')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await row.getByText('viewer').waitFor()
-      await row.getByRole('button', { name: 'Remove grace@example.com' }).click()
-      await page.getByRole('button', { name: 'Remove the member' }).click()
-      await eventually(async () => expect(await row.count()).toBe(0))
-      await page.getByRole('link', { name: 'Audit log' }).click()
-      await page.getByText('member.remove').first().waitFor()
-    })
-
-    it('N19: filters the audit log by kind of change, author, subject and time, in the address', async () => {
-      const { page, open, broken } = used.current()
-      await open('/settings?view=audit')
-      const log = page.getByRole('region', { name: 'The audit log' })
-      const changes = log.getByRole('rowheader')
-      const { audit_logs } = await server
-        .current()
-        .json<{ audit_logs: { action: string; actor: { api_key_id: string } }[] }>(
-          '/api/v1/orgs/current/audit-logs?action=member',
-        )
-      await page.getByLabel('Change', { exact: true }).fill('member')
-      await page.keyboard.press('Enter')
-      await eventually(async () =>
-        expect(await changes.allInnerTexts()).toEqual(audit_logs.map(({ action }) => action)),
-      )
-      await log.getByRole('button', { name: 'member.remove' }).first().click()
-      await eventually(async () =>
-        expect(new Set(await changes.allInnerTexts())).toEqual(new Set(['member.remove'])),
-      )
-      await log.getByRole('row').nth(1).getByRole('button').nth(1).click()
-      const by = page.getByRole('button', { name: 'Remove: By' })
-      await by.waitFor()
-      expect(await broken()).toEqual([])
-      const { searchParams } = new URL(page.url())
-      expect(searchParams.get('action')).toBe('member.remove')
-      expect(searchParams.get('actor')).toBe(audit_logs[0]?.actor.api_key_id)
-      await open('/settings?view=audit&action=member&to=2020-01-01T00:00:00.000Z')
-      await page.getByText('No change fits the filter').waitFor()
-    })
-
-    it('sets after how many days the runs of a project are deleted, and shows version and limits', async () => {
-      const { page, open } = used.current()
-      const { json } = server.current()
-      await json('/api/v1/sessions', { name: 'kept a week' })
-      await open('/settings?view=retention&q=KEPT')
-      const row = page.getByRole('row', { name: 'kept a week' })
-      await row.getByText('for good').waitFor()
-      await row.getByRole('button').click()
-      await page.getByRole('spinbutton').fill('7')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await row.getByText('7 days').waitFor()
-      const [project] = await json<{ retention_days: number }[]>('/api/v1/sessions?name=kept%20a%20week')
-      expect(project?.retention_days).toBe(7)
-      await page.getByRole('link', { name: 'Server' }).click()
-      const { weir } = await json<{ weir: { version: string } }>('/api/v1/info')
-      await page.getByText(weir.version).first().waitFor()
-      await page.getByText('Ingest body, decompressed').waitFor()
-    })
-
     it('says what a role lacks, before any request is refused', async () => {
       const page = await signedInAs('user', { server, used }, '/settings')
       const refused: string[] = []
@@ -209,6 +141,79 @@ export function workspaceTests({ server, used }: Used): void {
       await page.getByRole('button', { name: 'Open your own workspace' }).click()
       await page.getByRole('link', { name: 'trips' }).waitFor()
       await server.current().request(`/api/v1/workspaces/${id}`, { method: 'DELETE' })
+    })
+  })
+}
+
+/** Members, the audit log and retention. The browser is signed in as an admin. */
+export function moreSettingsTests({ server, used }: Used): void {
+  describe('more settings', () => {
+    it('adds, changes and removes members, and tells it in the audit log', async () => {
+      const { page, open } = used.current()
+      await open('/settings?view=members')
+      await page.getByRole('button', { name: 'Add a member' }).click()
+      await page.getByLabel('Email').fill('grace@example.com')
+      await page.getByLabel('Full name').fill('Grace')
+      await page.getByRole('button', { name: 'Save' }).click()
+      const row = page.getByRole('row', { name: 'Grace' })
+      await row.getByRole('button', { name: 'Change grace@example.com' }).click()
+      await page.getByRole('combobox', { name: 'Role' }).selectOption('viewer')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await row.getByText('viewer').waitFor()
+      await row.getByRole('button', { name: 'Remove grace@example.com' }).click()
+      await page.getByRole('button', { name: 'Remove the member' }).click()
+      await eventually(async () => expect(await row.count()).toBe(0))
+      await page.getByRole('link', { name: 'Audit log' }).click()
+      await page.getByText('member.remove').first().waitFor()
+    })
+
+    it('N19: filters the audit log by kind of change, author, subject and time, in the address', async () => {
+      const { page, open, broken } = used.current()
+      await open('/settings?view=audit')
+      const log = page.getByRole('region', { name: 'The audit log' })
+      const changes = log.getByRole('rowheader')
+      const { audit_logs } = await server
+        .current()
+        .json<{ audit_logs: { action: string; actor: { api_key_id: string } }[] }>(
+          '/api/v1/orgs/current/audit-logs?action=member',
+        )
+      await page.getByLabel('Change', { exact: true }).fill('member')
+      await page.keyboard.press('Enter')
+      await eventually(async () =>
+        expect(await changes.allInnerTexts()).toEqual(audit_logs.map(({ action }) => action)),
+      )
+      await log.getByRole('button', { name: 'member.remove' }).first().click()
+      await eventually(async () =>
+        expect(new Set(await changes.allInnerTexts())).toEqual(new Set(['member.remove'])),
+      )
+      await log.getByRole('row').nth(1).getByRole('button').nth(1).click()
+      const by = page.getByRole('button', { name: 'Remove: By' })
+      await by.waitFor()
+      expect(await broken()).toEqual([])
+      const { searchParams } = new URL(page.url())
+      expect(searchParams.get('action')).toBe('member.remove')
+      expect(searchParams.get('actor')).toBe(audit_logs[0]?.actor.api_key_id)
+      await open('/settings?view=audit&action=member&to=2020-01-01T00:00:00.000Z')
+      await page.getByText('No change fits the filter').waitFor()
+    })
+
+    it('sets after how many days the runs of a project are deleted, and shows version and limits', async () => {
+      const { page, open } = used.current()
+      const { json } = server.current()
+      await json('/api/v1/sessions', { name: 'kept a week' })
+      await open('/settings?view=retention&q=KEPT')
+      const row = page.getByRole('row', { name: 'kept a week' })
+      await row.getByText('for good').waitFor()
+      await row.getByRole('button').click()
+      await page.getByRole('spinbutton').fill('7')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await row.getByText('7 days').waitFor()
+      const [project] = await json<{ retention_days: number }[]>('/api/v1/sessions?name=kept%20a%20week')
+      expect(project?.retention_days).toBe(7)
+      await page.getByRole('link', { name: 'Server' }).click()
+      const { weir } = await json<{ weir: { version: string } }>('/api/v1/info')
+      await page.getByText(weir.version).first().waitFor()
+      await page.getByText('Ingest body, decompressed').waitFor()
     })
   })
 }

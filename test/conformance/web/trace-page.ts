@@ -42,7 +42,12 @@ export function tracePageTests({ server, used }: Used): void {
         expect([text, ...(await search(text))]).toEqual([text, found, end])
       expect(await search('nowhere')).toEqual([end])
     })
+  })
+}
 
+/** The critical path of a trace. The browser is signed in. */
+export function moreTracePageTests({ server, used }: Used): void {
+  describe('the critical path', () => {
     it('marks the critical path of a trace, and keeps that in the address', async () => {
       const call = await sendAgentTrace(server.current())
       const { page, open, broken } = used.current()

@@ -49,7 +49,12 @@ export function usageTests({ server, used, sent }: Used): void {
       await row.getByRole('link').click()
       await page.getByText(`together ${cost},`).waitFor()
     })
+  })
+}
 
+/** Limits on the usage page. The browser is signed in as an admin. */
+export function moreUsageTests({ server, used }: Used): void {
+  describe('limits of usage', () => {
     it('sets a monthly limit, shows how much of it is used, and removes it', async () => {
       const { page, open } = used.current()
       await open('/usage')

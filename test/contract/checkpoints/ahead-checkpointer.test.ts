@@ -75,7 +75,7 @@ describeCheckpoints('checkpoints of a run that is ahead of its stored ones', (en
         const ours = createRichGraph(checkpointers.open(TENANT, null))
         expect(await outlineOf(ours, id)).toEqual(await outlineOf(theirs, id))
       }),
-      tries(engine.name === 'SQLite' ? 15 : 4),
+      tries(engine.name === 'SQLite' ? 6 : 2),
     )
   })
 

@@ -93,7 +93,7 @@ describeCheckpoints('checkpoints', (engine, openCheckpointers) => {
           expect([one, await act(ours, id, one)]).toEqual([one, await act(theirs, id, one)])
         expect(await outlineOf(ours, id)).toEqual(await outlineOf(theirs, id))
       }),
-      tries(engine.name === 'SQLite' ? 20 : 6),
+      tries(engine.name === 'SQLite' ? 8 : 3),
     )
   })
 

@@ -105,7 +105,7 @@ describeEventLogs('an event log', (engine) => {
           expect(again).toEqual(one?.slice(at + 1))
         },
       ),
-      tries(engine.name === 'memory' ? 60 : 8),
+      tries(engine.name === 'memory' ? 60 : 3),
     )
   })
 

@@ -158,7 +158,7 @@ describeOnSql('the long-term memory', (engine) => {
           expect([one, outline(found)]).toEqual([one, outline(await model.run(one))])
         }
       }),
-      { ...tries(engine.name === 'SQLite' ? 75 : 15), examples: [[UNORDERED]] },
+      { ...tries(engine.name === 'SQLite' ? 40 : 6), examples: [[UNORDERED]] },
     )
   })
 

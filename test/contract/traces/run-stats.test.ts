@@ -101,7 +101,7 @@ async function statsOf(project: string, query: StatsQuery = {}): Promise<RunFigu
 describe('figures of TraceRuns are those of a naive model', () => {
   const check = (
     test: (project: string, traces: TraceRunRow[][]) => Promise<void>,
-    number = 2,
+    number = 1,
   ): Promise<void> =>
     fc.assert(
       fc.asyncProperty(forest, async (nodes) => {

@@ -2,4 +2,4 @@ import { describe } from 'vitest'
 import { describeChangedStores } from '../../support/faults/stores/changed-stores.ts'
 
 describe('a data directory that has changed', () =>
-  describeChangedStores({ missing: ['clickhouse', 'runs.db'], damaged: ['weir.db'] }))
+  describeChangedStores({ missing: ['clickhouse'], damaged: [] }))

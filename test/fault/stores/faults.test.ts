@@ -1,4 +1,4 @@
 import { describe } from 'vitest'
-import { describeStoreFaults, KINDS_OF_STORE_FAULT } from '../../support/faults/stores/store-faults.ts'
+import { describeStoreFaults, MAIN_STORE_FAULT } from '../../support/faults/stores/store-faults.ts'
 
-describe('faults of the store', () => describeStoreFaults(KINDS_OF_STORE_FAULT))
+describe('faults of the store', () => describeStoreFaults(MAIN_STORE_FAULT))

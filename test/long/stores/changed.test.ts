@@ -2,4 +2,7 @@ import { describe } from 'vitest'
 import { describeChangedStores } from '../../support/faults/stores/changed-stores.ts'
 
 describe('a data directory that has changed in more ways', () =>
-  describeChangedStores({ missing: ['weir.db', 'blobs', 'ingest-log'], damaged: ['runs.db'] }))
+  describeChangedStores({
+    missing: ['weir.db', 'runs.db', 'blobs', 'ingest-log'],
+    damaged: ['weir.db', 'runs.db'],
+  }))

@@ -4,7 +4,12 @@ import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/ser
 import { accessibilityTests } from '../../conformance/web/accessibility.ts'
 import { docsTests } from '../../conformance/web/docs.ts'
 import { overviewTests } from '../../conformance/web/overview.ts'
-import { workspaceTests } from '../../conformance/web/settings.ts'
+import { moreIngestTests } from '../../conformance/web/ingest.ts'
+import { mediaTests } from '../../conformance/web/media.ts'
+import { morePriceTests } from '../../conformance/web/prices.ts'
+import { moreSettingsTests, workspaceTests } from '../../conformance/web/settings.ts'
+import { moreTracePageTests } from '../../conformance/web/trace-page.ts'
+import { moreUsageTests } from '../../conformance/web/usage.ts'
 import { complaintTests } from './complaints.ts'
 import { keyboardTests } from './keyboard.ts'
 import { morePageTests } from './more-pages.ts'
@@ -30,6 +35,12 @@ describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSE
   accessibilityTests({ used, sent, extent: 'every page in every look' })
   docsTests({ server, used, extent: 'every look' })
   overviewTests({ server, used, extent: 'every case' })
+  moreTracePageTests({ server, used })
+  moreUsageTests({ server, used, sent })
+  morePriceTests({ server, used })
+  moreIngestTests({ server, used })
+  mediaTests({ server, used })
+  moreSettingsTests({ server, used })
   workspaceTests({ server, used })
   morePageTests({ server, used })
   complaintTests({ server, used })

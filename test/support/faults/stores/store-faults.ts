@@ -18,14 +18,14 @@ const lost: Fault = { kind: 'swallow_answer' }
 const tooManyParts: Fault = { kind: 'error', code: 252, type: 'TOO_MANY_PARTS' }
 const unlisted: Fault = { kind: 'error', code: 516, type: 'AUTHENTICATION_FAILED' }
 
-/** The faults that could store rows twice, and those that delay an insert longest. */
-export const KINDS_OF_STORE_FAULT: readonly StoreFault[] = [
+/** The fault that could store rows twice. */
+export const MAIN_STORE_FAULT: readonly StoreFault[] = [
   ['fragments are stored and the response is lost', lost, { query: FRAGMENTS, times: 3 }],
-  ['an insert hangs until its timeout', { kind: 'hang' }, { query: FRAGMENTS, times: 1 }],
 ]
 
 /** Other kinds, statements and codes. */
 export const MORE_STORE_FAULTS: readonly StoreFault[] = [
+  ['an insert hangs until its timeout', { kind: 'hang' }, { query: FRAGMENTS, times: 1 }],
   ['the connection closes during an insert of rows', reset, { query: ROWS, times: 3 }],
   ['a read-back is refused with an unknown code', unlisted, { query: READ_BACK, times: 4 }],
   ['the connection closes during an insert of fragments', reset, { query: FRAGMENTS, times: 3 }],
