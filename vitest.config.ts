@@ -18,7 +18,12 @@ const LAYERS = {
   long: ['test/long/**/*.test.ts', 'test/instrumentations/{javascript,python,packages}.test.ts'],
 }
 /** Layers whose files keep nothing global: they share processes, which start slowly. */
-const SHARED = new Set(['unit', 'model', 'golden', 'contract', 'conformance', 'fault'])
+const SHARED = ['unit', 'model', 'golden', 'contract', 'conformance', 'fault'] as const
+/**
+ * Projects by name. Processes are shared within a project only, so `npm test` runs the shared layers as one project,
+ * `shared`.
+ */
+const PROJECTS = { ...LAYERS, shared: SHARED.flatMap((layer) => LAYERS[layer]), properties: propertyFiles() }
 const MINUTE = 60_000
 /** A hang is found out after minutes as well as after seconds; a slow machine must not fail a test. */
 const TIMEOUT_MS = 5 * MINUTE
@@ -46,13 +51,14 @@ export default defineConfig({
     globalSetup: ['./test/support/servers/shared-servers.ts'],
     reporters: ['default', './scripts/summary-reporter.ts'],
     // Projects do not extend the root config, since each of them would then start the shared servers.
-    projects: Object.entries({ ...LAYERS, properties: propertyFiles() }).map(([name, include]) => {
+    projects: Object.entries(PROJECTS).map(([name, include]) => {
       const isLong = name === 'long' || name === 'properties'
+      const isShared = name === 'shared' || SHARED.some((layer) => layer === name)
       return {
         test: {
           name,
           include,
-          exclude: name === 'conformance' ? INSTRUMENTED : [],
+          exclude: isShared ? INSTRUMENTED : [],
           pool: 'forks' as const,
           env: {
             // Applies to test processes and their children.
@@ -62,7 +68,7 @@ export default defineConfig({
           },
           // Node loads TypeScript itself, as in a server, and uses its compile cache.
           experimental: { viteModuleRunner: false, nodeLoader: false },
-          isolate: !SHARED.has(name),
+          isolate: !isShared,
           testTimeout: isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS,
           hookTimeout: isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS,
         },

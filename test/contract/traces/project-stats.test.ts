@@ -74,7 +74,7 @@ describe('figures of a project', () => {
             ...sums(rows.map((trace) => rollUp(trace).trace)),
           })
       }),
-      tries(15 / WORLDS),
+      tries(10 / WORLDS),
     )
   })
 

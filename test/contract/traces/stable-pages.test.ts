@@ -116,7 +116,7 @@ describe('pages that are read while traces arrive contain each record once, and 
         expect(new Set(seen).size).toBe(seen.length)
         expect(seen).toEqual(expect.arrayContaining(world.before.map((_, n) => idOf(n))))
       }),
-      tries(3, LONGEST),
+      tries(2, LONGEST),
     ))
 
   it('of threads, also of those with new traces', () =>
@@ -138,6 +138,6 @@ describe('pages that are read while traces arrive contain each record once, and 
         const before = new Set(world.before.map(([, thread]) => `thread ${thread}`))
         expect(seen).toEqual(expect.arrayContaining([...before]))
       }),
-      tries(3, LONGEST),
+      tries(2, LONGEST),
     ))
 })

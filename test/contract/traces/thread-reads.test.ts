@@ -236,7 +236,7 @@ it('threads, their turns and figures are those of a naive model', async () => {
         )
       }
     }),
-    { ...tries(3, LONGEST), examples: [[unnamedAndMoved]] },
+    { ...tries(2, LONGEST), examples: [[unnamedAndMoved]] },
   )
 })
 
@@ -276,7 +276,7 @@ it('filters select the threads and turns that a naive model selects', async () =
         else expect(figures).toMatchObject(figuresOf(thread_id, chosen))
       }
     }),
-    tries(3, LONGEST),
+    tries(2, LONGEST),
   )
 })
 

@@ -283,7 +283,7 @@ describe('tokens and costs in buckets', () => {
         expect(runs.map(({ time }) => time)).toEqual(runs.map(({ time }) => time).toSorted((a, b) => b - a))
       }),
       // A world takes the engine half a second.
-      tries(20 / WORLDS, { longest: 10 }),
+      tries(10 / WORLDS, { longest: 10 }),
     )
   })
 
