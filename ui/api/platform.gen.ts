@@ -1080,6 +1080,12 @@ export interface Operations {
       project_id?: string
       user_id?: string
       api_key?: string
+      /**
+       * @minItems 0
+       */
+      exclude_project_id?: string[]
+      exclude_user_id?: string[]
+      exclude_api_key?: string[]
       cursor?: string
       limit?: number
       trace_id?: string
@@ -1098,11 +1104,18 @@ export interface Operations {
       project_id?: string
       user_id?: string
       api_key?: string
+      /**
+       * @minItems 0
+       */
+      exclude_project_id?: string[]
+      exclude_user_id?: string[]
+      exclude_api_key?: string[]
       cursor?: string
       limit?: number
       of?: 'tokens' | 'cost' | 'unpriced'
       provider?: string
       model?: string
+      exclude_model?: string[]
     }
     reply: UsageRuns
   }

@@ -70,6 +70,12 @@ export function textsParameter(description: string): Parameter<string[]> {
   return { description, required: false, schema, read }
 }
 
+/** Texts under one name, repeated; commas do not separate them. */
+export function repeatedTextParameter(description: string): Parameter<string[]> {
+  const schema = { type: 'array', items: { type: 'string' } }
+  return { description, required: false, schema, read: (values) => values.filter((value) => value !== '') }
+}
+
 /** Words under one name: repeated, separated by commas, or as a JSON array, which is how an SDK sends several. */
 export function wordsParameter(description: string): Parameter<string[]> {
   const schema = { type: 'array', items: { type: 'string' } }

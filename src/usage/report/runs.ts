@@ -1,7 +1,14 @@
 import { invalidCursor } from '../../base/text/page-cursor.ts'
 import type { UsageRuns } from '../../schema/types.gen.ts'
 import type { UsageNames } from './dimensions.ts'
-import { boundsOf, keyIdOf, namedPlace, type UsageSelection } from './selection.ts'
+import {
+  boundsOf,
+  type ExcludedGroups,
+  excludedOf,
+  keyIdOf,
+  namedPlace,
+  type UsageSelection,
+} from './selection.ts'
 
 /** What a number of the report is: a sum of tokens, a sum of costs, or the number of runs without a cost. */
 export const SUMMED = ['tokens', 'cost', 'unpriced'] as const
@@ -35,6 +42,12 @@ export interface UsageRun {
 /** The place of a run in a list: newest first, then by workspace, project and run. */
 export type UsageRunPlace = Pick<UsageRun, 'time' | 'workspace_id' | 'project_id' | 'run_id'>
 
+/** A model as groups name it; '' for a provider or a model that is not known. */
+export interface UsageModel {
+  provider: string
+  model: string
+}
+
 /** TraceRuns that count in `[start, end)`, epoch milliseconds, of the named workspaces and group. */
 export interface UsageRunsQuery {
   workspace_ids: readonly string[]
@@ -47,6 +60,7 @@ export interface UsageRunsQuery {
   /** '' for runs without one; undefined for all. */
   provider: string | undefined
   model: string | undefined
+  excluded: ExcludedGroups & { models: readonly UsageModel[] }
   /** Only runs after this one. */
   after: UsageRunPlace | undefined
   limit: number
@@ -62,6 +76,7 @@ export interface UsageRunsRequest
   extends UsageSelection,
     Pick<UsageRunsQuery, 'of' | 'provider' | 'model' | 'limit'> {
   cursor: string | undefined
+  excluded_models: readonly UsageModel[]
 }
 
 const CURSOR = /^(-?\d{1,16})_([\da-f-]{36})_([\da-f-]{36})_([\da-f-]{36})$/
@@ -106,7 +121,8 @@ export async function listUsageRuns(
   const names = await loadNames()
   const api_key_id = request.api_key === undefined ? undefined : keyIdOf(request.api_key, names)
   if (request.api_key !== undefined && api_key_id === undefined) return { items: [], next_cursor: null }
-  const group = { project_id, user_id, api_key_id, provider, model }
+  const excluded = { ...excludedOf(request, names), models: request.excluded_models }
+  const group = { project_id, user_id, api_key_id, provider, model, excluded }
   const found = await source.list({ workspace_ids, ...bounds, of, ...group, after, limit: limit + 1 })
   const shown = found.slice(0, limit)
   const last = shown.at(-1)

@@ -4,6 +4,14 @@ import type { UsageNames } from './dimensions.ts'
 import { rangeOf } from './granular-usage.ts'
 import { bucketOf, strideMillis } from './stride.ts'
 
+/** Groups whose records a list leaves out: it is then about all other groups. */
+export interface ExcludedGroups {
+  project_id: readonly string[]
+  /** NIL_UUID for records without a user. */
+  user_id: readonly string[]
+  api_key_id: readonly string[]
+}
+
 /** What a number of a report is about, as a request names it. Times are epoch milliseconds, with fractions. */
 export interface UsageSelection {
   workspace_ids: readonly string[]
@@ -17,6 +25,8 @@ export interface UsageSelection {
   user_id: string | undefined
   /** Short key, or the id of a key without one. */
   api_key: string | undefined
+  /** Keys are named as in `api_key`. */
+  excluded: Omit<ExcludedGroups, 'api_key_id'> & { api_key: readonly string[] }
 }
 
 /** The part of the range that lies in the bucket. @throws AppError invalid_request when the report has no such bucket */
@@ -39,6 +49,13 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 export function keyIdOf(api_key: string, { short_keys }: UsageNames): string | undefined {
   const id = [...short_keys].find(([, short_key]) => short_key === api_key)?.[0] ?? api_key
   return UUID.test(id) ? id : undefined
+}
+
+/** The same with the ids of keys. A name that is no key has no records. */
+export function excludedOf({ excluded }: UsageSelection, names: UsageNames): ExcludedGroups {
+  const { project_id, user_id, api_key } = excluded
+  const api_key_id = api_key.flatMap((name) => keyIdOf(name, names) ?? [])
+  return { project_id, user_id, api_key_id }
 }
 
 /** Where a record counts and who sent it; NIL_UUID for none. */

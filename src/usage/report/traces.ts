@@ -3,7 +3,14 @@ import type { UsageTraces } from '../../schema/types.gen.ts'
 import { factsOfRank } from '../counting/claim.ts'
 import { rankOfVersion } from '../counting/counted-trace.ts'
 import type { UsageNames } from './dimensions.ts'
-import { boundsOf, keyIdOf, namedPlace, type UsageSelection } from './selection.ts'
+import {
+  boundsOf,
+  type ExcludedGroups,
+  excludedOf,
+  keyIdOf,
+  namedPlace,
+  type UsageSelection,
+} from './selection.ts'
 
 /** A counted trace. */
 export interface UsageTrace {
@@ -32,6 +39,7 @@ export interface UsageTracesQuery {
   project_id: string | undefined
   user_id: string | undefined
   api_key_id: string | undefined
+  excluded: ExcludedGroups
   /** Only this trace. */
   trace_id: string | undefined
   /** Only traces after this one. */
@@ -96,7 +104,8 @@ export async function listUsageTraces(
   const names = await loadNames()
   const api_key_id = request.api_key === undefined ? undefined : keyIdOf(request.api_key, names)
   if (request.api_key !== undefined && api_key_id === undefined) return { items: [], next_cursor: null }
-  const group = { project_id, user_id, api_key_id, trace_id }
+  const excluded = excludedOf(request, names)
+  const group = { project_id, user_id, api_key_id, trace_id, excluded }
   const found = await source.list({ workspace_ids, ...bounds, ...group, after, limit: limit + 1 })
   const shown = found.slice(0, limit)
   const last = shown.at(-1)

@@ -193,8 +193,27 @@ function runsQueryOf(query: UsageDetailsQuery, detail: UsageDetail, of: Summed):
     user_id: group_by === 'user' ? dimension_id : undefined,
     api_key_id: group_by === 'api_key' ? dimension_id : undefined,
     ...(group_by === 'model' ? { provider, model } : { provider: undefined, model: undefined }),
+    excluded: { project_id: [], user_id: [], api_key_id: [], models: [] },
     after: undefined,
     limit: 2,
+  }
+}
+
+/** The selection of the runs of all groups of a bucket but one; a list names workspaces by what it is of. */
+function othersQueryOf(query: UsageDetailsQuery, but: UsageDetail, of: Summed): UsageRunsQuery {
+  const { group_by, workspace_ids } = query
+  const { provider, model, ...whole } = runsQueryOf(query, but, of)
+  const is = (name: DetailGrouping): string[] => (group_by === name ? [but.dimension_id] : [])
+  const excluded = { project_id: is('project'), user_id: is('user'), api_key_id: is('api_key') }
+  return {
+    ...{ ...whole, provider: undefined, model: undefined },
+    ...{ project_id: undefined, user_id: undefined, api_key_id: undefined },
+    workspace_ids:
+      group_by === 'workspace' ? workspace_ids.filter((id) => id !== but.dimension_id) : workspace_ids,
+    excluded: {
+      ...excluded,
+      models: group_by === 'model' ? [{ provider: provider ?? '', model: model ?? '' }] : [],
+    },
   }
 }
 
@@ -216,6 +235,15 @@ function numberOf(runs: readonly UsageRun[], of: Summed): unknown {
     return runs.reduce((sum, run) => sum + (run.prompt_tokens ?? 0) + (run.completion_tokens ?? 0), 0)
   if (runs.length === 0) return null
   return formatDecimal(runs.reduce((sum, { total_cost }) => sum + parseDecimal(total_cost)!, 0n))
+}
+
+/** The number that several groups of one bucket have together. */
+function numberOfAll(details: readonly UsageDetail[], of: Summed): unknown {
+  const numbers = details.map((detail) => numberIn(detail, of))
+  if (of !== 'cost') return numbers.reduce((sum: number, number) => sum + Number(number), 0)
+  const known = numbers.filter((cost) => typeof cost === 'string')
+  if (known.length === 0) return null
+  return formatDecimal(known.reduce((sum, cost) => sum + (parseDecimal(cost) ?? 0n), 0n))
 }
 
 function numberIn(detail: UsageDetail, of: Summed): unknown {
@@ -279,6 +307,15 @@ describe('tokens and costs in buckets', () => {
         if (detail === undefined) return
         const runs = await runsOf(runsQueryOf(query, detail, of), maxRows)
         expect(numberOf(runs, of), of).toEqual(numberIn(detail, of))
+        const others = details.filter(
+          ({ bucket, dimension_id, provider, model }) =>
+            bucket === detail.bucket &&
+            (query.group_by === 'model'
+              ? provider !== detail.provider || model !== detail.model
+              : dimension_id !== detail.dimension_id),
+        )
+        const ofOthers = await runsOf(othersQueryOf(query, detail, of), maxRows)
+        expect(numberOf(ofOthers, of), `${of} of the others`).toEqual(numberOfAll(others, of))
         expect(new Set(runs.map(({ run_id }) => run_id)).size).toBe(runs.length)
         expect(runs.map(({ time }) => time)).toEqual(runs.map(({ time }) => time).toSorted((a, b) => b - a))
       }),

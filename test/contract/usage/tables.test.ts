@@ -115,6 +115,8 @@ type Dimensions = Partial<Record<string, string>> & { user_id?: string | null }
 const pickSome = <T>(from: readonly T[], turn: number): T[] =>
   from.filter((_, i) => i === from.length - 1 || (i + turn) % Math.ceil(from.length / 2) === 0)
 
+const NONE_EXCLUDED = { project_id: [], user_id: [], api_key: [] }
+
 const pick = <T>(from: readonly T[], n: number): T => from[n % from.length]!
 
 const workspaces = [randomUUID(), randomUUID(), randomUUID()]
@@ -168,6 +170,7 @@ describe('usage tables', () => {
           ...(workspace_id !== undefined && { workspace_ids: [workspace_id] }),
           bucket: Date.parse(time_bucket),
           ...{ project_id, user_id: user_id === null ? NIL_UUID : user_id, api_key, trace_id: undefined },
+          excluded: NONE_EXCLUDED,
         }
         const listed = await allPages(group)
         const told = `${group_by} ${JSON.stringify(dimensions)} in ${time_bucket}`
@@ -179,6 +182,31 @@ describe('usage tables', () => {
         expect(listed.map(({ counted_at }) => counted_at)).toEqual(
           listed.map(({ counted_at }) => counted_at).toSorted((a, b) => Date.parse(b) - Date.parse(a)),
         )
+      }
+    }
+  }
+
+  /** The groups of a bucket that are not named, opened as one number. */
+  async function expectOthersListed(): Promise<void> {
+    const [, start, end] = pick(ranges, turn)
+    for (const group_by of ['project', 'user', 'api_key'] as const) {
+      const request = { workspace_ids: workspaces.slice(0, 2), start, end, group_by }
+      const { usage: lines } = await reportUsage(usage.source, request, async () => NAMES)
+      const idOf = (dimensions: object): string => Object.values(dimensions)[0] ?? NIL_UUID
+      const shown = new Set(pickSome(lines, turn).map(({ dimensions }) => idOf(dimensions)))
+      for (const time_bucket of pickSome([...new Set(lines.map((line) => line.time_bucket))], turn)) {
+        const others = lines.filter(
+          (line) => line.time_bucket === time_bucket && !shown.has(idOf(line.dimensions)),
+        )
+        const name = group_by === 'api_key' ? 'api_key' : (`${group_by}_id` as const)
+        const listed = await allPages({
+          ...{ ...request, bucket: Date.parse(time_bucket), trace_id: undefined },
+          ...{ project_id: undefined, user_id: undefined, api_key: undefined },
+          excluded: { ...NONE_EXCLUDED, [name]: [...shown] },
+        })
+        const counted = others.reduce((sum, { traces: number }) => sum + number, 0)
+        expect(listed, `all but ${shown.size} by ${group_by} in ${time_bucket}`).toHaveLength(counted)
+        expect(new Set(listed.map((one) => `${one.workspace_id} ${one.trace_id}`)).size).toBe(counted)
       }
     }
   }
@@ -222,6 +250,7 @@ describe('usage tables', () => {
     expect(await usage.rollups.refresh('day')).toEqual({ done: 0, left: 0 })
     await expectExact()
     await expectListed()
+    await expectOthersListed()
   })
 
   it('counts late traces, and moves traces that turn out to be elsewhere', async () => {
@@ -247,6 +276,7 @@ describe('usage tables', () => {
     await own.record(rows(...moved, ...late))
     await expectExact()
     await expectListed()
+    await expectOthersListed()
     // An older claim changes nothing, in whatever hour it is.
     const older = moved
       .slice(0, 50)

@@ -31,6 +31,9 @@ export interface CountedQuery {
   project_id?: string
   user_id?: string
   api_key?: string
+  exclude_project_id?: string[]
+  exclude_user_id?: string[]
+  exclude_api_key?: string[]
 }
 
 /** The number of `usage-runs`: the sum of tokens or of costs, or how many calls have no price. */
@@ -41,6 +44,8 @@ export interface SummedQuery extends CountedQuery {
   of: (typeof SUMMED)[number]
   provider?: string
   model?: string
+  /** JSON arrays of a provider and a model. */
+  exclude_model?: string[]
 }
 
 /** A line of a report: one group in one bucket. */

@@ -31,19 +31,11 @@ function bucketText(bucket: string, hours: number): string {
 }
 
 /** A number that opens the traces or runs behind it. */
-function Figure({
-  query,
-  value,
-  to,
-}: {
-  query: UsageQuery
-  value: string | null | undefined
-  to: string | undefined
-}) {
+function Figure({ query, value, to }: { query: UsageQuery; value: string | null | undefined; to: string }) {
   if (value === undefined) return null
   const text = textOf(query, value)
   if (value === null) return <span title="The cost is not known: a model had no price">{text}</span>
-  return to === undefined ? <>{text}</> : <Link to={to}>{text}</Link>
+  return <Link to={to}>{text}</Link>
 }
 
 function barsOf(
@@ -59,7 +51,7 @@ function barsOf(
       if (value === undefined || value === null) return []
       const to = countedPath(query, group, bucket)
       const title = `${group.name}, ${bucketText(bucket, hours)}: ${textOf(query, value)} ${UNITS[query.measure]}`
-      const open = to === undefined ? undefined : () => navigate(to)
+      const open = () => navigate(to)
       return [{ id: group.id, series: Math.min(place, MOST_SERIES), size: Number(value), title, open }]
     }),
   }))

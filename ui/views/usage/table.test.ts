@@ -46,7 +46,30 @@ describe('the table of a usage report', () => {
     const series = seriesOf(groups, buckets)
     expect(series).toHaveLength(12)
     expect([series[11]?.name, series[11]?.total]).toEqual(['3 others', String(89 + 88 + 87)])
+    expect(series[11]?.selects).toEqual({ exclude_project_id: groups.slice(0, 11).map(({ id }) => id) })
     expect(seriesOf(groups.slice(0, 12), buckets)).toHaveLength(12)
+  })
+})
+
+it('the series of the other groups selects all records but those of the shown groups', () => {
+  const select = (dimensions: (place: number) => Parameters<typeof tableOf>[1][number]['dimensions']) => {
+    const lines = Array.from({ length: 13 }, (_, place) => ({
+      ...line(2, 'p', String(100 - place)),
+      dimensions: dimensions(place),
+    }))
+    const { groups, buckets } = tableOf(range, lines)
+    return seriesOf(groups, buckets)[11]?.selects
+  }
+  const shown = <T>(name: (place: number) => T): T[] => Array.from({ length: 11 }, (_, place) => name(place))
+  expect(select((n) => ({ user_id: n === 0 ? null : `u${n}`, user_email: null }))).toEqual({
+    exclude_user_id: shown((n) => (n === 0 ? 'null' : `u${n}`)),
+  })
+  expect(select((n) => ({ api_key_short_key: `k${n}` }))).toEqual({ exclude_api_key: shown((n) => `k${n}`) })
+  expect(select((n) => ({ provider: null, model: `m,${n}` }))).toEqual({
+    exclude_model: shown((n) => `[null,"m,${n}"]`),
+  })
+  expect(select((n) => ({ workspace_id: `w${n}`, workspace_name: 'w' }))).toEqual({
+    workspace_ids: 'w11,w12',
   })
 })
 

@@ -5,8 +5,8 @@ import { addDecimals, compareDecimals } from '../../parts/format/decimal.ts'
 export interface UsageGroup {
   id: string
   name: string
-  /** Parameters of `usage-traces` and `usage-runs`; undefined where they cannot select the group. */
-  selects: Readonly<Record<string, string>> | undefined
+  /** Parameters of `usage-traces` and `usage-runs`, some of them with several values. */
+  selects: Readonly<Record<string, string | readonly string[]>>
   /** Decimal texts by bucket; null when not known. A bucket without the group is missing. */
   values: ReadonlyMap<string, string | null>
   /** Exact sum of the known values; null when none is known. */
@@ -105,5 +105,14 @@ export function seriesOf(groups: readonly UsageGroup[], buckets: readonly string
   }
   const name = `${others.length} others`
   const total = sumOf(values.values())
-  return [...groups.slice(0, MOST_SERIES), { id: 'others', name, selects: undefined, values, total }]
+  const shown = groups.slice(0, MOST_SERIES)
+  return [...shown, { id: 'others', name, selects: selectsOthers(shown, others), values, total }]
+}
+
+/** What selects the records of `others`: all but those of `shown`. Workspaces are named, because a list needs them. */
+function selectsOthers(shown: readonly UsageGroup[], others: readonly UsageGroup[]): UsageGroup['selects'] {
+  const ids = shown.map(({ id }) => id)
+  const [name = ''] = Object.keys(shown[0]?.selects ?? {})
+  if (name === 'workspace_ids') return { workspace_ids: others.map(({ id }) => id).join(',') }
+  return { [name === 'provider' ? 'exclude_model' : `exclude_${name}`]: ids }
 }

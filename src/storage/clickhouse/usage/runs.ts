@@ -21,10 +21,22 @@ const GROUPS = {
   model: ['model', 'String'],
 } as const
 
-const NAMES = ['project_id', 'user_id', 'api_key_id', 'provider', 'model'] as const
+const ID_NAMES = ['project_id', 'user_id', 'api_key_id'] as const
+const NAMES = [...ID_NAMES, 'provider', 'model'] as const
 
 const IDS = ['workspace_id', 'project_id', 'run_id'].map((id) => `toString(${id})`).join(', ')
 const MICROS = 'toUnixTimestamp64Micro(sort_time)'
+
+/** The condition of rows of no excluded group. */
+function notExcludedSql({ excluded }: UsageRunsQuery): string {
+  const ids = ID_NAMES.filter((name) => excluded[name].length > 0).map(
+    (name) => `AND ${name} NOT IN {excluded_${name}:Array(UUID)}`,
+  )
+  if (excluded.models.length === 0) return ids.join(' ')
+  const isThis = `(one, other) -> one = ${PROVIDER} AND other = model`
+  return `${ids.join(' ')} AND NOT arrayExists(${isThis},
+    {excluded_providers:Array(String)}, {excluded_models:Array(String)})`
+}
 
 function listSql(query: UsageRunsQuery, doubles: boolean): string {
   const near = scope('near_start', 'near_end')
@@ -43,7 +55,7 @@ function listSql(query: UsageRunsQuery, doubles: boolean): string {
       output_tokens AS completion_tokens, toString(total_cost) AS cost, toString(estimated_part) AS estimated
     FROM (SELECT *, ${ESTIMATED_COLUMNS} FROM runs FINAL
       WHERE ${scope('start', 'end')} AND ${OF[query.of]} AND ${countedSql(near, { doubles, nested: true })}
-        ${groups.join(' ')} ${after})
+        ${groups.join(' ')} ${notExcludedSql(query)} ${after})
     ORDER BY micros DESC, ${IDS} LIMIT {limit:UInt32}`
 }
 
@@ -58,7 +70,7 @@ function toRun({ shown_provider, micros, cost, estimated, ...row }: Row): UsageR
   return { ...row, provider: shown_provider, time: micros, total_cost: cost, estimated_cost: estimated }
 }
 
-function paramsOf({ workspace_ids, after, ...query }: UsageRunsQuery) {
+function paramsOf({ workspace_ids, after, excluded, ...query }: UsageRunsQuery) {
   const groups = NAMES.flatMap((name) => {
     const value = query[name]
     return value === undefined ? [] : [[name, value] as const]
@@ -66,6 +78,9 @@ function paramsOf({ workspace_ids, after, ...query }: UsageRunsQuery) {
   return {
     workspace_ids,
     ...Object.fromEntries(groups),
+    ...Object.fromEntries(ID_NAMES.map((name) => [`excluded_${name}`, excluded[name]])),
+    excluded_providers: excluded.models.map(({ provider }) => provider),
+    excluded_models: excluded.models.map(({ model }) => model),
     ...(after !== undefined && {
       after_time: after.time,
       after_workspace: after.workspace_id,

@@ -17,6 +17,9 @@ function listSql(query: UsageTracesQuery): string {
   const groups = GROUP_COLUMNS.filter((column) => query[column] !== undefined).map(
     (column) => `AND ${column} = {${column}:UUID}`,
   )
+  const excluded = GROUP_COLUMNS.filter((column) => query.excluded[column].length > 0).map(
+    (column) => `AND ${column} NOT IN {excluded_${column}:Array(UUID)}`,
+  )
   const after =
     query.after === undefined
       ? ''
@@ -26,12 +29,12 @@ function listSql(query: UsageTracesQuery): string {
   return `SELECT workspace_id, trace_id, start, project_id, user_id, api_key_id, toString(version) AS version
     FROM usage_traces FINAL
     WHERE workspace_id IN {workspaces:Array(UUID)} AND hour >= {first_hour:Int32} AND hour <= {last_hour:Int32}
-      AND start >= {start:Int64} AND start < {end:Int64} ${groups.join(' ')} ${ofTrace} ${after}
+      AND start >= {start:Int64} AND start < {end:Int64} ${groups.join(' ')} ${excluded.join(' ')} ${ofTrace} ${after}
     ORDER BY start DESC, toString(workspace_id), toString(trace_id) LIMIT {limit:UInt32}`
 }
 
 function paramsOf(query: UsageTracesQuery) {
-  const { start, end, after, limit, project_id, user_id, api_key_id, trace_id } = query
+  const { start, end, after, limit, project_id, user_id, api_key_id, trace_id, excluded } = query
   const last = after === undefined ? end - 1 : Math.min(end - 1, after.start)
   return {
     start,
@@ -39,6 +42,9 @@ function paramsOf(query: UsageTracesQuery) {
     limit,
     first_hour: Math.floor(start / HOUR_MS),
     last_hour: Math.floor(last / HOUR_MS),
+    excluded_project_id: excluded.project_id,
+    excluded_user_id: excluded.user_id,
+    excluded_api_key_id: excluded.api_key_id,
     ...(project_id !== undefined && { project_id }),
     ...(user_id !== undefined && { user_id }),
     ...(api_key_id !== undefined && { api_key_id }),

@@ -2,13 +2,13 @@ import { type CountedQuery, SUMMED, type SummedQuery, type UsageQuery } from '..
 import type { UsageGroup } from '../table.ts'
 
 const GROUPS = ['time_bucket', 'project_id', 'user_id', 'api_key'] as const
+const EXCLUDED = ['exclude_project_id', 'exclude_user_id', 'exclude_api_key'] as const
 
 /**
- * The page of the traces that a number counts, or of the runs that it adds up: of one group, of one bucket, or of all.
- * Undefined for several groups together.
+ * The page of the traces that a number counts, or of the runs that it adds up: of one group, of all groups but the
+ * largest, of one bucket, or of all.
  */
-export function countedPath(query: UsageQuery, group?: UsageGroup, bucket?: string): string | undefined {
-  if (group !== undefined && group.selects === undefined) return undefined
+export function countedPath(query: UsageQuery, group?: UsageGroup, bucket?: string): string {
   const search = searchOf(query, {
     ...(query.measure !== 'traces' && { of: query.measure }),
     ...group?.selects,
@@ -23,14 +23,15 @@ export function unpricedPath(query: UsageQuery): string {
   return `/usage/runs?${searchOf(query, { of: 'unpriced' })}`
 }
 
-function searchOf(query: UsageQuery, more: Readonly<Record<string, string>>): URLSearchParams {
+function searchOf(
+  query: UsageQuery,
+  more: Readonly<Record<string, string | readonly string[]>>,
+): URLSearchParams {
   const { from, to, workspaces } = query
-  return new URLSearchParams({
-    start_time: from,
-    end_time: to,
-    workspace_ids: workspaces.join(','),
-    ...more,
-  })
+  const all = { start_time: from, end_time: to, workspace_ids: workspaces.join(','), ...more }
+  return new URLSearchParams(
+    Object.entries(all).flatMap(([name, values]) => [values].flat().map((value) => [name, value])),
+  )
 }
 
 /** The parameters in the address of the list of traces. */
@@ -40,13 +41,21 @@ export function countedQuery(search: URLSearchParams): CountedQuery {
     end_time: search.get('end_time') ?? '',
     workspace_ids: (search.get('workspace_ids') ?? '').split(','),
     ...valuesOf(search, GROUPS),
+    ...listsOf(search, EXCLUDED),
   }
 }
+
+const MODEL = ['provider', 'model'] as const
 
 /** The parameters in the address of the list of runs. */
 export function summedQuery(search: URLSearchParams): SummedQuery {
   const of = SUMMED.find((one) => one === search.get('of')) ?? 'tokens'
-  return { ...countedQuery(search), ...valuesOf(search, ['provider', 'model'] as const), of }
+  return {
+    ...countedQuery(search),
+    ...valuesOf(search, MODEL),
+    ...listsOf(search, ['exclude_model'] as const),
+    of,
+  }
 }
 
 function valuesOf<N extends string>(
@@ -58,5 +67,14 @@ function valuesOf<N extends string>(
     const value = search.get(name)
     if (value !== null) found[name] = value
   }
+  return found
+}
+
+function listsOf<N extends string>(
+  search: URLSearchParams,
+  names: readonly N[],
+): Partial<Record<N, string[]>> {
+  const found: Partial<Record<N, string[]>> = {}
+  for (const name of names) if (search.has(name)) found[name] = search.getAll(name)
   return found
 }
