@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'vite'
 import { uiConfig } from '../ui/config.ts'
+import { entryOf, filesOf, MANIFEST, type Manifest } from '../ui/first-pages.ts'
 
 /**
  * Bytes of JavaScript and CSS after gzip: what the first page needs, and what a page opened later adds. Studio contains
@@ -12,31 +13,8 @@ import { uiConfig } from '../ui/config.ts'
 const BUDGETS = { first: { aim: 150_000, most: 180_000 }, page: 60_000, studio: 150_000 }
 const STUDIO = 'views/studio/studio.tsx'
 
-/** The part of Vite's manifest that is read here. */
-type Manifest = Record<
-  string,
-  {
-    file: string
-    css?: string[]
-    imports?: string[]
-    dynamicImports?: string[]
-    isEntry?: boolean
-    name?: string
-  }
->
-
 async function gzipped(folder: string, file: string): Promise<number> {
   return gzipSync(await readFile(join(folder, file)), { level: 9 }).length
-}
-
-/** Every file that is loaded with a chunk. */
-function filesOf(manifest: Manifest, key: string, found = new Set<string>()): Set<string> {
-  const chunk = manifest[key]
-  if (chunk === undefined || found.has(chunk.file)) return found
-  found.add(chunk.file)
-  for (const css of chunk.css ?? []) found.add(css)
-  for (const other of chunk.imports ?? []) filesOf(manifest, other, found)
-  return found
 }
 
 async function sizeOf(folder: string, files: Iterable<string>): Promise<number> {
@@ -47,10 +25,9 @@ async function sizeOf(folder: string, files: Iterable<string>): Promise<number> 
 async function measure(folder: string): Promise<void> {
   process.env['NODE_ENV'] = 'production'
   const config = uiConfig()
-  await build({ ...config, build: { ...config.build, outDir: folder, manifest: 'manifest.json' } })
-  const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest
-  const [entry] = Object.entries(manifest).find(([, chunk]) => chunk.isEntry) ?? []
-  if (entry === undefined) throw new Error('the bundle has no entry')
+  await build({ ...config, build: { ...config.build, outDir: folder, manifest: MANIFEST } })
+  const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
+  const entry = entryOf(manifest)
   const shell = filesOf(manifest, entry)
   const shellSize = await sizeOf(folder, shell)
   const pages = await Promise.all(

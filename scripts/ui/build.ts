@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'vite'
 import { UI, uiConfig } from './config.ts'
+import { MANIFEST, writeFirstPages } from './first-pages.ts'
 import { uiHash } from './hash.mjs'
 
 const COMPRESSED = /\.(?:js|css|html|svg)$/
@@ -31,7 +32,11 @@ export async function buildUi(target: string): Promise<void> {
   process.env['NODE_ENV'] = 'production'
   try {
     const config = uiConfig()
-    await build({ ...config, build: { ...config.build, outDir: temporary, emptyOutDir: true } })
+    await build({
+      ...config,
+      build: { ...config.build, outDir: temporary, emptyOutDir: true, manifest: MANIFEST },
+    })
+    await writeFirstPages(temporary)
     await compress(temporary)
     await writeFile(join(temporary, 'sources'), uiHash())
     await rm(target, { recursive: true, force: true })

@@ -21,6 +21,7 @@ export function uiHash() {
     ...sources.map((source) => `ui/${source}`),
     'scripts/ui/config.ts',
     'scripts/ui/build.ts',
+    'scripts/ui/first-pages.ts',
     'package-lock.json',
   ]) {
     hash

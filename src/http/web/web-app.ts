@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { accepts } from '../server/answer/compressor.ts'
 import { type Exchange, type Headers, sendBytes } from '../server/exchange.ts'
+import { type FirstPage, linksOf } from './first-loads.ts'
 import { waitingPage } from './waiting-page.ts'
 
 /** Serves the built web interface. */
@@ -119,6 +120,14 @@ export function createWebApp({ folder, errorFile }: WebAppOptions): WebApp {
     sendBytes(exchange, 503, { ...GUARDS, ...headers }, body)
   }
 
+  /** The header `Link` of a page; '' for none. */
+  const linksFor = async ({ req, path, search }: Exchange): Promise<string> => {
+    const bytes = await readIfThere(join(folder, 'pages.json'))
+    const pages = bytes === undefined ? [] : (JSON.parse(Buffer.from(bytes).toString()) as FirstPage[])
+    const hasCookie = req.headers.cookie !== undefined
+    return linksOf(pages, path.slice('/app'.length) || '/', { hasCookie, search })
+  }
+
   return {
     matches: (path) => path === '/app' || path.startsWith('/app/') || pageOf(path) !== undefined,
     async handle(exchange) {
@@ -131,6 +140,7 @@ export function createWebApp({ folder, errorFile }: WebAppOptions): WebApp {
         return sendBytes(exchange, 302, { ...GUARDS, location, 'cache-control': 'no-store' }, '')
       const { name, cache } = fileOf(path)
       const found = await findFile(join(folder, name), req.headers['accept-encoding']?.toString())
+      const link = name === 'index.html' ? await linksFor(exchange) : ''
       if (found !== undefined)
         return sendBytes(
           exchange,
@@ -141,6 +151,7 @@ export function createWebApp({ folder, errorFile }: WebAppOptions): WebApp {
             'content-type': TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
             'cache-control': cache,
             vary: 'accept-encoding',
+            ...(link !== '' && { link }),
             ...(found.encoding !== undefined && { 'content-encoding': found.encoding }),
           },
           found.bytes,

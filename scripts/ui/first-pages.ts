@@ -1,0 +1,77 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A page that is often the first one: its paths, its file, and the paths of the API that it reads at once. */
+interface FirstPage {
+  paths: readonly string[]
+  file: string
+  reads: readonly string[]
+}
+
+/** Every page also reads the session. A read that its page does not make would be made for nothing. */
+const FIRST_PAGES: readonly FirstPage[] = [
+  {
+    paths: ['/', '/projects'],
+    file: 'views/projects/projects.tsx',
+    reads: ['/api/v1/sessions?include_stats=true&limit=100'],
+  },
+  {
+    paths: ['/projects/{id}'],
+    file: 'views/project/project.tsx',
+    reads: ['/api/v1/sessions/{id}?include_stats=true'],
+  },
+  {
+    paths: ['/traces/{id}'],
+    file: 'views/trace/trace.tsx',
+    reads: ['/api/v1/traces/{id}?view=outline'],
+  },
+]
+
+/** A chunk of Vite's manifest. */
+export interface Chunk {
+  file: string
+  css?: string[]
+  imports?: string[]
+  dynamicImports?: string[]
+  isEntry?: boolean
+}
+
+/** Chunks by the path of their source. */
+export type Manifest = Readonly<Record<string, Chunk>>
+
+/** Where Vite writes its manifest, below the folder of the built interface. */
+export const MANIFEST = 'manifest.json'
+
+/** Every file that is loaded with a chunk. */
+export function filesOf(manifest: Manifest, key: string, found = new Set<string>()): Set<string> {
+  const chunk = manifest[key]
+  if (chunk === undefined || found.has(chunk.file)) return found
+  found.add(chunk.file)
+  for (const css of chunk.css ?? []) found.add(css)
+  for (const other of chunk.imports ?? []) filesOf(manifest, other, found)
+  return found
+}
+
+/** The key of the chunk that every page needs. @throws Error when the manifest has none */
+export function entryOf(manifest: Manifest): string {
+  const [entry] = Object.entries(manifest).find(([, { isEntry }]) => isEntry) ?? []
+  if (entry === undefined) throw new Error('the bundle has no entry')
+  return entry
+}
+
+/**
+ * Replaces the manifest in a built interface by `pages.json`: for each page that is often the first one, the files and
+ * the reads that the server names in the header of the page, so that a browser starts them before it runs any code.
+ */
+export async function writeFirstPages(folder: string): Promise<void> {
+  const path = join(folder, MANIFEST)
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest
+  const shell = filesOf(manifest, entryOf(manifest))
+  const pages = FIRST_PAGES.flatMap(({ paths, file, reads }) => {
+    const files = [...filesOf(manifest, file)].filter((name) => !shell.has(name))
+    if (files.length === 0) throw new Error(`the bundle has no file of ${file}`)
+    return paths.map((page) => ({ path: page, files, reads }))
+  })
+  await writeFile(join(folder, 'pages.json'), JSON.stringify(pages))
+  await rm(path)
+}

@@ -1,0 +1,48 @@
+/** A page of the interface that is often the first one, as its build lists it in `pages.json`. */
+export interface FirstPage {
+  /** Below `/app`: `/traces/{id}`. */
+  path: string
+  /** Scripts and styles below `/app`. */
+  files: readonly string[]
+  /** Paths of the API with the parameters of `path`, such as `/api/v1/traces/{id}?view=outline`. */
+  reads: readonly string[]
+}
+
+/** What every page reads first. */
+const SESSION = '/api/v1/auth/session'
+const PARAMETER = /\{\w+\}/g
+const ID = '([\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12})'
+
+/** The id in a path below `/app`, '' in a path without one; undefined when it is the path of another page. */
+function idIn(path: string, page: string): string | undefined {
+  const found = new RegExp(`^${page.replace(PARAMETER, ID)}$`, 'i').exec(path)
+  return found === null ? undefined : (found[1] ?? '')
+}
+
+function fileLink(file: string): string {
+  const url = `</app/${file}>`
+  return file.endsWith('.css') ? `${url}; rel=preload; as=style; crossorigin` : `${url}; rel=modulepreload`
+}
+
+/**
+ * The header `Link` of a page: what a browser loads while it does not run the interface's code yet. The API is read only
+ * for a browser that has a cookie, and only in the default workspace, because a link has no headers.
+ */
+export function linksOf(
+  pages: readonly FirstPage[],
+  path: string,
+  { hasCookie, search }: { hasCookie: boolean; search: string },
+): string {
+  const mayRead = hasCookie && !/(?:^|&)ws=/.test(search)
+  for (const { path: pattern, files, reads } of pages) {
+    const id = idIn(path, pattern)
+    if (id === undefined) continue
+    const links = reads.map((read) => read.replace(PARAMETER, id))
+    return [...files.map(fileLink), ...(mayRead ? readLinks([SESSION, ...links]) : [])].join(', ')
+  }
+  return mayRead ? readLinks([SESSION]).join(', ') : ''
+}
+
+function readLinks(paths: readonly string[]): string[] {
+  return paths.map((path) => `<${path}>; rel=preload; as=fetch; crossorigin`)
+}
