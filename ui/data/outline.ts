@@ -50,7 +50,8 @@ interface Row {
 }
 
 /** Texts of the numbers in the column `cost`, since JavaScript's numbers would lose digits. */
-function costTexts(json: string): (string | undefined)[] {
+function costTexts(json: string, column: readonly unknown[]): (string | undefined)[] {
+  if (column.every((cost) => cost === null)) return column.map(() => undefined)
   const start = json.indexOf('"cost":[')
   if (start < 0) return []
   const inner = json.slice(start + '"cost":['.length, json.indexOf(']', start)).trim()
@@ -67,7 +68,7 @@ function microsOfStart(time: string | null | undefined): number {
 function rowsOf(answer: TraceOutline, json: string): Row[] {
   const { columns, names, run_types, statuses, models } = answer
   const begin = microsOfStart(answer.start_time)
-  const costs = costTexts(json)
+  const costs = costTexts(json, columns.cost)
   return columns.id.map((id, at) => ({
     id,
     parent: columns.id[columns.parent[at] ?? -1],
@@ -101,34 +102,61 @@ function rowsOfOutline(outline: Outline): Row[] {
   }))
 }
 
+// Loops fill the columns of up to 200,000 numbers several times as fast as `from` with a function.
+function numbersOf(column: readonly (number | null)[]): Float64Array {
+  const numbers = new Float64Array(column.length)
+  for (let at = 0; at < column.length; at += 1) numbers[at] = column[at] ?? Number.NaN
+  return numbers
+}
+
+function bitsOf(column: readonly (number | null)[]): Int8Array {
+  const bits = new Int8Array(column.length)
+  for (let at = 0; at < column.length; at += 1) bits[at] = column[at] ?? -1
+  return bits
+}
+
+function parentsOf(column: readonly number[]): Int32Array {
+  const parents = new Int32Array(column.length)
+  for (let at = 0; at < column.length; at += 1) parents[at] = Math.max(column[at] ?? -1, -1)
+  return parents
+}
+
+/** The starts from the first one on, the first one, and the time until the last end. */
+function timesOf(column: readonly number[], durations: readonly (number | null)[]) {
+  const starts = new Float64Array(column.length)
+  let [first, last] = [column[0] ?? 0, Number.NEGATIVE_INFINITY]
+  for (let at = 0; at < column.length; at += 1) {
+    const start = column[at] ?? 0
+    first = Math.min(first, start)
+    last = Math.max(last, start + (durations[at] ?? 0))
+  }
+  for (let at = 0; at < column.length; at += 1) starts[at] = (column[at] ?? 0) - first
+  return { starts, first, span: Math.max(1, last - first) }
+}
+
 /** The columns of a complete answer, without a row for each of up to 200,000 runs. */
 function whole(answer: TraceOutline, json: string): Outline {
   const { columns, names, run_types, statuses, models } = answer
   const begin = microsOfStart(answer.start_time)
-  const starts = Float64Array.from(columns.start)
-  const durations = Float64Array.from(columns.duration, (micros) => micros ?? Number.NaN)
-  const first = starts.reduce((least, start) => Math.min(least, start), starts[0] ?? 0)
-  const span = durations.reduce((most, duration, at) => {
-    const end = (starts[at] ?? 0) + (Number.isNaN(duration) ? 0 : duration)
-    return Math.max(most, end - first)
-  }, 1)
+  const durations = numbersOf(columns.duration)
+  const { starts, first, span } = timesOf(columns.start, columns.duration)
   return {
     ...headOf(answer),
     totals: answer.totals ?? {},
     begin: begin + first,
     span,
     ids: columns.id,
-    parents: Int32Array.from(columns.parent, (place) => Math.max(place, -1)),
+    parents: parentsOf(columns.parent),
     names: columns.name.map((at) => names[at] ?? ''),
     types: columns.run_type.map((at) => run_types[at] ?? ''),
     statuses: columns.status.map((at) => statuses[at] ?? ''),
     models: columns.model.map((at) => models[at ?? -1]),
-    starts: first === 0 ? starts : starts.map((start) => start - first),
+    starts,
     durations,
-    firstTokens: Float64Array.from(columns.first_token, (micros) => micros ?? Number.NaN),
-    tokens: Float64Array.from(columns.tokens),
-    checks: Int8Array.from(columns.checks, (bits) => bits ?? -1),
-    costs: costTexts(json),
+    firstTokens: numbersOf(columns.first_token),
+    tokens: numbersOf(columns.tokens),
+    checks: bitsOf(columns.checks),
+    costs: costTexts(json, columns.cost),
   }
 }
 

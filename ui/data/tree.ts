@@ -42,19 +42,23 @@ export function buildTree(parents: Int32Array): Tree {
   const positions = new Int32Array(count).fill(-1)
   const [depths, ends, above] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)]
   let position = 0
+  // The next place to visit is on top: the first child before the next sibling.
+  const stack: number[] = []
+  const visit = (place: number, parent: number): void => {
+    positions[place] = position
+    order[position] = place
+    above[position] = parent
+    depths[position] = parent < 0 ? 0 : (depths[parent] ?? 0) + 1
+    position += 1
+    const child = first[place] ?? -1
+    if (child >= 0) stack.push(child)
+  }
   const walk = (root: number): void => {
-    const stack = [{ place: root, parent: -1 }]
-    for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-      const { place, parent } = top
-      if (positions[place] !== -1) continue
-      positions[place] = position
-      order[position] = place
-      above[position] = parent
-      depths[position] = parent < 0 ? 0 : (depths[parent] ?? 0) + 1
-      const children: number[] = []
-      for (let child = first[place] ?? -1; child >= 0; child = next[child] ?? -1) children.push(child)
-      for (const child of children.reverse()) stack.push({ place: child, parent: position })
-      position += 1
+    visit(root, -1)
+    for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+      const sibling = next[place] ?? -1
+      if (sibling >= 0) stack.push(sibling)
+      if (positions[place] === -1) visit(place, positions[parents[place] ?? -1] ?? -1)
     }
   }
   for (const root of roots.reverse()) walk(root)
@@ -70,13 +74,15 @@ export function buildTree(parents: Int32Array): Tree {
 function numbersOf(above: Int32Array): Pick<Tree, 'numbers' | 'siblings'> {
   const numbers = new Int32Array(above.length)
   const siblings = new Int32Array(above.length)
-  const counts = new Map<number, number>()
-  for (const [at, parent] of above.entries()) {
-    const number = (counts.get(parent) ?? 0) + 1
-    counts.set(parent, number)
+  // Of each position the number of children; that of the roots comes first.
+  const counts = new Int32Array(above.length + 1)
+  for (let at = 0; at < above.length; at += 1) {
+    const parent = (above[at] ?? -1) + 1
+    const number = (counts[parent] ?? 0) + 1
+    counts[parent] = number
     numbers[at] = number
   }
-  for (const [at, parent] of above.entries()) siblings[at] = counts.get(parent) ?? 1
+  for (let at = 0; at < above.length; at += 1) siblings[at] = counts[(above[at] ?? -1) + 1] ?? 1
   return { numbers, siblings }
 }
 

@@ -10,6 +10,9 @@ function colorOf(style: CSSStyleDeclaration, variable: string): string {
   return style.getPropertyValue(variable.slice('var('.length, -1)).trim()
 }
 
+/** A larger trace is drawn after its first rows: tens of thousands of lines take as long as these. */
+const MOST_AT_ONCE = 5000
+
 /** Draws every run as a line; rows that share a line of pixels overlap. */
 function draw(canvas: HTMLCanvasElement, outline: Outline, { order }: Tree): void {
   const { width, height } = canvas.getBoundingClientRect()
@@ -56,11 +59,18 @@ export function Minimap({
   useEffect(() => {
     const element = canvas.current
     if (element === null) return undefined
-    const observer = new ResizeObserver(() => draw(element, outline, tree))
+    let later = 0
+    const redraw = (): void => {
+      clearTimeout(later)
+      if (tree.order.length <= MOST_AT_ONCE) return draw(element, outline, tree)
+      later = setTimeout(() => draw(element, outline, tree))
+    }
+    const observer = new ResizeObserver(redraw)
     observer.observe(element)
-    const theme = new MutationObserver(() => draw(element, outline, tree))
+    const theme = new MutationObserver(redraw)
     theme.observe(document.documentElement, { attributeFilter: ['data-theme'] })
     return () => {
+      clearTimeout(later)
       observer.disconnect()
       theme.disconnect()
     }

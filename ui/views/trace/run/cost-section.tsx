@@ -76,9 +76,11 @@ function Unknown({ run, isShared }: { run: ReadRun; isShared: boolean }) {
 function Price({ id }: { id: string | undefined }) {
   if (id === undefined) return <>The cost was sent by the client.</>
   const kind = id.startsWith('genai-prices:') ? 'a default price of this release' : 'a price of your own'
+  const since = /@(\d{4}-\d\d-\d\d)$/.exec(id)?.[1]
   return (
     <>
-      Price <code>{id}</code>, {kind}.
+      Price <code>{id}</code>, {kind}
+      {since !== undefined && `, from ${since} on`}.
     </>
   )
 }
