@@ -13,6 +13,8 @@ export interface OverviewFigures {
   /** Figures of each bucket that has runs. With groups, those of each group in the bucket. */
   buckets: readonly TraceRunStatsBucket[]
   failures: readonly TraceRunStatsBucket[]
+  /** Figures of each bucket with all groups together; empty without groups, and where a run may be in several. */
+  totals: readonly TraceRunStatsBucket[]
 }
 
 /** The four checks of model calls. */

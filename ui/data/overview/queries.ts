@@ -63,11 +63,13 @@ async function readFigures(
   const ask = (clauses: readonly string[], more: object): Promise<Stats> =>
     call('POST /api/v1/runs/stats', { body: { ...bodyOf(selection, span, clauses), ...more }, signal })
   const timed = { interval: interval.text }
-  const [all, failed, groups, buckets] = await Promise.all([
+  const hasOthers = selection.group !== '' && selection.group !== 'tag'
+  const [all, failed, groups, buckets, totals] = await Promise.all([
     ask([], { histograms: true }),
     ask([FAILED], {}),
     readGroups(selection, span, signal),
     ask([], { ...timed, ...groupingOf(selection.group, MOST_GROUPS) }),
+    hasOthers ? ask([], timed) : undefined,
   ])
   const among = groups.size === 0 ? [] : [groupsClause(selection, [...groups])]
   const failures = await ask([FAILED, ...among], { ...timed, ...groupingOf(selection.group, MOST_ASKED) })
@@ -77,6 +79,7 @@ async function readFigures(
     groups,
     buckets: bucketsIn(buckets),
     failures: bucketsIn(failures),
+    totals: totals === undefined ? [] : bucketsIn(totals),
   }
 }
 

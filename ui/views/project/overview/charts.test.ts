@@ -37,6 +37,7 @@ function data(group: ChartData['selection']['group'], name: string | null): Char
       groups: new Map(name === null ? [] : [[name, { figures: all, failed: 1 }]]),
       buckets: [bucket('2026-11-22T11:00:00Z', name, all)],
       failures: [bucket('2026-11-22T11:00:00Z', name, failed)],
+      totals: [],
     },
   }
 }
@@ -71,4 +72,25 @@ it('a figure of a group names the group, and a range of buckets its whole time',
   expect(count?.series.map(({ name }) => name)).toEqual(['prod'])
   expect(filterOf(count?.series[0]?.marks[1]?.to)).toBe('and(eq(run_type, "llm"), has(tags, "prod"))')
   expect(count?.rows(0, 1)).toContain('from=2026-11-22T10%3A00%3A00.000Z&to=2026-11-22T12%3A00%3A00.000Z')
+})
+
+it('bars by group have the rest as one more group, which opens the runs of no other group', () => {
+  const grouped = data('model', 'm "1"')
+  const start = '2026-11-22T11:00:00Z'
+  const whole = { ...figures(7, 1), total_tokens: 41, total_cost: '0.35' } as Figures
+  const totals = [bucket(start, null, whole), bucket('2026-11-22T12:00:00Z', null, figures(2, 1))]
+  const all = { ...whole, run_count: 9, total_tokens: 71, total_cost: '0.45' } as Figures
+  const charts = chartsOf({ ...grouped, figures: { ...grouped.figures, all, totals } })
+  const othersIn = (id: string) =>
+    charts.find((chart) => chart.id === id)?.series.find(({ name }) => name === 'Others')
+  expect(othersIn('count')?.marks.map((mark) => mark?.text)).toEqual([undefined, '3', '2'])
+  expect(othersIn('count')?.whole?.text).toBe('5')
+  expect(othersIn('tokens')?.marks.map((mark) => mark?.text)).toEqual([undefined, '11', '30'])
+  expect(othersIn('cost')?.marks[1]?.text).toBe('$0.25')
+  expect(othersIn('latency')).toBeUndefined()
+  expect(filterOf(othersIn('cost')?.marks[1]?.to)).toBe(
+    'and(eq(run_type, "llm"), not(eq(model, "m \\"1\\"")))',
+  )
+  const complete = chartsOf({ ...grouped, figures: { ...grouped.figures, totals: [totals[0]!] } })
+  expect(complete[0]?.series.map(({ name }) => name)).toEqual(['m "1"'])
 })

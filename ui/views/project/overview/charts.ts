@@ -1,5 +1,6 @@
 import { bucketsOf, type Bucket, type Interval, placeOf } from '../../../data/overview/buckets.ts'
 import type { Figures, OverviewFigures } from '../../../data/overview/figures.ts'
+import { withoutGroups } from '../../../data/overview/others.ts'
 import { groupClause, rowsPath, type Selection, slowerClause } from '../../../data/overview/selection.ts'
 import type { Tone } from '../../../parts/chart/scale.ts'
 import {
@@ -95,7 +96,10 @@ export function chartsOf(data: ChartData): Chart[] {
       : plain
     return {
       ...about,
-      series: sources.map((source) => seriesOf(data, source)),
+      series: [
+        ...sources.map((source) => seriesOf(data, source)),
+        ...(about.kind === 'bars' ? othersOf(data, grouped) : []),
+      ],
       rows: (first, last) => rowsOf(data, first, last, clauses),
     }
   })
@@ -302,6 +306,36 @@ function seriesOf(data: ChartData, source: Source): Series {
     marks,
     whole: all && markOf(data, range, source, all),
   }
+}
+
+/** The same colour as on the usage page. */
+const OTHERS_TONE = 11
+
+/** The runs of no shown group, if there are any. Bars show sums, which the groups leave a rest of; lines have none. */
+function othersOf(data: ChartData, reading: Reading): Series[] {
+  const { selection, span, interval, figures } = data
+  const names = [...figures.groups.keys()]
+  const clauses = names.map((name) => `not(${groupClause(selection.group, name)})`)
+  const markOfRest = (bucket: Bucket, whole: Figures, groups: readonly Figures[]): Mark | undefined => {
+    const rest = withoutGroups(whole, groups)
+    const value = rest.run_count > 0 ? reading.read({ ...whole, ...rest }) : undefined
+    if (value === null || value === undefined) return undefined
+    return { size: Number(value), text: reading.text(value), to: rowsPath(selection, bucket, clauses) }
+  }
+  if (figures.totals.length === 0) return []
+  const shown = [...figures.groups.values()].map((group) => group.figures)
+  const whole = markOfRest({ start: span.from, end: span.to }, figures.all, shown)
+  if (whole === undefined) return []
+  const buckets = bucketsOf(span.from, span.to, interval)
+  const marks: (Mark | undefined)[] = buckets.map(() => undefined)
+  for (const { start_time, figures: all } of figures.totals) {
+    const at = placeOf(start_time, span.from, interval)
+    const inBucket = figures.buckets.filter((one) => one.start_time === start_time)
+    const bucket = buckets[at]
+    const groups = inBucket.map((one) => one.figures)
+    if (bucket !== undefined) marks[at] = markOfRest(bucket, all, groups)
+  }
+  return [{ id: 'others', name: 'Others', tone: OTHERS_TONE, isDashed: false, marks, whole }]
 }
 
 function rowsOf(data: ChartData, first: number, last: number, clauses: readonly string[]): string {
