@@ -70,7 +70,7 @@ export async function writeFirstPages(folder: string): Promise<void> {
   const pages = FIRST_PAGES.flatMap(({ paths, file, reads }) => {
     const files = [...filesOf(manifest, file)].filter((name) => !shell.has(name))
     if (files.length === 0) throw new Error(`the bundle has no file of ${file}`)
-    return paths.map((page) => ({ path: page, files, reads }))
+    return paths.map((page) => ({ path: page, files: [...shell, ...files], reads }))
   })
   await writeFile(join(folder, 'pages.json'), JSON.stringify(pages))
   await rm(path)

@@ -5,7 +5,7 @@ const PAGES = [
   { path: '/', files: ['assets/list-1.js'], reads: [] },
   {
     path: '/traces/{id}',
-    files: ['assets/trace-1.js', 'assets/trace-1.css'],
+    files: ['assets/index-1.js', 'assets/trace-1.js', 'assets/trace-1.css'],
     reads: ['/api/v1/traces/{id}?view=outline'],
   },
 ]
@@ -14,10 +14,11 @@ const SIGNED_IN = { hasCookie: true, search: '' }
 
 it('a page names its files and what it reads, so that a browser starts them before it runs code', () => {
   expect(linksOf(PAGES, `/traces/${ID}`, SIGNED_IN).split(', ')).toEqual([
-    '</app/assets/trace-1.js>; rel=modulepreload',
-    '</app/assets/trace-1.css>; rel=preload; as=style; crossorigin',
+    '</app/assets/index-1.js>; rel=modulepreload',
     '</api/v1/auth/session>; rel=preload; as=fetch; crossorigin',
     `</api/v1/traces/${ID}?view=outline>; rel=preload; as=fetch; crossorigin`,
+    '</app/assets/trace-1.js>; rel=modulepreload',
+    '</app/assets/trace-1.css>; rel=preload; as=style; crossorigin',
   ])
   expect(linksOf(PAGES, '/', SIGNED_IN)).toContain('list-1.js')
 })

@@ -2,7 +2,7 @@
 export interface FirstPage {
   /** Below `/app`: `/traces/{id}`. */
   path: string
-  /** Scripts and styles below `/app`. */
+  /** Scripts and styles below `/app`; first the script that every page runs. */
   files: readonly string[]
   /** Paths of the API with the parameters of `path`, such as `/api/v1/traces/{id}?view=outline`. */
   reads: readonly string[]
@@ -34,11 +34,14 @@ export function linksOf(
   { hasCookie, search }: { hasCookie: boolean; search: string },
 ): string {
   const mayRead = hasCookie && !/(?:^|&)ws=/.test(search)
-  for (const { path: pattern, files, reads } of pages) {
+  for (const { path: pattern, files, reads: paths } of pages) {
     const id = idIn(path, pattern)
     if (id === undefined) continue
-    const links = reads.map((read) => read.replace(PARAMETER, id))
-    return [...files.map(fileLink), ...(mayRead ? readLinks([SESSION, ...links]) : [])].join(', ')
+    const links = paths.map((read) => read.replace(PARAMETER, id))
+    const reads = mayRead ? readLinks([SESSION, ...links]) : []
+    // A browser has six connections: nothing may be before the script that every page runs.
+    const [script, ...others] = files.map(fileLink)
+    return [script, ...reads, ...others].join(', ')
   }
   return mayRead ? readLinks([SESSION]).join(', ') : ''
 }
