@@ -9,6 +9,8 @@ export interface Artifacts {
   building(revision_id: string): string
   /** An empty folder for the build of the revision. */
   begin(revision_id: string): Promise<string>
+  /** Whether there is the folder of its build. */
+  isBegun(revision_id: string): Promise<boolean>
   /** Makes the built folder the artifact `sha256`, unless there is one already. */
   keep(revision: Pick<Revision, 'id' | 'deployment_id'>, sha256: string): Promise<void>
   /** Removes the folder in which the revision was built. */
@@ -44,6 +46,7 @@ export function createArtifacts(
       await mkdir(building(revision_id), { recursive: true })
       return building(revision_id)
     },
+    isBegun: (revision_id) => exists(building(revision_id)),
     async keep({ id, deployment_id }, sha256) {
       const target = path(deployment_id, sha256)
       await mkdir(dirname(target), { recursive: true })

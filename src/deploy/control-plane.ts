@@ -19,6 +19,7 @@ import { type FollowedLines, type FollowQuery, followLog } from './follow-log.ts
 import type { DeploymentLog } from './log-writer.ts'
 import type { DeploymentLogStore, LogLine, LogQuery } from './stores/log-lines.ts'
 import type { RevisionState } from './revision-states.ts'
+import type { SharedFiles } from './stores/shared-files.ts'
 import type { RevisionWorker } from './work-on-revisions.ts'
 
 /** The caller of the control plane. */
@@ -66,6 +67,10 @@ export interface ControlPlaneOptions {
   sealer: Sealer
   plan: Plan
   clock: Clock
+  /** Sources and builds of all servers; undefined: there is one server. */
+  files: Pick<SharedFiles, 'prune'> | undefined
+  /** Called when a deployment or a revision was made or deleted, for other servers. */
+  changed(): void
   /** @throws AppError disk_full, disk_unwritable */
   assertRoom(): Promise<void>
   /** Undefined: the server has no GRAPHS. */
@@ -153,6 +158,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     },
     async add(id, wanted) {
       const added = await store.addRevision(id, wanted)
+      options.changed()
       void worker.wake()
       return added
     },
@@ -169,6 +175,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     async remove(workspace_id, id) {
       const deployment = await changeable(workspace_id, id)
       if (!(await store.markDeleted(workspace_id, id))) throw new AppError('not_found')
+      options.changed()
       erase(options, deployment).catch((error: unknown) => options.failed(error, id))
       return deployment
     },
@@ -321,6 +328,7 @@ async function create(
     secrets: [...sealed],
   })
   hosting.announce(hostedOf(made), 'It has no revision yet.')
+  options.changed()
   return made
 }
 
@@ -350,7 +358,7 @@ async function revisionOf(
 
 /** Erases a deployment that is marked as deleted: steps, hosts, rows, files, and its record at the end. */
 async function erase(
-  { store, hosting, worker, artifacts }: ControlPlaneOptions,
+  { store, hosting, worker, artifacts, files, clock }: ControlPlaneOptions,
   deployment: StoredDeployment,
 ): Promise<void> {
   const { id } = deployment
@@ -364,5 +372,6 @@ async function erase(
   await removed
   await hosting.remove(hostedOf(deployment))
   await artifacts.removeAll(id)
+  await files?.prune(id, new Set(), clock.now() + 1)
   await store.erase(id)
 }

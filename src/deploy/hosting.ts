@@ -124,6 +124,10 @@ export interface DeploymentHosting {
    * rest. Works for a deployment that was never activated too. Artifacts and secrets are deleted by the caller.
    */
   remove(deployment: HostedDeployment): Promise<RemovalReport>
+  /** Ends the hosts of a deployment that another server has removed, whose runs that server cancels. */
+  release(deployment_id: string): Promise<void>
+  /** The deployments that were announced or activated, and not removed. */
+  known(): readonly HostedDeployment[]
   /** Undefined: not known. */
   status(deployment_id: string): HostingStatus | undefined
 }

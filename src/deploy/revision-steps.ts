@@ -5,6 +5,7 @@ import { artifactName, type Artifacts } from './artifacts.ts'
 import { findPython } from './build/find-python.ts'
 import { installDependencies, type InstallOptions } from './build/install-dependencies.ts'
 import { moveEnvironment } from './build/move-environment.ts'
+import { fetchArtifact, shareArtifact, type SharingParts } from './build/packed-artifact.ts'
 import { ENVIRONMENT } from './build/python-steps.ts'
 import { type DeploymentLog, printedLine } from './log-writer.ts'
 import { TYPE_LIMITS } from './deployment-type.ts'
@@ -20,6 +21,7 @@ import type { UnpackedSource } from './source/unpack-source.ts'
 import type { Uploads } from './source/uploads.ts'
 import type { DeploymentStore } from './stores/deployment-store.ts'
 import type { LogKind, NewLogLine } from './stores/log-lines.ts'
+import type { SharedFiles } from './stores/shared-files.ts'
 import type { RevisionSteps } from './work-on-revisions.ts'
 
 /** Dependencies of the steps of revisions. */
@@ -38,6 +40,8 @@ export interface RevisionStepsOptions {
   /** What runs builds; undefined: nothing isolates them. @throws AppError container_runtime_unavailable */
   sandbox(): Promise<Sandbox | undefined>
   languageOf: DemandsOptions['languageOf']
+  /** Artifacts that other servers can fetch; undefined: there is one server. */
+  files: SharedFiles | undefined
 }
 
 /** The steps, and the activation of a revision that was built before. */
@@ -62,6 +66,7 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
   const { artifacts, log, hosting, sealer } = options
   const activate: RevisionWork['activate'] = async (deployment, revision, ends) => {
     const dir = artifactOf(artifacts, revision)
+    await bringArtifact(options, deployment, revision, ends.signal)
     const { env: ofFile } = await readDemands(options, dir, revision)
     const secrets = openSecrets(deployment, sealer)
     const { env, left_out } = deploymentEnvironment(ofFile, secrets)
@@ -112,7 +117,14 @@ async function create(
 ): ReturnType<RevisionSteps['create']> {
   const { artifacts } = options
   const known = revision.artifact_sha256 ?? (await nameOf(options, revision))
-  if (await artifacts.has(revision.deployment_id, known)) return { artifact_sha256: known }
+  const built = { ...revision, artifact_sha256: known }
+  const deployment = await deploymentOf(options, revision)
+  await bringArtifact(options, deployment, built, signal)
+  if (await artifacts.has(revision.deployment_id, known)) {
+    // A build of this server alone, before others joined it, is shared now.
+    await sharingOf(options, deployment, (parts) => shareArtifact(parts, built, signal))
+    return { artifact_sha256: known }
+  }
   const dir = await unpack(options, revision, signal)
   await readConfig(dir, revision).catch(() => {
     const message = `The archive has no file "${revision.config_path}".`
@@ -140,9 +152,9 @@ async function build(
 ): ReturnType<RevisionSteps['build']> {
   const { artifacts, log } = options
   const { id, deployment_id } = revision
-  // An earlier build may have left some of its files.
-  const isFirst = revision.builds === 1
-  const dir = isFirst ? artifacts.building(id) : await unpack(options, revision, signal)
+  // An earlier build may have left some of its files, and another server may have read the source.
+  const isUnpacked = revision.builds === 1 && (await artifacts.isBegun(id))
+  const dir = isUnpacked ? artifacts.building(id) : await unpack(options, revision, signal)
   const demands = await readDemands(options, dir, revision)
   const write = (level: NewLogLine['level'], message: string): void =>
     log.write(deployment_id, { revision_id: id, kind: 'build', level, message })
@@ -168,6 +180,9 @@ async function build(
   if (demands.python)
     await moveEnvironment(join(project, ENVIRONMENT), dir, artifacts.path(deployment_id, artifact_sha256))
   await artifacts.keep(revision, artifact_sha256)
+  await sharingOf(options, deployment, (parts) =>
+    shareArtifact(parts, { ...revision, artifact_sha256 }, signal),
+  )
   return { artifact_sha256, graphs: demands.graphs }
 }
 
@@ -192,6 +207,30 @@ function artifactOf(artifacts: Artifacts, { deployment_id, artifact_sha256 }: Re
   if (artifact_sha256 === null)
     throw new AppError('deployment_failed', { message: 'The revision has no artifact.' })
   return artifacts.path(deployment_id, artifact_sha256)
+}
+
+/** Calls `share` where there are other servers. */
+async function sharingOf<T>(
+  { files, ...parts }: RevisionStepsOptions,
+  deployment: StoredDeployment,
+  share: (parts: SharingParts) => Promise<T>,
+): Promise<T | undefined> {
+  if (files === undefined) return undefined
+  return await share({ ...parts, files, env: parts.buildEnvironment(deployment) })
+}
+
+/** Fetches the artifact of a revision that another server has built. */
+async function bringArtifact(
+  options: RevisionStepsOptions,
+  deployment: StoredDeployment,
+  revision: Revision,
+  signal: AbortSignal,
+): Promise<void> {
+  const { artifact_sha256, deployment_id } = revision
+  if (artifact_sha256 === null || (await options.artifacts.has(deployment_id, artifact_sha256))) return
+  await sharingOf(options, deployment, (parts) =>
+    fetchArtifact(parts, { ...revision, artifact_sha256 }, signal),
+  )
 }
 
 async function readDemands(

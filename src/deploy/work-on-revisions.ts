@@ -48,6 +48,8 @@ export interface RevisionWorker {
   wake(): Promise<void>
   /** Ends the step of a revision that is INTERRUPTED now; resolves when it has ended. */
   interrupted(revision: Revision): Promise<void>
+  /** Whether it carries out a step of the revision now. */
+  works(revision_id: string): boolean
   /** Takes back revisions whose server has ended: with `all` those of every lease. */
   takeBack(options: { all: boolean }): Promise<void>
   /** Ends all steps; their revisions are taken back by the next start. */
@@ -102,6 +104,7 @@ export function createRevisionWorker(options: RevisionWorkerOptions): RevisionWo
   return {
     wake,
     takeBack,
+    works: (revision_id) => running.has(revision_id),
     async interrupted(revision) {
       const step = running.get(revision.id)
       step?.abort.abort()

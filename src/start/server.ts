@@ -208,7 +208,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation }
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const further = await openFurtherDeployments({
-    ...{ ...parts, hosted: config.runs, own: hosted, database: sql.database },
+    ...{ ...parts, hosted: config.runs, own: hosted, database: sql.database, blobs },
     own_created_at: identity.workspace.created_at,
   })
   const checkClickHouse = (): Promise<void> => store.ping().then(clickhouse.check)

@@ -44,6 +44,8 @@ export interface ConfinedCommand extends ProcessCommand {
   channel?: Duplex
   /** The program itself is run, by this user; default: a program that isolates it is run, by that of the server. */
   user?: ProcessUser
+  /** Is told the pid when the program has started, and returns what is called when it has ended. */
+  started?: (pid: number) => () => Promise<void>
 }
 
 /** The command that runs another one in isolation (P-23). */

@@ -3,7 +3,7 @@ import { deleteDeployment, rollBack } from '../deploy/change-deployment.ts'
 import { CONNECTION_FLAGS, CONNECTION_HELP, connectDeployments } from '../deploy/connection.ts'
 import { deployProject } from '../deploy/deploy-project.ts'
 import { jsonProgress, type Progress, textProgress } from '../deploy/progress.ts'
-import { readProject } from '../deploy/project.ts'
+import { readProject, wantedName } from '../deploy/project.ts'
 import { showDeployments, showRevisions } from '../deploy/show-deployments.ts'
 import { showLogs } from '../deploy/show-logs.ts'
 import { Refusal } from '../server/api-client.ts'
@@ -114,12 +114,12 @@ function refused(error: unknown): number {
 
 async function act([action, ...words]: string[], flags: Flags): Promise<number> {
   if (action === undefined) return await deployProject(flags, progressOf(flags))
-  const needsWord = action !== 'list' && !(action === 'logs' && flags.name !== undefined)
-  const [word = flags.name ?? '', number] = words
-  if (words.length > (MAX_WORDS[action] ?? 0) || (needsWord && word === ''))
+  const project = await readProject(flags).catch(() => undefined)
+  const ownName = action === 'logs' && project !== undefined ? wantedName(project).name : ''
+  const [word = flags.name ?? ownName, number] = words
+  if (words.length > (MAX_WORDS[action] ?? 0) || (action !== 'list' && word === ''))
     throw misusedWords([action, ...words], ACTIONS, HELP)
-  const { env } = await readProject(flags).catch(() => ({ env: {} }))
-  const api = await connectDeployments(flags, env)
+  const api = await connectDeployments(flags, project?.env ?? {})
   const asJson = flags.json === true
   const limit = limitOf(flags)
   if (action === 'list') return await showDeployments(api, asJson)

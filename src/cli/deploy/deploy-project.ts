@@ -1,9 +1,7 @@
 import { openAsBlob } from 'node:fs'
-import { basename } from 'node:path'
 import { AppError } from '../../base/errors.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import { type ApiClient, Refusal, refusalText } from '../server/api-client.ts'
-import { readDeploySettings } from '../server/client-settings.ts'
 import {
   connectDeployments,
   type ShownDeployment,
@@ -14,7 +12,7 @@ import {
 import { followRevision } from './follow-revision.ts'
 import { type PackedSource, packSource } from './pack-source.ts'
 import type { Progress } from './progress.ts'
-import { deploymentNameOf, type LocalProject, readProject, secretsOf } from './project.ts'
+import { deploymentNameOf, type LocalProject, readProject, secretsOf, wantedName } from './project.ts'
 
 /** Flags of `weir deploy` without an action. */
 export interface DeployFlags {
@@ -68,12 +66,12 @@ export async function deployProject(flags: DeployFlags, progress: Progress): Pro
   }
 }
 
-function chooseName(flags: DeployFlags, { dir, env }: LocalProject, progress: Progress): string {
-  const asked = flags.name ?? readDeploySettings(env).name
-  const name = deploymentNameOf(asked ?? basename(dir))
+function chooseName(flags: DeployFlags, project: LocalProject, progress: Progress): string {
+  const { name, asked } =
+    flags.name === undefined ? wantedName(project) : { name: deploymentNameOf(flags.name), asked: flags.name }
   if (name === '')
     throw new AppError('invalid_request', {
-      message: `"${asked ?? dir}" has no letter for a name: pass --name.`,
+      message: `"${asked ?? project.dir}" has no letter for a name: pass --name.`,
     })
   if (asked !== undefined && asked !== name) progress.warn(`The name is used as "${name}".`)
   return name

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { AppError } from '../../base/errors.ts'
 import { isObject } from '../../schema/json.ts'
-import { KEY_VARIABLES } from '../server/client-settings.ts'
+import { KEY_VARIABLES, readDeploySettings } from '../server/client-settings.ts'
 
 /** A LangGraph project on this machine. */
 export interface LocalProject {
@@ -49,6 +49,15 @@ export function secretsOf({ env }: Pick<LocalProject, 'env'>): { name: string; v
   return Object.entries(env).flatMap(([name, value]) =>
     OF_CLIENTS.has(name) || value === '' ? [] : [{ name, value }],
   )
+}
+
+/** The name of its deployment, and the text that names it: LANGSMITH_DEPLOYMENT_NAME; undefined: its folder does. */
+export function wantedName({ dir, env }: Pick<LocalProject, 'dir' | 'env'>): {
+  name: string
+  asked: string | undefined
+} {
+  const asked = readDeploySettings(env).name
+  return { name: deploymentNameOf(asked ?? basename(dir)), asked }
 }
 
 /** A name that can be part of a path: lower case, one `-` for all other characters in a row, at most 63 characters. */

@@ -14,6 +14,7 @@ import type {
 import type { Sandbox, SandboxOptions } from './sandbox.ts'
 import { createUserIds, idsOfServer, type ServerIds, userOf } from './user-ids.ts'
 import { giveFiles, takeFiles } from './user-files.ts'
+import { createUserProcesses, endProcesses, processesOf } from './left-processes.ts'
 
 const PROBE_MS = 10_000
 /** Folders of DATA_DIR/deployments that the users of deployments must be able to enter: each has a folder inside. */
@@ -45,12 +46,14 @@ export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | {
   }
   await endLeftovers(ids)
   const known = createUserIds(users, ids)
+  const processes = createUserProcesses()
   return {
     async hosts(dir, { id }) {
       const { host } = await known.of(id)
       await giveFiles(dir, host)
       await giveFolder(dirname(dir), host)
-      return confineTo(host, join(users, id, 'home'))
+      const confine = confineTo(host, join(users, id, 'home'))
+      return (command) => ({ ...confine(command), started: (pid) => processes.started(host, pid) })
     },
     async builds(dir, { id, cache }) {
       const { builder } = await known.of(id)
@@ -167,24 +170,11 @@ async function probe(user: ProcessUser, root: string, options: SandboxOptions): 
   }
 }
 
-const END_ALL = `try { process.kill(-1, 'SIGKILL') } catch {}`
-
-/** Ends all processes of the user, also those that have left their parents. */
-async function endProcesses(user: ProcessUser): Promise<void> {
-  await promisify(execFile)(process.execPath, ['-e', END_ALL], { ...user, cwd: '/', env: {} })
-}
-
 /**
  * Ends what an earlier start has left running under these ids: no process may change a folder while the server, which is
  * root, works in it.
  */
 async function endLeftovers({ first, probe: { uid: last } }: ServerIds): Promise<void> {
-  const left = new Set<number>()
-  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    // A process may end meanwhile.
-    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-    const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
-    if (uid >= first && uid <= last) left.add(uid)
-  }
-  for (const uid of left) await endProcesses(userOf(uid))
+  const left = await processesOf((uid) => uid >= first && uid <= last)
+  for (const uid of new Set(left.map((one) => one.uid))) await endProcesses(userOf(uid))
 }

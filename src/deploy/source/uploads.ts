@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { access, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Clock } from '../../base/clock.ts'
 import { AppError } from '../../base/errors.ts'
 import { toDiskError } from '../../base/files/disk-errors.ts'
 import { newUuid } from '../../base/ids.ts'
+import type { SharedFiles } from '../stores/shared-files.ts'
 import type { UploadedSource, UploadStore } from '../stores/upload-store.ts'
 
 /** Dependencies of uploads. */
@@ -17,6 +18,8 @@ export interface UploadsOptions {
   /** Bytes of one source. */
   max_bytes: number
   clock: Clock
+  /** Sources that other servers can read; undefined: there is one server. */
+  files?: SharedFiles | undefined
 }
 
 /** Uploads of sources, to an address with a token in place of a key (P-11). */
@@ -37,7 +40,7 @@ const TOKEN_BYTES = 16
 const VALID_MS = 15 * 60_000
 
 /** Uploads into a folder of the data directory. */
-export function createUploads({ store, dir, max_bytes, clock }: UploadsOptions): Uploads {
+export function createUploads({ store, dir, max_bytes, clock, files }: UploadsOptions): Uploads {
   return {
     async allow(deployment_id) {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
@@ -50,8 +53,11 @@ export function createUploads({ store, dir, max_bytes, clock }: UploadsOptions):
       const upload = await store.take(hashOf(token))
       if (upload === undefined)
         throw new AppError('forbidden', { message: 'This upload address is unknown, used or too old.' })
-      const source = await writeSource(join(dir, upload.object_path), body, max_bytes)
-      await store.finish(upload.object_path, source)
+      const { object_path, deployment_id } = upload
+      const file = join(dir, object_path)
+      const source = await writeSource(file, body, max_bytes)
+      await files?.put(deployment_id, object_path, file, '')
+      await store.finish(object_path, source)
       return source
     },
     async open(deployment_id, object_path) {
@@ -61,8 +67,32 @@ export function createUploads({ store, dir, max_bytes, clock }: UploadsOptions):
         throw new AppError('invalid_request', {
           message: 'source_tarball_path: no source was uploaded there.',
         })
-      return { ...source, file: join(dir, object_path) }
+      const file = join(dir, object_path)
+      if (files !== undefined) await fetchSource(files, { deployment_id, object_path, file })
+      return { ...source, file }
     },
+  }
+}
+
+/** Fetches a source that another server has received. */
+async function fetchSource(
+  files: SharedFiles,
+  { deployment_id, object_path, file }: { deployment_id: string; object_path: string; file: string },
+): Promise<void> {
+  if (
+    await access(file).then(
+      () => true,
+      () => false,
+    )
+  )
+    return
+  const part = `${file}.${newUuid()}.part`
+  try {
+    await mkdir(dirname(file), { recursive: true })
+    if ((await files.get(deployment_id, object_path, part)) !== undefined) await rename(part, file)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw toDiskError(error) ?? error
   }
 }
 

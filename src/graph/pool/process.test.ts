@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLogger } from '../../base/log.ts'
 import { hostEnvironment, startHostProcess } from './process.ts'
 
@@ -50,4 +50,27 @@ it('passes the last line that a process prints, also when it has no end', async 
   )
   await exited
   expect(printed).toEqual(['first', 'last words'])
+})
+
+it('has ended also when something that it has left running keeps its output open', async () => {
+  const left = `const { spawn } = require('node:child_process')
+    const child = spawn('sleep', ['60'], { detached: true, stdio: ['ignore', 'inherit', 'inherit', 3] })
+    console.log(child.pid)
+    process.exit(7)`
+  const { promise: pid, resolve: found } = Promise.withResolvers<number>()
+  const { exited } = startHostProcess<{ type: string }, { type: 'open' }>(
+    {
+      command: { file: process.execPath, args: ['-e', left] },
+      cwd: '/',
+      env: { PATH: process.env['PATH'] ?? '' },
+      open: { type: 'open' },
+      logger: createLogger({ level: 'silent' }),
+      printed: (_from, line) => found(Number(line)),
+      record: async () => async () => undefined,
+    },
+    () => undefined,
+  )
+  const child = await pid
+  onTestFinished(() => void process.kill(child, 'SIGKILL'))
+  expect(await exited).toMatchObject({ code: 7 })
 })

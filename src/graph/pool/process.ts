@@ -96,6 +96,8 @@ export interface HostProcess<Out extends object = ToHost> {
   onStderr: (listener: (line: string) => void) => void
 }
 
+/** How long its output may stay open after its end, by something that it has left running. */
+const OUTPUT_MS = 1_000
 const STDERR_KEPT = 4_000
 const LINE_KEPT = 4_000
 
@@ -105,7 +107,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   onFrame: (frame: Frame<In>) => void,
 ): HostProcess<Out> {
   const { logger, printed, kind = 'graph-host' } = launch
-  const { container, user, ...command } = commandOf(launch)
+  const { container, user, started, ...command } = commandOf(launch)
   const isWrapped = launch.confine !== undefined && user === undefined
   const child = spawn(command.file, command.args, {
     cwd: command.cwd,
@@ -130,6 +132,11 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   })
   const gone = childGone(child, launch.command).then((exit) => (isWrapped ? exitInside(exit) : exit))
   const forget = child.pid === undefined ? undefined : launch.record(kind, child.pid)
+  const endRest = child.pid === undefined ? undefined : started?.(child.pid)
+  child.once('exit', () => {
+    endRest?.().catch((error: unknown) => log.warn({ err: error }, 'what a process has left was not ended'))
+    setTimeout(() => closeOutput(child), OUTPUT_MS).unref()
+  })
   const exited = gone.then(async (exit) => {
     launch.ended?.()
     const ranOutOfMemory = (await container?.remove(exit.signal)) ?? false
@@ -240,6 +247,11 @@ function childGone(child: ChildProcess, { file, missing }: HostCommand): Promise
       if (child.pid === undefined) resolve({ code: null, signal: null, unstarted })
     })
   })
+}
+
+/** Without this, a program that it has left running would keep the process from counting as ended. */
+function closeOutput({ stdio }: ChildProcess): void {
+  for (const stream of stdio) stream?.destroy()
 }
 
 function eachLine(stream: Readable | null, each: (line: string) => void): void {

@@ -1,11 +1,12 @@
 import { join, resolve } from 'node:path'
 import { childEntry } from '../../base/child-entry.ts'
-import { systemClock } from '../../base/clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Config, Environment } from '../../config.ts'
 import { type Artifacts, createArtifacts } from '../../deploy/artifacts.ts'
 import { probeContainers } from '../../deploy/build/container-probe.ts'
+import { artifactPath } from '../../deploy/build/packed-artifact.ts'
 import { type ControlPlane, createControlPlane, type ServerDeployment } from '../../deploy/control-plane.ts'
 import { createDeploymentLog, type DeploymentLog } from '../../deploy/log-writer.ts'
 import type { DeploymentHosting } from '../../deploy/hosting.ts'
@@ -18,22 +19,27 @@ import { openSecrets } from '../../deploy/secrets/deployment-secrets.ts'
 import type { UnpackedSource } from '../../deploy/source/unpack-source.ts'
 import { createUploads } from '../../deploy/source/uploads.ts'
 import type { DeploymentStore } from '../../deploy/stores/deployment-store.ts'
+import type { DeploymentChanges, SharedFiles } from '../../deploy/stores/shared-files.ts'
 import {
   createRevisionWorker,
   type RevisionSteps,
   type RevisionWorker,
 } from '../../deploy/work-on-revisions.ts'
 import { readGraphSpec } from '../../graph/project/graph-spec.ts'
+import type { BlobStore } from '../../ingest/store/blob-store.ts'
 import type { DataDisk } from '../../ingest/store/data-disk.ts'
 import { recordChild } from '../../storage/child-processes.ts'
+import { createPostgresChanges } from '../../storage/sql/deployments/changes.ts'
 import { createDeploymentStore } from '../../storage/sql/deployments/deployment-store.ts'
 import { createDeploymentLogStore } from '../../storage/sql/deployments/log-store.ts'
+import { createSharedFiles } from '../../storage/sql/deployments/shared-files.ts'
 import { createUploadStore } from '../../storage/sql/deployments/upload-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import { startDatabaseClock } from '../../storage/sql/driver/postgres/database-clock.ts'
 import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
 import type { SourceTask } from '../children/source-thread.ts'
 import { openSealer } from './secrets-key.ts'
+import { followDeployments } from './follow-deployments.ts'
 import { restoreDeployments } from './restore-deployments.ts'
 
 /** Inputs of the control plane. */
@@ -43,6 +49,8 @@ export interface ControlPlaneParts {
   /** The SQL store, migrated. */
   database: Database
   disk: Pick<DataDisk, 'assertRoom'>
+  /** The store of attachments. */
+  blobs: BlobStore
   hosting: DeploymentHosting
   /** The isolation of builds and hosts, which the first call opens. */
   isolation(): Promise<Isolation>
@@ -59,6 +67,7 @@ const TRIM_MS = 3_600_000
 const KEPT_LOG_MS = 14 * 86_400_000
 const KEPT_LOG_BYTES = 64 << 20
 const US_PER_MS = 1000
+const DAY_MS = 86_400_000
 /** Revisions whose artifacts are kept (P-22). */
 const KEPT_ARTIFACTS = 5
 
@@ -87,9 +96,10 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const isolating = () => sandbox().catch(() => undefined)
   const artifacts = createArtifacts(dir, async (id) => (await isolating())?.forget(id))
   const uploadStore = createUploadStore(database, clock)
-  const uploads = createUploads({ store: uploadStore, dir, max_bytes: deploy.maxSourceBytes, clock })
+  const { files, changes } = openSharing(parts, clock)
+  const uploads = createUploads({ store: uploadStore, dir, max_bytes: deploy.maxSourceBytes, clock, files })
   const work = createRevisionSteps({
-    ...{ store, uploads, artifacts, hosting, sealer, log },
+    ...{ store, uploads, artifacts, hosting, sealer, log, files },
     unpack: startUnpacking(parts),
     buildEnvironment: ({ workspace_id }) =>
       buildEnvironment(runs.environment, join(dir, 'cache', workspace_id)),
@@ -97,18 +107,27 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     record: (name, pid) => recordChild(resolve(dataDir), name, pid),
     languageOf: (spec) => readGraphSpec(spec, '/').language,
   })
-  const worker = startRevisionWorker(parts, { store, artifacts, work, log })
+  const tidy = createTidying(parts, { store, artifacts, files })
+  const worker = startRevisionWorker(parts, { store, work, log, changes, tidy })
   // With SQLite there is one server, so all leases belong to a process that has ended.
   await worker.takeBack({ all: databaseUrl === undefined })
   const ending = new AbortController()
   stops.push(() => ending.abort())
-  const restored = restoreDeployments({ store, hosting, work, log, logger, signal: ending.signal })
-  const wake = (): Promise<void> => restored.then(() => worker.wake())
+  const serving = { store, hosting, work, log, logger, signal: ending.signal }
+  const restored = restoreDeployments(serving)
+  const follow = changes && followDeployments({ ...serving, artifacts, worker, started: tidy })
+  const wake = async (): Promise<void> => {
+    await restored
+    await follow?.()
+    await worker.wake()
+  }
+  changes?.listen(() => void wake())
   const trim = (): Promise<void> =>
     logs.trim({ before_us: (clock.now() - KEPT_LOG_MS) * US_PER_MS, max_bytes: KEPT_LOG_BYTES })
   keepAwake({ wake, trim }, parts)
   const controlPlane = createControlPlane({
     ...{ store, logs, log, uploads, artifacts, hosting, sealer, clock, own: parts.own },
+    ...{ files, changed: () => changes?.announce() },
     worker: { wake, interrupted: (revision) => worker.interrupted(revision) },
     runtimes: createRuntimes(deploy.runtime, { name: isolation, look: parts.isolation }, () =>
       probeContainers(runs.environment),
@@ -128,16 +147,23 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
 
 interface WorkerParts {
   store: DeploymentStore
-  artifacts: Artifacts
   work: RevisionSteps
   log: DeploymentLog
+  /** Undefined: there is one server. */
+  changes: DeploymentChanges | undefined
+  /** Called when a revision has ended. */
+  tidy(revision: Revision): void
 }
 
-/** Works on revisions, and removes what no revision needs any more when one has ended. */
-function startRevisionWorker(
-  { config, logger, hosting, stops }: ControlPlaneParts,
-  { store, artifacts, work, log }: WorkerParts,
-): RevisionWorker {
+/** Removes the sources and builds that no revision of a deployment needs any more (P-22). */
+function createTidying(
+  { hosting, logger }: ControlPlaneParts,
+  {
+    store,
+    artifacts,
+    files,
+  }: { store: DeploymentStore; artifacts: Artifacts; files: SharedFiles | undefined },
+): (revision: Revision) => void {
   const tidy = async ({ id, deployment_id }: Revision): Promise<void> => {
     await artifacts.discard(id)
     const part = { limit: KEPT_ARTIFACTS, offset: 0 }
@@ -148,17 +174,46 @@ function startRevisionWorker(
     const used = await Promise.all(served.map((one) => store.revision(deployment_id, one)))
     const kept = [...deployed, ...recent, ...used.flatMap((one) => one ?? [])]
     await artifacts.prune(deployment_id, kept, systemClock.now())
+    await files?.prune(deployment_id, new Set(kept.flatMap(sharedPaths)), systemClock.now() - DAY_MS)
   }
+  return (revision) =>
+    void tidy(revision).catch((error: unknown) =>
+      logger.warn({ err: error }, 'old artifacts were not removed'),
+    )
+}
+
+/** Works on revisions, and removes what no revision needs any more when one has ended. */
+function startRevisionWorker(
+  { config, logger, stops }: ControlPlaneParts,
+  { store, work, log, changes, tidy }: WorkerParts,
+): RevisionWorker {
   const worker = createRevisionWorker({
     ...{ store, steps: work, logger, lease_ms: LEASE_MS, builds: config.deploy.builds },
     changed(revision) {
       logChange(log, revision)
-      if (!isTerminal(revision.status)) return
-      tidy(revision).catch((error: unknown) => logger.warn({ err: error }, 'old artifacts were not removed'))
+      changes?.announce()
+      if (isTerminal(revision.status)) tidy(revision)
     },
   })
   stops.push(() => worker.stop())
   return worker
+}
+
+/** The paths of its files among those that servers share. */
+function sharedPaths({ deployment_id, source_path, artifact_sha256 }: Revision): string[] {
+  const artifact = artifact_sha256 === null ? [] : [artifactPath({ deployment_id, artifact_sha256 })]
+  return source_path === null ? artifact : [source_path, ...artifact]
+}
+
+/** What servers that share Postgres and the store of attachments need to serve the same deployments (P-37). */
+function openSharing(
+  { config: { databaseUrl: url, blobUrl }, database, blobs, logger, stops }: ControlPlaneParts,
+  clock: Clock,
+): { files: SharedFiles | undefined; changes: DeploymentChanges | undefined } {
+  if (url === undefined || blobUrl === undefined) return { files: undefined, changes: undefined }
+  const changes = createPostgresChanges({ url, database, logger })
+  stops.push(() => changes.close())
+  return { files: createSharedFiles(database, blobs, clock), changes }
 }
 
 /**

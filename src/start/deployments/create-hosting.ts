@@ -89,6 +89,8 @@ export function createHosting(
       return next
     },
     remove: (deployment) => remove(host, deployment),
+    release: (deployment_id) => release(host, { id: deployment_id }),
+    known: () => [...known.values()].map(({ deployment }) => deployment),
     status: (deployment_id) => statusOf(known.get(deployment_id)),
     find(name) {
       const at = [...known.values()].find(({ deployment }) => deployment.name === name)
@@ -183,24 +185,39 @@ async function drain(
 
 const end = (at: Known): Promise<unknown> => Promise.all(allOf(at).map(({ close }) => close()))
 
-async function remove({ known, shared }: Host, deployment: HostedDeployment): Promise<RemovalReport> {
+async function remove(host: Host, deployment: HostedDeployment): Promise<RemovalReport> {
   const { id: deployment_id, workspace_id } = deployment
   const tenant = { workspace_id, deployment_id }
+  let cancelled_runs = 0
+  await release(host, deployment, async ({ working }) => {
+    const cancelled = await working.worker.cancel(tenant, { status: 'all' }, 'interrupt')
+    cancelled_runs = cancelled.length
+  })
+  const { state } = await host.shared()
+  const erased = await eraseDeployment(state.database, state.store, tenant)
+  return { cancelled_runs, erased }
+}
+
+/** Serves the deployment no more, and ends its hosts when its runs have ended; `cancel` makes them end. */
+async function release(
+  { known, shared }: Host,
+  { id: deployment_id }: Pick<HostedDeployment, 'id'>,
+  cancel: (shared: SharedRuns) => Promise<void> = async () => undefined,
+): Promise<void> {
   const at = known.get(deployment_id)
   known.delete(deployment_id)
-  const { state, working } = await shared()
+  const opened = await shared()
+  const { state, working } = opened
   await at?.last.catch(() => undefined)
   state.served.delete(deployment_id)
   await at?.active?.retire()
-  const cancelled = await working.worker.cancel(tenant, { status: 'all' }, 'interrupt')
+  await cancel(opened)
   const over = AbortSignal.timeout(CANCEL_MS)
   for (const { deployment: served } of allOf(at)) {
     await state.use.ended(served, over)
     working.worker.lose(served)
   }
   if (at !== undefined) await end(at)
-  const erased = await eraseDeployment(state.database, state.store, tenant)
-  return { cancelled_runs: cancelled.length, erased }
 }
 
 /** The revisions that have processes. */

@@ -3,6 +3,7 @@ import type { HostingStatus } from '../../deploy/hosting.ts'
 import { hasDeployments } from '../../storage/sql/deployments/deployment-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import type { StoreChecks } from '../../http/server/store-checks.ts'
+import type { BlobStore } from '../../ingest/store/blob-store.ts'
 import type { DataDisk } from '../../ingest/store/data-disk.ts'
 import type { OwnDeployment } from '../own-deployment.ts'
 import { createEventStreams, type EventStreams } from '../../http/platform/reply/event-streams.ts'
@@ -15,6 +16,8 @@ import { openSharedRuns, type SharedRuns } from './shared-runs.ts'
 /** Inputs of the deployments of the control plane. */
 export interface FurtherDeploymentsParts extends DeploymentParts {
   disk: DataDisk
+  /** The store of attachments. */
+  blobs: BlobStore
   /** The SQL store, migrated. */
   database: Database
   /** The deployment of `GRAPHS`. */
@@ -88,7 +91,9 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
         ? {}
         : { redis: async () => (await shares?.opened())?.checks['redis']?.() },
     async restore() {
-      if (!isEmpty) await controlPlane()
+      // Another server may make deployments (P-37).
+      const isShared = config.databaseUrl !== undefined && config.blobUrl !== undefined
+      if (!isEmpty || isShared) await controlPlane()
     },
   }
 }

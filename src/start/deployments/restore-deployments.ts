@@ -45,6 +45,12 @@ export async function restoreDeployments(parts: RestoreParts): Promise<void> {
   await Promise.all(Array.from({ length: STARTED_AT_ONCE }, lane))
 }
 
+/** Starts a revision, and tries it again until it serves or another one is the active one. */
+export async function startUntilServed(parts: RestoreParts, one: Active): Promise<void> {
+  const { retry_ms = RETRY_MS } = parts
+  if (!(await start(parts, one, retry_ms))) await startLater(parts, one, retry_ms)
+}
+
 /** False: it has failed, which is logged with the time until the next try. */
 async function start(
   { work, hosting, log, logger, signal }: RestoreParts,
@@ -72,7 +78,7 @@ async function startLater(parts: RestoreParts, one: Active, retry_ms: number): P
     if (signal.aborted) return
     try {
       const active = (await store.active()).find(({ revision }) => revision.id === one.revision.id)
-      const isServed = hosting.status(one.deployment.id)?.active !== undefined
+      const isServed = hosting.status(one.deployment.id)?.active?.revision_id === one.revision.id
       if (active === undefined || isServed) return
       wait = Math.min(2 * wait, MAX_RETRY_MS)
       if (await start(parts, active, wait)) return

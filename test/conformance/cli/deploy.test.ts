@@ -107,6 +107,11 @@ describe('weir deploy', () => {
     const list = await weirDeploy(['list'])
     expect(list.stdout).toMatch(/support-bot +dev +READY +4 +process, not isolated/)
 
+    // Without a name it is the one of the project.
+    const own = await weirDeploy(['logs', '--limit', '1'])
+    expect(own).toMatchObject({ code: 0, stderr: '' })
+    expect(own.stdout).toMatch(/^\S+ INFO .*\n$/)
+
     const tail = start(['logs', 'support-bot', '--type', 'server', '--follow', '--limit', '1'])
     let lines = ''
     tail.stdout.on('data', (text: Buffer) => (lines += text.toString()))

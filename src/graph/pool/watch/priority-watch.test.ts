@@ -10,15 +10,22 @@ describe('watchPriority', () => {
   afterEach(() => void vi.useRealTimers())
 
   /** Processes that use a share of a processor each, and the priorities that they get. */
-  function world(shares: Map<number, number>, canRaise: boolean, refused = () => false) {
+  function world(
+    shares: Map<number, number>,
+    canRaise: boolean,
+    { refused = (): boolean => false, children = new Map<number, number[]>() } = {},
+  ) {
     const set: [number, number][] = []
     const used = new Map<number, number>()
     const priorities: Priorities = {
+      family: (pid) => [pid, ...(children.get(pid) ?? [])],
       usedMs: (pid) => used.get(pid) ?? 0,
       set: (pid, nice) => !refused() && set.push([pid, nice]) > 0,
       canRaise: () => canRaise,
     }
-    const stop = watchPriority(() => [...shares.keys()].map((pid) => ({ pid })), priorities)
+    const below = new Set([...children.values()].flat())
+    const hosts = () => [...shares.keys()].filter((pid) => !below.has(pid)).map((pid) => ({ pid }))
+    const stop = watchPriority(hosts, priorities)
     return {
       set,
       stop,
@@ -59,7 +66,7 @@ describe('watchPriority', () => {
   it('tries again what the kernel does not take at once', async () => {
     let isRefused = true
     const shares = new Map([[1, 1]])
-    const { set, pass } = world(shares, true, () => isRefused)
+    const { set, pass } = world(shares, true, { refused: () => isRefused })
     await pass(500)
     isRefused = false
     await pass(250)
@@ -70,6 +77,31 @@ describe('watchPriority', () => {
     isRefused = false
     await pass(250)
     expect(set.slice(1)).toEqual([[1, 0]])
+  })
+
+  it('counts what is below a process, and gives it the same priority', async () => {
+    const shares = new Map([[1, 0.1]])
+    const children = new Map<number, number[]>()
+    const { set, pass } = world(shares, true, { children })
+    await pass(1_000)
+    const before = set.length
+    children.set(1, [2])
+    shares.set(2, 0.9)
+    await pass(2_000)
+    expect(set.slice(before)).toEqual([
+      [1, LOW],
+      [2, LOW],
+    ])
+    children.set(1, [2, 3])
+    await pass(2_000)
+    expect(set.slice(before + 2)).toEqual([[3, LOW]])
+    shares.set(2, 0)
+    await pass(1_000)
+    expect(set.slice(before + 3)).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 0],
+    ])
   })
 
   it('waits longer where the priority cannot be taken back', async () => {

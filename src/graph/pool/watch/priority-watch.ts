@@ -10,16 +10,19 @@ const CALM = 0.6
 const PATIENCE = 20
 /** The kernel counts the time of processes in hundredths of a second, whatever its own clock is. */
 const MS_PER_TICK = 10
-/** Places in /proc/{pid}/stat, after the name of the program. */
-const USER_TICKS = 11
-const SYSTEM_TICKS = 12
+/** Places in /proc/{pid}/stat, after the name of the program: its own time, and that of its children that have ended. */
+const [FIRST_TICKS, LAST_TICKS] = [11, 14]
+/** Readings after which the processes below a process are read again. */
+const FAMILY_READINGS = 4
 /** How far it is below that of the server, as the command `nice` gives it. */
 export const LOW = 10
 const LOWEST = 19
 
 /** The operating system's side, for tests. */
 export interface Priorities {
-  /** Milliseconds of processor time that it has used; undefined when it has ended. */
+  /** It and the processes below it. */
+  family(pid: number): readonly number[]
+  /** Milliseconds of processor time that it and its ended children have used; undefined when it has ended. */
   usedMs(pid: number): number | undefined
   /** False when it could not be set now: the kernel takes few changes for groups of sessions at a time. */
   set(pid: number, nice: number): boolean
@@ -31,12 +34,14 @@ interface Seen {
   usedMs: number
   at: number
   busy: number
-  isLow: boolean
+  family: readonly number[]
+  /** Processes of the family that have a low priority. */
+  low: ReadonlySet<number>
 }
 
 /**
- * Gives processes a low priority while they start and while they keep a processor busy, so that the server and the hosts
- * of other deployments are served first. Works on Linux only. Returns a function that stops the watch.
+ * Gives processes, with those below them, a low priority while they start and while they keep a processor busy, so that the
+ * server and the hosts of other deployments are served first. Works on Linux only. Returns a function that stops the watch.
  */
 export function watchPriority(
   processes: () => readonly { readonly pid: number }[],
@@ -44,25 +49,41 @@ export function watchPriority(
   now: () => number = () => performance.now(),
 ): () => void {
   let seen = new Map<number, Seen>()
-  const check = (pid: number, usedMs: number): Seen => {
+  let readings = 0
+  const check = (pid: number, before: Seen | undefined): Seen | undefined => {
     const at = now()
-    const before = seen.get(pid)
+    const isFresh = before !== undefined && readings % FAMILY_READINGS !== 0
+    const family = isFresh ? before.family : priorities.family(pid)
+    const own = priorities.usedMs(pid)
+    if (own === undefined) return undefined
+    const below = family.filter((one) => one !== pid).map((one) => priorities.usedMs(one) ?? 0)
+    const usedMs = below.reduce((sum, used) => sum + used, own)
     // A new process has its packages to load.
     const share = before === undefined ? 1 : (usedMs - before.usedMs) / (at - before.at)
     const busy = share > BUSY ? (before?.busy ?? 0) + 1 : 0
-    const isLow = before?.isLow ?? false
-    const goesLow = !isLow && busy > 0 && (busy >= PATIENCE || priorities.canRaise(pid))
-    const goesBack = isLow && share < CALM && priorities.canRaise(pid)
-    const isChanged = (goesLow || goesBack) && priorities.set(pid, goesLow ? LOW : 0)
-    return { usedMs, at, busy, isLow: isChanged ? goesLow : isLow }
+    const wasLow = before?.low.has(pid) ?? false
+    const isLow = wasLow
+      ? !(share < CALM && priorities.canRaise(pid))
+      : busy > 0 && (busy >= PATIENCE || priorities.canRaise(pid))
+    const low = setAll(family, before?.low ?? new Set(), isLow)
+    return { usedMs, at, busy, family, low }
   }
+  /** Sets the priority of those that have another one; returns those that have a low one. */
+  const setAll = (family: readonly number[], low: ReadonlySet<number>, isLow: boolean): Set<number> =>
+    new Set(
+      family.filter((one) => {
+        if (low.has(one) === isLow) return isLow
+        return priorities.set(one, isLow ? LOW : 0) ? isLow : !isLow
+      }),
+    )
   const timer = setInterval(() => {
     const next = new Map<number, Seen>()
     for (const { pid } of processes()) {
-      const usedMs = priorities.usedMs(pid)
-      if (usedMs !== undefined) next.set(pid, check(pid, usedMs))
+      const found = check(pid, seen.get(pid))
+      if (found !== undefined) next.set(pid, found)
     }
     seen = next
+    readings += 1
   }, EVERY_MS).unref()
   return () => clearInterval(timer)
 }
@@ -71,13 +92,16 @@ export function watchPriority(
 function linuxPriorities(): Priorities {
   const own = getPriority()
   let mayRaise: boolean | undefined
+  const family = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(family)]
   return {
+    family,
     usedMs(pid) {
       const text = readText(`/proc/${pid}/stat`)
       if (text === '') return undefined
       // The name of the program, in parentheses, may contain anything.
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      return (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * MS_PER_TICK
+      const ticks = fields.slice(FIRST_TICKS, LAST_TICKS + 1).map(Number)
+      return ticks.reduce((sum, one) => sum + one, 0) * MS_PER_TICK
     },
     set(pid, nice) {
       try {
@@ -92,6 +116,20 @@ function linuxPriorities(): Priorities {
       }
     },
     canRaise: (pid) => hasOwnGroup(pid) || (mayRaise ??= tryRaising()),
+  }
+}
+
+/** Any of the threads may have started a child. */
+function childrenOf(pid: number): number[] {
+  const texts = threadsOf(pid).map((thread) => readText(`/proc/${pid}/task/${thread}/children`))
+  return texts.flatMap((text) => text.split(' ').filter(Boolean).map(Number))
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
   }
 }
 

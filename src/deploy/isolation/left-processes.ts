@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import type { ProcessUser } from '../../base/node/confined-command.ts'
+
+/** A process of the machine. */
+interface ProcessEntry {
+  pid: number
+  parent: number
+  uid: number
+}
+
+/** The processes of users that only this server uses. */
+export interface UserProcesses {
+  /**
+   * Notes that a process of the user has started. The returned function is called when it has ended, and ends all
+   * processes of the user that descend from none of those that still run: what the ended one has left running.
+   */
+  started(user: ProcessUser, pid: number): () => Promise<void>
+}
+
+/** Rounds in which new processes are looked for: one that is being ended may have started others. */
+const ROUNDS = 5
+
+/** The processes that are running, by user id. */
+export function createUserProcesses(): UserProcesses {
+  const running = new Map<number, Set<number>>()
+  return {
+    started(user, pid) {
+      const { uid } = user
+      const ofUser = running.get(uid) ?? new Set()
+      running.set(uid, ofUser.add(pid))
+      return async () => {
+        ofUser.delete(pid)
+        for (let round = 0; round < ROUNDS; round += 1) {
+          const left = leftRunning(await processesOf((one) => one === uid), ofUser)
+          if (left.length === 0) return
+          await endProcesses(user, left)
+        }
+      }
+    },
+  }
+}
+
+/** The processes that descend from none of these. Pure. */
+export function leftRunning(processes: readonly ProcessEntry[], running: ReadonlySet<number>): number[] {
+  const parents = new Map(processes.map(({ pid, parent }) => [pid, parent]))
+  const isOfRunning = (pid: number | undefined): boolean =>
+    pid !== undefined && (running.has(pid) || isOfRunning(parents.get(pid)))
+  return processes.map(({ pid }) => pid).filter((pid) => !isOfRunning(pid))
+}
+
+/** All processes of the machine whose real user is wanted, but those that have ended and wait for their parent. */
+export async function processesOf(isWanted: (uid: number) => boolean): Promise<ProcessEntry[]> {
+  const found: ProcessEntry[] = []
+  for (const name of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
+    // A process may end meanwhile.
+    const status = await readFile(`/proc/${name}/status`, 'utf8').catch(() => '')
+    const valueOf = (field: string): number =>
+      Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1])
+    const isZombie = /^State:\s+Z/m.test(status)
+    const uid = valueOf('Uid')
+    if (!isZombie && isWanted(uid)) found.push({ pid: Number(name), parent: valueOf('PPid'), uid })
+  }
+  return found
+}
+
+const END = `for (const pid of process.argv.slice(1)) try { process.kill(Number(pid), 'SIGKILL') } catch {}`
+
+/**
+ * Ends processes of the user, by default all of them. A process of this user sends the signals, so that they reach no
+ * other process that has got the same pid meanwhile.
+ */
+export async function endProcesses(user: ProcessUser, pids: readonly number[] = [-1]): Promise<void> {
+  const args = ['-e', END, '--', ...pids.map(String)]
+  await promisify(execFile)(process.execPath, args, { ...user, cwd: '/', env: {} })
+}

@@ -1,0 +1,17 @@
+/** Sources and builds that all servers of one database can read (P-37). `path` is relative to DATA_DIR/deployments. */
+export interface SharedFiles {
+  /** Stores the file, unless there is one at this path. `made_in`: the folder of a build; empty for a source. */
+  put(deployment_id: string, path: string, file: string, made_in: string): Promise<void>
+  /** Writes what is stored to the file. Undefined: nothing is stored at this path. */
+  get(deployment_id: string, path: string, file: string): Promise<{ made_in: string } | undefined>
+  /** Removes all of the deployment that were stored before the time, but not these paths. */
+  prune(deployment_id: string, kept: ReadonlySet<string>, before: number): Promise<void>
+}
+
+/** Tells the servers of one database that deployments or revisions have changed. */
+export interface DeploymentChanges {
+  announce(): void
+  /** `changed` is called when another server has announced something, and when announcements may have been missed. */
+  listen(changed: () => void): void
+  close(): Promise<void>
+}
