@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../../base/log.ts'
 import type { HostedDeployment, HostingStatus } from '../../deploy/hosting.ts'
 import type { Revision, StoredDeployment } from '../../deploy/model.ts'
-import { type FollowParts, followDeployments } from './follow-deployments.ts'
+import { type FollowServersParts, followDeployments } from './follow-deployments.ts'
 
 /** A server that serves what it activates, and the store that it shares with others. */
 function server() {
@@ -11,7 +11,7 @@ function server() {
   const stored = new Map<string, string>()
   const working = new Set<string>()
   const deploymentOf = (id: string) => ({ id, name: id, type: 'dev' }) as StoredDeployment
-  const activate = vi.fn<FollowParts['work']['activate']>(async ({ id }, revision) => {
+  const activate = vi.fn<FollowServersParts['work']['activate']>(async ({ id }, revision) => {
     served.set(id, revision.id)
     return { graphs: [], started_ms: 0, checked_ms: 0, draining_runs: 0 }
   })

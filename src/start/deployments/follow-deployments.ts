@@ -7,7 +7,7 @@ import type { RevisionWorker } from '../../deploy/work-on-revisions.ts'
 import { type RestoreParts, startUntilServed } from './restore-deployments.ts'
 
 /** Dependencies of following the other servers. */
-export interface FollowParts extends RestoreParts {
+export interface FollowServersParts extends RestoreParts {
   store: Pick<DeploymentStore, 'active' | 'inactive' | 'find'>
   hosting: Pick<DeploymentHosting, 'announce' | 'status' | 'known' | 'release'>
   artifacts: Pick<Artifacts, 'removeAll'>
@@ -20,7 +20,7 @@ export interface FollowParts extends RestoreParts {
  * What follows the other servers of one database (P-37): a call serves each revision that they have made active, and ends
  * what they have deleted. Calls during one are one more after it.
  */
-export function followDeployments(parts: FollowParts): () => Promise<void> {
+export function followDeployments(parts: FollowServersParts): () => Promise<void> {
   const { store, hosting, artifacts, worker, logger, signal } = parts
   /** Ids of revisions that are being started. */
   const starting = new Set<string>()
