@@ -18,7 +18,7 @@ it('a langgraph.json that a build has made a link to a file of others is not rea
   }
   const activated = vi.fn(async (..._given: unknown[]) => ({}))
   const { activate } = createRevisionSteps({
-    artifacts: { path: () => own },
+    artifacts: { path: () => own, has: async () => true },
     hosting: { activate: activated },
     log: { write: () => undefined },
     languageOf: () => 'javascript',

@@ -132,11 +132,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   })
   const gone = childGone(child, launch.command).then((exit) => (isWrapped ? exitInside(exit) : exit))
   const forget = child.pid === undefined ? undefined : launch.record(kind, child.pid)
-  const endRest = child.pid === undefined ? undefined : started?.(child.pid)
-  child.once('exit', () => {
-    endRest?.().catch((error: unknown) => log.warn({ err: error }, 'what a process has left was not ended'))
-    setTimeout(() => closeOutput(child), OUTPUT_MS).unref()
-  })
+  endWhatIsLeft(child, started, log)
   const exited = gone.then(async (exit) => {
     launch.ended?.()
     const ranOutOfMemory = (await container?.remove(exit.signal)) ?? false
@@ -249,9 +245,18 @@ function childGone(child: ChildProcess, { file, missing }: HostCommand): Promise
   })
 }
 
-/** Without this, a program that it has left running would keep the process from counting as ended. */
-function closeOutput({ stdio }: ChildProcess): void {
-  for (const stream of stdio) stream?.destroy()
+/**
+ * Ends what a process has left running, where that is possible. Its output is closed in any case: otherwise a program that
+ * it has left running would keep it from counting as ended.
+ */
+function endWhatIsLeft(child: ChildProcess, started: ConfinedCommand['started'], logger: Logger): void {
+  const end = child.pid === undefined ? undefined : started?.(child.pid)
+  child.once('exit', () => {
+    end?.().catch((error: unknown) => logger.warn({ err: error }, 'what a process has left was not ended'))
+    setTimeout(() => {
+      for (const stream of child.stdio) stream?.destroy()
+    }, OUTPUT_MS).unref()
+  })
 }
 
 function eachLine(stream: Readable | null, each: (line: string) => void): void {

@@ -12,7 +12,7 @@ import { createDeploymentLog, type DeploymentLog } from '../../deploy/log-writer
 import type { DeploymentHosting } from '../../deploy/hosting.ts'
 import { type Isolation, sandboxIn } from '../../deploy/isolation/isolation.ts'
 import type { Revision } from '../../deploy/model.ts'
-import { createRevisionSteps } from '../../deploy/revision-steps.ts'
+import { createRevisionSteps, type RevisionWork } from '../../deploy/revision-steps.ts'
 import { isTerminal } from '../../deploy/revision-states.ts'
 import { createRuntimes } from '../../deploy/runtimes.ts'
 import { openSecrets } from '../../deploy/secrets/deployment-secrets.ts'
@@ -39,7 +39,7 @@ import { startDatabaseClock } from '../../storage/sql/driver/postgres/database-c
 import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
 import type { SourceTask } from '../children/source-thread.ts'
 import { openSealer } from './secrets-key.ts'
-import { followDeployments } from './follow-deployments.ts'
+import { followDeployments, type FollowServersParts } from './follow-deployments.ts'
 import { restoreDeployments } from './restore-deployments.ts'
 
 /** Inputs of the control plane. */
@@ -111,17 +111,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const worker = startRevisionWorker(parts, { store, work, log, changes, tidy })
   // With SQLite there is one server, so all leases belong to a process that has ended.
   await worker.takeBack({ all: databaseUrl === undefined })
-  const ending = new AbortController()
-  stops.push(() => ending.abort())
-  const serving = { store, hosting, work, log, logger, signal: ending.signal }
-  const restored = restoreDeployments(serving)
-  const follow = changes && followDeployments({ ...serving, artifacts, worker, started: tidy })
-  const wake = async (): Promise<void> => {
-    await restored
-    await follow?.()
-    await worker.wake()
-  }
-  changes?.listen(() => void wake())
+  const wake = startServing(parts, { store, work, log, artifacts, worker, started: tidy, changes })
   const trim = (): Promise<void> =>
     logs.trim({ before_us: (clock.now() - KEPT_LOG_MS) * US_PER_MS, max_bytes: KEPT_LOG_BYTES })
   keepAwake({ wake, trim }, parts)
@@ -143,6 +133,35 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   void controlPlane.eraseDeleted()
   void wake()
   return controlPlane
+}
+
+/**
+ * Starts the active revisions, and follows other servers. Returns what searches for revisions to work on, once the active
+ * ones were started.
+ */
+function startServing(
+  { hosting, logger, stops }: ControlPlaneParts,
+  {
+    changes,
+    ...parts
+  }: Omit<FollowServersParts, 'hosting' | 'logger' | 'signal'> & {
+    work: RevisionWork
+    worker: RevisionWorker
+    changes: DeploymentChanges | undefined
+  },
+): () => Promise<void> {
+  const ending = new AbortController()
+  stops.push(() => ending.abort())
+  const serving = { ...parts, hosting, logger, signal: ending.signal }
+  const restored = restoreDeployments(serving)
+  const follow = changes && followDeployments(serving)
+  const wake = async (): Promise<void> => {
+    await restored
+    await follow?.()
+    await parts.worker.wake()
+  }
+  changes?.listen(() => void wake())
+  return wake
 }
 
 interface WorkerParts {

@@ -23,8 +23,10 @@ describe('watchPriority', () => {
       set: (pid, nice) => !refused() && set.push([pid, nice]) > 0,
       canRaise: () => canRaise,
     }
-    const below = new Set([...children.values()].flat())
-    const hosts = () => [...shares.keys()].filter((pid) => !below.has(pid)).map((pid) => ({ pid }))
+    const hosts = () => {
+      const below = new Set([...children.values()].flat())
+      return [...shares.keys()].filter((pid) => !below.has(pid)).map((pid) => ({ pid }))
+    }
     const stop = watchPriority(hosts, priorities)
     return {
       set,
