@@ -28,9 +28,10 @@ export function artifactPath({ deployment_id, artifact_sha256 }: Omit<Built, 'id
   return `artifacts/${deployment_id}/${artifact_sha256}`
 }
 
-/** Stores an artifact for the other servers. @throws AppError build_failed where there is no `tar` */
+/** Stores an artifact for the other servers, unless it is stored already. @throws AppError build_failed where there is no `tar` */
 export async function shareArtifact(parts: SharingParts, built: Built, signal: AbortSignal): Promise<void> {
   const { files, artifacts } = parts
+  if (await files.has(built.deployment_id, artifactPath(built))) return
   const dir = artifacts.path(built.deployment_id, built.artifact_sha256)
   const file = `${artifacts.building(built.id)}.tar.gz`
   try {

@@ -1,5 +1,6 @@
 /** Sources and builds that all servers of one database can read (P-37). `path` is relative to DATA_DIR/deployments. */
 export interface SharedFiles {
+  has(deployment_id: string, path: string): Promise<boolean>
   /** Stores the file, unless there is one at this path. `made_in`: the folder of a build; empty for a source. */
   put(deployment_id: string, path: string, file: string, made_in: string): Promise<void>
   /** Writes what is stored to the file. Undefined: nothing is stored at this path. */

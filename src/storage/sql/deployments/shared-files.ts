@@ -29,6 +29,7 @@ export function createSharedFiles(
     return row
   }
   return {
+    has: async (deployment_id, path) => (await find(deployment_id, path)) !== undefined,
     async put(deployment_id, path, file, made_in) {
       if ((await find(deployment_id, path)) !== undefined) return
       const parts: string[] = []

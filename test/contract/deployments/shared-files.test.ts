@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createArtifacts } from '../../../src/deploy/artifacts.ts'
+import { fetchArtifact, shareArtifact, type SharingParts } from '../../../src/deploy/build/packed-artifact.ts'
+import type { SharedFiles } from '../../../src/deploy/stores/shared-files.ts'
+import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
+import { createSharedFiles } from '../../../src/storage/sql/deployments/shared-files.ts'
+import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+
+const BUILT = { id: 'r', deployment_id: 'd', config_path: 'langgraph.json', artifact_sha256: 'a1' }
+
+describeOnSql('P-37: files that servers share', (engine) => {
+  let files: SharedFiles
+  let dir: string
+  let now: number
+  beforeEach(async () => {
+    now = Date.now()
+    dir = await mkdtemp(join(tmpdir(), 'weir-shared-'))
+    const database = await engine.open()
+    await migrate(database)
+    files = createSharedFiles(database, createFileBlobStore(join(dir, 'blobs')), { now: () => now })
+  })
+  afterEach(() => rm(dir, { recursive: true, force: true }))
+
+  const parts = (server: string): SharingParts => ({
+    files,
+    artifacts: createArtifacts(join(dir, server)),
+    sandbox: async () => undefined,
+    record: async () => async () => undefined,
+    env: { PATH: process.env['PATH'] ?? '' },
+  })
+  const blobs = async (): Promise<number> => {
+    const found = await readdir(join(dir, 'blobs'), { recursive: true, withFileTypes: true })
+    return found.filter((entry) => entry.isFile()).length
+  }
+
+  it('are the same bytes elsewhere, in parts, until they are removed', async () => {
+    const [file, other] = [join(dir, 'file'), join(dir, 'other')]
+    const bytes = randomBytes((8 << 20) + 1)
+    await writeFile(file, bytes)
+    await files.put('d', 'sources/d/1', file, '')
+    await files.put('e', 'sources/e/1', file, '')
+    expect(await blobs()).toBe(4)
+    expect(await files.get('d', 'sources/d/1', other)).toEqual({ made_in: '' })
+    expect((await readFile(other)).equals(bytes)).toBe(true)
+    expect(await files.get('e', 'sources/d/1', other)).toBeUndefined()
+
+    await files.prune('d', new Set(), now)
+    await files.prune('d', new Set(['sources/d/1']), now + 1)
+    expect(await files.has('d', 'sources/d/1')).toBe(true)
+    await files.prune('d', new Set(), now + 1)
+    expect([await files.has('d', 'sources/d/1'), await blobs()]).toEqual([false, 2])
+  })
+
+  it('are builds with links and modes, whose environment of Python names its new folder', async () => {
+    const [a, b] = [parts('a'), parts('b')]
+    const { signal } = new AbortController()
+    expect(await fetchArtifact(b, BUILT, signal)).toBe(false)
+    const made = await a.artifacts.begin('r')
+    await mkdir(join(made, '.venv', 'bin'), { recursive: true })
+    const program = `#!${a.artifacts.path('d', 'a1')}/.venv/bin/python\n`
+    await writeFile(join(made, '.venv', 'bin', 'pip'), program, { mode: 0o755 })
+    await symlink('pip', join(made, '.venv', 'bin', 'pip3'))
+    await a.artifacts.keep(BUILT, 'a1')
+    await shareArtifact(a, BUILT, signal)
+    await shareArtifact(a, BUILT, signal)
+
+    expect(await fetchArtifact(b, BUILT, signal)).toBe(true)
+    const bin = join(b.artifacts.path('d', 'a1'), '.venv', 'bin')
+    expect(await readFile(join(bin, 'pip'), 'utf8')).toBe(`#!${bin}/python\n`)
+    expect(await readlink(join(bin, 'pip3'))).toBe('pip')
+    expect((await stat(join(bin, 'pip'))).mode & 0o111).not.toBe(0)
+    expect(await readdir(b.artifacts.path('d', 'a1'))).toEqual(['.venv'])
+    for (const server of ['a', 'b']) expect(await readdir(join(dir, server, 'builds'))).toEqual([])
+  })
+})
