@@ -15,14 +15,14 @@ export interface ConnectionShares {
   perHost: number
 }
 
-/** Notifications of three channels, and one for statements that take long. */
-const FIXED = 4
+/** Notifications of four channels, and one for statements that take long. */
+const FIXED = 5
 
 /** The shares of `total` connections (DATABASE_CONNECTIONS, at least 10); together with the fixed ones they are `total`. */
 export function connectionShares(total: number): ConnectionShares {
   const lists = total < 24 ? 1 : total < 64 ? 2 : 4
   const longLists = total < 64 ? 1 : 2
-  const hosts = Math.min(8, Math.floor(total / 5))
+  const hosts = Math.min(8, Math.floor((total - 1) / 5))
   const perHost = Math.max(1, Math.floor(total / 32))
   const rest = total - FIXED - lists - longLists - hosts * perHost
   const identity = Math.max(1, Math.floor(rest / 3))
