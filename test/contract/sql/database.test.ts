@@ -83,6 +83,37 @@ describeOnSql('a database', (engine) => {
     expect(await numbers()).toEqual(Array.from({ length: 15 }, (_, i) => 2 * i + 1))
   })
 
+  it('executes statements that were sent in their order with others', async () => {
+    const { database, numbers } = await openWithTable()
+    const found = await database.tx('t', async (session) => {
+      session.send('INSERT INTO t (n) VALUES (?)', [1])
+      session.send('UPDATE t SET n = n + ?', [1])
+      const all = await Promise.all(
+        ['SELECT n FROM t', 'SELECT n + 1 AS n FROM t'].map((sql) => session.query<{ n: number }>(sql)),
+      )
+      session.send('INSERT INTO t (n) VALUES (?)', [7])
+      return all.flat().map(({ n }) => n)
+    })
+    expect([found, await numbers()]).toEqual([
+      [2, 3],
+      [2, 7],
+    ])
+  })
+
+  it('fails with the error of a statement that was sent, and stores nothing', async () => {
+    const { database, numbers } = await openWithTable()
+    await database.query('INSERT INTO t (n) VALUES (1)')
+    const twice = (read: boolean) =>
+      database.tx('t', async (session) => {
+        session.send('INSERT INTO t (n) VALUES (?)', [2])
+        session.send('INSERT INTO t (n) VALUES (?)', [1])
+        if (read) await session.query('SELECT n FROM t')
+      })
+    await expect(twice(true)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(twice(false)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await numbers()).toEqual([1])
+  })
+
   it('is migrated once, however many processes start at once', async () => {
     const database = await engine.open()
     const databases = [database, await engine.openAgain(), await engine.openAgain()]

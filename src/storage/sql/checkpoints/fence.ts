@@ -34,17 +34,19 @@ export async function holdFence(
     if (held.length > 0) return undefined
     return new AppError('conflict', { message: 'This worker no longer has the lease of the run.' })
   }
-  const threads = await session.query(
-    `SELECT 1 AS there FROM threads WHERE thread_id = ? AND deployment_id = ? AND workspace_id = ?${lock}`,
-    [thread_id, deployment_id, workspace_id],
-  )
+  const [threads, active] = await Promise.all([
+    session.query(
+      `SELECT 1 AS there FROM threads WHERE thread_id = ? AND deployment_id = ? AND workspace_id = ?${lock}`,
+      [thread_id, deployment_id, workspace_id],
+    ),
+    // A statement of its own, because it must see runs that were admitted while the first one waited for the row.
+    session.query(
+      `SELECT 1 AS active FROM runs WHERE thread_id = ? AND deployment_id = ? AND workspace_id = ?
+        AND status IN ('pending', 'running') LIMIT 1`,
+      [thread_id, deployment_id, workspace_id],
+    ),
+  ])
   if (threads.length === 0)
     return new AppError('not_found', { message: `Thread with ID ${thread_id} not found` })
-  // A statement of its own, because it must see runs that were admitted while the first one waited for the row.
-  const active = await session.query(
-    `SELECT 1 AS active FROM runs WHERE thread_id = ? AND deployment_id = ? AND workspace_id = ?
-      AND status IN ('pending', 'running') LIMIT 1`,
-    [thread_id, deployment_id, workspace_id],
-  )
   return active.length > 0 ? new AppError('thread_busy') : undefined
 }

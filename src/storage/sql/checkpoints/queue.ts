@@ -1,15 +1,8 @@
 import type { AppError } from '../../../base/errors.ts'
-import {
-  type BlobRow,
-  type CheckpointRow,
-  insertBlobs,
-  insertCheckpoints,
-  insertWrites,
-  type WriteRow,
-  type Written,
-} from './rows.ts'
 import { type Fence, holdFence } from './fence.ts'
-import type { Database, SqlSession } from '../driver/database.ts'
+import { insertBlobs, insertCheckpoints, insertWrites, storedAlready, type Written } from './insert-rows.ts'
+import type { BlobRow, CheckpointRow, WriteRow } from './rows.ts'
+import type { Database } from '../driver/database.ts'
 
 /** Rows that must be stored together. */
 export interface CheckpointRows {
@@ -76,34 +69,26 @@ function collect<Row extends CheckpointRow | BlobRow | WriteRow>(
   return [...found.values()]
 }
 
-async function insertEntries(session: SqlSession, entries: readonly QueueEntry[]): Promise<void> {
-  await insertBlobs(
-    session,
-    collect(entries, (rows) => rows.blobs),
-  )
-  await insertCheckpoints(
-    session,
-    collect(entries, (rows) => rows.checkpoints),
-  )
-  await insertWrites(
-    session,
-    collect(entries, (rows) => rows.writes),
-  )
-}
-
 /** Stores the entries that may be stored and rejects the others with the reason; rejects when the database fails. */
 async function store(database: Database, line: string, entries: readonly QueueEntry[]): Promise<void> {
   const refused = new Map<QueueEntry, AppError>()
   await database.tx(`checkpoints:${line}`, async (session) => {
     refused.clear()
-    for (const group of byFence(entries)) {
-      const [first] = group
-      const refusal = first && (await holdFence(session, database.dialect, first.fence))
+    const fences = byFence(entries).map(async (group) => {
+      const refusal = group[0] && (await holdFence(session, database.dialect, group[0].fence))
       if (refusal !== undefined) for (const entry of group) refused.set(entry, refusal)
-    }
-    await insertEntries(
+    })
+    const checkpointsOf = ({ checkpoints }: Partial<CheckpointRows>) => checkpoints
+    const [known] = await Promise.all([storedAlready(session, collect(entries, checkpointsOf)), ...fences])
+    const allowed = entries.filter((entry) => !refused.has(entry))
+    insertBlobs(
       session,
-      entries.filter((entry) => !refused.has(entry)),
+      collect(allowed, ({ blobs }) => blobs),
+    )
+    insertCheckpoints(session, collect(allowed, checkpointsOf), known)
+    insertWrites(
+      session,
+      collect(allowed, ({ writes }) => writes),
     )
   })
   for (const entry of entries) {

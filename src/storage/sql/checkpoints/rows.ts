@@ -1,5 +1,5 @@
 import type { Tenant } from '../../../runs/model.ts'
-import { type Expression, eraOfNew, newestAlone, type NewestFirst, newestFirst } from '../checkpoint-eras.ts'
+import { newestAlone, type NewestFirst, newestFirst } from '../checkpoint-eras.ts'
 import type { SqlSession, SqlValue } from '../driver/database.ts'
 
 /**
@@ -71,199 +71,44 @@ export interface CheckpointScan {
   limit: number | undefined
 }
 
-/** A row, and the run that has written it, '' for none. */
-export interface Written<Row> {
-  tenant: Tenant
-  run_id: string
-  row: Row
-}
-
-const KEY = ['thread_id', 'checkpoint_ns', 'checkpoint_id'] as const
-const OWNER = ['workspace_id', 'deployment_id', 'run_id'] as const
-const CHECKPOINT = [...KEY, 'parent_id', 'checkpoint', 'refs', 'metadata'] as const
-const BLOB = [...KEY, 'channel', 'version', 'type', 'value'] as const
+/** The key of a checkpoint within its tenant. */
+export const KEY: readonly ['thread_id', 'checkpoint_ns', 'checkpoint_id'] = [
+  'thread_id',
+  'checkpoint_ns',
+  'checkpoint_id',
+]
+/** The columns of `CheckpointRow`. */
+export const CHECKPOINT: readonly (keyof CheckpointRow)[] = [
+  ...KEY,
+  'parent_id',
+  'checkpoint',
+  'refs',
+  'metadata',
+]
 const FOUND_WRITE = 'checkpoint_id, task_id, idx, written_at, channel, type, value'
-const WRITE = [...KEY, 'task_id', 'idx', 'channel', 'type', 'value'] as const
 
 /**
  * Numbers of rows or keys in a statement, padded to the next size: so there are few statements, and they stay prepared.
  */
 const SIZES = [1, 2, 4, 8, 16, 64, 256]
 
-function sizeFor(count: number): number {
+/** The size of the statement for that many keys. */
+export function sizeFor(count: number): number {
   return SIZES.find((size) => size >= count) ?? 256
 }
 
 /** `list` in portions of at most `size`. */
-function* portions<T>(list: readonly T[], size: number): Generator<readonly T[]> {
+export function* portions<T>(list: readonly T[], size: number): Generator<readonly T[]> {
   for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size)
 }
 
-function marks(count: number): string {
+/** That many placeholders as a tuple. */
+export function marks(count: number): string {
   return `(${'?, '.repeat(count - 1)}?)`
 }
 
-/** A column that the database computes for each row. */
-interface WorkedOut<Row> {
-  column: string
-  of(row: Row): Expression
-}
-
-/** Inserts rows, the largest portions first, so that statements of only a few sizes are needed. */
-async function insertRows<Name extends string>(
-  session: SqlSession,
-  table: string,
-  columns: readonly Name[],
-  onConflict: string,
-  rows: readonly Written<Record<Name, SqlValue>>[],
-  workedOut?: WorkedOut<Written<Record<Name, SqlValue>>>,
-): Promise<void> {
-  const more = workedOut === undefined ? [] : [workedOut.column]
-  const into = `INSERT INTO ${table} (${[...OWNER, ...columns, ...more].join(', ')}) VALUES `
-  const [first] = rows
-  const expression = first && workedOut?.of(first).sql
-  const plain = marks(OWNER.length + columns.length)
-  const tuple = expression === undefined ? plain : `${plain.slice(0, -1)}, ${expression})`
-  for (let at = 0; at < rows.length; ) {
-    const left = rows.length - at
-    const count = SIZES.findLast((size) => size <= left && size <= 16) ?? 1
-    const params: SqlValue[] = []
-    for (const one of rows.slice(at, at + count)) {
-      const { tenant, run_id, row } = one
-      params.push(tenant.workspace_id, tenant.deployment_id, run_id)
-      for (const column of columns) params.push(row[column])
-      if (workedOut !== undefined) params.push(...workedOut.of(one).params)
-    }
-    await session.query(`${into}${Array(count).fill(tuple).join(', ')} ${onConflict}`, params)
-    at += count
-  }
-}
-
-function replacing(key: readonly string[], columns: readonly string[]): string {
-  const sets = columns
-    .filter((column) => !key.includes(column))
-    .map((column) => `${column} = excluded.${column}`)
-  return `ON CONFLICT (${[...key, 'deployment_id', 'workspace_id'].join(', ')}) DO UPDATE SET ${sets.join(', ')}`
-}
-
-/** A checkpoint that is put again replaces the earlier row. No two of `rows` may have the same key. */
-export async function insertCheckpoints(
-  session: SqlSession,
-  rows: readonly Written<CheckpointRow>[],
-): Promise<void> {
-  const onConflict = replacing(KEY, [...CHECKPOINT, 'run_id'])
-  const era: WorkedOut<Written<Record<keyof CheckpointRow, SqlValue>>> = {
-    column: 'era',
-    of: ({ tenant, row }) => eraOfNew(tenant, row as unknown as CheckpointRow),
-  }
-  for (const portion of rising(rows)) {
-    for (const some of firstsApart(portion, await storedAlready(session, portion)))
-      await insertRows(session, 'checkpoints', CHECKPOINT, onConflict, toValues(some), era)
-  }
-}
-
-function placeText({ tenant, row }: Written<CheckpointRow>): string {
-  return JSON.stringify([tenant.workspace_id, tenant.deployment_id, row.thread_id, row.checkpoint_ns])
-}
-
-/** The rows that replace an earlier row at the same place. */
-async function storedAlready(
-  session: SqlSession,
-  rows: readonly Written<CheckpointRow>[],
-): Promise<Set<Written<CheckpointRow>>> {
-  const found = new Set<Written<CheckpointRow>>()
-  for (const some of Map.groupBy(rows, placeText).values()) {
-    const [first] = some
-    if (first === undefined || some.length === 1) continue
-    for (const part of portions(some, 256)) {
-      const ids = Array.from({ length: sizeFor(part.length) }, (_, i) => part[i]?.row.checkpoint_id ?? '')
-      const known = await session.query<{ checkpoint_id: string }>(
-        `SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND deployment_id = ?
-          AND workspace_id = ? AND checkpoint_id IN ${marks(ids.length)}`,
-        [...placeOf(first.tenant, first.row), ...ids],
-      )
-      const knownIds = new Set(known.map(({ checkpoint_id }) => checkpoint_id))
-      for (const one of part) if (knownIds.has(one.row.checkpoint_id)) found.add(one)
-    }
-  }
-  return found
-}
-
-/**
- * Rows that replace others and keep their era; the first new row of each place; then the others. The first may start an era, which the statement for the others must
- * see: otherwise it would compare them with the newest checkpoint of the previous era.
- */
-function firstsApart(
-  rows: readonly Written<CheckpointRow>[],
-  known: ReadonlySet<Written<CheckpointRow>>,
-): Written<CheckpointRow>[][] {
-  const places = new Set<string>()
-  const firsts: Written<CheckpointRow>[] = []
-  const others: Written<CheckpointRow>[] = []
-  for (const one of rows) {
-    if (known.has(one)) continue
-    const place = placeText(one)
-    const portion = places.has(place) ? others : firsts
-    places.add(place)
-    portion.push(one)
-  }
-  return [[...known], firsts, others]
-}
-
-/**
- * The rows in portions in which the ids of a thread rise, because a statement does not see the rows that it inserts
- * itself.
- */
-function rising(rows: readonly Written<CheckpointRow>[]): Written<CheckpointRow>[][] {
-  const portions: Written<CheckpointRow>[][] = [[]]
-  const last = new Map<string, string>()
-  for (const one of rows) {
-    const { thread_id, checkpoint_id } = one.row
-    if ((last.get(thread_id) ?? '') > checkpoint_id) {
-      portions.push([])
-      last.clear()
-    }
-    last.set(thread_id, checkpoint_id)
-    portions.at(-1)?.push(one)
-  }
-  return portions
-}
-
-/** A value that is put again replaces the earlier row. No two of `rows` may have the same key. */
-export async function insertBlobs(session: SqlSession, rows: readonly Written<BlobRow>[]): Promise<void> {
-  const onConflict = replacing([...KEY, 'channel'], [...BLOB, 'run_id'])
-  await insertRows(session, 'checkpoint_blobs', BLOB, onConflict, toValues(rows))
-}
-
-/** After all writes of the same task and index, also where a clock has gone back. */
-const TIME_OF_NEW = `(SELECT max(t) FROM (SELECT CAST(? AS BIGINT) AS t UNION ALL
-  SELECT w.written_at + 1 FROM checkpoint_writes w WHERE w.thread_id = ? AND w.checkpoint_ns = ?
-  AND w.checkpoint_id = ? AND w.task_id = ? AND w.idx = ? AND w.deployment_id = ? AND w.workspace_id = ?) AS times)`
-
-function timeOfNew({ deployment_id, workspace_id }: Tenant, row: WriteRow): Expression {
-  const { thread_id, checkpoint_ns, checkpoint_id, task_id, idx, written_at } = row
-  const key = [thread_id, checkpoint_ns, checkpoint_id, task_id, idx, deployment_id, workspace_id]
-  return { sql: TIME_OF_NEW, params: [written_at, ...key] }
-}
-
-/** Special writes replace the run's earlier ones, others do not. No two of `rows` may have the same key. */
-export async function insertWrites(session: SqlSession, rows: readonly Written<WriteRow>[]): Promise<void> {
-  const key = [...KEY, 'task_id', 'idx', 'run_id']
-  const onConflict = `${replacing(key, [...WRITE, 'written_at'])} WHERE checkpoint_writes.idx < 0`
-  const writtenAt: WorkedOut<Written<Record<keyof WriteRow, SqlValue>>> = {
-    column: 'written_at',
-    of: ({ tenant, row }) => timeOfNew(tenant, row as unknown as WriteRow),
-  }
-  await insertRows(session, 'checkpoint_writes', WRITE, onConflict, toValues(rows), writtenAt)
-}
-
-function toValues<Row extends object>(
-  rows: readonly Written<Row>[],
-): Written<Record<keyof Row & string, SqlValue>>[] {
-  return rows as unknown as Written<Record<keyof Row & string, SqlValue>>[]
-}
-
-function placeOf(tenant: Tenant, place: CheckpointNamespace): SqlValue[] {
+/** Parameters for `thread_id = ? AND checkpoint_ns = ? AND deployment_id = ? AND workspace_id = ?`. */
+export function placeOf(tenant: Tenant, place: CheckpointNamespace): SqlValue[] {
   return [place.thread_id, place.checkpoint_ns, tenant.deployment_id, tenant.workspace_id]
 }
 

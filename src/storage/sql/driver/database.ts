@@ -21,10 +21,15 @@ export interface LastStatement {
   refusal(): Error
 }
 
-/** Statements of a transaction. */
+/** Statements of a transaction, executed in the order of the calls. On Postgres those of one turn share a message. */
 export interface TxSession extends SqlSession {
   /**
-   * Sends the statement and the commit to the server in one message. The rows that the statement locks stay locked only
+   * Runs a statement whose rows are not needed and does not wait for it; the next statement and the commit follow it at
+   * once. When it fails, the transaction fails with its error.
+   */
+  send(sql: string, params?: readonly SqlValue[]): void
+  /**
+   * Executes the statement right before the commit, in one message with it. The rows that it locks stay locked only
    * while the commit runs. Undefined on engines without row locks.
    */
   atCommit?(statement: LastStatement): void

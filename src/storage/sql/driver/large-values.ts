@@ -1,5 +1,5 @@
 import { newUuid } from '../../../base/ids.ts'
-import type { Database, SqlSession, SqlValue } from './database.ts'
+import type { Database, SqlValue, TxSession } from './database.ts'
 
 /** Statements with values of more bytes than this are run outside of the main thread on SQLite. */
 export const LARGE_BYTES = 1 << 20
@@ -41,15 +41,25 @@ function nextTurn(): Promise<void> {
 /** A transaction in the writing thread. */
 export async function txInThread<T>(
   thread: StatementThread,
-  work: (session: SqlSession) => Promise<T>,
+  work: (session: TxSession) => Promise<T>,
 ): Promise<T> {
   const tx = newUuid()
   await thread.run({ kind: 'begin', tx })
+  let sent: Promise<unknown> = Promise.resolve()
+  const query = async <Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> => {
+    await sent
+    return await thread.run<Row[]>({ kind: 'query', tx, sql, params })
+  }
   try {
     const result = await work({
-      query: <Row>(sql: string, params: readonly SqlValue[] = []) =>
-        thread.run<Row[]>({ kind: 'query', tx, sql, params }),
+      query,
+      send(sql, params) {
+        sent = query(sql, params)
+        // The next statement and the commit throw the error.
+        sent.catch(() => undefined)
+      },
     })
+    await sent
     await thread.run({ kind: 'commit', tx })
     return result
   } catch (error) {

@@ -2,15 +2,10 @@ import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { AppError } from '../../../base/errors.ts'
 import { retry } from '../../../base/retry.ts'
-import {
-  type Database,
-  type LastStatement,
-  type SqlValue,
-  storableParams,
-  type TxSession,
-} from './database.ts'
+import { type Database, type SqlValue, storableParams, type TxSession } from './database.ts'
 import { nodePostgres } from './postgres/pg.ts'
 import { createConnectionQueue } from './postgres/take-connection.ts'
+import { openTransaction } from './postgres/transaction.ts'
 
 export interface PostgresOptions {
   /** Time limit of a statement, including its wait for locks. Default 30,000. */
@@ -32,8 +27,6 @@ const NOT_UNIQUE = '23505'
 /** Serialization failure and deadlock: the transaction may run again. */
 const REPEATABLE = new Set(['40001', '40P01'])
 const DISK_FULL = '53100'
-/** The code for a text that is not a number: a last statement fails with it to refuse the transaction. */
-const REFUSED = '22P02'
 /** Connection, resources and operator's intervention; a transaction that idled for too long. */
 const UNAVAILABLE = /^(08|53|57|25P03)/
 /** The error for the caller: everything except an error of the server about a statement counts as a lost connection. */
@@ -96,34 +89,6 @@ function createStatements(): (sql: string) => Statement {
   }
 }
 
-/** The statement without placeholders, so that it can be sent with others. */
-function inlined({ sql, params }: LastStatement): string {
-  const values = storableParams(params).values()
-  const { escapeLiteral } = nodePostgres()
-  return sql.replace(PLACEHOLDERS, (part) => {
-    if (part !== '?') return part
-    const { value = null } = values.next()
-    return typeof value === 'string' ? escapeLiteral(value) : String(value ?? 'NULL')
-  })
-}
-
-/** Executes the last statements and the commit in one message; resolves with the command that ended the transaction. */
-async function commit(
-  run: (sql: string) => Promise<pg.QueryResult>,
-  last: readonly LastStatement[],
-): Promise<string | undefined> {
-  try {
-    const results = await run([...last.map(inlined), 'COMMIT'].join(';\n'))
-    // Several statements have several results.
-    return [results].flat().at(-1)?.command
-  } catch (error) {
-    const [first] = last
-    throw error instanceof nodePostgres().DatabaseError && error.code === REFUSED && first
-      ? first.refusal()
-      : error
-  }
-}
-
 /** The number of a lock in Postgres: 64 bits of a hash, signed. */
 function lockNumber(lock: string): bigint {
   return createHash('sha256').update(`weir:${lock}`).digest().readBigInt64BE()
@@ -171,6 +136,8 @@ function createPool(
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
     query_timeout: statementTimeoutMs + silenceMs,
     keepAlive: true,
+    // Statements do not wait for the answers to those before them.
+    pipeline: true,
     application_name: 'weir',
   })
   pool.on('error', ignore)
@@ -217,16 +184,11 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   }
   const attempt = <T>(lock: string, work: (session: TxSession) => Promise<T>): Promise<T> =>
     withClient(async (client) => {
+      const transaction = openTransaction(client, (sql, params) => run(client, sql, params))
       try {
-        await run(client, `BEGIN; SELECT pg_advisory_xact_lock(${lockNumber(lock)})`, [])
-        const last: LastStatement[] = []
-        const result = await work({
-          atCommit: (statement) => void last.push(statement),
-          query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
-            (await run(client, sql, params)).rows as Row[],
-        })
-        const command = await commit((sql) => run(client, sql, []), last)
-        if (command !== 'COMMIT') throw new TypeError('a transaction went on after a statement had failed')
+        transaction.session.send(`BEGIN; SELECT pg_advisory_xact_lock(${lockNumber(lock)})`)
+        const result = await work(transaction.session)
+        await transaction.commit()
         return result
       } catch (error) {
         if (!isLost(error)) await run(client, 'ROLLBACK', [])

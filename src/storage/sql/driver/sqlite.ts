@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { AppError } from '../../../base/errors.ts'
 import { retry } from '../../../base/retry.ts'
 import { DamagedFile } from './damaged-file.ts'
-import { type Database, type SqlSession, type SqlValue, storableParams } from './database.ts'
+import { type Database, type SqlValue, storableParams, type TxSession } from './database.ts'
 import { LARGE_BYTES, type LargeValues, oneByOne, txInThread } from './large-values.ts'
 
 /** When a commit is durable: `normal` survives the death of the process, `full` a power cut too (D-9). */
@@ -67,7 +67,7 @@ async function retryWhileBusy<T>(work: () => Promise<T>): Promise<T> {
   })
 }
 
-function createSession(connection: DatabaseSync, file: string): SqlSession {
+function createSession(connection: DatabaseSync, file: string): TxSession {
   const statements = new Map<string, StatementSync>()
   const prepare = (sql: string): StatementSync => {
     const known = statements.get(sql)
@@ -77,14 +77,16 @@ function createSession(connection: DatabaseSync, file: string): SqlSession {
     statements.set(sql, statement)
     return statement
   }
+  const execute = <Row>(sql: string, params: readonly SqlValue[] = []): Row[] => {
+    try {
+      return prepare(sql).all(...storableParams(params)) as Row[]
+    } catch (error) {
+      throw toThrown(error, file)
+    }
+  }
   return {
-    async query<Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
-      try {
-        return prepare(sql).all(...storableParams(params)) as Row[]
-      } catch (error) {
-        throw toThrown(error, file)
-      }
-    },
+    query: async <Row>(sql: string, params?: readonly SqlValue[]) => execute<Row>(sql, params),
+    send: (sql, params) => void execute(sql, params),
   }
 }
 
@@ -120,7 +122,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
   let lastHere: Promise<unknown> | undefined
   const readInThread = oneByOne()
 
-  const runTx = async <T>(work: (session: SqlSession) => Promise<T>): Promise<T> => {
+  const runTx = async <T>(work: (session: TxSession) => Promise<T>): Promise<T> => {
     await retryWhileBusy(() => session.query('BEGIN IMMEDIATE'))
     try {
       const result = await work(session)

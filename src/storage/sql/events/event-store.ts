@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { newUuid } from '../../../base/ids.ts'
 import type { RunLease, ThreadRef } from '../../../events/event-log.ts'
 import type { Append, EventChunk, EventBounds, EventStore, LogChange } from '../../../events/event-store.ts'
-import type { Database, SqlSession } from '../driver/database.ts'
+import type { Database, SqlSession, TxSession } from '../driver/database.ts'
 import { appendEvents, charsOf, readPage } from './rows.ts'
 import { createEventTrim } from './trim.ts'
 import { inList, KEY, keyValues } from '../runs/rows.ts'
@@ -18,7 +18,7 @@ export interface SqlEventStoreOptions {
 /** Notifies the other processes of one database that logs have changed. */
 export interface EventWire {
   /** Sends the notification when the transaction commits. */
-  notify(session: SqlSession, kind: 'appended' | 'dropped', threads: readonly ThreadRef[]): Promise<void>
+  notify(session: TxSession, kind: 'appended' | 'dropped', threads: readonly ThreadRef[]): void
   listen(onChange: (change: LogChange) => void): void
   close(): Promise<void>
 }
@@ -57,14 +57,14 @@ export function createSqlEventStore({ database, clock, bounds, wire }: SqlEventS
   const lock = `events:${newUuid()}`
 
   const commit = (appends: readonly Append[]): Promise<(EventChunk | null)[]> => {
-    const write = async (session: SqlSession): Promise<(EventChunk | null)[]> => {
+    const write = async (session: TxSession): Promise<(EventChunk | null)[]> => {
       const leases = appends.flatMap(({ lease }) => lease ?? [])
       const held = await heldLeases(session, dialect, leases)
       const mayAppend = ({ thread, lease }: Append): boolean =>
         lease === null || held.has(holderKey({ ...thread, ...lease }))
       const allowed = appends.filter(mayAppend)
       const chunks = await appendEvents(session, allowed, clock.now())
-      await wire?.notify(
+      wire?.notify(
         session,
         'appended',
         allowed.map(({ thread }) => thread),
@@ -88,8 +88,8 @@ export function createSqlEventStore({ database, clock, bounds, wire }: SqlEventS
     drop: (thread) =>
       database.tx(lock, async (session) => {
         for (const table of ['event_logs', 'event_chunks'])
-          await session.query(`DELETE FROM ${table} WHERE ${KEY}`, keyValues(thread))
-        await wire?.notify(session, 'dropped', [thread])
+          session.send(`DELETE FROM ${table} WHERE ${KEY}`, keyValues(thread))
+        wire?.notify(session, 'dropped', [thread])
       }),
     trim: createEventTrim(database, clock, bounds),
     listen: (onChange) => wire?.listen(onChange),

@@ -5,6 +5,7 @@ import type { Logger } from '../../../base/log.ts'
 import { retry } from '../../../base/retry.ts'
 import type { EventDraft, ThreadRef } from '../../../events/event-log.ts'
 import type { Database } from '../driver/database.ts'
+import { inList, keyValues } from '../runs/rows.ts'
 import type { RunEvents } from './run-events.ts'
 
 export interface EventOutboxParts {
@@ -20,6 +21,12 @@ export interface EventOutboxParts {
 export interface EventOutbox extends RunEvents {
   /** Resolves when no delivery is running. */
   close(): Promise<void>
+}
+
+interface Delivery {
+  id: string
+  thread: ThreadRef
+  items: readonly EventDraft[]
 }
 
 interface OutboxRow extends ThreadRef {
@@ -40,6 +47,8 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
   const { database, clock, logger, deliver, retire } = parts
   const closing = new AbortController()
   let last: Promise<void> = Promise.resolve()
+  /** Deliveries that wait for the one before them. */
+  const waiting: Delivery[] = []
 
   /** One after the other, so that the events of a thread keep their order. */
   function enqueue(work: () => Promise<void>): void {
@@ -48,9 +57,23 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
     last = last.then(() => retry(work, { pauses: [RETRY_MS], signal: closing.signal, onRetry }))
   }
 
-  async function send(id: string, thread: ThreadRef, items: readonly EventDraft[]): Promise<void> {
-    await deliver(id, thread, items)
-    await database.query('DELETE FROM event_outbox WHERE outbox_id = ?', [id])
+  /** Delivers the events of different threads at the same time, those of a thread in their order. */
+  async function send(deliveries: readonly Delivery[]): Promise<void> {
+    const threads = Map.groupBy(deliveries, ({ thread }) => keyValues(thread).join(' '))
+    const sent = [...threads.values()].map(async (some) => {
+      for (const { id, thread, items } of some) await deliver(id, thread, items)
+    })
+    await Promise.all(sent)
+    const { places, values } = inList(deliveries.map(({ id }) => id))
+    await database.query(`DELETE FROM event_outbox WHERE outbox_id IN ${places}`, values)
+  }
+
+  async function sendWaiting(): Promise<void> {
+    while (waiting.length > 0) {
+      const some = waiting.slice(0, AT_ONCE)
+      await send(some)
+      waiting.splice(0, some.length)
+    }
   }
 
   async function sendLeftBehind(before: number): Promise<void> {
@@ -59,9 +82,11 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
         ORDER BY created_at LIMIT ${AT_ONCE}`,
       [before],
     )
-    for (const { outbox_id, items, ...thread } of rows)
-      await send(outbox_id, thread, JSON.parse(items) as EventDraft[])
-    if (rows.length === AT_ONCE) await sendLeftBehind(before)
+    const found = rows.map(({ outbox_id: id, items, ...thread }) => {
+      return { id, thread, items: JSON.parse(items) as EventDraft[] }
+    })
+    if (found.length > 0) await send(found)
+    if (found.length === AT_ONCE) await sendLeftBehind(before)
   }
 
   enqueue(() => sendLeftBehind(clock.now()))
@@ -71,12 +96,15 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
     async write(session, thread, items) {
       const id = newUuid()
       const { thread_id, deployment_id, workspace_id } = thread
-      await session.query(
+      session.send(
         `INSERT INTO event_outbox (outbox_id, thread_id, deployment_id, workspace_id, created_at, items)
           VALUES (?, ?, ?, ?, ?, ?)`,
         [id, thread_id, deployment_id, workspace_id, clock.now(), JSON.stringify(items)],
       )
-      return () => enqueue(() => send(id, { thread_id, deployment_id, workspace_id }, items))
+      return () => {
+        waiting.push({ id, thread: { thread_id, deployment_id, workspace_id }, items })
+        enqueue(sendWaiting)
+      }
     },
     async retire(_session, thread) {
       return () => enqueue(() => retire(thread))

@@ -1,7 +1,7 @@
 import type { EventDraft, ThreadRef } from '../../../events/event-log.ts'
 import type { EventChunk, Page } from '../../../events/event-store.ts'
 import { joinData, splitData } from '../../event-text.ts'
-import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
+import type { Database, SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { storedBytes } from '../driver/large-values.ts'
 import { KEY, keyValues } from '../runs/rows.ts'
 
@@ -108,7 +108,7 @@ async function advance(
  * same threads until this one ends.
  */
 export async function appendEvents(
-  session: SqlSession,
+  session: TxSession,
   drafts: readonly DraftChunk[],
   now: number,
 ): Promise<EventChunk[]> {
@@ -122,7 +122,7 @@ export async function appendEvents(
     return chunk
   })
   for (const some of portions(chunks.map((chunk, index) => ({ chunk, thread: drafts[index]?.thread })))) {
-    await session.query(
+    session.send(
       `INSERT INTO event_chunks (thread_id, deployment_id, workspace_id, ms, last_seq, events, chars, position,
         start_chars, heads, data) VALUES ${some.map(() => CHUNK_ROW).join(', ')}`,
       some.flatMap(({ chunk, thread }): SqlValue[] =>

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { EventDraft, ThreadRef } from '../../../events/event-log.ts'
 import type { EventChunk } from '../../../events/event-store.ts'
-import type { SqlSession } from '../driver/database.ts'
+import type { TxSession } from '../driver/database.ts'
 import { appendEvents } from './rows.ts'
 import type { EventWire } from './event-store.ts'
 import { KEY, keyValues } from '../runs/rows.ts'
@@ -14,9 +14,9 @@ export interface RunEvents {
   /**
    * Stores events in the transaction of the change; returns a function to call after the commit, which never throws.
    */
-  write(session: SqlSession, thread: ThreadRef, items: readonly EventDraft[]): Promise<() => void>
+  write(session: TxSession, thread: ThreadRef, items: readonly EventDraft[]): Promise<() => void>
   /** The thread is deleted: its log is kept for a while only, for clients that have not read its end yet. */
-  retire(session: SqlSession, thread: ThreadRef): Promise<() => void>
+  retire(session: TxSession, thread: ThreadRef): Promise<() => void>
 }
 
 export interface RunEventsParts {
@@ -31,16 +31,13 @@ export function createRunEvents({ clock, wire, committed }: RunEventsParts): Run
   return {
     async write(session, thread, items) {
       const chunks = await appendEvents(session, [{ thread, items }], clock.now())
-      await wire?.notify(session, 'appended', [thread])
+      wire?.notify(session, 'appended', [thread])
       return () => {
         for (const chunk of chunks) committed(thread, chunk)
       }
     },
     async retire(session, thread) {
-      await session.query(`UPDATE event_logs SET retired_at = ? WHERE ${KEY}`, [
-        clock.now(),
-        ...keyValues(thread),
-      ])
+      session.send(`UPDATE event_logs SET retired_at = ? WHERE ${KEY}`, [clock.now(), ...keyValues(thread)])
       return () => undefined
     },
   }

@@ -39,7 +39,7 @@ export function createEventWire({ url, logger }: { url: string; logger: Logger }
     logger,
   })
   return {
-    async notify(session, kind, threads) {
+    notify(session, kind, threads) {
       const named = new Map(
         threads.map(({ thread_id, deployment_id, workspace_id }) => [
           `${thread_id} ${deployment_id}`,
@@ -49,7 +49,7 @@ export function createEventWire({ url, logger }: { url: string; logger: Logger }
       const all = [...named.values()]
       for (let at = 0; at < all.length; at += MAX_THREADS) {
         const payload: Payload = { from: me, kind, threads: all.slice(at, at + MAX_THREADS) }
-        await session.query(`SELECT pg_notify('${CHANNEL}', ?)`, [JSON.stringify(payload)])
+        session.send(`SELECT pg_notify('${CHANNEL}', ?)`, [JSON.stringify(payload)])
       }
     },
     listen(listener) {

@@ -3,7 +3,7 @@ import type { FoundItem, ItemWrite, KvStore, NamespaceQuery } from '../../../run
 import type { Tenant } from '../../../runs/model.ts'
 import { type Quotas, UNLIMITED } from '../../../base/quotas.ts'
 import { LARGE_JSON_CHARS, parsedJson, rawLength, toJsonText } from '../../../schema/raw-json.ts'
-import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
+import type { Database, SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { readSized } from '../driver/large-values.ts'
 import { matchesLabels } from './filter.ts'
 import {
@@ -229,7 +229,7 @@ export function createKvStore(database: Database, clock: Clock, options: KvStore
       const ttl = item.ttl === undefined ? default_ttl : item.ttl
       const ttl_ms = ttl === null ? null : Math.round(ttl * MINUTE_MS)
       const vectors = await embedItem(index, item)
-      const write = async (session: SqlSession): Promise<void> => {
+      const write = async (session: TxSession): Promise<void> => {
         const times = { now: clock.now(), changed: nextChange(), ttl_ms }
         const grown = await writeItem(session, tenant, item, times)
         if (index !== undefined) await storeVectors(session, itemKey(tenant, namespace, item.key), vectors)

@@ -3,7 +3,14 @@ import { AppError } from '../../../base/errors.ts'
 import { decideMultitask } from '../../../runs/multitask.ts'
 import type { Run, RunKwargs, Tenant } from '../../../runs/model.ts'
 import type { Quotas } from '../../../base/quotas.ts'
-import type { Admitted, Claim, RefusalReason, RunAdmission, RunStore } from '../../../runs/run-store.ts'
+import type {
+  Admitted,
+  Claim,
+  NewThread,
+  RefusalReason,
+  RunAdmission,
+  RunStore,
+} from '../../../runs/run-store.ts'
 import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { bounded } from '../../../schema/merge-bounded.ts'
@@ -101,11 +108,25 @@ function admittedRun(row: RunRow, admission: RunAdmission, composed: Composed): 
   return { ...toRun(plain), metadata, kwargs, caller: admission.run.caller }
 }
 
+/** The thread that a run creates. */
+function newThread({ thread_id }: ThreadKey, admission: RunAdmission): NewThread {
+  const { new_thread_metadata: metadata = {}, new_thread_ttl: ttl = null } = admission
+  return { thread_id, metadata, config: {}, ttl }
+}
+
+/** A thread that does not exist yet, as the first run sees it. */
+function asLocked(key: ThreadKey, { metadata, config }: NewThread): LockedThread {
+  const texts = { metadata: JSON.stringify(metadata), config: JSON.stringify(config) }
+  return { ...key, status: 'idle', rest_status: 'idle', has_next: 0, last_seq: 0, last_run_at: 0, ...texts }
+}
+
+/** `fresh`: the thread does not exist yet and is created with the run. */
 async function insert(
   session: RunSession,
   thread: LockedThread,
   admission: RunAdmission,
   clock: Clock,
+  fresh: NewThread | undefined,
 ): Promise<Admitted> {
   // The start time is not before that of the thread's last run, even if the process that created that run has
   // a clock that is ahead.
@@ -123,14 +144,14 @@ async function insert(
     claimer === null
       ? pending
       : { ...pending, status: 'running', started_at: now, ...takenUp(claimer, pending, clock.now()) }
-  await session.query(INSERT_RUN, runValues(row))
-  await insertWebhook(session, thread, row.run_id, composed.kwargs)
-  await session.settle(thread, clock.now(), {
-    ...composed.columns,
-    ...cancelled?.columns,
-    last_seq: row.seq,
-    last_run_at: now,
-  })
+  const columns = { ...composed.columns, ...cancelled?.columns, last_seq: row.seq, last_run_at: now }
+  if (fresh !== undefined) {
+    const next_due = row.status === 'pending' ? row.due_at : null
+    insertThread(session, thread, fresh, now, { ...columns, status: 'busy', next_due })
+  }
+  session.send(INSERT_RUN, runValues(row))
+  insertWebhook(session, thread, row.run_id, composed.kwargs)
+  if (fresh === undefined) session.settle(thread, clock.now(), columns)
 
   const run = admittedRun(row, admission, composed)
   const { lease_token } = row
@@ -145,30 +166,24 @@ async function admitInto(
   admission: RunAdmission,
   clock: Clock,
 ): Promise<{ admitted: Admitted; madeThread: boolean }> {
-  let thread = await session.lockThread(key)
-  const madeThread = thread === undefined
+  const { run_id } = admission.run
+  const [locked, known] = await Promise.all([session.lockThread(key), findRun(session, key, run_id)])
   const refused = (reason: RefusalReason): { admitted: Admitted; madeThread: false } => ({
     admitted: { kind: 'refused', reason },
     madeThread: false,
   })
-  if (thread !== undefined && !isVisible(thread, admission)) return refused('thread_not_found')
-  const known = await findRun(session, key, admission.run.run_id)
+  if (locked !== undefined && !isVisible(locked, admission)) return refused('thread_not_found')
   if (known?.thread_id === key.thread_id)
     return { admitted: { kind: 'known', run: toRun(known) }, madeThread: false }
   if (known !== undefined) return refused('run_id_taken')
-  if (thread === undefined) {
-    if (admission.if_not_exists === 'reject') return refused('thread_not_found')
-    const metadata = admission.new_thread_metadata ?? {}
-    const { new_thread_ttl: ttl = null } = admission
-    await insertThread(session, key, { thread_id: key.thread_id, metadata, config: {}, ttl }, clock.now())
-    thread = await session.lockThread(key)
-  }
-  if (thread === undefined) throw new AppError('internal', { message: 'The thread was not created.' })
-  const admitted = await insert(session, thread, admission, clock)
+  if (locked === undefined && admission.if_not_exists === 'reject') return refused('thread_not_found')
+  const fresh = newThread(key, admission)
+  const thread = locked ?? asLocked(key, fresh)
+  const admitted = await insert(session, thread, admission, clock, locked === undefined ? fresh : undefined)
   if (admission.cron !== undefined && admitted.kind === 'created') {
     if (!(await takeDate(session, key, admission.cron))) throw new Refused(0, 'date_taken')
   }
-  return { admitted, madeThread }
+  return { admitted, madeThread: locked === undefined }
 }
 
 /** Size of the values that may be large. */

@@ -11,7 +11,7 @@ import type { Tenant } from '../../../runs/model.ts'
 import { type Quotas, UNLIMITED } from '../../../base/quotas.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { bounded } from '../../../schema/merge-bounded.ts'
-import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
+import type { Database, SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { containsJson } from '../driver/json-contains.ts'
 import { pageOf } from '../driver/page-of.ts'
 import { fitting, portionsOf, type Sized } from '../../../base/portions.ts'
@@ -165,7 +165,7 @@ function isSame(known: Assistant, { description, config, context }: NewAssistant
   return isDeepStrictEqual([known.description, known.config, known.context], [description, config, context])
 }
 
-type InTx = <T>(tenant: Tenant, assistant_id: string, work: (session: SqlSession) => Promise<T>) => Promise<T>
+type InTx = <T>(tenant: Tenant, assistant_id: string, work: (session: TxSession) => Promise<T>) => Promise<T>
 
 function createReads(database: Database): Pick<AssistantStore, 'get' | 'versions' | 'search'> {
   return {

@@ -46,7 +46,8 @@ async function endPending(
   now: number,
 ): Promise<void> {
   if (TRANSITIONS.pending[action] === 'deleted') {
-    return await session.deleteRuns(thread, runs)
+    session.deleteRuns(thread, runs)
+    return
   }
   for (const chunk of chunksOf(runs, MAX_IDS)) {
     const { places, values } = inList(chunk.map(({ run_id }) => run_id))
@@ -62,7 +63,7 @@ async function endPending(
 
 /**
  * Ends the pending runs among a locked thread's active runs and flags the running one. `columns` are for the thread's
- * `writeThread`, which the caller must still call.
+ * `settle`, which the caller must still call.
  */
 export async function cancelRuns(
   session: RunSession,
@@ -128,7 +129,7 @@ async function cancelFound(
   const active = found.filter(isCancelled)
   if (active.length > 0) {
     const { columns } = await cancelRuns(session, thread, active, action, now)
-    await session.settle(thread, now, columns)
+    session.settle(thread, now, columns)
   }
   return found.map((run) => resultOf(run, action))
 }

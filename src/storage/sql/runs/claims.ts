@@ -39,7 +39,7 @@ async function claimNext(
       ...[next.run_id, ...keyValues(key)],
     ],
   )
-  await session.query(`UPDATE threads SET next_due = NULL WHERE ${KEY}`, keyValues(key))
+  session.send(`UPDATE threads SET next_due = NULL WHERE ${KEY}`, keyValues(key))
   return row && { ...leaseOf({ ...row, lease_token }), run: toRun(row) }
 }
 
@@ -100,12 +100,8 @@ async function claimFree(
         ORDER BY next_due, thread_id LIMIT ? ${forUpdate}`,
       [now, ...values, limit],
     )
-    const claims: Claim[] = []
-    for (const key of free) {
-      const claim = await claimNext(session, key, claimer, now)
-      if (claim !== undefined) claims.push(claim)
-    }
-    return claims
+    const claims = await Promise.all(free.map((key) => claimNext(session, key, claimer, now)))
+    return claims.filter((claim) => claim !== undefined)
   }, bytes)
 }
 

@@ -12,15 +12,29 @@ import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 type HeldRun = Lease &
   Pick<RunRow, 'cancel_action' | 'attempt' | 'started_at' | 'lease_owner' | 'lease_until'> & {
     has_webhook: number
+    /** 1 when the thread has another run, which waits. */
+    has_more: number
   }
 
+const HAS_MORE = `CASE WHEN EXISTS (SELECT 1 FROM runs r WHERE r.thread_id = runs.thread_id
+  AND r.deployment_id = runs.deployment_id AND r.workspace_id = runs.workspace_id AND r.status = 'pending')
+  THEN 1 ELSE 0 END AS has_more`
+
 const HELD = `run_id, thread_id, deployment_id, workspace_id, lease_token AS token, cancel_action, attempt, started_at,
-  lease_owner, lease_until, ${HAS_WEBHOOK}`
+  lease_owner, lease_until, ${HAS_WEBHOOK}, ${HAS_MORE}`
 
 const FIND_HELD = `SELECT ${HELD} FROM runs WHERE run_id = ? AND ${KEY} AND lease_token = ? AND status = 'running'`
 
-async function findHeld(session: RunSession, lease: Lease): Promise<HeldRun | undefined> {
-  return (await session.query<HeldRun>(FIND_HELD, [lease.run_id, ...keyValues(lease), lease.token]))[0]
+/** Locks the thread of a lease and reads its run as it is then; undefined when the lease is lost. */
+async function lockHeld(
+  session: RunSession,
+  lease: Lease,
+): Promise<{ thread: LockedThread; run: HeldRun } | undefined> {
+  const [thread, [run]] = await Promise.all([
+    session.lockThread(lease),
+    session.query<HeldRun>(FIND_HELD, [lease.run_id, ...keyValues(lease), lease.token]),
+  ])
+  return thread && run && { thread, run }
 }
 
 /** The event that ends a run: an accepted cancel takes precedence over everything else. */
@@ -48,7 +62,7 @@ async function writeEnd(
   now: number,
 ): Promise<void> {
   const failed = status === 'error' || status === 'timeout'
-  await session.query(END_RUN, [
+  session.send(END_RUN, [
     status,
     now,
     now,
@@ -63,18 +77,18 @@ async function writeEnd(
   }
 }
 
-async function writeThreadEnd(
+function writeThreadEnd(
   session: RunSession,
   thread: LockedThread,
   status: EndedStatus,
   end: Omit<RunEnd, 'status'>,
   now: number,
-): Promise<{ more: boolean }> {
+): void {
   const columns: Record<string, SqlValue> =
-    end.state === undefined ? {} : await writeState(session, thread, end.state, now)
+    end.state === undefined ? {} : writeState(session, thread, end.state, now)
   const hasNext = (columns['has_next'] ?? thread.has_next) === 1
   const rest = restingStatus(status, hasNext)
-  return await session.settle(thread, now, {
+  session.settle(thread, now, {
     ...columns,
     rest_status: rest,
     error: rest === 'error' ? optionalJson(end.error) : null,
@@ -92,24 +106,27 @@ async function endHeldRun(
   closing: Closing = (ended) => [runDone(run.run_id, ended)],
 ): Promise<AttemptEnd> {
   const status = TRANSITIONS.running[event]
+  const more = run.has_more === 1
   if (status === 'deleted') {
-    await session.deleteRuns(thread, [run])
+    session.deleteRuns(thread, [run])
     await session.publish(thread, closing(status))
-    return { kind: 'ended', status, ...(await session.settle(thread, now)) }
+    session.settle(thread, now)
+    return { kind: 'ended', status, more }
   }
   if (status === 'pending') {
-    await session.query(
+    session.send(
       `UPDATE runs SET status = 'pending', attempt = attempt + 1, updated_at = ?, lease_owner = NULL,
         lease_token = NULL, lease_until = NULL WHERE run_id = ? AND ${KEY}`,
       [now, run.run_id, ...keyValues(run)],
     )
-    await session.settle(thread, now)
+    session.settle(thread, now)
     return { kind: 'retried' }
   }
   if (status === 'running' || status === 'refused') throw new TypeError(`a running run cannot ${event}`)
   await writeEnd(session, run, status, end, now)
   await session.publish(thread, closing(status))
-  return { kind: 'ended', status, ...(await writeThreadEnd(session, thread, status, end, now)) }
+  writeThreadEnd(session, thread, status, end, now)
+  return { kind: 'ended', status, more }
 }
 
 const NOTHING: Omit<RunEnd, 'status'> = { error: null, partial_messages: null, state: undefined }
@@ -137,9 +154,9 @@ type EndLeased = (
 function createEndLeased(database: RunDatabase, clock: Clock): EndLeased {
   return (lease, closing, fate, bytes) => {
     const end = async (session: RunSession): Promise<AttemptEnd> => {
-      const thread = await session.lockThread(lease)
-      const run = await findHeld(session, lease)
-      if (thread === undefined || run === undefined) return { kind: 'lost' }
+      const held = await lockHeld(session, lease)
+      if (held === undefined) return { kind: 'lost' }
+      const { thread, run } = held
       const fated = fate(run)
       return await endHeldRun(session, thread, run, fated.event, fated.end, clock.now(), closing)
     }
@@ -159,9 +176,9 @@ export function createRunEnds(database: RunDatabase, clock: Clock): Pick<RunStor
       const recovered: Recovered[] = []
       for (const { run_id, thread_id, deployment_id, workspace_id, token } of lost) {
         const lease = { run_id, thread_id, deployment_id, workspace_id, token }
-        const thread = await session.lockThread(lease)
-        const run = await findHeld(session, lease)
-        if (thread === undefined || run === undefined || !isGone(run)) continue
+        const held = await lockHeld(session, lease)
+        if (held === undefined || !isGone(held.run)) continue
+        const { thread, run } = held
         const { event, end } = givenBack(run, OWNER_GONE, maxAttempts)
         const attemptEnd = await endHeldRun(session, thread, run, event, end, clock.now())
         const status = attemptEnd.kind === 'ended' ? attemptEnd.status : 'pending'

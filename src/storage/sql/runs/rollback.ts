@@ -1,4 +1,4 @@
-import type { SqlSession } from '../driver/database.ts'
+import type { TxSession } from '../driver/database.ts'
 import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
 
 /** Tables of a thread's checkpoints; each row has the id of the run that wrote it. */
@@ -7,19 +7,16 @@ export const CHECKPOINT_TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint
 export const MAX_IDS = 256
 
 /** Deletes runs with the checkpoints that they have written; a run that has not started has none. */
-export async function deleteRuns(
-  session: SqlSession,
+export function deleteRuns(
+  session: TxSession,
   key: ThreadKey,
   runs: readonly { run_id: string; started_at: number | null }[],
-): Promise<void> {
+): void {
   // The runs first: a checkpoint that is being written for one is then finished, or refused.
   for (const chunk of chunksOf(runs, MAX_IDS)) {
     const { places, values } = inList(chunk.map(({ run_id }) => run_id))
-    await session.query(`DELETE FROM runs WHERE run_id IN ${places} AND ${KEY}`, [
-      ...values,
-      ...keyValues(key),
-    ])
-    await session.query(
+    session.send(`DELETE FROM runs WHERE run_id IN ${places} AND ${KEY}`, [...values, ...keyValues(key)])
+    session.send(
       `DELETE FROM webhooks WHERE run_id IN ${places} AND deployment_id = ? AND workspace_id = ? AND due_at IS NULL`,
       [...values, key.deployment_id, key.workspace_id],
     )
@@ -27,7 +24,7 @@ export async function deleteRuns(
   for (const { run_id, started_at } of runs) {
     if (started_at === null) continue
     for (const table of CHECKPOINT_TABLES) {
-      await session.query(`DELETE FROM ${table} WHERE run_id = ? AND ${KEY}`, [run_id, ...keyValues(key)])
+      session.send(`DELETE FROM ${table} WHERE run_id = ? AND ${KEY}`, [run_id, ...keyValues(key)])
     }
   }
 }

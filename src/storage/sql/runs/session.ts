@@ -2,7 +2,7 @@ import type { EventDraft } from '../../../events/event-log.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import type { StateSummary, Visible } from '../../../runs/run-store.ts'
 import type { JsonObject } from '../../../schema/json.ts'
-import type { Database, SqlSession, SqlValue, TxSession } from '../driver/database.ts'
+import type { Database, SqlValue, TxSession } from '../driver/database.ts'
 import type { RunEvents } from '../events/run-events.ts'
 import { deleteRuns } from './rollback.ts'
 import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
@@ -14,13 +14,12 @@ export interface LockedThread extends ThreadKey {
   has_next: number
   last_seq: number
   last_run_at: number
-  ttl_ms: number | null
   metadata: string
   config: string
 }
 
 const LOCKED =
-  'thread_id, deployment_id, workspace_id, status, rest_status, has_next, last_seq, last_run_at, ttl_ms, metadata, config'
+  'thread_id, deployment_id, workspace_id, status, rest_status, has_next, last_seq, last_run_at, metadata, config'
 /** Number of threads that one transaction changes: a few milliseconds. */
 const CHUNK = 50
 
@@ -32,18 +31,17 @@ export interface RunSession extends TxSession {
   lockThread(key: ThreadKey): Promise<LockedThread | undefined>
   /** The existing ones, by id, locked. */
   lockThreads(tenant: Tenant, thread_ids: readonly string[]): Promise<LockedThread[]>
-  /** Writes `columns` to the thread; its status and next due time are computed from its runs as they are now. */
-  settle(
-    key: ThreadKey,
-    now: number,
-    columns?: Readonly<Record<string, SqlValue>>,
-  ): Promise<{ more: boolean }>
+  /**
+   * Writes `columns` to the thread; its status and next due time are computed from its runs as the statements so far have
+   * left them.
+   */
+  settle(key: ThreadKey, now: number, columns?: Readonly<Record<string, SqlValue>>): void
   /** Appends events about this transaction to the thread's log; readers receive them after the commit. */
   publish(key: ThreadKey, items: readonly EventDraft[]): Promise<void>
   /** The thread is deleted: its log is deleted later, after clients have had time to read it. */
   retireLog(key: ThreadKey): Promise<void>
   /** Deletes runs with the checkpoints that they have written; a run that has not started has none. */
-  deleteRuns(key: ThreadKey, runs: readonly { run_id: string; started_at: number | null }[]): Promise<void>
+  deleteRuns(key: ThreadKey, runs: readonly { run_id: string; started_at: number | null }[]): void
 }
 
 /** Transactions of the run store. */
@@ -77,32 +75,24 @@ function writeThreadSql(columns: readonly string[], resting: boolean): string {
     updated_at = ?, expires_at = CAST(? AS BIGINT) + ttl_ms,
     status = CASE WHEN ${RUNNING} OR ${PENDING} THEN 'busy' ELSE ${resting ? 'CAST(? AS TEXT)' : 'rest_status'} END,
     next_due = CASE WHEN ${RUNNING} THEN NULL ELSE (SELECT min(${DUE}) ${RUNS_OF('pending')}) END
-    WHERE ${KEY} RETURNING next_due`
+    WHERE ${KEY}`
 }
 
 function createThreadWrite() {
   const texts = new Map<string, string>()
-  return async (
-    session: SqlSession,
+  return (
+    session: TxSession,
     key: ThreadKey,
     now: number,
     columns: Readonly<Record<string, SqlValue>>,
-  ): Promise<{ more: boolean }> => {
+  ): void => {
     const names = Object.keys(columns)
     const resting = columns['rest_status']
     const text = texts.get(names.join()) ?? writeThreadSql(names, resting !== undefined)
     texts.set(names.join(), text)
     const rest = resting === undefined ? [] : [resting]
-    const rows = await session.query<{ next_due: number | null }>(text, [
-      ...Object.values(columns),
-      now,
-      now,
-      ...rest,
-      now,
-      now,
-      ...keyValues(key),
-    ])
-    return { more: typeof rows[0]?.next_due === 'number' }
+    const values = [...Object.values(columns), now, now, ...rest, now, now, ...keyValues(key)]
+    session.send(text, values)
   }
 }
 
@@ -170,13 +160,13 @@ export async function inChunks<T, R>(
 }
 
 /** Stores a thread's values; `writeThread` stores the rest of its state. */
-export async function writeState(
-  session: SqlSession,
+export function writeState(
+  session: TxSession,
   key: ThreadKey,
   state: StateSummary,
   now: number,
-): Promise<Record<string, SqlValue>> {
-  await session.query(
+): Record<string, SqlValue> {
+  session.send(
     `INSERT INTO thread_states (thread_id, deployment_id, workspace_id, state_values) VALUES (?, ?, ?, ?)
       ON CONFLICT (thread_id, deployment_id, workspace_id) DO UPDATE SET state_values = excluded.state_values`,
     [...keyValues(key), state.values_json],

@@ -6,7 +6,7 @@ import type { NewThread, RunStore, ThreadChange } from '../../../runs/run-store.
 import type { JsonObject } from '../../../schema/json.ts'
 import { bounded } from '../../../schema/merge-bounded.ts'
 import { copyCheckpoints, pruneCheckpoints } from '../checkpoints/threads.ts'
-import type { SqlSession, SqlValue } from '../driver/database.ts'
+import type { SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { readSized, storedBytes } from '../driver/large-values.ts'
 import { activeRuns } from './cancel.ts'
 import { removeCronsOf } from './cron-dates.ts'
@@ -41,13 +41,17 @@ function ttlColumns(ttl: ThreadTtl | null, now: number) {
   }
 }
 
-/** Stores a new idle thread. @throws AppError conflict when the id is taken */
-export async function insertThread(
-  session: SqlSession,
+/**
+ * Stores a new thread: idle, or with the columns of `busy`. The transaction fails with AppError conflict when the id is
+ * taken.
+ */
+export function insertThread(
+  session: TxSession,
   key: ThreadKey,
   thread: NewThread,
   now: number,
-): Promise<void> {
+  busy: Readonly<Record<string, SqlValue>> = {},
+): void {
   const columns: Record<string, SqlValue> = {
     thread_id: key.thread_id,
     deployment_id: key.deployment_id,
@@ -64,9 +68,10 @@ export async function insertThread(
     metadata: JSON.stringify(thread.metadata),
     config: JSON.stringify(thread.config),
     interrupts: '{}',
+    ...busy,
   }
   const places = Object.keys(columns).map(() => '?')
-  await session.query(
+  session.send(
     `INSERT INTO threads (${Object.keys(columns).join(', ')}) VALUES (${places.join(', ')})`,
     Object.values(columns),
   )
@@ -108,11 +113,11 @@ async function changeThread(
     ])
   }
   if (change.state !== undefined && (await activeRuns(session, key, ['running'])).length === 0) {
-    Object.assign(columns, await writeState(session, key, change.state, now))
+    Object.assign(columns, writeState(session, key, change.state, now))
     const rest = columns['has_next'] === 1 ? 'interrupted' : 'idle'
     columns['rest_status'] = thread.rest_status === 'error' ? 'error' : rest
   }
-  await session.settle(key, now, columns)
+  session.settle(key, now, columns)
   return await findThread(session, key)
 }
 
@@ -127,12 +132,11 @@ async function copyInto(
   if (source === undefined || thread === undefined) return undefined
   const { config, ttl, metadata, values_json, interrupts } = thread
   const fresh = { thread_id: to.thread_id, metadata: { ...metadata, thread_id: to.thread_id }, config, ttl }
-  await insertThread(session, to, fresh, now)
+  insertThread(session, to, fresh, now)
   await copyCheckpoints(session, from, from.thread_id, to.thread_id)
   const next = source.has_next === 1 ? [''] : []
-  const columns =
-    values_json === null ? {} : await writeState(session, to, { values_json, next, interrupts }, now)
-  await session.settle(to, now, { ...columns, rest_status: source.has_next === 1 ? 'interrupted' : 'idle' })
+  const columns = values_json === null ? {} : writeState(session, to, { values_json, next, interrupts }, now)
+  session.settle(to, now, { ...columns, rest_status: source.has_next === 1 ? 'interrupted' : 'idle' })
   return await findThread(session, to)
 }
 
@@ -145,7 +149,7 @@ async function createThread(
 ): ReturnType<RunStore['createThread']> {
   try {
     await database.txOfThread(key, async (session) => {
-      await insertThread(session, key, thread, now)
+      insertThread(session, key, thread, now)
       await countUse(session, key, 'threads', 1, quotas)
     })
   } catch (error) {
@@ -160,7 +164,7 @@ async function createThread(
 /** Deletes a thread; returns how many crons it had. */
 async function removeThread(session: RunSession, key: ThreadKey): Promise<number> {
   for (const table of TABLES_OF_THREAD) {
-    await session.query(`DELETE FROM ${table} WHERE ${KEY}`, keyValues(key))
+    session.send(`DELETE FROM ${table} WHERE ${KEY}`, keyValues(key))
   }
   await session.retireLog(key)
   return await removeCronsOf(session, key)

@@ -1,5 +1,5 @@
 import type { RunKwargs } from '../../../runs/model.ts'
-import type { SqlSession } from '../driver/database.ts'
+import type { SqlSession, TxSession } from '../driver/database.ts'
 import { KEY, keyValues, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
 
 /** Selects the webhook of a run, with `keyOf`. */
@@ -14,14 +14,14 @@ export const HAS_WEBHOOK = `CASE WHEN EXISTS (SELECT 1 FROM webhooks w WHERE w.r
   AND w.deployment_id = runs.deployment_id AND w.workspace_id = runs.workspace_id) THEN 1 ELSE 0 END AS has_webhook`
 
 /** Stores the webhook of a new run, if it has one. It replaces the webhook of a deleted run with the same id. */
-export async function insertWebhook(
-  session: SqlSession,
+export function insertWebhook(
+  session: TxSession,
   key: ThreadKey,
   run_id: string,
   { webhook }: Pick<RunKwargs, 'webhook'>,
-): Promise<void> {
+): void {
   if (webhook === null) return
-  await session.query(
+  session.send(
     `INSERT INTO webhooks (run_id, deployment_id, workspace_id, tries, url) VALUES (?, ?, ?, 0, ?)
       ON CONFLICT (run_id, deployment_id, workspace_id) DO UPDATE SET due_at = NULL, taken_by = NULL, tries = 0, url = excluded.url`,
     [...keyOf(key, run_id), webhook],

@@ -1,0 +1,199 @@
+import type { Tenant } from '../../../runs/model.ts'
+import { type Expression, eraOfNew } from '../checkpoint-eras.ts'
+import type { SqlSession, SqlValue, TxSession } from '../driver/database.ts'
+import {
+  type BlobRow,
+  CHECKPOINT,
+  type CheckpointRow,
+  KEY,
+  marks,
+  placeOf,
+  portions,
+  sizeFor,
+  type WriteRow,
+} from './rows.ts'
+
+/** A row, and the run that has written it, '' for none. */
+export interface Written<Row> {
+  tenant: Tenant
+  run_id: string
+  row: Row
+}
+
+const OWNER = ['workspace_id', 'deployment_id', 'run_id'] as const
+const BLOB = [...KEY, 'channel', 'version', 'type', 'value'] as const
+const WRITE = [...KEY, 'task_id', 'idx', 'channel', 'type', 'value'] as const
+
+/** Numbers of rows in an insert, where padding is not possible: up to 16 rows need at most two statements. */
+const INSERT_SIZES = [1, 2, 3, 4, 5, 6, 8, 12, 16]
+
+/** A column that the database computes for each row. */
+interface WorkedOut<Row> {
+  column: string
+  of(row: Row): Expression
+}
+
+/** Inserts rows, the largest portions first, so that statements of only a few sizes are needed. */
+function insertRows<Name extends string>(
+  session: TxSession,
+  table: string,
+  columns: readonly Name[],
+  onConflict: string,
+  rows: readonly Written<Record<Name, SqlValue>>[],
+  workedOut?: WorkedOut<Written<Record<Name, SqlValue>>>,
+): void {
+  const more = workedOut === undefined ? [] : [workedOut.column]
+  const into = `INSERT INTO ${table} (${[...OWNER, ...columns, ...more].join(', ')}) VALUES `
+  const [first] = rows
+  const expression = first && workedOut?.of(first).sql
+  const plain = marks(OWNER.length + columns.length)
+  const tuple = expression === undefined ? plain : `${plain.slice(0, -1)}, ${expression})`
+  for (let at = 0; at < rows.length; ) {
+    const left = rows.length - at
+    const count = INSERT_SIZES.findLast((size) => size <= left) ?? 1
+    const params: SqlValue[] = []
+    for (const one of rows.slice(at, at + count)) {
+      const { tenant, run_id, row } = one
+      params.push(tenant.workspace_id, tenant.deployment_id, run_id)
+      for (const column of columns) params.push(row[column])
+      if (workedOut !== undefined) params.push(...workedOut.of(one).params)
+    }
+    session.send(`${into}${Array(count).fill(tuple).join(', ')} ${onConflict}`, params)
+    at += count
+  }
+}
+
+function replacing(key: readonly string[], columns: readonly string[]): string {
+  const sets = columns
+    .filter((column) => !key.includes(column))
+    .map((column) => `${column} = excluded.${column}`)
+  return `ON CONFLICT (${[...key, 'deployment_id', 'workspace_id'].join(', ')}) DO UPDATE SET ${sets.join(', ')}`
+}
+
+/**
+ * A checkpoint that is put again replaces the earlier row; `known` has the keys of those that do. No two of `rows` may
+ * have the same key.
+ */
+export function insertCheckpoints(
+  session: TxSession,
+  rows: readonly Written<CheckpointRow>[],
+  known: ReadonlySet<string>,
+): void {
+  const onConflict = replacing(KEY, [...CHECKPOINT, 'run_id'])
+  const era: WorkedOut<Written<Record<keyof CheckpointRow, SqlValue>>> = {
+    column: 'era',
+    of: ({ tenant, row }) => eraOfNew(tenant, row as unknown as CheckpointRow),
+  }
+  for (const portion of rising(rows)) {
+    for (const some of firstsApart(portion, known))
+      insertRows(session, 'checkpoints', CHECKPOINT, onConflict, toValues(some), era)
+  }
+}
+
+function checkpointText(one: Written<CheckpointRow>): string {
+  return `${placeText(one)} ${one.row.checkpoint_id}`
+}
+
+function placeText({ tenant, row }: Written<CheckpointRow>): string {
+  return JSON.stringify([tenant.workspace_id, tenant.deployment_id, row.thread_id, row.checkpoint_ns])
+}
+
+/**
+ * The keys of those `rows` that replace a stored row. A row that is the only one of its place counts as new in any case.
+ */
+export async function storedAlready(
+  session: SqlSession,
+  rows: readonly Written<CheckpointRow>[],
+): Promise<Set<string>> {
+  const parts = [...Map.groupBy(rows, placeText).values()]
+    .filter(({ length }) => length > 1)
+    .flatMap((some) => [...portions(some, 256)])
+  const known = await Promise.all(
+    parts.map(async (part) => {
+      const ids = Array.from({ length: sizeFor(part.length) }, (_, i) => part[i]?.row.checkpoint_id ?? '')
+      const place = part[0] === undefined ? [] : placeOf(part[0].tenant, part[0].row)
+      const stored = await session.query<{ checkpoint_id: string }>(
+        `SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND deployment_id = ?
+          AND workspace_id = ? AND checkpoint_id IN ${marks(ids.length)}`,
+        [...place, ...ids],
+      )
+      const storedIds = new Set(stored.map(({ checkpoint_id }) => checkpoint_id))
+      return part.filter(({ row }) => storedIds.has(row.checkpoint_id)).map(checkpointText)
+    }),
+  )
+  return new Set(known.flat())
+}
+
+/**
+ * Rows that replace others and keep their era; the first new row of each place; then the others. The first may start an era, which the statement for the others must
+ * see: otherwise it would compare them with the newest checkpoint of the previous era.
+ */
+function firstsApart(
+  rows: readonly Written<CheckpointRow>[],
+  known: ReadonlySet<string>,
+): Written<CheckpointRow>[][] {
+  const places = new Set<string>()
+  const firsts: Written<CheckpointRow>[] = []
+  const others: Written<CheckpointRow>[] = []
+  for (const one of rows) {
+    if (known.has(checkpointText(one))) continue
+    const place = placeText(one)
+    const portion = places.has(place) ? others : firsts
+    places.add(place)
+    portion.push(one)
+  }
+  return [rows.filter((one) => known.has(checkpointText(one))), firsts, others]
+}
+
+/**
+ * The rows in portions in which the ids of a thread rise, because a statement does not see the rows that it inserts
+ * itself.
+ */
+function rising(rows: readonly Written<CheckpointRow>[]): Written<CheckpointRow>[][] {
+  const portions: Written<CheckpointRow>[][] = [[]]
+  const last = new Map<string, string>()
+  for (const one of rows) {
+    const { thread_id, checkpoint_id } = one.row
+    if ((last.get(thread_id) ?? '') > checkpoint_id) {
+      portions.push([])
+      last.clear()
+    }
+    last.set(thread_id, checkpoint_id)
+    portions.at(-1)?.push(one)
+  }
+  return portions
+}
+
+/** A value that is put again replaces the earlier row. No two of `rows` may have the same key. */
+export function insertBlobs(session: TxSession, rows: readonly Written<BlobRow>[]): void {
+  const onConflict = replacing([...KEY, 'channel'], [...BLOB, 'run_id'])
+  insertRows(session, 'checkpoint_blobs', BLOB, onConflict, toValues(rows))
+}
+
+/** After all writes of the same task and index, also where a clock has gone back. */
+const TIME_OF_NEW = `(SELECT max(t) FROM (SELECT CAST(? AS BIGINT) AS t UNION ALL
+  SELECT w.written_at + 1 FROM checkpoint_writes w WHERE w.thread_id = ? AND w.checkpoint_ns = ?
+  AND w.checkpoint_id = ? AND w.task_id = ? AND w.idx = ? AND w.deployment_id = ? AND w.workspace_id = ?) AS times)`
+
+function timeOfNew({ deployment_id, workspace_id }: Tenant, row: WriteRow): Expression {
+  const { thread_id, checkpoint_ns, checkpoint_id, task_id, idx, written_at } = row
+  const key = [thread_id, checkpoint_ns, checkpoint_id, task_id, idx, deployment_id, workspace_id]
+  return { sql: TIME_OF_NEW, params: [written_at, ...key] }
+}
+
+/** Special writes replace the run's earlier ones, others do not. No two of `rows` may have the same key. */
+export function insertWrites(session: TxSession, rows: readonly Written<WriteRow>[]): void {
+  const key = [...KEY, 'task_id', 'idx', 'run_id']
+  const onConflict = `${replacing(key, [...WRITE, 'written_at'])} WHERE checkpoint_writes.idx < 0`
+  const writtenAt: WorkedOut<Written<Record<keyof WriteRow, SqlValue>>> = {
+    column: 'written_at',
+    of: ({ tenant, row }) => timeOfNew(tenant, row as unknown as WriteRow),
+  }
+  insertRows(session, 'checkpoint_writes', WRITE, onConflict, toValues(rows), writtenAt)
+}
+
+function toValues<Row extends object>(
+  rows: readonly Written<Row>[],
+): Written<Record<keyof Row & string, SqlValue>>[] {
+  return rows as unknown as Written<Record<keyof Row & string, SqlValue>>[]
+}

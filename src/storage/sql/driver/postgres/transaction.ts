@@ -1,0 +1,72 @@
+import type pg from 'pg'
+import type { LastStatement, SqlValue, TxSession } from '../database.ts'
+import { nodePostgres } from './pg.ts'
+
+/** A transaction on a connection in pipeline mode. */
+export interface PostgresTransaction {
+  session: TxSession
+  /** Executes the last statements and commits. @throws the error of the first statement for which nobody has waited */
+  commit(): Promise<void>
+}
+
+/** The code for a text that is not a number: a last statement fails with it to refuse the transaction. */
+const REFUSED = '22P02'
+
+/** Statements of one turn of the event loop go to the server in one write. */
+function inOneWrite({ connection: { stream } }: pg.Client): void {
+  if (stream.writableCorked > 0) return
+  stream.cork()
+  process.nextTick(() => stream.uncork())
+}
+
+/**
+ * The caller begins the transaction with the session's first statement. `run` executes a statement on `client`. After a
+ * failed statement Postgres refuses all others up to the end of the transaction.
+ */
+export function openTransaction(
+  client: pg.Client,
+  run: (sql: string, params: readonly SqlValue[]) => Promise<pg.QueryResult>,
+): PostgresTransaction {
+  const last: LastStatement[] = []
+  /** The error of a statement for which nobody waits; later ones failed because of it. */
+  let failed: { error: unknown } | undefined
+
+  const query = async (sql: string, params: readonly SqlValue[] = []): Promise<pg.QueryResult> => {
+    inOneWrite(client)
+    try {
+      return await run(sql, params)
+    } catch (error) {
+      throw failed === undefined ? error : failed.error
+    }
+  }
+  const send = async (
+    sql: string,
+    params: readonly SqlValue[] = [],
+    refusal?: () => Error,
+  ): Promise<void> => {
+    inOneWrite(client)
+    try {
+      await run(sql, params)
+    } catch (error) {
+      failed ??= { error: refusal !== undefined && isRefused(error) ? refusal() : error }
+    }
+  }
+  return {
+    session: {
+      atCommit: (statement) => void last.push(statement),
+      send: (sql, params) => void send(sql, params),
+      query: async <Row>(sql: string, params?: readonly SqlValue[]) =>
+        (await query(sql, params)).rows as Row[],
+    },
+    async commit() {
+      for (const { sql, params, refusal } of last) void send(sql, params, refusal)
+      const { command } = await query('COMMIT')
+      if (failed !== undefined) throw failed.error
+      if (command !== 'COMMIT') throw new TypeError('a transaction went on after a statement had failed')
+    },
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof nodePostgres().DatabaseError && error.code === REFUSED
+}
