@@ -15,18 +15,30 @@ export interface ThreadSweeperDeps {
 
 const AT_ONCE = 500
 
+type Expired = Awaited<ReturnType<RunStore['expiredThreads']>>
+
 /** Deletes or prunes expired threads, until it is stopped. */
 export function startThreadSweeper({ store, events, everyMs, logger, also }: ThreadSweeperDeps): Sweeps {
+  /** Of one tenant and strategy. */
+  const sweep = async (some: Expired): Promise<number> => {
+    const [first] = some
+    if (first === undefined) return 0
+    const { workspace_id, deployment_id, strategy } = first
+    const tenant = { workspace_id, deployment_id }
+    const ids = some.map(({ thread_id }) => thread_id)
+    const keep = strategy === 'delete' ? 'nothing' : 'latest_checkpoint'
+    const count = await store.deleteThreads(tenant, ids, keep)
+    if (strategy === 'delete') for (const thread_id of ids) await events.drop({ ...tenant, thread_id })
+    return count
+  }
   const sweepAll = async (signal: AbortSignal): Promise<number> => {
     let count = 0
     for (;;) {
       const expired = await store.expiredThreads(AT_ONCE)
-      for (const { thread_id, workspace_id, deployment_id, strategy } of expired) {
-        const tenant = { workspace_id, deployment_id }
-        const keep = strategy === 'delete' ? 'nothing' : 'latest_checkpoint'
-        count += await store.deleteThreads(tenant, [thread_id], keep)
-        if (strategy === 'delete') await events.drop({ ...tenant, thread_id })
-      }
+      const groups = Map.groupBy(expired, ({ workspace_id, deployment_id, strategy }) =>
+        [workspace_id, deployment_id, strategy].join(' '),
+      )
+      for (const some of groups.values()) count += await sweep(some)
       if (expired.length < AT_ONCE || signal.aborted) break
     }
     await also()

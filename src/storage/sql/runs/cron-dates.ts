@@ -1,7 +1,6 @@
 import type { Tenant } from '../../../runs/model.ts'
 import type { CronDate } from '../../../runs/run-store.ts'
 import type { SqlSession } from '../driver/database.ts'
-import { KEY, keyValues, type ThreadKey } from './rows.ts'
 
 /**
  * Moves a cron from a date to its next one; false when another process has done so, or the cron was changed or deleted.
@@ -17,9 +16,4 @@ export async function takeDate(
     [next, cron_id, deployment_id, workspace_id, due_at],
   )
   return rows.length > 0
-}
-
-/** Deletes the crons of a thread; returns how many there were. */
-export async function removeCronsOf(session: SqlSession, key: ThreadKey): Promise<number> {
-  return (await session.query(`DELETE FROM crons WHERE ${KEY} RETURNING cron_id`, keyValues(key))).length
 }

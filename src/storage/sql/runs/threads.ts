@@ -1,6 +1,6 @@
 import { type Clock, createExpiryTime } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
-import type { Thread, ThreadTtl } from '../../../runs/model.ts'
+import type { Tenant, Thread, ThreadTtl } from '../../../runs/model.ts'
 import type { Quotas } from '../../../base/quotas.ts'
 import type { NewThread, RunStore, ThreadChange } from '../../../runs/run-store.ts'
 import type { JsonObject } from '../../../schema/json.ts'
@@ -9,8 +9,8 @@ import { copyCheckpoints, pruneCheckpoints } from '../checkpoints/threads.ts'
 import type { SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { readSized, storedBytes } from '../driver/large-values.ts'
 import { activeRuns } from './cancel.ts'
-import { removeCronsOf } from './cron-dates.ts'
 import {
+  inList,
   KEY,
   keyValues,
   SELECT_THREADS,
@@ -161,20 +161,24 @@ async function createThread(
   return { kind: 'created', thread: freshThread(thread, now) }
 }
 
-/** Deletes a thread; returns how many crons it had. */
-async function removeThread(session: RunSession, key: ThreadKey): Promise<number> {
-  for (const table of TABLES_OF_THREAD) {
-    session.send(`DELETE FROM ${table} WHERE ${KEY}`, keyValues(key))
-  }
-  await session.retireLog(key)
-  return await removeCronsOf(session, key)
+/** Deletes threads; returns how many crons they had. */
+async function removeThreads(
+  session: RunSession,
+  { deployment_id, workspace_id }: Tenant,
+  thread_ids: readonly string[],
+): Promise<number> {
+  const { places, values } = inList(thread_ids)
+  const where = `thread_id IN ${places} AND deployment_id = ? AND workspace_id = ?`
+  const key = [...values, deployment_id, workspace_id]
+  for (const table of TABLES_OF_THREAD) session.send(`DELETE FROM ${table} WHERE ${where}`, key)
+  for (const thread_id of thread_ids) await session.retireLog({ thread_id, deployment_id, workspace_id })
+  return (await session.query(`DELETE FROM crons WHERE ${where} RETURNING cron_id`, key)).length
 }
 
-async function pruneThread(session: RunSession, key: ThreadKey): Promise<number> {
+async function pruneThread(session: RunSession, key: ThreadKey): Promise<void> {
   if ((await activeRuns(session, key, ['running'])).length === 0)
     await pruneCheckpoints(session, key, key.thread_id)
-  await session.query(`UPDATE threads SET expires_at = NULL WHERE ${KEY}`, keyValues(key))
-  return 0
+  session.send(`UPDATE threads SET expires_at = NULL WHERE ${KEY}`, keyValues(key))
 }
 
 type Verbs = 'createThread' | 'getThread' | 'updateThread' | 'copyThread' | 'deleteThreads' | 'expiredThreads'
@@ -210,14 +214,16 @@ export function createThreadStore(
       return await database.txOfThread(from, copyIt, await storedBytes(database, STATE_SIZE, keyValues(from)))
     },
     async deleteThreads(tenant, thread_ids, keep) {
-      const work = keep === 'nothing' ? removeThread : pruneThread
       const done = await inChunks([...new Set(thread_ids)], (chunk) =>
         database.txOfMany(async (session) => {
           const threads = await session.lockThreads(tenant, chunk)
-          let crons = 0
-          for (const thread of threads) crons += await work(session, thread)
-          await countUse(session, tenant, 'crons', -crons, quotas)
-          if (keep === 'nothing') await countUse(session, tenant, 'threads', -threads.length, quotas)
+          if (keep !== 'nothing') for (const thread of threads) await pruneThread(session, thread)
+          else if (threads.length > 0) {
+            const ids = threads.map(({ thread_id }) => thread_id)
+            const crons = await removeThreads(session, tenant, ids)
+            await countUse(session, tenant, 'crons', -crons, quotas)
+            await countUse(session, tenant, 'threads', -ids.length, quotas)
+          }
           return threads
         }),
       )
