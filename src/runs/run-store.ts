@@ -38,6 +38,8 @@ export interface Claimer {
 /** A run that a worker has claimed; its status is `running`. */
 export interface Claim extends Lease {
   run: Run
+  /** The thread was created with the run: until its first write it has no checkpoints. */
+  fresh?: boolean
 }
 
 /** A cancelled run whose worker must still be notified. */

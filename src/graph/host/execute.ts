@@ -56,7 +56,8 @@ export async function executeJob(
   const { run } = job
   output.items([{ event: 'metadata', data: JSON.stringify({ run_id: run.run_id, attempt: run.attempt }) }])
   const ahead = run.kwargs.durability !== 'sync'
-  const saver = new SealableSaver(deps.storage.runCheckpointer(job.tenant, job.lease, ahead))
+  const options = { ahead, fresh: job.fresh === true }
+  const saver = new SealableSaver(deps.storage.runCheckpointer(job.tenant, job.lease, options))
   const tracer = job.trace_id === null ? undefined : createRunTracer(deps.project, output.trace)
   const items = createStreamItems(new Set(run.kwargs.stream_mode), run.kwargs.subgraphs)
   let graph: AnyGraph | undefined
@@ -70,8 +71,8 @@ export async function executeJob(
     )
     if (run.kwargs.protocol === 2) await deps.modelsOf(run.graph_id)
     const begin = await runInput(job, graph, saver)
-    const options = streamOptions(job, begin.configurable, config, signal, tracer?.handler)
-    await consume({ graph, input: begin.input, options, run, items, output, signal })
+    const streaming = streamOptions(job, begin.configurable, config, signal, tracer?.handler)
+    await consume({ graph, input: begin.input, options: streaming, run, items, output, signal })
     if (!signal.aborted) await saver.stored()
   } catch (thrown) {
     failure = { thrown }

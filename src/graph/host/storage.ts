@@ -14,9 +14,10 @@ export interface GraphStorage {
   checkpointer(tenant: Tenant): BaseCheckpointSaver
   /**
    * For a run: its rows carry the run's id and are refused once the lease is lost (D-44). With `ahead`, writes resolve
-   * before they are durable, and the newest checkpoint is read from memory.
+   * before they are durable, and the newest checkpoint is read from memory; with `fresh` too, nothing is read before the
+   * first write, since the thread has no checkpoints.
    */
-  runCheckpointer(tenant: Tenant, lease: Lease, ahead: boolean): RunCheckpointer
+  runCheckpointer(tenant: Tenant, lease: Lease, options: { ahead: boolean; fresh: boolean }): RunCheckpointer
   /** Newest first: for each checkpoint of the graph itself, a mark that changes whenever the checkpoint does. */
   marks(
     tenant: Tenant,

@@ -25,6 +25,8 @@ export interface GraphJob {
   run: Run
   /** The trace that the host records into; null with own tracing off. */
   trace_id: string | null
+  /** The thread was created with the run: until the first write of this job it has no checkpoints. */
+  fresh?: boolean
 }
 
 /** One item that a run streams: event name on the wire, and data as JSON text. */

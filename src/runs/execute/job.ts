@@ -149,7 +149,7 @@ async function execute(execution: Execution): Promise<JobEnd> {
   }
   const trace = (body: Uint8Array): void => execution.record(claim, body)
   const timer = setTimeout(() => stopFor('timeout'), rules.timeout_ms)
-  const job = { tenant, lease, run, trace_id: run.trace_id }
+  const job = { tenant, lease, run, trace_id: run.trace_id, ...(claim.fresh === true && { fresh: true }) }
   const end = await host
     .run(job, { items, trace }, abort.signal)
     .catch(crashed)

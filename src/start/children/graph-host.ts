@@ -63,8 +63,8 @@ function storageOf(
 ): Pick<GraphStorage, 'checkpointer' | 'runCheckpointer' | 'marks'> {
   return {
     checkpointer: (tenant) => checkpointers.open(tenant, null),
-    runCheckpointer: (tenant, lease, ahead) =>
-      ahead ? checkpointers.openAhead(tenant, lease) : checkpointers.open(tenant, lease),
+    runCheckpointer: (tenant, lease, { ahead, fresh }) =>
+      ahead ? checkpointers.openAhead(tenant, lease, fresh) : checkpointers.open(tenant, lease),
     marks: (tenant, scan) => checkpointers.marks(tenant, scan),
   }
 }

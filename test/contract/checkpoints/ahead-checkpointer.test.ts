@@ -12,7 +12,7 @@ import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-databas
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { type Action, act, createRichGraph, outlineOf } from '../../support/runs/checkpoint-graphs.ts'
 import { eventually } from '../../support/eventually.ts'
-import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
+import { admissionOf, admitted, CLAIMER, endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { describeCheckpoints } from '../../support/stores/broker.ts'
 import { tries } from '../../support/properties.ts'
 
@@ -105,6 +105,26 @@ describeCheckpoints('checkpoints of a run that is ahead of its stored ones', (en
     expect(counts.queries).toBe(0)
     await saver.putWrites(config, [['n', 2]], 'task')
     expect((await newest(saver))?.pendingWrites).toEqual([['task', 'n', 2]])
+  })
+
+  it('reads nothing of a thread that was created with the run, until the first write', async () => {
+    const { claim: first } = await admitted(store, admissionOf(randomUUID(), { claim: CLAIMER }))
+    if (first === null) throw new Error('not claimed')
+    expect(first.fresh).toBe(true)
+    const saver = checkpointers.openAhead(TENANT, first, true)
+    const at = { configurable: { thread_id: first.thread_id, checkpoint_ns: '' } }
+    expect(await saver.getTuple(at)).toBeUndefined()
+    expect(counts.queries).toBe(0)
+    await saver.putWrites(
+      { configurable: { ...at.configurable, checkpoint_id: uuid6(0) } },
+      [['n', 1]],
+      'task',
+    )
+    await saver.getTuple(at)
+    expect(counts.queries).toBeGreaterThan(0)
+    await store.finish(first, endOf('success'))
+    const { claim: second } = await admitted(store, admissionOf(first.thread_id, { claim: CLAIMER }))
+    expect(second?.fresh).toBeUndefined()
   })
 
   it('refuses a run whose lease is lost: later checkpoints are not stored, and the run gets the error', async () => {

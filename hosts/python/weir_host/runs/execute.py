@@ -73,7 +73,8 @@ class Execution:
         self._run: Head = job["run"]
         self._kwargs: Head = self._run["kwargs"]
         self._items = items
-        self._saver = BrokeredSaver(deps.broker, job["lease"], self._kwargs["durability"] != "sync")
+        is_ahead, fresh = self._kwargs["durability"] != "sync", self._run["thread_id"] if job.get("fresh") else None
+        self._saver = BrokeredSaver(deps.broker, job["lease"], is_ahead, fresh)
         self._stream = StreamItems(self._kwargs["stream_mode"], self._kwargs["subgraphs"])
         self._tracer = None if job["trace_id"] is None else RunTracer(deps.project, trace)
         self._graph: Pregel | None = None

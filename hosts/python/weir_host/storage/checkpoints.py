@@ -48,10 +48,11 @@ class Lineage:
 
 class BrokeredSaver(BaseCheckpointSaver[int]):
     """Checkpoints of one deployment. With a lease, rows carry the run's id and are refused once the lease is lost
-    (D-44). With `ahead`, writes return before they are durable. A sealed one stores nothing more, and reads the newest
-    checkpoint from memory if it has stored it."""
+    (D-44). With `ahead`, writes return before they are durable. The thread `fresh` has no checkpoints, so nothing of it
+    is read before the first write. A sealed one stores nothing more, and reads the newest checkpoint from memory if it has
+    stored it."""
 
-    def __init__(self, broker: Broker, lease: Head | None = None, ahead: bool = False) -> None:
+    def __init__(self, broker: Broker, lease: Head | None = None, ahead: bool = False, fresh: str | None = None) -> None:
         super().__init__()
         self._broker = broker
         self._lease = lease and {"run_id": lease["run_id"], "token": lease["token"]}
@@ -60,6 +61,7 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         # The newest checkpoint of the graph itself, not of a subgraph; and the one that a task has written to last.
         self._newest: tuple[Head, list[bytes], Head] | None = None
         self._written_to: str | None = None
+        self._fresh = fresh
         self.sealed = False
 
     # Reading
@@ -67,6 +69,8 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         """The checkpoint that the config names, or the newest one."""
         if thread_of(config) is None:
+            return None
+        if thread_of(config) == self._fresh:
             return None
         known = self._from_memory(config) if self.sealed else None
         if known is not None:
@@ -233,6 +237,7 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         return list(answer["channels"])
 
     async def _write(self, thread_id: str, rows: Rows) -> None:
+        self._fresh = None
         if not self.sealed:
             await self._rows.add(thread_id, rows)
 

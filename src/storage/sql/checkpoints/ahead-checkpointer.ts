@@ -24,14 +24,19 @@ export class AheadCheckpointer extends SqlCheckpointer {
   #writtenTo: string | undefined
   #failure: { error: unknown } | undefined
 
-  constructor(shared: Shared, tenant: Tenant, lease: Lease) {
+  /** The thread had no checkpoints, and nothing was written since. */
+  #fresh: boolean
+
+  constructor(shared: Shared, tenant: Tenant, lease: Lease, fresh: boolean) {
     super(shared, tenant, lease)
     this.#shared = shared
     this.#thread_id = lease.thread_id
+    this.#fresh = fresh
   }
 
   /** The newest checkpoint from memory, unless tasks have written to it: only the database can combine their writes. */
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    if (this.#fresh && config.configurable?.['thread_id'] === this.#thread_id) return undefined
     const newest = this.#newest
     if (newest === undefined || checkpointIdOf(config) !== undefined) return super.getTuple(config)
     const { row, values } = newest
@@ -61,6 +66,7 @@ export class AheadCheckpointer extends SqlCheckpointer {
   }
 
   protected override async write(thread_id: string, rows: Partial<CheckpointRows>): Promise<void> {
+    this.#fresh = false
     if (this.#failure !== undefined) throw this.#failure.error
     this.enqueue(thread_id, rows, false).catch((error: unknown) => {
       this.#failure ??= { error }

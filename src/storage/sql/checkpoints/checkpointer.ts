@@ -19,9 +19,9 @@ export interface Checkpointers {
   /**
    * The same for a run whose steps do not wait until their checkpoints are stored. A write resolves before it
    * is durable. The error of a failed write rejects the next write and `stored`. The newest checkpoint is
-   * read from memory.
+   * read from memory. `fresh`: the thread has no checkpoints, so nothing is read before the first write.
    */
-  openAhead(tenant: Tenant, lease: Lease): SqlCheckpointer
+  openAhead(tenant: Tenant, lease: Lease, fresh?: boolean): SqlCheckpointer
   /** As `readMarks`, after all pending writes of this process to the thread. */
   marks(tenant: Tenant, scan: MarkScan): Promise<CheckpointMark[]>
 }
@@ -44,7 +44,7 @@ export function createCheckpointersOn(rows: CheckpointRowStore): Checkpointers {
   }
   return {
     open: (tenant, lease) => new SqlCheckpointer(shared, tenant, lease),
-    openAhead: (tenant, lease) => new AheadCheckpointer(shared, tenant, lease),
+    openAhead: (tenant, lease, fresh = false) => new AheadCheckpointer(shared, tenant, lease, fresh),
     marks: (tenant, scan) => rows.marks(tenant, scan),
   }
 }

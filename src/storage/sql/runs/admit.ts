@@ -155,7 +155,10 @@ async function insert(
 
   const run = admittedRun(row, admission, composed)
   const { lease_token } = row
-  const claim: Claim | null = lease_token === null ? null : { ...leaseOf({ ...row, lease_token }), run }
+  const claim: Claim | null =
+    lease_token === null
+      ? null
+      : { ...leaseOf({ ...row, lease_token }), run, ...(fresh !== undefined && { fresh: true }) }
   return { kind: 'created', run, claim, cancelling: cancelled?.orders ?? [], ended: cancelled?.ended ?? [] }
 }
 
