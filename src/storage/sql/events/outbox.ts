@@ -39,12 +39,39 @@ const RETRY_MS = 250
 const OTHERS_MS = 10_000
 const AT_ONCE = 200
 
+type Sending = Pick<EventOutboxParts, 'database' | 'deliver'>
+
+/** Delivers the events of different threads at the same time, those of a thread in their order. */
+async function send({ database, deliver }: Sending, deliveries: readonly Delivery[]): Promise<void> {
+  const threads = Map.groupBy(deliveries, ({ thread }) => keyValues(thread).join(' '))
+  const sent = [...threads.values()].map(async (some) => {
+    for (const { id, thread, items } of some) await deliver(id, thread, items)
+  })
+  await Promise.all(sent)
+  const { places, values } = inList(deliveries.map(({ id }) => id))
+  await database.query(`DELETE FROM event_outbox WHERE outbox_id IN ${places}`, values)
+}
+
+/** Delivers what was stored up to a time and is still there. */
+async function sendLeftBehind(sending: Sending, before: number): Promise<void> {
+  const rows = await sending.database.query<OutboxRow>(
+    `SELECT outbox_id, thread_id, deployment_id, workspace_id, items FROM event_outbox WHERE created_at <= ?
+      ORDER BY created_at LIMIT ${AT_ONCE}`,
+    [before],
+  )
+  const found = rows.map(({ outbox_id: id, items, ...thread }) => {
+    return { id, thread, items: JSON.parse(items) as EventDraft[] }
+  })
+  if (found.length > 0) await send(sending, found)
+  if (found.length === AT_ONCE) await sendLeftBehind(sending, before)
+}
+
 /**
  * Stores events together with the change of runs that they report, and delivers them afterwards; if the process dies
  * before, its next start or another process delivers them.
  */
 export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
-  const { database, clock, logger, deliver, retire } = parts
+  const { clock, logger, retire } = parts
   const closing = new AbortController()
   let last: Promise<void> = Promise.resolve()
   /** Deliveries that wait for the one before them. */
@@ -57,40 +84,19 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
     last = last.then(() => retry(work, { pauses: [RETRY_MS], signal: closing.signal, onRetry }))
   }
 
-  /** Delivers the events of different threads at the same time, those of a thread in their order. */
-  async function send(deliveries: readonly Delivery[]): Promise<void> {
-    const threads = Map.groupBy(deliveries, ({ thread }) => keyValues(thread).join(' '))
-    const sent = [...threads.values()].map(async (some) => {
-      for (const { id, thread, items } of some) await deliver(id, thread, items)
-    })
-    await Promise.all(sent)
-    const { places, values } = inList(deliveries.map(({ id }) => id))
-    await database.query(`DELETE FROM event_outbox WHERE outbox_id IN ${places}`, values)
-  }
-
   async function sendWaiting(): Promise<void> {
     while (waiting.length > 0) {
       const some = waiting.slice(0, AT_ONCE)
-      await send(some)
+      await send(parts, some)
       waiting.splice(0, some.length)
     }
   }
 
-  async function sendLeftBehind(before: number): Promise<void> {
-    const rows = await database.query<OutboxRow>(
-      `SELECT outbox_id, thread_id, deployment_id, workspace_id, items FROM event_outbox WHERE created_at <= ?
-        ORDER BY created_at LIMIT ${AT_ONCE}`,
-      [before],
-    )
-    const found = rows.map(({ outbox_id: id, items, ...thread }) => {
-      return { id, thread, items: JSON.parse(items) as EventDraft[] }
-    })
-    if (found.length > 0) await send(found)
-    if (found.length === AT_ONCE) await sendLeftBehind(before)
-  }
-
-  enqueue(() => sendLeftBehind(clock.now()))
-  const timer = setInterval(() => enqueue(() => sendLeftBehind(clock.now() - OTHERS_MS)), OTHERS_MS).unref()
+  enqueue(() => sendLeftBehind(parts, clock.now()))
+  const timer = setInterval(
+    () => enqueue(() => sendLeftBehind(parts, clock.now() - OTHERS_MS)),
+    OTHERS_MS,
+  ).unref()
 
   return {
     async write(session, thread, items) {
