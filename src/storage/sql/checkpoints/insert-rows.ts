@@ -7,7 +7,7 @@ import {
   type CheckpointRow,
   KEY,
   marks,
-  placeOf,
+  placeValues,
   portions,
   sizeFor,
   type WriteRow,
@@ -111,7 +111,7 @@ export async function storedAlready(
   const known = await Promise.all(
     parts.map(async (part) => {
       const ids = Array.from({ length: sizeFor(part.length) }, (_, i) => part[i]?.row.checkpoint_id ?? '')
-      const place = part[0] === undefined ? [] : placeOf(part[0].tenant, part[0].row)
+      const place = part[0] === undefined ? [] : placeValues(part[0].tenant, part[0].row)
       const stored = await session.query<{ checkpoint_id: string }>(
         `SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND deployment_id = ?
           AND workspace_id = ? AND checkpoint_id IN ${marks(ids.length)}`,

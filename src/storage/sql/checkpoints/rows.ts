@@ -108,7 +108,7 @@ export function marks(count: number): string {
 }
 
 /** Parameters for `thread_id = ? AND checkpoint_ns = ? AND deployment_id = ? AND workspace_id = ?`. */
-export function placeOf(tenant: Tenant, place: CheckpointNamespace): SqlValue[] {
+export function placeValues(tenant: Tenant, place: CheckpointNamespace): SqlValue[] {
   return [place.thread_id, place.checkpoint_ns, tenant.deployment_id, tenant.workspace_id]
 }
 
@@ -166,7 +166,7 @@ export async function readBlobs(
       FROM (VALUES ${Array(size).fill('(?, ?)').join(', ')}) AS k CROSS JOIN checkpoint_blobs b
       WHERE b.thread_id = ? AND b.checkpoint_ns = ? AND b.checkpoint_id = k.column1 AND b.channel = k.column2
       AND b.deployment_id = ? AND b.workspace_id = ?`
-    params.push(...placeOf(tenant, place))
+    params.push(...placeValues(tenant, place))
     found.push(await session.query<FoundBlob>(sql, params))
   }
   return found.flat()
@@ -184,7 +184,7 @@ export async function readKnownChannels(
   const rows = await session.query<{ channel: string; version: string }>(
     `SELECT DISTINCT channel, version FROM checkpoint_blobs
       WHERE thread_id = ? AND checkpoint_ns = ? AND deployment_id = ? AND workspace_id = ?`,
-    placeOf(tenant, place),
+    placeValues(tenant, place),
   )
   const known = new Set(rows.map(({ channel, version }) => JSON.stringify([channel, version])))
   return new Set(
@@ -209,7 +209,7 @@ export async function readWrites(
       `SELECT ${FOUND_WRITE} FROM checkpoint_writes
         WHERE thread_id = ? AND checkpoint_ns = ? AND deployment_id = ? AND workspace_id = ?
         AND checkpoint_id IN ${marks(size)}`,
-      [...placeOf(tenant, place), ...padded],
+      [...placeValues(tenant, place), ...padded],
     )
     for (const row of rows) {
       const writes = byCheckpoint.get(row.checkpoint_id)
