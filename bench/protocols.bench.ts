@@ -37,7 +37,7 @@ async function cpuMs(): Promise<number> {
   let sum = 0
   for (const pid of [weir.pid, ...(await hostsOf(weir.pid))]) {
     const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ')
-    // Of 10 ms each: user and system time.
+    // User and system time, in ticks of 10 ms.
     sum += (Number(fields[11]) + Number(fields[12])) * 10
   }
   return sum

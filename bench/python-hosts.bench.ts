@@ -42,7 +42,7 @@ function print(what: string, values: readonly number[], unit: string): void {
 /** CPU time of a process so far, in ms. */
 async function cpuMs(pid: number): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ')
-  // Of 10 ms each: user and system time.
+  // User and system time, in ticks of 10 ms.
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
@@ -153,7 +153,7 @@ async function tokens(): Promise<void> {
   print('first token of a stream', firsts, 'ms')
 }
 
-/** Of runs whose node awaits. */
+/** Measures how long cancels of runs take whose node awaits. */
 async function cancels(): Promise<void> {
   for (const action of ['interrupt', 'rollback'] as const) {
     const times: number[] = []

@@ -17,7 +17,7 @@ const FRAMES = 200
  * them, and in chains of 1,000 they would have 1.5 GB.
  */
 const LEVELS = 100
-/** Of an orphaned trace, one run in so many has a parent that was never sent. */
+/** One run in so many of an orphaned trace has a parent that was never sent. */
 const ORPHANS = 10
 
 /** How a trace is built: up to CHILDREN runs below each, chains, lost parents, no ends. */

@@ -9,7 +9,7 @@ import { wholeLines } from './lines.ts'
 import { type Archive, openArchive } from './read-archive.ts'
 import type { Manifest, RestoreTarget, StoreName } from './stores.ts'
 
-/** Of rows that are inserted at a time. */
+/** Size of the rows that are inserted at a time. */
 const PIECE_BYTES = 4 << 20
 const STORES: readonly StoreName[] = ['identity', 'runs', 'traces']
 const BLOBS = 'blobs/'

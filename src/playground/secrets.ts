@@ -22,7 +22,7 @@ export interface WorkspaceSecretStore {
   /** By name. */
   list(workspace_id: string): Promise<WorkspaceSecret[]>
   find(workspace_id: string, key: string): Promise<SealedWorkspaceSecret | undefined>
-  /** Of all workspaces, for the check of the key. */
+  /** Any secret of any workspace, with which SECRETS_KEY is checked. */
   any(): Promise<SealedWorkspaceSecret | undefined>
   /**
    * Creates, replaces and deletes secrets in one transaction: all of them or none. Returns what happened to each.

@@ -47,7 +47,7 @@ export interface TraceSearch {
 export interface TraceRunStatsQuery
   extends Omit<TraceRunQuery, 'select' | 'limit' | 'cursor' | 'order' | 'order_by'> {
   group_by?: StatsGrouping
-  /** Of a bucket, in microseconds. */
+  /** Size of a bucket, in microseconds. */
   interval?: number
   histograms?: boolean
 }

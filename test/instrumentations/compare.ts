@@ -85,7 +85,7 @@ const checkTokens: Check = (pair) => {
   return wrong.length === 0 ? undefined : other.join(', ')
 }
 
-/** Of a call that several runs show, each may have the messages. */
+/** When several runs show a call, any of them may have the messages. */
 function messagesOf({ views }: Pair) {
   const best = (side: 'input' | 'output') =>
     views.map(({ llm }) => llm!.messages?.[side] ?? []).find(({ length }) => length > 0) ?? []

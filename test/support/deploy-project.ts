@@ -115,6 +115,17 @@ export function endedRevision(weir: Server, id: string, revision_id: string): Pr
   }, BUILD_MS)
 }
 
+/** Deploys `greeter(text)`; resolves with its revision when it has ended. */
+export async function deployGreeter(
+  weir: Server,
+  id: string,
+  text: string,
+  secrets = [GREETING],
+): Promise<ShownRevision> {
+  const { id: revision_id } = await addRevision(weir, id, await archiveOf(greeter(text)), secrets)
+  return await endedRevision(weir, id, revision_id)
+}
+
 /** A key for an operator of the first workspace and of a new one, which is `workspace`. */
 export async function keyOfTwoWorkspaces(weir: Server): Promise<{ key: string; workspace: string }> {
   const [home] = await weir.json<{ id: string }[]>('/workspaces')

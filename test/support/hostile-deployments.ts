@@ -103,12 +103,12 @@ export interface TestedIsolation {
   env: Readonly<Record<string, string>>
 }
 
-/** Where other files and processes are not there at all. */
+/** What is seen where other files and processes are not there at all. */
 export const NOT_THERE: TestedIsolation['seen'] = {
   ...{ list: 'deployments', environ: 'refused: ENOENT', signal: 'refused: ESRCH' },
   ...{ write: 'refused: EROFS', passwords: 'refused: ENOENT' },
 }
-/** Where they are there, and belong to another user. */
+/** What is seen where other files and processes are there, but belong to another user. */
 export const OF_OTHERS: TestedIsolation['seen'] = {
   ...{ list: 'refused: EACCES', environ: 'refused: EACCES', signal: 'refused: EPERM' },
   ...{ write: 'refused: EACCES', passwords: 'refused: EACCES' },

@@ -19,7 +19,7 @@ const NEWEST_FIRST = Array.from(
   (_, i) => `3.${NEWEST_MINOR - i}`,
 )
 const PROBE_MS = 10_000
-/** Of an environment the Python that it was made of, which the sandbox can run. */
+/** Prints the Python that an environment was made of. The sandbox can run that one. */
 const PROBE =
   'import sys; print(sys._base_executable, sys.base_prefix, "%d.%d" % sys.version_info[:2], sep="\\n")'
 

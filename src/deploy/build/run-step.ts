@@ -6,7 +6,7 @@ import type { Confine, ConfinedCommand } from '../../base/node/confined-command.
 
 /** A program that a build runs. */
 export interface BuildStep {
-  /** What it is called in messages. */
+  /** Name of the step in messages. */
   name: string
   /** The line of the build log that announces it. */
   title: string

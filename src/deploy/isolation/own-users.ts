@@ -23,9 +23,9 @@ const ENTERED = ['builds', 'artifacts', 'users']
 const STICKY = 0o1000
 
 /**
- * User ids of their own as isolation (P-23), for a server that runs as root on Linux: the hosts of each deployment have
- * one, and its builds another one, so that a build cannot change what a host runs. Makes DATA_DIR a folder that others
- * may enter and not list, and closes everything in it but the folders of deployments. Resolves with the reason when that
+ * Isolation by user ids (P-23), for a server that runs as root on Linux: the hosts of each deployment have one user id,
+ * and its builds another one, so that a build cannot change what a host runs. Makes DATA_DIR a folder that others may
+ * enter and not list, and closes everything in it but the folders of deployments. Resolves with the reason when that
  * does not work.
  */
 export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | { reason: string }> {

@@ -6,7 +6,7 @@ import { Duplex, PassThrough } from 'node:stream'
 
 /** The server's end of a channel over a socket, which one program connects to. */
 export interface SocketChannel {
-  /** Of the socket, in a folder of its own. */
+  /** Path of the socket, which has a folder for itself. */
   path: string
   /** Keeps what is written until the program is connected. */
   stream: Duplex

@@ -15,7 +15,7 @@ export interface DeploymentUsers {
 export interface ServerIds {
   first: number
   deployments: number
-  /** Of no deployment. */
+  /** The user of the check at the start, under which no deployment runs. */
   probe: ProcessUser
 }
 

@@ -188,7 +188,7 @@ async function consume({ graph, input, options, run, items, output, signal }: Re
   const subgraphs = options['subgraphs'] === true
   let isLeft = false
   const emit = (made: StreamItem[]) => {
-    // Of a cancelled run only the ends of its nodes are sent.
+    // A cancelled run sends only the ends of its nodes.
     const shown = signal.aborted ? made.filter(({ event }) => event.startsWith(V2_ENTRIES.lifecycle)) : made
     if (shown.length > 0 && !isLeft) output.items(shown)
   }

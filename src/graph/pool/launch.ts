@@ -36,7 +36,7 @@ export interface GraphHostOptions extends ChildOptions {
   loaded?: (files: readonly string[]) => void
   /** Path of the socket at which graphs call the API of their deployment. Default: there is none. */
   ownApi?: string
-  /** What hosts its graphs; a pool has graphs of one language. Default javascript. */
+  /** Language of the graphs; all graphs of a pool have the same. Default javascript. */
   language?: GraphLanguage
   /** Default, for TypeScript and JavaScript: src/start/children/graph-host.ts. */
   entry?: string

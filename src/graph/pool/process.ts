@@ -84,7 +84,7 @@ type ProcessEnd = Omit<HostExit, 'stderr' | 'ranOutOfMemory'>
 
 /** A graph host's process and its channel. */
 export interface HostProcess<Out extends object = ToHost> {
-  /** Of Node itself, also when it runs in a sandbox or in a container. */
+  /** Process id of Node itself, also when Node runs in a sandbox or in a container. */
   readonly pid: number
   readonly channel: Channel<Out>
   /** Resolves when the process has exited. Never rejects. */

@@ -39,7 +39,7 @@ export function createFeedbackRecords(deps: FeedbackRecordsDeps): FeedbackRecord
   }
 
   const write = async (row: FeedbackRow, changes: JsonObject): Promise<JsonObject> => {
-    // Of two rows of a record, the one received later is used.
+    // The later of two rows of a record is used.
     const received_at = Math.max(clock.now(), row.received_at + 1)
     const modified_at = new Date(received_at).toISOString()
     const record = { ...recordOf(row), ...changes, modified_at }

@@ -4,7 +4,7 @@ export interface RunChange {
   project_id: string
   trace_id: string
   run_id: string
-  /** Of two changes of a TraceRun the one with the higher version is newer. */
+  /** The higher version is the newer change. */
   version: number
   is_root: boolean
   status: string

@@ -124,7 +124,7 @@ export interface ThreadStore {
     columns: readonly string[],
   ): Promise<Uint8Array>
   /**
-   * Of these threads (at most 1,000), those with a trace in the window that satisfies the filters, in any
+   * Those of the threads (at most 1,000) that have a trace in the window that satisfies the filters, in any
    * order.
    */
   threadSummaries(

@@ -81,7 +81,7 @@ interface Begun {
   graph_name: string
   attempt: number
   answered: string[]
-  /** Of the graph; undefined in entries of earlier versions. */
+  /** Language of the graph; undefined in entries of earlier versions. */
   language?: string
 }
 

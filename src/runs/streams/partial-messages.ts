@@ -3,7 +3,7 @@ import type { StreamItem } from '../execute/graph-host.ts'
 
 /** Maximum characters of message events kept for one run. */
 const MAX_CHARS = 4 << 20
-/** A message's id is near the start of its event. */
+/** Characters of an event in which the id of its message is searched. */
 const HEAD = 300
 const ID = /"id":"((?:[^"\\]|\\.)*)"/
 

@@ -54,7 +54,7 @@ export interface InsertBytes {
  */
 export interface ClickHouse {
   readonly database: string
-  /** Of ClickHouseOptions. */
+  /** As in ClickHouseOptions. */
   readonly cluster: string | undefined
   /** True when the server answers. Never rejects. */
   ping(): Promise<boolean>

@@ -3,9 +3,9 @@ import { DATABASE_NOW as NOW } from './driver/postgres/database-clock.ts'
 
 /** One server process of those that share a database. */
 export interface RegisteredServer {
-  /** Of this process; another one after each start. */
+  /** Id of this process; each start makes a new one. */
   id: string
-  /** Of its DATA_DIR. */
+  /** Id of its DATA_DIR. */
   instance_id: string
   /** Where its attachments are: in files that only it has, or where every server finds them. */
   blobs: 'local' | 'shared'

@@ -177,7 +177,7 @@ function mergeExtra(merged: MergedTraceRun, bytes: Uint8Array): void {
   }
 }
 
-/** Of several spans with the same id, the last one is used. The others are kept, with an issue. */
+/** The last of several spans with the same id is used. The others are kept, with an issue. */
 function addSpan(merged: MergedTraceRun, before: JsonObject, now: JsonObject): void {
   if (before['span_id'] === now['span_id']) {
     merged.extra[SPAN_KEY] = laterSpan(before, now)

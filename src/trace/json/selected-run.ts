@@ -25,7 +25,7 @@ export interface RunParts {
   links: RunLinks
 }
 
-/** A field of a TraceRun in API v2, of its own reads or of public ones. */
+/** A field of a TraceRun that a read of API v2 can select, with a key or with a share token. */
 export type RunSelect = TraceRunSelect | TraceRunPublicSelect
 
 type Column = keyof TraceRunRow

@@ -73,7 +73,7 @@ export function receiveTime(now: number, periods: readonly UsagePeriod[]): numbe
 }
 
 /**
- * Of two claims, the one by an operation with more information is better. If both have the same, the one
+ * A claim by an operation with more information is better. Between claims with the same information, the one
  * received first is better.
  */
 const KIND = { under_parent: 0, unplaced: 1, child: 2, root: 3 } as const

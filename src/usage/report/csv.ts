@@ -75,7 +75,7 @@ function csv<S extends string>(
   return [header, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
 }
 
-/** Text that begins with one of `= + - @`, tab or CR gets a tab before it. */
+/** Spreadsheets execute text that begins with one of `= + - @`, tab or CR: it gets a tab before it. */
 function textCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `\t${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

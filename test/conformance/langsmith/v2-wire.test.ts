@@ -71,7 +71,7 @@ function ask(method: string, path: string, body?: unknown, headers: Record<strin
   })
 }
 
-/** Of a successful request, which goes through the proxy: its response is compared with the OpenAPI document. */
+/** The JSON of a successful request. It goes through the proxy, which compares it with the OpenAPI document. */
 async function json<T>(
   method: string,
   path: string,

@@ -42,7 +42,7 @@ function readCase(name: string): OtlpCase {
   return { name, requests, traces: [...new Set([...sent, ...named])], expected }
 }
 
-/** Of the cases that share a trace, the one that counts its spans comes first. */
+/** Some cases share a trace: the one that counts its spans comes first. */
 const FIRST = 'otlp-orphan-and-order'
 
 const cases = [FIRST, ...readdirSync(CORPUS).sort()]

@@ -23,10 +23,10 @@ export interface Objects {
   member_id: string
   service_key_id: string
   token_id: string
-  /** Of the service key. */
+  /** A limit of the service key. */
   limit_id: string
   deployment_id: string
-  /** Of the deployment: one whose source cannot be read, so that nothing is built. */
+  /** A revision of the deployment whose source cannot be read, so that nothing is built. */
   revision_id: string
 }
 

@@ -142,7 +142,7 @@ describe('compression', () => {
 
   it('a stream that stops early keeps its complete runs', async () => {
     const ids = Array.from({ length: 200 }, () => randomUUID())
-    // Of zstd, whole blocks of 128 KB can be read.
+    // A truncated zstd stream can be read up to its last whole block of 128 KB.
     const noise = () => Array.from({ length: 150 }, () => randomUUID())
     const body = multipartBody(ids.flatMap((id) => [toolRunPart(id), jsonPart(`post.${id}.inputs`, noise())]))
     for (const [encoding, packed] of [

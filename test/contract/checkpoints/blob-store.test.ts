@@ -28,7 +28,7 @@ async function read(sha256: string): Promise<string | undefined> {
   return found && `${found.size} ${(await buffer(found.bytes)).toString()}`
 }
 
-/** What holds for every store of blobs. */
+/** Tests of every store of blobs. */
 function behavesAsBlobStore(): void {
   it('are returned unchanged', async () => {
     const texts = ['one', '', 'x'.repeat(200_000)]

@@ -16,7 +16,7 @@ import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const MINUTE = 60_000
 const ELSEWHERE: Tenant = { ...TENANT, workspace_id: randomUUID() }
-/** Of the same workspace. */
+/** Another deployment of the same workspace. */
 const OTHER_DEPLOYMENT: Tenant = { ...TENANT, deployment_id: randomUUID() }
 const QUOTAS: Quotas = { threads: 3, crons: 2, assistants: 2, store_bytes: 100 }
 /** An item of 40 bytes of JSON. */

@@ -17,7 +17,7 @@ import {
 let db: TestTraceStore
 beforeAll(async () => {
   db = await startTestTraceStore()
-  // What was derived first knew less.
+  // The store keeps an older version of each row, which must not be read.
   await db.insert(
     ROWS.map((row) => ({ ...row, version: 0, name: 'old', tags: ['old'], metadata: { old: 'x' } })),
   )

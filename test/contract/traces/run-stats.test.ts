@@ -107,7 +107,7 @@ describe('figures of TraceRuns are those of a naive model', () => {
       fc.asyncProperty(forest, async (nodes) => {
         const project = newUuid()
         const traces = nodes.map((trace) => rowsOf(project, trace))
-        // What was derived first knew less.
+        // The store keeps an older version of each row, which must not be read.
         await db.insert(traces.flat().map((row) => ({ ...row, version: 0, name: 'old', tags: ['old'] })))
         await db.insert(traces.flat())
         await test(project, traces)

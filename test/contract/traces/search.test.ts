@@ -219,7 +219,7 @@ it('a search in steps returns the same page as one step', () =>
 it('a search by words returns the same page as one step, and reads few payloads', () =>
   fc.assert(
     fc.asyncProperty(
-      // Of each TraceRun: its time, whether it has the words, and whether it matches.
+      // For each TraceRun: its time, whether it has the words, and whether it matches.
       fc.array(fc.tuple(fc.nat(9), fc.boolean(), fc.boolean()), { maxLength: 40 }),
       fc.constantFrom('asc' as const, 'desc' as const),
       fc.integer({ min: 1, max: 12 }),

@@ -70,7 +70,7 @@ const tree = fc.record({
   project: fc.constantFrom(0, 1),
   user: fc.boolean(),
   key: fc.constantFrom(1, 2),
-  /** Of the root, in milliseconds from BASE. */
+  /** Start of the root, in milliseconds from BASE. */
   start: fc.oneof(
     fc.integer({ min: -40 * DAY, max: 40 * DAY }),
     fc.integer({ min: -40, max: 40 }).map((n) => n * HOUR),
@@ -300,7 +300,7 @@ describe('tokens and costs in buckets', () => {
           const found = await createUsageDetailsSource(db.clickhouse, maxRows).details(query)
           expect(sorted(found)).toEqual(sorted(bruteForce(traces, query)))
         }
-        // Of one number of each round, the runs: a report takes as long as a page of them.
+        // Only one number of each round is opened as runs: a page of them takes as long as a report.
         const { query, maxRows, at, of } = worlds[0]!
         const details = await createUsageDetailsSource(db.clickhouse, maxRows).details(query)
         const detail = details[at % Math.max(1, details.length)]

@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openCheckedApi } from '../../conformance/openapi/checked-api.ts'
 import {
-  addRevision,
-  archiveOf,
   createDeployment,
+  deployGreeter,
   endedRevision,
   GREETING,
-  greeter,
   greetingOf,
   latestRevision,
 } from '../../support/deploy-project.ts'
@@ -19,8 +17,7 @@ let id: string
 beforeAll(async () => {
   const weir = server.current()
   ;({ id } = await createDeployment(weir, 'greeter'))
-  const first = await addRevision(weir, id, await archiveOf(greeter('one')), [GREETING])
-  expect(await endedRevision(weir, id, first.id)).toMatchObject({ status: 'DEPLOYED' })
+  expect(await deployGreeter(weir, id, 'one')).toMatchObject({ status: 'DEPLOYED' })
 })
 
 const answer = (): Promise<unknown> => greetingOf(server.current(), 'greeter')

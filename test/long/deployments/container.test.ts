@@ -4,13 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { openContainers } from '../../../src/deploy/isolation/containers.ts'
-import {
-  addRevision,
-  archiveOf,
-  createDeployment,
-  endedRevision,
-  greeter,
-} from '../../support/deploy-project.ts'
+import { createDeployment, deployGreeter } from '../../support/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { hostileDeployments, NOT_THERE } from '../../support/hostile-deployments.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
@@ -58,8 +52,7 @@ describe.skipIf(reason !== undefined)('deployments in containers', () => {
     let weir = server.current()
     const { id } = await createDeployment(weir, 'contained')
     const secrets = [{ name: 'GREETING', value: 'a-secret-in-a-container' }]
-    const { id: revision_id } = await addRevision(weir, id, await archiveOf(greeter('from')), secrets)
-    expect(await endedRevision(weir, id, revision_id)).toMatchObject({ status: 'DEPLOYED' })
+    expect(await deployGreeter(weir, id, 'from', secrets)).toMatchObject({ status: 'DEPLOYED' })
     expect(await said()).toEqual({ said: 'from a-secret-in-a-container' })
     const old = await containers()
     expect(old.length).toBeGreaterThan(0)

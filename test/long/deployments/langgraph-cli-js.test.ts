@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { SECRET, isUpToDate, useDeployCli } from '../../support/deploy-cli.ts'
 import { deploymentsOf, keyOfTwoWorkspaces } from '../../support/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
@@ -15,28 +14,13 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const PACKAGES = join(ROOT, '.clients/langgraph-cli')
 const PROGRAM = join(PACKAGES, 'node_modules/.bin/langgraphjs')
 const WANTED = join(ROOT, 'test/langgraph-cli/package-lock.json')
-const SECRET = 'Welcome-in-secret'
-const NETWORK = /^(?:HOME|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|npm_config_registry|https?_proxy|no_proxy)$/i
+const isInstalled = isUpToDate(join(PACKAGES, '.installed'), WANTED)
 
-const installed = join(PACKAGES, '.installed')
-const isInstalled = existsSync(installed) && readFileSync(installed, 'utf8') === readFileSync(WANTED, 'utf8')
-
+const setup = useDeployCli()
 let dir: string
 let project: string
 let weir: WeirProcess
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-deploy-cli-js-'))
-  project = join(dir, 'project')
-  await cp(join(ROOT, 'examples/deployment'), project, { recursive: true })
-  await writeFile(join(project, '.env'), `GREETING=${SECRET}\n`)
-  // The build loads packages as this machine does.
-  const network = Object.entries(process.env).filter(([name]) => NETWORK.test(name))
-  weir = await startWeir(join(dir, 'data'), Object.fromEntries(network) as Record<string, string>)
-})
-afterAll(async () => {
-  expect(await weir.stop()).toBe(0)
-  await rm(dir, { recursive: true, force: true })
-})
+beforeAll(() => void ({ dir, project, weir } = setup()))
 
 /** Starts the unmodified `langgraphjs deploy` in the project. Unlike the Python one, it needs `--host-url`. */
 function startDeploy(args: string[], env: Record<string, string>, url: string) {

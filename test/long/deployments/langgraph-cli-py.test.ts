@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { SECRET, isUpToDate, useDeployCli } from '../../support/deploy-cli.ts'
 import { deploymentsOf, keyOfTwoWorkspaces } from '../../support/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
@@ -15,29 +14,13 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const WANTED = join(ROOT, 'test/python/deploy-requirements.txt')
 const ENVIRONMENT = join(ROOT, '.venv-deploy')
 const INSTALL = 'test/python/install test/python/deploy-requirements.txt .venv-deploy'
-const SECRET = 'Welcome-in-secret'
-const NETWORK =
-  /^(?:HOME|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|npm_config_registry|PIP_\w+|https?_proxy|no_proxy)$/i
+const isInstalled = isUpToDate(join(ENVIRONMENT, 'requirements.txt'), WANTED)
 
-const installed = join(ENVIRONMENT, 'requirements.txt')
-const isInstalled = existsSync(installed) && readFileSync(installed, 'utf8') === readFileSync(WANTED, 'utf8')
-
+const setup = useDeployCli()
 let dir: string
 let project: string
 let weir: WeirProcess
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-deploy-cli-'))
-  project = join(dir, 'project')
-  await cp(join(ROOT, 'examples/deployment'), project, { recursive: true })
-  await writeFile(join(project, '.env'), `GREETING=${SECRET}\n`)
-  // The build loads packages as this machine does.
-  const network = Object.entries(process.env).filter(([name]) => NETWORK.test(name))
-  weir = await startWeir(join(dir, 'data'), Object.fromEntries(network) as Record<string, string>)
-})
-afterAll(async () => {
-  expect(await weir.stop()).toBe(0)
-  await rm(dir, { recursive: true, force: true })
-})
+beforeAll(() => void ({ dir, project, weir } = setup()))
 
 /** Starts the unmodified `langgraph` in the project, with nothing set but the address and the key of the server. */
 function startLanggraph(args: string[], env: Record<string, string> = {}, cwd = project) {

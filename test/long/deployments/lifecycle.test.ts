@@ -6,6 +6,7 @@ import {
   addRevision,
   archiveOf,
   createDeployment,
+  deployGreeter,
   endedRevision,
   GREETING,
   greeter,
@@ -24,10 +25,7 @@ beforeAll(async () => {
   api = await openCheckedApi(weir.url)
 })
 
-async function deploy(id: string, text: string, secrets = [GREETING]) {
-  const { id: revision_id } = await addRevision(weir, id, await archiveOf(greeter(text)), secrets)
-  return await endedRevision(weir, id, revision_id)
-}
+const deploy = (id: string, text: string, secrets = [GREETING]) => deployGreeter(weir, id, text, secrets)
 
 function logs(id: string, body: object): Promise<SchemaTypes['deployment-log-page']> {
   return weir.json(`/api-host/v1/projects/${id}/deploy_logs`, jsonBody('POST', body))

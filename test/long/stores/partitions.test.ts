@@ -22,7 +22,7 @@ const THREADS = '/deployments/d/threads'
 const ANSWER_MS = 15_000
 const RUNS = 5
 
-/** What happens to the wires of which stores. */
+/** What is done to the connections of which stores. */
 interface Partition {
   name: string
   stores: Store[]

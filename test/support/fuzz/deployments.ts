@@ -1,4 +1,4 @@
-import { addRevision, archiveOf, createDeployment, endedRevision, greeter } from '../deploy-project.ts'
+import { createDeployment, deployGreeter } from '../deploy-project.ts'
 import type { KnownRecords } from '../servers/known-records.ts'
 import type { WeirProcess } from '../servers/weir-process.ts'
 
@@ -13,8 +13,7 @@ export async function addDeployments(
   records: Pick<KnownRecords, 'add'>,
 ): Promise<readonly string[]> {
   const { id } = await createDeployment(weir, 'deployed')
-  const { id: revision_id } = await addRevision(weir, id, await archiveOf(greeter('fuzzed')))
-  await endedRevision(weir, id, revision_id)
+  const { id: revision_id } = await deployGreeter(weir, id, 'fuzzed', [])
   for (const path of ['/api/v2/deployments', '/v1/projects', '/api/v1/deployments'])
     records.add(path, { id, revision_id })
   for (let i = 0; i < UPLOADS; i++) {

@@ -29,7 +29,7 @@ export interface ModelState {
   now: number
   threads: Record<string, ModelThread>
   runs: ModelRun[]
-  /** How often each run id was ever claimed. */
+  /** Number of claims of each run id. */
   claims: Record<string, number>
 }
 

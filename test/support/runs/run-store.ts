@@ -77,6 +77,13 @@ export async function started(store: RunStore, thread_id: string, tenant = TENAN
   return claim
 }
 
+/** Claims one run; fails if there is none. */
+export async function claimedOne(store: RunStore, tenant = TENANT): Promise<Claim> {
+  const [claim] = await store.claim(CLAIMER, [tenant.deployment_id], 1)
+  if (claim === undefined) throw new Error('nothing to claim')
+  return claim
+}
+
 /** Stores a checkpoint with a value and a write, as the run's worker would. */
 export async function addCheckpoint(session: SqlSession, lease: Lease, checkpoint_id: string): Promise<void> {
   const { workspace_id, deployment_id, thread_id, run_id } = lease

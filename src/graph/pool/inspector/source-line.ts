@@ -7,7 +7,7 @@ export interface CodePlace {
 }
 
 const INLINE = /^data:application\/json[^,]*;base64,/
-/** Of a map, in characters; a larger one is not read. */
+/** Characters of a source map; a larger one is not read. */
 const MAX_MAP_LENGTH = 16 << 20
 
 /**

@@ -11,7 +11,7 @@ import { createSockets } from './create-sockets.ts'
 const THREAD = '0197a3c2-9d4f-7c65-8d0a-5b8f3e6f2a11'
 const PATH = `/threads/${THREAD}/stream/events`
 const KIB = 1 << 10
-/** Of the kernel, on both sides of a connection. */
+/** Bytes that the kernel buffers at both ends of a connection. */
 const BUFFERS = 16 << 20
 
 let server: Server

@@ -192,7 +192,7 @@ describe('events that are no longer kept (V-30)', () => {
   })
 })
 
-/** What V-25 says, word by word. */
+/** The rule of V-25, word by word. */
 function modelPasses({ channels, namespaces, depth }: EventFilter, namespace: readonly string[]): boolean {
   if (!channels.includes('values')) return false
   if (namespaces.length === 0) return true

@@ -182,7 +182,7 @@ function statsOf(
   return { is_exact: form.is_exact, figures: joined(figures, usage, groups, form.interval !== undefined) }
 }
 
-/** Of no TraceRuns. */
+/** The figures of no TraceRuns. */
 function noStats({ group, interval, is_exact }: AnswerForm): StatsAnswer {
   return { is_exact, figures: group === undefined && interval === undefined ? [noFigures()] : [] }
 }

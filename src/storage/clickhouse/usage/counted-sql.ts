@@ -32,7 +32,9 @@ function holdsOthersSql(scope: string): string {
 const STARTS = 'toUnixTimestamp64Micro(start_time)'
 const ENDS = `greatest(toUnixTimestamp64Micro(ifNull(end_time, start_time)), ${STARTS} + 1)`
 
-/** Of rows of `scope` that show the same answer, the workspace_id and run_id of those that add nothing. */
+/**
+ * Selects workspace_id and run_id of the rows of `scope` that add nothing, because another row shows the same answer.
+ */
 function answersSql(scope: string): string {
   const inOrder = `PARTITION BY ${CALL} ORDER BY start_time, toString(run_id)`
   const differs = (side: string): string => `ifNull(min(${side}) OVER whole != max(${side}) OVER whole, 0)`

@@ -18,7 +18,7 @@ const COLUMNS = [
   'finished_at',
 ] as const
 const SELECT = `SELECT ${COLUMNS.join(', ')} FROM deletion_jobs`
-/** Of all workspaces. */
+/** Most unfinished deletions, of all workspaces together. */
 const MAX_WAITING = 1_000
 /** How long another process's deletion may go unseen. */
 const MAX_AGE_MS = 1_000

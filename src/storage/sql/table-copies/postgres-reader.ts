@@ -5,7 +5,7 @@ import { createdTables } from '../driver/migrate.ts'
 import { numberTypes } from '../driver/postgres.ts'
 import { LEFT_OUT, rowLine, sqlName } from './names.ts'
 
-/** Of texts that are read at a time. */
+/** Size of the texts that are read at a time. */
 const PIECE_BYTES = 4 << 20
 const SIZES = 1_000
 const CONNECT_TIMEOUT_MS = 30_000

@@ -59,7 +59,7 @@ export function spanOf(merged: MergedTraceRun): OtelSpan | undefined {
   return { ...readSpan(span), logs }
 }
 
-/** Of two records of one span, the later one is used unless it is an empty version of the earlier one. */
+/** The later record of a span is used, unless it is an empty version of the earlier one. */
 export function laterSpan(before: JsonObject, now: JsonObject): JsonObject {
   return isEmpty(now) && now['name'] === before['name'] ? before : now
 }

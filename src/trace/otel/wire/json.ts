@@ -15,7 +15,7 @@ import {
 
 /** A field's lowerCamelCase name and its name in the .proto. */
 type FieldName = readonly [string, string]
-/** Lists of resources, scopes and records. */
+/** The names of the lists of resources, scopes and records. */
 type Levels = readonly [FieldName, FieldName, FieldName]
 
 const TRACES: Levels = [

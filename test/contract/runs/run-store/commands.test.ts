@@ -10,6 +10,7 @@ import {
   addCheckpoint,
   admissionOf,
   admitted,
+  claimedOne,
   CLAIMER,
   countCheckpointRows,
   endOf,
@@ -35,11 +36,7 @@ describeOnSql('runs', (engine) => {
   })
   const status = async (): Promise<ThreadStatus | undefined> =>
     (await store.getThread(TENANT, thread_id))?.status
-  const claimOne = async (): Promise<Claim> => {
-    const [claim] = await store.claim(CLAIMER, DEPLOYMENTS, 1)
-    if (claim === undefined) throw new Error('nothing to claim')
-    return claim
-  }
+  const claimOne = (): Promise<Claim> => claimedOne(store)
   const runStatus = async (run_id: string) => (await store.getRun(TENANT, thread_id, run_id))?.status ?? null
 
   describe('a clock that is set back', () => {

@@ -10,6 +10,7 @@ import {
   addCheckpoint,
   admissionOf,
   admitted,
+  claimedOne,
   CLAIMER,
   countCheckpointRows,
   endOf,
@@ -34,11 +35,7 @@ describeOnSql('runs, cancelled and read', (engine) => {
   })
   const status = async (): Promise<ThreadStatus | undefined> =>
     (await store.getThread(TENANT, thread_id))?.status
-  const claimOne = async (): Promise<Claim> => {
-    const [claim] = await store.claim(CLAIMER, DEPLOYMENTS, 1)
-    if (claim === undefined) throw new Error('nothing to claim')
-    return claim
-  }
+  const claimOne = (): Promise<Claim> => claimedOne(store)
 
   describe('requestCancel', () => {
     it('returns each run’s outcome in the requested order, and notifies workers by renew', async () => {

@@ -37,7 +37,7 @@ export interface LogEngine {
   readonly durable: boolean
   /** An empty log. */
   open(options?: { clock?: Clock; bounds?: EventBounds }): Promise<LogProcess>
-  /** The log that was opened last, as another process or the next one opens it. */
+  /** Opens the log that was opened last once more, as another process or a restarted one does. */
   openAgain(options?: { clock?: Clock; bounds?: EventBounds }): Promise<LogProcess>
   /** Breaks the connections over which processes notify each other. */
   deafen(): Promise<unknown>

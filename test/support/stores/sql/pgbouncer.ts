@@ -21,7 +21,7 @@ export function withoutPgBouncer(): string {
 
 /** PgBouncer on a loopback port, in front of the Postgres of `url`. */
 export interface PgBouncer {
-  /** Of the same database, through PgBouncer. */
+  /** URL of the same database, through PgBouncer. */
   url: string
   stop(): Promise<void>
 }

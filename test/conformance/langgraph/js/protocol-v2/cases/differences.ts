@@ -75,7 +75,7 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
       },
     ],
   },
-  // Of a second run the client shows what arrives together with the end of the first; the events are compared.
+  // The client shows what of a second run arrives together with the end of the first; the events are compared.
   'expected/two-runs': { of_seen: ([runs]) => [runs ?? {}, {}] },
   // The server of the recording tells the end of the second run as that of the third.
   'golden/controller': {
