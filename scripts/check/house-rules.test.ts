@@ -44,6 +44,14 @@ describe('names that rooms export', () => {
     expect(findHomonyms([...files.slice(0, 1), within, passedOn, inner, top], NONE)).toEqual([])
     expect(findHomonyms(files, new Set(['Place']))).toEqual([])
   })
+
+  it('differ between files of the web interface', () => {
+    const [view, data] = ['ui/views/usage/range.tsx', 'ui/data/range.ts'].map((path) => ({
+      path,
+      text: 'export interface Range {}\n',
+    }))
+    expect(findHomonyms([view!, data!], NONE)).toEqual([`Range is exported by ${view!.path} and ${data!.path}`])
+  })
 })
 
 describe('folders', () => {

@@ -14,14 +14,18 @@ const MAX_PREFIX = 2
 const EXPORTED =
   /^export (?:declare |abstract |async )*(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm
 
-/** `src/runs/streams/tail.ts` is in the room `runs`; files directly in `src` are in none. */
+/**
+ * `src/runs/streams/tail.ts` is in the room `runs`; files directly in `src` are in none. In `ui`, which has no rooms,
+ * each file counts as one.
+ */
 function roomOf(path: string): string | undefined {
+  if (path.startsWith('ui/')) return path
   return /^(?:src\/([\w-]+)\/|(processors)\/)/.exec(path)?.slice(1).find(Boolean)
 }
 
 /**
- * Names that two rooms declare and export, unless listed in `same`. Re-exporting another file's name is not a
- * declaration.
+ * Names that two rooms declare and export (in `ui`, two files), unless listed in `same`. Re-exporting another file's
+ * name is not a declaration.
  */
 export function findHomonyms(files: readonly SourceFile[], same: ReadonlySet<string>): string[] {
   const places = new Map<string, Map<string, string>>()

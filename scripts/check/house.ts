@@ -121,7 +121,10 @@ const testTexts = tests.map((path) => ({ path, text: read(path) }))
 const cited = citedRules(testTexts.map(({ text }) => text))
 const messages = [
   ...problems.map(({ file, line, why, text }) => `${file}:${line}: ${why}: ${text}`),
-  ...findHomonyms(texts, SAME_PART),
+  // The web interface imports nothing of the server, and has words of its own.
+  ...Object.values(Object.groupBy(texts, ({ path }) => (path.startsWith('ui/') ? 'ui' : 'server'))).flatMap(
+    (side) => findHomonyms(side, SAME_PART),
+  ),
   ...findSmallFiles(texts, APART),
   ...findSmallFiles(testTexts, APART),
   ...findCrowdedFolders(code, PREFIXED),

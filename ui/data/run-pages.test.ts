@@ -6,7 +6,7 @@ import {
   type RunPages,
   runsOf,
   withChanges,
-  withNewest,
+  withNewestPage,
 } from './run-pages.ts'
 
 const run = (id: string, name = 'run'): ListedRun => ({
@@ -28,18 +28,18 @@ const ids = (list: RunPages | undefined): string =>
 
 describe('a list of runs that goes on', () => {
   it('takes new runs at its begin, each run once, and keeps the cursor behind its end', () => {
-    const joined = withNewest(pages(page('dcb', 'after b'), page('a', 'after a')), page('fed', 'after d'))
+    const joined = withNewestPage(pages(page('dcb', 'after b'), page('a', 'after a')), page('fed', 'after d'))
     expect(ids(joined)).toBe('fedcba')
     expect(joined?.pages.map(({ cursors }) => cursors.next)).toEqual(['after b', 'after a'])
   })
 
   it('is the newest page when it was empty', () => {
-    expect(ids(withNewest(pages(page('')), page('ba')))).toBe('ba')
+    expect(ids(withNewestPage(pages(page('')), page('ba')))).toBe('ba')
   })
 
   it('must be read again when runs may be missing between the newest page and its begin', () => {
-    expect(withNewest(pages(page('ba')), page('ih', 'after h'))).toBeUndefined()
-    expect(ids(withNewest(pages(page('ba')), page('dc')))).toBe('dcba')
+    expect(withNewestPage(pages(page('ba')), page('ih', 'after h'))).toBeUndefined()
+    expect(ids(withNewestPage(pages(page('ba')), page('dc')))).toBe('dcba')
   })
 
   it('shows changed runs where they are', () => {

@@ -47,7 +47,7 @@ export function countUnknown(pages: RunPages, newest: RunPage): number {
  * The list with the newest page at its beginning. Undefined when runs may be missing between the two; then the list must
  * be read again. The cursor of the last page stays valid.
  */
-export function withNewest(pages: RunPages, newest: RunPage): RunPages | undefined {
+export function withNewestPage(pages: RunPages, newest: RunPage): RunPages | undefined {
   const [first, ...rest] = pages.pages
   if (first === undefined || runsOf(pages).length === 0)
     return { pages: [newest], pageParams: pages.pageParams.slice(0, 1) }

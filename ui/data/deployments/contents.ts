@@ -2,7 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { callDeployment } from '../../api/deployment.ts'
 
 /** A thread of a deployment. */
-export interface Thread {
+export interface DeploymentThread {
   thread_id: string
   status: string
   created_at: string

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { placeOf } from './text-places.ts'
+import { textPlaceOf } from './text-places.ts'
 
 const ID = '01a1f83c-ee7c-7000-8000-0389b0e09e4b'
 const OTHER = '01a1f83c-ee7c-7000-8000-0389b0e09e4c'
 
 function shown(text: string, path: string, id = ID): string | undefined {
-  const place = placeOf(text, id, path)
+  const place = textPlaceOf(text, id, path)
   return place && text.slice(place.start, place.end)
 }
 
@@ -37,8 +37,8 @@ describe('placeOf', () => {
 
   it('finds nothing in other texts, nor a run among several without its id', () => {
     for (const text of ['', 'hello there: you', '{"a": ', '{"a" 1}', '--b\r\nContent-Disposition: form-data'])
-      expect(placeOf(text, ID, 'a')).toBeUndefined()
-    expect(placeOf('{"a":1}\n{"a":2}', ID, 'a')).toBeUndefined()
-    expect(placeOf('['.repeat(100_000), ID, 'a')).toBeUndefined()
+      expect(textPlaceOf(text, ID, 'a')).toBeUndefined()
+    expect(textPlaceOf('{"a":1}\n{"a":2}', ID, 'a')).toBeUndefined()
+    expect(textPlaceOf('['.repeat(100_000), ID, 'a')).toBeUndefined()
   })
 })

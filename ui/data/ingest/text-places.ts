@@ -8,7 +8,7 @@ export interface TextPlace {
 interface Placed extends TextPlace {
   /** Children of objects and lists, by key or index. */
   parts?: Map<string, Placed>
-  /** Of strings, decoded. */
+  /** The decoded text of a string. */
   text?: string
 }
 
@@ -21,7 +21,7 @@ const MAX_DEPTH = 200
  * The place of `path` (`outputs.messages[0].content`) of a run in a text of JSON or NDJSON; the nearest part above it
  * that is there, when the text lacks it. Undefined for other texts, and when the run is not found.
  */
-export function placeOf(text: string, run_id: string, path: string): TextPlace | undefined {
+export function textPlaceOf(text: string, run_id: string, path: string): TextPlace | undefined {
   const values = readAll(text)
   if (values === undefined) return undefined
   const run = findRun(values, run_id) ?? (values.length === 1 ? values[0] : undefined)

@@ -2,7 +2,7 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { LiveState } from './follow.ts'
 import { useLive } from './use-live.ts'
-import { countUnknown, type ListedRun, type RunPage, runsOf, withChanges, withNewest } from '../run-pages.ts'
+import { countUnknown, type ListedRun, type RunPage, runsOf, withChanges, withNewestPage } from '../run-pages.ts'
 import { cachedPages, changePages, firstRead, readAgain, readNewest, type RunQuery } from '../runs.ts'
 
 /** Pause between two reads of the list. */
@@ -66,7 +66,7 @@ export function useLiveRuns(query: RunQuery, isHeld: () => boolean): LiveRuns {
     if (pages === undefined) return
     const count = countUnknown(pages, page)
     const mustWait = runsOf(pages).length > 0 && isHeld()
-    const joined = mustWait ? undefined : withNewest(pages, page)
+    const joined = mustWait ? undefined : withNewestPage(pages, page)
     if (joined !== undefined) changePages(queries, query, () => joined)
     setWaiting(count > 0 && joined === undefined ? { query, page, count } : undefined)
   })
@@ -84,7 +84,7 @@ export function useLiveRuns(query: RunQuery, isHeld: () => boolean): LiveRuns {
   const current = waiting?.query === query ? waiting : undefined
   const show = (): void => {
     const pages = cachedPages(queries, query)
-    const joined = pages && current && withNewest(pages, current.page)
+    const joined = pages && current && withNewestPage(pages, current.page)
     if (joined === undefined) readAgain(queries, query)
     else changePages(queries, query, () => joined)
     setWaiting(undefined)

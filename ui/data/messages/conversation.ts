@@ -8,7 +8,7 @@ export interface ModelCall {
 }
 
 /** A model call in a conversation. */
-export interface Step {
+export interface ConversationStep {
   id: string
   /** Messages that the calls before it did not have. */
   messages: readonly Message[]
@@ -18,7 +18,7 @@ export interface Step {
 
 /** Model calls of one conversation: each begins with the messages of the previous one. */
 export interface Conversation {
-  steps: Step[]
+  steps: ConversationStep[]
 }
 
 function textOf(value: unknown): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bucketsOf, intervalOf, placeOf } from './buckets.ts'
+import { bucketsOf, intervalOf, placeOfBucket } from './buckets.ts'
 
 describe('buckets of a range', () => {
   it('are at most 60, of a round length', () => {
@@ -18,7 +18,7 @@ describe('buckets of a range', () => {
     const buckets = bucketsOf(from, to, hour)
     expect(buckets.map(({ start }) => start.slice(11, 16))).toEqual(['10:30', '11:00', '12:00', '13:00'])
     expect(buckets.map(({ end }) => end.slice(11, 16))).toEqual(['11:00', '12:00', '13:00', '13:15'])
-    expect(placeOf('2026-11-01T10:00:00Z', from, hour)).toBe(0)
-    expect(placeOf('2026-11-01T13:00:00Z', from, hour)).toBe(3)
+    expect(placeOfBucket('2026-11-01T10:00:00Z', from, hour)).toBe(0)
+    expect(placeOfBucket('2026-11-01T13:00:00Z', from, hour)).toBe(3)
   })
 })

@@ -48,7 +48,7 @@ export function bucketsOf(from: string, to: string, { size }: Interval): Bucket[
 }
 
 /** Place of the bucket that begins at a time that the server names. */
-export function placeOf(time: string, from: string, { size }: Interval): number {
+export function placeOfBucket(time: string, from: string, { size }: Interval): number {
   return Math.floor(Date.parse(time) / size) - Math.floor(Date.parse(from) / size)
 }
 

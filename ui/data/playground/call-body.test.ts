@@ -4,8 +4,8 @@ import { type CallResult, noResult, withEvent } from './answer.ts'
 import { callBody } from './call-body.ts'
 import {
   callBlock,
-  type Column,
   type Draft,
+  type DraftColumn,
   emptyDraft,
   namedTool,
   newColumn,
@@ -14,7 +14,7 @@ import {
   textBlock,
 } from './draft.ts'
 
-const column: Column = {
+const column: DraftColumn = {
   ...newColumn('openai', ' gpt-4o-mini '),
   temperature: '0.5',
   stop: 'A\nB\n',
@@ -22,7 +22,7 @@ const column: Column = {
 }
 const prompt: Draft = { ...emptyDraft(), messages: [newMessage('user', [textBlock('hi')])] }
 
-function refusal(draft: Draft, changed: Partial<Column> = {}): string {
+function refusal(draft: Draft, changed: Partial<DraftColumn> = {}): string {
   try {
     callBody(draft, { ...column, ...changed }, '')
   } catch (error) {

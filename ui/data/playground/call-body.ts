@@ -1,9 +1,9 @@
 import type { ContentBlock, Message, PlaygroundRunCreate } from '../../api/platform.gen.ts'
 import { parseTyped } from '../../api/typed-json.ts'
 import {
-  type Column,
   type Draft,
   type DraftBlock,
+  type DraftColumn,
   type DraftMessage,
   type DraftTool,
   toolOfChoice,
@@ -78,7 +78,7 @@ function toolsOf(tools: readonly DraftTool[]): NonNullable<PlaygroundRunCreate['
 }
 
 function choiceOf(
-  { tool_choice }: Column,
+  { tool_choice }: DraftColumn,
   tools: NonNullable<PlaygroundRunCreate['tools']>,
 ): NonNullable<PlaygroundRunCreate['tool_choice']> {
   const name = toolOfChoice(tool_choice)
@@ -87,7 +87,7 @@ function choiceOf(
   throw new DraftFault(`The model must call ${name}, which is not among the tools.`)
 }
 
-function parametersOf(column: Column): NonNullable<PlaygroundRunCreate['parameters']> {
+function parametersOf(column: DraftColumn): NonNullable<PlaygroundRunCreate['parameters']> {
   const stop = column.stop.split('\n').filter((line) => line !== '')
   return {
     temperature: numberOf(column.temperature, 'Temperature') ?? null,
@@ -107,7 +107,7 @@ function lengthOf(messages: readonly Message[]): number {
 }
 
 /** The request that sends a draft to the model of a column. @throws DraftFault, JsonFault */
-export function callBody(draft: Draft, column: Column, source: string): PlaygroundRunCreate {
+export function callBody(draft: Draft, column: DraftColumn, source: string): PlaygroundRunCreate {
   if (column.model.trim() === '') throw new DraftFault('Name the model.')
   if (column.provider === 'openai-compatible' && column.base_url.trim() === '')
     throw new DraftFault('Name the address of the API, such as http://127.0.0.1:11434/v1.')

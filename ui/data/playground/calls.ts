@@ -18,7 +18,7 @@ export const callModel: CallModel = async function* (body, signal) {
 }
 
 /** What went wrong, in words. */
-export function problemOf(error: unknown): CallProblem {
+export function callProblemOf(error: unknown): CallProblem {
   if (error instanceof ApiError) return { code: error.code, detail: error.message }
   if (error instanceof DraftFault || error instanceof JsonFault)
     return { code: 'draft', detail: error.message }
@@ -45,6 +45,6 @@ export async function runCall(
     if (result.state === 'running')
       keep(withProblem(result, { code: 'unreachable', detail: 'The answer broke off before its end.' }))
   } catch (error) {
-    keep(signal.aborted ? { ...result, state: 'stopped' } : withProblem(result, problemOf(error)))
+    keep(signal.aborted ? { ...result, state: 'stopped' } : withProblem(result, callProblemOf(error)))
   }
 }

@@ -20,7 +20,7 @@ export type DraftBlock = { id: string } & (
 export interface DraftMessage {
   id: string
   role: Role
-  /** Of role tool: id of the call that it answers. */
+  /** For role tool: id of the call that the message answers. */
   tool_call_id: string
   name: string
   blocks: readonly DraftBlock[]
@@ -48,7 +48,7 @@ export function toolOfChoice(choice: ToolChoice): string | undefined {
 }
 
 /** A model with its settings, all as they were typed; '' for what is not sent. */
-export interface Column {
+export interface DraftColumn {
   id: string
   provider: ProviderName
   model: string
@@ -76,7 +76,7 @@ export interface Draft {
   tools: readonly DraftTool[]
   /** JSON Schema of the answer, as text. */
   output_schema: string
-  columns: readonly Column[]
+  columns: readonly DraftColumn[]
 }
 
 /** Columns beside each other. */
@@ -107,7 +107,7 @@ export function newTool(): DraftTool {
   return { id: newId(), name: '', description: '', schema: '{\n  "type": "object",\n  "properties": {}\n}' }
 }
 
-export function newColumn(provider: ProviderName = 'openai', model = ''): Column {
+export function newColumn(provider: ProviderName = 'openai', model = ''): DraftColumn {
   const typed = { base_url: '', secret: '', provider_name: '', temperature: '', top_p: '', max_tokens: '' }
   return { id: newId(), provider, model, ...typed, stop: '', seed: '', extra: '', tool_choice: 'auto' }
 }

@@ -4,9 +4,9 @@ import type { MediaBlock } from '../messages/media-block.ts'
 import { offeredTools, parametersOf } from '../messages/call-request.ts'
 import type { TraceRunRead as ReadRun } from '../../api/platform.gen.ts'
 import {
-  type Column,
   type Draft,
   type DraftBlock,
+  type DraftColumn,
   type DraftMessage,
   emptyDraft,
   newColumn,
@@ -17,7 +17,7 @@ import {
   textBlock,
   toolOfChoice,
 } from './draft.ts'
-import { type RunSettings, settingsOfRun } from './run-settings.ts'
+import { type CallSettings, settingsOfRun } from './run-settings.ts'
 
 /** A draft that repeats a model call, and what of the call it could not repeat, in words. */
 export interface DraftOfRun {
@@ -74,7 +74,7 @@ function providerOf(name: string): ProviderName {
 }
 
 /** The model of a run, with its settings; '' for an address that the API has itself. */
-function columnOf(run: ReadRun, settings: RunSettings['column']): Column {
+function columnOf(run: ReadRun, settings: CallSettings['column']): DraftColumn {
   const { provider: named, model } = llmOf(run) ?? {}
   const provider = providerOf(named ?? '')
   const isOther = provider === 'openai-compatible'

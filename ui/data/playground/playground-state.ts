@@ -1,7 +1,7 @@
 import type { CallResult } from './answer.ts'
 import { callBody } from './call-body.ts'
 import { type CallModel, runCall } from './calls.ts'
-import type { Column, Draft } from './draft.ts'
+import type { Draft, DraftColumn } from './draft.ts'
 import { createDraftKeeper, type DraftKeeper } from './kept/draft-keeper.ts'
 import type { KeptDraft } from './kept/bounds.ts'
 import { createLater } from './later.ts'
@@ -44,12 +44,12 @@ function ended(result: CallResult): CallResult {
 }
 
 /** Names of secrets that the server has taken: only these are kept, since what else was typed may be a key. */
-function createTakenSecrets(kept: readonly Column[]) {
+function createTakenSecrets(kept: readonly DraftColumn[]) {
   const taken = new Map(kept.map(({ id, secret }) => [id, secret]))
-  const keepable = (column: Column): Column =>
+  const keepable = (column: DraftColumn): DraftColumn =>
     taken.get(column.id) === column.secret ? column : { ...column, secret: '' }
   return {
-    took: ({ id, secret }: Column) => void taken.set(id, secret),
+    took: ({ id, secret }: DraftColumn) => void taken.set(id, secret),
     keepable: (draft: Draft): Draft => ({ ...draft, columns: draft.columns.map(keepable) }),
   }
 }
@@ -64,7 +64,7 @@ export function createPlaygroundState({ kept, source, call, keep }: PlaygroundPa
   const now = (): KeptDraft => ({ draft: secrets.keepable(draft), results: Object.fromEntries(results) })
   const keeping = createDraftKeeper(now, keep)
 
-  function keepResult(column: Column, result: CallResult, aborting: AbortController): void {
+  function keepResult(column: DraftColumn, result: CallResult, aborting: AbortController): void {
     const { id } = column
     if (calls.get(id) !== aborting) return
     const before = results.get(id)

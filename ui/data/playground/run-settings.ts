@@ -1,10 +1,10 @@
 import { ExactNumber } from '../../api/exact-json.ts'
-import { type Column, namedTool, type ProviderName } from './draft.ts'
+import { type DraftColumn, namedTool, type ProviderName } from './draft.ts'
 
 /** The settings of a model call as the playground sends them. */
-export interface RunSettings {
+export interface CallSettings {
   column: Pick<
-    Column,
+    DraftColumn,
     'temperature' | 'top_p' | 'max_tokens' | 'stop' | 'seed' | 'extra' | 'tool_choice' | 'base_url'
   >
   /** JSON Schema of the answer; '' for none. */
@@ -113,12 +113,12 @@ function stopsOf(value: unknown): string {
   return (Array.isArray(value) ? (value as unknown[]) : [value]).map(textOf).filter(Boolean).join('\n')
 }
 
-const CHOICES: Readonly<Record<string, Column['tool_choice']>> = {
+const CHOICES: Readonly<Record<string, DraftColumn['tool_choice']>> = {
   ...{ auto: 'auto', none: 'none', required: 'required', any: 'required', validated: 'auto' },
 }
 
 /** Which tools are called; a word that is none of an API's is the name of a tool, as LangChain's clients write it. */
-function toolChoiceOf({ take, left }: Settings): Column['tool_choice'] {
+function toolChoiceOf({ take, left }: Settings): DraftColumn['tool_choice'] {
   const { functionCallingConfig } = fieldsOf(take('toolConfig'))
   const { mode, allowedFunctionNames } = fieldsOf(functionCallingConfig)
   const [allowed, ...others] = Array.isArray(allowedFunctionNames) ? (allowedFunctionNames as unknown[]) : []
@@ -168,7 +168,7 @@ function takeReasoning({ take, left }: Settings): void {
 export function settingsOfRun(
   parameters: Iterable<readonly [string, unknown]>,
   provider: ProviderName,
-): RunSettings {
+): CallSettings {
   const settings = openSettings(parameters, provider)
   const { take, left } = settings
   const base_url = textOf(take('base_url'))

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import type { TraceRunFiguresRead, TraceRunStatsBucket } from '../../api/platform.gen.ts'
-import { bucketsOf, type Interval, placeOf } from '../overview/buckets.ts'
+import { bucketsOf, type Interval, placeOfBucket } from '../overview/buckets.ts'
 
 const READ_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
@@ -49,7 +49,7 @@ async function readTrends(
   const buckets = 'buckets' in timed ? (timed.buckets as TraceRunStatsBucket[]) : []
   for (const { group, start_time: start, figures } of buckets) {
     const traces = trends.get(group ?? '')?.traces
-    if (traces !== undefined) traces[placeOf(start, from, INTERVAL)] = figures.run_count
+    if (traces !== undefined) traces[placeOfBucket(start, from, INTERVAL)] = figures.run_count
   }
   return trends
 }

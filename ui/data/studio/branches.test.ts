@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { branchesOf } from './branches.ts'
-import type { Step } from './step.ts'
+import type { ThreadStep } from './step.ts'
 
-function stepOf(id: string, parent: string | null, tasks: string[] = [], source = 'loop'): Step {
+function stepOf(id: string, parent: string | null, tasks: string[] = [], source = 'loop'): ThreadStep {
   return {
     checkpoint: { checkpoint_id: id },
     parent_checkpoint: parent === null ? null : { checkpoint_id: parent },

@@ -1,8 +1,8 @@
-import type { Step } from './step.ts'
+import type { ThreadStep } from './step.ts'
 
 /** A checkpoint in the tree of a thread. */
 export interface TreeStep {
-  step: Step
+  step: ThreadStep
   /** 0 for the first branch, then one more for each further one. */
   lane: number
   /** The nodes that ran between its parent and it; several ran side by side. */
@@ -12,7 +12,7 @@ export interface TreeStep {
 }
 
 /** The checkpoints as a tree, newest first: the oldest child of a checkpoint stays in its lane, others get a new one. */
-export function branchesOf(steps: readonly Step[]): TreeStep[] {
+export function branchesOf(steps: readonly ThreadStep[]): TreeStep[] {
   const byId = new Map(steps.map((step) => [step.checkpoint.checkpoint_id, step]))
   const lanes = new Map<string, number>()
   const followed = new Set<string>()
@@ -31,7 +31,7 @@ export function branchesOf(steps: readonly Step[]): TreeStep[] {
   return rows.toReversed()
 }
 
-function ranBetween(parent: Step | undefined, { metadata }: Step): string[] {
+function ranBetween(parent: ThreadStep | undefined, { metadata }: ThreadStep): string[] {
   if (metadata?.source !== 'loop' || parent === undefined) return []
   return parent.tasks.map(({ name }) => name).filter((name) => name !== '__start__')
 }

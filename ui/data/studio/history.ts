@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { callDeployment } from '../../api/deployment.ts'
-import { idOf, type KnownHistory, PAGE, withNewest } from './known-history.ts'
-import type { Checkpoint, Step } from './step.ts'
+import { idOf, type KnownHistory, PAGE, withNewestSteps } from './known-history.ts'
+import type { Checkpoint, ThreadStep } from './step.ts'
 
 const FIELDS = ['checkpoint', 'parent_checkpoint', 'metadata', 'created_at', 'next', 'tasks', 'values_bytes']
 
@@ -15,16 +15,16 @@ export function historyKey(name: string, thread: string | undefined): readonly u
 export function useHistory(name: string, thread: string | undefined, every: number | false) {
   const queries = useQueryClient()
   const queryKey = historyKey(name, thread)
-  const read = async (before: string, limit: number, signal?: AbortSignal): Promise<Step[]> => {
+  const read = async (before: string, limit: number, signal?: AbortSignal): Promise<ThreadStep[]> => {
     const body = { limit, select: FIELDS, ...(before !== '' && { before }) }
     const sent = { body, ...(signal !== undefined && { signal }) }
-    return (await callDeployment<Step[]>(name, `/threads/${thread ?? ''}/history`, sent)).data
+    return (await callDeployment<ThreadStep[]>(name, `/threads/${thread ?? ''}/history`, sent)).data
   }
   const newest = useQuery({
     queryKey,
     queryFn: async ({ signal }) => {
       const found = await read('', PAGE, signal)
-      return withNewest(queries.getQueryData<KnownHistory>(queryKey), found)
+      return withNewestSteps(queries.getQueryData<KnownHistory>(queryKey), found)
     },
     enabled: thread !== undefined,
     refetchInterval: every,

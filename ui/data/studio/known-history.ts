@@ -1,20 +1,20 @@
-import type { Step } from './step.ts'
+import type { ThreadStep } from './step.ts'
 
 /** Checkpoints that are read at once. */
 export const PAGE = 100
 
 /** Checkpoints of a thread, newest first, without their values. */
 export interface KnownHistory {
-  steps: readonly Step[]
+  steps: readonly ThreadStep[]
   /** There are earlier ones. */
   isMore: boolean
 }
 
 /** The id of a checkpoint. */
-export const idOf = ({ checkpoint }: Step): string => checkpoint.checkpoint_id
+export const idOf = ({ checkpoint }: ThreadStep): string => checkpoint.checkpoint_id
 
 /** The steps, each as the object that was known where nothing has changed: what shows it is not drawn again. */
-function withKnown(known: readonly Step[], newest: readonly Step[]): readonly Step[] {
+function withKnown(known: readonly ThreadStep[], newest: readonly ThreadStep[]): readonly ThreadStep[] {
   const before = new Map(known.map((step) => [idOf(step), step]))
   const steps = newest.map((step) => {
     const same = before.get(idOf(step))
@@ -27,7 +27,7 @@ function withKnown(known: readonly Step[], newest: readonly Step[]): readonly St
  * What is known with the newest checkpoints read again. Earlier ones are dropped when there is a gap between them, or when
  * a checkpoint has vanished: a rollback may have deleted earlier ones too.
  */
-export function withNewest(known: KnownHistory | undefined, newest: readonly Step[]): KnownHistory {
+export function withNewestSteps(known: KnownHistory | undefined, newest: readonly ThreadStep[]): KnownHistory {
   const last = newest.at(-1)
   const isMore = newest.length === PAGE
   if (known === undefined) return { steps: newest, isMore }

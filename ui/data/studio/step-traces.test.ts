@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ListedRun } from '../run-pages.ts'
 import { nodesOfStep, openNodesOf, pauseOf, tracedNodes } from './step-traces.ts'
-import type { Step } from './step.ts'
+import type { ThreadStep } from './step.ts'
 
 const AT = Date.parse('2026-01-01T00:00:00.000Z')
 const time = (ms: number): string => new Date(AT + ms).toISOString()
@@ -12,7 +12,7 @@ function child(step: unknown, node: unknown, fields: Partial<ListedRun> = {}): L
   return { ...run, start_time: time(0), end_time: time(5), extra: { metadata }, ...fields }
 }
 
-function stepWith(step: number, tasks: Step['tasks'] = [], source = 'loop'): Step {
+function stepWith(step: number, tasks: ThreadStep['tasks'] = [], source = 'loop'): ThreadStep {
   return {
     ...{ checkpoint: { checkpoint_id: 'c' }, parent_checkpoint: null, created_at: '', next: [], tasks },
     ...{ metadata: { source, step, run_id: 't' }, values_bytes: 0 },

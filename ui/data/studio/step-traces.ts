@@ -1,5 +1,5 @@
 import type { ListedRun } from '../run-pages.ts'
-import type { Step } from './step.ts'
+import type { ThreadStep } from './step.ts'
 
 /** An execution of a node in the trace of its run. */
 export interface TracedNode {
@@ -51,12 +51,12 @@ export function tracedNodes(children: readonly ListedRun[]): TracedNode[] {
 }
 
 /** The executions that made a checkpoint: those of its run with the number of its step. */
-export function nodesOfStep({ nodes }: RunTrace, { metadata }: Step): TracedNode[] {
+export function nodesOfStep({ nodes }: RunTrace, { metadata }: ThreadStep): TracedNode[] {
   return metadata?.source === 'loop' ? nodes.filter(({ step }) => step === metadata.step) : []
 }
 
 /** The executions after a checkpoint that made no further one: their nodes failed, or wait for an answer. */
-export function openNodesOf({ nodes }: RunTrace, { metadata, tasks }: Step): TracedNode[] {
+export function openNodesOf({ nodes }: RunTrace, { metadata, tasks }: ThreadStep): TracedNode[] {
   const open = new Set(
     tasks.filter(({ error, interrupts }) => error !== null || interrupts.length > 0).map(({ name }) => name),
   )

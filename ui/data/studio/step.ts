@@ -20,7 +20,7 @@ export interface StepTask {
 }
 
 /** A state of a thread without its values (N16). */
-export interface Step {
+export interface ThreadStep {
   checkpoint: Checkpoint
   parent_checkpoint: Checkpoint | null
   metadata: { source?: string; step?: number; run_id?: string; graph_id?: string } | null
@@ -31,6 +31,6 @@ export interface Step {
 }
 
 /** The values at a checkpoint. */
-export interface FullState extends Omit<Step, 'values_bytes'> {
+export interface FullState extends Omit<ThreadStep, 'values_bytes'> {
   values: unknown
 }

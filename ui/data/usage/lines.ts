@@ -1,5 +1,5 @@
 import type { UsageDetails } from '../../api/platform.gen.ts'
-import type { Range } from './range.ts'
+import type { UsageRange } from './range.ts'
 
 /** Groupings of usage. Traces are not grouped by model, because a trace may call several. */
 export const GROUPINGS = ['project', 'workspace', 'user', 'api_key', 'model'] as const
@@ -16,7 +16,7 @@ export type Stride = UsageDetails['stride']
 export type Dimensions = UsageDetails['usage'][number]['dimensions']
 
 /** What a report is about. */
-export interface UsageQuery extends Range {
+export interface UsageQuery extends UsageRange {
   workspaces: readonly string[]
   grouping: Grouping
   measure: Measure

@@ -6,7 +6,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { call, type Reply } from '../../api/call.ts'
-import { monthOf, type Range } from './range.ts'
+import { monthOf, type UsageRange } from './range.ts'
 import type { CountedQuery, SummedQuery, UsageLine, UsageQuery } from './lines.ts'
 
 const PATH = '/api/v1/orgs/current/billing'
@@ -17,7 +17,7 @@ function isCounted({ grouping, measure }: UsageQuery): boolean {
   return measure === 'traces' && grouping !== 'model'
 }
 
-function parametersOf({ from, to, workspaces }: Range & { workspaces: readonly string[] }) {
+function parametersOf({ from, to, workspaces }: UsageRange & { workspaces: readonly string[] }) {
   return { start_time: from, end_time: to, workspace_ids: [...workspaces] }
 }
 
@@ -76,35 +76,37 @@ export function csvAddress(query: UsageQuery): string {
 
 const PAGE_SIZE = 200
 
+/** A list behind a number of the report, page by page. It is not read again by itself. */
+const LIST = {
+  initialPageParam: '',
+  getNextPageParam: ({ next_cursor }: { next_cursor?: string | null }) => next_cursor ?? undefined,
+  staleTime: Number.POSITIVE_INFINITY,
+  refetchOnWindowFocus: false,
+}
+
 /** The traces that a number of the report counts, page by page. */
 export function useCountedTraces(query: CountedQuery) {
   return useInfiniteQuery({
+    ...LIST,
     queryKey: ['usage-traces', query],
     queryFn: ({ pageParam, signal }) =>
       call('GET /api/v1/orgs/current/billing/usage-traces', {
         query: { ...query, limit: PAGE_SIZE, cursor: pageParam || undefined },
         signal,
       }),
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchOnWindowFocus: false,
   })
 }
 
 /** The runs whose tokens or costs a number of the report adds up, page by page. */
 export function useSummedRuns(query: SummedQuery) {
   return useInfiniteQuery({
+    ...LIST,
     queryKey: ['usage-runs', query],
     queryFn: ({ pageParam, signal }) =>
       call('GET /api/v1/orgs/current/billing/usage-runs', {
         query: { ...query, limit: PAGE_SIZE, cursor: pageParam || undefined },
         signal,
       }),
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchOnWindowFocus: false,
   })
 }
 

@@ -10,7 +10,7 @@ export const RANGES = [
 export type RangeName = (typeof RANGES)[number][0]
 
 /** ISO times; `from` is included and `to` is not. */
-export interface Range {
+export interface UsageRange {
   from: string
   to: string
 }
@@ -18,7 +18,7 @@ export interface Range {
 const HOUR_MS = 3_600_000
 
 /** The range in whole hours or days of UTC, up to the end of the current hour or day. */
-export function rangeOf(name: RangeName, now: number): Range {
+export function rangeOf(name: RangeName, now: number): UsageRange {
   const unit = name.endsWith('h') ? HOUR_MS : 24 * HOUR_MS
   const end = (Math.floor(now / unit) + 1) * unit
   const from = end - Number.parseInt(name, 10) * unit
@@ -26,7 +26,7 @@ export function rangeOf(name: RangeName, now: number): Range {
 }
 
 /** The current month of UTC, in which limits count. */
-export function monthOf(now: number): Range {
+export function monthOf(now: number): UsageRange {
   const date = new Date(now)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
   const start = (index: number): string => new Date(Date.UTC(year, index)).toISOString()
@@ -34,6 +34,6 @@ export function monthOf(now: number): Range {
 }
 
 /** The range `from` to `to`. An end that is '' is taken from `usual`. */
-export function customRangeOf({ from, to }: Range, usual: Range): Range {
+export function customRangeOf({ from, to }: UsageRange, usual: UsageRange): UsageRange {
   return { from: from === '' ? usual.from : from, to: to === '' ? usual.to : to }
 }

@@ -97,7 +97,7 @@ export function Frame({
   label: string
   /** Height of the highest line. */
   top: number
-  /** Writes a height at the axis. */
+  /** The label of a height on the axis. */
   axis(value: number): string
   /** Texts at both ends of the time axis. */
   ends: readonly [string, string]

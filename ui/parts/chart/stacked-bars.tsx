@@ -33,7 +33,7 @@ export function StackedBars({
 }: {
   label: string
   bars: readonly Bar[]
-  /** Writes a height at the axis. */
+  /** The label of a height on the axis. */
   axis(value: number): string
   /** Texts at both ends of the time axis. */
   ends: readonly [string, string]

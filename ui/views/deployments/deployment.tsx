@@ -8,7 +8,7 @@ import { Assistants, Crons, Store, Threads } from './contents.tsx'
 import { ReadyMark } from './deployments.tsx'
 import css from './deployments.module.css'
 import { Log } from './log.tsx'
-import { Overview } from './overview.tsx'
+import { DeploymentOverview } from './overview.tsx'
 import { Revisions } from './revisions.tsx'
 import { Runs } from './runs.tsx'
 import { StudioLink } from './studio-link.tsx'
@@ -18,7 +18,7 @@ type View = (typeof VIEWS)[number]
 const VIEW = wordParam('view', VIEWS)
 
 const SHOWN: Readonly<Record<View, readonly [string, (deployment: Deployment) => ReactNode]>> = {
-  overview: ['Overview', (deployment) => <Overview deployment={deployment} />],
+  overview: ['Overview', (deployment) => <DeploymentOverview deployment={deployment} />],
   runs: ['Runs', ({ name }) => <Runs name={name} />],
   threads: ['Threads', ({ name }) => <Threads name={name} />],
   assistants: ['Assistants', ({ name }) => <Assistants name={name} />],

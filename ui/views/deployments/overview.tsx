@@ -122,7 +122,7 @@ function Facts({ deployment }: { deployment: Deployment }) {
 }
 
 /** What a deployment serves and with what. */
-export function Overview({ deployment }: { deployment: Deployment }) {
+export function DeploymentOverview({ deployment }: { deployment: Deployment }) {
   const { name, weir } = deployment
   const { isAllowed, reason } = usePermission('deployments:manage')
   const [isDeleting, setDeleting] = useState(false)

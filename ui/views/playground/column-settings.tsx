@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { type Column, type DraftTool, namedTool, toolOfChoice } from '../../data/playground/draft.ts'
+import { type DraftColumn, type DraftTool, namedTool, toolOfChoice } from '../../data/playground/draft.ts'
 import { secretNameFault } from '../../data/playground/secret-name.ts'
 import type { KnownProvider } from '../../data/playground/queries.ts'
 import { Select } from '../../parts/controls.tsx'
@@ -8,16 +8,16 @@ import css from './playground.module.css'
 import { TypedField, TypedText } from './typed.tsx'
 
 interface SettingsProps {
-  column: Column
+  column: DraftColumn
   name: string
   provider: KnownProvider | undefined
   /** The tools that are offered. */
   tools: readonly DraftTool[]
   /** Changes what was typed. */
-  type(fields: Partial<Column>): void
+  type(fields: Partial<DraftColumn>): void
   /** Draws the column again, after an address or a secret was typed. */
   left(): void
-  change(fields: Partial<Column>): void
+  change(fields: Partial<DraftColumn>): void
 }
 
 type NumberField = 'temperature' | 'top_p' | 'max_tokens' | 'seed'
@@ -28,7 +28,7 @@ const NUMBERS: readonly (readonly [NumberField, string])[] = [
   ['seed', 'Seed'],
 ]
 
-const TOOL_CHOICES: readonly (readonly [Column['tool_choice'], string])[] = [
+const TOOL_CHOICES: readonly (readonly [DraftColumn['tool_choice'], string])[] = [
   ['auto', 'may call tools'],
   ['required', 'must call a tool'],
   ['none', 'calls no tool'],
@@ -37,8 +37,8 @@ const TOOL_CHOICES: readonly (readonly [Column['tool_choice'], string])[] = [
 /** The choices about tools: none, any, or one that must be called. */
 function toolChoices(
   tools: readonly DraftTool[],
-  chosen: Column['tool_choice'],
-): (readonly [Column['tool_choice'], string])[] {
+  chosen: DraftColumn['tool_choice'],
+): (readonly [DraftColumn['tool_choice'], string])[] {
   const forced = toolOfChoice(chosen)
   const names = new Set([...tools.map(({ name }) => name.trim()), ...(forced === undefined ? [] : [forced])])
   names.delete('')
@@ -46,7 +46,7 @@ function toolChoices(
 }
 
 /** How many settings differ from the model's own. */
-function countSet({ temperature, top_p, max_tokens, seed, stop, extra, tool_choice }: Column): number {
+function countSet({ temperature, top_p, max_tokens, seed, stop, extra, tool_choice }: DraftColumn): number {
   const texts = [temperature, top_p, max_tokens, seed, stop, extra]
   return texts.filter((text) => text.trim() !== '').length + (tool_choice === 'auto' ? 0 : 1)
 }
@@ -77,7 +77,7 @@ function Parameters({ column, name, tools, type, change }: Omit<SettingsProps, '
       </label>
       <label>
         Tools
-        <Select<Column['tool_choice']>
+        <Select<DraftColumn['tool_choice']>
           label={`${name}, tools`}
           value={column.tool_choice}
           options={toolChoices(tools, column.tool_choice)}

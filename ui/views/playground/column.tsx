@@ -1,4 +1,4 @@
-import { type Column, type DraftMessage, type ProviderName, withEntry } from '../../data/playground/draft.ts'
+import { type DraftColumn, type DraftMessage, type ProviderName, withEntry } from '../../data/playground/draft.ts'
 import type { PlaygroundState } from '../../data/playground/playground-state.ts'
 import { type KnownProvider, useProviders } from '../../data/playground/queries.ts'
 import type { ReadRun } from '../../data/runs.ts'
@@ -22,16 +22,16 @@ const PROVIDERS: readonly (readonly [ProviderName, string])[] = [
 
 interface ColumnProps {
   state: PlaygroundState
-  column: Column
+  column: DraftColumn
   /** `Model 1`. */
   name: string
   /** The run from which the draft comes. */
   source: ReadRun | undefined
   isOnly: boolean
-  change(fields: Partial<Column>): void
+  change(fields: Partial<DraftColumn>): void
 }
 
-function withFields(state: PlaygroundState, id: string, fields: Partial<Column>): void {
+function withFields(state: PlaygroundState, id: string, fields: Partial<DraftColumn>): void {
   state.type((draft) => ({
     ...draft,
     columns: draft.columns.map((one) => (one.id === id ? { ...one, ...fields } : one)),
@@ -54,7 +54,7 @@ function addToPrompt(state: PlaygroundState, id: string, added: readonly DraftMe
 }
 
 /** The name of the secret that a call of this column sends. */
-function secretOf({ secret }: Column, provider: KnownProvider | undefined): string {
+function secretOf({ secret }: DraftColumn, provider: KnownProvider | undefined): string {
   return secret.trim() || (provider?.secret ?? '')
 }
 
@@ -82,7 +82,7 @@ function ModelFields({
   change,
 }: Pick<ColumnProps, 'column' | 'name' | 'change'> & {
   models: readonly string[]
-  type(fields: Partial<Column>): void
+  type(fields: Partial<DraftColumn>): void
 }) {
   const list = `models-${column.id}`
   return (
@@ -115,7 +115,7 @@ export function ModelColumn({ state, column, name, source, isOnly, change }: Col
   const providers = useProviders(isAllowed)
   const provider = providers.data?.find((one) => one.name === column.provider)
   const result = useResult(state, column.id)
-  const type = (fields: Partial<Column>): void => withFields(state, column.id, fields)
+  const type = (fields: Partial<DraftColumn>): void => withFields(state, column.id, fields)
   const isMissing =
     column.secret.trim() === '' ? provider?.has_secret === false : result?.problem?.code === 'secret_missing'
   return (

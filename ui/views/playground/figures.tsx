@@ -60,7 +60,7 @@ function linesOf(own: CallFigures, source: CallFigures | undefined): Line[] {
 }
 
 /** The figures of a call, and how they differ from those of the source run. */
-export function Figures({
+export function FiguresTable({
   name,
   figures,
   source,

@@ -10,7 +10,7 @@ import { Icon, type IconName } from '../../parts/icon.tsx'
 import { Markdown, PlainText } from '../../parts/markdown/markdown.tsx'
 import { usePreference } from '../../parts/preferences.ts'
 import { Link } from '../../router/link.tsx'
-import { Figures } from './figures.tsx'
+import { FiguresTable } from './figures.tsx'
 import css from './playground.module.css'
 
 const STATES: Readonly<Record<CallResult['state'], readonly [IconName, string, string]>> = {
@@ -112,7 +112,7 @@ export function Result({
       <Trouble result={result} />
       <Answer result={result} />
       {result.run_id !== '' && hasEnded && (
-        <Figures
+        <FiguresTable
           name={name}
           figures={figuresOfCall(result, traced.data)}
           source={source === undefined ? undefined : figuresOfRun(source)}

@@ -4,7 +4,7 @@ import type { ReadRun } from '../../data/runs.ts'
 import { Messages } from '../../parts/chat/messages.tsx'
 import { usePreference } from '../../parts/preferences.ts'
 import { Link } from '../../router/link.tsx'
-import { Figures } from './figures.tsx'
+import { FiguresTable } from './figures.tsx'
 import css from './playground.module.css'
 
 /** The run from which the draft comes: its answer and figures, with which the others are compared. */
@@ -32,7 +32,7 @@ export function SourceColumn({ run }: { run: ReadRun }) {
             <Messages messages={output} isMarkdown={isMarkdown} />
           )}
         </div>
-        <Figures name="the source run" figures={figuresOfRun(run)} />
+        <FiguresTable name="the source run" figures={figuresOfRun(run)} />
       </div>
     </section>
   )

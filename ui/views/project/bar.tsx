@@ -53,7 +53,7 @@ export function setRange(t: string | undefined, { from, to }: CustomRange): void
 }
 
 /** Filter and range of a view, and its own tools. */
-export function Bar({
+export function ViewBar({
   project,
   isRoot,
   shown,

@@ -14,7 +14,7 @@ import { Deviation } from './deviation.tsx'
 import css from './project.module.css'
 
 /** A column of the list of runs. */
-export interface Column {
+export interface RunColumn {
   id: string
   name: string
   /** Its text. */
@@ -80,7 +80,7 @@ export function pathOf(run: ListedRun): string {
 const MUTED = css['muted']
 
 /** Every column but those of metadata. */
-const COLUMNS: Readonly<Record<ColumnId, Omit<Column, 'id'>>> = {
+const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
   status: {
     name: '',
     title: 'Status',
@@ -230,7 +230,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<Column, 'id'>>> = {
   },
 }
 
-function metadataColumn(id: string, key: string): Column {
+function metadataColumn(id: string, key: string): RunColumn {
   return {
     id,
     name: key,
@@ -242,7 +242,7 @@ function metadataColumn(id: string, key: string): Column {
 }
 
 /** The column of an id: one of ours, or `metadata.KEY`. */
-export function columnOf(id: string): Column {
+export function columnOf(id: string): RunColumn {
   return isColumnId(id) ? { id, ...COLUMNS[id] } : metadataColumn(id, metadataKey(id) ?? id)
 }
 
@@ -256,7 +256,7 @@ function rem(width: number): string {
 }
 
 /** How a row is laid out: the columns of the grid, and the width below which it scrolls. */
-export function layoutOf(columns: readonly Column[]): { template: string; minWidth: string } {
+export function layoutOf(columns: readonly RunColumn[]): { template: string; minWidth: string } {
   const parts = columns.map(({ width, share }) =>
     share === undefined ? rem(width) : `minmax(${rem(width)}, ${share}fr)`,
   )

@@ -8,13 +8,13 @@ import { Failure, Skeleton } from '../../parts/states.tsx'
 import { setParams, useParam } from '../../router/location.ts'
 import type { PathParams } from '../../router/match.ts'
 import { withParams, wordParam } from '../../router/params.ts'
-import { Bar, useShown } from './bar.tsx'
+import { useShown, ViewBar } from './bar.tsx'
 import css from './project.module.css'
 import { RunsView } from './runs-view.tsx'
 import { ThreadTable } from './thread-table.tsx'
 
-const Overview = lazy(() =>
-  import('./overview/overview.tsx').then(({ Overview: view }) => ({ default: view })),
+const ProjectOverview = lazy(() =>
+  import('./overview/overview.tsx').then(({ ProjectOverview: view }) => ({ default: view })),
 )
 
 const VIEWS = ['traces', 'runs', 'threads', 'overview'] as const
@@ -75,15 +75,15 @@ export function Project({ params }: { params: PathParams }) {
       )}
       {view === 'threads' && (
         <>
-          <Bar project={id} isRoot shown={shown} />
+          <ViewBar project={id} isRoot shown={shown} />
           <ThreadTable query={{ project: id, filter, since, until }} />
         </>
       )}
       {view === 'overview' && (
         <>
-          <Bar project={id} isRoot={false} shown={shown} />
+          <ViewBar project={id} isRoot={false} shown={shown} />
           <Suspense fallback={<Skeleton />}>
-            <Overview project={id} {...{ filter, since, until }} />
+            <ProjectOverview project={id} {...{ filter, since, until }} />
           </Suspense>
         </>
       )}

@@ -1,6 +1,6 @@
 import type { ListedRun } from '../../data/run-pages.ts'
 import { navigate } from '../../router/location.ts'
-import { type Column, pathOf } from './columns.tsx'
+import { pathOf, type RunColumn } from './columns.tsx'
 import css from './project.module.css'
 
 /** One run as a row that opens its trace. */
@@ -13,7 +13,7 @@ export function RunRow({
   index,
 }: {
   run: ListedRun
-  columns: readonly Column[]
+  columns: readonly RunColumn[]
   isMarked: boolean
   isTicked: boolean
   tick(id: string): void

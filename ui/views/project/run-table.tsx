@@ -11,7 +11,7 @@ import { rowHeight } from '../../parts/row-height.ts'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam } from '../../router/location.ts'
-import { type Column, layoutOf, pathOf } from './columns.tsx'
+import { layoutOf, pathOf, type RunColumn } from './columns.tsx'
 import css from './project.module.css'
 import { RunRow } from './run-row.tsx'
 import { SORT } from './sort.ts'
@@ -48,7 +48,7 @@ function NoRuns({ query }: { query: RunQuery }) {
 
 interface RunTableProps {
   query: RunQuery
-  columns: readonly Column[]
+  columns: readonly RunColumn[]
   live: LiveRuns
   /** Ids of the runs that are ticked for comparing. */
   ticked: readonly string[]
@@ -77,7 +77,7 @@ export function RunTable({ query, ...shared }: RunTableProps) {
 }
 
 /** The head of a column; some order the list: the largest first, the smallest first, and by time again. */
-function ColumnHead({ column, sort }: { column: Column; sort: RunQuery['sort'] }) {
+function ColumnHead({ column, sort }: { column: RunColumn; sort: RunQuery['sort'] }) {
   const { name, title, isNumber = false, orders } = column
   const isSorted = orders !== undefined && orders === sort?.by
   const next = !isSorted ? `${orders}` : sort?.order === 'desc' ? `-${orders}` : ''
@@ -105,7 +105,7 @@ function ColumnHead({ column, sort }: { column: Column; sort: RunQuery['sort'] }
   )
 }
 
-function Columns({ columns, sort }: { columns: readonly Column[]; sort: RunQuery['sort'] }) {
+function Columns({ columns, sort }: { columns: readonly RunColumn[]; sort: RunQuery['sort'] }) {
   return (
     <div role="row" className={`${css['row']} ${css['columns']}`}>
       <span role="columnheader">

@@ -9,7 +9,7 @@ import { readKept, usePreference, writeKept, writePreference } from '../../parts
 import { LiveMark } from '../../parts/states.tsx'
 import { navigate, setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
-import { Bar, setRange, type Shown } from './bar.tsx'
+import { setRange, type Shown, ViewBar } from './bar.tsx'
 import { ColumnDialog } from './column-dialog.tsx'
 import { readColumns, writeColumns } from './column-ids.ts'
 import { columnOf } from './columns.tsx'
@@ -17,8 +17,8 @@ import css from './project.module.css'
 import { SORT, sortOf } from './sort.ts'
 import { isListUsed, RunTable } from './run-table.tsx'
 
-const Timeline = lazy(() =>
-  import('./timeline/timeline.tsx').then(({ Timeline: view }) => ({ default: view })),
+const RunsTimeline = lazy(() =>
+  import('./timeline/timeline.tsx').then(({ RunsTimeline: view }) => ({ default: view })),
 )
 
 const COLUMNS = textParam('cols')
@@ -106,14 +106,14 @@ function TimelineButton() {
 }
 
 /** The timeline, unless it was hidden or the project has no run. */
-function TimelineStrip(range: Omit<ComponentProps<typeof Timeline>, 'narrow'>) {
+function TimelineStrip(range: Omit<ComponentProps<typeof RunsTimeline>, 'narrow'>) {
   const isShown = usePreference('timeline') === 'shown'
   const { data: first } = useFirstStart(range.project)
   if (!isShown || first === null) return null
   return (
     <div className={css['timeline']}>
       <Suspense>
-        <Timeline {...range} narrow={(chosen) => setRange(undefined, chosen)} />
+        <RunsTimeline {...range} narrow={(chosen) => setRange(undefined, chosen)} />
       </Suspense>
     </div>
   )
@@ -137,12 +137,12 @@ export function RunsView({ project, isRoot, shown }: { project: string; isRoot: 
   const live = useLiveRuns(query, isListUsed)
   return (
     <>
-      <Bar project={project} isRoot={isRoot} shown={shown}>
+      <ViewBar project={project} isRoot={isRoot} shown={shown}>
         <TickedRuns ticked={ticked} clear={() => setTicked([])} />
         <TimelineButton />
         <ColumnButton query={query} ids={ids} />
         {query.sort === undefined ? <LiveMark state={live.state} /> : <Reread query={query} />}
-      </Bar>
+      </ViewBar>
       <TimelineStrip {...{ project, filter, isRoot, since, until }} />
       <RunTable {...{ query, columns, live, ticked, tick }} />
     </>

@@ -1,5 +1,5 @@
 import { type PreferenceName, usePreference, writePreference } from '../../parts/preferences.ts'
-import { Section } from './section.tsx'
+import { SettingsSection } from './section.tsx'
 import css from './settings.module.css'
 
 interface Choice {
@@ -76,12 +76,12 @@ function Preference({ name, title, words }: (typeof CHOICES)[number]) {
 /** How this browser shows the interface. */
 export function Display() {
   return (
-    <Section title="Display" about="How this browser shows the interface. Nobody else is affected.">
+    <SettingsSection title="Display" about="How this browser shows the interface. Nobody else is affected.">
       <div className={css['choices']}>
         {CHOICES.map((choice) => (
           <Preference key={choice.name} {...choice} />
         ))}
       </div>
-    </Section>
+    </SettingsSection>
   )
 }

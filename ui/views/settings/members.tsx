@@ -9,7 +9,7 @@ import { Loaded } from '../../parts/states.tsx'
 import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { Confirm } from './confirm.tsx'
 import { ROLE_OPTIONS, type RoleName } from './role-names.ts'
-import { Locked, Section } from './section.tsx'
+import { Locked, SettingsSection } from './section.tsx'
 import css from './settings.module.css'
 import { readWorkspaces, WorkspaceChoice } from './workspace-choice.tsx'
 
@@ -115,7 +115,7 @@ export function Members() {
   )
   const close = (): void => open(undefined)
   return (
-    <Section
+    <SettingsSection
       title="Members"
       about="People of the organization. What a role may do is under Roles; a member signs in with a personal token."
       action={button}
@@ -139,6 +139,6 @@ export function Members() {
       )}
       {opened !== undefined && 'form' in opened && <MemberDialog member={opened.form} close={close} />}
       {opened !== undefined && 'removed' in opened && <RemoveDialog member={opened.removed} close={close} />}
-    </Section>
+    </SettingsSection>
   )
 }

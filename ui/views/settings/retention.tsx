@@ -10,7 +10,7 @@ import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import { setParams, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
-import { Section } from './section.tsx'
+import { SettingsSection } from './section.tsx'
 import css from './settings.module.css'
 
 const SEARCH = textParam('q')
@@ -111,7 +111,7 @@ export function Retention() {
     />
   )
   return (
-    <Section
+    <SettingsSection
       title="Retention"
       about="How long the runs of each project of this workspace are kept."
       action={field}
@@ -128,6 +128,6 @@ export function Retention() {
           </>
         )}
       </Loaded>
-    </Section>
+    </SettingsSection>
   )
 }

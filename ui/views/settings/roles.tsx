@@ -4,7 +4,7 @@ import { useRoles } from '../../data/settings/organization.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Table } from '../../parts/table/table.tsx'
-import { Locked, Section } from './section.tsx'
+import { Locked, SettingsSection } from './section.tsx'
 import css from './settings.module.css'
 
 function Grant({ has }: { has: boolean }) {
@@ -43,7 +43,7 @@ export function Roles() {
   const own = session?.permissions ?? []
   const about = `Your role is ${session?.role ?? 'not known'}${session?.read_only === true ? ', and your key only reads' : ''}. The last column is what you may do now.`
   return (
-    <Section title="Roles" about={about}>
+    <SettingsSection title="Roles" about={about}>
       {isAllowed ? (
         <Loaded from={found}>
           {(roles) => (
@@ -73,6 +73,6 @@ export function Roles() {
           </ul>
         </>
       )}
-    </Section>
+    </SettingsSection>
   )
 }

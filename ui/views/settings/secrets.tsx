@@ -9,7 +9,7 @@ import { Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { Confirm } from './confirm.tsx'
-import { Locked, Section } from './section.tsx'
+import { Locked, SettingsSection } from './section.tsx'
 import css from './settings.module.css'
 
 const COLUMNS = ['Name', 'Hosts', 'Created', 'Changed', CHANGE]
@@ -91,7 +91,7 @@ export function Secrets() {
     </Button>
   )
   return (
-    <Section
+    <SettingsSection
       title="Secrets of the workspace"
       about="Keys of model providers, for the playground. Each is sent to its own hosts only."
       action={button}
@@ -122,6 +122,6 @@ export function Secrets() {
         <SecretDialog entry={opened.what === 'new' ? undefined : opened.entry} close={close} />
       )}
       {opened?.what === 'delete' && <DeleteDialog name={opened.entry.key} close={close} />}
-    </Section>
+    </SettingsSection>
   )
 }

@@ -3,7 +3,7 @@ import { Icon } from '../../parts/icon.tsx'
 import css from './settings.module.css'
 
 /** A part of the settings: its name, what it is for, and its button. */
-export function Section({
+export function SettingsSection({
   title,
   about,
   action,

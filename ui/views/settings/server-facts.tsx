@@ -4,7 +4,7 @@ import { useServerInfo } from '../../data/settings/server.ts'
 import { CopyButton } from '../../parts/controls.tsx'
 import { bytesText, countText } from '../../parts/format/numbers.ts'
 import { Loaded } from '../../parts/states.tsx'
-import { Section } from './section.tsx'
+import { SettingsSection } from './section.tsx'
 import css from './settings.module.css'
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
@@ -22,7 +22,7 @@ export function ServerFacts() {
   const { data: session } = useSession()
   return (
     <>
-      <Section title="This server" about="What clients connect to, and who you are to it.">
+      <SettingsSection title="This server" about="What clients connect to, and who you are to it.">
         <dl className={css['facts']}>
           <Fact name="Address">
             <code>{location.origin}</code> <CopyButton text={location.origin} />
@@ -40,8 +40,8 @@ export function ServerFacts() {
             <a href="/docs">Documentation</a> · <a href="/openapi.json">OpenAPI</a>
           </Fact>
         </dl>
-      </Section>
-      <Section title="Limits" about="Of requests; they are set in the configuration of the server.">
+      </SettingsSection>
+      <SettingsSection title="Limits" about="Of requests; they are set in the configuration of the server.">
         <Loaded from={info}>
           {({ weir: { limits } }) => (
             <dl className={css['facts']}>
@@ -56,7 +56,7 @@ export function ServerFacts() {
             </dl>
           )}
         </Loaded>
-      </Section>
+      </SettingsSection>
     </>
   )
 }

@@ -10,7 +10,7 @@ import { Time } from '../../parts/time.tsx'
 import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import { Confirm } from './confirm.tsx'
-import { Locked, Section } from './section.tsx'
+import { Locked, SettingsSection } from './section.tsx'
 import css from './settings.module.css'
 
 const ALL_WORKSPACES = 'This needs a key of all workspaces'
@@ -99,7 +99,7 @@ export function Workspaces() {
   )
   const close = (): void => open(undefined)
   return (
-    <Section
+    <SettingsSection
       title="Workspaces"
       about="Nothing of one workspace is seen from another. Clients name one with X-Tenant-Id or LANGSMITH_WORKSPACE_ID."
       action={button}
@@ -121,6 +121,6 @@ export function Workspaces() {
       {opened !== undefined && 'deleted' in opened && (
         <DeleteDialog workspace={opened.deleted} close={close} />
       )}
-    </Section>
+    </SettingsSection>
   )
 }

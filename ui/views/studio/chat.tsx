@@ -6,11 +6,11 @@ import { JsonView } from '../../parts/json/json-view.tsx'
 import { Markdown, PlainText } from '../../parts/markdown/markdown.tsx'
 import { Failure, PanelBoundary } from '../../parts/states.tsx'
 import { MediaPicker, useChosenMedia } from './input/media-picker.tsx'
-import type { Session } from './session.ts'
+import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 
-type Message = Session['stream']['messages'][number]
-type Submit = Session['submit']
+type Message = StudioSession['stream']['messages'][number]
+type Submit = StudioSession['submit']
 
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' }
 
@@ -103,7 +103,7 @@ const ChatMessage = memo(function ChatMessage({ message, from, isGrowing, submit
 })
 
 /** The same function for as long as the page is open, so that messages are not drawn again for each event. */
-function useSubmit({ submit }: Session): Submit {
+function useSubmit({ submit }: StudioSession): Submit {
   const latest = useRef(submit)
   useEffect(() => {
     latest.current = submit
@@ -139,7 +139,7 @@ function SendForm({ submit }: { submit: Submit }) {
 }
 
 /** The messages of the thread as a conversation; user messages are edited, and answers made again, in new branches. */
-export function Chat({ session }: { session: Session }) {
+export function Chat({ session }: { session: StudioSession }) {
   const { messages, error, isLoading } = session.stream
   const submit = useSubmit(session)
   const before = (message: Message, place: number): string | undefined =>

@@ -8,13 +8,13 @@ import type { GraphDrawing } from '../../parts/graph/layout.ts'
 import type { NodeState } from '../../parts/graph/node-state.ts'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Loaded } from '../../parts/states.tsx'
-import type { Session } from './session.ts'
+import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 import type { ShownThread } from './thread.ts'
 
 /** States of nodes of the run that this page followed; otherwise the states that the selected checkpoint has. */
 function useStates(
-  { nodes, stream }: Session,
+  { nodes, stream }: StudioSession,
   { selected, head }: ShownThread,
 ): ReadonlyMap<string, NodeState> {
   return useMemo(() => {
@@ -101,7 +101,7 @@ const CustomEvents = memo(function CustomEvents({ tail: { count, newest } }: { t
 interface GraphPanelProps {
   name: string
   assistant: Assistant
-  session: Session
+  session: StudioSession
   shown: ShownThread
   breakpoints: ReadonlySet<string>
   setBreakpoints(names: ReadonlySet<string>): void

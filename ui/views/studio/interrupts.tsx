@@ -5,7 +5,7 @@ import { Button, Select } from '../../parts/controls.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Failure } from '../../parts/states.tsx'
 import { answersOf, reviewOf, type Way, WAYS } from './answers.ts'
-import type { Session } from './session.ts'
+import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 import type { ShownThread } from './thread.ts'
 
@@ -47,7 +47,7 @@ function Question({ node, interrupt, place }: { node: string; interrupt: Interru
 }
 
 /** The questions that the thread waits for: each is answered as text, as JSON, or by accepting, editing, answering or ignoring. */
-export function Interrupts({ shown, session }: { shown: ShownThread; session: Session }) {
+export function Interrupts({ shown, session }: { shown: ShownThread; session: StudioSession }) {
   const questions = questionsOf(shown)
   const [fault, setFault] = useState<unknown>()
   const { isLoading } = session.stream

@@ -4,7 +4,7 @@ import { useThreadChange } from '../../data/studio/history.ts'
 import { Button } from '../../parts/controls.tsx'
 import { Failure } from '../../parts/states.tsx'
 import { Link } from '../../router/link.tsx'
-import type { Session } from './session.ts'
+import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 
 const EVERY_MS = 1500
@@ -15,7 +15,7 @@ function isActive({ status }: Pick<ThreadRun, 'status'>): boolean {
 }
 
 /** The newest runs of the thread, from any client; active ones can be cancelled. */
-export function RunsPanel({ name, thread, session }: { name: string; thread: string; session: Session }) {
+export function RunsPanel({ name, thread, session }: { name: string; thread: string; session: StudioSession }) {
   // Without inputs, which may be large.
   const path = `/threads/${thread}/runs?limit=20&select=run_id&select=status`
   const runs = useDeploymentRead<Pick<ThreadRun, 'run_id' | 'status'>[]>(name, path, { every: EVERY_MS })

@@ -145,7 +145,7 @@ function useRefresh(name: string): () => void {
 }
 
 /** The runs of a thread in this tab: runs that the tab started through the SDK's hook, other runs by joining them. */
-export function useSession(
+export function useStudioSession(
   name: string,
   assistant: string,
   {
@@ -200,5 +200,5 @@ export function useSession(
   return { stream, submit, nodes: events.nodes, custom: events.custom, run, gap }
 }
 
-/** What `useSession` returns. */
-export type Session = ReturnType<typeof useSession>
+/** What `useStudioSession` returns. */
+export type StudioSession = ReturnType<typeof useStudioSession>

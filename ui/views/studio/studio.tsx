@@ -14,10 +14,10 @@ import { GraphPanel } from './graph-panel.tsx'
 import { InputPanel } from './input/input-panel.tsx'
 import { Interrupts } from './interrupts.tsx'
 import { RunsPanel } from './runs-panel.tsx'
-import { type RunSettings, type Session, useSession } from './session.ts'
+import { type RunSettings, type StudioSession, useStudioSession } from './session.ts'
 import { StatePanel } from './past/state-panel.tsx'
 import css from './studio.module.css'
-import { Timeline } from './past/timeline.tsx'
+import { CheckpointTimeline } from './past/timeline.tsx'
 import { type ShownThread, useThread } from './thread.ts'
 
 const ASSISTANT = textParam('assistant')
@@ -109,7 +109,7 @@ function Work({
   const [breakpoints, setBreakpoints] = useState<ReadonlySet<string>>(() => new Set())
   const opened = (id: string): void => navigate(withSearch(pathOf(name, id)), { replace: true })
   const states = useStatesToRead(name, thread, mode)
-  const session = useSession(name, assistant.assistant_id, { thread, opened, states })
+  const session = useStudioSession(name, assistant.assistant_id, { thread, opened, states })
   const shown = useThread(name, thread, shownCheckpoints, session.stream.isLoading)
   const run = useMemo(() => ({ interruptBefore: [...breakpoints] }), [breakpoints])
   return (
@@ -160,13 +160,13 @@ function Past({
   name: string
   thread: string
   shown: ShownThread
-  session: Session
+  session: StudioSession
   run: RunSettings
 }) {
   const copied = (id: string): void => navigate(withSearch(pathOf(name, id)))
   return (
     <>
-      <Timeline
+      <CheckpointTimeline
         {...{ name, thread, choose }}
         history={rest.shown.history}
         rows={rest.shown.rows}

@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 import { useDeploymentRead } from '../../data/deployments/contents.ts'
 import { branchesOf } from '../../data/studio/branches.ts'
 import { useHistory } from '../../data/studio/history.ts'
-import type { FullState, Step } from '../../data/studio/step.ts'
+import type { FullState, ThreadStep } from '../../data/studio/step.ts'
 
 const BUSY_EVERY_MS = 1000
 
@@ -27,7 +27,7 @@ export function useThread(
   const rows = useMemo(() => branchesOf(data?.steps ?? []), [data])
   const head = rows[0]?.step
   const selected = rows.find(({ step }) => step.checkpoint.checkpoint_id === checkpoint)?.step ?? head
-  const find = (id: string | undefined): Step | undefined =>
+  const find = (id: string | undefined): ThreadStep | undefined =>
     rows.find(({ step }) => step.checkpoint.checkpoint_id === id)?.step
   const parent = find(selected?.parent_checkpoint?.checkpoint_id)
   const other = find(against)
@@ -44,7 +44,7 @@ export function useThread(
 export type ShownThread = ReturnType<typeof useThread>
 
 /** A short name of a checkpoint: its step, and where it comes from. */
-export function stepName({ metadata }: Step): string {
+export function stepName({ metadata }: ThreadStep): string {
   const { step, source } = metadata ?? {}
   return `Step ${step ?? '?'}${source === 'update' ? ', edited' : source === 'fork' ? ', copied' : ''}`
 }

@@ -3,7 +3,7 @@ import type { Outline } from '../../data/outline.ts'
 import type { Tree } from '../../data/tree.ts'
 import { typeLook } from '../../parts/icon.tsx'
 import css from './trace.module.css'
-import { dragged, type Range } from './zoom.ts'
+import { dragged, type ZoomRange } from './zoom.ts'
 
 /** `var(--llm)` as the colour it has now. */
 function colorOf(style: CSSStyleDeclaration, variable: string): string {
@@ -51,8 +51,8 @@ export function Minimap({
 }: {
   outline: Outline
   tree: Tree
-  range: Range
-  change(range: Range): void
+  range: ZoomRange
+  change(range: ZoomRange): void
 }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const [start, setStart] = useState<number | undefined>()

@@ -19,7 +19,7 @@ import { TraceHead } from './head.tsx'
 import { Axis } from './tree/axis.tsx'
 import { TreeGrid } from './tree/grid.tsx'
 import { treeKeys } from './tree/keys.ts'
-import { type Range, zoomed } from './zoom.ts'
+import { zoomed, type ZoomRange } from './zoom.ts'
 
 const MessagesView = lazy(() =>
   import('./messages/messages-view.tsx').then((file) => ({ default: file.MessagesView })),
@@ -53,7 +53,7 @@ function useTreeState(outline: Outline, trace: string) {
   const tree = useMemo(() => buildTree(outline.parents), [outline.parents])
   const [foldedIds, setFolded] = useState<ReadonlySet<string>>(new Set())
   const [focusId, setFocusId] = useState<string | undefined>()
-  const [zoom, setZoom] = useState<Range | undefined>()
+  const [zoom, setZoom] = useState<ZoomRange | undefined>()
   const text = useParam(FIND)
   const byContents = useTraceSearch(trace, text)
   const found = useMemo(() => findRuns(outline, tree, text, byContents), [outline, tree, text, byContents])

@@ -1,7 +1,7 @@
 import { topOf } from '../../parts/chart/scale.ts'
 
 /** The part of a trace's time that is drawn, in microseconds from its begin. */
-export interface Range {
+export interface ZoomRange {
   from: number
   to: number
 }
@@ -9,14 +9,14 @@ export interface Range {
 const STEP = 1.6
 const LEAST_MICROS = 10
 
-function clamped({ from, to }: Range, span: number): Range {
+function clamped({ from, to }: ZoomRange, span: number): ZoomRange {
   const width = Math.min(Math.max(to - from, LEAST_MICROS), Math.max(span, LEAST_MICROS))
   const start = Math.max(0, Math.min(from, span - width))
   return { from: start, to: start + width }
 }
 
 /** The range around its middle, larger (`out`) or smaller. */
-export function zoomed(range: Range, direction: 'in' | 'out', span: number): Range {
+export function zoomed(range: ZoomRange, direction: 'in' | 'out', span: number): ZoomRange {
   const factor = direction === 'in' ? 1 / STEP : STEP
   const middle = (range.from + range.to) / 2
   const half = ((range.to - range.from) * factor) / 2
@@ -24,7 +24,7 @@ export function zoomed(range: Range, direction: 'in' | 'out', span: number): Ran
 }
 
 /** The range between two shares (0 to 1) of the whole span, in either order; the whole for a click. */
-export function dragged(a: number, b: number, span: number): Range {
+export function dragged(a: number, b: number, span: number): ZoomRange {
   const [from, to] = [Math.min(a, b), Math.max(a, b)]
   if (to - from < 0.005) return { from: 0, to: span }
   return clamped({ from: from * span, to: to * span }, span)
@@ -34,7 +34,7 @@ export function dragged(a: number, b: number, span: number): Range {
 export function barOf(
   start: number,
   end: number,
-  { from, to }: Range,
+  { from, to }: ZoomRange,
 ): { left: number; width: number } | undefined {
   if (end < from || start > to) return undefined
   const width = to - from
@@ -48,7 +48,7 @@ const STEPS = 4
 const LAST_SHARE = 0.9
 
 /** Round times in a range, in microseconds from the begin of the trace. */
-export function ticksOf({ from, to }: Range): number[] {
+export function ticksOf({ from, to }: ZoomRange): number[] {
   const step = topOf((to - from) / STEPS)
   const first = Math.ceil(from / step)
   const count = Math.floor((from + (to - from) * LAST_SHARE) / step) - first + 1

@@ -147,7 +147,7 @@ function strideText({ days, hours }: { days: number; hours: number }): string {
 }
 
 /** A report: chart, sums of the groups, and all numbers. */
-export function Report({
+export function UsageReport({
   query,
   stride,
   lines,

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { useSession } from '../../data/session.ts'
 import { csvAddress, useUsage } from '../../data/usage/queries.ts'
-import { customRangeOf, type RangeName, RANGES, rangeOf } from '../../data/usage/range.ts'
-import { GROUPINGS, MEASURES, type Measure, type UsageQuery } from '../../data/usage/lines.ts'
+import { customRangeOf, type RangeName, rangeOf, RANGES } from '../../data/usage/range.ts'
+import { GROUPINGS, type Measure, MEASURES, type UsageQuery } from '../../data/usage/lines.ts'
 import { Select } from '../../parts/controls.tsx'
 import { Empty, Loaded, Skeleton } from '../../parts/states.tsx'
 import { TimeRange } from '../../parts/time-range/time-range.tsx'
@@ -10,7 +10,7 @@ import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
 import { UsageLimits } from './limits.tsx'
 import { UsageRebuild } from './rebuild.tsx'
-import { Report } from './report.tsx'
+import { UsageReport } from './report.tsx'
 import css from './usage.module.css'
 
 const RANGE_WORDS = ['30d', '12h', '7d', '90d', '365d'] as const satisfies readonly RangeName[]
@@ -94,7 +94,7 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
         </div>
       </div>
       <Loaded from={usage}>
-        {(found) => <Report {...found} isOld={usage.isPlaceholderData || usage.error !== null} />}
+        {(found) => <UsageReport {...found} isOld={usage.isPlaceholderData || usage.error !== null} />}
       </Loaded>
       <UsageLimits workspaces={workspaces} />
       <UsageRebuild />

@@ -1,11 +1,11 @@
 import { type DragEvent, type RefObject, useRef, useState } from 'react'
-import { placeOf, type TextPlace } from '../../data/ingest/text-places.ts'
+import { type TextPlace, textPlaceOf } from '../../data/ingest/text-places.ts'
 import { type Checked, useValidation } from '../../data/ingest/validation.ts'
 import { Button, Key } from '../../parts/controls.tsx'
 import { bytesText } from '../../parts/format/numbers.ts'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { Failure, Skeleton } from '../../parts/states.tsx'
-import { Report } from './report.tsx'
+import { ValidationResults } from './report.tsx'
 import css from './validate.module.css'
 
 const EXAMPLE = `{
@@ -78,7 +78,7 @@ function useRuns(area: TextArea, check: (checked: Checked) => void) {
     /** Selects the value at a path of a run. */
     show(run_id: string, path: string) {
       const field = area.current
-      const place = field === null ? undefined : placeOf(field.value, run_id, path)
+      const place = field === null ? undefined : textPlaceOf(field.value, run_id, path)
       if (field === null || place === undefined) return
       select(field, place)
     },
@@ -162,7 +162,7 @@ export function Validate() {
           {validation.isPending && <Skeleton label="Checking" />}
           {validation.isError && <Failure error={validation.error} />}
           {validation.data !== undefined && (
-            <Report report={validation.data} show={runs.opened === undefined ? runs.show : undefined} />
+            <ValidationResults report={validation.data} show={runs.opened === undefined ? runs.show : undefined} />
           )}
           {validation.isIdle && (
             <p className={css['note']}>

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import type { Column } from '../../../data/playground/draft.ts'
+import type { DraftColumn } from '../../../data/playground/draft.ts'
 import type { PlaygroundState } from '../../../data/playground/playground-state.ts'
 import { Button } from '../../../parts/controls.tsx'
 import { type MessageChange, type MessageEdits, MessageList } from './message-list.tsx'
@@ -22,9 +22,9 @@ export function OwnPrompt({
   change,
 }: {
   state: PlaygroundState
-  column: Column
+  column: DraftColumn
   name: string
-  change(fields: Partial<Column>): void
+  change(fields: Partial<DraftColumn>): void
 }) {
   const edits = useMemo(
     (): MessageEdits => ({

@@ -1,4 +1,4 @@
-import { bucketsOf, type Bucket, type Interval, placeOf } from '../../../data/overview/buckets.ts'
+import { type Bucket, bucketsOf, type Interval, placeOfBucket } from '../../../data/overview/buckets.ts'
 import type { Figures, OverviewFigures } from '../../../data/overview/figures.ts'
 import { withoutGroups } from '../../../data/overview/others.ts'
 import { groupClause, rowsPath, type Selection, slowerClause } from '../../../data/overview/selection.ts'
@@ -284,7 +284,7 @@ function seriesOf(data: ChartData, source: Source): Series {
   const buckets = bucketsOf(span.from, span.to, interval)
   const { group } = source
   const isOwn = (one: { group: string | null }): boolean => (one.group ?? undefined) === group
-  const place = ({ start_time }: { start_time: string }): number => placeOf(start_time, span.from, interval)
+  const place = ({ start_time }: { start_time: string }): number => placeOfBucket(start_time, span.from, interval)
   const failed = new Map(
     figures.failures.filter(isOwn).map((one) => [place(one), one.figures.run_count] as const),
   )

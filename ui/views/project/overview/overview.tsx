@@ -49,7 +49,7 @@ function subjectOf(subject: Selection['subject'], group: GroupBy): Selection['su
 }
 
 /** Figures of a project in time, each of which opens the runs that it is about. */
-export function Overview({
+export function ProjectOverview({
   project,
   filter,
   since,

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react'
-import { type Bucket, bucketsOf, placeOf } from '../../../data/overview/buckets.ts'
+import { type Bucket, bucketsOf, placeOfBucket } from '../../../data/overview/buckets.ts'
 import { type TimelineCount, useFirstStart, useTimeline } from '../../../data/overview/queries.ts'
 import { StackedBars } from '../../../parts/chart/stacked-bars.tsx'
 import { countText, shortCount } from '../../../parts/format/numbers.ts'
@@ -12,7 +12,7 @@ function countedText(count: TimelineCount | undefined): string {
 }
 
 /** The runs of a list in time, in the bars of a small chart. A click or a drag narrows the range. */
-export function Timeline({
+export function RunsTimeline({
   project,
   filter,
   isRoot,
@@ -48,7 +48,7 @@ function Bars({
 }) {
   const [at, move] = useState<number | undefined>()
   const buckets = useMemo(() => bucketsOf(span.from, span.to, interval), [span, interval])
-  const placed = new Map(counts.map((count) => [placeOf(count.start, span.from, interval), count]))
+  const placed = new Map(counts.map((count) => [placeOfBucket(count.start, span.from, interval), count]))
   const textAt = (bucket: Bucket, place: number): string =>
     `${bucketText(bucket, interval)}: ${countedText(placed.get(place))}`
   const select = (first: number, last: number): void => {

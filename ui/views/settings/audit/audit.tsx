@@ -5,7 +5,7 @@ import { Loaded } from '../../../parts/states.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { Table } from '../../../parts/table/table.tsx'
 import { AuditFilters, ChangesOf, useAuditFilter } from './audit-filter.tsx'
-import { Locked, Section } from '../section.tsx'
+import { Locked, SettingsSection } from '../section.tsx'
 import css from '../settings.module.css'
 
 const ALL_WORKSPACES = 'This needs a key of all workspaces'
@@ -67,7 +67,7 @@ export function Audit() {
   const filter = useAuditFilter()
   const found = useAudit(filter, isAllowed && missing === undefined)
   return (
-    <Section title="Audit log" about="Changes of workspaces, members and keys, newest first.">
+    <SettingsSection title="Audit log" about="Changes of workspaces, members and keys, newest first.">
       {missing === undefined ? (
         <>
           <AuditFilters filter={filter} />
@@ -76,6 +76,6 @@ export function Audit() {
       ) : (
         <Locked reason={missing} />
       )}
-    </Section>
+    </SettingsSection>
   )
 }

@@ -7,7 +7,7 @@ import { Loaded } from '../../../parts/states.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { CHANGE, Table } from '../../../parts/table/table.tsx'
 import { Confirm } from '../confirm.tsx'
-import { Locked, Section } from '../section.tsx'
+import { Locked, SettingsSection } from '../section.tsx'
 import css from '../settings.module.css'
 import { KeyDialog } from './key-dialog.tsx'
 import { whyNoKeys } from './key-rights.ts'
@@ -111,7 +111,7 @@ function KeyList({ kind }: { kind: KeyKind }) {
     </Button>
   )
   return (
-    <Section title={title} about={about} action={button}>
+    <SettingsSection title={title} about={about} action={button}>
       {reason !== undefined && isReadable && <p className={css['note']}>{reason}.</p>}
       {!isReadable ? (
         <Locked reason={reading.reason ?? ''} />
@@ -134,7 +134,7 @@ function KeyList({ kind }: { kind: KeyKind }) {
       {revoked !== undefined && (
         <RevokeDialog kind={kind} entry={revoked} close={() => setRevoked(undefined)} />
       )}
-    </Section>
+    </SettingsSection>
   )
 }
 

@@ -6,7 +6,7 @@ import css from '../studio.module.css'
 
 /** The texts with which a form begins. */
 export interface StartTexts {
-  /** Of the fields, by their names. */
+  /** Texts of the fields, by name. */
   fields: ReadonlyMap<string, string>
   json: string
 }

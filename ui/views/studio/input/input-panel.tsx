@@ -8,8 +8,8 @@ import { Failure } from '../../../parts/states.tsx'
 import { EarlierInputs } from './earlier.tsx'
 import { InputForm, type StartTexts } from './input-form.tsx'
 import { useChosenMedia } from './media-picker.tsx'
-import { type ChosenSettings, MULTITASK, Settings, typedSettings } from './run-settings.tsx'
-import type { RunSettings, Session } from '../session.ts'
+import { type ChosenSettings, MULTITASK, RunSettingsForm, typedSettings } from './run-settings.tsx'
+import type { RunSettings, StudioSession } from '../session.ts'
 import css from '../studio.module.css'
 
 type Input = Record<string, unknown>
@@ -68,7 +68,7 @@ function useInputForm(described: readonly InputField[] | undefined) {
 interface InputPanelProps {
   name: string
   assistant: Assistant
-  session: Session
+  session: StudioSession
   run: RunSettings
 }
 
@@ -123,7 +123,7 @@ export function InputPanel({ name, assistant, session, run }: InputPanelProps) {
         choose={(earlier) => fill(earlier.input)}
       />
       <InputForm key={turn} fields={fields} start={start} media={media} />
-      <Settings chosen={chosen} change={(next) => setChosen({ ...chosen, ...next })} />
+      <RunSettingsForm chosen={chosen} change={(next) => setChosen({ ...chosen, ...next })} />
       {fault !== undefined && <Failure error={fault} />}
       <RunButton multitask={chosen.multitaskStrategy} isBusy={session.stream.isLoading} />
     </form>

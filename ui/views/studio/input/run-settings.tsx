@@ -43,7 +43,7 @@ export function typedSettings(form: FormData): RunSettings {
 }
 
 /** The settings of the next run, folded. */
-export function Settings({
+export function RunSettingsForm({
   chosen,
   change,
 }: {

@@ -6,7 +6,7 @@ import { Button, Field, Select } from '../../../parts/controls.tsx'
 import { JsonView } from '../../../parts/json/json-view.tsx'
 import { Failure, Loaded } from '../../../parts/states.tsx'
 import { Link } from '../../../router/link.tsx'
-import type { RunSettings, Session } from '../session.ts'
+import type { RunSettings, StudioSession } from '../session.ts'
 import { StepTrace } from './step-trace.tsx'
 import css from '../studio.module.css'
 import { type ShownThread, stepName } from '../thread.ts'
@@ -15,7 +15,7 @@ interface StatePanelProps {
   name: string
   thread: string
   shown: ShownThread
-  session: Session
+  session: StudioSession
   run: RunSettings
   choose(checkpoint: string): void
   /** Compares with this checkpoint; '' for the parent. */

@@ -1,12 +1,12 @@
 import { useRunTrace } from '../../../data/studio/run-reads.ts'
 import { nodesOfStep, openNodesOf, type TracedNode } from '../../../data/studio/step-traces.ts'
-import type { Step } from '../../../data/studio/step.ts'
+import type { ThreadStep } from '../../../data/studio/step.ts'
 import { Link } from '../../../router/link.tsx'
 import css from '../studio.module.css'
 import { figuresOf, stepFiguresText } from './step-figures.ts'
 
 /** Nodes that wait for an answer after a checkpoint; LangGraph ends them with an error, which is in their traces. */
-function askingNodes({ tasks }: Step): string[] {
+function askingNodes({ tasks }: ThreadStep): string[] {
   return tasks.filter(({ interrupts }) => interrupts.length > 0).map(({ name }) => name)
 }
 
@@ -34,7 +34,7 @@ function Executions({
 }
 
 /** The executions of nodes that made a checkpoint, and those after it that made none: each with its trace, tokens and cost. */
-export function StepTrace({ name, thread, step }: { name: string; thread: string; step: Step }) {
+export function StepTrace({ name, thread, step }: { name: string; thread: string; step: ThreadStep }) {
   const run = step.metadata?.run_id
   const trace = useRunTrace(name, thread, run)
   if (trace === undefined) return null

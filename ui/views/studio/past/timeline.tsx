@@ -3,7 +3,7 @@ import { memo, type Ref, useEffect, useRef } from 'react'
 import type { TreeStep } from '../../../data/studio/branches.ts'
 import { useRunTrace } from '../../../data/studio/run-reads.ts'
 import { nodesOfStep } from '../../../data/studio/step-traces.ts'
-import type { Step } from '../../../data/studio/step.ts'
+import type { ThreadStep } from '../../../data/studio/step.ts'
 import { Button, Chip } from '../../../parts/controls.tsx'
 import { bytesText } from '../../../parts/format/numbers.ts'
 import { Icon } from '../../../parts/icon.tsx'
@@ -26,7 +26,7 @@ interface Place {
 }
 
 /** Time, tokens and cost of a step, once the trace of its run is stored. */
-function Figures({ name, thread, step }: Place & { step: Step }) {
+function Figures({ name, thread, step }: Place & { step: ThreadStep }) {
   const trace = useRunTrace(name, thread, step.metadata?.source === 'loop' ? step.metadata.run_id : undefined)
   const figures = trace && figuresOf(nodesOfStep(trace, step))
   return figures === undefined ? null : <span data-figures="">{stepFiguresText(figures)} · </span>
@@ -96,7 +96,7 @@ const Row = memo(function Row({ name, thread, row, at, count, top, isSelected, c
 
 interface StepsProps extends Place {
   rows: readonly TreeStep[]
-  selected: Step | undefined
+  selected: ThreadStep | undefined
   choose(id: string): void
   /** Reads earlier checkpoints; undefined when there are none. */
   more: (() => void) | undefined
@@ -149,7 +149,7 @@ const Steps = memo(function Steps({ name, thread, rows, selected, choose, more }
 })
 
 /** The checkpoints of the thread, newest first, as a tree of branches: each with the nodes that ran before it. */
-export function Timeline({
+export function CheckpointTimeline({
   name,
   thread,
   history,

@@ -1,19 +1,19 @@
 import { useQueries } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { conversationsOf, type Step } from '../../../data/messages/conversation.ts'
+import { conversationsOf, type ConversationStep } from '../../../data/messages/conversation.ts'
 import { llmOf } from '../../../data/llm-facts.ts'
 import type { Outline } from '../../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../../data/runs.ts'
 import type { Tree } from '../../../data/tree.ts'
 import { Messages } from '../../../parts/chat/messages.tsx'
-import { toolResults, type ToolResults } from '../../../parts/chat/tool-results.ts'
+import { type ToolResults, toolResults } from '../../../parts/chat/tool-results.ts'
 import { Button } from '../../../parts/controls.tsx'
 import { countText, durationText } from '../../../parts/format/numbers.ts'
 import { Icon, StatusIcon, TypeIcon } from '../../../parts/icon.tsx'
 import { Money } from '../../../parts/money.tsx'
 import { readPreference } from '../../../parts/preferences.ts'
 import { Empty, Failure, PanelBoundary, Skeleton } from '../../../parts/states.tsx'
-import { modelCalls, type PlacedConversation, placeConversations } from './calls.ts'
+import { modelCalls, placeConversations, type PlacedConversation } from './calls.ts'
 import css from './messages.module.css'
 
 /** Model calls that are read at first, and with each further click. */
@@ -60,7 +60,7 @@ function StepView({
   results,
   ...props
 }: MessagesViewProps & {
-  step: Step
+  step: ConversationStep
   conversation: PlacedConversation
   run: ReadRun | undefined
   results: ToolResults

@@ -3,7 +3,7 @@ import { readAttachment, type ReadRun } from '../../../data/runs.ts'
 import { BlobView, isShown } from '../../../parts/chat/media.tsx'
 import { bytesText } from '../../../parts/format/numbers.ts'
 import css from './run.module.css'
-import { Section } from './section.tsx'
+import { RunSection } from './section.tsx'
 
 /** Larger attachments are not loaded until they are opened. */
 const MOST_SHOWN_BYTES = 8 << 20
@@ -48,13 +48,13 @@ export function AttachmentSection({ run, isPublic = false }: { run: ReadRun; isP
   const attachments = Object.entries(run.attachments ?? {})
   if (attachments.length === 0) return null
   return (
-    <Section title="Attachments" note={attachments.length}>
+    <RunSection title="Attachments" note={attachments.length}>
       <ul className={css['thumbs']}>
         {attachments.map(
           ([name, file]) =>
             file !== undefined && <Attachment key={name} name={name} file={file} isPublic={isPublic} />,
         )}
       </ul>
-    </Section>
+    </RunSection>
   )
 }

@@ -4,7 +4,7 @@ import { Link } from '../../../router/link.tsx'
 import { type CostPart, costTable } from './costs.ts'
 import { issuesOf, llmOf } from '../../../data/llm-facts.ts'
 import css from './run.module.css'
-import { Section } from './section.tsx'
+import { RunSection } from './section.tsx'
 
 const OWN_NAMES: Readonly<Record<string, string>> = { base: '' }
 const SOURCES: Readonly<Record<string, string>> = {
@@ -91,7 +91,7 @@ export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean
   if (llmOf(run) === undefined && !run.total_tokens && total === null) return null
   const note = `${countText(run.total_tokens)} tokens · ${exactMoney(total)}`
   return (
-    <Section title="Tokens and cost" note={note}>
+    <RunSection title="Tokens and cost" note={note}>
       <div
         className={css['scroll']}
         tabIndex={0}
@@ -133,6 +133,6 @@ export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean
           {addsUp === false && 'The total was sent by the client and is not the sum of the amounts.'}
         </p>
       )}
-    </Section>
+    </RunSection>
   )
 }

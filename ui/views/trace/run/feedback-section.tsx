@@ -10,7 +10,7 @@ import { Failure, Loaded } from '../../../parts/states.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { FeedbackForm } from './feedback-form.tsx'
 import css from './run.module.css'
-import { Section } from './section.tsx'
+import { RunSection } from './section.tsx'
 
 type Changes = ReturnType<typeof useFeedbackChanges>
 
@@ -126,7 +126,7 @@ export function FeedbackSection({ run }: { run: ReadRun }) {
   const changes = useFeedbackChanges(run.id)
   const { reason } = usePermission('runs:create')
   return (
-    <Section title="Feedback" note={found.data?.length} isOpen={(run.parent_run_id ?? null) === null}>
+    <RunSection title="Feedback" note={found.data?.length} isOpen={(run.parent_run_id ?? null) === null}>
       <Loaded from={found}>
         {(list) => (
           <ul className={css['judgements']}>
@@ -137,6 +137,6 @@ export function FeedbackSection({ run }: { run: ReadRun }) {
         )}
       </Loaded>
       <Add changes={changes} reason={reason} />
-    </Section>
+    </RunSection>
   )
 }

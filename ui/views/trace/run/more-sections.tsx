@@ -4,7 +4,7 @@ import { Chip, CopyButton } from '../../../parts/controls.tsx'
 import { entriesOf, exactText } from '../../../parts/json/json-text.ts'
 import { JsonView } from '../../../parts/json/json-view.tsx'
 import css from './run.module.css'
-import { Section } from './section.tsx'
+import { RunSection } from './section.tsx'
 
 const TokenTimeline = lazy(() =>
   import('./tokens/timeline.tsx').then((file) => ({ default: file.TokenTimeline })),
@@ -17,7 +17,7 @@ export function MetadataSection({ run }: { run: ReadRun }) {
   const tags = run.tags ?? []
   if (entries.length === 0 && tags.length === 0 && Object.keys(rest).length === 0) return null
   return (
-    <Section title="Metadata" note={entries.length} isOpen={false}>
+    <RunSection title="Metadata" note={entries.length} isOpen={false}>
       {tags.length > 0 && (
         <div className={css['facts']}>
           {tags.map((tag) => (
@@ -40,7 +40,7 @@ export function MetadataSection({ run }: { run: ReadRun }) {
         ))}
       </dl>
       {Object.keys(rest).length > 0 && <JsonView value={rest} path="extra" openDepth={1} />}
-    </Section>
+    </RunSection>
   )
 }
 
@@ -49,23 +49,23 @@ export function EventSection({ run }: { run: ReadRun }) {
   const events = run.events ?? []
   if (events.length === 0) return null
   return (
-    <Section title="Events" note={events.length} isOpen={false}>
+    <RunSection title="Events" note={events.length} isOpen={false}>
       <Suspense>
         <TokenTimeline run={run} />
       </Suspense>
       <JsonView value={events} path="events" openDepth={2} />
-    </Section>
+    </RunSection>
   )
 }
 
 /** The run as the API gives it, with paths on hover; numbers are copied as they were sent. */
 export function RawSection({ run }: { run: ReadRun }) {
   return (
-    <Section title="JSON" isOpen={false}>
+    <RunSection title="JSON" isOpen={false}>
       <div>
         <CopyButton text={() => exactText(run)} label="Copy the JSON" />
       </div>
       <JsonView value={run} openDepth={1} />
-    </Section>
+    </RunSection>
   )
 }

@@ -3,7 +3,7 @@ import { firstEntries } from '../../../parts/json/json-text.ts'
 import { Chip } from '../../../parts/controls.tsx'
 import { PlainText } from '../../../parts/markdown/markdown.tsx'
 import chat from '../../../parts/chat/chat.module.css'
-import { Section } from './section.tsx'
+import { RunSection } from './section.tsx'
 
 interface FoundDocument {
   page_content: string
@@ -46,12 +46,12 @@ export function PayloadSection({ title, value, path }: { title: string; value: u
   const isEmpty = typeof value === 'object' && firstEntries(value, 0).count === 0
   if (value === null || value === undefined || isEmpty) return null
   return (
-    <Section title={title} note={documents.length > 0 ? `${documents.length} documents` : undefined}>
+    <RunSection title={title} note={documents.length > 0 ? `${documents.length} documents` : undefined}>
       {documents.length > 0 ? (
         <Documents documents={documents} />
       ) : (
         <JsonView value={value} path={path} openDepth={3} />
       )}
-    </Section>
+    </RunSection>
   )
 }

@@ -5,7 +5,7 @@ import { Chip } from '../../../parts/controls.tsx'
 import { kindOf } from '../../../parts/json/json-text.ts'
 import { JsonView } from '../../../parts/json/json-view.tsx'
 import css from './run.module.css'
-import { Section } from './section.tsx'
+import { RunSection } from './section.tsx'
 
 /** The tools that the model could call; those that it called are marked. */
 function Tools({ run }: { run: ReadRun }) {
@@ -14,7 +14,7 @@ function Tools({ run }: { run: ReadRun }) {
   const called = calledTools(llmOf(run)?.messages?.output ?? [])
   const count = tools.filter(({ name }) => called.has(name)).length
   return (
-    <Section title="Tools offered" note={`${tools.length}, ${count} called`} isOpen={false}>
+    <RunSection title="Tools offered" note={`${tools.length}, ${count} called`} isOpen={false}>
       <ul className={css['tools']}>
         {tools.map(({ name, description, schema }) => (
           <li key={name}>
@@ -27,7 +27,7 @@ function Tools({ run }: { run: ReadRun }) {
           </li>
         ))}
       </ul>
-    </Section>
+    </RunSection>
   )
 }
 
@@ -35,7 +35,7 @@ function Parameters({ run }: { run: ReadRun }) {
   const parameters = parametersOf(run)
   if (parameters.length === 0) return null
   return (
-    <Section title="Parameters" note={parameters.length} isOpen={false}>
+    <RunSection title="Parameters" note={parameters.length} isOpen={false}>
       <dl className={css['pairs']}>
         {parameters.map(([name, value]) => (
           <div key={name} style={{ display: 'contents' }}>
@@ -50,7 +50,7 @@ function Parameters({ run }: { run: ReadRun }) {
           </div>
         ))}
       </dl>
-    </Section>
+    </RunSection>
   )
 }
 

@@ -20,7 +20,7 @@ import { EventSection, MetadataSection, RawSection } from './more-sections.tsx'
 import { PayloadSection } from './payload-section.tsx'
 import { RequestSection } from './request-section.tsx'
 import css from './run.module.css'
-import { Section } from './section.tsx'
+import { RunSection } from './section.tsx'
 import { VerdictSection } from './verdict-section.tsx'
 
 const UsageFacts = lazy(() => import('./usage-facts.tsx').then((file) => ({ default: file.UsageFacts })))
@@ -100,18 +100,18 @@ function Conversation({ llm, isMarkdown, before }: ConversationProps) {
   return (
     <>
       {input !== null && input !== undefined && input.length > 0 && (
-        <Section title="Input" note={llm.input_format}>
+        <RunSection title="Input" note={llm.input_format}>
           {before === undefined ? (
             <Skeleton />
           ) : (
             <Messages messages={input} isMarkdown={isMarkdown} repeated={repeated} />
           )}
-        </Section>
+        </RunSection>
       )}
       {output !== null && output !== undefined && output.length > 0 && (
-        <Section title="Output" note={llm.output_format}>
+        <RunSection title="Output" note={llm.output_format}>
           <Messages messages={output} isMarkdown={isMarkdown} />
-        </Section>
+        </RunSection>
       )}
     </>
   )
@@ -175,20 +175,20 @@ export function RunPanel({
           <Head run={run} look={look} isShared={share !== undefined} />
           {foundIn !== undefined && <FoundLine found={foundIn} />}
           {run.error !== null && run.error !== undefined && (
-            <Section title="Error">
+            <RunSection title="Error">
               <pre className={css['error']}>{run.error}</pre>
-            </Section>
+            </RunSection>
           )}
           <Payloads run={run} isMarkdown={look.isMarkdown} before={before} />
           {llmOf(run) !== undefined && <RequestSection run={run} />}
           <CostSection run={run} isShared={share !== undefined} />
           <VerdictSection run={run} isShared={share !== undefined} />
           {share === undefined && (
-            <Section title="Usage" isOpen={false}>
+            <RunSection title="Usage" isOpen={false}>
               <Suspense fallback={<Skeleton />}>
                 <UsageFacts run={run} />
               </Suspense>
-            </Section>
+            </RunSection>
           )}
           {share === undefined && <FeedbackSection run={run} />}
           <AttachmentSection run={run} isPublic={share !== undefined} />

@@ -4,7 +4,7 @@ import { PanelBoundary } from '../../../parts/states.tsx'
 import css from './run.module.css'
 
 /** A section of a run with its title. A closed one is not rendered; an error in it is shown in its place. */
-export function Section({
+export function RunSection({
   title,
   note,
   isOpen = true,

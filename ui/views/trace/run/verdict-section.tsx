@@ -2,7 +2,7 @@ import { lazy, Suspense } from 'react'
 import type { ReadRun } from '../../../data/runs.ts'
 import { issuesOf, llmOf } from '../../../data/llm-facts.ts'
 import type { ListOf } from '../../../parts/verdicts/verdicts.tsx'
-import { Section } from './section.tsx'
+import { RunSection } from './section.tsx'
 
 const Checks = lazy(() =>
   import('../../../parts/verdicts/verdicts.tsx').then((file) => ({ default: file.Checks })),
@@ -26,7 +26,7 @@ export function VerdictSection({ run, isShared }: { run: ReadRun; isShared: bool
   const note =
     checks.length === 0 ? `${issues.length} remarks` : failed === 0 ? 'all hold' : `${failed} of 4 fail`
   return (
-    <Section
+    <RunSection
       title="Checks"
       note={note}
       isOpen={failed > 0 || issues.some(({ severity }) => severity !== 'info')}
@@ -35,6 +35,6 @@ export function VerdictSection({ run, isShared }: { run: ReadRun; isShared: bool
         <Checks checks={Object.fromEntries(checks)} listOf={listOf} />
         <Issues issues={issues} listOf={listOf} />
       </Suspense>
-    </Section>
+    </RunSection>
   )
 }

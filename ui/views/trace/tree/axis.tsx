@@ -1,9 +1,9 @@
 import { durationText } from '../../../parts/format/numbers.ts'
 import css from '../trace.module.css'
-import { type Range, ticksOf } from '../zoom.ts'
+import { ticksOf, type ZoomRange } from '../zoom.ts'
 
 /** The times above the bars. Screen readers get the times from the rows instead. */
-export function Axis({ range }: { range: Range }) {
+export function Axis({ range }: { range: ZoomRange }) {
   const width = range.to - range.from
   return (
     <div className={css['axis']} aria-hidden="true">

@@ -6,7 +6,7 @@ import type { Tree } from '../../../data/tree.ts'
 import { rowHeight } from '../../../parts/row-height.ts'
 import css from '../trace.module.css'
 import { rowId, TreeRow } from './row.tsx'
-import type { Range } from '../zoom.ts'
+import type { ZoomRange } from '../zoom.ts'
 
 const OVERSCAN = 10
 
@@ -21,7 +21,7 @@ export interface Drawn {
   found: ReadonlySet<number> | undefined
   /** Positions of the critical path; undefined while it is not marked. */
   path: ReadonlySet<number> | undefined
-  range: Range
+  range: ZoomRange
   /** Position of the selected run. */
   selected: number
 }

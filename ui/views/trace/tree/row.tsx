@@ -5,7 +5,7 @@ import { durationText } from '../../../parts/format/numbers.ts'
 import { Icon, TypeIcon, typeLook } from '../../../parts/icon.tsx'
 import { Money } from '../../../parts/money.tsx'
 import css from '../trace.module.css'
-import { barOf, type Range } from '../zoom.ts'
+import { barOf, type ZoomRange } from '../zoom.ts'
 
 const GUIDE_PX = 16
 /** Levels that are indented; below them a number says the level, since names would have no room. */
@@ -19,7 +19,7 @@ interface TreeRowProps {
   top: number
   /** When the last run below it, or itself, ended: microseconds from the begin of the trace. */
   subtreeEnd: number
-  range: Range
+  range: ZoomRange
   isSelected: boolean
   isFolded: boolean
   isDim: boolean
@@ -42,7 +42,7 @@ interface BarProps {
   outline: Outline
   place: number
   subtreeEnd: number
-  range: Range
+  range: ZoomRange
 }
 
 function Bar({ outline, place, subtreeEnd, range }: BarProps) {
