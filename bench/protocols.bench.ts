@@ -174,7 +174,7 @@ async function bytesOfSockets(pid: number, address: () => string, subscribe: boo
       }),
     )
   }
-  // The first ones make the heap grow for those that come later.
+  // The first sockets make the heap grow, which later ones then reuse.
   await close(await open(SOCKETS))
   const kept = await open(SOCKETS)
   const before = readResidentBytes(pid) ?? 0

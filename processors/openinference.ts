@@ -36,7 +36,7 @@ function toMessage(said: JsonObject): JsonObject {
   const calls = Array.isArray(tool_calls) ? tool_calls.map(unwrapCall) : []
   if (Array.isArray(contents) && contents.length > 0) {
     const known = new Set(calls.map((call) => (isObject(call) ? call.id : undefined)))
-    // Anthropic's calls are among the contents, and once more beside them.
+    // The contents have Anthropic's tool calls too, which stand a second time beside them.
     message.content = contents
       .map(partOf)
       .filter((part) => !isRepeated(part, known))

@@ -50,7 +50,9 @@ describe('names that rooms export', () => {
       path,
       text: 'export interface Range {}\n',
     }))
-    expect(findHomonyms([view!, data!], NONE)).toEqual([`Range is exported by ${view!.path} and ${data!.path}`])
+    expect(findHomonyms([view!, data!], NONE)).toEqual([
+      `Range is exported by ${view!.path} and ${data!.path}`,
+    ])
   })
 })
 

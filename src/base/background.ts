@@ -30,7 +30,7 @@ export interface Turns {
 }
 
 /**
- * Calls `turn` again and again once `ready` resolves; it must not reject. It returns after how many milliseconds the
+ * Calls `turn` repeatedly once `ready` resolves; it must not reject. It returns after how many milliseconds the
  * next turn begins, or undefined if only `wake` begins it.
  */
 export function startTurns(ready: Promise<void>, turn: () => Promise<number | undefined>): Turns {

@@ -29,7 +29,7 @@ export interface DeploymentLogOptions {
 interface Waiting {
   lines: NewLogLine[]
   stored: Promise<void> | undefined
-  /** The present second of what hosts print: its number, its lines, and how many were dropped. */
+  /** Lines of hosts are limited for each second: number of the current second, its lines, and its dropped lines. */
   second: number
   printed: number
   dropped: number

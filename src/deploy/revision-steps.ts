@@ -37,7 +37,7 @@ export interface RevisionStepsOptions {
   /** The variables of package managers. */
   buildEnvironment(deployment: StoredDeployment): Readonly<Record<string, string>>
   record: InstallOptions['record']
-  /** What runs builds; undefined: nothing isolates them. @throws AppError container_runtime_unavailable */
+  /** The sandbox of builds; undefined: builds are not isolated. @throws AppError container_runtime_unavailable */
   sandbox(): Promise<Sandbox | undefined>
   languageOf: DemandsOptions['languageOf']
   /** Artifacts that other servers can fetch; undefined: there is one server. */

@@ -272,7 +272,7 @@ function readTraceCursor(cursor: string): string {
   return after
 }
 
-/** TraceRuns that a list in order of a value has at most: each page sorts all again. */
+/** Maximum number of TraceRuns of a list in order of a value: each page sorts all of them. */
 const MOST_ORDERED = 10_000
 
 function offsetIn(cursor: string): number {

@@ -84,7 +84,7 @@ export interface CancelOptions {
 export interface Runs {
   /** Creates a run in the background; durable when it resolves. */
   create(call: Call, thread_id: string | null, request: RunRequest): Promise<Run>
-  /** Stateless runs, all of them or none, also when a quota or the disk refuses one. */
+  /** Creates stateless runs: all of them or none, also when a quota or the disk refuses one. */
   createBatch(call: Call, requests: readonly RunRequest[]): Promise<Run[]>
   /**
    * Creates a run and waits for it. `gone` aborts when the client disconnects: with `on_disconnect: 'cancel'` the run

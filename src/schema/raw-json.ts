@@ -25,7 +25,7 @@ let taking: { token: string; texts: string[] } | undefined
 
 /**
  * A large value as its JSON text. The value may be stored, sent and put into other values; code that needs its content
- * calls `parsedJson`. Use it only for fields whose content our code does not inspect: `input` and `command` of runs,
+ * calls `parsedJson`. Use it only for fields whose content Weir does not inspect: `input` and `command` of runs,
  * values of items and states.
  */
 export function rawJson(text: string): JsonValue {

@@ -61,7 +61,7 @@ const LOADS = [
 /** After this the server leaves what waits to its next start. */
 const DRAIN_MS = 10_000
 
-/** False when the machine was too slow to tell. */
+/** False when the machine was too slow for a result. */
 async function stopsUnder({ concurrency, traces }: (typeof LOADS)[number], dir: string): Promise<boolean> {
   const weir = await startWeir(dir)
   const load = startLoad({ url: weir.url, session_name: 'stop', concurrency })

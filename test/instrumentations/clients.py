@@ -90,7 +90,7 @@ def chats(client):
 
 
 def responses(client):
-    """The same of OpenAI's Responses."""
+    """The same calls with OpenAI's Responses API."""
     create = client.responses.create
     create(model=GPT, instructions=SYSTEM, input=HELLO)
     for _ in create(model=GPT, input=HELLO, stream=True):

@@ -116,7 +116,7 @@ const checkTools: Check = (pair) => {
   return `${calls.length} calls, ${right.length} right`
 }
 
-/** Names of attributes and events that tell of a first piece. */
+/** Names of attributes and events about a first piece. */
 const FIRST_PIECE = /first[_ .]?(?:token|chunk)|completion_start_time|content\.completion\.chunk/i
 
 const checkFirstToken: Check = ({ views, traceEnd }) => {

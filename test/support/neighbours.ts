@@ -35,7 +35,7 @@ export async function latencies(weir: Server, name: string, runs: number): Promi
   return times
 }
 
-/** Runs the graph again and again, whatever comes of it; returns what ends that. */
+/** Runs the graph repeatedly, also when runs fail; the returned function stops that. */
 export function keepRunning(weir: Server, name: string): () => Promise<void> {
   let isOver = false
   const runs = (async () => {

@@ -17,7 +17,7 @@ export interface Sent<N extends OperationName> {
   query?: Readonly<Record<string, QueryValue>>
   body?: Operations[N] extends { body: infer B } ? B : never
   signal?: AbortSignal
-  /** The content type that is wanted, of an operation with several. */
+  /** The wanted content type, where an operation has several. */
   accept?: string
   /** Id of another workspace than that of the address. */
   workspace?: string

@@ -23,7 +23,7 @@ export interface ThreadQuery {
   filter: string
   /** ISO time of the earliest trace; '' for all. */
   since: string
-  /** ISO time before which its traces started; '' for all. */
+  /** Only traces that started before this ISO time; '' for all. */
   until: string
 }
 

@@ -9,9 +9,9 @@ export interface ProcessCommand {
   args: readonly string[]
   cwd: string
   env: Readonly<Record<string, string>>
-  /** Sockets, and folders with sockets, outside of the deployment to which it connects. */
+  /** Sockets outside of the deployment to which the program connects, and folders with such sockets. */
   reach: readonly string[]
-  /** Folders outside of the deployment in which it makes sockets itself. */
+  /** Folders outside of the deployment in which the program makes sockets. */
   socketFolders: readonly string[]
   /** Whether the program exchanges frames with the server over descriptor 3. */
   hasChannel: boolean

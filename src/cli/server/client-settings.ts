@@ -39,7 +39,7 @@ export interface DeploySettings {
   name: string | undefined
 }
 
-/** Variables with a key of the server, the first one first (P-14). */
+/** Variables that may have a key of the server, in order of precedence (P-14). */
 export const KEY_VARIABLES = [
   'WEIR_API_KEY',
   'LANGGRAPH_HOST_API_KEY',

@@ -34,7 +34,7 @@ export interface WantedContainer {
   name: string
   /** Where podman writes the pid of its program; docker is asked. */
   pidFile: string
-  /** Called when it has ended. */
+  /** Called when the program has ended. */
   ended(): void
 }
 

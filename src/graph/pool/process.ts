@@ -44,9 +44,9 @@ export interface HostLaunch<Open extends object = OpenHost> {
   confine?: Confine | undefined
   /** Sockets, and folders of sockets, to which it connects, as in `ProcessCommand.reach`; default: none. */
   reach?: readonly string[]
-  /** Folders in which it makes sockets, as in `ProcessCommand.socketFolders`; default: none. */
+  /** Folders in which the process makes sockets, as in `ProcessCommand.socketFolders`; default: none. */
   socketFolders?: readonly string[]
-  /** Called when it has exited. */
+  /** Called when the process has exited. */
   ended?: () => void
 }
 

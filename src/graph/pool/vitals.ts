@@ -11,7 +11,7 @@ import { type Channel, encodeFrame } from './channel.ts'
 import { JOB_OF_CODE } from './inspector/inspector.ts'
 import type { FromHost } from './messages.ts'
 
-/** The descriptor of a host's channel to the server, unless the host is told a socket. */
+/** The descriptor of a host's channel to the server, unless the host gets the path of a socket. */
 const CHANNEL_FD = 3
 
 /**

@@ -22,8 +22,8 @@ const IDLE_MS = 300_000
 const STREAM_WINDOW_BYTES = 1 << 20
 const CONNECTION_WINDOW_BYTES = 4 << 20
 /**
- * The limit in MB, for messages including those that are being received. The handler refuses messages beyond
- * the limit of one message.
+ * Megabytes of all messages of a connection that are in memory, complete or not. The handler refuses messages beyond the
+ * limit of one message.
  */
 const SESSION_MEMORY_MB = 64
 

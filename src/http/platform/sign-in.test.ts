@@ -142,7 +142,7 @@ describe('IDENTITY-18, D-57: the cookie of a session', () => {
   it.each(FOREIGN)('is not accepted from a page %s', async (_title, headersOf, status) => {
     const cookie = await cookieOf()
     const secret = cookie.slice(cookie.indexOf('=') + 1)
-    // Whatever name the cookie has at that host.
+    // The cookie is sent under both names, since its name depends on the port of that host.
     const headers = { ...headersOf(), cookie: `${cookie}; weir_session=${secret}` }
     const calls: [string, Call][] = [
       ['/orgs/current', {}],

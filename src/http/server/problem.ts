@@ -21,7 +21,7 @@ export interface Problem {
   request_id?: string
 }
 
-/** LangSmith's wording where it differs from ours. */
+/** LangSmith's wording of errors for which Weir has another one. */
 const LANGSMITH_WORDING: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'Invalid token',
   forbidden: 'Forbidden',

@@ -22,7 +22,7 @@ import {
 const MAX_TOKENS = 4096
 const VERSION = '2023-06-01'
 
-/** Anthropic's messages. */
+/** Anthropic's messages API. */
 export const anthropic: Provider = {
   name: 'anthropic',
   secret: 'ANTHROPIC_API_KEY',

@@ -84,7 +84,7 @@ export interface Provider {
   readEvent(data: JsonObject): ReadEvent
 }
 
-/** The fields of a call over the further fields that were typed: a field that is undefined leaves the typed one. */
+/** The further fields that a user typed, with those of the call: one that is not undefined replaces the typed one. */
 export function withExtra(
   extra: JsonObject,
   fields: Readonly<Record<string, JsonValue | undefined>>,

@@ -172,8 +172,8 @@ export async function withFeedback(
 }
 
 /**
- * The traces of these threads that started in the window, and the rows of at least those with these columns; undefined if
- * there are too many to add up here.
+ * The traces of these threads that started in the window, and rows with these columns, which may be of further traces
+ * too; undefined if there are too many to add up here.
  */
 export async function fewTurns(
   { store }: ReadSteps,

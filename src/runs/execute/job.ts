@@ -99,7 +99,7 @@ export function startRunJob(deps: JobDeps, claim: Claim): RunJob {
   let isHandedBack = false
   const stopFor = (reason: Stop): void => {
     if (stop === undefined || STRENGTH[reason] > STRENGTH[stop]) stop = reason
-    // Nothing but the loss of the lease replaces `rollback`, and neither needs the state of the run.
+    // Only the loss of the lease replaces `rollback`; neither of them needs the state of the run.
     abort.abort(reason)
   }
   return {

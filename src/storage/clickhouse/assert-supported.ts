@@ -3,8 +3,8 @@ import type { ClickHouse } from './connect.ts'
 
 /**
  * Refuses ClickHouse servers on which some reads would not find confirmed rows.
- * @throws AppError config_invalid for ClickHouse Cloud, a cluster with several shards, and one that the server does not
- * have; store_unavailable when the server does not answer
+ * @throws AppError config_invalid for ClickHouse Cloud, a cluster with several shards, and a cluster that the server
+ * does not have; store_unavailable when the server does not answer
  */
 export async function assertSupported({
   rows,

@@ -108,7 +108,7 @@ export function listConditions(
   return { keys, scope, rest, params }
 }
 
-/** Only roots in threads. */
+/** The condition that a TraceRun is the root of a trace in a thread. */
 function threadCondition({ of_threads }: ListQuery, params: Record<string, unknown>): string[] {
   if (of_threads === undefined) return []
   const roots = (turns: string) => `(sort_time, run_id) IN (SELECT root_time, run_id FROM (${turns}))`

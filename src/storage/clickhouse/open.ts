@@ -51,7 +51,7 @@ function openServer(url: string, cluster: string | undefined, logger: Logger): O
   const connection = connectClickHouse({ ...serverPlace(url), ...(cluster && { cluster }) })
   const stopping = new AbortController()
   const ready = migrateWhenUp(connection, logger, stopping.signal)
-  // Whoever waits for it gets the error.
+  // Callers that await `ready` get the error.
   ready.catch(() => undefined)
   return {
     connection,

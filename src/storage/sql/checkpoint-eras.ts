@@ -32,7 +32,7 @@ export interface NewestFirst {
   order: string
 }
 
-/** Only the newest one. */
+/** Only the newest checkpoint. */
 export function newestAlone(tenant: Tenant, place: Place): NewestFirst {
   return { conditions: [{ sql: `era = ${LAST_ERA}`, params: keyValues(tenant, place) }], order: BY_ID }
 }

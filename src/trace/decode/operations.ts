@@ -19,8 +19,8 @@ export type StoredOperation = Operation & { run_id: string }
 /** All operations of a request, collected in any order. */
 export interface Operations {
   /**
-   * The operation on a TraceRun, created by the first call. When the id is no uuid, the operation is rejected for that,
-   * and its other faults become further ones.
+   * The operation on a TraceRun, created by the first call. When the id is no uuid, the operation is rejected for its
+   * id, and its other faults are listed as further faults.
    */
   of(op: Op, sentId: string): Operation
   attach(runId: string, name: string, attachment: Attachment): void
@@ -82,7 +82,7 @@ export function gatherOperations(): Operations {
         const whole = [post, patch].find(
           (operation) => operation !== undefined && operation.faults.length === 0,
         )
-        // Nothing of a rejected TraceRun is stored. An attachment without a record becomes an update.
+        // A rejected TraceRun is not stored at all. An attachment without a record becomes an update.
         if (whole === undefined && (post ?? patch) !== undefined) continue
         const target = whole ?? open('patch', runId, runId)
         target.attachments = storeAttachments(named, blobs)

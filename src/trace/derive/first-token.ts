@@ -45,7 +45,7 @@ export function firstTokenTime(
   return first
 }
 
-/** True when a `new_token` event shows that an answer has begun, at whatever time. */
+/** True when a `new_token` event shows that an answer has begun; the event may have no usable time. */
 export function hasNewToken(events: JsonValue | undefined): boolean {
   return Array.isArray(events) && events.some((event) => isObject(event) && event['name'] === 'new_token')
 }

@@ -110,7 +110,7 @@ function isComparison(name: string): name is Comparison {
   return COMPARISONS.has(name)
 }
 
-/** A key and a value in one `and` are conditions on the same entry; several are paired in their order. */
+/** A key and a value in one `and` are conditions on the same entry; several keys and values are paired in their order. */
 function conjunction(call: FilterCall): Part {
   const parts = conditions(call).map(readCall)
   const [first] = parts

@@ -98,7 +98,7 @@ export function candidates(model: string, provider: string | undefined): Candida
   return [...found.values()]
 }
 
-/** A model's name without prefixes, version, variant and date: equal for all spellings of one model. Cheap. */
+/** A model's name without prefixes, version, variant and date: equal for all spellings of one model. */
 export function modelStem(model: string): string {
   return model
     .slice(model.lastIndexOf('/') + 1, 256)

@@ -68,7 +68,7 @@ interface Found {
   model: ModelInfo
 }
 
-/** The prices that come with Weir: the data of genai-prices, looked up by our names and computed with our formula. */
+/** The prices that come with Weir: the data of genai-prices, looked up by Weir's names and computed with Weir's formula. */
 export function createDefaultPrices(): PriceSource {
   const known = new Map<string, Found | null>()
   const resolve = (model: string, provider: string | undefined): Found | null => {

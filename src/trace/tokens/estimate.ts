@@ -90,7 +90,7 @@ export function estimateTextTokens(
 
 /** Tokens that a vendor adds to those of the texts of a request. */
 interface Frame {
-  /** For each message, its role included. */
+  /** Tokens added for each message, its role included. */
   perMessage: number
   perSystem: number
   /** Tokens that a speaker's name adds to those of the name itself; 0 if names are not sent to the model. */

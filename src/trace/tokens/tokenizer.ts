@@ -39,7 +39,7 @@ const DEFAULT_MAX_CHARS = 1 << 20
 const DEFAULT_CACHE_ENTRIES = 8192
 // Counting a shorter text again is faster than hashing it.
 const CACHED_FROM = 512
-// Length that is counted of a text beyond the budget, in windows spread evenly from start to end.
+// UTF-16 units that are counted of a text beyond the budget, in windows spread evenly from start to end.
 const SAMPLE_UNITS = 1 << 17
 const SAMPLE_WINDOWS = 16
 // A smaller sample is not reliable: the text gets the rate of the texts counted before.

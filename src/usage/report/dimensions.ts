@@ -10,7 +10,7 @@ export interface UsageNames {
   projects: ReadonlyMap<string, string>
   /** By user id. */
   emails: ReadonlyMap<string, string>
-  /** By key id. */
+  /** Short keys by key id. */
   short_keys: ReadonlyMap<string, string>
 }
 

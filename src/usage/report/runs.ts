@@ -13,7 +13,7 @@ import {
 /** What a number of the report is: a sum of tokens, a sum of costs, or the number of runs without a cost. */
 export const SUMMED = ['tokens', 'cost', 'unpriced'] as const
 
-/** One of SUMMED. */
+/** What a number of a report is; see SUMMED. */
 export type Summed = (typeof SUMMED)[number]
 
 /** A TraceRun that adds to tokens and costs. */

@@ -40,7 +40,7 @@ interface DevProject {
   /** A graph of one node that returns `text` and may wait for a file; `greeting` is what it says to whom. */
   graph(text: string): string
   greeting: string
-  /** What Python or Node says of a name that is not there. */
+  /** The message of Python or Node about a missing name. */
   missing: string
 }
 

@@ -112,7 +112,7 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
     const { messages } = output as { messages: { type: string }[] }
     await thread.close()
     expect(said).toEqual(['', 'tok0 tok1 tok2 '])
-    // The SDK may tell of a call for each of its streams.
+    // The SDK may report a call for each of its streams.
     const call = { callId: 'sum', name: 'add', given: { a: 1, b: 2 }, made: '3' }
     expect(calls.slice(0, 1)).toEqual([call])
     expect(calls).toEqual(calls.map(() => call))

@@ -10,7 +10,7 @@ import { useClientSetup } from './js/client-setup.ts'
 
 const setup = useClientSetup()
 const PROJECT = 'threads-of-traces'
-/** Free text, as it may be in metadata. */
+/** A thread id of free text, as metadata may contain. */
 const ODD = 't/1 x?ä'
 const CHILD_ONLY = 'named by a child'
 /** Traces in order of time, a second apart: metadata of the root, and of the call of a model below it. */

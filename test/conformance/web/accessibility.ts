@@ -5,7 +5,7 @@ import type { UsedInterface } from '../../support/servers/web-interface.ts'
 /** How a page is shown: its theme, and the width of the window in pixels. */
 type Look = readonly [theme: 'light' | 'dark', width: number]
 
-/** Every page in every look, or every sixth page in one of them, in turn. */
+/** Which pages are checked: the second one takes the looks in turn. */
 type Extent = 'every page in every look' | 'every sixth page in a look in turn'
 
 const LOOKS: readonly Look[] = [

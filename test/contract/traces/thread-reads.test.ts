@@ -308,7 +308,7 @@ it('rows of earlier releases get their threads in the background, once', async (
   expect(await listed(workspace_id, window)).toEqual([])
   await fill()
   expect(await listed(workspace_id, window)).toEqual(before)
-  // What is filed counts as written at the beginning of time, so pages that were begun before keep their order.
+  // Filed traces count as written at the beginning of time, so pages that were begun before keep their order.
   expect(await db.store.threads(workspace_id, { ...window, written: 1, limit: 10 })).toEqual(before)
   await empty()
   await fill()

@@ -270,7 +270,7 @@ describe('tokens and costs in buckets', () => {
       maxRows: fc.constantFrom(1, 1e6, 1e6),
       // Whether several TraceRuns may show one call, which takes longer to find out.
       doubles: fc.constantFrom(false, false, false, true),
-      // The number whose runs are listed: its place in the report, and which it is.
+      // Which number of the report has its runs listed: its row, and its column.
       at: fc.nat(),
       of: fc.constantFrom(...SUMMED),
     })
@@ -319,7 +319,7 @@ describe('tokens and costs in buckets', () => {
         expect(new Set(runs.map(({ run_id }) => run_id)).size).toBe(runs.length)
         expect(runs.map(({ time }) => time)).toEqual(runs.map(({ time }) => time).toSorted((a, b) => b - a))
       }),
-      // A world takes the engine half a second.
+      // The engine needs half a second for each world.
       tries(10 / WORLDS, { longest: 10 }),
     )
   })

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { openContainers } from '../../../src/deploy/isolation/containers.ts'
 import { createDeployment, deployGreeter } from '../../support/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
-import { hostileDeployments, NOT_THERE } from '../../support/hostile-deployments.ts'
+import { hostileDeployments, NOT_THERE } from '../../support/deployments/hostile-deployments.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { jsonBody } from '../../support/servers/weir-process.ts'
 
@@ -60,7 +60,7 @@ describe.skipIf(reason !== undefined)('deployments in containers', () => {
     expect(commands).toContain('--preserve-fds')
     expect(commands).not.toContain('a-secret-in-a-container')
 
-    // What somebody kills with podman has not run out of memory.
+    // A container that somebody kills with podman has not run out of memory.
     const [host = ''] = old
     await podman('kill', host)
     await eventually(async () => {

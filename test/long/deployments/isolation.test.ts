@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe } from 'vitest'
 import { openOwnUsers } from '../../../src/deploy/isolation/own-users.ts'
 import { openSandbox, type SandboxOptions } from '../../../src/deploy/isolation/sandbox.ts'
-import { hostileDeployments, NOT_THERE, OF_OTHERS } from '../../support/hostile-deployments.ts'
+import { hostileDeployments, NOT_THERE, OF_OTHERS } from '../../support/deployments/hostile-deployments.ts'
 
 /** Why an isolation does not work here; undefined when it does. */
 async function reasonOf(open: typeof openSandbox, what: string): Promise<string | undefined> {

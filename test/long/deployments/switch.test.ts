@@ -140,7 +140,7 @@ async function openStreams() {
     read().catch(() => (ended += over.signal.aborted ? 0 : 1))
   }
   return {
-    /** Makes a run on each thread; resolves with the ids of these runs when their streams have told them. */
+    /** Makes a run on each thread; resolves with the ids of these runs when their streams have sent them. */
     async runEach(): Promise<string[]> {
       const ids = [...texts.keys()].map((_thread, n) => `stream-${n}`)
       const runs = [...texts.keys()].map((thread_id, n) =>

@@ -78,7 +78,7 @@ describe.skipIf(reason !== '')(`two servers on one Postgres and one ClickHouse${
     await erase(id)
     await eventually(async () => expect(await statusOf(id)).toBe(404))
     await eventually(async () => expect((await send(far, root)).status).toBe(409))
-    // What it accepted within the second in which it did not know of the deletion is deleted too.
+    // Traces that the server accepted in the second before it read the deletion are deleted too.
     await eventually(async () => expect((await far.fetch(`/api/v1/runs/${id}`)).status).toBe(404))
   })
 

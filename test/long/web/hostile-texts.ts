@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** What would run code or tell another host something, if it were drawn as more than text. */
+/** Texts that would run code or send something to another host, if they were drawn as more than text. */
 export const HOSTILE = [
   '<img src=x onerror="globalThis.pwned=1">',
   '<script>globalThis.pwned=1</script>',

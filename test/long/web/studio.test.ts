@@ -80,7 +80,7 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     const executions = page.getByRole('list', { name: 'Trace of the step' })
     await executions.getByRole('link', { name: 'look' }).waitFor()
     expect(await executions.getByRole('link').count()).toBe(2)
-    // What asked made no checkpoint: it is at the checkpoint after which it ran.
+    // The node that asked made no checkpoint: it is shown at the checkpoint after which it ran.
     await steps().filter({ hasText: 'asks' }).first().getByRole('button').click()
     const review = executions.getByRole('listitem').filter({ hasText: 'without a checkpoint' })
     expect(await review.getByRole('link').innerText()).toBe('review')

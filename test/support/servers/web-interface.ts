@@ -24,7 +24,7 @@ export const NO_BROWSER = HAS_BROWSER ? '' : ' (Chromium is not installed)'
 export interface UsedInterface {
   browser: Browser
   page: Page
-  /** What pages have done that they must not; the tests fail at the end when it is not empty. */
+  /** Forbidden actions of pages, such as errors; the tests fail at the end when there are any. */
   faults: string[]
   /** Opens a path below `/app`. The pointer is in the corner, since a list under it holds new rows back. */
   open(path: string): Promise<void>

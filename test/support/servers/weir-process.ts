@@ -14,7 +14,7 @@ const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 /** Free ports, no gRPC and no graphs unless a test sets them. */
 const QUIET = {
   ...{ PORT: '0', DEPLOYMENT_PORT: '0', OTLP_GRPC_PORT: 'off', GRAPHS: '' },
-  // A test of the isolation sets another one: others are the same with and without bubblewrap.
+  // Tests of the isolation set another value. All other tests are the same with and without bubblewrap.
   DEPLOY_ISOLATION: 'none',
 }
 const STOP_MS = PATIENCE_MS

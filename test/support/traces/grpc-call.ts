@@ -8,9 +8,9 @@ export const METRICS = '/opentelemetry.proto.collector.metrics.v1.MetricsService
 /** The response to a unary call. */
 export interface GrpcAnswer {
   headers: IncomingHttpHeaders
-  /** Those of the headers, if there were no trailers. */
+  /** The trailers; the headers, if there were no trailers. */
   trailers: IncomingHttpHeaders
-  /** Without its prefix; undefined when there was no message. */
+  /** The message without its prefix; undefined when there was none. */
   message: Buffer | undefined
 }
 

@@ -2,7 +2,14 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { LiveState } from './follow.ts'
 import { useLive } from './use-live.ts'
-import { countUnknown, type ListedRun, type RunPage, runsOf, withChanges, withNewestPage } from '../run-pages.ts'
+import {
+  countUnknown,
+  type ListedRun,
+  type RunPage,
+  runsOf,
+  withChanges,
+  withNewestPage,
+} from '../run-pages.ts'
 import { cachedPages, changePages, firstRead, readAgain, readNewest, type RunQuery } from '../runs.ts'
 
 /** Pause between two reads of the list. */

@@ -60,7 +60,7 @@ export interface DraftColumn {
   temperature: string
   top_p: string
   max_tokens: string
-  /** One in a line. */
+  /** Stop sequences, one in a line. */
   stop: string
   seed: string
   /** Further fields of the request, as JSON text. */
@@ -117,7 +117,7 @@ export function emptyDraft(): Draft {
   return { messages, tools: [], output_schema: '', columns: [newColumn()] }
 }
 
-/** The list with other fields of the entry `id`. */
+/** The list with these fields of the entry `id` replaced. */
 export function withEntry<T extends { id: string }>(
   list: readonly T[],
   id: string,

@@ -29,7 +29,7 @@ async function readTrends(
   const group_by = { attribute: 'session' as const, max_groups: MOST_PROJECTS }
   const range = { session: [...session], start_time: from, end_time: to, group_by }
   const [timed, calls] = await Promise.all([
-    // As a filter: with `is_root` the usage of whole traces would be added up too.
+    // A filter instead of the field `is_root`, with which the usage of whole traces would be added up too.
     call('POST /api/v1/runs/stats', {
       body: { ...range, filter: 'eq(is_root, true)', interval: INTERVAL.text },
       signal,

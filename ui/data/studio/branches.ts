@@ -5,7 +5,7 @@ export interface TreeStep {
   step: ThreadStep
   /** 0 for the first branch, then one more for each further one. */
   lane: number
-  /** The nodes that ran between its parent and it; several ran side by side. */
+  /** The nodes that ran between the parent checkpoint and this one; several ran at the same time. */
   ran: string[]
   /** True for the first checkpoint of a branch that is not the first. */
   isFork: boolean

@@ -28,7 +28,7 @@ export function useHistory(name: string, thread: string | undefined, every: numb
     },
     enabled: thread !== undefined,
     refetchInterval: every,
-    // What has not changed stays the same object already.
+    // Unchanged steps are the same objects already.
     structuralSharing: false,
   })
   const { data } = newest

@@ -27,7 +27,10 @@ function withKnown(known: readonly ThreadStep[], newest: readonly ThreadStep[]):
  * What is known with the newest checkpoints read again. Earlier ones are dropped when there is a gap between them, or when
  * a checkpoint has vanished: a rollback may have deleted earlier ones too.
  */
-export function withNewestSteps(known: KnownHistory | undefined, newest: readonly ThreadStep[]): KnownHistory {
+export function withNewestSteps(
+  known: KnownHistory | undefined,
+  newest: readonly ThreadStep[],
+): KnownHistory {
   const last = newest.at(-1)
   const isMore = newest.length === PAGE
   if (known === undefined) return { steps: newest, isMore }

@@ -39,7 +39,7 @@ export interface CountedQuery {
 /** The number of `usage-runs`: the sum of tokens or of costs, or how many calls have no price. */
 export const SUMMED = ['tokens', 'cost', 'unpriced'] as const
 
-/** What selects the runs of a number. */
+/** The query for the runs behind a number of a report. */
 export interface SummedQuery extends CountedQuery {
   of: (typeof SUMMED)[number]
   provider?: string

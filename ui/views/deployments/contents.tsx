@@ -57,7 +57,10 @@ export function PagedTable<T>({
 /** The threads of a deployment, the latest activity first. */
 export function Threads({ name }: { name: string }) {
   const select = ['thread_id', 'status', 'created_at', 'updated_at', 'metadata']
-  const threads = useDeploymentList<DeploymentThread>(name, '/threads/search', { sort_by: 'updated_at', select })
+  const threads = useDeploymentList<DeploymentThread>(name, '/threads/search', {
+    sort_by: 'updated_at',
+    select,
+  })
   return (
     <PagedTable label="Threads" from={threads} columns={['Thread', 'Status', 'Graph', 'Created', 'Updated']}>
       {({ thread_id, status, metadata, created_at, updated_at }) => (

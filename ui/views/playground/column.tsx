@@ -1,4 +1,9 @@
-import { type DraftColumn, type DraftMessage, type ProviderName, withEntry } from '../../data/playground/draft.ts'
+import {
+  type DraftColumn,
+  type DraftMessage,
+  type ProviderName,
+  withEntry,
+} from '../../data/playground/draft.ts'
 import type { PlaygroundState } from '../../data/playground/playground-state.ts'
 import { type KnownProvider, useProviders } from '../../data/playground/queries.ts'
 import type { ReadRun } from '../../data/runs.ts'

@@ -7,7 +7,7 @@ import { Link } from '../../router/link.tsx'
 import { FiguresTable } from './figures.tsx'
 import css from './playground.module.css'
 
-/** The run from which the draft comes: its answer and figures, with which the others are compared. */
+/** The run from which the draft comes: its answer and figures, with which the other columns are compared. */
 export function SourceColumn({ run }: { run: ReadRun }) {
   const isMarkdown = usePreference('text') === 'markdown'
   const { messages, model, provider } = llmOf(run) ?? {}

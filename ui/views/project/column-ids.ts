@@ -22,7 +22,7 @@ export const COLUMN_IDS = [
   'thread',
 ] as const
 
-/** The id of one of our own columns. */
+/** The id of a built-in column. */
 export type ColumnId = (typeof COLUMN_IDS)[number]
 
 /** The columns of a list by default. */
@@ -47,12 +47,12 @@ export function metadataColumn(key: string): string {
   return METADATA + key
 }
 
-/** The key of the metadata that a column shows; undefined for our own columns. */
+/** The key of the metadata that a column shows; undefined for built-in columns. */
 export function metadataKey(id: string): string | undefined {
   return id.startsWith(METADATA) && id.length > METADATA.length ? id.slice(METADATA.length) : undefined
 }
 
-/** True for the id of one of our own columns. */
+/** True for the id of a built-in column. */
 export function isColumnId(id: string): id is ColumnId {
   return COLUMN_IDS.some((known) => known === id)
 }
@@ -78,7 +78,7 @@ export function writeColumns(ids: readonly string[]): string | undefined {
   return text === USUAL_COLUMNS.join(',') ? undefined : text
 }
 
-/** The columns that can be added: our own, and one for each of these keys of metadata. */
+/** The columns that can be added: built-in ones, and one for each of these keys of metadata. */
 export function otherColumns(ids: readonly string[], metadataKeys: readonly string[]): string[] {
   return [...COLUMN_IDS, ...metadataKeys.map(metadataColumn)].filter((id) => !ids.includes(id))
 }

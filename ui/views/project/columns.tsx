@@ -241,7 +241,7 @@ function metadataColumn(id: string, key: string): RunColumn {
   }
 }
 
-/** The column of an id: one of ours, or `metadata.KEY`. */
+/** The column of an id: that of a built-in column, or `metadata.KEY`. */
 export function columnOf(id: string): RunColumn {
   return isColumnId(id) ? { id, ...COLUMNS[id] } : metadataColumn(id, metadataKey(id) ?? id)
 }

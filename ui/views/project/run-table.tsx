@@ -76,7 +76,7 @@ export function RunTable({ query, ...shared }: RunTableProps) {
   )
 }
 
-/** The head of a column; some order the list: the largest first, the smallest first, and by time again. */
+/** The head of a column. Clicks on some of them order the list: largest first, smallest first, and by time again. */
 function ColumnHead({ column, sort }: { column: RunColumn; sort: RunQuery['sort'] }) {
   const { name, title, isNumber = false, orders } = column
   const isSorted = orders !== undefined && orders === sort?.by

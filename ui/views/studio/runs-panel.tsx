@@ -15,7 +15,15 @@ function isActive({ status }: Pick<ThreadRun, 'status'>): boolean {
 }
 
 /** The newest runs of the thread, from any client; active ones can be cancelled. */
-export function RunsPanel({ name, thread, session }: { name: string; thread: string; session: StudioSession }) {
+export function RunsPanel({
+  name,
+  thread,
+  session,
+}: {
+  name: string
+  thread: string
+  session: StudioSession
+}) {
   // Without inputs, which may be large.
   const path = `/threads/${thread}/runs?limit=20&select=run_id&select=status`
   const runs = useDeploymentRead<Pick<ThreadRun, 'run_id' | 'status'>[]>(name, path, { every: EVERY_MS })

@@ -98,7 +98,13 @@ function Refused({ rejected }: Pick<ValidationReport, 'rejected'>) {
 const MOST = 100
 
 /** The report on checked runs. With `show`, paths of issues are buttons. */
-export function ValidationResults({ report, show }: { report: ValidationReport; show: ShowPlace | undefined }) {
+export function ValidationResults({
+  report,
+  show,
+}: {
+  report: ValidationReport
+  show: ShowPlace | undefined
+}) {
   const runs = report.runs.toSorted((a, b) => Number(a.valid) - Number(b.valid))
   return (
     <div className={css['report']}>

@@ -162,7 +162,10 @@ export function Validate() {
           {validation.isPending && <Skeleton label="Checking" />}
           {validation.isError && <Failure error={validation.error} />}
           {validation.data !== undefined && (
-            <ValidationResults report={validation.data} show={runs.opened === undefined ? runs.show : undefined} />
+            <ValidationResults
+              report={validation.data}
+              show={runs.opened === undefined ? runs.show : undefined}
+            />
           )}
           {validation.isIdle && (
             <p className={css['note']}>

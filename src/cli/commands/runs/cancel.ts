@@ -62,7 +62,7 @@ async function findRun(api: ApiClient, run_id: string): Promise<DeploymentRun | 
   })
 }
 
-/** Empty when there was nothing to cancel. */
+/** The outcome for each run; empty when there was nothing to cancel. */
 async function cancel(
   api: ApiClient,
   body: SchemaTypes['run-cancel-many'] | { status: string },

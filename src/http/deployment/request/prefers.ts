@@ -5,7 +5,10 @@ export function prefers({ headers }: IncomingMessage, wanted: 'minimal' | 'repre
   return new RegExp(`(^|[,;\\s])return="?${wanted}"?($|[,;\\s])`, 'i').test(String(headers['prefer'] ?? ''))
 }
 
-/** True when it has `messages=compact`: metadata of messages only once in a stream (docs/protocol/streams.md). */
+/**
+ * True when the request prefers `messages=compact`: metadata of messages only once in a stream
+ * (docs/protocol/streams.md).
+ */
 export function prefersCompactMessages({ headers }: IncomingMessage): boolean {
   return /(^|[,;\s])messages="?compact"?($|[,;\s])/i.test(String(headers['prefer'] ?? ''))
 }

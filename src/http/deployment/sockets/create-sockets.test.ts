@@ -67,7 +67,7 @@ describe('sockets of protocol v2', () => {
     for (let id = 0; id < commands; id++) socket.send(JSON.stringify({ id, method: 'state.get', params: {} }))
     const [connection] = connections
     await eventually(async () => expect(connection?.writableLength).toBeGreaterThan(1024 * KIB))
-    // Whatever the server could do by now, it has done when another client has its answer.
+    // When another client has its answer, the server has done all that it could do by now.
     const other = await open()
     other.send(JSON.stringify({ id: 1, method: 'state.get', params: {} }))
     await once(other, 'message')
@@ -97,7 +97,7 @@ describe('sockets of protocol v2', () => {
     for (let round = 1; round <= 2; round++) {
       vi.advanceTimersByTime(20_000)
       await eventually(async () => expect(pings).toEqual({ living: round, silent: round }))
-      // Its pong has come when the answer to a later frame has.
+      // The answer to a later frame shows that the pong has arrived too.
       living.send('{}')
       await once(living, 'message')
     }

@@ -49,7 +49,7 @@ class SocketSubscriptions implements Subscriptions {
   readonly #thread_id: string
   readonly #sender: Sender
   readonly #ended: (error: AppError | undefined) => void
-  /** Null: its replay is not complete. */
+  /** Filters by subscription; null while the replay of the subscription is not complete. */
   readonly #filters = new Map<string, EventFilter | null>()
   #live: Live | undefined
   #isClosed = false

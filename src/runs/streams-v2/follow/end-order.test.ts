@@ -4,7 +4,7 @@ import { createEndOrder } from './end-order.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Milliseconds until the stream of lifecycle may tell the end of the run `r`. */
+/** Milliseconds until the stream of lifecycle may send the end of the run `r`. */
 async function turnAfter(order: ReturnType<typeof createEndOrder>): Promise<number> {
   const begun = performance.now()
   let at: number | undefined

@@ -118,7 +118,7 @@ interface Shown {
   unseen: ReaderEnds['unseen']
   /** Position of the last entry. */
   last: number
-  /** The client was already told that events before the first one are no longer kept. */
+  /** The client has already received that events before the first one are no longer kept. */
   isGapTold: boolean
 }
 

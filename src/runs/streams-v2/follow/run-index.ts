@@ -60,7 +60,7 @@ export function createRunIndex(events: Pick<EventLog, 'read' | 'last' | 'total'>
     })
     if (isOther) return read(thread, NOTHING)
     if (next.last !== known.last) return next
-    // Nothing that was added is kept, nor is anything before it.
+    // All added events, and all before them, have been deleted.
     const total = await events.total(thread)
     const isSame = (await events.last(thread)) === last
     return isSame ? { ...NOTHING, last, total } : read(thread, known)

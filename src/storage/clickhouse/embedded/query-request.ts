@@ -82,7 +82,7 @@ function decompressed(req: IncomingMessage): Readable {
   return plain
 }
 
-/** A whole body as text. Throws SYNTAX_ERROR for more than 16 MB, which no SQL of ours has. */
+/** A whole body as text. Throws SYNTAX_ERROR for more than 16 MB, which no SQL of Weir has. */
 export async function readText(body: Readable): Promise<string> {
   return (await readBytes(body)).toString('utf8')
 }

@@ -4,7 +4,7 @@ import type { ClickHouse, StatementOptions } from '../connect.ts'
 /** The ids of the TraceRuns from the root down to the row's own. */
 export const LINE = `arrayMap(part -> toUUIDOrZero(right(part, 36)), splitByChar('.', dotted_order))`
 
-/** True of a row with tokens or a cost; tokens are on llm and embedding only. */
+/** True for a row with tokens or a cost; only the run types llm and embedding have tokens. */
 export const HAS_USAGE = '(isNotNull(input_tokens) OR isNotNull(output_tokens) OR isNotNull(total_cost))'
 
 /** The ids of the TraceRuns above the row's own. */

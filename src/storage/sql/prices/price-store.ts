@@ -60,7 +60,7 @@ async function entriesOf(session: SqlSession, workspace_id: string): Promise<Pri
   return rows.map(toEntry).toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 }
 
-/** The conditions of an entry as a key: of two entries with equal conditions, neither would have precedence. */
+/** The conditions of an entry as a key: two entries with equal conditions would have no order of precedence. */
 function conditions(entry: PriceFields): string {
   const { name, match_pattern, match_path, provider, start_time, prompt_token_threshold } = entry
   return JSON.stringify([name, match_pattern, match_path, provider, start_time, prompt_token_threshold])

@@ -29,7 +29,7 @@ const CHUNK = 50
 export interface RunSession extends TxSession {
   /** The thread, locked to the end of the transaction. */
   lockThread(key: ThreadKey): Promise<LockedThread | undefined>
-  /** The existing ones, by id, locked. */
+  /** Those of the threads that exist, by id, locked to the end of the transaction. */
   lockThreads(tenant: Tenant, thread_ids: readonly string[]): Promise<LockedThread[]>
   /**
    * Writes `columns` to the thread; its status and next due time are computed from its runs as the statements so far have

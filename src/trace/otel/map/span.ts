@@ -32,7 +32,7 @@ export interface MappedSpan {
   service_tier: string | undefined
   /** True for the request of a call whose answer is another span. Its tokens are not estimated. */
   is_answered_elsewhere: boolean
-  /** The vendor's own SDK made it, so that its counts are those of the answer. */
+  /** The vendor's own SDK made the span, so that its counts are those of the answer. */
   is_vendors: boolean
   /** The vendor's id of its answer; on spans of type llm only. */
   response_id: string | undefined

@@ -68,7 +68,7 @@ export type IncomingSpan = Pick<
   WireSpan,
   'trace_id' | 'span_id' | 'parent_span_id' | 'name' | 'start' | 'end' | 'fault'
 > & {
-  /** The record's attributes that begin with MARK_PREFIX. Others may be among them. */
+  /** All attributes of the record that begin with MARK_PREFIX, and perhaps others. */
   marks: JsonObject
   /** Appends the span's fields, without the attribute named `without`. */
   write(out: ProtoWriter, without: string | undefined): void

@@ -75,7 +75,7 @@ describe.skipIf(missing !== '')(`the Python SDK, ${pinned('langsmith')}${missing
     expect(printed.runs['boom']!.error).toContain('python boom')
   })
 
-  // read_run fails on a response with a field `attachments`, which the platform API promises.
+  // read_run fails when a response has the field `attachments`, although the platform API promises this field.
   it('reads one run with read_run', () => {
     expect(printed.read_run).toMatchObject({ name: 'rag', trace_id: printed.ids['rag'] })
   })

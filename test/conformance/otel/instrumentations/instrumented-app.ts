@@ -68,7 +68,7 @@ export function useInstrumentedApp(): () => InstrumentedApp {
   }
 }
 
-/** The trace of OpenTelemetry's id once it has that many TraceRuns and all have ended, read through the proxy. */
+/** The trace with this id of OpenTelemetry once it has that many TraceRuns and all have ended, read through the proxy. */
 export async function readEndedTrace(
   { weir, proxy }: ClientSetup,
   traceId: string,

@@ -103,7 +103,7 @@ export interface Asked {
   headers?: Record<string, string>
 }
 
-/** Retries until the server responds, which may be down for a while. */
+/** Sends a request, again and again while the server is down. */
 export async function ask(bench: CutBench, path: string, init: Asked = {}, via = false): Promise<Response> {
   const attempt = async (): Promise<Response> => {
     const url = base(via ? bench.proxy : pick(bench)) + path

@@ -4,7 +4,7 @@ import type { Run, Thread } from '../../../../src/runs/model.ts'
 import type { RunServer } from '../../runs/server.ts'
 
 /**
- * On each of some threads, rolls back a running and a pending run at random moments, again and again. Throws if anything
+ * On each of some threads, rolls back a running and a pending run at random moments, repeatedly. Throws if anything
  * of them is left: a thread must be byte for byte as before. Resolves with the number of runs that were rolled back.
  */
 export async function runRollbackRounds(

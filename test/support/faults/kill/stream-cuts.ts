@@ -48,7 +48,7 @@ export function runCutCampaign(campaign: CutCampaign): Promise<CutReport> {
   })
 }
 
-/** One reader of the thread's stream, and one of each of its runs; returns the number of events. */
+/** Reads the stream of the thread and the stream of each of its runs; returns the number of events. */
 async function readThread(bench: Bench): Promise<number> {
   const { thread_id } = await json<{ thread_id: string }>(bench, '/threads', {})
   const runIds = Array.from({ length: bench.campaign.runs }, () => randomUUID())

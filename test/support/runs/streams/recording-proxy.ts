@@ -16,7 +16,7 @@ interface PassedParams {
   data: unknown
 }
 
-/** A proxy in front of a deployment that adds the key and records what protocol v2 tells. */
+/** A proxy in front of a deployment that adds the key and records what protocol v2 sends. */
 export interface RecordingProxy {
   readonly url: string
   readonly events: readonly PassedEvent[]

@@ -12,7 +12,7 @@ export interface HeldVendor {
   say(piece: string): void
   /** Ends the newest answer. */
   end(): void
-  /** Whether the caller has left the newest answer before its end. */
+  /** Whether the caller has disconnected before the end of the newest answer. */
   wasLeft(): boolean
   stop(): Promise<void>
 }

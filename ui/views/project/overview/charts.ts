@@ -284,7 +284,8 @@ function seriesOf(data: ChartData, source: Source): Series {
   const buckets = bucketsOf(span.from, span.to, interval)
   const { group } = source
   const isOwn = (one: { group: string | null }): boolean => (one.group ?? undefined) === group
-  const place = ({ start_time }: { start_time: string }): number => placeOfBucket(start_time, span.from, interval)
+  const place = ({ start_time }: { start_time: string }): number =>
+    placeOfBucket(start_time, span.from, interval)
   const failed = new Map(
     figures.failures.filter(isOwn).map((one) => [place(one), one.figures.run_count] as const),
   )

@@ -49,7 +49,7 @@ async function isSettingDropped(client: pg.Client): Promise<boolean> {
   return Number(rows[0]?.ms) !== TIMEOUT_MS
 }
 
-/** Whether a setting of one session is lost, or found in another one, while that one is in a transaction. */
+/** Whether a setting of `one` is lost, or found in the session `other`, while `other` is in a transaction. */
 async function isSessionShared(one: pg.Client, other: pg.Client): Promise<boolean> {
   const value = randomBytes(8).toString('hex')
   const read = async (client: pg.Client): Promise<unknown> => {

@@ -20,7 +20,7 @@ async function command(thread_id: string, method: string, params: object): Promi
   return (await response.json()) as Record<string, unknown>
 }
 
-/** Starts the graph, and resolves with the ids of the interrupts that it tells, at least `count`. */
+/** Starts the graph, and resolves with the ids of the interrupts that it sends, at least `count`. */
 async function asked(thread_id: string, params: object, count: number): Promise<string[]> {
   const proxy = await startRecordingProxy(setup().url, setup().weir.key)
   const end = new AbortController()

@@ -13,12 +13,12 @@ export const EVENTS_DEPEND_ON_TIME: ReadonlySet<string> = new Set([
   'golden/cancel-v1',
   'golden/controller',
   'expected/controller',
-  // A run made over v1 shows what its modes hold (V-42); in the recording its graph had told everything.
+  // A run made over v1 shows what its modes hold (V-42); in the recording its graph had sent everything.
   'expected/controller-hydrate',
   'expected/controller-other',
   'expected/controller-queue',
   'expected/v1-run',
-  // This runtime tells the state once more when it resumes.
+  // This runtime sends the state once more when it resumes.
   'golden/interrupts-batch',
   // Numbers of events are larger here, so that all of them come after the one asked for.
   'golden/since',
@@ -77,7 +77,7 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   },
   // The client shows what of a second run arrives together with the end of the first; the events are compared.
   'expected/two-runs': { of_seen: ([runs]) => [runs ?? {}, {}] },
-  // The server of the recording tells the end of the second run as that of the third.
+  // The server of the recording sends the end of the second run as that of the third.
   'golden/controller': {
     of_seen: (seen) => seen.filter((one, at) => at !== seen.length - 3 || !('completed' in one)),
   },

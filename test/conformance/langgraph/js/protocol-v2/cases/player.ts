@@ -45,7 +45,10 @@ const CASES = globSync('{golden,expected}/*.json', { cwd: FOLDER })
     ({ name, recorded }) => recorded.client === '@langchain/langgraph-sdk 1.15.0' && !/commands/.test(name),
   )
 
-/** `submit` of a StreamController resolves when either of its two streams tells the end: on a busy machine before the other. */
+/**
+ * `submit` of a StreamController resolves when one of its two streams has sent the end: on a busy machine before
+ * the other one has.
+ */
 const tries = (name: string): number => (name.includes('/controller') ? 3 : 0)
 
 /** Scripts that never end, since the client waits for a run that it has already seen end. */
@@ -122,7 +125,7 @@ function recordedEvents({ wire }: Case): PassedEvent[] {
   )
 }
 
-/** The server of `golden/` does not tell that an interrupt was answered. */
+/** The server of `golden/` does not send that an interrupt was answered. */
 function isRecorded(name: string, { event }: PassedEvent): boolean {
   return event.method !== 'input.answered' || !name.startsWith('golden/')
 }

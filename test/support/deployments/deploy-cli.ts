@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { startWeir, type WeirProcess } from './servers/weir-process.ts'
+import { startWeir, type WeirProcess } from '../servers/weir-process.ts'
 
 /** Variables by which npm and pip find their registries. */
 const NETWORK =
@@ -32,7 +32,7 @@ export function useDeployCli(): () => DeployCli {
   beforeAll(async () => {
     const dir = await mkdtemp(join(tmpdir(), 'weir-deploy-cli-'))
     const project = join(dir, 'project')
-    await cp(fileURLToPath(new URL('../../examples/deployment', import.meta.url)), project, {
+    await cp(fileURLToPath(new URL('../../../examples/deployment', import.meta.url)), project, {
       recursive: true,
     })
     await writeFile(join(project, '.env'), `GREETING=${SECRET}\n`)
@@ -49,7 +49,7 @@ export function useDeployCli(): () => DeployCli {
   return current
 }
 
-/** Whether the packages of `wanted`, a list, are installed: their installer copies the list to `installed`. */
+/** Whether the packages that the file `wanted` lists are installed: their installer copies it to `installed`. */
 export function isUpToDate(installed: string, wanted: string): boolean {
   return existsSync(installed) && readFileSync(installed, 'utf8') === readFileSync(wanted, 'utf8')
 }

@@ -8,9 +8,9 @@ import {
   endedRevision,
   greeter,
   type Project,
-} from './deploy-project.ts'
-import { useOwnWeir } from './servers/own-weir.ts'
-import { KEY, type WeirProcess } from './servers/weir-process.ts'
+} from '../deploy-project.ts'
+import { useOwnWeir } from '../servers/own-weir.ts'
+import { KEY, type WeirProcess } from '../servers/weir-process.ts'
 
 const SECRET = 'hidden-value-of-the-victim'
 const VICTIM_SOURCE = 'text-of-the-victim'
