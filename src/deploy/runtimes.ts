@@ -16,7 +16,7 @@ export interface RuntimeReport {
   in_use: boolean
   usable: boolean
   isolation: string | null
-  /** Why it cannot be used, or why its code is not isolated. */
+  /** Why the runtime cannot be used, or why its code is not isolated. */
   reason: string | null
 }
 

@@ -35,7 +35,7 @@ export interface BrowserSession {
   created_at: number
   /** Exact to a minute. */
   last_used_at: number
-  /** When it ends, if it is used until then. */
+  /** When the session ends, if it is used until then. */
   expires_at: number
 }
 

@@ -17,7 +17,7 @@ export interface Accepted {
 export interface IngestHealth {
   /** A disk problem has precedence, because nothing is accepted then. */
   status: 'ok' | 'behind' | 'store_unavailable' | 'disk_full' | 'disk_unwritable'
-  /** Since the process started. */
+  /** Counts since the process started. */
   accepted: number
   stored: number
   derived: number

@@ -8,7 +8,7 @@ export interface Project {
   description: string | null
   extra: JsonObject
   reference_dataset_id: string | null
-  /** When it was made, epoch milliseconds. */
+  /** When the project was made, epoch milliseconds. */
   start_time: number
   end_time: number | null
   /** How many days TraceRuns are kept after they were received; null = forever. */

@@ -40,7 +40,7 @@ export interface CallTrace {
   start_time: string
   /** Null until the first part of the answer has arrived. */
   first_token_ms: number | null
-  /** Since the start; after `end`, of the whole call. */
+  /** Milliseconds since the start; after `end`, those of the whole call. */
   duration_ms: number
   /** The first part of the answer has arrived; later calls do nothing. */
   began(): void

@@ -19,7 +19,7 @@ export interface Call {
  * run's metadata.
  */
 export interface RunAccess {
-  /** Whether it may use an existing thread. */
+  /** Whether the run may use an existing thread. */
   visible: Visible | undefined
 }
 

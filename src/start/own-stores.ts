@@ -25,7 +25,7 @@ const RETRY_MS = 1_000
 /**
  * Checks that ClickHouse belongs to the same installation as the other stores. A server that is down is checked once it
  * answers. `ready` of the result resolves only after a check that succeeded, so nothing is stored before.
- * It stops waiting when `stopping` aborts.
+ * The wait ends when `stopping` aborts.
  */
 export async function claimClickHouse(
   { config, logger, stopping }: { config: Config; logger: Logger; stopping: AbortSignal },

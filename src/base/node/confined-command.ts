@@ -19,7 +19,7 @@ export interface ProcessCommand {
 
 /** A program in a container, whose process is not a child of the command that started it. */
 export interface ContainedProcess {
-  /** Outside of the container; undefined while it starts. */
+  /** Process id outside of the container; undefined while the program starts. */
   pid(): number | undefined
   signal(name: NodeJS.Signals): void
   /** Ends it, also while it starts. */

@@ -29,7 +29,7 @@ export function watchDisk(dir: string, { max_bytes, every_ms }: DiskLimit, excee
 
 function usedBytes(dir: string, signal: AbortSignal): Promise<number> {
   return new Promise((resolve) => {
-    // It exits with 1 when files vanish while it reads, and still prints the sum.
+    // `du` exits with 1 when files vanish while it reads, and still prints the sum.
     execFile('du', ['-skx', dir], { signal }, (_error, printed) => {
       resolve((Number.parseInt(printed, 10) || 0) * BLOCK)
     })

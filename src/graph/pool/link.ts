@@ -133,7 +133,7 @@ export class HostLink {
     return this.#held.size
   }
 
-  /** It executes a solo job. */
+  /** True while the host executes a job that runs alone. */
   get taken(): boolean {
     return [...this.#held.values()].some(({ job }) => job.runsAlone)
   }

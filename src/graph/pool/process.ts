@@ -76,7 +76,7 @@ export interface HostExit {
   stderr: string
   /** Its container was ended because it used too much memory. */
   ranOutOfMemory: boolean
-  /** Why it could not be started. */
+  /** Why the process could not be started. */
   unstarted?: string
 }
 

@@ -40,7 +40,7 @@ function endProcess(): void {
   }
 }
 
-/** Writes to the channel at once, for the last words of a process. */
+/** Writes to the channel at once, for the last message of a process. */
 export function writeLast(socket: Socket, bytes: Uint8Array): void {
   const { _handle } = socket as { _handle?: { fd: number } }
   writeSync(_handle?.fd ?? CHANNEL_FD, bytes)

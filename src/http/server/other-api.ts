@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts'
 export interface OtherApi {
   /** For messages: `the deployment API (threads and runs)`. */
   name: string
-  /** Whether it has such a route. */
+  /** Whether the API has such a route. */
   serves(method: string, path: string): boolean
   /** Undefined before it listens. */
   port(): number | undefined

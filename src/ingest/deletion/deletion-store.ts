@@ -25,7 +25,7 @@ export interface DeletionJob {
   status: 'queued' | 'running' | 'done' | 'failed'
   /** TraceRuns deleted so far. */
   deleted: number
-  /** Why it failed. */
+  /** Why the job failed. */
   error: string | null
   /** Epoch milliseconds. */
   created_at: number

@@ -24,7 +24,7 @@ export interface RepriceJob extends RepriceScope {
   /** TraceRuns read, and those whose costs have changed. */
   examined: number
   changed: number
-  /** Why it failed. */
+  /** Why the job failed. */
   error: string | null
   /** Epoch milliseconds. */
   created_at: number

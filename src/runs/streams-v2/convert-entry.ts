@@ -21,7 +21,7 @@ interface OpenRun {
   messages: MessageBlocks
 }
 
-/** An event of which the entry of the log gives the rest. */
+/** The parts of an event that its entry in the log does not give. */
 type Draft = Pick<ProtocolEvent, 'method' | 'namespace' | 'data'> &
   Partial<Pick<ProtocolEvent, 'event_id' | 'node' | 'name'>>
 

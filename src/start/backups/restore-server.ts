@@ -43,7 +43,7 @@ export async function restoreServer({ config, dir, logger, progress }: BackupPar
       restoreBackup(() => openTarget(config, dataDir, { logger, stops }), { dir, progress }),
     )
   } catch (error) {
-    // It was empty, so everything in it is of this restore. Servers' stores stay as they are.
+    // DATA_DIR was empty, so everything in it is of this restore. Servers' stores stay as they are.
     for (const name of await entriesOf(dataDir)) await rm(join(dataDir, name), { recursive: true })
     throw error
   }

@@ -36,7 +36,7 @@ export interface Operation {
   fields: Record<BigField, Buffer>
   /** JSON of its attachments. */
   attachments: Buffer
-  /** Why it cannot be stored, in the order in which the reasons were found. */
+  /** Why the operation cannot be stored, in the order in which the reasons were found. */
   faults: Fault[]
 }
 

@@ -11,7 +11,7 @@ const TIMES = ['start_time', 'end_time']
 
 /** The facts that decoding needs from a record. */
 export interface HeadFacts {
-  /** It has an end_time. */
+  /** True if the operation has an end_time. */
   ended: boolean
   /** Project as named, normalised; null when not named. */
   session_id: string | null

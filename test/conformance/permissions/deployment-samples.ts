@@ -28,7 +28,7 @@ export const DEPLOYMENT_SAMPLES: Readonly<Record<string, Sample>> = {
   'PUT /v2/uploads/{token}': { ...fixed(`/v2/uploads/${newUuid()}`), status: () => [403] },
   'GET /v2/deployments/{id}/revisions': ofDeployment('/revisions'),
   'GET /v2/deployments/{id}/revisions/{revision_id}': ofRevision('/v2/deployments', ''),
-  // It was never built, and has ended.
+  // This revision was never built, and has ended.
   'POST /v2/deployments/{id}/revisions/{revision_id}/redeploy': {
     ...ofRevision('/v2/deployments', '/redeploy'),
     status: () => [409],

@@ -30,7 +30,7 @@ export interface Caller {
   /** Role of the owner of a personal token; null for a service key. */
   member_role: 'admin' | 'operator' | 'user' | 'viewer' | null
   read_only: boolean
-  /** Those that it may use. */
+  /** The workspaces that the key may use. */
   workspace_ids: readonly string[]
   all_workspaces: boolean
   /** The workspace of its requests without X-Tenant-Id. */

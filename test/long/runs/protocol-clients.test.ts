@@ -16,7 +16,7 @@ describe.skipIf(missing !== '')(`earlier SDKs${missing}`, async () => {
     return
   }
   const setup = useDeployment('protocol-v2')
-  // It is the last one that takes `since` from one connection to the next (V-15).
+  // 1.9 is the last version that takes `since` from one connection to the next (V-15).
   describeCases(await sdkOf('langgraph-sdk-1-9', '1.9.26'), setup)
   describeCases(await sdkOf('langgraph-sdk-1-12', '1.12.0'), setup)
 })

@@ -177,7 +177,7 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
     expect(texts.join('')).not.toContain(PASTED.slice(0, 12))
     const kept = texts.find((text) => text.includes('a text to keep'))
     expect(kept).toBeDefined()
-    // It may be a key of a vendor that nobody knows: it is kept once the server has taken it as a name.
+    // SECRET may be the key of an unknown vendor: it is kept only after the server has accepted it as a name.
     expect(kept).not.toContain(SECRET)
   })
 })

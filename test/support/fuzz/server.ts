@@ -34,9 +34,9 @@ const ONE_SIDED: readonly string[] = [
   'POST /api/v1/playground/runs',
   // A ticket, which the server prints at its start.
   'POST /api/v1/auth/session',
-  // It answers only that there is no such thing.
+  // The only answer is that there is no such thing.
   'POST /api/v1/sessions/{id}/dashboard',
-  // They refuse nothing.
+  // Routes that refuse nothing.
   'GET /api/v1/ok',
   'GET /api/v1/docs/{file}',
 ]

@@ -17,7 +17,7 @@ const { CI, WITHOUT_CHROMIUM } = process.env
 
 /** Whether tests with a browser run here. */
 export const HAS_BROWSER = CHROMIUM !== undefined || (CI === '1' && WITHOUT_CHROMIUM !== '1')
-/** Why they do not, for titles. */
+/** Why tests with a browser do not run here, for titles. */
 export const NO_BROWSER = HAS_BROWSER ? '' : ' (Chromium is not installed)'
 
 /** The web interface in a browser. */

@@ -20,7 +20,7 @@ const HIGH = 0.8
 
 interface Read {
   health: IngestHealthRead
-  /** When it was read. */
+  /** When the health was read. */
   at: Date
 }
 

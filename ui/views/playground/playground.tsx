@@ -182,7 +182,7 @@ function useKept(place: string) {
   return useQuery({
     queryKey: ['kept-draft', place],
     queryFn: async () => (await createKeptDrafts().read(place)) ?? null,
-    // It is what was kept when the page was opened: later drafts are on the page itself.
+    // The result is the draft that was kept when the page was opened: later drafts are on the page itself.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })

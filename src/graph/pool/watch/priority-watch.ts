@@ -111,7 +111,7 @@ function linuxPriorities(): Priorities {
             setThread(pid, thread, Math.min(LOWEST, own + nice))
         return true
       } catch {
-        // It has just ended, or the kernel takes no change now.
+        // The process has just ended, or the kernel refuses a change now.
         return false
       }
     },

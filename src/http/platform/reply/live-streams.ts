@@ -12,7 +12,7 @@ export interface LiveTopics {
   workspace_id: string
   projects: ReadonlySet<string>
   traces: ReadonlySet<string>
-  /** Whether it sends the health of ingest. */
+  /** Whether the stream sends the health of ingest. */
   ingest: boolean
 }
 

@@ -17,7 +17,7 @@ interface WireRecord {
   span_id: string
   name: string
   attributes: JsonObject
-  /** Why it cannot be stored. */
+  /** Why the record cannot be stored. */
   fault: OtlpFault | undefined
 }
 

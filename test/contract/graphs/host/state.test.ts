@@ -164,7 +164,7 @@ describeHosts((open) => {
       }
       await bench.run('kinds', { kind: 'plain' }, { interrupt_before: ['respond'] }, thread_id)
       const interrupted = await expectTheSame()
-      // It writes to the checkpoint that was shown last, adds others, and is then rolled back.
+      // This run writes to the checkpoint that was shown last, adds others, and is then rolled back.
       const job = await bench.job('kinds', null, { interrupt_before: ['finish'] }, thread_id)
       await bench.hosts.run(job, SILENT, new AbortController().signal)
       expect(await expectTheSame()).toBeGreaterThan(interrupted)
