@@ -330,7 +330,7 @@ function othersOf(data: ChartData, reading: Reading): Series[] {
   const buckets = bucketsOf(span.from, span.to, interval)
   const marks: (Mark | undefined)[] = buckets.map(() => undefined)
   for (const { start_time, figures: all } of figures.totals) {
-    const at = placeOf(start_time, span.from, interval)
+    const at = placeOfBucket(start_time, span.from, interval)
     const inBucket = figures.buckets.filter((one) => one.start_time === start_time)
     const bucket = buckets[at]
     const groups = inBucket.map((one) => one.figures)
