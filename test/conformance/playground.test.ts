@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => vendor.stop())
 
-/** Through the proxy, so that every answer is compared with the OpenAPI document. */
+/** Sends a request through the proxy, which compares every answer with the OpenAPI document. */
 function request(
   path: string,
   body?: unknown,

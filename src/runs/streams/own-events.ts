@@ -8,7 +8,7 @@ export interface RunThere {
   run_id: string
   /** Epoch milliseconds. */
   created_at: number
-  /** Null while it is active. */
+  /** Null while the run is active. */
   ended_at: number | null
 }
 

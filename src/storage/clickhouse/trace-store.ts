@@ -74,7 +74,7 @@ function selectOf(columns: StoreColumns) {
  * Clients choose start times, and so the number of monthly partitions in a batch: a refused batch would block the log.
  */
 const ANY_MONTHS = { max_partitions_per_insert_block: 0 }
-/** Built later: see index-words.ts. */
+/** The index `words` is built later: see index-words.ts. */
 const INSERT_SETTINGS = { ...ANY_MONTHS, exclude_materialize_skip_indexes_on_insert: 'words' }
 
 /** Writes, and checks whether writing is possible. */

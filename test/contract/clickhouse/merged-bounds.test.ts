@@ -20,7 +20,7 @@ describeOnSql('data that many requests merge', (engine) => {
     await migrate(database, RUN_MIGRATIONS)
   })
 
-  /** Adds a third of the limit each time: the third one is too much. Less is always taken. */
+  /** Adds parts of a third of the limit each: the third part is refused until another part is empty. */
   async function expectBound(add: (part: Record<string, string>) => Promise<unknown>): Promise<void> {
     await add({ a: THIRD })
     await add({ b: THIRD })

@@ -17,7 +17,7 @@ export interface WiredWeir {
   stop(): Promise<void>
 }
 
-/** Starts one with a ClickHouse, a Redis and the Postgres database of this URL. */
+/** Starts a server with a ClickHouse, a Redis and the Postgres database of this URL. */
 export async function startWiredWeir(databaseUrl: string): Promise<WiredWeir> {
   const wires = new Map<Store, TcpProxy>()
   const wired = async (store: Store, url: string): Promise<string> => {

@@ -12,7 +12,7 @@ export type Measure = (typeof MEASURES)[number]
 
 /** Size of the buckets of a report. */
 export type Stride = UsageDetails['stride']
-/** What names a group. */
+/** The values that name a group of a report. */
 export type Dimensions = UsageDetails['usage'][number]['dimensions']
 
 /** What a report is about. */

@@ -239,7 +239,7 @@ STEP_METADATA = {"langgraph_step", "langgraph_node", "langgraph_triggers", "lang
 
 
 def without_runtime_keys(configurable: Head) -> Head:
-    """Without the keys that LangGraph reserves."""
+    """The mapping without the keys that LangGraph reserves."""
     reserved = ("checkpoint_ns", "checkpoint_id", "checkpoint_map")
     return {key: value for key, value in configurable.items() if not key.startswith("__") and key not in reserved}
 

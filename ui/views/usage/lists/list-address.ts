@@ -30,7 +30,9 @@ function searchOf(
   const { from, to, workspaces } = query
   const all = { start_time: from, end_time: to, workspace_ids: workspaces.join(','), ...more }
   return new URLSearchParams(
-    Object.entries(all).flatMap(([name, values]) => [values].flat().map((value) => [name, value])),
+    Object.entries(all).flatMap(([name, values]) =>
+      [values].flat().map((value): [string, string] => [name, value]),
+    ),
   )
 }
 
