@@ -143,10 +143,11 @@ export function useTimeline(
   })
 }
 
-/** When the first run of a project started; null before there is one. */
-export function useFirstStart(project: string) {
+/** When the first run of a project started; null before there is one. It is not read while `enabled` is false. */
+export function useFirstStart(project: string, enabled = true) {
   return useQuery({
     queryKey: ['first-start', project],
+    enabled,
     queryFn: async ({ signal }) => {
       const body = { session: [project], order: 'asc' as const, limit: 1, select: ['id', 'start_time'] }
       const { runs } = await call('POST /api/v1/runs/query', { body, signal })

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type ComponentProps, lazy, Suspense, useEffect, useMemo, useState } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { useLiveRuns } from '../../data/live/live-runs.ts'
 import { useFirstStart } from '../../data/overview/queries.ts'
 import { runsOf } from '../../data/run-pages.ts'
-import { cachedPages, readAgain, type RunQuery } from '../../data/runs.ts'
+import { cachedPages, readAgain, type RunQuery, useRuns } from '../../data/runs.ts'
 import { Button, IconButton } from '../../parts/controls.tsx'
 import { readKept, usePreference, writeKept, writePreference } from '../../parts/preferences.ts'
 import { LiveMark } from '../../parts/states.tsx'
@@ -105,15 +105,22 @@ function TimelineButton() {
   )
 }
 
-/** The timeline, unless it was hidden or the project has no run. */
-function TimelineStrip(range: Omit<ComponentProps<typeof RunsTimeline>, 'narrow'>) {
+/** The timeline, unless it was hidden or the project has no run. It is read after the list, which it would delay. */
+function TimelineStrip({ query }: { query: RunQuery }) {
+  const { project, filter, isRoot, since, until } = query
   const isShown = usePreference('timeline') === 'shown'
-  const { data: first } = useFirstStart(range.project)
+  const isListed = !useRuns(query).isPending
+  const { data: first } = useFirstStart(project, isListed)
   if (!isShown || first === null) return null
   return (
     <div className={css['timeline']}>
       <Suspense>
-        <RunsTimeline {...range} narrow={(chosen) => setRange(undefined, chosen)} />
+        {isListed && (
+          <RunsTimeline
+            {...{ project, filter, isRoot, since, until }}
+            narrow={(chosen) => setRange(undefined, chosen)}
+          />
+        )}
       </Suspense>
     </div>
   )
@@ -143,7 +150,7 @@ export function RunsView({ project, isRoot, shown }: { project: string; isRoot: 
         <ColumnButton query={query} ids={ids} />
         {query.sort === undefined ? <LiveMark state={live.state} /> : <Reread query={query} />}
       </ViewBar>
-      <TimelineStrip {...{ project, filter, isRoot, since, until }} />
+      <TimelineStrip query={query} />
       <RunTable {...{ query, columns, live, ticked, tick }} />
     </>
   )
