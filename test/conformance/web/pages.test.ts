@@ -13,6 +13,17 @@ import { usageTests } from './usage.ts'
 import { settingsTests } from './settings.ts'
 import { docsTests } from './docs.ts'
 
+/** A request of a page: what made it, and when, in milliseconds since the page was opened. */
+interface PageRequest {
+  name: string
+  initiatorType: string
+  startTime: number
+}
+
+/** Projects are read again after 10 s. */
+const READ_AGAIN_MS = 9000
+const REQUESTS = `performance.getEntriesByType('resource').map(({ name, initiatorType, startTime }) => ({ name, initiatorType, startTime }))`
+
 describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () => {
   const server = useWeir()
   const used = useInterface(server)
@@ -150,6 +161,32 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
     const call = await sendTrace()
     return { project: await projectOf(server.current(), call), trace: call.trace_id, call: call.id }
   }
+  it('makes no read twice that the server names with a page, and loads no file twice', async () => {
+    const { project, trace } = await sent()
+    const { page, open } = used.current()
+    const pages = {
+      '/projects': page.getByRole('link', { name: 'trips' }),
+      [`/projects/${project}`]: page.locator('[data-run]'),
+      [`/traces/${trace}`]: page.locator('#tree [role=row]'),
+    }
+    for (const [path, row] of Object.entries(pages)) {
+      const answer = page.waitForResponse((one) => new URL(one.url()).pathname === `/app${path}`)
+      await open(path)
+      const header = (await (await answer).allHeaders())['link'] ?? ''
+      const named = [...header.matchAll(/<(\/api\/[^>]+)>/g)].map(([, url]) => url)
+      expect(named.length, path).toBe(2)
+      await row.first().waitFor()
+      const requests = await page.evaluate<PageRequest[]>(REQUESTS)
+      for (const url of named) {
+        const own = requests.filter(({ name }) => name.endsWith(url ?? ''))
+        const early = own.filter(({ startTime }) => startTime < READ_AGAIN_MS)
+        expect([url, early.map(({ initiatorType }) => initiatorType)]).toEqual([url, ['link']])
+      }
+      const code = requests.filter(({ name }) => name.includes('/app/assets/'))
+      expect(new Set(code.map(({ name }) => name)).size, path).toBe(code.length)
+    }
+  })
+
   tracePageTests({ server, used })
   usageTests({ server, used, sent })
   priceTests({ server, used })
