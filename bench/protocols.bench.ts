@@ -16,6 +16,7 @@ const STREAMS = 8
 const TOKENS = 1_000
 const PASSES = Number(process.argv[2] ?? 5)
 const SOCKETS = 1_000
+const WARM_UP = 2
 
 const GRAPHS = fileURLToPath(new URL('../test/fixtures/graphs/langgraph.json', import.meta.url))
 const HEADERS = { 'x-api-key': KEY, 'content-type': 'application/json' }
@@ -32,15 +33,18 @@ const weir = await startWeir(folder.dir, {
 const url = `${weir.url}/deployments/bench`
 const client = new Client({ apiUrl: url, apiKey: KEY })
 
-/** Milliseconds of CPU that the server and its graph hosts have used. */
-async function cpuMs(): Promise<number> {
-  let sum = 0
+/** Milliseconds of CPU that the server and each of its graph hosts has used, by process. */
+async function cpuMs(): Promise<Map<number, number>> {
+  const used = new Map<number, number>()
   for (const pid of [weir.pid, ...(await hostsOf(weir.pid))]) {
-    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ')
+    // A host may have ended by now.
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+    if (stat === undefined) continue
+    const fields = stat.replace(/^.*\) /, '').split(' ')
     // User and system time, in ticks of 10 ms.
-    sum += (Number(fields[11]) + Number(fields[12])) * 10
+    used.set(pid, (Number(fields[11]) + Number(fields[12])) * 10)
   }
-  return sum
+  return used
 }
 
 async function hostsOf(parent: number): Promise<number[]> {
@@ -97,21 +101,32 @@ async function overV2(): Promise<Read> {
   return read
 }
 
+/** Of one pass: events a second, microseconds of CPU and bytes a token. */
 interface Pass {
   rate: number
+  server_us: number
+  hosts_us: number
   cpu_us: number
   bytes: number
 }
 
+/** One pass; repeated when a host started or ended in it, whose CPU time would count. */
 async function pass(one: () => Promise<Read>): Promise<Pass> {
-  const [cpu, begun] = [await cpuMs(), performance.now()]
+  const [before, begun] = [await cpuMs(), performance.now()]
   const read = await Promise.all(Array.from({ length: STREAMS }, one))
   const ms = performance.now() - begun
+  const after = await cpuMs()
+  if ([...after.keys()].join() !== [...before.keys()].join()) return pass(one)
   const tokens = read.reduce((sum, some) => sum + some.tokens, 0)
   const bytes = read.reduce((sum, some) => sum + some.bytes, 0)
+  const used = [...after].map(([pid, now]) => [pid, now - (before.get(pid) ?? 0)] as const)
+  const usOf = (isCounted: (pid: number) => boolean): number =>
+    (used.reduce((sum, [pid, some]) => sum + (isCounted(pid) ? some : 0), 0) * 1000) / tokens
   return {
     rate: (tokens * 1000) / ms,
-    cpu_us: (((await cpuMs()) - cpu) * 1000) / tokens,
+    server_us: usOf((pid) => pid === weir.pid),
+    hosts_us: usOf((pid) => pid !== weir.pid),
+    cpu_us: usOf(() => true),
     bytes: bytes / tokens,
   }
 }
@@ -122,13 +137,13 @@ function median(values: readonly number[]): number {
 
 async function tokens(): Promise<void> {
   const passes: { v1: Pass; v2: Pass }[] = []
-  for (let n = 0; n <= PASSES; n++) passes.push({ v1: await pass(overV1), v2: await pass(overV2) })
-  // The first pass warms up.
-  const measured = passes.slice(1)
+  for (let n = 0; n < WARM_UP + PASSES; n++) passes.push({ v1: await pass(overV1), v2: await pass(overV2) })
+  // The first passes warm up.
+  const measured = passes.slice(WARM_UP)
   for (const name of ['v1', 'v2'] as const) {
     const of = (key: keyof Pass) => median(measured.map((one) => one[name][key])).toFixed(0)
     console.log(
-      `${name}: ${STREAMS} × ${TOKENS} tokens, ${of('rate')}/s, ${of('cpu_us')} µs CPU and ${of('bytes')} bytes a token`,
+      `${name}: ${STREAMS} × ${TOKENS} tokens, ${of('rate')}/s, ${of('cpu_us')} µs CPU (${of('server_us')} server, ${of('hosts_us')} hosts) and ${of('bytes')} bytes a token`,
     )
   }
   const ratios = measured.map(({ v1, v2 }) => v2.rate / v1.rate)

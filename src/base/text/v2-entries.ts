@@ -7,14 +7,16 @@ export const V2_ONLY = 'v2/'
  */
 export const V2_ENTRIES = {
   /**
-   * `{"data","node"?,"id"?,"role"?,"metadata"?,"tail"?}`: an event of a message as clients get it, id and role of the
-   * message, the metadata of mode `messages` at its start, and what its delta adds to the arguments of a tool call.
+   * `{"id"?,"role"?,"node"?,"data","metadata"?,"tail"?}`: id and role of a message, an event of it as clients get it, the
+   * metadata of mode `messages` at its start, and what its delta adds to the arguments of a tool call.
    */
   messages: 'v2/messages',
   /** A subgraph or a node begins or ends. */
   lifecycle: 'v2/lifecycle',
   /** `{"id","parent_id"?,"step","source"}` */
   checkpoints: 'v2/checkpoints',
+  /** What mode `checkpoints` of v1 has, for streams of v1 only. */
+  states: 'v2/states',
   /** `{"name","payload"}`: data of a channel that a transformer of the graph has. */
   custom: 'v2/custom',
 } as const

@@ -10,7 +10,6 @@ import { createPartialMessages } from '../streams/partial-messages.ts'
 import { type EndedStatus, runDone } from './end-event.ts'
 import { answeredIds, pendingInterrupts } from '../streams-v2/interrupts.ts'
 import { runBegun, runStopped } from '../streams-v2/run-entries.ts'
-import { v1Item } from '../streams-v2/v1-entry.ts'
 import { deletedJson, errorJson, errorOf } from './end-response.ts'
 import type { AttemptEnd, Claim, Closing, RunEnd, RunStore, StateSummary } from '../run-store.ts'
 import { createRunTape, type RunTape } from './tape.ts'
@@ -143,7 +142,7 @@ async function execute(execution: Execution): Promise<JobEnd> {
   const graph = host.graphs().find(({ graph_id }) => graph_id === run.graph_id)
   const begun = runBegun(run, await answeredBy(execution), graph?.language)
   const items = (batch: readonly StreamItem[]): void => {
-    for (const item of batch) partial.add(v1Item(item) ?? item)
+    for (const item of batch) partial.add(item)
     const [first, ...others] = batch
     tape.write(!tape.opened && first?.event === 'metadata' ? [first, begun, ...others] : batch)
   }

@@ -18,17 +18,29 @@ export function membersOf(json: string): Map<string, string> | undefined {
   return members
 }
 
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const OPEN = new Set([0x7b, 0x5b])
+const CLOSE = new Set([0x7d, 0x5d])
+
 function skipSpace(json: string, from: number): number {
   let at = from
-  while (/\s/.test(json[at] ?? '')) at++
+  while (json.charCodeAt(at) <= 0x20) at++
   return at
 }
 
 /** Position after the string that begins at `from`. */
 function endOfString(json: string, from: number): number {
-  let at = from + 1
-  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1
-  return at + 1
+  let at = json.indexOf('"', from + 1)
+  while (at > 0 && isEscaped(json, at)) at = json.indexOf('"', at + 1)
+  return at < 0 ? json.length : at + 1
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let first = at
+  while (json.charCodeAt(first - 1) === BACKSLASH) first--
+  return (at - first) % 2 === 1
 }
 
 /** Position of the comma or bracket after the value that begins at `from`. */
@@ -36,14 +48,14 @@ function endOfValue(json: string, from: number): number {
   let depth = 0
   let at = from
   while (at < json.length) {
-    const char = json[at]
-    if (char === '"') {
+    const code = json.charCodeAt(at)
+    if (code === QUOTE) {
       at = endOfString(json, at)
       continue
     }
-    if (depth === 0 && (char === ',' || char === '}' || char === ']')) return at
-    if (char === '{' || char === '[') depth++
-    else if (char === '}' || char === ']') depth--
+    if (depth === 0 && (code === COMMA || CLOSE.has(code))) return at
+    if (OPEN.has(code)) depth++
+    else if (CLOSE.has(code)) depth--
     at++
   }
   return at

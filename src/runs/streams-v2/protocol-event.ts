@@ -16,6 +16,8 @@ export interface ProtocolEvent {
   node?: string
   /** JSON text. */
   data: string
+  /** What `eventText` has made of it. */
+  text?: string
 }
 
 /** Numbers reserved for the events of one log entry. */
@@ -61,19 +63,16 @@ export function placeOfSseId(sse_id: string): PlaceInLog | undefined {
   return id === undefined ? undefined : { id, k: Number(k) }
 }
 
-const texts = new WeakMap<ProtocolEvent, string>()
-
 /** The event as clients get it, as JSON text; made once for all readers of the same event. */
 export function eventText(event: ProtocolEvent): string {
-  const known = texts.get(event)
-  if (known !== undefined) return known
-  const text = textOf(event)
-  texts.set(event, text)
-  return text
+  return (event.text ??= textOf(event))
 }
 
+/** Written by hand: each token is such a text (V-48). */
 function textOf({ event_id, seq, method, namespace, timestamp, node, data, run_id }: ProtocolEvent): string {
-  const head = JSON.stringify({ type: 'event', event_id, seq, method, ...(run_id !== null && { run_id }) })
-  const params = JSON.stringify({ namespace, timestamp, ...(node !== undefined && { node }) })
-  return `${head.slice(0, -1)},"params":${params.slice(0, -1)},"data":${data}}}`
+  const run = run_id === null ? '' : `,"run_id":${JSON.stringify(run_id)}`
+  const place = `"namespace":${JSON.stringify(namespace)},"timestamp":${timestamp}`
+  const at = node === undefined ? '' : `,"node":${JSON.stringify(node)}`
+  const head = `"event_id":${JSON.stringify(event_id)},"seq":${seq},"method":"${method}"${run}`
+  return `{"type":"event",${head},"params":{${place}${at},"data":${data}}}`
 }

@@ -7,7 +7,7 @@ const converted = new WeakMap<StoredEvent, StoredEvent>()
 
 /** An entry of the log as streams of v1 show it; the same object for every reader (V-41). */
 export function v1Entry(entry: StoredEvent): StoredEvent {
-  if (!entry.event.startsWith(V2_ENTRIES.messages)) return entry
+  if (!isConverted(entry.event)) return entry
   const known = converted.get(entry)
   if (known !== undefined) return known
   const item = v1Item(entry)
@@ -17,10 +17,15 @@ export function v1Entry(entry: StoredEvent): StoredEvent {
   return made
 }
 
-/** An item of a run as v1 has it: what happens to a message is a chunk `[message, metadata]`; undefined: nothing. */
+/**
+ * An item of a run as v1 has it: what happens to a message is a chunk `[message, metadata]`, a state is one of mode
+ * `checkpoints`; undefined: nothing.
+ */
 export function v1Item(item: StreamItem): StreamItem | undefined {
   const { event, data } = item
-  if (!event.startsWith(V2_ENTRIES.messages)) return item
+  if (!isConverted(event)) return item
+  if (event.startsWith(V2_ENTRIES.states))
+    return { event: `checkpoints${event.slice(V2_ENTRIES.states.length)}`, data }
   const entry = JSON.parse(data) as Entry
   const chunk = chunkOf(entry)
   if (chunk === undefined) return undefined
@@ -31,6 +36,10 @@ export function v1Item(item: StreamItem): StreamItem | undefined {
     checkpoint_ns: namespace.slice(1),
   }
   return { event: `messages${graphOf(namespace)}`, data: JSON.stringify([chunk, metadata]) }
+}
+
+function isConverted(event: string): boolean {
+  return event.startsWith(V2_ENTRIES.messages) || event.startsWith(V2_ENTRIES.states)
 }
 
 interface Entry {

@@ -24,6 +24,22 @@ describe('CANCEL-8: the streamed parts of messages', () => {
     ])
   })
 
+  it('are joined from entries of protocol v2 as well (V-41)', () => {
+    const entry = (data: object): [string, unknown] => ['v2/messages|model:1', { id: 'a', node: 'model', data }]
+    const text = (index: number, more: string) => ({
+      event: 'content-block-delta',
+      index,
+      delta: { type: 'text-delta', text: more },
+    })
+    const items = [
+      entry({ event: 'message-start', id: 'a' }),
+      entry(text(0, 'Hel')),
+      entry(text(0, 'lo')),
+      entry({ event: 'content-block-finish', index: 0, content: {} }),
+    ]
+    expect(partialOf(items)).toMatchObject([{ id: 'a', content: 'Hello', type: 'AIMessageChunk' }])
+  })
+
   it('do not include messages that are in the state', () => {
     expect(partialOf([chunk('a', '1'), chunk('b', '2')], { messages: [{ id: 'a' }] })).toMatchObject([
       { id: 'b' },

@@ -1,5 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+import { V2_ENTRIES } from '../../base/text/v2-entries.ts'
 import type { StreamItem } from '../execute/graph-host.ts'
+import { v1Item } from '../streams-v2/v1-entry.ts'
 
 /** Maximum characters of message events kept for one run. */
 const MAX_CHARS = 4 << 20
@@ -10,6 +12,8 @@ const ID = /"id":"((?:[^"\\]|\\.)*)"/
 /** The streamed parts of a message: chunks to join, or its latest complete form. */
 interface Streamed {
   chunks: string[]
+  /** The chunks are entries of protocol v2. */
+  ofV2: boolean
   whole: string | undefined
   chars: number
 }
@@ -28,12 +32,12 @@ export function createPartialMessages(maxChars = MAX_CHARS): PartialMessages {
   const messages = new Map<string, Streamed>()
   let chars = 0
 
-  function messageOf(data: string): Streamed | undefined {
+  function messageOf(data: string, ofV2: boolean): Streamed | undefined {
     const id = ID.exec(data.slice(0, HEAD))?.[1]
     if (id === undefined) return undefined
     const known = messages.get(id)
     if (known !== undefined) return known
-    const made: Streamed = { chunks: [], whole: undefined, chars: 0 }
+    const made: Streamed = { chunks: [], ofV2, whole: undefined, chars: 0 }
     messages.set(id, made)
     return made
   }
@@ -50,7 +54,7 @@ export function createPartialMessages(maxChars = MAX_CHARS): PartialMessages {
     add({ event, data }) {
       const kind = kindOf(event)
       if (kind === undefined) return
-      const message = messageOf(data)
+      const message = messageOf(data, event.startsWith(V2_ENTRIES.messages))
       if (message === undefined) return
       const before = message.chars
       if (kind === 'chunk') {
@@ -77,6 +81,7 @@ export function createPartialMessages(maxChars = MAX_CHARS): PartialMessages {
 }
 
 function kindOf(event: string): 'chunk' | 'whole' | undefined {
+  if (event.startsWith(V2_ENTRIES.messages)) return 'chunk'
   if (!event.startsWith('messages')) return undefined
   const bar = event.indexOf('|')
   const name = bar < 0 ? event : event.slice(0, bar)
@@ -84,11 +89,12 @@ function kindOf(event: string): 'chunk' | 'whole' | undefined {
   return name === 'messages/partial' || name === 'messages/complete' ? 'whole' : undefined
 }
 
-function joinMessage({ chunks, whole }: Streamed): JsonObject | undefined {
+function joinMessage({ chunks, ofV2, whole }: Streamed): JsonObject | undefined {
   if (whole !== undefined) return firstOf(whole)
   let joined: JsonObject | undefined
   for (const data of chunks) {
-    const chunk = firstOf(data)
+    const shown = ofV2 ? v1Item({ event: V2_ENTRIES.messages, data })?.data : data
+    const chunk = shown === undefined ? undefined : firstOf(shown)
     if (chunk !== undefined) joined = joined === undefined ? chunk : joinChunks(joined, chunk)
   }
   return joined

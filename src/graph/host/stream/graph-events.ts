@@ -1,14 +1,14 @@
 import type { StreamItem } from '../../../runs/execute/graph-host.ts'
 import type { AnyGraph } from '../load-graphs.ts'
-import { createProtocolItems, type GraphEvent } from './protocol-items.ts'
+import { createProtocolItems, type GraphEvent, STATES } from './protocol-items.ts'
 import type { StreamItems } from './stream-items.ts'
 
 /** LangGraph's own modes do not go into `streamEvents`, which has all of them. */
 type Options = Record<string, unknown>
 
 /**
- * Executes a graph through its own events of protocol v2 (V-45); a LangGraph that does not have them executes it
- * `byModes`.
+ * Executes a graph, a copy of its own, through its own events of protocol v2 (V-45); a LangGraph that does not have them
+ * executes it `byModes`.
  */
 export async function readGraphEvents(
   graph: AnyGraph,
@@ -18,16 +18,32 @@ export async function readGraphEvents(
   emit: (made: StreamItem[]) => void,
   byModes: () => Promise<void>,
 ): Promise<void> {
-  const { streamMode: _modes, subgraphs: _subgraphs, callbacks, ...rest } = options
-  const calls = createCallListener()
-  const handlers = [...(Array.isArray(callbacks) ? (callbacks as object[]) : []), calls.handler]
-  const itemsOf = createProtocolItems(items, calls.metadata)
+  const { streamMode: _modes, subgraphs: _subgraphs, ...rest } = options
+  const calls = new Map<string, object>()
+  const itemsOf = createProtocolItems(items, calls)
   const take = (event: GraphEvent): void => emit(itemsOf(event))
-  const transformers = hasTransformers(graph) ? [] : [createReader(take)]
-  const events = await begin(graph, input, { ...rest, callbacks: handlers, transformers })
+  const hasOwn = hasTransformers(graph)
+  const watch: Watch = {
+    call: (id, metadata) =>
+      void calls.set(id, { ...metadata, run_id: (options['metadata'] as Metadata | undefined)?.['run_id'] }),
+    state: (namespace, data) => take({ method: STATES, params: { namespace, data } }),
+    delta: hasOwn ? undefined : take,
+  }
+  const source = graph.stream.bind(graph) as (input: unknown, options: Options) => Promise<Chunks>
+  const stream = async (given: unknown, asked: Options): Promise<Chunks> => {
+    if (asked['version'] !== VERSION) return source(given, asked)
+    const streamMode = [...(asked['streamMode'] as string[]), DEBUG]
+    return watchChunks(await source(given, { ...asked, streamMode }), watch)
+  }
+  Object.assign(graph, { stream })
+  const events = await begin(graph, input, { ...rest, transformers: hasOwn ? [] : [createReader(take)] })
   if (events === undefined) return byModes()
   for await (const event of events) take(event)
 }
+
+const VERSION = 'v3'
+/** The mode whose events of type `checkpoint` have what mode `checkpoints` has in v1 (V-41). */
+const DEBUG = 'debug'
 
 /** Whether the graph has transformers of its own, whose channels are in no event that a later transformer sees. */
 function hasTransformers(graph: AnyGraph): boolean {
@@ -46,6 +62,43 @@ function createReader(take: (event: GraphEvent) => void): () => object {
   })
 }
 
+type Metadata = Record<string, unknown>
+/** What LangGraph makes events of: namespace, mode, data. */
+type Chunks = AsyncIterable<[namespace: string[], mode: string, data: unknown]>
+
+/** What is taken from the chunks of a graph on their way to LangGraph's events. */
+interface Watch {
+  /** The metadata of a call of a model. */
+  call(id: string, metadata: Metadata): void
+  /** A checkpoint as v1 shows it. */
+  state(namespace: string[], data: unknown): void
+  /**
+   * A delta of a message that follows another one. LangGraph does not get it, which would keep all of them until the end of
+   * the run and copy each twice (V-48); the first one it gets, and then tells the ends of earlier nodes. Undefined: it gets all.
+   */
+  delta: ((event: GraphEvent) => void) | undefined
+}
+
+async function* watchChunks(chunks: Chunks, watch: Watch): Chunks {
+  let isAfterDelta = false
+  for await (const chunk of chunks) {
+    const [namespace, mode, payload] = chunk
+    if (mode === DEBUG) {
+      const { type, payload: state } = payload as { type: string; payload: unknown }
+      if (type === 'checkpoint') watch.state(namespace, state)
+      continue
+    }
+    const [event, metadata] = mode === 'messages' ? (payload as [{ event: string }, Metadata]) : []
+    if (event?.event === 'message-start' && metadata) watch.call(String(metadata['run_id']), metadata)
+    const isDelta = event?.event === 'content-block-delta'
+    if (isDelta && isAfterDelta && metadata !== undefined && watch.delta !== undefined) {
+      const { langgraph_node: node, run_id } = metadata
+      watch.delta({ method: mode, params: { namespace, node: String(node), data: { ...event, run_id } } })
+    } else yield chunk
+    isAfterDelta = isDelta
+  }
+}
+
 /** The events; undefined when this LangGraph has no version 3 of them. */
 async function begin(
   graph: AnyGraph,
@@ -54,27 +107,9 @@ async function begin(
 ): Promise<AsyncIterable<GraphEvent> | undefined> {
   const streamEvents = graph.streamEvents.bind(graph) as (input: unknown, options: Options) => unknown
   try {
-    return (await streamEvents(input, { ...options, version: 'v3' })) as AsyncIterable<GraphEvent>
+    return (await streamEvents(input, { ...options, version: VERSION })) as AsyncIterable<GraphEvent>
   } catch (thrown) {
     if (thrown instanceof Error && /only versions? .*v2/i.test(thrown.message)) return undefined
     throw thrown
-  }
-}
-
-/** Keeps the metadata of calls of models until their messages begin. */
-function createCallListener(): { handler: object; metadata: Map<string, object> } {
-  const metadata = new Map<string, object>()
-  const forget = (runId: string): void => void metadata.delete(runId)
-  return {
-    metadata,
-    handler: {
-      name: 'CallListener',
-      awaitHandlers: true,
-      handleChatModelStart(...given: unknown[]) {
-        const [, , runId, , , tags, own] = given
-        if (typeof own === 'object' && own !== null) metadata.set(String(runId), { tags, ...own })
-      },
-      handleLLMError: (_error: unknown, runId: string) => forget(runId),
-    },
   }
 }

@@ -16,13 +16,15 @@ type Fields = Record<string, unknown>
 
 /** A message that is being streamed. */
 interface Growing {
-  id: unknown
-  role: unknown
   /** Arguments of tool calls so far, by the index of their block. */
   args: Map<unknown, string>
+  /** The begin of its entries as JSON text: `"id":…,"role":…,"node":…,`. */
+  about: string
 }
 
 const CUSTOM = 'custom:'
+/** Method of events with what mode `checkpoints` has in v1, which LangGraph's protocol does not have. */
+export const STATES = 'states'
 
 /**
  * Turns events of LangGraph's protocol v2 into items of a run. Those that v1 has as well become its items, through `items`,
@@ -37,13 +39,17 @@ export function createProtocolItems(
   function ofMessage(namespace: readonly string[], node: string | undefined, data: Fields): StreamItem[] {
     const call = `${String(data['run_id'])} ${namespace.join('|')}`
     const isStart = data['event'] === 'message-start'
-    if (isStart) growing.set(call, { id: data['id'], role: data['role'], args: new Map() })
+    if (isStart) growing.set(call, beginMessage(node, data))
     const message = growing.get(call)
+    const about = message?.about ?? aboutText({ node })
     const tail = message && tailOf(message, data)
     const metadata = isStart ? metadataOf(namespace, node, data) : undefined
     if (data['event'] === 'message-finish' || data['event'] === 'error') growing.delete(call)
-    const entry = { data, node, id: message?.id, role: message?.role, metadata, tail }
-    return [{ event: named(V2_ENTRIES.messages, namespace), data: graphJsonText(entry) }]
+    const own =
+      (metadata === undefined ? '' : `,"metadata":${graphJsonText(metadata)}`) +
+      (tail === undefined ? '' : `,"tail":${JSON.stringify(tail)}`)
+    const text = `{${about}"data":${isText(data) ? JSON.stringify(data) : graphJsonText(data)}${own}}`
+    return [{ event: named(V2_ENTRIES.messages, namespace), data: text }]
   }
 
   function metadataOf(namespace: readonly string[], node: string | undefined, data: Fields): object {
@@ -68,6 +74,10 @@ export function createProtocolItems(
         return namespace.length === 0 ? [] : [entryOf(V2_ENTRIES.lifecycle, namespace, data)]
       case 'checkpoints':
         return [entryOf(V2_ENTRIES.checkpoints, namespace, data)]
+      case STATES:
+        return items
+          .ofChunk([namespace, 'checkpoints', data])
+          .map((item) => ({ ...item, event: named(V2_ENTRIES.states, namespace) }))
       case 'updates':
         return items.ofChunk([namespace, method, { [node ?? '']: (data as Fields)['values'] }])
       case 'custom':
@@ -81,6 +91,20 @@ export function createProtocolItems(
         ]
     }
   }
+}
+
+function beginMessage(node: string | undefined, { id, role }: Fields): Growing {
+  return { args: new Map(), about: aboutText({ id, role, node }) }
+}
+
+function aboutText(about: object): string {
+  const text = JSON.stringify(about)
+  return text === '{}' ? '' : `${text.slice(1, -1)},`
+}
+
+/** Whether the event adds text to a message, as most of them do; those need not be looked through for other values. */
+function isText({ event, delta }: Fields): boolean {
+  return event === 'content-block-delta' && typeof (delta as Fields)['text'] === 'string'
 }
 
 function named(event: string, namespace: readonly string[]): string {

@@ -93,6 +93,11 @@ function parsed(text: string): unknown {
   }
 }
 
+function refusalOf(code: AppError['code'], status: number): string {
+  if (code === 'forbidden') return 'permission_denied'
+  return status >= 500 || status === 429 ? 'unknown_error' : 'invalid_argument'
+}
+
 /** The answer of a command, and what comes after it was sent. */
 async function answerOf(
   { thread_id }: OpenSocket,
@@ -122,7 +127,6 @@ async function answerOf(
   } catch (error) {
     const { code, message, status } = toAppError(error)
     if (code === 'unauthorized' || code === 'shutting_down') throw error
-    const refusal = status >= 500 || status === 429 ? 'unknown_error' : 'invalid_argument'
-    return { body: { type: 'error', id, error: refusal, message, code } }
+    return { body: { type: 'error', id, error: refusalOf(code, status), message, code } }
   }
 }

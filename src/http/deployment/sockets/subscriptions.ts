@@ -3,6 +3,7 @@ import { newUuid } from '../../../base/ids.ts'
 import { type EventFilter, EVERYTHING, isChannel, passes } from '../../../runs/streams-v2/filter.ts'
 import type { ProtocolItem } from '../../../runs/streams-v2/follow/follow-thread.ts'
 import { eventText } from '../../../runs/streams-v2/protocol-event.ts'
+import type { ProtocolStream } from '../../../runs/streams/streams.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentContext } from '../route.ts'
@@ -63,15 +64,22 @@ class SocketSubscriptions implements Subscriptions {
 
   async add(...[context, params]: Parameters<Subscriptions['add']>): ReturnType<Subscriptions['add']> {
     if (this.#filters.size >= MAX_SUBSCRIPTIONS) throw new AppError('too_many_streams')
-    const asked = filterOf(context, params)
-    const applied_through_seq = await context.deps.streams.lastSeq(callOf(context), this.#thread_id)
+    const { filter, since } = filterOf(context, params)
+    const { streams } = context.deps
+    const applied_through_seq = await streams.lastSeq(callOf(context), this.#thread_id)
+    let live = this.#live
+    const end = live?.end ?? new AbortController()
+    const until = (): number => live?.seq ?? applied_through_seq
+    const following = { filter, after: since, until, gone: end.signal }
+    // A refusal is the answer of the command.
+    const stream = await streams.followThread(callOf(context), this.#thread_id, following)
     const subscription_id = newUuid()
     this.#filters.set(subscription_id, null)
     const begin = (): void => {
-      if (this.#isClosed) return
+      if (this.#isClosed) return stream.close()
       const isFirst = this.#live === undefined
-      const reader = (this.#live ??= { end: new AbortController(), seq: applied_through_seq })
-      void this.#inTurn(() => this.#replay(context, subscription_id, asked, reader)).then(
+      const reader = (live = this.#live ??= { end, seq: applied_through_seq })
+      void this.#inTurn(() => this.#replay(stream, subscription_id, filter)).then(
         () => isFirst && void this.#follow(context, reader),
         (error: unknown) => reader.end.signal.aborted || this.#ended(toAppError(error)),
       )
@@ -137,14 +145,7 @@ class SocketSubscriptions implements Subscriptions {
     }
   }
 
-  async #replay(
-    context: DeploymentContext,
-    id: string,
-    { filter, since }: ReturnType<typeof filterOf>,
-    reader: Live,
-  ): Promise<void> {
-    const following = { filter, after: since, until: reader.seq, gone: reader.end.signal }
-    const stream = await context.deps.streams.followThread(callOf(context), this.#thread_id, following)
+  async #replay(stream: ProtocolStream, id: string, filter: EventFilter): Promise<void> {
     try {
       for await (const batch of stream.batches)
         for (const item of batch) {

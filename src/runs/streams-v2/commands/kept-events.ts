@@ -17,7 +17,8 @@ export async function keptEvents(
   const end = new AbortController()
   const until = await streams.lastSeq(call, thread_id)
   const filter = { channels, namespaces: [] }
-  const stream = await streams.followThread(call, thread_id, { filter, after: 0, until, gone: end.signal })
+  const following = { filter, after: 0, until: () => until, gone: end.signal }
+  const stream = await streams.followThread(call, thread_id, following)
   const found: ProtocolEvent[] = []
   try {
     for await (const batch of stream.batches)

@@ -32,7 +32,13 @@ function newThread(bounds = BOUNDS) {
   const follow = (following: Following, signal: AbortSignal, unseen = NOTHING_UNSEEN) =>
     followThread(
       { events, index },
-      { ref: REF, thread },
+      {
+        ref: REF,
+        threadNow: async () => {
+          await made.whileOpened()
+          return thread
+        },
+      },
       following,
       {
         unseen,
@@ -42,9 +48,11 @@ function newThread(bounds = BOUNDS) {
       },
       signal,
     )
-  return {
+  const made = {
     events,
     thread,
+    /** What happens when a stream reads the thread. */
+    whileOpened: async (): Promise<unknown> => undefined,
     broken,
     turns,
     trim: () => store.trim(REF),
@@ -55,13 +63,14 @@ function newThread(bounds = BOUNDS) {
     follow,
     /** What a stream shows of the log as it is. */
     async shown(following: Partial<Following> = {}, unseen = NOTHING_UNSEEN): Promise<ProtocolItem[]> {
-      const until = lastSeqOf(await events.total(REF))
+      const last = lastSeqOf(await events.total(REF))
       const found: ProtocolItem[] = []
-      const whole = { filter: EVERYTHING, after: undefined, until, ...following }
+      const whole = { filter: EVERYTHING, after: undefined, until: () => last, ...following }
       for await (const items of follow(whole, new AbortController().signal, unseen)) found.push(...items)
       return found
     },
   }
+  return made
 }
 
 /** Items in short: `a+` a run begins, `a-` it ends, `a1` its value 1. */
@@ -160,6 +169,23 @@ describe('where a stream begins (V-29)', () => {
     thread.thread.status = 'busy'
     expect(inShort(await thread.shown())).toBe('')
   })
+})
+
+it('a run that ends while a stream is opened is shown, and no older one (V-29)', async () => {
+  const thread = newThread()
+  await twoRuns(thread)
+  thread.thread.status = 'busy'
+  await thread.begin('c')
+  const gone = new AbortController()
+  thread.whileOpened = () => thread.end('c')
+  const stream = thread.follow({ filter: EVERYTHING, after: undefined }, gone.signal)
+  expect(inShort((await stream.next()).value as ProtocolItem[])).toBe('c+')
+  gone.abort()
+  thread.thread.status = 'idle'
+  thread.whileOpened = () => thread.begin('d').then(() => thread.end('d'))
+  const next = thread.follow({ filter: EVERYTHING, after: undefined }, new AbortController().signal)
+  expect(inShort((await next.next()).value as ProtocolItem[])).toBe('d+')
+  await next.return(undefined)
 })
 
 describe('events that are no longer kept (V-30)', () => {

@@ -14,7 +14,7 @@ import {
   seqOf,
 } from '../protocol-event.ts'
 import { BEFORE_ALL } from './read-entries.ts'
-import type { RunIndex } from './run-index.ts'
+import type { IndexedLog, RunIndex } from './run-index.ts'
 import { END_AFTER_MS, resumedBegin, type StreamBegin, streamBegin } from './stream-begin.ts'
 
 /** Some of the requested events are no longer kept; `requested` is a `seq`, or the id of an entry of the log. */
@@ -45,8 +45,8 @@ export interface Following {
    * Everything after this `seq`, or after this place; undefined: the start that V-29 defines.
    */
   after: number | PlaceInLog | undefined
-  /** The stream ends with the last event up to this `seq`; undefined: it has no end. */
-  until?: number
+  /** The stream ends with the last event up to this `seq`, which is asked when reading begins; undefined: it has no end. */
+  until?: () => number
 }
 
 /** The logs of threads. */
@@ -55,10 +55,11 @@ export interface ThreadLogs {
   index: RunIndex
 }
 
-/** A thread that is followed; `thread` is undefined while it does not exist. */
+/** A thread that is followed. */
 export interface FollowedThread {
   ref: ThreadRef
-  thread: Thread | undefined
+  /** Undefined while it does not exist. */
+  threadNow(): Promise<Thread | undefined>
 }
 
 /**
@@ -67,14 +68,15 @@ export interface FollowedThread {
  */
 export async function* followThread(
   { events, index }: ThreadLogs,
-  { ref, thread }: FollowedThread,
+  followed: FollowedThread,
   { filter, after, until }: Following,
   ends: ReaderEnds,
   signal: AbortSignal,
 ): AsyncGenerator<readonly ProtocolItem[]> {
-  const last = until === undefined ? Number.POSITIVE_INFINITY : positionOf(until)
+  const last = until === undefined ? Number.POSITIVE_INFINITY : positionOf(until())
   if (last < 0) return
-  const log = await index.of(ref)
+  const { ref } = followed
+  const { log, thread } = await readPlace(index, followed, after)
   const begin = after === undefined ? streamBegin(log, thread, filter, ends.unseen) : resumedBegin(log, after)
   const before =
     after === undefined
@@ -106,6 +108,21 @@ export async function* followThread(
   } finally {
     if (signal.aborted && until === undefined) ends.broke(follower.open.keys())
   }
+}
+
+/**
+ * The log, and the thread that says whether a run follows that has no entries yet. Of a busy thread the log is read first: a
+ * run that ends in between is shown, although the thread is idle by then. Of one that is idle the log is read after it.
+ */
+async function readPlace(
+  index: RunIndex,
+  { ref, threadNow }: FollowedThread,
+  after: Following['after'],
+): Promise<{ log: IndexedLog; thread: Thread | undefined }> {
+  const log = await index.of(ref)
+  if (after !== undefined) return { log, thread: undefined }
+  const thread = await threadNow()
+  return { log: thread?.status === 'busy' ? log : await index.of(ref), thread }
 }
 
 /** What a stream shows. */

@@ -1,5 +1,6 @@
 import { AppError, toAppError } from '../../../base/errors.ts'
 import type { EventLog } from '../../../events/event-log.ts'
+import type { Thread } from '../../model.ts'
 import type { OpenStreams } from '../../streams/open-stream.ts'
 import { callerKey } from '../../streams/run-places.ts'
 import type { Streams } from '../../streams/streams.ts'
@@ -26,7 +27,10 @@ export function createThreadStreams({ events, threads, open }: ThreadStreamsDeps
     const ref = { ...call.tenant, thread_id }
     const check = mayRead ?? (() => threads.get(call, thread_id))
     const isReadable = await check().then(() => true, unlessMissing)
-    const thread = isReadable ? await threads.get(call, thread_id).catch(() => undefined) : undefined
+    const threadNow = async (): Promise<Thread | undefined> =>
+      isReadable
+        ? await threads.get(call, thread_id).catch((error: unknown) => unlessMissing(error) || undefined)
+        : undefined
     const { signal, isClosed, close } = open.enter(gone)
     const client = callerKey(thread_id, call.caller)
     const isLifecycle = isLifecycleOnly(following.filter)
@@ -43,7 +47,7 @@ export function createThreadStreams({ events, threads, open }: ThreadStreamsDeps
     }
     async function* batches(): AsyncGenerator<readonly ProtocolItem[]> {
       let isAllowed = isReadable
-      for await (const batch of followThread(logs, { ref, thread }, following, ends, signal)) {
+      for await (const batch of followThread(logs, { ref, threadNow }, following, ends, signal)) {
         isAllowed ||= await check().then(() => true, unlessMissing)
         if (!isAllowed) return
         ordered?.isSending()
