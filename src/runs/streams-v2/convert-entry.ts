@@ -7,10 +7,12 @@ import { interruptsIn, type PendingInterrupt } from './interrupts.ts'
 import { membersOf } from './json-members.ts'
 import { type BlockEvent, createMessageBlocks, type MessageBlocks } from './message-blocks.ts'
 import { type ProtocolEvent, seqOf } from './protocol-event.ts'
+import { isWork } from './run-entries.ts'
 import { toolEvent } from './tool-event.ts'
 
 /** A run that has begun and not ended in the part of the log that was read. */
 interface OpenRun {
+  /** Empty when the log no longer has its begin. */
   graph_name: string
   /** The message of its failure. */
   error: string | undefined
@@ -31,12 +33,16 @@ type Draft = Pick<ProtocolEvent, 'method' | 'namespace' | 'data'> &
  */
 export function createConverter(): (entry: StoredEvent) => readonly ProtocolEvent[] {
   const open = new Map<string, OpenRun>()
+  let isBefore = true
   return (entry) => {
     const { id, position, run_id } = entry
     if (run_id === null || entry.event === STATE_UPDATE) return []
     const isAlone = entry.event.startsWith(V2_ENTRIES.messages) && open.has(run_id)
     const known = isAlone ? converted.get(entry) : undefined
     if (known !== undefined) return known
+    if (entry.event === RUN_BEGUN) isBefore = false
+    // The log no longer has the begin of this run. Later entries like this are the end of a run that the reader left out.
+    else if (isBefore && !open.has(run_id) && isWork(entry)) open.set(run_id, newRun(''))
     const drafts = draftsOf(open, run_id, entry)
     const [timestamp] = parseEventId(id)
     const events = drafts.map(({ event_id, ...draft }, k) => ({
@@ -58,7 +64,7 @@ const converted = new WeakMap<StoredEvent, readonly ProtocolEvent[]>()
 function draftsOf(open: Map<string, OpenRun>, run_id: string, { event, data }: StoredEvent): Draft[] {
   if (event === RUN_BEGUN) return begin(open, run_id, JSON.parse(data) as Begun)
   const run = open.get(run_id)
-  // The log no longer has the beginning of the run, or the run never began; events of another run may follow now.
+  // The run never began, or ended after the begin of the next one.
   if (run === undefined) return []
   if (event === RUN_DONE) {
     open.delete(run_id)
@@ -90,14 +96,7 @@ function begin(
   run_id: string,
   { graph_name, attempt, answered, language }: Begun,
 ): Draft[] {
-  open.set(run_id, {
-    graph_name,
-    error: undefined,
-    asked: new Set(),
-    interrupts: [],
-    stopped: false,
-    messages: createMessageBlocks(language === 'python'),
-  })
+  open.set(run_id, newRun(graph_name, createMessageBlocks(language === 'python')))
   const suffix = attempt > 1 ? `|${attempt}` : ''
   const running = lifecycle(run_id, `running`, { graph_name }, suffix)
   if (answered.length === 0) return [running]
@@ -105,6 +104,20 @@ function begin(
   const data = JSON.stringify({ interrupt_ids: answered })
   return [running, { method: 'input.answered', namespace: [], event_id, data }]
 }
+
+/** `messages` is undefined for a run whose begin is not known: a chunk does not say what of its message came before. */
+function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
+  return {
+    graph_name,
+    error: undefined,
+    asked: new Set(),
+    interrupts: [],
+    stopped: false,
+    messages: messages ?? NO_MESSAGES,
+  }
+}
+
+const NO_MESSAGES: MessageBlocks = { ofTuple: () => [], finish: () => [] }
 
 function lifecycle(run_id: string, event: string, facts: JsonObject, suffix = ''): Draft {
   const data = JSON.stringify({ event, ...facts })

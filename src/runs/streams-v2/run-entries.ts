@@ -1,4 +1,5 @@
-import { RUN_BEGUN, RUN_STOPPED } from '../../events/views.ts'
+import type { StoredEvent } from '../../events/event-log.ts'
+import { RUN_BEGUN, RUN_DONE, RUN_STOPPED, STATE_UPDATE } from '../../events/views.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { GraphInfo, StreamItem } from '../execute/graph-host.ts'
 import type { Run } from '../model.ts'
@@ -20,4 +21,11 @@ export function runBegun(
 /** The entry about a run that stopped at these interrupts, which are stored by task (V-18, V-23). */
 export function runStopped(interrupts: JsonObject): StreamItem {
   return { event: RUN_STOPPED, data: JSON.stringify({ interrupts: pendingInterrupts(interrupts) }) }
+}
+
+const NO_WORK = new Set(['metadata', 'feedback', RUN_DONE, STATE_UPDATE])
+
+/** Whether the entry is something that only a run which has begun can do. */
+export function isWork({ event }: Pick<StoredEvent, 'event'>): boolean {
+  return !NO_WORK.has(event)
 }

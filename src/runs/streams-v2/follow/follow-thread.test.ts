@@ -203,6 +203,36 @@ describe('events that are no longer kept (V-30)', () => {
     },
   )
 
+  it('a run whose begin is not kept has what is, and its end, for those who come later and while it is active (V-18, V-29)', async () => {
+    const thread = newThread({ ...BOUNDS, events: 4 })
+    await thread.begin('a')
+    for (let n = 0; n < 4; n++) await thread.value('a', n)
+    await thread.trim()
+    const live = thread.follow({ filter: EVERYTHING, after: undefined }, new AbortController().signal)
+    expect(inShort((await live.next()).value as ProtocolItem[])).toBe('a0 a1 a2 a3')
+    await thread.value('a', 4)
+    expect(inShort((await live.next()).value as ProtocolItem[])).toBe('a4')
+    await thread.end('a')
+    expect(inShort((await live.next()).value as ProtocolItem[])).toBe('a-')
+    await live.return(undefined)
+    await thread.trim()
+    expect(inShort(await thread.shown())).toBe('a2 a3 a4 a-')
+    expect(inShort(await thread.shown({ after: seqOf(1, 0) }))).toBe('gap 2048<4096 a2 a3 a4 a-')
+    await thread.begin('b')
+    await thread.end('b')
+    expect(inShort(await thread.shown())).toBe('b+ b-')
+  })
+
+  it('the end of a run that comes after the begin of the next one is not shown without the rest (V-29)', async () => {
+    const thread = newThread()
+    await thread.begin('a')
+    await thread.begin('b')
+    await thread.say('a', 'error', { message: 'x' })
+    await thread.end('a')
+    await thread.end('b')
+    expect(inShort(await thread.shown())).toBe('b+ b-')
+  })
+
   it('a reader that is behind is told what it missed', async () => {
     const thread = newThread({ ...BOUNDS, events: 1 })
     await thread.begin('a')

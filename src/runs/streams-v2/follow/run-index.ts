@@ -2,12 +2,13 @@ import { RecentMap } from '../../../base/recent-map.ts'
 import type { EventLog, StoredEvent, ThreadRef } from '../../../events/event-log.ts'
 import { isAfter, parseEventId } from '../../../events/id.ts'
 import { RUN_BEGUN, RUN_DONE } from '../../../events/views.ts'
+import { isWork } from '../run-entries.ts'
 import { BEFORE_ALL, readEntries } from './read-entries.ts'
 
 /** Where the entries of a run are in the log of its thread. */
 export interface RunInLog {
   run_id: string
-  /** Position of its first entry. */
+  /** Position of its first entry that is kept. */
   position: number
   /** A reader that begins after this id reads the run from its first entry. */
   before: string
@@ -89,15 +90,19 @@ const NOTHING: Known = { runs: [], oldest: undefined, total: 0, last: BEFORE_ALL
 
 function addEntry(log: Known, { id, position, run_id, event }: StoredEvent): void {
   // Entries that were not read are no longer kept, nor is anything before them: known runs may have ended there.
-  if (position > log.total) log.runs = []
-  if (position > log.total || log.oldest === undefined) log.oldest = { id, position }
-  if (run_id !== null && (event === RUN_BEGUN || event === RUN_DONE)) {
+  const isCut = position > log.total
+  if (isCut) log.runs = []
+  if (isCut || log.oldest === undefined) log.oldest = { id, position }
+  // Of the first run the log may no longer have the begin.
+  const begins = event === RUN_BEGUN || (log.runs.length === 0 && isWork({ event }))
+  if (run_id !== null && (begins || event === RUN_DONE)) {
     const active = log.runs.findLast((run) => run.run_id === run_id && run.end === undefined)
     if (event === RUN_DONE) {
       if (active !== undefined) active.end = { id, position }
     } else if (active === undefined) {
       const [begun_at] = parseEventId(id)
-      log.runs.push({ run_id, position, before: log.last, begun_at, end: undefined })
+      const before = isCut ? BEFORE_ALL.after : log.last
+      log.runs.push({ run_id, position, before, begun_at, end: undefined })
     }
   }
   log.total = position + 1

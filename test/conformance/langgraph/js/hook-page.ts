@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { PATIENCE_MS } from '../../../support/eventually.ts'
-import { sdkFolder } from '../../../support/langgraph-sdks.ts'
+import { importSdk, sdkFolder } from '../../../support/langgraph-sdks.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 
@@ -82,6 +83,9 @@ async function bundle(entry: string): Promise<string> {
     format: 'esm',
     platform: 'browser',
     define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [svelte],
+    // Svelte, which the repository does not have.
+    nodePaths: [sdkFolder('.')],
     // One copy of React for the page and the hooks.
     alias: {
       '@langchain/react': sdkFolder('@langchain/react'),
@@ -91,6 +95,32 @@ async function bundle(entry: string): Promise<string> {
     logLevel: 'silent',
   })
   return outputFiles[0]?.text ?? ''
+}
+
+interface Compiled {
+  js: { code: string }
+}
+
+/** The part of Svelte's compiler that the tests use. */
+interface SvelteCompiler {
+  compile(source: string, options: object): Compiled
+  compileModule(source: string, options: object): Compiled
+}
+
+/** Compiles components, and modules with runes, of Svelte. */
+const svelte: Plugin = {
+  name: 'svelte',
+  setup(building) {
+    building.onLoad({ filter: /\.svelte(?:\.js)?$/ }, async ({ path: filename }) => {
+      const compiler = await importSdk<SvelteCompiler>('svelte/compiler')
+      const source = await readFile(filename, 'utf8')
+      const options = { filename, generate: 'client' }
+      const made = filename.endsWith('.js')
+        ? compiler.compileModule(source, options)
+        : compiler.compile(source, { ...options, css: 'injected' })
+      return { contents: made.js.code, loader: 'js' }
+    })
+  },
 }
 
 /** Serves the page on a port of its own, so that the browser calls the deployment across origins. */
