@@ -8,6 +8,7 @@ import { membersOf } from './json-members.ts'
 import { type BlockEvent, createMessageBlocks, type MessageBlocks } from './message-blocks.ts'
 import { type ProtocolEvent, seqOf } from './protocol-event.ts'
 import { isWork } from './run-entries.ts'
+import { createSubgraphLifecycle, type SubgraphEvent, type SubgraphLifecycle } from './subgraph-lifecycle.ts'
 import { toolEvent } from './tool-event.ts'
 
 /** A run that has begun and not ended in the part of the log that was read. */
@@ -21,6 +22,8 @@ interface OpenRun {
   interrupts: PendingInterrupt[]
   stopped: boolean
   messages: MessageBlocks
+  /** Undefined when the log has the events of subgraphs. */
+  subgraphs: SubgraphLifecycle | undefined
 }
 
 /** The parts of an event that its entry in the log does not give. */
@@ -80,7 +83,15 @@ function draftsOf(open: Map<string, OpenRun>, run_id: string, { event, data }: S
     return []
   }
   const [mode = '', ...namespace] = event.split('|')
-  return ofMode(run_id, run, mode, { namespace, data })
+  const drafts = ofMode(run_id, run, mode, { namespace, data })
+  if (run.subgraphs === undefined) return drafts
+  const begun = run.subgraphs.begun(namespace)
+  const ended = mode === 'tasks' ? run.subgraphs.ended(namespace, data) : []
+  return [...begun.map(ofSubgraph(run_id)), ...drafts, ...ended.map(ofSubgraph(run_id))]
+}
+
+function ofSubgraph(run_id: string): (event: SubgraphEvent) => Draft {
+  return ({ namespace, event, graph_name }) => lifecycle(run_id, event, { graph_name }, '', namespace)
 }
 
 interface Begun {
@@ -96,7 +107,9 @@ function begin(
   run_id: string,
   { graph_name, attempt, answered, language }: Begun,
 ): Draft[] {
-  open.set(run_id, newRun(graph_name, createMessageBlocks(language === 'python')))
+  const isPython = language === 'python'
+  const run = newRun(graph_name, createMessageBlocks(isPython))
+  open.set(run_id, { ...run, subgraphs: isPython ? createSubgraphLifecycle() : undefined })
   const suffix = attempt > 1 ? `|${attempt}` : ''
   const running = lifecycle(run_id, `running`, { graph_name }, suffix)
   if (answered.length === 0) return [running]
@@ -114,27 +127,34 @@ function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
     interrupts: [],
     stopped: false,
     messages: messages ?? NO_MESSAGES,
+    subgraphs: undefined,
   }
 }
 
 const NO_MESSAGES: MessageBlocks = { ofTuple: () => [], finish: () => [] }
 
-function lifecycle(run_id: string, event: string, facts: JsonObject, suffix = ''): Draft {
+function lifecycle(
+  run_id: string,
+  event: string,
+  facts: JsonObject,
+  suffix = '',
+  namespace: string[] = [],
+): Draft {
   const data = JSON.stringify({ event, ...facts })
-  return { method: 'lifecycle', namespace: [], event_id: `synth:${run_id}:lc||${event}${suffix}`, data }
+  const event_id = `synth:${run_id}:lc|${namespace.join('|')}|${event}${suffix}`
+  return { method: 'lifecycle', namespace, event_id, data }
 }
 
 function end(run_id: string, run: OpenRun, status: string): Draft[] {
   const { graph_name, error = 'The run failed.' } = run
-  const before = [
+  const hasFailed = status === 'error' || status === 'timeout'
+  const event = hasFailed ? 'failed' : status === 'success' && !run.stopped ? 'completed' : 'interrupted'
+  return [
     ...run.messages.finish(null).map(ofBlock),
     ...run.interrupts.flatMap((interrupt) => requested(run_id, run, [], interrupt)),
+    ...(run.subgraphs?.end(event) ?? []).map(ofSubgraph(run_id)),
+    lifecycle(run_id, event, { graph_name, ...(hasFailed && { error }) }),
   ]
-  const terminal =
-    status === 'error' || status === 'timeout'
-      ? lifecycle(run_id, 'failed', { graph_name, error })
-      : lifecycle(run_id, status === 'success' && !run.stopped ? 'completed' : 'interrupted', { graph_name })
-  return [...before, terminal]
 }
 
 /** An interrupt is sent once, with its value under both names that clients read (V-23). */

@@ -70,7 +70,7 @@ export function describeHook(name: string, page: string, transports: readonly st
       await shows('#state', 'idle')
       await shown().page.reload()
       await shows('#interrupt', 'Go on?')
-      // The hook shows the question of the state, and answers it once its stream has told it.
+      // The hook shows the question of the state, and answers it once the stream has sent it.
       await eventually(async () => {
         await click('#resume')
         expect(await shown().text('#answer')).toContain('yes')

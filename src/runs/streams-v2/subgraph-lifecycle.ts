@@ -1,0 +1,63 @@
+import { isObject, type JsonValue } from '../../schema/json.ts'
+
+/** A subgraph begins or ends. */
+export interface SubgraphEvent {
+  namespace: string[]
+  event: 'started' | SubgraphEnd
+  graph_name: string
+}
+
+export type SubgraphEnd = 'completed' | 'failed' | 'interrupted'
+
+/** Makes the events of subgraphs from the entries of a run whose runtime has none, such as one of a Python graph (V-18). */
+export interface SubgraphLifecycle {
+  /** The subgraphs that begin with an entry in this namespace. */
+  begun(namespace: readonly string[]): SubgraphEvent[]
+  /** The subgraphs that end with the result of a task, an entry of mode `tasks` in this namespace. */
+  ended(namespace: readonly string[], data: string): SubgraphEvent[]
+  /** The run ends, and with it those that have not ended. */
+  end(event: SubgraphEnd): SubgraphEvent[]
+}
+
+export function createSubgraphLifecycle(): SubgraphLifecycle {
+  /** By their namespace as text, in the order in which they began. */
+  const open = new Map<string, string[]>()
+  const known = new Set<string>()
+
+  function close(isEnded: (key: string) => boolean, event: SubgraphEnd): SubgraphEvent[] {
+    const ended = [...open].filter(([key]) => isEnded(key)).reverse()
+    for (const [key] of ended) open.delete(key)
+    return ended.map(([, namespace]) => ({ namespace, event, graph_name: nameOf(namespace) }))
+  }
+
+  return {
+    begun(namespace) {
+      const events: SubgraphEvent[] = []
+      for (let length = 1; length <= namespace.length; length++) {
+        const prefix = namespace.slice(0, length)
+        const key = prefix.join('|')
+        if (known.has(key)) continue
+        known.add(key)
+        open.set(key, prefix)
+        events.push({ namespace: prefix, event: 'started', graph_name: nameOf(prefix) })
+      }
+      return events
+    },
+    ended(namespace, data) {
+      if (open.size === 0) return []
+      const task = JSON.parse(data) as JsonValue
+      if (!isObject(task) || !('result' in task || 'error' in task)) return []
+      const key = [...namespace, `${String(task['name'])}:${String(task['id'])}`].join('|')
+      const { error = null, interrupts } = task
+      const isAsking = Array.isArray(interrupts) && interrupts.length > 0
+      const event = isAsking ? 'interrupted' : error === null ? 'completed' : 'failed'
+      return close((other) => other === key || other.startsWith(`${key}|`), event)
+    },
+    end: (event) => close(() => true, event),
+  }
+}
+
+/** The name of the node that executes the subgraph. */
+function nameOf(namespace: readonly string[]): string {
+  return (namespace.at(-1) ?? '').split(':', 1)[0] ?? ''
+}
