@@ -43,26 +43,13 @@ export function createProtocolItems(
     const message = growing.get(call)
     const about = message?.about ?? aboutText({ node })
     const tail = message && tailOf(message, data)
-    const metadata = isStart ? metadataOf(namespace, node, data) : undefined
+    const metadata = isStart ? metadataOf(calls, namespace, node, data) : undefined
     if (data['event'] === 'message-finish' || data['event'] === 'error') growing.delete(call)
     const own =
       (metadata === undefined ? '' : `,"metadata":${graphJsonText(metadata)}`) +
       (tail === undefined ? '' : `,"tail":${JSON.stringify(tail)}`)
     const text = `{${about}"data":${isText(data) ? JSON.stringify(data) : graphJsonText(data)}${own}}`
     return [{ event: named(V2_ENTRIES.messages, namespace), data: text }]
-  }
-
-  function metadataOf(namespace: readonly string[], node: string | undefined, data: Fields): object {
-    const call = String(data['run_id'])
-    const known = calls.get(call)
-    calls.delete(call)
-    return withGraphNode(
-      known ?? {
-        langgraph_node: node,
-        langgraph_checkpoint_ns: namespace.join('|'),
-        checkpoint_ns: namespace.join('|'),
-      },
-    )
   }
 
   return ({ method, params: { namespace, node, data } }) => {
@@ -91,6 +78,25 @@ export function createProtocolItems(
         ]
     }
   }
+}
+
+/** Metadata of the call whose message begins, as mode `messages` shows them. */
+function metadataOf(
+  calls: CallMetadata,
+  namespace: readonly string[],
+  node: string | undefined,
+  data: Fields,
+): object {
+  const call = String(data['run_id'])
+  const known = calls.get(call)
+  calls.delete(call)
+  return withGraphNode(
+    known ?? {
+      langgraph_node: node,
+      langgraph_checkpoint_ns: namespace.join('|'),
+      checkpoint_ns: namespace.join('|'),
+    },
+  )
 }
 
 function beginMessage(node: string | undefined, { id, role }: Fields): Growing {

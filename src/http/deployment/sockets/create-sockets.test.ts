@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { eventually } from '../../../../test/support/eventually.ts'
+import { AppError } from '../../../base/errors.ts'
 import type { DeploymentContext } from '../route.ts'
 import { createSockets } from './create-sockets.ts'
 
@@ -19,11 +20,14 @@ let server: Server
 let connections: Duplex[]
 let closing: AbortController
 let carriedOut: number
+/** What callers are told now; undefined: they are let in. */
+let refusal: AppError | undefined
 
 beforeEach(async () => {
   connections = []
   closing = new AbortController()
   carriedOut = 0
+  refusal = undefined
   const state = JSON.stringify({ values: { text: 'x'.repeat(256 * KIB) } })
   const streams = { closing: closing.signal, lastSeq: async () => 0 }
   const threads = {
@@ -38,7 +42,10 @@ beforeEach(async () => {
   server = createServer()
   server.on('upgrade', (req, socket, head) => {
     connections.push(socket)
-    const caller = async () => context as unknown as DeploymentContext
+    const caller = async () => {
+      if (refusal !== undefined) throw refusal
+      return context as unknown as DeploymentContext
+    }
     sockets.accept({ req, socket, head, path: PATH }, caller)
   })
   server.listen(0, '127.0.0.1')
@@ -86,6 +93,24 @@ describe('sockets of protocol v2', () => {
     expect((await closed)[0]).toBe(1012)
     expect((await once(await open(), 'close'))[0]).toBe(1012)
   })
+
+  it.each([
+    ['forbidden', 4403],
+    ['unauthorized', 4401],
+    ['rate_limited', 4429],
+  ] as const)(
+    'a caller who is refused with %s loses the socket at the next command (V-37, V-44)',
+    async (code, told) => {
+      const socket = await open()
+      socket.send(JSON.stringify({ id: 1, method: 'state.get', params: {} }))
+      await once(socket, 'message')
+      refusal = new AppError(code)
+      const closed = once(socket, 'close')
+      socket.send(JSON.stringify({ id: 2, method: 'state.get', params: {} }))
+      expect((await closed)[0]).toBe(told)
+      expect((await once(await open(), 'close'))[0]).toBe(told)
+    },
+  )
 
   it('one that answers no ping for 40 s is ended (V-39)', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })

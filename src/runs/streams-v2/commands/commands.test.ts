@@ -66,3 +66,53 @@ describe('a command that fails', () => {
     expect(JSON.stringify(answer)).not.toContain('secret')
   })
 })
+
+describe('run.start', () => {
+  /** The body of the run that the command makes. */
+  async function bodyOf(params: JsonObject): Promise<JsonObject> {
+    let made: JsonObject = {}
+    const deps: CommandDeps = {
+      runs: {
+        create: async () => ({ run_id: 'r' }) as never,
+        recent: async () => [],
+        cancel: async () => undefined,
+      },
+      threads: {
+        get: failing(new AppError('not_found')),
+        state: failing(new AppError('not_found')),
+        history: failing(new AppError('not_found')),
+      },
+      streams: { lastSeq: async () => 2047, followThread: failing(new AppError('internal')) },
+      toRunRequest(body) {
+        made = body as JsonObject
+        return body as unknown as RunRequest
+      },
+      assertMay: () => undefined,
+      onFault: () => undefined,
+    }
+    const answer = await carryOut(deps, call, THREAD, { id: 1, method: 'run.start', params })
+    expect(answer).toMatchObject({ result: { run_id: 'r' }, meta: { applied_through_seq: 2047 } })
+    return made
+  }
+
+  it('has the strategy of either name, and none of its own (V-7)', async () => {
+    for (const name of ['multitask_strategy', 'multitaskStrategy'])
+      expect(await bodyOf({ assistant_id: 'a', [name]: 'reject' })).toMatchObject({
+        multitask_strategy: 'reject',
+      })
+    expect(await bodyOf({ assistant_id: 'a' })).not.toHaveProperty('multitask_strategy')
+  })
+
+  it('has further fields of a run of v1, all stream modes and no tracer (V-9, V-40)', async () => {
+    const params = { assistant_id: 'a', run_id: THREAD, interrupt_before: ['n'], langsmith_tracer: {} }
+    const body = await bodyOf(params)
+    expect(body).toMatchObject({
+      run_id: THREAD,
+      interrupt_before: ['n'],
+      stream_mode: ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks', 'checkpoints'],
+      stream_subgraphs: true,
+      stream_resumable: true,
+    })
+    expect(body).not.toHaveProperty('langsmith_tracer')
+  })
+})

@@ -46,8 +46,9 @@ const CASES = globSync('{golden,expected}/*.json', { cwd: FOLDER })
   )
 
 /**
- * `submit` of a StreamController resolves when one of its two streams has sent the end: on a busy machine before
- * the other one has.
+ * `submit` of a StreamController resolves with the first end that it reads: `#awaitRootTerminal` in the SDK's
+ * stream/controller.js listens to both of its streams. The server sends the end over that of the content first, and 50 ms later
+ * over the other. A busy machine may read the two the other way round, and then the messages are not complete yet.
  */
 const tries = (name: string): number => (name.includes('/controller') ? 3 : 0)
 
