@@ -25,7 +25,10 @@ describe('CANCEL-8: the streamed parts of messages', () => {
   })
 
   it('are joined from entries of protocol v2 as well (V-41)', () => {
-    const entry = (data: object): [string, unknown] => ['v2/messages|model:1', { id: 'a', node: 'model', data }]
+    const entry = (data: object): [string, unknown] => [
+      'v2/messages|model:1',
+      { id: 'a', node: 'model', data },
+    ]
     const text = (index: number, more: string) => ({
       event: 'content-block-delta',
       index,
