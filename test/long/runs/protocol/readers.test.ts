@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { readFrames } from '../../support/runs/streams/sse-frames.ts'
-import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { readFrames } from '../../../support/runs/streams/sse-frames.ts'
+import { KEY, startWeir, type WeirProcess } from '../../../support/servers/weir-process.ts'
+import { temporaryDir } from '../../../support/stores/clickhouse/embedded-clickhouse.ts'
 
-const GRAPHS = fileURLToPath(new URL('../../fixtures/protocol-v2/langgraph.json', import.meta.url))
+const GRAPHS = fileURLToPath(new URL('../../../fixtures/protocol-v2/langgraph.json', import.meta.url))
 const CHANNELS = ['values', 'updates', 'messages', 'tools', 'lifecycle', 'input', 'checkpoints', 'tasks']
 const HEADERS = { 'x-api-key': KEY, 'content-type': 'application/json' }
 const READERS = 200

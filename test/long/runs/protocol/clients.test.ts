@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
-import { useDeployment } from '../../conformance/deployments/use-deployment.ts'
-import { describeCases, type Sdk } from '../../conformance/langgraph/js/protocol-v2/cases/player.ts'
-import { importSdk, withoutSdks } from '../../support/langgraph-sdks.ts'
+import { useDeployment } from '../../../conformance/deployments/use-deployment.ts'
+import { describeCases, type Sdk } from '../../../conformance/langgraph/js/protocol-v2/cases/player.ts'
+import { importSdk, withoutSdks } from '../../../support/langgraph-sdks.ts'
 
 const missing = withoutSdks()
 
