@@ -30,10 +30,12 @@ describe('counting that was switched on by a clock ahead of ours', () => {
       expect((await weir.fetch('/api/v1/runs/batch', { method: 'POST', headers, body })).status).toBe(202)
       await weir.drained()
       const [home] = await weir.json<{ id: string }[]>('/api/v1/workspaces')
-      const query = new URLSearchParams({
-        ...{ start_time: iso(today - DAY), end_time: iso(today + 2 * DAY) },
-        ...{ workspace_ids: home!.id, group_by: 'workspace' },
-      })
+      const query = String(
+        new URLSearchParams({
+          ...{ start_time: iso(today - DAY), end_time: iso(today + 2 * DAY) },
+          ...{ workspace_ids: home!.id, group_by: 'workspace' },
+        }),
+      )
       const report = await weir.json<{ usage: { traces: number }[] }>(
         `/api/v1/orgs/current/billing/granular-usage?${query}`,
       )

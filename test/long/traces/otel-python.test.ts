@@ -7,12 +7,19 @@ import {
   REPLY,
   WEATHER_CALL,
   WEATHER_REPLY,
-} from '../../../support/servers/vendors/fake-vendor.ts'
-import { eventually } from '../../../support/eventually.ts'
-import { PYTHON, withoutPython } from '../../../support/python.ts'
-import { type ClientSetup, useClientSetup } from '../../langsmith/js/client-setup.ts'
-import type { ReadTrace } from '../../traces/corpus/facts.ts'
-import { ALL_OK, expectFirstToken, llmsOf, readEndedTrace, text, WEATHER_BLOCK } from './instrumented-app.ts'
+} from '../../support/servers/vendors/fake-vendor.ts'
+import { eventually } from '../../support/eventually.ts'
+import { PYTHON, withoutPython } from '../../support/python.ts'
+import { type ClientSetup, useClientSetup } from '../../conformance/langsmith/js/client-setup.ts'
+import type { ReadTrace } from '../../conformance/traces/corpus/facts.ts'
+import {
+  ALL_OK,
+  expectFirstToken,
+  llmsOf,
+  readEndedTrace,
+  text,
+  WEATHER_BLOCK,
+} from '../../conformance/otel/instrumentations/instrumented-app.ts'
 
 const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'
 const INSTRUMENTATIONS = [
@@ -62,7 +69,7 @@ interface Instrumented {
   trace: ReadTrace
 }
 
-const SCRIPT = fileURLToPath(new URL('client.py', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('otel_python.py', import.meta.url))
 const missing = withoutPython()
 
 async function runInstrumented(

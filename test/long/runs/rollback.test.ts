@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { runRollbackRounds } from '../support/faults/kill/rollback-rounds.ts'
-import { type RunServer, startRunServer } from '../support/runs/server.ts'
+import { runRollbackRounds } from '../../support/faults/kill/rollback-rounds.ts'
+import { type RunServer, startRunServer } from '../../support/runs/server.ts'
 
 const THREADS = 20
 const ROUNDS = 5

@@ -1,0 +1,3 @@
+import { asgiAppTests } from '../../contract/graphs/asgi-app.ts'
+
+asgiAppTests('every case')
