@@ -6,6 +6,7 @@ import { STATS_SELECTS } from '../../../src/http/platform/routes/v2/threads.ts'
 import { TURN_SELECTS } from '../../../src/trace/json/turn.ts'
 import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
+import { sentOrder } from '../../support/traces/sent-order.ts'
 import { useClientSetup } from './js/client-setup.ts'
 
 const setup = useClientSetup()
@@ -28,11 +29,6 @@ let client: Client
 let old: OldClient
 let project_id = ''
 
-const order = (start: number, ...path: string[]): string =>
-  path
-    .map((id) => `${new Date(start).toISOString().replaceAll(/[-:.]/g, '').slice(0, -1)}000Z${id}`)
-    .join('.')
-
 function runsOf(n: number): object[] {
   const { root, llm } = ids[n]!
   const { root: metadata, llm: below, error } = TRACES[n]!
@@ -48,7 +44,7 @@ function runsOf(n: number): object[] {
       outputs: { answer: `a${n}` },
       ...(error !== undefined && { error }),
       extra: { metadata },
-      dotted_order: order(start, root),
+      dotted_order: sentOrder(start, root),
     },
     {
       ...shared,
@@ -68,7 +64,7 @@ function runsOf(n: number): object[] {
         },
       },
       extra: { metadata: { ls_provider: 'openai', ls_model_name: 'gpt-4.1-mini', ...below } },
-      dotted_order: order(start, root, llm),
+      dotted_order: sentOrder(start, root, llm),
     },
   ]
 }

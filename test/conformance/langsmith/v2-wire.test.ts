@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
+import { sentOrder } from '../../support/traces/sent-order.ts'
 import { useClientSetup } from './js/client-setup.ts'
 
 // Rules of API v2 about the bytes of requests and answers, which a client hides: plain requests without an SDK.
@@ -15,11 +16,6 @@ const now = Date.now() - 60_000
 const JSON_BODY = { 'content-type': 'application/json' }
 let project_id = ''
 
-const order = (start: number, ...path: string[]): string =>
-  path
-    .map((id) => `${new Date(start).toISOString().replaceAll(/[-:.]/g, '').slice(0, -1)}000Z${id}`)
-    .join('.')
-
 /** A trace of three levels with three names of a thread, and one that is two days old. */
 beforeAll(async () => {
   const { weir } = setup()
@@ -32,7 +28,7 @@ beforeAll(async () => {
     session_name: PROJECT,
     start_time: start,
     end_time: start + 500,
-    dotted_order: order(start, ...path),
+    dotted_order: sentOrder(start, ...path),
     ...more,
   })
   const threads = { conversation_id: 'c', session_id: 's', thread_id: THREAD }

@@ -4,6 +4,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { RUN_SELECTS } from '../../../src/trace/json/selected-run.ts'
 import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
+import { sentOrder } from '../../support/traces/sent-order.ts'
 import { useClientSetup } from './js/client-setup.ts'
 
 const setup = useClientSetup()
@@ -14,11 +15,6 @@ const ids = Array.from({ length: TRACES }, () => ({ root: newUuid(), llm: newUui
 const [first, second] = [ids[0]!, ids[1]!]
 let client: Client
 let project_id = ''
-
-const order = (start: number, ...path: string[]): string =>
-  path
-    .map((id) => `${new Date(start).toISOString().replaceAll(/[-:.]/g, '').slice(0, -1)}000Z${id}`)
-    .join('.')
 
 /** Five traces of a chain with one call of a model that cost something; the second call fails. */
 beforeAll(async () => {
@@ -38,7 +34,7 @@ beforeAll(async () => {
         outputs: { answer: n },
         extra: { metadata: { thread_id: 'thread', deep: { kept: true } } },
         tags: ['nightly'],
-        dotted_order: order(start, root),
+        dotted_order: sentOrder(start, root),
       },
       {
         ...shared,
@@ -59,7 +55,7 @@ beforeAll(async () => {
         },
         ...(n === 1 && { error: 'no luck' }),
         extra: { metadata: { ls_provider: 'openai', ls_model_name: 'gpt-4.1-mini' } },
-        dotted_order: order(start, root, llm),
+        dotted_order: sentOrder(start, root, llm),
       },
     ]
   })

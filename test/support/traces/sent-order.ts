@@ -1,0 +1,7 @@
+/**
+ * The `dotted_order` of the last of these TraceRuns, each below the one before it. All start at `start`, in milliseconds.
+ */
+export function sentOrder(start: number, ...path: string[]): string {
+  const stamp = new Date(start).toISOString().replaceAll(/[-:.]/g, '').slice(0, -1)
+  return path.map((id) => `${stamp}000Z${id}`).join('.')
+}
