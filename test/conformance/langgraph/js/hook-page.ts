@@ -112,7 +112,7 @@ const svelte: Plugin = {
   name: 'svelte',
   setup(building) {
     building.onLoad({ filter: /\.svelte(?:\.js)?$/ }, async ({ path: filename }) => {
-      const compiler = await importSdk<SvelteCompiler>('svelte/compiler')
+      const { default: compiler } = await importSdk<{ default: SvelteCompiler }>('svelte/compiler')
       const source = await readFile(filename, 'utf8')
       const options = { filename, generate: 'client' }
       const made = filename.endsWith('.js')
