@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import os from 'node:os'
 import { join, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { KEY, type startWeir, type WeirProcess } from '../test/support/servers/weir-process.ts'
+import { fileURLToPath } from 'node:url'
+import { KEY, startWeir, type WeirProcess } from '../test/support/servers/weir-process.ts'
 import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { startPostgres } from '../test/support/stores/sql/postgres.ts'
 import { startRedis } from '../test/support/stores/redis.ts'
@@ -151,8 +151,6 @@ const postgres = await startPostgres({
 const redis = await startRedis()
 const servers: Server[] = []
 for (const [index, checkout] of checkouts.entries()) {
-  const module = join(checkout, 'test/support/servers/weir-process.ts')
-  const { startWeir: start } = (await import(pathToFileURL(module).href)) as { startWeir: typeof startWeir }
   for (const store of STORES.split(',')) {
     const database = store === 'sqlite' ? undefined : await postgres.createDatabase()
     if (database !== undefined) {
@@ -160,7 +158,7 @@ for (const [index, checkout] of checkouts.entries()) {
       await made.query('CREATE EXTENSION pg_stat_statements')
       await made.close()
     }
-    const weir = await start(join(data.dir, `${store}-${index}`), {
+    const environment = {
       GRAPHS: join(HERE, 'test/fixtures', folder, 'langgraph.json'),
       DEPLOYMENT_NAME: 'bench',
       RUN_TRACING: TRACED === undefined ? 'off' : 'on',
@@ -172,7 +170,9 @@ for (const [index, checkout] of checkouts.entries()) {
       ...(process.env['PROFILES'] !== undefined && {
         NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${process.env['PROFILES']}/${store}-${index}`,
       }),
-    })
+    }
+    const main = join(checkout, 'src/main.ts')
+    const weir = await startWeir(join(data.dir, `${store}-${index}`), environment, [], main)
     servers.push({ checkout, store, weir, database })
     await runAll(weir.url, COUNT)
   }

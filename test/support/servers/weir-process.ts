@@ -59,14 +59,16 @@ export type WeirEnvironment = Readonly<Record<string, string>>
 
 /**
  * Starts `weir serve` on the folder with a free port; rejects with its last log lines if it does not start to listen.
+ * `main` is the program, by default that of this checkout.
  */
 export async function startWeir(
   dataDir: string,
   env: WeirEnvironment = {},
   args: readonly string[] = [],
+  main: string = MAIN,
 ): Promise<WeirProcess> {
   await addFirstClickHouse(dataDir, env)
-  const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
+  const child = spawn(process.execPath, [main, 'serve', ...args], {
     env: {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE,
