@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Browser, type CDPSession, chromium } from 'playwright-core'
 import { drained, startWeir } from '../../test/support/servers/server.ts'
 import { signIn } from '../../test/support/servers/web-interface.ts'
+import { longTasks, tasksOf } from './page-tasks.ts'
 
 // Studio and the playground in Chromium: events of a run, a long thread with large values, typing into a long prompt.
 // Needs `ui/dist` (scripts/ui/build.ts):
@@ -13,7 +14,7 @@ const [CHECKPOINTS = 2000, CHARS = 1 << 20] = asked.filter((one) => !PARTS.inclu
 const EVENTS = 20_000
 const TIMES = 3
 const PROMPT_TOKENS = 40_000
-const KEYS = 60
+const KEYS = 30
 const NAME = 'studio'
 const QUIET_MS = 500
 
@@ -29,18 +30,6 @@ function shown(values: readonly number[]): string {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number): number => Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0)
   return `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms (${sorted.length})`
-}
-
-/** Notes the tasks of the page's thread that take longer than 50 ms. */
-const WATCH_TASKS = `
-  globalThis.tasks = []
-  new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
-    .observe({ type: 'longtask' })`
-
-async function longTasks(): Promise<string> {
-  const tasks = await page.evaluate<number[]>('tasks')
-  const over = tasks.filter((ms) => ms > 100).length
-  return `${tasks.length} tasks above 50 ms, ${over} above 100 ms, the longest ${Math.round(Math.max(0, ...tasks))} ms`
 }
 
 /** Milliseconds of CPU that the tasks of the page's thread have taken so far. */
@@ -59,7 +48,6 @@ async function runBusy(fields: Record<string, number>, mode = ''): Promise<numbe
   for (const [name, value] of Object.entries(fields))
     await form.getByRole('textbox', { name }).fill(String(value))
   await page.waitForTimeout(QUIET_MS)
-  await page.evaluate(WATCH_TASKS)
   const before = await busyMs(session)
   await form.getByRole('button', { name: 'Run', exact: true }).click()
   return before
@@ -67,61 +55,103 @@ async function runBusy(fields: Record<string, number>, mode = ''): Promise<numbe
 
 async function measureEvents(): Promise<void> {
   for (let time = 0; time < TIMES; time += 1) {
-    const before = await runBusy({ events: EVENTS / 4, steps: 4 })
-    await page.locator(`[data-count="${EVENTS}"]`).waitFor()
-    await page.locator('[data-node="answer"][data-state="success"]').waitFor()
+    let before = 0
+    const tasks = await tasksOf(browser, page, async () => {
+      before = await runBusy({ events: EVENTS / 4, steps: 4 })
+      await page.locator(`[data-count="${EVENTS}"]`).waitFor()
+      await page.locator('[data-node="answer"][data-state="success"]').waitFor()
+    })
     const busy = Math.round((await busyMs(session)) - before)
-    console.log(`${EVENTS} custom events: ${await longTasks()}; ${busy} ms of CPU`)
+    console.log(`${EVENTS} custom events: ${longTasks(tasks)}; ${busy} ms of CPU`)
   }
   for (let time = 0; time < TIMES; time += 1) {
-    const before = await runBusy({ tokens: EVENTS }, '&mode=chat')
-    await page.getByText(`tok${EVENTS - 1}`).waitFor()
+    let before = 0
+    const tasks = await tasksOf(browser, page, async () => {
+      before = await runBusy({ tokens: EVENTS }, '&mode=chat')
+      await page.getByText(`tok${EVENTS - 1}`).waitFor()
+    })
     const tokens = await page.evaluate<number>(
       `document.querySelector('[data-role=ai]').textContent.match(/tok\\d+/g).length`,
     )
     const busy = Math.round((await busyMs(session)) - before)
-    console.log(`${EVENTS} tokens, ${tokens} shown: ${await longTasks()}; ${busy} ms of CPU`)
+    console.log(`${EVENTS} tokens, ${tokens} shown: ${longTasks(tasks)}; ${busy} ms of CPU`)
   }
 }
 
-async function measureThread(): Promise<void> {
-  const { thread_id } = await weir.json<{ thread_id: string }>(`/deployments/${NAME}/threads`, {})
-  await weir.json(`/deployments/${NAME}/threads/${thread_id}/runs/wait`, {
-    assistant_id: 'busy',
-    input: { steps: CHECKPOINTS, chars: CHARS },
-    config: { recursion_limit: 2 * CHECKPOINTS },
-  })
-  const rows = page.getByRole('region', { name: 'Timeline' }).getByRole('listitem')
-  for (const mode of ['graph', 'chat']) {
-    const started = performance.now()
-    await page.goto(`${weir.url}/app/deployments/${NAME}/studio/${thread_id}?assistant=busy&mode=${mode}`, {
-      waitUntil: 'commit',
-    })
-    await page.evaluate(WATCH_TASKS)
-    await rows.first().waitFor()
-    const first = Math.round(performance.now() - started)
-    await page.getByRole('region', { name: 'State' }).getByText('value').first().waitFor()
-    const values = Math.round(performance.now() - started)
-    await page.waitForTimeout(QUIET_MS)
-    console.log(
-      `${CHECKPOINTS} checkpoints of ${CHARS} characters, ${mode}: first rows after ${first} ms, values after ${values} ms; ${await longTasks()}`,
-    )
+/** The bytes of the answers that the page receives from now on. */
+async function countBytes(): Promise<() => number> {
+  let bytes = 0
+  const received = ({ dataLength }: { dataLength: number }): void => {
+    bytes += dataLength
   }
-  await page.evaluate('tasks.length = 0')
-  const toEnd = `document.querySelector('[aria-label="Checkpoints, scrolls"]').scrollTop = 1e9`
-  const started = performance.now()
-  const end = rows.filter({ hasText: 'Step -1' })
-  while ((await end.count()) === 0) {
-    await page.evaluate(toEnd)
-    await page.waitForTimeout(50)
+  await session.send('Network.enable')
+  session.on('Network.dataReceived', received)
+  return () => {
+    session.off('Network.dataReceived', received)
+    return bytes
   }
-  const read = Math.round(performance.now() - started)
-  await rows.nth(5).getByRole('button').click()
-  await page.waitForTimeout(QUIET_MS)
+}
+
+const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+
+/** Elements of the page, and its heap after a collection. */
+async function size(): Promise<string> {
+  await session.send('HeapProfiler.collectGarbage')
   const nodes = await page.evaluate<number>('document.querySelectorAll("*").length')
   const heap = await page.evaluate<number>('performance.memory.usedJSHeapSize')
+  return `${nodes} elements, heap ${mb(heap)}`
+}
+
+/** A thread of many steps, each of which writes a large value. */
+async function makeThread(): Promise<string> {
+  const { thread_id } = await weir.json<{ thread_id: string }>(`/deployments/${NAME}/threads`, {})
+  const started = performance.now()
+  await weir.json(`/deployments/${NAME}/threads/${thread_id}/runs/wait`, {
+    assistant_id: 'busy',
+    input: { steps: CHECKPOINTS, chars: CHARS, messages: [{ role: 'user', content: 'go' }] },
+    config: { recursion_limit: 2 * CHECKPOINTS },
+  })
+  console.log(`${CHECKPOINTS} checkpoints made in ${Math.round((performance.now() - started) / 1000)} s`)
+  return thread_id
+}
+
+async function measureThread(): Promise<void> {
+  const thread = await makeThread()
+  const rows = page.getByRole('region', { name: 'Timeline' }).getByRole('listitem')
+  for (const mode of ['graph', 'chat']) {
+    const bytes = await countBytes()
+    const started = performance.now()
+    let first = 0
+    let values = 0
+    const tasks = await tasksOf(browser, page, async () => {
+      await page.goto(`${weir.url}/app/deployments/${NAME}/studio/${thread}?assistant=busy&mode=${mode}`, {
+        waitUntil: 'commit',
+      })
+      await rows.first().waitFor()
+      first = Math.round(performance.now() - started)
+      await page.getByRole('region', { name: 'State' }).getByText('value').first().waitFor()
+      values = Math.round(performance.now() - started)
+      await page.waitForTimeout(QUIET_MS)
+    })
+    console.log(
+      `${CHECKPOINTS} checkpoints of ${CHARS} characters, ${mode}: first rows after ${first} ms, values after ${values} ms, ${mb(bytes())} read; ${longTasks(tasks)}; ${await size()}`,
+    )
+  }
+  const bytes = await countBytes()
+  const started = performance.now()
+  let read = 0
+  const tasks = await tasksOf(browser, page, async () => {
+    const end = rows.filter({ hasText: 'Step -1' })
+    while ((await end.count()) === 0) {
+      await page.evaluate(`document.querySelector('[aria-label="Checkpoints, scrolls"]').scrollTop = 1e9`)
+      await page.waitForTimeout(50)
+    }
+    read = Math.round(performance.now() - started)
+    await rows.nth(5).getByRole('button').click()
+    await page.waitForTimeout(QUIET_MS)
+  })
   console.log(
-    `scrolled to the first checkpoint in ${read} ms: ${await longTasks()}; ${nodes} elements, heap ${Math.round(heap / 1e6)} MB`,
+    `scrolled to the first checkpoint in ${read} ms, ${mb(bytes())} read; ${longTasks(tasks)}; ${await size()}`,
   )
 }
 
@@ -164,16 +194,17 @@ async function measureTyping(): Promise<void> {
         globalThis.observer = new PerformanceObserver((list) => {
           for (const { name, duration } of list.getEntries()) if (name === 'keydown') keys.push(duration)
         })
-        observer.observe({ type: 'event', durationThreshold: 16 })
-        ${WATCH_TASKS}`)
+        observer.observe({ type: 'event', durationThreshold: 16 })`)
       const before = await busyMs(session)
-      await page.keyboard.type('x'.repeat(KEYS), { delay: 60 })
-      await page.waitForTimeout(QUIET_MS)
+      const tasks = await tasksOf(browser, page, async () => {
+        await page.keyboard.type('x'.repeat(KEYS), { delay: 60 })
+        await page.waitForTimeout(QUIET_MS)
+      })
       const busy = (await busyMs(session)) - before
       const slow = await page.evaluate<number[]>('keys')
       const keys = [...slow, ...Array.from({ length: Math.max(0, KEYS - slow.length) }, () => 16)]
       console.log(
-        `typing at the ${place} of ${PROMPT_TOKENS} tokens in ${count} messages: key to paint ${shown(keys)}; ${(busy / KEYS).toFixed(1)} ms of CPU a key; ${await longTasks()}`,
+        `typing at the ${place} of ${PROMPT_TOKENS} tokens in ${count} messages: key to paint ${shown(keys)}; ${(busy / KEYS).toFixed(1)} ms of CPU a key; ${longTasks(tasks)}`,
       )
     }
   }

@@ -86,6 +86,8 @@ export interface HostingRevision {
   runs: number
   /** Pids of its graph hosts. */
   host_pids: number[]
+  /** Memory of its graph hosts; undefined where it cannot be read. */
+  memory_bytes: number | undefined
 }
 
 /** The present state of a deployment. */
@@ -94,8 +96,10 @@ export interface HostingStatus {
   active: HostingRevision | undefined
   /** Oldest first. */
   draining: HostingRevision[]
+  /** Whether the auth file of the active revision decides about requests of Studio. */
+  refuses_studio: boolean
   /** The graphs of the active revision; `unavailable` is the reason why a graph cannot be loaded. */
-  graphs: { graph_id: string; unavailable: string | null }[]
+  graphs: { graph_id: string; language: 'javascript' | 'python'; unavailable: string | null }[]
 }
 
 /** Runs the deployments of the control plane beside that of `GRAPHS`. */

@@ -1715,10 +1715,19 @@ export interface Deployment {
      */
     hosts: number
     /**
+     * Memory that these processes have now. Null where it cannot be read, as on other systems than Linux.
+     */
+    memory_bytes: number | null
+    /**
+     * What requests of Studio are authenticated with. `key`: a key or session of this server. `token`: what the auth file demands, because it has `disable_studio_auth`.
+     */
+    studio_auth: 'key' | 'token'
+    /**
      * Graphs of the active revision.
      */
     graphs: {
       graph_id: string
+      language: 'javascript' | 'python'
       /**
        * Why the graph cannot be loaded.
        */
@@ -4098,7 +4107,7 @@ export interface ThreadHistoryQuery {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Only these fields of each state; Default: all but `values_bytes`. `values_bytes` is the size of `values` as JSON. Without `values`, tasks have no `result`.
+   * Only these fields of each state. Default: all but `values_bytes`, which is the size of `values` as JSON. `values.NAME` is one field of the values, `values.NAME.FIELD` this field of it or of each item of a list. Without all of `values`, tasks have no `result`.
    *
    * @maxItems 100
    */

@@ -5,6 +5,21 @@ export function deploymentPath(name: string): string {
   return `/deployments/${encodeURIComponent(name)}`
 }
 
+/** Tokens of users by the names of deployments. They are only in the memory of this tab. */
+const tokens = new Map<string, string>()
+
+/** Later calls of the deployment are made with this token, as its user; with '', by the session of this browser. */
+export function setUserToken(name: string, token: string): void {
+  if (token === '') tokens.delete(name)
+  else tokens.set(name, token)
+}
+
+/** Headers by which a deployment with an auth file knows the caller: the user of Studio (AUTH-3), or that of a token. */
+export function callerHeaders(name: string): Record<string, string> {
+  const token = tokens.get(name)
+  return token === undefined ? { 'x-auth-scheme': 'langsmith' } : { authorization: `Bearer ${token}` }
+}
+
 /** What a call of the API of a deployment sends. */
 export interface DeploymentCall {
   /** Default: POST with a body, else GET. */
@@ -22,8 +37,8 @@ export interface DeploymentReply<T> {
 }
 
 /**
- * Calls the API of a deployment; `path` begins with a slash. The session of this browser authenticates the call; with
- * an auth file, the user is that of Studio (AUTH-3). @throws ApiError
+ * Calls the API of a deployment; `path` begins with a slash. The session of this browser authenticates the call, or the
+ * token that was set. @throws ApiError
  */
 export async function callDeployment<T>(
   name: string,
@@ -35,7 +50,7 @@ export async function callDeployment<T>(
     ...(signal !== undefined && { signal }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
     headers: {
-      'x-auth-scheme': 'langsmith',
+      ...callerHeaders(name),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },

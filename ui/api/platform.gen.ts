@@ -4980,10 +4980,19 @@ export interface Deployment {
      */
     hosts: number
     /**
+     * Memory that these processes have now. Null where it cannot be read, as on other systems than Linux.
+     */
+    memory_bytes: number | null
+    /**
+     * What requests of Studio are authenticated with. `key`: a key or session of this server. `token`: what the auth file demands, because it has `disable_studio_auth`.
+     */
+    studio_auth: 'key' | 'token'
+    /**
      * Graphs of the active revision.
      */
     graphs: {
       graph_id: string
+      language: 'javascript' | 'python'
       /**
        * Why the graph cannot be loaded.
        */

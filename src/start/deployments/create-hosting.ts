@@ -13,6 +13,7 @@ import type {
 } from '../../deploy/hosting.ts'
 import type { Isolation } from '../../deploy/isolation/isolation.ts'
 import { startStorageBroker, type StorageBroker } from '../../graph/broker/storage-broker.ts'
+import { residentBytesOf } from '../../graph/pool/watch/memory-watch.ts'
 import type { DeploymentMounts } from '../../http/deployment/mounts.ts'
 import { eraseDeployment } from '../../storage/sql/erase-deployment.ts'
 import { type AppOf, type OpenRevision, openRevision } from './revision.ts'
@@ -232,16 +233,20 @@ function logFailure(logger: Logger, error: unknown, { deployment }: Known): void
 
 function statusOf(at: Known | undefined): HostingStatus | undefined {
   if (at === undefined) return undefined
-  const shown = (one: OpenRevision): HostingRevision => ({
-    revision_id: one.revision.id,
-    number: one.revision.number,
-    runs: at.running(one),
-    host_pids: one.hosts.pids(),
-  })
+  const shown = (one: OpenRevision): HostingRevision => {
+    const host_pids = one.hosts.pids()
+    return {
+      revision_id: one.revision.id,
+      number: one.revision.number,
+      runs: at.running(one),
+      ...{ host_pids, memory_bytes: residentBytesOf(host_pids) },
+    }
+  }
   const graphs = at.active?.hosts.graphs() ?? []
   return {
     active: at.active && shown(at.active),
     draining: [...at.draining].map(shown),
-    graphs: graphs.map(({ graph_id, unavailable }) => ({ graph_id, unavailable })),
+    refuses_studio: at.active?.refuses_studio ?? false,
+    graphs: graphs.map(({ graph_id, language, unavailable }) => ({ graph_id, language, unavailable })),
   }
 }

@@ -8,6 +8,7 @@ import type { DataDisk } from '../../ingest/store/data-disk.ts'
 import type { OwnDeployment } from '../own-deployment.ts'
 import { createEventStreams, type EventStreams } from '../../http/platform/reply/event-streams.ts'
 import type { Isolation } from '../../deploy/isolation/isolation.ts'
+import { residentBytesOf } from '../../graph/pool/watch/memory-watch.ts'
 import { createHosting, type Hosting } from './create-hosting.ts'
 import type { AppOf } from './revision.ts'
 import type { DeploymentParts } from './run-state.ts'
@@ -99,12 +100,16 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
 }
 
 /** The state of the deployment of `GRAPHS`: it has no revisions, so its files count as one. */
-function statusOf({ tenant, host, shared }: OwnDeployment): HostingStatus {
+function statusOf({ tenant, host, shared, userAuth }: OwnDeployment): HostingStatus {
   const served = shared.state.served.get(tenant.deployment_id)
   const runs = served === undefined ? 0 : shared.working.worker.running(served)
-  const graphs = host.graphs().map(({ graph_id, unavailable }) => ({ graph_id, unavailable }))
-  const active = { revision_id: '', number: 0, runs, host_pids: host.pids() }
-  return { active, draining: [], graphs }
+  const graphs = host
+    .graphs()
+    .map(({ graph_id, language, unavailable }) => ({ graph_id, language, unavailable }))
+  const host_pids = host.pids()
+  const memory_bytes = residentBytesOf(host_pids)
+  const active = { revision_id: '', number: 0, runs, host_pids, memory_bytes }
+  return { active, draining: [], graphs, refuses_studio: userAuth?.studio === false }
 }
 
 /**

@@ -42,6 +42,8 @@ export interface OpenRevision {
   deployment: ServedDeployment
   app: DeploymentApp
   hosts: GraphHosts
+  /** Whether its auth file decides about requests of Studio. */
+  refuses_studio: boolean
   /** Time until hosts were open, and until all checks had passed. */
   started_ms: number
   checked_ms: number
@@ -81,7 +83,8 @@ export async function openRevision(
     const { running, ...ready } = begin(own, { deployment, revision, open, isFirst })
     const app = await appOf(running, stops)
     signal.throwIfAborted()
-    return { ...ready, revision, app, hosts: open.host, started_ms, checked_ms, close }
+    const refuses_studio = open.userAuth?.studio === false
+    return { ...ready, revision, app, hosts: open.host, refuses_studio, started_ms, checked_ms, close }
   } catch (error) {
     await close()
     throw failureOf(error, signal)

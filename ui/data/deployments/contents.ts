@@ -73,6 +73,26 @@ export function useDeploymentList<T>(
   })
 }
 
+const MINUTE_MS = 60_000
+const COUNTED_RUNS = 500
+const COUNT_EVERY_MS = 10_000
+
+/** How many runs began in the last minute, as text; undefined while it is not known. */
+export function useRunsPerMinute(name: string): string | undefined {
+  const { data } = useQuery({
+    queryKey: ['deployment', name, 'runs-per-minute'],
+    queryFn: async ({ signal }) => {
+      const body = { limit: COUNTED_RUNS, select: ['created_at'] }
+      const sent = { body, signal }
+      const runs = (await callDeployment<{ created_at: string }[]>(name, '/runs/search', sent)).data
+      const from = Date.now() - MINUTE_MS
+      return runs.filter(({ created_at }) => Date.parse(created_at) >= from).length
+    },
+    refetchInterval: COUNT_EVERY_MS,
+  })
+  return data === COUNTED_RUNS ? `${data} or more` : data?.toString()
+}
+
 /** A response of the API of a deployment. */
 export function useDeploymentRead<T>(
   name: string,

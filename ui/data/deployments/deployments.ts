@@ -64,6 +64,32 @@ export function useRevisions(id: string) {
   })
 }
 
+const SHOWN_WARNINGS = 20
+
+/** What the build of a revision warned of, the newest last. */
+export function useBuildWarnings(id: string, revision_id: string | null) {
+  return useQuery({
+    queryKey: ['deployments', id, 'warnings', revision_id],
+    queryFn: async ({ signal }) => {
+      const params = { id, revision_id: revision_id ?? '' }
+      const body = { level: 'WARNING', order: 'asc' as const, limit: SHOWN_WARNINGS }
+      const path = 'POST /v1/projects/{id}/revisions/{revision_id}/build_logs'
+      const { logs } = await call(path, { params, body, signal })
+      return logs.filter(({ level }) => level === 'WARNING')
+    },
+    enabled: revision_id !== null,
+  })
+}
+
+/** The plan of the organization. */
+export function usePlan(): string | undefined {
+  const { data } = useQuery({
+    queryKey: ['organization'],
+    queryFn: async ({ signal }) => await call('GET /api/v1/orgs/current', { signal }),
+  })
+  return data?.plan
+}
+
 /** Makes a revision with the build of an old one, ends one that is being built, or deletes the deployment. */
 export function useDeploymentChange(id: string) {
   const queries = useQueryClient()

@@ -2,22 +2,34 @@
 export interface Later {
   /** Does it once after the pause; further calls before its end have no effect. */
   ask(): void
+  /** As `ask`, but further calls make the pause begin again, until it is ten times as long. */
+  askAgain(): void
   /** Does it at once. */
   now(): void
   /** Does it at once if it was asked for. */
   flush(): void
 }
 
+const LONGEST_PAUSES = 10
+
 export function createLater(ms: number, act: () => void): Later {
   let timer: ReturnType<typeof setTimeout> | undefined
+  /** When the first call asked for it. */
+  let since: number | undefined
   const now = (): void => {
     clearTimeout(timer)
     timer = undefined
+    since = undefined
     act()
   }
   return {
     ask: () => {
       timer ??= setTimeout(now, ms)
+    },
+    askAgain() {
+      since ??= Date.now()
+      clearTimeout(timer)
+      timer = setTimeout(now, Math.max(0, Math.min(ms, since + LONGEST_PAUSES * ms - Date.now())))
     },
     now,
     flush: () => timer !== undefined && now(),

@@ -9,6 +9,14 @@ export interface TreeStep {
   ran: string[]
   /** True for the first checkpoint of a branch that is not the first. */
   isFork: boolean
+  /** True for the first checkpoint of an attempt of a run. */
+  isRunStart: boolean
+}
+
+/** The attempt of a run that made a checkpoint. */
+function attemptOf(step: ThreadStep | undefined): string {
+  const { run_id = '', run_attempt = 1 } = step?.metadata ?? {}
+  return run_id === '' ? '' : `${run_id} ${run_attempt}`
 }
 
 /** The checkpoints as a tree, newest first: the oldest child of a checkpoint stays in its lane, others get a new one. */
@@ -26,7 +34,9 @@ export function branchesOf(steps: readonly ThreadStep[]): TreeStep[] {
     const lane = inherited !== undefined && isFirst ? inherited : isFork ? ++count : 0
     followed.add(parentId)
     lanes.set(step.checkpoint.checkpoint_id, lane)
-    return { step, lane, isFork, ran: ranBetween(parent, step) }
+    const attempt = attemptOf(step)
+    const isRunStart = attempt !== '' && attempt !== attemptOf(parent)
+    return { step, lane, isFork, isRunStart, ran: ranBetween(parent, step) }
   })
   return rows.toReversed()
 }

@@ -23,3 +23,13 @@ export function messageContent(
   if (files.length === 0) return text
   return [...(text === '' ? [] : [{ type: 'text', text }]), ...files.map(blockOf)]
 }
+
+/** The text of a block that is reasoning, in the forms of the providers; undefined for other blocks. */
+export function reasoningText(block: Readonly<Record<string, unknown>>): string | undefined {
+  const { type, reasoning, thinking, text, summary } = block
+  if (type !== 'reasoning' && type !== 'thinking') return undefined
+  const found = [reasoning, thinking, text].find((one) => typeof one === 'string')
+  if (typeof found === 'string') return found
+  const parts = Array.isArray(summary) ? (summary as { text?: unknown }[]) : []
+  return parts.flatMap((part) => (typeof part.text === 'string' ? part.text : [])).join('\n\n')
+}

@@ -19,11 +19,21 @@ export interface StepTask {
   interrupts: Interrupt[]
 }
 
+/** What is known of how a checkpoint came to be. */
+export interface StepMetadata {
+  source?: string
+  step?: number
+  run_id?: string
+  graph_id?: string
+  /** 1 for the first attempt of the run. */
+  run_attempt?: number
+}
+
 /** A state of a thread without its values (N16). */
 export interface ThreadStep {
   checkpoint: Checkpoint
   parent_checkpoint: Checkpoint | null
-  metadata: { source?: string; step?: number; run_id?: string; graph_id?: string } | null
+  metadata: StepMetadata | null
   created_at: string
   next: string[]
   tasks: StepTask[]

@@ -1,10 +1,13 @@
 import { marked, type Token, type Tokens } from 'marked'
-import { Fragment, type ReactNode, useMemo } from 'react'
+import { Fragment, memo, type ReactNode, useDeferredValue, useMemo } from 'react'
 import { Chip } from '../controls.tsx'
 import css from './markdown.module.css'
+import { markdownPieces, plainPieces } from './pieces.ts'
 
 /** Longer texts are shown unformatted, because formatting them would block the page. */
 const MAX_MARKDOWN = 200_000
+/** Longer texts are parsed in pieces. */
+const LONG_MARKDOWN = 16_000
 
 const NAMED: Readonly<Record<string, string>> = {
   amp: '&',
@@ -153,16 +156,51 @@ export function PlainText({ text }: { text: string }) {
   return <p className={css['plain']}>{text}</p>
 }
 
+const PlainPiece = memo(function PlainPiece({ text }: { text: string }) {
+  return <p className={`${css['plain']} ${css['piece']}`}>{text}</p>
+})
+
+/** A long text, or one that grows: only its last piece is laid out again, and only visible ones at all. */
+export function LongPlainText({ text }: { text: string }) {
+  const pieces = plainPieces(text)
+  if (pieces.length === 1) return <PlainText text={text} />
+  return (
+    <div>
+      {pieces.map((piece, place) => (
+        <PlainPiece key={place} text={piece} />
+      ))}
+    </div>
+  )
+}
+
+const Parsed = memo(function Parsed({ text, className }: { text: string; className?: string | undefined }) {
+  const tokens = useMemo(() => marked.lexer(text), [text])
+  return (
+    <div className={`${css['markdown']} ${className ?? ''}`}>
+      <All tokens={tokens} />
+    </div>
+  )
+})
+
+/** A text whose parsing would block the page: it is plain at first, and parsed piece by piece in between other work. */
+function LongMarkdown({ text }: { text: string }) {
+  const isParsed = useDeferredValue(true, false)
+  const pieces = useMemo(() => markdownPieces(text), [text])
+  if (!isParsed) return <LongPlainText text={text} />
+  return (
+    <div className={css['markdown']}>
+      {pieces.map((piece, place) => (
+        <Parsed key={place} text={piece} className={css['piece']} />
+      ))}
+    </div>
+  )
+}
+
 /**
  * Markdown as elements: no HTML text is made, so none has to be sanitized. HTML in it is shown as text; pictures are
  * not loaded.
  */
 export function Markdown({ text }: { text: string }) {
-  const tokens = useMemo(() => (text.length > MAX_MARKDOWN ? undefined : marked.lexer(text)), [text])
-  if (tokens === undefined) return <PlainText text={text} />
-  return (
-    <div className={css['markdown']}>
-      <All tokens={tokens} />
-    </div>
-  )
+  if (text.length > MAX_MARKDOWN) return <LongPlainText text={text} />
+  return text.length > LONG_MARKDOWN ? <LongMarkdown text={text} /> : <Parsed text={text} />
 }

@@ -1,9 +1,15 @@
 import { type ReactNode, useState } from 'react'
-import { useDeploymentRead } from '../../data/deployments/contents.ts'
-import { type Deployment, useDeploymentChange } from '../../data/deployments/deployments.ts'
+import { useDeploymentRead, useRunsPerMinute } from '../../data/deployments/contents.ts'
+import {
+  type Deployment,
+  useBuildWarnings,
+  useDeploymentChange,
+  usePlan,
+} from '../../data/deployments/deployments.ts'
 import { useProjects } from '../../data/projects/projects.ts'
 import { usePermission } from '../../data/session.ts'
-import { Button, Field } from '../../parts/controls.tsx'
+import { Button, CopyButton, Field } from '../../parts/controls.tsx'
+import { bytesText } from '../../parts/format/numbers.ts'
 import { Dialog } from '../../parts/forms/dialog.tsx'
 import { Graph } from '../../parts/graph/graph.tsx'
 import type { GraphDrawing } from '../../parts/graph/layout.ts'
@@ -20,15 +26,16 @@ const ISOLATION = {
   container: 'containers: graphs see only their own files, with bounds of memory, processors and processes',
 }
 
-function GraphFigure({
-  name,
-  graph_id,
-  unavailable,
-}: {
-  name: string
-  graph_id: string
-  unavailable: string | null
-}) {
+const RUNTIME = {
+  process: 'processes of this machine',
+  container: 'containers',
+  kubernetes: 'Kubernetes',
+}
+const LANGUAGE = { javascript: 'TypeScript or JavaScript', python: 'Python' }
+
+type GraphFacts = Deployment['weir']['graphs'][number]
+
+function GraphFigure({ name, graph_id, language, unavailable }: GraphFacts & { name: string }) {
   const drawing = useDeploymentRead<GraphDrawing>(
     name,
     `/assistants/${encodeURIComponent(graph_id)}/graph?xray=true`,
@@ -39,7 +46,7 @@ function GraphFigure({
   return (
     <figure className={css['figure']}>
       <figcaption>
-        <h3>{graph_id}</h3>
+        <h3>{graph_id}</h3> <span className={css['note']}>{LANGUAGE[language]}</span>
       </figcaption>
       {unavailable !== null ? (
         <p className={css['bad']}>It cannot be loaded: {unavailable}</p>
@@ -81,19 +88,74 @@ function DeleteDialog({ deployment, close }: { deployment: Deployment; close(): 
   )
 }
 
-function Facts({ deployment }: { deployment: Deployment }) {
+/** What `custom_url` is called with. */
+function Snippet({ url }: { url: string }) {
+  const text = `import { Client } from '@langchain/langgraph-sdk'
+
+const client = new Client({ apiUrl: '${url}', apiKey: process.env.WEIR_API_KEY })
+const thread = await client.threads.create()
+console.log(await client.assistants.search(), thread)`
+  return (
+    <details className={css['section']}>
+      <summary>Call it from a program</summary>
+      <pre className={css['log']} tabIndex={0}>
+        {text}
+      </pre>
+      <div>
+        <CopyButton text={text} label="Copy the program" />
+      </div>
+    </details>
+  )
+}
+
+function Secrets({ secrets }: Pick<Deployment, 'secrets'>) {
+  if (secrets.length === 0) return 'none'
+  return (
+    <ul>
+      {secrets.map(({ name, updated_at }) => (
+        <li key={name}>
+          <code>{name}</code> <span className={css['note']}>set</span> <Time time={updated_at} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What its build warned of: settings of langgraph.json that this server does not have, or scripts that were not run. */
+function Warnings({ deployment: { id, active_revision_id } }: { deployment: Deployment }) {
+  const { data = [] } = useBuildWarnings(id, active_revision_id)
+  if (data.length === 0) return null
+  return (
+    <section className={css['section']} aria-label="Warnings of the build">
+      <h2>Warnings of the build</h2>
+      <ul>
+        {data.map((line) => (
+          <li key={line.id} className={css['warn']}>
+            {line.message}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function useFacts(deployment: Deployment): readonly (readonly [string, ReactNode])[] {
   const { id, name, weir, source_config, secrets, created_at, updated_at } = deployment
   const project = useProjects(name).data?.find((one) => one.name === name)
   const revision =
     weir.managed_by === 'server' ? 'that of GRAPHS, which this server was started with' : weir.active_revision
-  const facts: readonly (readonly [string, ReactNode])[] = [
+  return [
     ['Address', <code key="a">{source_config.custom_url}</code>],
     ['Id', <code key="i">{id}</code>],
     ['Type', source_config.deployment_type],
+    ['Plan of the organization', usePlan() ?? '–'],
     ['Revision', revision ?? 'none yet'],
     ...weir.draining.map(({ number, runs }) => [`Revision ${number} ends`, `${runs} runs left`] as const),
     ['Runs now', String(weir.runs)],
+    ['Runs begun in the last minute', useRunsPerMinute(name) ?? '–'],
     ['Host processes', String(weir.hosts)],
+    ['Memory of the hosts', weir.memory_bytes === null ? '–' : bytesText(weir.memory_bytes)],
+    ['Runtime', RUNTIME[weir.runtime]],
     ['Isolation', ISOLATION[weir.isolation]],
     [
       'Traces',
@@ -107,8 +169,12 @@ function Facts({ deployment }: { deployment: Deployment }) {
     ],
     ['Created', <Time key="c" time={created_at} />],
     ['Updated', <Time key="u" time={updated_at} />],
-    ['Secrets', secrets.map((one) => one.name).join(', ') || 'none'],
+    ['Secrets', <Secrets key="s" secrets={secrets} />],
   ]
+}
+
+function Facts({ deployment }: { deployment: Deployment }) {
+  const facts = useFacts(deployment)
   return (
     <dl className={css['facts']}>
       {facts.map(([term, fact]) => (
@@ -129,6 +195,8 @@ export function DeploymentOverview({ deployment }: { deployment: Deployment }) {
   return (
     <>
       <Facts deployment={deployment} />
+      <Warnings deployment={deployment} />
+      <Snippet url={deployment.source_config.custom_url} />
       <section className={css['section']} aria-label="Graphs">
         <h2>Graphs</h2>
         <div className={css['graphs']}>

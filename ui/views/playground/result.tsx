@@ -7,7 +7,7 @@ import { tracedOptions } from '../../data/playground/queries.ts'
 import type { ReadRun } from '../../data/runs.ts'
 import { Button, CopyButton } from '../../parts/controls.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
-import { Markdown, PlainText } from '../../parts/markdown/markdown.tsx'
+import { LongPlainText, Markdown } from '../../parts/markdown/markdown.tsx'
 import { usePreference } from '../../parts/preferences.ts'
 import { Link } from '../../router/link.tsx'
 import { FiguresTable } from './figures.tsx'
@@ -40,10 +40,10 @@ function Answer({ result }: { result: CallResult }) {
       {reasoning !== '' && (
         <details>
           <summary>Reasoning, {reasoning.length} characters</summary>
-          <PlainText text={reasoning} />
+          <LongPlainText text={reasoning} />
         </details>
       )}
-      {text !== '' && (isPlain ? <PlainText text={text} /> : <Markdown text={text} />)}
+      {text !== '' && (isPlain ? <LongPlainText text={text} /> : <Markdown text={text} />)}
       {calls.map(({ index, name, id, args }) => (
         <div key={index} className={css['call']}>
           <div className={css['pair']}>

@@ -44,7 +44,8 @@ export function TypedText({
       data-long={first.length > LONG_CHARS}
       onInput={({ currentTarget }) => {
         const { value, dataset } = currentTarget
-        dataset['long'] = String(value.length > LONG_CHARS)
+        const isLong = String(value.length > LONG_CHARS)
+        if (dataset['long'] !== isLong) dataset['long'] = isLong
         type(value)
       }}
       onPaste={pasted}

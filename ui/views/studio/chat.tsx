@@ -1,21 +1,33 @@
-import { memo, useCallback, useEffect, useRef, useState } from 'react'
-import { messageContent } from '../../data/studio/message-content.ts'
+import { memo, useState } from 'react'
+import { messageContent, reasoningText } from '../../data/studio/message-content.ts'
 import { Media } from '../../parts/chat/media.tsx'
 import { Button } from '../../parts/controls.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
-import { Markdown, PlainText } from '../../parts/markdown/markdown.tsx'
+import { LongPlainText, Markdown, PlainText } from '../../parts/markdown/markdown.tsx'
 import { Failure, PanelBoundary } from '../../parts/states.tsx'
 import { MediaPicker, useChosenMedia } from './input/media-picker.tsx'
-import type { StudioSession } from './session.ts'
+import type { StudioSession, StudioStream } from './session.ts'
 import css from './studio.module.css'
 
-type Message = StudioSession['stream']['messages'][number]
+type Message = StudioStream['messages'][number]
 type Submit = StudioSession['submit']
 
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' }
 
+/** Texts of models that are no answer: `reasoning` of OpenAI and Google, `thinking` of Anthropic. */
+function Reasoning({ text }: { text: string }) {
+  return (
+    <details className={css['reasoning']}>
+      <summary>Reasoning</summary>
+      <PlainText text={text} />
+    </details>
+  )
+}
+
 function Block({ block, isGrowing }: { block: Record<string, unknown>; isGrowing: boolean }) {
   const { text, image_url } = block
+  const reasoning = reasoningText(block)
+  if (reasoning !== undefined) return <Reasoning text={reasoning} />
   if (typeof text === 'string') return <Said text={text} isGrowing={isGrowing} />
   const url = (image_url as { url?: unknown } | undefined)?.url
   if (typeof url === 'string') return <Media block={{ type: 'image', url }} />
@@ -24,7 +36,7 @@ function Block({ block, isGrowing }: { block: Record<string, unknown>; isGrowing
 
 /** While it grows, a text is not parsed: parsing all of it for every piece would slow the page down. */
 function Said({ text, isGrowing }: { text: string; isGrowing: boolean }) {
-  return isGrowing ? <PlainText text={text} /> : <Markdown text={text} />
+  return isGrowing ? <LongPlainText text={text} /> : <Markdown text={text} />
 }
 
 function Content({ content, isGrowing }: { content: unknown; isGrowing: boolean }) {
@@ -60,9 +72,49 @@ interface ChatMessageProps {
   from: string | undefined
   isGrowing: boolean
   submit: Submit
+  /** The branches that begin with the message, and which of them is shown; '' without another one. */
+  branch: string
+  branches: string
+  showBranch(branch: string): void
 }
 
-const ChatMessage = memo(function ChatMessage({ message, from, isGrowing, submit }: ChatMessageProps) {
+/** Buttons that show the other branches: messages that were edited, and answers that were made again. */
+function Branches({
+  branch,
+  branches,
+  showBranch,
+}: Pick<ChatMessageProps, 'branch' | 'branches' | 'showBranch'>) {
+  const all = branches.split(' ')
+  const at = all.indexOf(branch)
+  if (all.length < 2 || at < 0) return null
+  const to = (place: number, label: string) => (
+    <Button
+      look="plain"
+      disabled={all[place] === undefined}
+      aria-label={label}
+      onClick={() => showBranch(all[place] ?? '')}
+    >
+      {place < at ? '‹' : '›'}
+    </Button>
+  )
+  return (
+    <span className={css['branches']}>
+      {to(at - 1, 'Branch before')}
+      <span className={css['note']}>
+        {at + 1} of {all.length}
+      </span>
+      {to(at + 1, 'Next branch')}
+    </span>
+  )
+}
+
+const ChatMessage = memo(function ChatMessage({
+  message,
+  from,
+  isGrowing,
+  submit,
+  ...branching
+}: ChatMessageProps) {
   const [isEditing, setEditing] = useState(false)
   const calls = 'tool_calls' in message ? (message.tool_calls ?? []) : []
   const checkpoint = from === undefined ? undefined : { checkpoint_id: from, checkpoint_ns: '' }
@@ -80,6 +132,7 @@ const ChatMessage = memo(function ChatMessage({ message, from, isGrowing, submit
             Regenerate
           </Button>
         )}
+        {from !== undefined && <Branches {...branching} />}
       </div>
       {isEditing ? (
         <Editor
@@ -102,16 +155,7 @@ const ChatMessage = memo(function ChatMessage({ message, from, isGrowing, submit
   )
 })
 
-/** The same function for as long as the page is open, so that messages are not drawn again for each event. */
-function useSubmit({ submit }: StudioSession): Submit {
-  const latest = useRef(submit)
-  useEffect(() => {
-    latest.current = submit
-  })
-  return useCallback((...sent) => latest.current(...sent), [])
-}
-
-function SendForm({ submit }: { submit: Submit }) {
+const SendForm = memo(function SendForm({ submit }: { submit: Submit }) {
   const media = useChosenMedia()
   return (
     <form
@@ -136,15 +180,27 @@ function SendForm({ submit }: { submit: Submit }) {
       </div>
     </form>
   )
-}
+})
+
+/** While a run is active, no branch begins and none is chosen. */
+const NOT_NOW = { from: undefined, branch: '', branches: '' }
 
 /** The messages of the thread as a conversation; user messages are edited, and answers made again, in new branches. */
-export function Chat({ session }: { session: StudioSession }) {
-  const { messages, error, isLoading } = session.stream
-  const submit = useSubmit(session)
-  const before = (message: Message, place: number): string | undefined =>
-    session.stream.getMessagesMetadata(message, place)?.firstSeenState?.parent_checkpoint?.checkpoint_id ??
-    undefined
+export function Chat({ stream, submit }: { stream: StudioStream; submit: Submit }) {
+  const { messages, error, isLoading } = stream
+  const { setBranch } = stream
+  const known = (message: Message, place: number): Pick<ChatMessageProps, 'from' | 'branch' | 'branches'> => {
+    if (isLoading) return NOT_NOW
+    const {
+      firstSeenState,
+      branch = '',
+      branchOptions = [],
+    } = stream.getMessagesMetadata(message, place) ?? {}
+    // Of a message of the oldest state that was read, nothing says in which state it came in.
+    const isKnown = firstSeenState !== stream.history[0] || firstSeenState?.parent_checkpoint === null
+    const from = isKnown ? (firstSeenState?.parent_checkpoint?.checkpoint_id ?? undefined) : undefined
+    return { from, branch, branches: branchOptions.join(' ') }
+  }
   return (
     <section className={css['panel']} aria-label="Chat">
       <h2>Chat</h2>
@@ -154,7 +210,8 @@ export function Chat({ session }: { session: StudioSession }) {
           <PanelBoundary key={message.id ?? place}>
             <ChatMessage
               message={message}
-              from={isLoading ? undefined : before(message, place)}
+              {...known(message, place)}
+              showBranch={setBranch}
               isGrowing={isLoading && place === messages.length - 1}
               submit={submit}
             />

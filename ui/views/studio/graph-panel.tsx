@@ -1,6 +1,5 @@
-import { memo, useCallback, useMemo, useState } from 'react'
+import { type ComponentProps, memo, useCallback, useDeferredValue, useMemo, useState } from 'react'
 import { type Assistant, useDeploymentRead } from '../../data/deployments/contents.ts'
-import type { EventTail } from '../../data/studio/event-tail.ts'
 import { Button } from '../../parts/controls.tsx'
 import { allSubgraphs, subgraphsOf } from '../../parts/graph/fold.ts'
 import { Graph, shortName } from '../../parts/graph/graph.tsx'
@@ -8,26 +7,28 @@ import type { GraphDrawing } from '../../parts/graph/layout.ts'
 import type { NodeState } from '../../parts/graph/node-state.ts'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Loaded } from '../../parts/states.tsx'
+import { type RunEvents, useFollowed } from './run-events.ts'
 import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 import type { ShownThread } from './thread.ts'
 
 /** States of nodes of the run that this page followed; otherwise the states that the selected checkpoint has. */
 function useStates(
-  { nodes, stream }: StudioSession,
+  { events, isLoading }: StudioSession,
   { selected, head }: ShownThread,
 ): ReadonlyMap<string, NodeState> {
+  const nodes = useFollowed(events.nodes)
   return useMemo(() => {
-    if (nodes.size > 0 && (stream.isLoading || selected === head)) return nodes
+    if (nodes.size > 0 && (isLoading || selected === head)) return nodes
     const found = new Map<string, NodeState>()
     for (const { name, error, interrupts } of selected?.tasks ?? []) {
       const count = (found.get(name)?.count ?? 0) + 1
       if (error !== null) found.set(name, { state: 'error', count })
       else if (interrupts.length > 0) found.set(name, { state: 'interrupted', count })
-      else if (stream.isLoading) found.set(name, { state: 'running', count })
+      else if (isLoading) found.set(name, { state: 'running', count })
     }
     return found
-  }, [nodes, stream.isLoading, selected, head])
+  }, [nodes, isLoading, selected, head])
 }
 
 /** Which subgraphs are folded, by their paths. */
@@ -78,25 +79,43 @@ function FoldButtons({
   )
 }
 
-/** What the nodes of the run wrote to its stream: how many events, and the newest of them. */
-const CustomEvents = memo(function CustomEvents({ tail: { count, newest } }: { tail: EventTail }) {
-  if (count === 0) return null
-  const first = count - newest.length + 1
+const EventList = memo(function EventList({ newest, first }: { newest: readonly unknown[]; first: number }) {
   return (
-    <details>
-      <summary>
-        Custom events, <span data-count={count}>{count.toLocaleString('en-US')}</span>
-      </summary>
-      <ol className={css['custom']} start={first} tabIndex={0} aria-label="Custom events" data-scrolls="true">
-        {newest.map((value, at) => (
-          <li key={first + at}>
-            <JsonView value={value} openDepth={1} />
-          </li>
-        ))}
-      </ol>
-    </details>
+    <ol className={css['custom']} start={first} tabIndex={0} aria-label="Custom events" data-scrolls="true">
+      {newest.map((value, at) => (
+        <li key={first + at}>
+          <JsonView value={value} openDepth={1} />
+        </li>
+      ))}
+    </ol>
   )
 })
+
+/** What the nodes of the run wrote to its stream: how many events, and, once it is opened, the newest of them. */
+function CustomEvents({ events }: { events: RunEvents }) {
+  const tail = useFollowed(events.custom)
+  const [isOpen, setOpen] = useState(false)
+  // The list is drawn in pieces of some milliseconds, and again only when the drawing before has ended.
+  const { count, newest } = useDeferredValue(tail)
+  if (tail.count === 0) return null
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        Custom events, <span data-count={tail.count}>{tail.count.toLocaleString('en-US')}</span>
+      </summary>
+      {isOpen && <EventList newest={newest} first={count - newest.length + 1} />}
+    </details>
+  )
+}
+
+/** The graph with the states of its nodes, which change during a run. */
+function LiveGraph({
+  session,
+  shown,
+  ...drawn
+}: { session: StudioSession; shown: ShownThread } & ComponentProps<typeof Graph>) {
+  return <Graph {...drawn} states={useStates(session, shown)} />
+}
 
 interface GraphPanelProps {
   name: string
@@ -120,14 +139,13 @@ export function GraphPanel({
   const drawing = useDeploymentRead<GraphDrawing>(name, path)
   const [chosen, choose] = useState<string>()
   const folding = useFolded()
-  const states = useStates(session, shown)
   const node = chosen === undefined ? undefined : shortName(chosen)
   const toggle = (one: string): void => {
     const next = new Set(breakpoints)
     if (!next.delete(one)) next.add(one)
     setBreakpoints(next)
   }
-  const { error } = session.stream
+  const { error } = session
   return (
     <section className={css['panel']} aria-label="Graph">
       <div className={css['row']}>
@@ -144,17 +162,18 @@ export function GraphPanel({
           <span className={css['warn']}>Events are missing: the server had dropped old ones.</span>
         )}
       </div>
-      {error !== undefined && error !== null && (
+      {error !== undefined && (
         <p className={css['bad']} role="alert">
-          The run failed: {error instanceof Error ? error.message : String(error)}
+          The run failed: {error}
         </p>
       )}
       <Loaded from={drawing}>
         {(found) => (
-          <Graph
+          <LiveGraph
+            session={session}
+            shown={shown}
             drawing={found}
             label={`Graph ${assistant.graph_id}`}
-            states={states}
             chosen={chosen}
             breakpoints={breakpoints}
             folded={folding.folded}
@@ -163,7 +182,7 @@ export function GraphPanel({
           />
         )}
       </Loaded>
-      <CustomEvents tail={session.custom} />
+      <CustomEvents events={session.events} />
     </section>
   )
 }

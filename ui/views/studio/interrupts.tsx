@@ -23,7 +23,9 @@ function Question({ node, interrupt, place }: { node: string; interrupt: Interru
   const start = way === 'edit' ? JSON.stringify(review?.args ?? {}, null, 2) : ''
   return (
     <fieldset className={css['question']}>
-      <legend>{node} asks</legend>
+      <legend>
+        {node} asks{interrupt.id !== undefined && <code className={css['note']}> {interrupt.id}</code>}
+      </legend>
       <JsonView value={interrupt.value} openDepth={3} />
       <input type="hidden" name={`way${place}`} value={way} />
       <Select<Way>
@@ -50,7 +52,7 @@ function Question({ node, interrupt, place }: { node: string; interrupt: Interru
 export function Interrupts({ shown, session }: { shown: ShownThread; session: StudioSession }) {
   const questions = questionsOf(shown)
   const [fault, setFault] = useState<unknown>()
-  const { isLoading } = session.stream
+  const { isLoading } = session
   const { head } = shown
   if (isLoading || head === undefined) return null
   if (questions.length === 0) {

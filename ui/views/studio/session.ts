@@ -2,36 +2,39 @@ import { Client } from '@langchain/langgraph-sdk/client'
 import { useStream } from '@langchain/langgraph-sdk/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { deploymentPath } from '../../api/deployment.ts'
+import { callerHeaders, deploymentPath } from '../../api/deployment.ts'
 import { pacedEvents } from '../../api/paced-events.ts'
-import { createEventTail } from '../../data/studio/event-tail.ts'
-import { createNodeStates, type TaskEvent } from './node-states.ts'
+import { type ReadHistory, readShownHistory } from '../../data/studio/shown-history.ts'
+import { createRunEvents, type RunEvents } from './run-events.ts'
 
 /** Modes that Studio requests. */
 const MODES = ['values', 'messages-tuple', 'updates', 'tasks', 'custom'] as const
 const THROTTLE_MS = 50
 const LIVE_AGAIN_MS = 1000
-/** Custom events that are shown. */
-const SHOWN_EVENTS = 100
 
 type Values = Record<string, unknown>
 
 const pacedFetch = async (url: string, init?: RequestInit): Promise<Response> =>
   pacedEvents(await fetch(url, init))
 
-/** The SDK's client of a deployment, with the session of this browser; with an auth file, as the user of Studio. */
+/** The SDK's client of a deployment, as the user of Studio or of the token that was set. */
 function useClient(name: string): Client {
   return useMemo(() => {
     const workspace = new URLSearchParams(location.search).get('ws')
-    return new Client({
+    const client = new Client({
       apiUrl: location.origin + deploymentPath(name),
       apiKey: null,
       callerOptions: { fetch: pacedFetch },
       defaultHeaders: {
-        'x-auth-scheme': 'langsmith',
+        ...callerHeaders(name),
         ...(workspace !== null && { 'x-tenant-id': workspace }),
       },
     })
+    const { threads } = client
+    const read = threads.getHistory.bind(threads) as ReadHistory
+    threads.getHistory = (async (thread, options) =>
+      await readShownHistory(read, thread, options)) as typeof threads.getHistory
+    return client
   }, [name])
 }
 
@@ -82,45 +85,6 @@ function useOthers(client: Client, thread: string | undefined, heard: Heard): vo
   }, [client, thread])
 }
 
-/** What `read` returns, drawn at most every 50 ms, however often `changed` is called. */
-function useThrottled<T>(read: () => T): { shown: T; changed(): void } {
-  const [shown, show] = useState(read)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const changed = (): void => {
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined
-      show(read())
-    }, THROTTLE_MS)
-  }
-  return { shown, changed }
-}
-
-/** The states of nodes, and the custom events, of the run that is followed. */
-function useRunEvents() {
-  const [states] = useState(createNodeStates)
-  const [tail] = useState(() => createEventTail(SHOWN_EVENTS))
-  const nodes = useThrottled(states.snapshot)
-  const custom = useThrottled(tail.snapshot)
-  return {
-    nodes: nodes.shown,
-    custom: custom.shown,
-    addTask(event: TaskEvent, namespace: string[] | undefined): void {
-      states.add(event, namespace, performance.now())
-      nodes.changed()
-    },
-    addCustom(value: unknown): void {
-      tail.add(value)
-      custom.changed()
-    },
-    clear(): void {
-      states.clear()
-      tail.clear()
-      nodes.changed()
-      custom.changed()
-    },
-  }
-}
-
 const REFRESH_MS = 500
 
 /**
@@ -144,7 +108,40 @@ function useRefresh(name: string): () => void {
   }, [queries, name])
 }
 
-/** The runs of a thread in this tab: runs that the tab started through the SDK's hook, other runs by joining them. */
+/** A run of the thread in this tab, but not its values: they change with every token. */
+export interface StudioSession {
+  /** The same function for as long as the page is open. */
+  submit(input: Values | null | undefined, settings?: RunSettings): void
+  events: RunEvents
+  /** Id of the run that is shown. */
+  run: string | undefined
+  /** The server had dropped events before they were read. */
+  gap: boolean
+  isLoading: boolean
+  /** Why the run failed. */
+  error: string | undefined
+}
+
+type Submit = StudioSession['submit']
+
+/** The same function in every drawing, which calls that of the latest one. */
+function useLatest(submit: Submit): Submit {
+  const latest = useRef(submit)
+  useEffect(() => {
+    latest.current = submit
+  })
+  return useCallback((...sent) => latest.current(...sent), [])
+}
+
+function errorText(error: unknown): string | undefined {
+  if (error === undefined || error === null) return undefined
+  return error instanceof Error ? error.message : String(error)
+}
+
+/**
+ * The runs of a thread in this tab: runs that the tab started through the SDK's hook, other runs by joining them. `stream`
+ * is what the hook returns, which changes with every value and token.
+ */
 export function useStudioSession(
   name: string,
   assistant: string,
@@ -155,12 +152,12 @@ export function useStudioSession(
   }: {
     thread: string | undefined
     opened(thread: string): void
-    /** How many states of the thread the hook reads, with their values. */
+    /** How many states of the thread the hook reads. */
     states: number
   },
 ) {
   const client = useClient(name)
-  const events = useRunEvents()
+  const [events] = useState(createRunEvents)
   const [run, setRun] = useState<string>()
   const [gap, setGap] = useState(false)
   const refresh = useRefresh(name)
@@ -189,16 +186,22 @@ export function useStudioSession(
     setRun(id)
     void stream.joinStream(id, undefined, { streamMode: [...MODES] })
   })
-  const submit = (input: Values | null | undefined, settings: RunSettings = {}): void => {
+  const submit = useLatest((input, settings = {}) => {
     events.clear()
     const options = {
       ...settings,
       ...{ streamMode: [...MODES], streamSubgraphs: true, streamResumable: true, onDisconnect: 'continue' },
     }
     void stream.submit(input, options as Parameters<typeof stream.submit>[1])
-  }
-  return { stream, submit, nodes: events.nodes, custom: events.custom, run, gap }
+  })
+  const { isLoading } = stream
+  const error = errorText(stream.error)
+  const session = useMemo<StudioSession>(
+    () => ({ submit, events, run, gap, isLoading, error }),
+    [submit, events, run, gap, isLoading, error],
+  )
+  return { session, stream }
 }
 
-/** What `useStudioSession` returns. */
-export type StudioSession = ReturnType<typeof useStudioSession>
+/** What the SDK's hook returns. */
+export type StudioStream = ReturnType<typeof useStudioSession>['stream']

@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { memo, useMemo, useState } from 'react'
+import { ApiError } from '../../api/problem.ts'
 import { type Assistant, useDeploymentList } from '../../data/deployments/contents.ts'
 import { historyKey } from '../../data/studio/history.ts'
 import type { KnownHistory } from '../../data/studio/known-history.ts'
 import { Button, Select, Tabs } from '../../parts/controls.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
+import { Empty, Failure, Loaded } from '../../parts/states.tsx'
 import { PageHead } from '../../parts/page/page-head.tsx'
 import { Link } from '../../router/link.tsx'
 import { navigate, setParam, useParam } from '../../router/location.ts'
@@ -19,6 +20,7 @@ import { StatePanel } from './past/state-panel.tsx'
 import css from './studio.module.css'
 import { CheckpointTimeline } from './past/timeline.tsx'
 import { type ShownThread, useThread } from './thread.ts'
+import { UserToken } from './user-token.tsx'
 
 const ASSISTANT = textParam('assistant')
 const CHECKPOINT = textParam('checkpoint')
@@ -45,11 +47,14 @@ function Head({
   thread,
   assistants,
   chosen,
+  usedToken,
 }: {
   name: string
   thread: string | undefined
   assistants: readonly Assistant[]
   chosen: Assistant
+  /** Called when another user's token is used from now on. */
+  usedToken(): void
 }) {
   const mode = useParam(MODE)
   const tabs = (['graph', 'chat'] as const).map((word) => {
@@ -75,6 +80,7 @@ function Head({
         options={assistants.map(({ assistant_id, name: title }) => [assistant_id, title] as const)}
         onChange={(id) => setParam(ASSISTANT, id)}
       />
+      <UserToken name={name} used={usedToken} />
       <Button icon="plus" onClick={() => navigate(withSearch(pathOf(name)))}>
         New thread
       </Button>
@@ -82,12 +88,12 @@ function Head({
   )
 }
 
-/** Number of states, read with their values, in which the chat finds the branches of its messages. */
-const CHAT_STATES = 20
-const CHAT_STATES_OF_LARGE = 2
+/** Number of states in which the chat finds the branches of its messages; fewer where the server has to read much. */
+const CHAT_STATES = 50
+const CHAT_STATES_OF_LARGE = 20
 const LARGE_BYTES = 256 << 10
 
-/** How many states of the thread are read with their values: the graph shows the newest one. */
+/** How many states of the thread the hook reads: the graph needs none of their values. */
 function useStatesToRead(name: string, thread: string | undefined, mode: 'graph' | 'chat'): number {
   const queries = useQueryClient()
   if (mode === 'graph') return 1
@@ -95,50 +101,63 @@ function useStatesToRead(name: string, thread: string | undefined, mode: 'graph'
   return (known?.steps[0]?.values_bytes ?? 0) > LARGE_BYTES ? CHAT_STATES_OF_LARGE : CHAT_STATES
 }
 
-function Work({
-  name,
-  thread,
-  assistant,
-}: {
+interface WorkProps {
   name: string
   thread: string | undefined
   assistant: Assistant
-}) {
+}
+
+function Work({ name, thread, assistant }: WorkProps) {
+  const mode = useParam(MODE)
+  const opened = (id: string): void => navigate(withSearch(pathOf(name, id)), { replace: true })
+  const states = useStatesToRead(name, thread, mode)
+  const { session, stream } = useStudioSession(name, assistant.assistant_id, { thread, opened, states })
+  return (
+    <div className={css['work']} data-mode={mode}>
+      {mode === 'chat' && (
+        <div className={css['column']}>
+          <Chat stream={stream} submit={session.submit} />
+        </div>
+      )}
+      <Panels {...{ name, thread, assistant, session }} />
+    </div>
+  )
+}
+
+/** The panels beside the chat. They are not drawn again for the tokens of a run. */
+const Panels = memo(function Panels({
+  name,
+  thread,
+  assistant,
+  session,
+}: WorkProps & { session: StudioSession }) {
   const mode = useParam(MODE)
   const shownCheckpoints = { checkpoint: useParam(CHECKPOINT), against: useParam(AGAINST) }
   const [breakpoints, setBreakpoints] = useState<ReadonlySet<string>>(() => new Set())
-  const opened = (id: string): void => navigate(withSearch(pathOf(name, id)), { replace: true })
-  const states = useStatesToRead(name, thread, mode)
-  const session = useStudioSession(name, assistant.assistant_id, { thread, opened, states })
-  const shown = useThread(name, thread, shownCheckpoints, session.stream.isLoading)
+  const shown = useThread(name, thread, shownCheckpoints, session.isLoading)
   const run = useMemo(() => ({ interruptBefore: [...breakpoints] }), [breakpoints])
   return (
-    <div className={css['work']} data-mode={mode}>
-      <div className={css['column']}>
-        {mode === 'graph' ? (
-          <GraphPanel
-            name={name}
-            assistant={assistant}
-            session={session}
-            shown={shown}
-            breakpoints={breakpoints}
-            setBreakpoints={setBreakpoints}
-          />
-        ) : (
-          <Chat session={session} />
-        )}
-      </div>
+    <>
+      {mode === 'graph' && (
+        <div className={css['column']}>
+          <GraphPanel {...{ name, assistant, session, shown, breakpoints, setBreakpoints }} />
+        </div>
+      )}
       <div className={css['column']}>
         {thread !== undefined && <RunsPanel name={name} thread={thread} session={session} />}
         <Interrupts key={shown.head?.checkpoint.checkpoint_id} shown={shown} session={session} />
         <InputPanel name={name} assistant={assistant} session={session} run={run} />
       </div>
       <div className={css['column']}>
-        {thread === undefined ? <NoThread /> : <Past {...{ name, thread, shown, session, run }} />}
+        {thread === undefined ? (
+          <NoThread />
+        ) : (
+          <Past graph={assistant.graph_id} {...{ name, thread, shown, session, run }} />
+        )}
       </div>
-    </div>
+    </>
   )
-}
+})
 
 function NoThread() {
   return (
@@ -155,10 +174,12 @@ const compare = (checkpoint: string): void => setParam(AGAINST, checkpoint)
 function Past({
   name,
   thread,
+  graph,
   ...rest
 }: {
   name: string
   thread: string
+  graph: string
   shown: ShownThread
   session: StudioSession
   run: RunSettings
@@ -167,7 +188,7 @@ function Past({
   return (
     <>
       <CheckpointTimeline
-        {...{ name, thread, choose }}
+        {...{ name, thread, graph, choose }}
         history={rest.shown.history}
         rows={rest.shown.rows}
         selected={rest.shown.selected}
@@ -177,11 +198,17 @@ function Past({
   )
 }
 
-/** Runs the graphs of a deployment, shows what happens in them, and goes back to any of their states. */
-export function Studio({ params }: { params: Readonly<Record<string, string>> }) {
+function Opened({ params, usedToken }: StudioProps & { usedToken(): void }) {
   const { name = '', thread } = params
   const wanted = useParam(ASSISTANT)
   const assistants = useDeploymentList<Assistant>(name, '/assistants/search')
+  if (assistants.error instanceof ApiError && assistants.error.status === 401)
+    return (
+      <>
+        <Failure error={assistants.error} heading="h1" />
+        <UserToken name={name} used={usedToken} />
+      </>
+    )
   return (
     <Loaded from={assistants} heading="h1">
       {({ pages }) => {
@@ -191,11 +218,27 @@ export function Studio({ params }: { params: Readonly<Record<string, string>> })
         if (chosen === undefined) return <Empty title="This deployment has no assistant" heading="h1" />
         return (
           <div className={css['page']}>
-            <Head name={name} thread={thread} assistants={found} chosen={chosen} />
+            <Head {...{ name, thread, chosen, usedToken }} assistants={found} />
             <Work key={chosen.assistant_id} name={name} thread={thread} assistant={chosen} />
           </div>
         )
       }}
     </Loaded>
   )
+}
+
+interface StudioProps {
+  params: Readonly<Record<string, string>>
+}
+
+/** Runs the graphs of a deployment, shows what happens in them, and goes back to any of their states. */
+export function Studio({ params }: StudioProps) {
+  const queries = useQueryClient()
+  const [turn, setTurn] = useState(0)
+  const usedToken = (): void => {
+    // What another user may see is not shown.
+    queries.removeQueries({ queryKey: ['deployment', params['name']] })
+    setTurn(turn + 1)
+  }
+  return <Opened key={turn} params={params} usedToken={usedToken} />
 }

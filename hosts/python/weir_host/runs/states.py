@@ -49,9 +49,33 @@ def _rest(snapshot: Any) -> Head:
     }
 
 
+def _part_of(value: Any, paths: list[list[str]]) -> Any:
+    """The fields of an object, or of each object in a list, that begin a path; other values stay as they are."""
+    if [] in paths:
+        return value
+    if isinstance(value, list):
+        return [_part_of(item, paths) for item in value]
+    if not isinstance(value, dict):
+        return value
+    names = [name for name in dict.fromkeys(path[0] for path in paths) if name in value]
+    return {name: _part_of(value[name], [path[1:] for path in paths if path[0] == name]) for name in names}
+
+
+def _part_of_values(values: Any, paths: list[list[str]]) -> Any:
+    """The parts of a state's values: `messages` is one field of them, `messages`, `id` the ids of its items."""
+    names = {path[0] for path in paths}
+    deep = {name for name in names if [name] not in paths}
+    if isinstance(values, dict):
+        values = {name: value for name, value in values.items() if name in names}
+    else:
+        return values
+    texts = {name: orjson.loads(json_text(value)) if name in deep else value for name, value in values.items()}
+    return {name: _part_of(value, [path[1:] for path in paths if path[0] == name]) for name, value in texts.items()}
+
+
 def thread_state(snapshot: Any, select: list[str] | None = None) -> Head:
-    """A snapshot as a ThreadState. `select` names its fields: `values_bytes` is then the size of `values` as JSON, and
-    tasks have no `result` unless `values` is selected."""
+    """A snapshot as a ThreadState. `select` names its fields, and parts of its values: `values_bytes` is then the size
+    of `values` as JSON, and tasks have no `result` unless all of `values` is selected."""
     state = {"values": snapshot.values, **_rest(snapshot)}
     if select is None:
         return state
@@ -59,7 +83,9 @@ def thread_state(snapshot: Any, select: list[str] | None = None) -> Head:
         state["values_bytes"] = len(json_text(snapshot.values))
     if "values" not in select:
         state["tasks"] = [{**task, "result": None} for task in state["tasks"]]
-    return {field: value for field, value in state.items() if field in select}
+    shown = {field: value for field, value in state.items() if field in select}
+    paths = [field.split(".")[1:] for field in select if field.startswith("values.")]
+    return {"values": _part_of_values(snapshot.values, paths), **shown} if paths and "values" not in select else shown
 
 
 def state_parts(snapshot: Any) -> tuple[Head | None, list[bytes]]:

@@ -2,6 +2,7 @@ import type { StateSnapshot } from '@langchain/langgraph'
 import type { GraphState } from '../../../runs/execute/graph-host.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { graphJsonText } from '../json-text.ts'
+import { partOfValues } from './part-of-values.ts'
 
 type Config = { configurable?: Record<string, unknown> | undefined } | undefined
 
@@ -38,8 +39,8 @@ function threadState(snapshot: StateSnapshot): Record<string, unknown> {
 }
 
 /**
- * A snapshot as the JSON text of a ThreadState. `select` names its fields; `values_bytes` is then the size of `values`
- * as JSON, and tasks have no `result` unless `values` is selected.
+ * A snapshot as the JSON text of a ThreadState. `select` names its fields, and parts of its values; `values_bytes` is then
+ * the size of `values` as JSON, and tasks have no `result` unless all of `values` is selected.
  */
 export function threadStateText(snapshot: StateSnapshot, select: readonly string[] | null = null): string {
   if (select === null) return graphJsonText(threadState(snapshot))
@@ -49,7 +50,9 @@ export function threadStateText(snapshot: StateSnapshot, select: readonly string
     state['values_bytes'] = Buffer.byteLength(graphJsonText(snapshot.values))
   if (!select.includes('values'))
     state['tasks'] = (rest['tasks'] as object[]).map((task) => ({ ...task, result: null }))
-  return graphJsonText(Object.fromEntries(Object.entries(state).filter(([field]) => select.includes(field))))
+  const shown = Object.entries(state).filter(([field]) => select.includes(field))
+  const part = select.includes('values') ? undefined : partOfValues(snapshot.values, select)
+  return graphJsonText(Object.fromEntries(part === undefined ? shown : [['values', part], ...shown]))
 }
 
 /** A snapshot in the form that the thread's row and its state events need. */

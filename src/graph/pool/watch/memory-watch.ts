@@ -33,6 +33,12 @@ export function watchMemory(
   return () => clearInterval(timer)
 }
 
+/** Memory of several processes; undefined where it cannot be read, and without a process. */
+export function residentBytesOf(pids: readonly number[]): number | undefined {
+  const read = pids.flatMap((pid) => readResidentBytes(pid) ?? [])
+  return read.length === 0 ? undefined : read.reduce((sum, bytes) => sum + bytes, 0)
+}
+
 /**
  * Undefined when the process has ended, and outside of Linux. The file is in memory, so that it is read at once: a turn of
  * another thread would take longer.

@@ -70,6 +70,17 @@ describe('http.cors of langgraph.json', () => {
       'access-control-max-age': 1,
     })
   })
+
+  it('lets pages of the internet call a server in a private network, if they are allowed', () => {
+    const asked = exchangeFrom(MINE)
+    const answered = (cors: JsonObject): unknown =>
+      preflightHeaders(asked, readCorsRules({ cors }), 'GET')['access-control-allow-private-network']
+    expect(answered({})).toBeUndefined()
+    asked.req.headers['access-control-request-private-network'] = 'true'
+    expect(answered({})).toBe('true')
+    expect(answered({ allow_origins: [MINE] })).toBe('true')
+    expect(answered({ allow_origins: ['https://other.example.com'] })).toBeUndefined()
+  })
 })
 
 describe('without keys', () => {

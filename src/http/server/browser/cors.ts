@@ -62,6 +62,13 @@ function texts(value: JsonValue | undefined): string[] | undefined {
   return Array.isArray(value) ? value.map(String) : undefined
 }
 
+function isAllowed(origin: string, rules: CorsRules): boolean {
+  return rules.allow_origins.includes('*') || isNamedOrigin(origin, rules)
+}
+
+/** What a browser asks before a page of the internet calls a server of the machine or of its network. */
+const ASKS_PRIVATE = 'access-control-request-private-network'
+
 /**
  * Allows the page of a request's origin to read the response, if the rules do; a request without an origin gets no
  * headers.
@@ -71,7 +78,7 @@ export function allowOrigin({ req, res }: Exchange, rules: CorsRules): void {
   if (origin === undefined) return
   const all = rules.allow_origins.includes('*')
   if (!all || rules.allow_credentials) res.setHeader('vary', 'origin')
-  if (!all && !isNamedOrigin(origin, rules)) return
+  if (!isAllowed(origin, rules)) return
   res.setHeader('access-control-allow-origin', all && !rules.allow_credentials ? '*' : origin)
   if (rules.allow_credentials) res.setHeader('access-control-allow-credentials', 'true')
   res.setHeader('access-control-expose-headers', rules.expose_headers.join(', '))
@@ -79,7 +86,9 @@ export function allowOrigin({ req, res }: Exchange, rules: CorsRules): void {
 
 /** Headers of the response to a preflight request; `methods` are the path's. */
 export function preflightHeaders({ req }: Exchange, rules: CorsRules, methods: string): Headers {
-  if (req.headers.origin === undefined) return { allow: methods }
+  const { origin } = req.headers
+  if (origin === undefined) return { allow: methods }
+  const isPrivate = req.headers[ASKS_PRIVATE] === 'true' && isAllowed(origin, rules)
   const asked = req.headers['access-control-request-headers']
   const headers = rules.allow_headers?.join(', ') ?? asked
   return {
@@ -87,5 +96,6 @@ export function preflightHeaders({ req }: Exchange, rules: CorsRules, methods: s
     'access-control-allow-methods': rules.allow_methods?.join(', ') ?? methods,
     ...(headers !== undefined && { 'access-control-allow-headers': headers }),
     'access-control-max-age': rules.max_age,
+    ...(isPrivate && { 'access-control-allow-private-network': 'true' }),
   }
 }

@@ -6,7 +6,7 @@ export type KeepingState = 'kept' | 'changed' | 'refused'
 
 /** Keeps a draft in this browser soon after each change. */
 export interface DraftKeeper {
-  /** Must be called after a change: writes the draft after a pause. */
+  /** Must be called after a change: writes the draft once nothing has changed for a moment, or after some seconds. */
   changed(): void
   /** As `changed`, but writes the draft at once. */
   keepNow(): void
@@ -44,7 +44,7 @@ export function createDraftKeeper(
   return {
     changed() {
       note()
-      later.ask()
+      later.askAgain()
     },
     keepNow() {
       note()

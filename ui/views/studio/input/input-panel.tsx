@@ -125,7 +125,7 @@ export function InputPanel({ name, assistant, session, run }: InputPanelProps) {
       <InputForm key={turn} fields={fields} start={start} media={media} />
       <RunSettingsForm chosen={chosen} change={(next) => setChosen({ ...chosen, ...next })} />
       {fault !== undefined && <Failure error={fault} />}
-      <RunButton multitask={chosen.multitaskStrategy} isBusy={session.stream.isLoading} />
+      <RunButton multitask={chosen.multitaskStrategy} isBusy={session.isLoading} />
     </form>
   )
 }

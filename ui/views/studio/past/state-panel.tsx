@@ -146,13 +146,14 @@ const Values = memo(function Values({ values }: { values: unknown }) {
   return <JsonView value={values} openDepth={2} />
 })
 
-/** One line for each node whose execution from this checkpoint failed, with its error. */
-function Failures({ of: { tasks } }: { of: NonNullable<ShownThread['selected']> }) {
+/** One line for each node whose execution from this checkpoint failed, with its error, and the attempt of the run. */
+function Failures({ of: { tasks, metadata } }: { of: NonNullable<ShownThread['selected']> }) {
+  const attempt = metadata?.run_attempt ?? 1
   return tasks.map(
     ({ id, name, error }) =>
       error !== null && (
         <p key={id} className={css['bad']} role="alert">
-          {name} failed: {error}
+          {name} failed{attempt > 1 && ` in attempt ${attempt}`}: {error}
         </p>
       ),
   )
@@ -181,10 +182,10 @@ export function StatePanel(props: StatePanelProps) {
       </div>
       <StepTrace name={name} thread={thread} step={selected} />
       <div className={css['actions']}>
-        <Button disabled={session.stream.isLoading} onClick={runFrom}>
+        <Button disabled={session.isLoading} onClick={runFrom}>
           Run from here
         </Button>
-        <Button icon="edit" disabled={session.stream.isLoading} onClick={() => setEditing(true)}>
+        <Button icon="edit" disabled={session.isLoading} onClick={() => setEditing(true)}>
           Edit the state
         </Button>
         <Button icon="copy" onClick={() => change.mutate({ kind: 'copy' }, { onSuccess: copied })}>

@@ -32,7 +32,34 @@ function Figures({ name, thread, step }: Place & { step: ThreadStep }) {
   return figures === undefined ? null : <span data-figures="">{stepFiguresText(figures)} · </span>
 }
 
+/** Which run begins with a checkpoint, and of which graph it is when that is not the shown one. */
+function RunStart({ step: { metadata }, graph }: { step: ThreadStep; graph: string }) {
+  const { run_id = '', run_attempt = 1, graph_id = graph } = metadata ?? {}
+  return (
+    <>
+      run {run_id.slice(0, 13)}…{run_attempt > 1 && `, attempt ${run_attempt}`}
+      {graph_id !== graph && `, graph ${graph_id}`} ·{' '}
+    </>
+  )
+}
+
+/** The second line of a row. */
+function Note({ name, thread, graph, row }: Pick<RowProps, 'name' | 'thread' | 'graph' | 'row'>) {
+  const { step, lane, isRunStart } = row
+  return (
+    <span className={css['note']}>
+      {isRunStart && <RunStart step={step} graph={graph} />}
+      <Figures name={name} thread={thread} step={step} />
+      {lane > 0 && `branch ${lane + 1} · `}
+      {step.next.length > 0 ? `next: ${step.next.join(', ')} · ` : 'end · '}
+      {bytesText(step.values_bytes)} · <Time time={step.created_at} />
+    </span>
+  )
+}
+
 interface RowProps extends Place {
+  /** Name of the graph that is shown. */
+  graph: string
   row: TreeStep
   /** Its place in the list, from 0, and the number of all rows. */
   at: number
@@ -44,7 +71,18 @@ interface RowProps extends Place {
   measure: Ref<HTMLLIElement>
 }
 
-const Row = memo(function Row({ name, thread, row, at, count, top, isSelected, choose, measure }: RowProps) {
+const Row = memo(function Row({
+  name,
+  thread,
+  graph,
+  row,
+  at,
+  count,
+  top,
+  isSelected,
+  choose,
+  measure,
+}: RowProps) {
   const { step, lane, isFork, ran } = row
   const failed = step.tasks.some(({ error }) => error !== null)
   const open = step.tasks.some(({ interrupts }) => interrupts.length > 0)
@@ -83,18 +121,14 @@ const Row = memo(function Row({ name, thread, row, at, count, top, isSelected, c
             </span>
           )}
         </span>
-        <span className={css['note']}>
-          <Figures name={name} thread={thread} step={step} />
-          {lane > 0 && `branch ${lane + 1} · `}
-          {step.next.length > 0 ? `next: ${step.next.join(', ')} · ` : 'end · '}
-          {bytesText(step.values_bytes)} · <Time time={step.created_at} />
-        </span>
+        <Note {...{ name, thread, graph, row }} />
       </button>
     </li>
   )
 })
 
 interface StepsProps extends Place {
+  graph: string
   rows: readonly TreeStep[]
   selected: ThreadStep | undefined
   choose(id: string): void
@@ -103,7 +137,7 @@ interface StepsProps extends Place {
 }
 
 /** The rows around the visible ones: a thread may have thousands. */
-const Steps = memo(function Steps({ name, thread, rows, selected, choose, more }: StepsProps) {
+const Steps = memo(function Steps({ name, thread, graph, rows, selected, choose, more }: StepsProps) {
   const frame = useRef<HTMLDivElement>(null)
   const list = useVirtualizer({
     count: rows.length,
@@ -133,7 +167,7 @@ const Steps = memo(function Steps({ name, thread, rows, selected, choose, more }
             row && (
               <Row
                 key={key}
-                {...{ name, thread, row, choose }}
+                {...{ name, thread, graph, row, choose }}
                 at={index}
                 count={rows.length}
                 top={start}
@@ -152,16 +186,19 @@ const Steps = memo(function Steps({ name, thread, rows, selected, choose, more }
 export function CheckpointTimeline({
   name,
   thread,
+  graph,
   history,
   rows,
   selected,
   choose,
-}: Place & Pick<ShownThread, 'history' | 'rows' | 'selected'> & { choose(id: string): void }) {
+}: Omit<StepsProps, 'more'> & Pick<ShownThread, 'history'>) {
   const { newest, more } = history
   return (
     <section className={css['panel']} aria-label="Timeline">
       <h2>Timeline</h2>
-      <Loaded from={newest}>{() => <Steps {...{ name, thread, rows, selected, choose, more }} />}</Loaded>
+      <Loaded from={newest}>
+        {() => <Steps {...{ name, thread, graph, rows, selected, choose, more }} />}
+      </Loaded>
       {more !== undefined && <Button onClick={more}>Show earlier</Button>}
     </section>
   )

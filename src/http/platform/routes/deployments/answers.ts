@@ -35,7 +35,7 @@ export function shownDeployment(
   const base = ownAddress(context.deps, context.req)
   const { id, name, managed_by } = deployment
   const isServer = managed_by === 'server'
-  const { active, draining = [], graphs = [] } = hosting.status(id) ?? {}
+  const { active, draining = [], graphs = [], refuses_studio = false } = hosting.status(id) ?? {}
   return {
     id,
     tenant_id: deployment.workspace_id,
@@ -60,7 +60,9 @@ export function shownDeployment(
       active_revision: isServer ? null : (active?.number ?? null),
       runs: active?.runs ?? 0,
       hosts: active?.host_pids.length ?? 0,
-      graphs: graphs.map(({ graph_id, unavailable }) => ({ graph_id, unavailable })),
+      memory_bytes: active?.memory_bytes ?? null,
+      studio_auth: refuses_studio ? 'token' : 'key',
+      graphs: graphs.map(({ graph_id, language, unavailable }) => ({ graph_id, language, unavailable })),
       draining: draining.map(({ number, runs }) => ({ number, runs })),
     },
   }

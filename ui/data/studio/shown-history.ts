@@ -1,0 +1,44 @@
+import type { Client } from '@langchain/langgraph-sdk/client'
+
+type Threads = Client['threads']
+type HistoryOptions = NonNullable<Parameters<Threads['getHistory']>[1]>
+type History = Awaited<ReturnType<Threads['getHistory']>>
+type State = History[number]
+/** `Threads['getHistory']`, with which parts of values can be selected too. */
+export type ReadHistory = (
+  thread: string,
+  options: Omit<HistoryOptions, 'select'> & { select: readonly string[] },
+) => Promise<History>
+
+/** What the hook needs of a state besides its values. */
+const FIELDS = ['checkpoint', 'parent_checkpoint', 'metadata', 'created_at', 'next', 'tasks', 'interrupts']
+
+function idOf({ checkpoint }: State): string | null | undefined {
+  return checkpoint.checkpoint_id
+}
+
+/** The states at the ends of branches: no other one was made from them. */
+function endsOf(states: readonly State[]): State[] {
+  const parents = new Set(states.map(({ parent_checkpoint }) => parent_checkpoint?.checkpoint_id))
+  return states.filter((state) => !parents.has(idOf(state) ?? ''))
+}
+
+/**
+ * Reads the history of a thread as the SDK's hook does, but only what is shown: the messages of the states at the ends of
+ * branches, and only the ids of the messages of the others, by which the hook finds where a message came in. Other values
+ * are not read.
+ */
+export async function readShownHistory(
+  read: ReadHistory,
+  thread: string,
+  options: HistoryOptions = {},
+): Promise<History> {
+  const whole = { ...options, select: [...FIELDS, 'values.messages'] }
+  if (options.limit === 1) return await read(thread, whole)
+  const states = await read(thread, { ...options, select: [...FIELDS, 'values.messages.id'] })
+  const ends = await Promise.all(
+    endsOf(states).map(async ({ checkpoint }) => await read(thread, { ...whole, limit: 1, checkpoint })),
+  )
+  const found = new Map(ends.flat().map((state) => [idOf(state), state]))
+  return states.map((state) => found.get(idOf(state)) ?? state)
+}

@@ -1,0 +1,75 @@
+import { useSyncExternalStore } from 'react'
+import { createEventTail, type EventTail } from '../../data/studio/event-tail.ts'
+import type { NodeState } from '../../parts/graph/node-state.ts'
+import { createNodeStates, type TaskEvent } from './node-states.ts'
+
+const DRAWN_EVERY_MS = 50
+/** Custom events that are shown. */
+const SHOWN_EVENTS = 100
+
+/** A value outside of React: a change of it draws only the components that read it. */
+export interface Followed<T> {
+  subscribe(heard: () => void): () => void
+  current(): T
+}
+
+/** What `read` returns, which those who follow it hear of at most every 50 ms, however often `changed` is called. */
+export function createFollowed<T>(read: () => T): Followed<T> & { changed(): void } {
+  const listeners = new Set<() => void>()
+  let shown = read()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return {
+    subscribe(heard) {
+      listeners.add(heard)
+      return () => listeners.delete(heard)
+    },
+    current: () => shown,
+    changed() {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        shown = read()
+        for (const heard of listeners) heard()
+      }, DRAWN_EVERY_MS)
+    },
+  }
+}
+
+/** The present value; the component is drawn again when it changes. */
+export function useFollowed<T>({ subscribe, current }: Followed<T>): T {
+  return useSyncExternalStore(subscribe, current)
+}
+
+/** The events of the run that is followed. */
+export interface RunEvents {
+  nodes: Followed<ReadonlyMap<string, NodeState>>
+  custom: Followed<EventTail>
+  addTask(event: TaskEvent, namespace: string[] | undefined): void
+  addCustom(value: unknown): void
+  clear(): void
+}
+
+/** Keeps the states of nodes, and the custom events. */
+export function createRunEvents(): RunEvents {
+  const states = createNodeStates()
+  const tail = createEventTail(SHOWN_EVENTS)
+  const nodes = createFollowed(states.snapshot)
+  const custom = createFollowed(tail.snapshot)
+  return {
+    nodes,
+    custom,
+    addTask(event, namespace) {
+      states.add(event, namespace, performance.now())
+      nodes.changed()
+    },
+    addCustom(value) {
+      tail.add(value)
+      custom.changed()
+    },
+    clear() {
+      states.clear()
+      tail.clear()
+      nodes.changed()
+      custom.changed()
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import { useState } from 'react'
+import { setUserToken } from '../../api/deployment.ts'
+import { useDeployment } from '../../data/deployments/deployments.ts'
+import { Button, Field } from '../../parts/controls.tsx'
+import { Dialog } from '../../parts/forms/dialog.tsx'
+import css from './studio.module.css'
+
+function TokenDialog({ name, close, used }: { name: string; close(): void; used(): void }) {
+  return (
+    <Dialog title="Token of a user" close={close}>
+      <p>
+        The auth file of this deployment decides about requests of Studio. With a token they are made as its
+        user. It is kept in this tab until you close or reload it, and sent as{' '}
+        <code>Authorization: Bearer</code>.
+      </p>
+      <form
+        className={css['form']}
+        onSubmit={(event) => {
+          event.preventDefault()
+          setUserToken(name, String(new FormData(event.currentTarget).get('token') ?? '').trim())
+          close()
+          used()
+        }}
+      >
+        <label>
+          Token; without one, your session counts
+          <Field name="token" type="password" autoComplete="off" maxLength={8192} />
+        </label>
+        <div>
+          <Button type="submit" look="primary">
+            Use it
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Asks for the token of a user, of a deployment whose auth file decides about Studio. */
+export function UserToken({ name, used }: { name: string; used(): void }) {
+  const deployment = useDeployment(name)
+  const [isAsking, setAsking] = useState(false)
+  if (deployment.data?.weir.studio_auth !== 'token') return null
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>Token of a user</Button>
+      {isAsking && <TokenDialog name={name} close={() => setAsking(false)} used={used} />}
+    </>
+  )
+}
