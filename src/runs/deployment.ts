@@ -8,6 +8,11 @@ export interface Deployment extends Tenant {
   host: GraphHost
   /** The revision that `host` executes; null: the deployment has no revisions. */
   revision_id: string | null
+  /**
+   * The graphs that this server has, if others execute runs of the deployment too: it leaves runs of other graphs to
+   * them. Absent: it executes all runs.
+   */
+  graphs?(): readonly string[]
   /** Maximum number of runs at a time; further ones wait. */
   concurrency: number
 }

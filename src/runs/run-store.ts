@@ -24,6 +24,12 @@ export interface Lease extends Tenant {
   token: string
 }
 
+/**
+ * Version of what a run needs to be executed: its stored form, and that of its checkpoints. A release raises it when the
+ * one before could not execute or continue a run of it. Servers of that release then leave such runs to newer ones.
+ */
+export const RUN_VERSION = 1
+
 /** The process that claims runs, and how long a lease lasts without renewal. */
 export interface Claimer {
   /** The same for the next process on the same DATA_DIR, and for no other one that may run at the same time. */
@@ -33,6 +39,13 @@ export interface Claimer {
   traced: boolean
   /** The revision that will execute the claimed runs, all of one deployment; absent: the deployment has none. */
   revision_id?: string | null
+  /**
+   * The graphs that the process has: a run of another one, or one that needs a newer release, waits for another process,
+   * and the later runs of its thread with it. Absent: it claims all, since no other process could.
+   */
+  graphs?: readonly string[]
+  /** The newest version of runs that the process executes; default: `RUN_VERSION`. */
+  version?: number
 }
 
 /** A run that a worker has claimed; its status is `running`. */
@@ -259,6 +272,8 @@ export interface RunStore {
   nextDue(): Promise<number | undefined>
   /** Number of pending runs that are due, up to 100,000, and the time when the oldest was due (epoch milliseconds). */
   waiting(deployments: readonly string[]): Promise<{ count: number; oldest_due_at: number | undefined }>
+  /** The graphs of runs of the deployment that are pending and were due before `before`, epoch milliseconds. */
+  waitingGraphs(deployment_id: string, before: number): Promise<string[]>
   /** Renews leases; returns the runs whose leases are lost, and those that must be cancelled. */
   renew(leases: readonly Lease[], lease_ms: number): Promise<{ lost: string[]; cancel: CancelOrder[] }>
   /** Ends a run and updates the thread's state and status. */

@@ -7,10 +7,12 @@ import { pickConfigurableHeaders, readDeploymentFile } from '../graph/project/de
 import { readStoreTtl } from '../graph/project/store-ttl.ts'
 import { oneAtATime } from '../http/server/store-checks.ts'
 import { systemAssistants } from '../runs/assistants/system.ts'
+import type { Tenant } from '../runs/model.ts'
 import { endLeftovers } from '../storage/child-processes.ts'
 import { brokeredStorage } from './deployments/brokered-storage.ts'
 import { ownApiSocket } from './deployments/own-api.ts'
-import { type DeploymentParts, openRunState, startWorking } from './deployments/run-state.ts'
+import { type DeploymentParts, openRunState, type RunState, startWorking } from './deployments/run-state.ts'
+import { type SharedGraphs, shareGraphs } from './cluster/shared-graphs.ts'
 import {
   itemsOf,
   openUseCases,
@@ -58,10 +60,14 @@ export async function startDeployment(
   const project = await startProject(parts, file, watch && ((files) => watch.add(files)))
   const open = { tenant, file, host, userAuth, project, ownApi, ...(await webhookSender(parts)) }
   const webhooks = openWebhooks(parts, state, { ...open, isFirst: true })
-  const deployment = { ...tenant, name, host, revision_id: null, concurrency: hosted.concurrency, webhooks }
+  const graphs = sharedGraphs(parts, { name, tenant, state, host })
+  const deployment = {
+    ...{ ...tenant, name, host, revision_id: null, concurrency: hosted.concurrency, webhooks },
+    ...(graphs && { graphs: graphs.claimed }),
+  }
   state.served.set(tenant.deployment_id, deployment)
   const working = await startWorking(parts, state)
-  const useCases = openUseCases(parts, { state, working }, { deployment, open })
+  const useCases = openUseCases(parts, { state, working }, { deployment, open, hasGraph: graphs?.has })
   startSweeping(parts, state, { items, file })
   const headerRule = followFile(watch, { file, host, project, userAuth }, () =>
     assistants.ensure(tenant, systemAssistants(host.graphs())),
@@ -75,4 +81,15 @@ export async function startDeployment(
     checks,
     shared: { state, working, listsOf, checks },
   }
+}
+
+/** Servers of one database may have other graphs while they are restarted one by one. */
+function sharedGraphs(
+  { servers, logger, stops }: DeploymentParts,
+  { name, tenant, state, host }: { name: string; tenant: Tenant; state: RunState; host: GraphHosts },
+): SharedGraphs | undefined {
+  if (servers === undefined) return undefined
+  const { store, clock } = state
+  const own = (): string[] => host.graphs().map(({ graph_id }) => graph_id)
+  return shareGraphs({ deployment: { ...tenant, name }, own, servers, store, clock, logger, stops })
 }

@@ -6,7 +6,7 @@ import { AppError } from '../base/errors.ts'
 import { createLogger } from '../base/log.ts'
 import { claimClickHouse, claimWhenUp } from './own-stores.ts'
 import { readConfig } from '../config.ts'
-import { redisStore } from '../storage/installation.ts'
+import { type Installation, redisStore } from '../storage/installation.ts'
 import { eventually } from '../../test/support/eventually.ts'
 
 const logger = createLogger({ level: 'silent' })
@@ -52,4 +52,23 @@ it('a store that does not answer is not tried again once the server stops', asyn
   stopping.abort()
   expect(await claiming).toBeUndefined()
   expect(claims.count).toBe(1)
+})
+
+it('a check of ClickHouse is one statement, since each round trip may take long', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-claim-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const config = readConfig({ DATA_DIR: dataDir, CLICKHOUSE_URL: 'http://127.0.0.1:1' })
+  const statements: string[] = []
+  const rows = async (sql: string) => {
+    statements.push(sql)
+    return [{ id: 'own' }]
+  }
+  const connection = { rows, ping: () => Promise.resolve(true) } as never
+  const opened = { connection, ready: Promise.resolve(), stop: () => Promise.resolve() }
+  const claim: Installation['claim'] = async (store) => async () => void (await store.read())
+  const parts = { config, logger, stopping: new AbortController().signal }
+  const { ready, check } = await claimClickHouse(parts, opened, { claim })
+  await ready
+  await check()
+  expect(statements).toHaveLength(1)
 })

@@ -47,7 +47,9 @@ export async function claimClickHouse(
     outcome = () => Promise.reject(toAppError(error))
     return new Promise<void>(() => undefined)
   })
-  return { ...clickhouse, ready, check: async () => outcome?.() }
+  // One statement: each round trip counts against the time that a check has.
+  const answers = (): Promise<unknown> => connection.rows('SELECT 1 AS one')
+  return { ...clickhouse, ready, check: async () => void (await (outcome ?? answers)()) }
 }
 
 /** The name of an embedded ClickHouse holds the id of this server: servers that share a database have one each. */

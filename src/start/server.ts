@@ -48,7 +48,9 @@ import { startDeployment } from './own-deployment.ts'
 import { startPlayground } from './playground/start-playground.ts'
 import { openFurtherDeployments } from './deployments/further-deployments.ts'
 import { createFeedback, startDeleting, startUpkeep } from './stored-traces.ts'
+import { createServerRegistry } from '../storage/sql/server-registry.ts'
 import { openSqlStores, type SqlStores } from './sql-stores.ts'
+import { type AsLeader, migrationLeader } from '../storage/sql/driver/postgres/migration-leader.ts'
 import { readDeploymentFile } from '../graph/project/deployment-file.ts'
 import { announceServer, type AppLinks, createAppLinks, type MovedAddress } from './server-address.ts'
 import { assertPortsFree, type MovedPort, startHttp } from './http.ts'
@@ -140,7 +142,10 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     const { acceptEmptyStore = false } = overrides
     const metrics = createMetrics()
     const drain = createDrain(metrics)
-    const base = { config, logger, metrics, drain, stops, stopping: stopping.signal }
+    const url = config.databaseUrl
+    const asLeader =
+      url === undefined ? undefined : migrationLeader({ url, logger, stopping: stopping.signal })
+    const base = { config, logger, metrics, drain, stops, stopping: stopping.signal, asLeader }
     const { checks, ...parts } = await startParts({ ...base, acceptEmptyStore })
     storesDown = () => downStores(checks, STATE_STORES)
     let stopped: Promise<void> | undefined
@@ -180,6 +185,8 @@ interface Base {
   /** Aborts when the server must stop. */
   stopping: AbortSignal
   acceptEmptyStore: boolean
+  /** Undefined: no other server shares the stores. */
+  asLeader: AsLeader | undefined
 }
 
 async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { checks: StoreChecks }> {
@@ -205,15 +212,15 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const reading = { prices, limits, links: sharing, clock: systemClock }
   const read = createReads({ store, readLane: lanes.read }, reading)
   const served = { ingester, limits, reads: read.reads, disk }
-  const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation }
+  const servers = config.databaseUrl === undefined ? undefined : createServerRegistry(sql.database)
+  const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation, servers }
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const further = await openFurtherDeployments({
     ...{ ...parts, hosted: config.runs, own: hosted, database: sql.database, blobs },
     own_created_at: identity.workspace.created_at,
   })
-  const checkClickHouse = (): Promise<void> => store.ping().then(clickhouse.check)
   const checkDisk = (): Promise<void> => disk.check().then(checkFolders)
-  const own = oneAtATime({ clickhouse: checkClickHouse, sql: sql.check, disk: checkDisk })
+  const own = oneAtATime({ clickhouse: clickhouse.check, sql: sql.check, disk: checkDisk })
   const checks = { ...own, ...blobChecks, ...hosted?.checks, ...further.checks }
   const deps: AppDeps = {
     ingester,
@@ -298,10 +305,11 @@ function decodeLimits({ ingestMaxBodyBytes }: Config): DecodeLimits {
 }
 
 /** Opens while other parts start; a ClickHouse that could not be opened needs no stop. */
-function startClickHouse({ config, logger, stops }: Base): Promise<OpenedClickHouse> {
+function startClickHouse({ config, logger, stops, asLeader }: Base): Promise<OpenedClickHouse> {
   const opening = openClickHouse({
     url: config.clickhouseUrl,
     cluster: config.clickhouseCluster,
+    asLeader,
     dataDir: resolve(config.dataDir),
     logger,
   })

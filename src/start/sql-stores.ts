@@ -10,6 +10,7 @@ import { createUsageLimitStore } from '../storage/sql/identity/usage-limit-store
 import { switchUsage } from '../storage/sql/identity/usage-switches.ts'
 import { openSql } from '../storage/sql/driver/open.ts'
 import { createPostgresLivePeers } from '../storage/sql/driver/postgres/live-peers.ts'
+import type { AsLeader } from '../storage/sql/driver/postgres/migration-leader.ts'
 import { createPriceStore } from '../storage/sql/prices/price-store.ts'
 import { connectionShares } from '../storage/sql/driver/postgres/connection-budget.ts'
 import { createSharing } from './stored-traces.ts'
@@ -23,17 +24,20 @@ export interface SqlStoreParts {
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
   acceptEmptyStore: boolean
+  /** Undefined: no other server shares the stores. */
+  asLeader: AsLeader | undefined
 }
 
 export type SqlStores = Awaited<ReturnType<typeof openSqlStores>>
 
 /** The SQL store: organization, workspaces, keys, projects, own prices. */
-export async function openSqlStores({ config, logger, stops, acceptEmptyStore }: SqlStoreParts) {
+export async function openSqlStores({ config, logger, stops, acceptEmptyStore, asLeader }: SqlStoreParts) {
   const dataDir = resolve(config.dataDir)
   const file = join(dataDir, 'weir.db')
   // Acknowledged traces are useless without their project, which must survive the same failures.
   const connections = connectionShares(config.databaseConnections).identity
-  const database = await openSql({ url: config.databaseUrl, file, synchronous: 'full', connections })
+  const sqlPlace = { url: config.databaseUrl, file, synchronous: 'full', connections } as const
+  const database = await openSql(sqlPlace, asLeader)
   stops.push(() => database.close())
   const place = config.databaseUrl === undefined ? file : 'The database of DATABASE_URL'
   const installation = await openInstallation({ database, place, dataDir, acceptEmpty: acceptEmptyStore })

@@ -158,6 +158,4 @@ export interface TraceStore {
   projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>>
   /** As projectCounts; reads many more columns of every TraceRun. */
   projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>>
-  /** Resolves when the store responds. */
-  ping(): Promise<void>
 }

@@ -62,6 +62,8 @@ export interface Worker {
 
 /** Limit for returning runs; after it they are abandoned as they are. */
 const HAND_BACK_MS = 10_000
+/** Processes that share their runs look for due ones at least this often. */
+const SHARED_LOOK_MS = 5_000
 /** Timers have a maximum, and the clock may be set. */
 const MAX_WAIT_MS = 3_600_000
 
@@ -192,8 +194,8 @@ function tellQuiet({ endings, logger }: Work, { workspace_id, deployment_id }: T
 }
 
 /** The process that claims, and the revision that will execute the runs. */
-function claimerOf({ claimer }: Work, { revision_id }: Deployment): Claimer {
-  return { ...claimer, revision_id }
+function claimerOf({ claimer }: Work, { revision_id, graphs }: Deployment): Claimer {
+  return { ...claimer, revision_id, ...(graphs && { graphs: graphs() }) }
 }
 
 function start(work: Work, deployment: Deployment, claim: Claim): void {
@@ -217,14 +219,18 @@ async function closeJob(work: Work, deployment: Deployment, claim: Claim, end: J
   const wasFull = slots.give(deployment, 1)
   const hasMore = attemptEnd.kind === 'retried' || (attemptEnd.kind === 'ended' && attemptEnd.more)
   if (hasMore || wasFull) timer.ask()
-  if (hasMore && work.stopping) wake.send({ kind: 'work' })
+  // The next run of the thread may be one that only another process can execute.
+  if (hasMore && (work.stopping || deployment.graphs)) wake.send({ kind: 'work' })
   if (attemptEnd.kind === 'ended') await endings.executed(deployment, claim, end, attemptEnd.status)
 }
 
 /** Claims as many runs as possible; returns when the next one becomes due. */
 async function claimAll(work: Work): Promise<number | undefined> {
   for (const deployment of work.deployments.values()) await claimFor(work, deployment)
-  return work.stopping ? undefined : work.store.nextDue()
+  if (work.stopping) return undefined
+  const next = await work.store.nextDue()
+  // What becomes due may be known only to a process that does not execute it, or that is gone.
+  return work.wake.shared ? Math.min(next ?? Infinity, work.clock.now() + SHARED_LOOK_MS) : next
 }
 
 async function claimFor(work: Work, deployment: Deployment): Promise<void> {

@@ -12,6 +12,7 @@ import { STORED_COLUMNS } from '../../ingest/store/stored-columns.ts'
 import { lateFragments } from '../../storage/clickhouse/backup/late-fragments.ts'
 import { createClickHouseLoader } from '../../storage/clickhouse/backup/table-copies.ts'
 import type { ClickHouse } from '../../storage/clickhouse/connect.ts'
+import { migrate } from '../../storage/clickhouse/migrate.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import { MIGRATIONS_DIR } from '../../storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS, RUN_SCHEMA } from '../../storage/sql/driver/open-run-database.ts'
@@ -128,6 +129,8 @@ async function repeatSince(
   time: Date,
   { dataDir, logger, clickhouse, identity }: RepeatParts,
 ): Promise<void> {
+  // The backup may be of an earlier release, whose tables have not all of the columns that are read and written now.
+  await migrate(clickhouse, { logger })
   const log = await openIngestLog({
     dir: join(dataDir, 'ingest-log'),
     maxBytes: Number.MAX_SAFE_INTEGER,

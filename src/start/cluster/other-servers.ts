@@ -1,17 +1,25 @@
+import { basename, resolve } from 'node:path'
 import { AppError } from '../../base/errors.ts'
 import { newUuid } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
 import { pause } from '../../base/pause.ts'
 import type { Config } from '../../config.ts'
+import { readDeploymentFile } from '../../graph/project/deployment-file.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
-import { createServerRegistry, DEAD_MS, type RegisteredServer } from '../../storage/sql/server-registry.ts'
+import {
+  type AnnouncedServer,
+  createServerRegistry,
+  DEAD_MS,
+  graphName,
+  type RegisteredServer,
+} from '../../storage/sql/server-registry.ts'
 import { instanceOf } from '../own-stores.ts'
 import { settingDifferences, type SettingPrints, settingPrints } from './shared-settings.ts'
 
 export interface JoiningParts {
   config: Pick<
     Config,
-    'databaseUrl' | 'blobUrl' | 'clickhouseUrl' | 'dataDir' | 'redisUrl' | 'deploy' | 'runs'
+    'databaseUrl' | 'blobUrl' | 'clickhouseUrl' | 'dataDir' | 'redisUrl' | 'deploy' | 'runs' | 'hosted'
   >
   logger: Logger
   stopping: AbortSignal
@@ -43,6 +51,7 @@ export async function joinServers(
     instance_id: await instanceOf(config),
     blobs: config.blobUrl === undefined ? 'local' : 'shared',
     settings,
+    graphs: await graphsOf(config),
   }
   stops.push(() => registry.withdraw(own.id))
   const others = await withoutConflict(parts, { own, patienceMs }, () => registry.announce(own))
@@ -57,7 +66,14 @@ export async function joinServers(
 }
 
 /** This server, with its own fingerprints. */
-type JoiningServer = RegisteredServer & { settings: SettingPrints }
+type JoiningServer = AnnouncedServer & { settings: SettingPrints }
+
+async function graphsOf({ hosted }: Pick<Config, 'hosted'>): Promise<string[]> {
+  if (hosted === undefined) return []
+  const file = await readDeploymentFile(resolve(hosted.graphs), hosted.environment)
+  const name = hosted.name ?? basename(file.folder)
+  return file.graphs.map(({ graph_id }) => graphName(name, graph_id))
+}
 
 /** Servers with other settings work, but not as one; a restart one by one may change them. */
 function warnOfDifferences(

@@ -30,11 +30,13 @@ import type { Database } from '../../storage/sql/driver/database.ts'
 import { startDatabaseClock } from '../../storage/sql/driver/postgres/database-clock.ts'
 import type { SqlPlace } from '../../storage/sql/driver/open.ts'
 import { openRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
+import type { AsLeader } from '../../storage/sql/driver/postgres/migration-leader.ts'
 import { createPostgresWake } from '../../storage/sql/driver/postgres/wake.ts'
 import { createAssistantStore } from '../../storage/sql/runs/assistant-store.ts'
 import { createCronStore } from '../../storage/sql/runs/cron-store.ts'
 import { createRunStore } from '../../storage/sql/runs/run-store.ts'
 import { createWebhookStore } from '../../storage/sql/runs/webhook-store.ts'
+import type { ServerRegistry } from '../../storage/sql/server-registry.ts'
 import type { DecodeLimits } from '../../trace/decode/decoded.ts'
 import { connectionShares } from '../../storage/sql/driver/postgres/connection-budget.ts'
 import { claimRuns } from '../own-stores.ts'
@@ -56,6 +58,10 @@ export interface DeploymentParts {
   installation: Installation
   reads: Pick<TraceReads, 'query'>
   disk: Pick<DataDisk, 'assertRoom'>
+  /** Undefined: no other server shares the stores. */
+  asLeader: AsLeader | undefined
+  /** The servers that share the stores, likewise. */
+  servers: ServerRegistry | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
 }
@@ -122,7 +128,7 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
     file: join(resolve(config.dataDir), 'runs.db'),
     synchronous: config.sqliteSynchronous,
   }
-  const database = await openRunDatabase(place, startLargeValues({ ...parts, place }))
+  const database = await openRunDatabase(place, startLargeValues({ ...parts, place }), parts.asLeader)
   stops.push(() => database.close())
   const clock = await startDatabaseClock(database, parts)
   const checkMark = await claimRuns(parts.installation, place, database)

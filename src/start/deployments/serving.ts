@@ -142,17 +142,24 @@ export function webhookRules({ environment }: DeploymentParts['hosted'], file: D
   return readWebhookRules(file, [file.env, environment])
 }
 
+interface UseCaseParts {
+  deployment: ServedDeployment
+  open: OpenDeployment
+  /** Whether a server of the deployment has the graph; undefined: there is only this one. */
+  hasGraph?: ((graph_id: string) => Promise<boolean>) | undefined
+}
+
 /** The use cases of a deployment that `working` executes; its crons create runs from now on. */
 export function openUseCases(
   parts: Pick<DeploymentParts, 'hosted' | 'logger' | 'reads' | 'disk'>,
   { state, working }: { state: RunState; working: Working },
-  { deployment, open }: { deployment: ServedDeployment; open: OpenDeployment },
+  { deployment, open, hasGraph }: UseCaseParts,
 ) {
   const { logger } = parts
   const { store, events, cronStore } = state
   const { file, host, userAuth } = open
   const { clock } = state
-  const findAssistant = assistantFinder(state.assistants, host)
+  const findAssistant = assistantFinder(state.assistants, host, hasGraph)
   const webhooks = webhookRules(parts.hosted, file)
   const assertRoom = (): Promise<void> => parts.disk.assertRoom()
   const shared = { store, clock, defaultTtl: defaultTtl(file), assertRoom }
@@ -179,12 +186,16 @@ function newWebhookSecret(): string {
 }
 
 /** The assistant, by its id. For the name of a graph, its default assistant. */
-function assistantFinder(assistants: AssistantStore, host: GraphHosts): Reachable['findAssistant'] {
+function assistantFinder(
+  assistants: AssistantStore,
+  host: GraphHosts,
+  hasGraph?: (graph_id: string) => Promise<boolean>,
+): Reachable['findAssistant'] {
   return async (tenant, asked) => {
     const id = parseUuid(asked)
     if (id !== undefined) return assistants.get(tenant, id)
     const isGraph = host.graphs().some(({ graph_id }) => graph_id === asked)
-    return isGraph ? assistants.get(tenant, systemAssistantId(asked)) : undefined
+    return isGraph || (await hasGraph?.(asked)) ? assistants.get(tenant, systemAssistantId(asked)) : undefined
   }
 }
 

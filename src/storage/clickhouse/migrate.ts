@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { ClickHouse } from './connect.ts'
+import { migrationChecksum, worksAfter } from '../migration-checksum.ts'
 import { onCluster } from './on-cluster.ts'
 
 /** The folder of migrations, and a logger. */
@@ -14,6 +14,8 @@ export interface MigrateOptions {
   readonly logger: Logger
   /** An older version to stop at. */
   readonly last?: number
+  /** Servers of a newer release may use the database: it is accepted as long as this program can work beside them. */
+  readonly shared?: boolean
 }
 
 interface Migration {
@@ -37,7 +39,7 @@ const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
  * Brings the database to the newest version and returns the versions it applied; creates the database first when
  * needed. Forward only. A migration is recorded after its last statement, those of a new database together after the
  * last of all: interrupted ones run again, so their statements must be repeatable (IF NOT EXISTS). Rejects with
- * `config_invalid` when a newer release made the database or when an applied file has changed since.
+ * `config_invalid` when an applied file has changed since, or a newer release made the database (see `shared`).
  */
 export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): Promise<number[]> {
   const migrations = await readMigrations(options.dir ?? new URL('./migrations/', import.meta.url))
@@ -46,7 +48,7 @@ export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): 
   const applied = await clickhouse.rows<AppliedMigration>(
     'SELECT version, name, checksum FROM schema_migrations FINAL ORDER BY version',
   )
-  checkApplied(migrations, applied)
+  checkApplied(migrations, applied, options.shared ?? false)
   const newest = applied.at(-1)?.version ?? 0
   const last = options.last ?? Number.POSITIVE_INFINITY
   const pending = migrations.filter(({ version }) => version > newest && version <= last)
@@ -76,19 +78,26 @@ async function readMigrations(dir: string | URL): Promise<Migration[]> {
     const version = Number(digits)
     if (version <= (migrations.at(-1)?.version ?? 0)) throw refused(`${file} repeats a version.`)
     const text = (await readFile(join(folder, file), 'utf8')).replaceAll('\r\n', '\n')
-    const checksum = createHash('sha256').update(text).digest('hex')
-    migrations.push({ version, name, statements: splitStatements(text), checksum })
+    migrations.push({ version, name, statements: splitStatements(text), checksum: migrationChecksum(text) })
   }
   return migrations
 }
 
-function checkApplied(migrations: readonly Migration[], applied: readonly AppliedMigration[]): void {
+function checkApplied(
+  migrations: readonly Migration[],
+  applied: readonly AppliedMigration[],
+  shared: boolean,
+): void {
+  const own = migrations.at(-1)?.version ?? 0
+  const further = applied.filter(({ version }) => version > own)
+  const mayBeNewer = shared && worksAfter(further, own)
   const known = new Map(migrations.map((migration) => [migration.version, migration]))
   const done = new Set(applied.map((row) => row.version))
   for (const row of applied) {
     const migration = known.get(row.version)
     const label = `${String(row.version).padStart(4, '0')}_${row.name}`
     if (migration === undefined) {
+      if (mayBeNewer && row.version > own) continue
       throw refused(`the database has migration ${label}, which this release does not know: use a newer one.`)
     }
     if (migration.checksum !== row.checksum) {

@@ -4,6 +4,7 @@ import type { Logger } from '../../base/log.ts'
 import { assertSupported } from './assert-supported.ts'
 import { type ClickHouse, connectClickHouse } from './connect.ts'
 import { superviseEmbeddedClickHouse } from './embedded/supervise.ts'
+import type { AsLeader } from '../sql/driver/postgres/migration-leader.ts'
 import { migrate } from './migrate.ts'
 
 /** The configured engine, connected and supervised. */
@@ -31,12 +32,14 @@ export async function openClickHouse(options: {
   url: string | undefined
   /** The cluster of replicas that the server at `url` belongs to. */
   cluster?: string | undefined
+  /** Undefined: no other server migrates it. */
+  asLeader?: AsLeader | undefined
   dataDir: string
   logger: Logger
 }): Promise<OpenedClickHouse> {
   return options.url === undefined
     ? openEmbedded(options.dataDir, options.logger)
-    : openServer(options.url, options.cluster, options.logger)
+    : openServer({ ...options, url: options.url })
 }
 
 /** URL and database of CLICKHOUSE_URL; the database is its path, else `weir`. */
@@ -47,10 +50,20 @@ export function serverPlace(text: string): { url: string; database: string } {
   return { url: url.href, database: database === '' ? EMBEDDED_DATABASE : database }
 }
 
-function openServer(url: string, cluster: string | undefined, logger: Logger): OpenedClickHouse {
+interface ServerOptions {
+  url: string
+  cluster?: string | undefined
+  asLeader?: AsLeader | undefined
+  logger: Logger
+}
+
+function openServer({ url, cluster, logger, asLeader }: ServerOptions): OpenedClickHouse {
   const connection = connectClickHouse({ ...serverPlace(url), ...(cluster && { cluster }) })
   const stopping = new AbortController()
-  const ready = migrateWhenUp(connection, logger, stopping.signal)
+  const migrateServer = (): Promise<unknown> => migrate(connection, { logger, shared: true })
+  const migrations = (): Promise<unknown> =>
+    asLeader === undefined ? migrateServer() : asLeader('clickhouse', migrateServer)
+  const ready = migrateWhenUp({ connection, migrations, logger, signal: stopping.signal })
   // Callers that await `ready` get the error.
   ready.catch(() => undefined)
   return {
@@ -76,12 +89,22 @@ async function refusalOf(connection: ClickHouse): Promise<AppError | undefined> 
 }
 
 /** Never resolves if it is stopped before. @throws AppError config_invalid for a server that is not supported */
-async function migrateWhenUp(connection: ClickHouse, logger: Logger, signal: AbortSignal): Promise<void> {
+async function migrateWhenUp({
+  connection,
+  migrations,
+  logger,
+  signal,
+}: {
+  connection: ClickHouse
+  migrations(): Promise<unknown>
+  logger: Logger
+  signal: AbortSignal
+}): Promise<void> {
   let refusal: AppError | undefined
   const work = async (): Promise<true> => {
     refusal = await refusalOf(connection)
     if (refusal !== undefined) throw refusal
-    await migrate(connection, { logger })
+    await migrations()
     return true
   }
   const migrated = await retry(work, {

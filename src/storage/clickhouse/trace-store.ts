@@ -88,10 +88,6 @@ function storing(clickhouse: ClickHouse, columns: StoreColumns) {
         settings: INSERT_SETTINGS,
         ...(signal ? { signal } : {}),
       }),
-
-    ping: async () => {
-      await clickhouse.rows('SELECT 1 AS one')
-    },
   } satisfies Partial<TraceStore>
 }
 

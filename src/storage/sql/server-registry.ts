@@ -13,25 +13,38 @@ export interface RegisteredServer {
   settings: Readonly<Record<string, string | null>>
 }
 
+/** A server, with the graphs of its `GRAPHS`, each as `graphName` says. */
+export type AnnouncedServer = RegisteredServer & { graphs: readonly string[] }
+
 /** The servers that share a Postgres database. Times are of the database's clock. */
 export interface ServerRegistry {
   /** Records that this server is running. Resolves with the other running servers that started before it. */
-  announce(server: RegisteredServer): Promise<RegisteredServer[]>
+  announce(server: AnnouncedServer): Promise<RegisteredServer[]>
   withdraw(id: string): Promise<void>
+  /** The graphs of all servers that have run in the last `GRAPHS_KEPT_MS`. */
+  graphs(): Promise<ReadonlySet<string>>
 }
 
 /** A server that has not announced itself for this long is taken for dead. */
 export const DEAD_MS = 30_000
+/** The graphs of a server stay known for this long after its end: it may be starting again. */
+export const GRAPHS_KEPT_MS = 10 * 60_000
 const FORGOTTEN_MS = 24 * 3_600_000
+
+/** The name of a graph among those of all deployments. */
+export function graphName(deployment: string, graph_id: string): string {
+  return `${deployment}/${graph_id}`
+}
 
 /** `database` is a Postgres: servers cannot share a SQLite file. */
 export function createServerRegistry(database: Database): ServerRegistry {
   return {
-    async announce({ id, instance_id, blobs, settings }) {
+    async announce({ id, instance_id, blobs, settings, graphs }) {
       await database.query(
-        `INSERT INTO servers (id, instance_id, blobs, settings, started_at, seen_at) VALUES (?, ?, ?, ?, ${NOW}, ${NOW})
+        `INSERT INTO servers (id, instance_id, blobs, settings, graphs, started_at, seen_at)
+          VALUES (?, ?, ?, ?, ?, ${NOW}, ${NOW})
           ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-        [id, instance_id, blobs, JSON.stringify(settings)],
+        [id, instance_id, blobs, JSON.stringify(settings), JSON.stringify(graphs)],
       )
       await database.query(`DELETE FROM servers WHERE seen_at < ${NOW} - ${FORGOTTEN_MS}`)
       const others = await database.query<Omit<RegisteredServer, 'settings'> & { settings: string }>(
@@ -44,6 +57,15 @@ export function createServerRegistry(database: Database): ServerRegistry {
         settings: JSON.parse(other.settings) as RegisteredServer['settings'],
       }))
     },
-    withdraw: async (id) => void (await database.query('DELETE FROM servers WHERE id = ?', [id])),
+    async withdraw(id) {
+      const dead = `${NOW} - ${DEAD_MS}`
+      await database.query(`UPDATE servers SET seen_at = least(seen_at, ${dead}) WHERE id = ?`, [id])
+    },
+    async graphs() {
+      const rows = await database.query<{ graphs: string }>(
+        `SELECT DISTINCT graphs FROM servers WHERE seen_at > ${NOW} - ${DEAD_MS + GRAPHS_KEPT_MS}`,
+      )
+      return new Set(rows.flatMap(({ graphs }) => JSON.parse(graphs) as string[]))
+    },
   }
 }

@@ -136,6 +136,19 @@ describe.skipIf(reason !== '')(`servers that share their runs in Postgres${reaso
     })
   })
 
+  it('leave runs of graphs that they do not have to another one, also those that become due later', async () => {
+    const url = await openUrl()
+    const without = await openServer(url, { graphs: ['other'] })
+    const having = await openServer(url, { graphs: ['agent', 'other'] })
+    having.fake.play((job) => job.end(doneWith('there')))
+    const { result } = await without.runs.wait(without.call, null, REQUEST, staying())
+    expect(await result).toBe('"there"')
+    const later = { ...REQUEST, after_seconds: 1 }
+    const delayed = await without.runs.wait(without.call, await without.thread(), later, staying())
+    expect(await delayed.result).toBe('"there"')
+    expect(without.fake.jobs).toEqual([])
+  })
+
   it('share the work: none of many runs is executed twice or never', async () => {
     const url = await openUrl()
     const servers = [

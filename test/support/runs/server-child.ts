@@ -24,6 +24,8 @@ const deployment = await startDeployment({
   limits: { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 },
   reads: { query: noIngest },
   disk: { assertRoom: async () => undefined },
+  asLeader: undefined,
+  servers: undefined,
   installation: { id: 'installation', claim: async () => async () => undefined },
   stops,
 })

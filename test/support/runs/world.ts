@@ -57,6 +57,8 @@ export interface WorldOptions {
   fake?: FakeGraphHost
   use?: DeploymentUse
   tenant?: Tenant
+  /** Graphs that the server has; default: it executes runs of any graph. */
+  graphs?: string[]
   rules?: Partial<RunRules>
   /** For threads that are created without one. */
   defaultTtl?: ThreadTtl
@@ -104,7 +106,11 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
   const earlyCancels = createEarlyCancels(systemClock)
   const ended: RunWorld['ended'] = []
   const traces: RunWorld['traces'] = []
-  const deployment = { ...tenant, name: 'test', host: fake.host, revision_id: null, concurrency }
+  const { graphs } = options
+  const deployment = {
+    ...{ ...tenant, name: 'test', host: fake.host, revision_id: null, concurrency },
+    ...(graphs && { graphs: () => graphs }),
+  }
   const deployments = new Map<string, Deployment>([[tenant.deployment_id, deployment]])
   const worker = await startWorker({
     store,

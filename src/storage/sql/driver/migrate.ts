@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { AppError } from '../../../base/errors.ts'
+import { migrationChecksum, worksAfter } from '../../migration-checksum.ts'
 import type { Database, SqlSession } from './database.ts'
 
 interface Migration {
@@ -26,24 +26,29 @@ async function readMigrations(dir: URL): Promise<Migration[]> {
       .split(/;\s*\n/)
       .map((part) => part.trim())
       .filter((part) => part !== '')
-    const checksum = createHash('sha256').update(text).digest('hex')
-    return { version: index + 1, name, checksum, statements }
+    return { version: index + 1, name, checksum: migrationChecksum(text), statements }
   })
   return await Promise.all(migrations)
 }
 
-/** @throws AppError config_invalid when the database has run migrations other than those of this program */
+/**
+ * `shared`: servers of a newer release may use the database. @throws AppError config_invalid when it has run migrations
+ * other than those of this program, after which the program cannot work with it
+ */
 function checkDone(
   done: readonly { version: number; checksum: string }[],
   known: readonly Migration[],
+  shared: boolean,
 ): void {
+  const further = done.slice(known.length)
+  if (further.length > 0 && !(shared && worksAfter(further, known.length))) {
+    throw new AppError('config_invalid', {
+      message: `The SQL database is at version ${done.length}, newer than this program.`,
+    })
+  }
   for (const { version, checksum } of done) {
     const migration = known[version - 1]
-    if (migration === undefined) {
-      throw new AppError('config_invalid', {
-        message: `The SQL database is at version ${version}, newer than this program.`,
-      })
-    }
+    if (migration === undefined) return
     if (migration.checksum !== checksum) {
       throw new AppError('config_invalid', {
         message: `SQL migration ${version} (${migration.name}) was changed after it ran.`,
@@ -56,7 +61,7 @@ function checkDone(
 async function runNext(
   session: SqlSession,
   migrations: readonly Migration[],
-  last: number,
+  { last, shared }: { last: number; shared: boolean },
 ): Promise<boolean> {
   await session.query(
     'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)',
@@ -64,7 +69,7 @@ async function runNext(
   const done = await session.query<{ version: number; checksum: string }>(
     'SELECT version, checksum FROM schema_migrations ORDER BY version',
   )
-  checkDone(done, migrations)
+  checkDone(done, migrations, shared)
   const next = migrations[done.length]
   if (next === undefined || next.version > last) return false
   for (const statement of next.statements) await session.query(statement)
@@ -78,7 +83,8 @@ async function runNext(
 
 /**
  * Brings the database to the newest version: runs every missing migration, each in a transaction of its own, also when
- * several processes start at once. Returns how many this call ran. `last` is an older version to stop at.
+ * several processes start at once. Returns how many this call ran. `last` is an older version to stop at. A Postgres
+ * database that a newer release has migrated stays as it is, as long as this program can work beside that release.
  * @throws AppError config_invalid when a migration that ran was changed since, or the database is newer than this program
  */
 export async function migrate(
@@ -88,7 +94,8 @@ export async function migrate(
 ): Promise<number> {
   const migrations = await readMigrations(dir)
   let count = 0
-  while (await database.tx('migrations', (session) => runNext(session, migrations, last))) count++
+  const rules = { last, shared: database.dialect === 'postgres' }
+  while (await database.tx('migrations', (session) => runNext(session, migrations, rules))) count++
   return count
 }
 

@@ -2,6 +2,7 @@ import { AppError } from '../../../base/errors.ts'
 import type { Database } from './database.ts'
 import type { LargeValues } from './large-values.ts'
 import { migrate } from './migrate.ts'
+import type { AsLeader } from './postgres/migration-leader.ts'
 import type { SqlPlace } from './open.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
@@ -78,12 +79,18 @@ async function migratePostgres(url: string): Promise<void> {
 }
 
 /**
- * Opens the database of runs and brings it to the newest version. Large values of SQLite go through the threads of `large`.
+ * Opens the database of runs and brings it to the newest version, on Postgres while `asLeader` says. Large values of SQLite go through the threads of `large`.
  * @throws AppError store_unavailable when Postgres cannot be reached or refuses, config_invalid as in `migrate`
  */
-export async function openRunDatabase(place: SqlPlace, large?: LargeValues): Promise<Database> {
-  if (place.url !== undefined) {
-    await migratePostgres(place.url)
+export async function openRunDatabase(
+  place: SqlPlace,
+  large?: LargeValues,
+  asLeader?: AsLeader,
+): Promise<Database> {
+  const { url } = place
+  if (url !== undefined) {
+    const migrations = (): Promise<void> => migratePostgres(url)
+    await (asLeader === undefined ? migrations() : asLeader('runs', migrations))
     return connectRunDatabase(place)
   }
   const database = connectRunDatabase({ ...place, checkpointPages: SERVER_CHECKPOINT_PAGES }, large)

@@ -2,6 +2,7 @@ import { AppError } from '../../../base/errors.ts'
 import { assertOwnSessions } from './postgres/assert-own-sessions.ts'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
+import type { AsLeader } from './postgres/migration-leader.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
@@ -37,18 +38,17 @@ async function migratePostgres(url: string): Promise<void> {
 }
 
 /**
- * Opens the SQL store and brings it to the newest version. @throws AppError store_unavailable when Postgres cannot be
+ * Opens the SQL store and brings it to the newest version; on Postgres while `asLeader` says. @throws AppError store_unavailable when Postgres cannot be
  * reached or refuses the connection, config_invalid as in `migrate` and for a pooler that Weir cannot use
  */
-export async function openSql({
-  url,
-  file,
-  connections,
-  ...options
-}: Omit<SqlPlace, 'statementTimeoutMs'>): Promise<Database> {
+export async function openSql(
+  { url, file, connections, ...options }: Omit<SqlPlace, 'statementTimeoutMs'>,
+  asLeader?: AsLeader,
+): Promise<Database> {
   if (url !== undefined) {
     await assertOwnSessions(url)
-    await migratePostgres(url)
+    const migrations = (): Promise<void> => migratePostgres(url)
+    await (asLeader === undefined ? migrations() : asLeader('sql', migrations))
     return openPostgres(url, { ...(connections && { connections }) })
   }
   const database = openSqlite(file, options)

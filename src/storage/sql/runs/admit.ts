@@ -3,13 +3,14 @@ import { AppError } from '../../../base/errors.ts'
 import { decideMultitask } from '../../../runs/multitask.ts'
 import type { Run, RunKwargs, Tenant } from '../../../runs/model.ts'
 import type { Quotas } from '../../../base/quotas.ts'
-import type {
-  Admitted,
-  Claim,
-  NewThread,
-  RefusalReason,
-  RunAdmission,
-  RunStore,
+import {
+  type Admitted,
+  type Claim,
+  type NewThread,
+  type RefusalReason,
+  RUN_VERSION,
+  type RunAdmission,
+  type RunStore,
 } from '../../../runs/run-store.ts'
 import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
@@ -17,7 +18,7 @@ import { bounded } from '../../../schema/merge-bounded.ts'
 import { rawLength } from '../../../schema/raw-json.ts'
 import type { SqlValue } from '../driver/database.ts'
 import { activeRuns, cancelRuns } from './cancel.ts'
-import { takenUp } from './claims.ts'
+import { mayClaim, takenUp } from './claims.ts'
 import {
   FIND_RUN,
   INSERT_RUN,
@@ -98,6 +99,7 @@ function rowOf(admission: RunAdmission, thread: LockedThread, composed: Composed
     command: optionalText(command),
     partial_messages: null,
     interrupted: 0,
+    needs_version: RUN_VERSION,
   }
 }
 
@@ -139,7 +141,8 @@ async function insert(
   const cancelled = action === null ? undefined : await cancelRuns(session, thread, active, action, now)
   const composed = compose(admission, thread)
   const pending = rowOf(admission, thread, composed, now)
-  const claimer = admission.delay_ms === 0 && decision.free ? admission.claim : null
+  const isFree = admission.delay_ms === 0 && decision.free
+  const claimer = isFree && admission.claim && mayClaim(admission.claim, pending) ? admission.claim : null
   const row: RunRow =
     claimer === null
       ? pending

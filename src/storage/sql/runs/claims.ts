@@ -1,9 +1,40 @@
 import type { Clock } from '../../../base/clock.ts'
 import { newUuid } from '../../../base/ids.ts'
-import type { CancelOrder, Claim, Claimer, Lease, RunStore } from '../../../runs/run-store.ts'
+import {
+  type CancelOrder,
+  type Claim,
+  type Claimer,
+  type Lease,
+  RUN_VERSION,
+  type RunStore,
+} from '../../../runs/run-store.ts'
+import type { SqlValue } from '../driver/database.ts'
 import { LARGE_BYTES, storedBytes } from '../driver/large-values.ts'
 import { inList, KEY, keyValues, leaseOf, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
 import { inChunks, type RunDatabase, type RunSession } from './session.ts'
+
+/** Whether the claimer has the graph of the run, in the version that the run needs. */
+export function mayClaim(
+  { graphs, version = RUN_VERSION }: Claimer,
+  run: Pick<RunRow, 'graph_id' | 'needs_version'>,
+): boolean {
+  return graphs === undefined || (graphs.includes(run.graph_id) && run.needs_version <= version)
+}
+
+const DUE_RUN = `status = 'pending' AND (due_at <= ? OR due_at <= created_at)`
+
+/** SQL condition on \`threads\`: \`mayClaim\` for the next due run of the thread. */
+function mayClaimSql(
+  { graphs, version = RUN_VERSION }: Claimer,
+  now: number,
+): { sql: string; values: SqlValue[] } {
+  if (graphs === undefined) return { sql: '', values: [] }
+  const { places, values } = inList(graphs)
+  const sql = `AND (SELECT CASE WHEN r.needs_version <= ? THEN r.graph_id END FROM runs r
+      WHERE r.thread_id = threads.thread_id AND r.deployment_id = threads.deployment_id
+      AND r.workspace_id = threads.workspace_id AND ${DUE_RUN} ORDER BY r.due_at, r.seq LIMIT 1) IN ${places}`
+  return { sql, values: [version, now, ...values] }
+}
 
 /** The lease and trace of a run that is being claimed. */
 export function takenUp(claimer: Claimer, run: { run_id: string; attempt: number }, now: number) {
@@ -14,8 +45,11 @@ export function takenUp(claimer: Claimer, run: { run_id: string; attempt: number
     lease_until: now + claimer.lease_ms,
     trace_id: claimer.traced ? traceOfAttempt : null,
     revision_id: claimer.revision_id ?? null,
+    needs_version: claimer.version ?? RUN_VERSION,
   }
 }
+
+type NextRun = Pick<RunRow, 'run_id' | 'attempt' | 'graph_id' | 'needs_version'>
 
 /** Claims the thread's next due run for the claimer. */
 async function claimNext(
@@ -24,18 +58,21 @@ async function claimNext(
   claimer: Claimer,
   now: number,
 ): Promise<Claim | undefined> {
-  const [next] = await session.query<{ run_id: string; attempt: number }>(
-    `SELECT run_id, attempt FROM runs WHERE ${KEY} AND status = 'pending' AND (due_at <= ? OR due_at <= created_at)
-      ORDER BY due_at, seq LIMIT 1`,
+  const [next] = await session.query<NextRun>(
+    `SELECT run_id, attempt, graph_id, needs_version FROM runs WHERE ${KEY} AND ${DUE_RUN} ORDER BY due_at, seq LIMIT 1`,
     [...keyValues(key), now],
   )
-  if (next === undefined) return undefined
-  const { lease_owner, lease_token, lease_until, trace_id, revision_id } = takenUp(claimer, next, now)
+  if (next === undefined || !mayClaim(claimer, next)) return undefined
+  const { lease_owner, lease_token, lease_until, trace_id, revision_id, needs_version } = takenUp(
+    claimer,
+    next,
+    now,
+  )
   const [row] = await session.query<RunRow>(
     `UPDATE runs SET status = 'running', started_at = COALESCE(started_at, ?), updated_at = ?, lease_owner = ?,
-      lease_token = ?, lease_until = ?, trace_id = ?, revision_id = ? WHERE run_id = ? AND ${KEY} RETURNING ${RUN_FIELDS}`,
+      lease_token = ?, lease_until = ?, trace_id = ?, revision_id = ?, needs_version = ? WHERE run_id = ? AND ${KEY} RETURNING ${RUN_FIELDS}`,
     [
-      ...[now, now, lease_owner, lease_token, lease_until, trace_id, revision_id],
+      ...[now, now, lease_owner, lease_token, lease_until, trace_id, revision_id, needs_version],
       ...[next.run_id, ...keyValues(key)],
     ],
   )
@@ -94,11 +131,12 @@ async function claimFree(
   const bytes = await storedBytes(database, largeDueSql(places), [at, at, ...values])
   return await database.txOfMany(async (session) => {
     const now = clock.now()
+    const may = mayClaimSql(claimer, now)
     // `|| ''` makes the engine use the index of due threads, which are few, not the index of a deployment's threads.
     const free = await session.query<ThreadKey>(
       `SELECT thread_id, deployment_id, workspace_id FROM threads WHERE next_due <= ? AND deployment_id || '' IN ${places}
-        ORDER BY next_due, thread_id LIMIT ? ${forUpdate}`,
-      [now, ...values, limit],
+        ${may.sql} ORDER BY next_due, thread_id LIMIT ? ${forUpdate}`,
+      [now, ...values, ...may.values, limit],
     )
     const claims = await Promise.all(free.map((key) => claimNext(session, key, claimer, now)))
     return claims.filter((claim) => claim !== undefined)
@@ -108,7 +146,7 @@ async function claimFree(
 /** Counting stops at this number, because on SQLite it blocks the requests of the server. */
 const MAX_COUNTED = 100_000
 
-type Verbs = 'claim' | 'nextDue' | 'waiting' | 'renew'
+type Verbs = 'claim' | 'nextDue' | 'waiting' | 'waitingGraphs' | 'renew'
 
 /** The part of the run store for workers that claim runs; see `RunStore`. */
 export function createRunClaims(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
@@ -138,6 +176,13 @@ export function createRunClaims(database: RunDatabase, clock: Clock): Pick<RunSt
         [clock.now(), ...values],
       )
       return { count: row?.count ?? 0, oldest_due_at: row?.oldest ?? undefined }
+    },
+    async waitingGraphs(deployment_id, before) {
+      const rows = await database.query<{ graph_id: string }>(
+        `SELECT DISTINCT graph_id FROM runs WHERE status = 'pending' AND due_at < ? AND deployment_id = ?`,
+        [before, deployment_id],
+      )
+      return rows.map(({ graph_id }) => graph_id)
     },
     async renew(leases, lease_ms) {
       const until = clock.now() + lease_ms

@@ -118,6 +118,7 @@ export interface RunRow extends ThreadKey {
   command: string | null
   partial_messages: string | null
   interrupted: number
+  needs_version: number
 }
 
 const RUN_COLUMNS = [
@@ -150,6 +151,7 @@ const RUN_COLUMNS = [
   'command',
   'partial_messages',
   'interrupted',
+  'needs_version',
 ] as const satisfies readonly (keyof RunRow)[]
 
 /** All columns of `runs`, for SELECT and RETURNING. */

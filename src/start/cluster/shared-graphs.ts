@@ -1,0 +1,65 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Logger } from '../../base/log.ts'
+import type { RunStore } from '../../runs/run-store.ts'
+import { GRAPHS_KEPT_MS, graphName, type ServerRegistry } from '../../storage/sql/server-registry.ts'
+
+export interface SharedGraphsParts {
+  deployment: { name: string; deployment_id: string }
+  /** The graphs that this server has. */
+  own(): readonly string[]
+  servers: Pick<ServerRegistry, 'graphs'>
+  store: Pick<RunStore, 'waitingGraphs'>
+  clock: Clock
+  logger: Logger
+  /** Stop functions of the parts, in order of start. */
+  stops: (() => Promise<unknown> | void)[]
+  everyMs?: number
+}
+
+/** The graphs of a deployment whose runs several servers execute, each those of the graphs that it has. */
+export interface SharedGraphs {
+  /** The graphs whose runs this server claims: its own, and abandoned ones, whose runs end with an error. */
+  claimed(): readonly string[]
+  /** Whether one of the servers has the graph. @throws AppError store_unavailable */
+  has(graph_id: string): Promise<boolean>
+}
+
+const EVERY_MS = 60_000
+
+/**
+ * A graph is abandoned when a run has waited for it for ten minutes, and no server has had it in that time: the servers
+ * that had it were not only restarted.
+ */
+export function shareGraphs({
+  deployment: { name, deployment_id },
+  own,
+  servers,
+  store,
+  clock,
+  logger,
+  stops,
+  everyMs = EVERY_MS,
+}: SharedGraphsParts): SharedGraphs {
+  let abandoned: readonly string[] = []
+  const look = async (): Promise<void> => {
+    const waiting = await store.waitingGraphs(deployment_id, clock.now() - GRAPHS_KEPT_MS)
+    const known = new Set(own())
+    const others = waiting.some((graph) => !known.has(graph)) ? await servers.graphs() : new Set<string>()
+    const found = waiting.filter((graph) => !known.has(graph) && !others.has(graphName(name, graph)))
+    for (const graph of found)
+      if (!abandoned.includes(graph))
+        logger.warn(
+          { graph },
+          'no server has had this graph for ten minutes: runs that wait for it will fail',
+        )
+    abandoned = found
+  }
+  const timer = setInterval(() => {
+    look().catch((error: unknown) => logger.debug({ err: error }, 'waiting graphs could not be read'))
+  }, everyMs)
+  stops.push(() => clearInterval(timer))
+  return {
+    claimed: () => [...own(), ...abandoned],
+    has: async (graph) => own().includes(graph) || (await servers.graphs()).has(graphName(name, graph)),
+  }
+}

@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * A migration that takes away what earlier releases use has the line `-- contract: N`: programs that know fewer than N
+ * migrations cannot work with the database after it. All others only add, so that the release before works beside.
+ */
+const CONTRACT = /^-- contract: (\d+)$/m
+
+/** What is stored of a migration that ran: the SHA-256 of its text, and the number of its `-- contract` after a space. */
+export function migrationChecksum(text: string): string {
+  const hash = createHash('sha256').update(text).digest('hex')
+  const oldest = CONTRACT.exec(text)?.[1]
+  return oldest === undefined ? hash : `${hash} ${oldest}`
+}
+
+/** Whether a program that knows `known` migrations works with a database that has run further ones. Pure. */
+export function worksAfter(further: readonly { checksum: string }[], known: number): boolean {
+  return further.every(({ checksum }) => Number(checksum.split(' ')[1] ?? 0) <= known)
+}

@@ -1,0 +1,66 @@
+import { AppError } from '../../../../base/errors.ts'
+import type { Logger } from '../../../../base/log.ts'
+import { pause } from '../../../../base/pause.ts'
+import { nodePostgres } from './pg.ts'
+
+/** Where servers agree which one of them migrates, and how a server waits. */
+export interface LeaderPlace {
+  /** Of the Postgres database that the servers share. */
+  url: string
+  logger: Logger
+  /** Ends the wait. */
+  stopping: AbortSignal
+}
+
+/** Runs the migrations of a store, which the words in the log name, while no other server runs them. */
+export type AsLeader = <T>(store: string, migrations: () => Promise<T>) => Promise<T>
+
+const CONNECT_TIMEOUT_MS = 5_000
+const LOOK_MS = 250
+const TELL_EVERY = 120
+
+/**
+ * Servers that start at once migrate one after the other. The leader holds a lock of a Postgres session, also while it
+ * migrates ClickHouse; the lock ends with its connection, so a leader that dies is followed by one that waits, which runs
+ * what is missing. The others say in the log what they wait for. @throws AppError store_unavailable
+ */
+export function migrationLeader({ url, logger, stopping }: LeaderPlace): AsLeader {
+  return async (store, migrations) => {
+    const { Client } = nodePostgres()
+    const client = new Client({
+      ...{ connectionString: url, application_name: 'weir migrations', keepAlive: true },
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    })
+    client.on('error', () => undefined)
+    try {
+      for (let turn = 0; !(await takeLock(client, store, turn === 0)); turn++) {
+        if (turn % TELL_EVERY === 0)
+          logger.info({ store }, 'another server migrates this store; this start waits until it has ended')
+        await pause(LOOK_MS, stopping)
+        if (stopping.aborted) throw new AppError('store_unavailable', { message: 'The start was stopped.' })
+      }
+      return await migrations()
+    } finally {
+      await client.end().catch(() => undefined)
+    }
+  }
+}
+
+async function takeLock(
+  client: InstanceType<ReturnType<typeof nodePostgres>['Client']>,
+  store: string,
+  isFirst: boolean,
+): Promise<boolean> {
+  try {
+    if (isFirst) await client.connect()
+    const { rows } = await client.query<{ taken: boolean }>(
+      "SELECT pg_try_advisory_lock(hashtextextended('weir migrations of ' || $1, 0)) AS taken",
+      [store],
+    )
+    return rows[0]?.taken ?? false
+  } catch (error) {
+    const reason = error instanceof Error && error.message ? error.message : 'it does not answer'
+    const message = `The database of DATABASE_URL cannot be used: ${reason}`
+    throw new AppError('store_unavailable', { message, cause: error })
+  }
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, it } from 'vitest'
+import { type Claimer, RUN_VERSION, type RunStore } from '../../../../src/runs/run-store.ts'
+import type { Database } from '../../../../src/storage/sql/driver/database.ts'
+import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
+import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
+import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
+import { admissionOf, admitted, CLAIMER, endOf, TENANT } from '../../../support/runs/run-store.ts'
+import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
+
+const DEPLOYMENTS = [TENANT.deployment_id]
+const OLD: Claimer = { ...CLAIMER, owner: 'old', graphs: ['agent'] }
+const NEW: Claimer = { ...CLAIMER, owner: 'new', graphs: ['agent', 'added'], version: RUN_VERSION + 1 }
+const ADDED = { graph_id: 'added' }
+
+describeOnSql('claims of servers of several releases', (engine) => {
+  let database: Database
+  let store: RunStore
+  beforeEach(async () => {
+    database = await engine.open()
+    await migrate(database, RUN_MIGRATIONS)
+    store = createRunStore(database, { now: () => 1_700_000_000_000 })
+  })
+  const claimed = async (claimer: Claimer, limit = 9): Promise<string[]> =>
+    (await store.claim(claimer, DEPLOYMENTS, limit)).map(({ run_id }) => run_id)
+
+  it('leave a run of a graph that the server does not have, and what waits behind it on its thread', async () => {
+    const thread_id = randomUUID()
+    const { run: first, claim } = await admitted(store, admissionOf(thread_id, { run: ADDED, claim: OLD }))
+    expect(claim).toBeNull()
+    const { run: second } = await admitted(store, admissionOf(thread_id))
+    const { run: other } = await admitted(store, admissionOf(randomUUID()))
+    // With room for one run, those that it must leave do not stand before the one that it may claim.
+    expect(await claimed(OLD, 1)).toEqual([other.run_id])
+    expect(await claimed(OLD)).toEqual([])
+    const [lease] = await store.claim(NEW, DEPLOYMENTS, 9)
+    expect(lease?.run_id).toBe(first.run_id)
+    if (lease !== undefined) await store.finish(lease, endOf('success'))
+    expect(await claimed({ ...OLD, version: RUN_VERSION })).toEqual([second.run_id])
+  })
+
+  it('leave a run that a newer release has begun, also when its server is gone', async () => {
+    const { run } = await admitted(store, admissionOf(randomUUID()))
+    const [lease] = await store.claim(NEW, DEPLOYMENTS, 9)
+    if (lease === undefined) throw new Error('not claimed')
+    await store.release(lease, { error: 'HostLost', message: 'gone' }, 3)
+    expect(await claimed(OLD)).toEqual([])
+    expect(await claimed(NEW)).toEqual([run.run_id])
+  })
+
+  it('take every run without a list of graphs: there is no other server', async () => {
+    const { run } = await admitted(store, admissionOf(randomUUID(), { run: ADDED }))
+    expect(await claimed(CLAIMER)).toEqual([run.run_id])
+  })
+})
