@@ -2,8 +2,8 @@ import { lstat, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 /**
- * Makes an environment of Python usable at another place: programs in it and links to the packages of the project name
- * their folder absolutely. `from` and `to` are the folders that hold everything of the build.
+ * Makes an environment of Python, if there is one, usable at another place: programs in it and links to the packages of
+ * the project name their folder absolutely. `from` and `to` are the folders that hold everything of the build.
  */
 export async function moveEnvironment(environment: string, from: string, to: string): Promise<void> {
   for (const file of await filesWithPaths(environment)) {
@@ -17,7 +17,8 @@ export async function moveEnvironment(environment: string, from: string, to: str
 async function filesWithPaths(environment: string): Promise<string[]> {
   const bin = join(environment, 'bin')
   const lib = join(environment, 'lib')
-  const found = [join(environment, 'pyvenv.cfg')]
+  const config = (await namesIn(environment)).filter((name) => name === 'pyvenv.cfg')
+  const found = config.map((name) => join(environment, name))
   for (const name of await namesIn(bin)) if (await isScript(join(bin, name))) found.push(join(bin, name))
   for (const version of await namesIn(lib)) {
     const packages = join(lib, version, 'site-packages')

@@ -12,6 +12,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const BUILT = { id: 'r', deployment_id: 'd', config_path: 'langgraph.json', artifact_sha256: 'a1' }
+const MINUTE = 60_000
 
 describeOnSql('P-37: files that servers share', (engine) => {
   let files: SharedFiles
@@ -49,10 +50,12 @@ describeOnSql('P-37: files that servers share', (engine) => {
     expect((await readFile(other)).equals(bytes)).toBe(true)
     expect(await files.get('e', 'sources/d/1', other)).toBeUndefined()
 
-    await files.prune('d', new Set(), now)
-    await files.prune('d', new Set(['sources/d/1']), now + 1)
+    const made = now
+    now += MINUTE
+    await files.prune('d', new Set(), made)
+    await files.prune('d', new Set(['sources/d/1']), now)
     expect(await files.has('d', 'sources/d/1')).toBe(true)
-    await files.prune('d', new Set(), now + 1)
+    await files.prune('d', new Set(), now)
     expect([await files.has('d', 'sources/d/1'), await blobs()]).toEqual([false, 2])
   })
 

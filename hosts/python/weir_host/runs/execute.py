@@ -97,9 +97,10 @@ class Execution:
         self._items([("metadata", json_text({"run_id": run["run_id"], "attempt": run["attempt"]}))])
         failure = await self._ended(asyncio.get_running_loop().create_task(self._read()))
         is_clean = failure is None and not self.is_cancelled
+        # Before the wait: rows that are added during it would be stored after the state has been read.
+        self._saver.sealed = True
         if not is_clean:
             await self._settle()
-        self._saver.sealed = True
         state, parts = await self._last_state(is_clean)
         if self._tracer is not None:
             self._tracer.end("The run was cancelled.")
