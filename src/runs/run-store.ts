@@ -24,12 +24,6 @@ export interface Lease extends Tenant {
   token: string
 }
 
-/**
- * Version of what a run needs to be executed: its stored form, and that of its checkpoints. A release raises it when the
- * one before could not execute or continue a run of it. Servers of that release then leave such runs to newer ones.
- */
-export const RUN_VERSION = 1
-
 /** The process that claims runs, and how long a lease lasts without renewal. */
 export interface Claimer {
   /** The same for the next process on the same DATA_DIR, and for no other one that may run at the same time. */

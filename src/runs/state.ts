@@ -1,5 +1,11 @@
 import type { RunStatus, ThreadStatus } from './model.ts'
 
+/**
+ * Version of what a run needs to be executed: its stored form, and that of its checkpoints. A release raises it when the
+ * one before could not execute or continue a run of it. Servers of that release then leave such runs to newer ones.
+ */
+export const RUN_VERSION = 1
+
 /** Events in the life of a run. */
 export const RUN_EVENTS = [
   /** A worker claims it. */

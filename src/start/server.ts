@@ -30,7 +30,6 @@ import type { ReadStore } from '../ingest/store/stats-store.ts'
 import { createPricePreview, type PricePreviewDeps } from '../ingest/prices/preview.ts'
 import type { PriceStore } from '../ingest/prices/price-store.ts'
 import { createPriceLookup } from '../ingest/prices/price-lookup.ts'
-import { type Repricer, type RepricerDeps, startRepricer } from '../ingest/prices/repricer.ts'
 import { type Lanes, startLanes } from '../ingest/start-lanes.ts'
 import { createLiveFeed, type LiveFeed } from '../ingest/live/live-feed.ts'
 import { createUsageGate } from '../ingest/usage-gate.ts'
@@ -47,7 +46,7 @@ import { startCounting, type UsageCounting } from './counting.ts'
 import { startDeployment } from './own-deployment.ts'
 import { startPlayground } from './playground/start-playground.ts'
 import { openFurtherDeployments } from './deployments/further-deployments.ts'
-import { createFeedback, startDeleting, startUpkeep } from './stored-traces.ts'
+import { createFeedback, startDeleting, startRepricing, startUpkeep } from './stored-traces.ts'
 import { createServerRegistry } from '../storage/sql/server-registry.ts'
 import { openSqlStores, type SqlStores } from './sql-stores.ts'
 import { type AsLeader, migrationLeader } from '../storage/sql/driver/postgres/migration-leader.ts'
@@ -383,25 +382,4 @@ async function startIngest(
   })
   observeIngest(metrics, ingester)
   return ingester
-}
-
-function startRepricing(
-  base: Base,
-  ingester: Ingester,
-  parts: Omit<RepricerDeps, 'isStored' | 'clock' | 'logger'>,
-): Repricer {
-  const repricer = startRepricer({
-    ...parts,
-    isStored: (time) => isStored(ingester, time),
-    clock: systemClock,
-    logger: base.logger,
-  })
-  base.stops.push(() => repricer.stop())
-  return repricer
-}
-
-/** True when nothing received before `time` is waiting for the store. */
-function isStored(ingester: Ingester, time: number): boolean {
-  const { oldest_waiting_at } = ingester.health()
-  return oldest_waiting_at === null || Date.parse(oldest_waiting_at) > time
 }

@@ -4,6 +4,8 @@ import type { Feedback, Sharing } from '../http/platform/app-deps.ts'
 import { createRateLimit } from '../http/platform/rate-limit.ts'
 import { type Deleter, type DeleterDeps, startDeleter } from '../ingest/deletion/deleter.ts'
 import { createFeedbackRecords, type FeedbackRecordsDeps } from '../ingest/feedback/records.ts'
+import type { Ingester } from '../ingest/ingester.ts'
+import { type Repricer, type RepricerDeps, startRepricer } from '../ingest/prices/repricer.ts'
 import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
 import { createTraceDeletion } from '../storage/clickhouse/deletion.ts'
 import { startIndexingWords } from '../storage/clickhouse/search/index-words.ts'
@@ -79,4 +81,26 @@ export function startDeleting(
   })
   stops.push(() => deleter.stop())
   return deleter
+}
+
+/** Starts the recalculation of stored costs in the background. */
+export function startRepricing(
+  { logger, stops }: Background,
+  ingester: Pick<Ingester, 'health'>,
+  parts: Omit<RepricerDeps, 'isStored' | 'clock' | 'logger'>,
+): Repricer {
+  const repricer = startRepricer({
+    ...parts,
+    isStored: (time) => isStored(ingester, time),
+    clock: systemClock,
+    logger,
+  })
+  stops.push(() => repricer.stop())
+  return repricer
+}
+
+/** True when nothing received before `time` is waiting for the store. */
+function isStored(ingester: Pick<Ingester, 'health'>, time: number): boolean {
+  const { oldest_waiting_at } = ingester.health()
+  return oldest_waiting_at === null || Date.parse(oldest_waiting_at) > time
 }

@@ -84,7 +84,7 @@ describe('run.start', () => {
       },
       streams: { lastSeq: async () => 2047, followThread: failing(new AppError('internal')) },
       toRunRequest(body) {
-        made = body as JsonObject
+        made = body
         return body as unknown as RunRequest
       },
       assertMay: () => undefined,

@@ -8,10 +8,10 @@ import {
   type Claim,
   type NewThread,
   type RefusalReason,
-  RUN_VERSION,
   type RunAdmission,
   type RunStore,
 } from '../../../runs/run-store.ts'
+import { RUN_VERSION } from '../../../runs/state.ts'
 import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { bounded } from '../../../schema/merge-bounded.ts'

@@ -5,9 +5,9 @@ import {
   type Claim,
   type Claimer,
   type Lease,
-  RUN_VERSION,
   type RunStore,
 } from '../../../runs/run-store.ts'
+import { RUN_VERSION } from '../../../runs/state.ts'
 import type { SqlValue } from '../driver/database.ts'
 import { LARGE_BYTES, storedBytes } from '../driver/large-values.ts'
 import { inList, KEY, keyValues, leaseOf, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
-import { type Claimer, RUN_VERSION, type RunStore } from '../../../../src/runs/run-store.ts'
+import type { Claimer, RunStore } from '../../../../src/runs/run-store.ts'
+import { RUN_VERSION } from '../../../../src/runs/state.ts'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
