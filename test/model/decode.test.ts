@@ -281,7 +281,7 @@ describe('the hand-written check', () => {
           /does not match|at least two parts|was sent as/.test(`${rejected[0].error} ${rejected[0].reason}`)
         if (!contradiction) expect(rejected.length === 0).toBe(result.ok)
       }),
-      tries(800),
+      tries(1500),
     )
     expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(500)
   })
