@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type HistorySource, readThreadHistory } from './history.ts'
+import { createStateTexts } from './state-texts.ts'
 
 const MB = 1 << 20
 const CALL = {
@@ -36,6 +37,21 @@ describe('a history', () => {
     expect(states).toHaveLength(100)
     expect(Object.keys(states[0] ?? {})).toEqual(['checkpoint', 'values_bytes'])
     expect(states[0]?.values_bytes).toBe(MB + '{"x":""}'.length)
+  })
+
+  it('N16: is cached for the same fields only: no field and all differ, and names may contain commas', async () => {
+    const { source } = graphOf(1, 0)
+    const marks = async () => [{ checkpoint_id: 'c0', mark: '1' }]
+    const cached = { ...source, storage: { marks }, texts: createStateTexts(MB) } as HistorySource
+    const config = { configurable: { thread_id: 't' } }
+    const fieldsOf = async (select: readonly string[] | null): Promise<string[]> => {
+      const { body } = await readThreadHistory(cached, { ...CALL, config, select, limit: 1 })
+      return Object.keys((JSON.parse(body) as object[])[0] ?? {})
+    }
+    expect(await fieldsOf([])).toEqual([])
+    expect(await fieldsOf(null)).toContain('values')
+    expect(await fieldsOf(['next,metadata'])).toEqual([])
+    expect(await fieldsOf(['next', 'metadata'])).toEqual(['next', 'metadata'])
   })
 
   it('stops before 32 MB, returns the checkpoint to continue from, and reads no further states', async () => {
