@@ -14,6 +14,11 @@ export function setUserToken(name: string, token: string): void {
   else tokens.set(name, token)
 }
 
+/** Later calls are made by the session of this browser. Must be called when the user of the browser changes. */
+export function forgetUserTokens(): void {
+  tokens.clear()
+}
+
 /** Headers by which a deployment with an auth file knows the caller: the user of Studio (AUTH-3), or that of a token. */
 export function callerHeaders(name: string): Record<string, string> {
   const token = tokens.get(name)

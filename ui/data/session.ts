@@ -1,4 +1,5 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { forgetUserTokens } from '../api/deployment.ts'
 import { readSession, signIn, signOut } from '../api/session.ts'
 
 const SESSION = ['session'] as const
@@ -8,11 +9,13 @@ export function useSession() {
   return useQuery({ queryKey: SESSION, queryFn: ({ signal }) => readSession(signal), staleTime: 60_000 })
 }
 
+/** Forgets what the user before read, and the tokens that this user gave to Studio. */
 function forgetOthers(queries: QueryClient): void {
+  forgetUserTokens()
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
 }
 
-/** Signs in, and clears the cache. */
+/** Signs in, and clears the cache and the tokens of deployments. */
 export function useSignIn() {
   const queries = useQueryClient()
   return useMutation({
@@ -27,7 +30,7 @@ export function useSignIn() {
 /** Prompts that the playground keeps in this browser (playground/kept/kept-drafts.ts). */
 const DRAFTS = 'weir-playground'
 
-/** Signs out, clears the cache and deletes what this browser keeps of the playground. */
+/** Signs out, clears the cache and the tokens of deployments, and deletes what this browser keeps of the playground. */
 export function useSignOut() {
   const queries = useQueryClient()
   return useMutation({

@@ -124,6 +124,17 @@ export interface StudioSession {
 
 type Submit = StudioSession['submit']
 
+/** Forgets the events when another thread is shown. A thread that a run of this page made keeps those of the run. */
+function useEventsOf(thread: string | undefined): RunEvents {
+  const [events] = useState(createRunEvents)
+  const before = useRef(thread)
+  useEffect(() => {
+    if (before.current !== undefined && before.current !== thread) events.clear()
+    before.current = thread
+  }, [thread, events])
+  return events
+}
+
 /** The same function in every drawing, which calls that of the latest one. */
 function useLatest(submit: Submit): Submit {
   const latest = useRef(submit)
@@ -157,7 +168,7 @@ export function useStudioSession(
   },
 ) {
   const client = useClient(name)
-  const [events] = useState(createRunEvents)
+  const events = useEventsOf(thread)
   const [run, setRun] = useState<string>()
   const [gap, setGap] = useState(false)
   const refresh = useRefresh(name)
