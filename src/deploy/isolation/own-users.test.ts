@@ -34,6 +34,30 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
       expect(other.exitCode ?? other.signalCode).toBeNull()
     })
 
+    it('have one build of a deployment at a time', async ({ skip }) => {
+      const opened = await open()
+      if ('reason' in opened) return skip(opened.reason)
+      const order: string[] = []
+      const build = async (name: string, id: string) => {
+        const dir = join(dataDir, 'deployments', 'builds', name)
+        await mkdir(dir)
+        const { end } = await opened.builds(dir, { id, cache: dir })
+        order.push(`${name} begins`)
+        return async () => {
+          order.push(`${name} ends`)
+          await end()
+        }
+      }
+      const endFirst = await build('first', 'd')
+      const second = build('second', 'd')
+      const endOther = await build('other', 'e')
+      await endFirst()
+      const endSecond = await second
+      await Promise.all([endOther(), endSecond()])
+      const begun = ['first begins', 'other begins', 'first ends', 'second begins']
+      expect(order).toEqual([...begun, 'other ends', 'second ends'])
+    })
+
     it('do not work, and change no mode of DATA_DIR, where a folder cannot be made for a user', async () => {
       await mkdir(join(dataDir, 'deployments', 'users'), { recursive: true })
       await writeFile(join(dataDir, 'deployments', 'users', 'probe'), '')

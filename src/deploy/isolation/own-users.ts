@@ -47,6 +47,7 @@ export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | {
   await endLeftovers(ids)
   const known = createUserIds(users, ids)
   const processes = createUserProcesses()
+  const turns = createTurns()
   return {
     async hosts(dir, { id }) {
       const { host } = await known.of(id)
@@ -56,25 +57,53 @@ export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | {
       return (command) => ({ ...confine(command), started: (pid) => processes.started(host, pid) })
     },
     async builds(dir, { id, cache }) {
-      const { builder } = await known.of(id)
-      await endProcesses(builder)
       const own = join(users, id, 'cache')
-      await mkdir(own, { recursive: true, mode: 0o700 })
-      if ((await stat(own)).uid !== builder.uid) await takeFiles(own, builder)
-      await takeFiles(dir, builder)
+      const leave = await turns.enter(id)
+      const begin = async (): Promise<ProcessUser> => {
+        const { builder } = await known.of(id)
+        await endProcesses(builder)
+        await mkdir(own, { recursive: true, mode: 0o700 })
+        if ((await stat(own)).uid !== builder.uid) await takeFiles(own, builder)
+        await takeFiles(dir, builder)
+        return builder
+      }
+      const builder = await begin().catch((error: unknown) => {
+        leave()
+        throw error
+      })
       const confine = confineTo(builder, own)
       const ofCache = (value: string): string =>
         value.startsWith(cache) ? own + value.slice(cache.length) : value
       return {
         // A cache that deployments share would let one change the packages of another.
         confine: (command) => confine({ ...command, env: mapValues(command.env, ofCache) }),
-        end: () => endProcesses(builder),
+        end: () => endProcesses(builder).finally(leave),
       }
     },
     async forget(id) {
       const { host, builder } = (await known.find(id)) ?? {}
       for (const user of [host, builder]) if (user !== undefined) await endProcesses(user)
       await rm(join(users, id), { recursive: true, force: true })
+    },
+  }
+}
+
+/**
+ * Builds of one deployment one after the other: each of them ends all processes of their user. A build of another server
+ * may be unpacked while this one builds the next revision.
+ */
+function createTurns(): { enter(deployment_id: string): Promise<() => void> } {
+  const last = new Map<string, Promise<void>>()
+  return {
+    async enter(id) {
+      const before = last.get(id)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      last.set(id, promise)
+      await before
+      return () => {
+        if (last.get(id) === promise) last.delete(id)
+        resolve()
+      }
     },
   }
 }

@@ -28,7 +28,8 @@ const EVERY_MS = 60_000
 
 /**
  * A graph is abandoned when a run has waited for it for ten minutes, and no server has had it in that time: the servers
- * that had it were not only restarted.
+ * that had it were not only restarted. This server counts the time from its own start, since all servers may have been
+ * down before.
  */
 export function shareGraphs({
   deployment: { name, deployment_id },
@@ -41,7 +42,9 @@ export function shareGraphs({
   everyMs = EVERY_MS,
 }: SharedGraphsParts): SharedGraphs {
   let abandoned: readonly string[] = []
+  const since = clock.now()
   const look = async (): Promise<void> => {
+    if (clock.now() - since < GRAPHS_KEPT_MS) return
     const waiting = await store.waitingGraphs(deployment_id, clock.now() - GRAPHS_KEPT_MS)
     const known = new Set(own())
     const others = waiting.some((graph) => !known.has(graph)) ? await servers.graphs() : new Set<string>()

@@ -153,7 +153,7 @@ function startServing(
   const ending = new AbortController()
   stops.push(() => ending.abort())
   const serving = { ...parts, hosting, logger, signal: ending.signal }
-  const restored = restoreDeployments(serving)
+  const restored = restoreDeployments({ ...serving, isFollowed: changes !== undefined })
   const follow = changes && followDeployments(serving)
   const wake = async (): Promise<void> => {
     await restored

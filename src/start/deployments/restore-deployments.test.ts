@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLogger } from '../../base/log.ts'
 import type { Revision, StoredDeployment } from '../../deploy/model.ts'
-import { restoreDeployments, type RestoreParts } from './restore-deployments.ts'
+import { restoreDeployments, type RestoreParts, startUntilServed } from './restore-deployments.ts'
 
 const deploymentNamed = (name: string) =>
   ({ id: name, name, workspace_id: 'w', type: 'dev' }) as StoredDeployment
@@ -63,4 +63,12 @@ it('P-36: a revision that is not the active one any more is not tried again', as
   await expect.poll(() => reads).toBe(3)
   expect(tried).toEqual(['bot', 'other', 'bot'])
   ending.abort()
+})
+
+it('P-37: a revision that cannot start is tried again by what follows other servers, and not twice', async () => {
+  const { parts, active, tried, serving } = startedWith(2)
+  await restoreDeployments({ ...parts, isFollowed: true })
+  for (const one of active.slice(0, 1)) await startUntilServed(parts, one)
+  expect(tried).toEqual(['bot', 'other', 'bot', 'bot'])
+  expect(serving).toEqual(new Set(['other', 'bot']))
 })

@@ -17,6 +17,8 @@ export interface RestoreParts {
   signal: AbortSignal
   /** Time until a start that failed is tried again; it doubles with each failure. Default 10 s. */
   retry_ms?: number
+  /** `followDeployments` runs too, which starts again what has failed. */
+  isFollowed?: boolean
 }
 
 interface Active {
@@ -30,17 +32,18 @@ const MAX_RETRY_MS = 300_000
 
 /**
  * Starts every active revision again, without a build (P-36), and resolves when each was tried once. One that cannot start
- * harms no other, and is tried again until it serves or another revision is the active one.
+ * harms no other, and is tried again until it serves or another revision is the active one; by `followDeployments` if that
+ * runs too.
  */
 export async function restoreDeployments(parts: RestoreParts): Promise<void> {
-  const { store, hosting, retry_ms = RETRY_MS } = parts
+  const { store, hosting, retry_ms = RETRY_MS, isFollowed = false } = parts
   for (const deployment of await store.inactive())
     hosting.announce(hostedOf(deployment), 'No revision of it has started.')
   const active = await store.active()
   for (const { deployment } of active) hosting.announce(hostedOf(deployment), 'It is being started.')
   const lane = async (): Promise<void> => {
     for (let next = active.shift(); next !== undefined; next = active.shift())
-      if (!(await start(parts, next, retry_ms))) void startLater(parts, next, retry_ms)
+      if (!(await start(parts, next, retry_ms)) && !isFollowed) void startLater(parts, next, retry_ms)
   }
   await Promise.all(Array.from({ length: STARTED_AT_ONCE }, lane))
 }

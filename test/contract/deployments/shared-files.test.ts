@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createArtifacts } from '../../../src/deploy/artifacts.ts'
 import { fetchArtifact, shareArtifact, type SharingParts } from '../../../src/deploy/build/packed-artifact.ts'
 import type { SharedFiles } from '../../../src/deploy/stores/shared-files.ts'
+import type { BlobStore } from '../../../src/ingest/store/blob-store.ts'
 import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
 import { createSharedFiles } from '../../../src/storage/sql/deployments/shared-files.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
@@ -16,6 +17,7 @@ const MINUTE = 60_000
 
 describeOnSql('P-37: files that servers share', (engine) => {
   let files: SharedFiles
+  let blobStore: BlobStore
   let dir: string
   let now: number
   beforeEach(async () => {
@@ -23,7 +25,8 @@ describeOnSql('P-37: files that servers share', (engine) => {
     dir = await mkdtemp(join(tmpdir(), 'weir-shared-'))
     const database = await engine.open()
     await migrate(database)
-    files = createSharedFiles(database, createFileBlobStore(join(dir, 'blobs')), { now: () => now })
+    blobStore = createFileBlobStore(join(dir, 'blobs'))
+    files = createSharedFiles(database, blobStore, { now: () => now })
   })
   afterEach(() => rm(dir, { recursive: true, force: true }))
 
@@ -57,6 +60,23 @@ describeOnSql('P-37: files that servers share', (engine) => {
     expect(await files.has('d', 'sources/d/1')).toBe(true)
     await files.prune('d', new Set(), now)
     expect([await files.has('d', 'sources/d/1'), await blobs()]).toEqual([false, 2])
+  })
+
+  it('stay when another server stores them again while they are removed', async () => {
+    const file = join(dir, 'file')
+    await writeFile(file, 'source')
+    now -= MINUTE
+    await files.put('d', 'sources/d/1', file, '')
+    const { remove } = blobStore
+    blobStore.remove = async (...part) => {
+      await files.put('d', 'sources/d/1', file, '')
+      return await remove(...part)
+    }
+    const before = now + 1
+    now += 2 * MINUTE
+    await files.prune('d', new Set(), before)
+    expect(await files.get('d', 'sources/d/1', join(dir, 'other'))).toEqual({ made_in: '' })
+    expect(await readFile(join(dir, 'other'), 'utf8')).toBe('source')
   })
 
   it('are builds with links and modes, whose environment of Python names its new folder', async () => {

@@ -59,7 +59,8 @@ export function createSharedFiles(
       for (const { path, parts } of rows.filter((row) => !kept.has(row.path))) {
         const sql = 'DELETE FROM deployment_files WHERE deployment_id = ? AND path = ?'
         await database.query(sql, [deployment_id, path])
-        for (const sha256 of JSON.parse(parts) as string[]) await blobs.remove(sha256, clock.now())
+        // Parts that another server has put again since then belong to its file.
+        for (const sha256 of JSON.parse(parts) as string[]) await blobs.remove(sha256, before)
       }
     },
   }
