@@ -231,13 +231,19 @@ interface StudioProps {
   params: Readonly<Record<string, string>>
 }
 
+/** The first parts of the keys of what is read from a deployment (data/deployments/contents.ts, data/studio/). */
+const READ_AS_USER = new Set(['deployment', 'earlier-inputs', 'run-trace'])
+
 /** Runs the graphs of a deployment, shows what happens in them, and goes back to any of their states. */
 export function Studio({ params }: StudioProps) {
   const queries = useQueryClient()
   const [turn, setTurn] = useState(0)
   const usedToken = (): void => {
     // What another user may see is not shown.
-    queries.removeQueries({ queryKey: ['deployment', params['name']] })
+    queries.removeQueries({
+      predicate: ({ queryKey: [kind, deployment] }) =>
+        deployment === params['name'] && READ_AS_USER.has(String(kind)),
+    })
     setTurn(turn + 1)
   }
   return <Opened key={turn} params={params} usedToken={usedToken} />
