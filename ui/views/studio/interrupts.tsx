@@ -9,6 +9,9 @@ import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 import type { ShownThread } from './thread.ts'
 
+/** The questions are those of the newest checkpoint, also while the chat shows another branch. */
+const NEWEST = { checkpoint: null }
+
 /** The questions of the newest checkpoint, with the node that asks. */
 function questionsOf({ head }: ShownThread): { node: string; interrupt: Interrupt }[] {
   return (head?.tasks ?? []).flatMap(({ name, interrupts }) =>
@@ -62,7 +65,7 @@ export function Interrupts({ shown, session }: { shown: ShownThread; session: St
         <p>
           The thread stopped before <b>{head.next.join(', ')}</b>.
         </p>
-        <Button look="primary" onClick={() => session.submit(null)}>
+        <Button look="primary" onClick={() => session.submit(null, NEWEST)}>
           Go on
         </Button>
       </section>
@@ -83,7 +86,7 @@ export function Interrupts({ shown, session }: { shown: ShownThread; session: St
           }))
           const resume = answersOf(given, (text) => parseTyped(text, 'The answer'))
           setFault(undefined)
-          session.submit(undefined, { command: { resume } })
+          session.submit(undefined, { ...NEWEST, command: { resume } })
         } catch (error) {
           setFault(error)
         }

@@ -40,7 +40,8 @@ function useClient(name: string): Client {
 
 /** Settings of the next run. */
 export interface RunSettings {
-  checkpoint?: { checkpoint_id: string; checkpoint_ns?: string } | undefined
+  /** Undefined: the end of the branch that the chat shows. Null: the newest checkpoint. */
+  checkpoint?: { checkpoint_id: string; checkpoint_ns?: string } | null | undefined
   command?: { resume?: unknown } | undefined
   config?: Record<string, unknown> | undefined
   context?: Record<string, unknown> | undefined
