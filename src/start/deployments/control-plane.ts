@@ -153,10 +153,17 @@ function startServing(
   const ending = new AbortController()
   stops.push(() => ending.abort())
   const serving = { ...parts, hosting, logger, signal: ending.signal }
-  const restored = restoreDeployments({ ...serving, isFollowed: changes !== undefined })
   const follow = changes && followDeployments(serving)
+  let restored: Promise<void> | undefined
   const wake = async (): Promise<void> => {
-    await restored
+    try {
+      restored ??= restoreDeployments({ ...serving, isFollowed: changes !== undefined })
+      await restored
+    } catch (error) {
+      // The next call tries again.
+      restored = undefined
+      return logger.warn({ err: error }, 'the active revisions could not be read')
+    }
     await follow?.()
     await parts.worker.wake()
   }

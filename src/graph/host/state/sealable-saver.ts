@@ -30,14 +30,16 @@ export class SealableSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Resolves when all writes are stored, and those that follow from them: a step's checkpoint waits for the one before,
-   * so a cancel must not lose the last finished step.
+   * Seals it once the writes have returned, and those that follow from them: a step's checkpoint waits for the one before,
+   * so a cancel must not lose the last finished step. Resolves when all of them are stored.
    */
   async settled(): Promise<void> {
     do {
       await Promise.allSettled(this.#writing)
       await new Promise(setImmediate)
     } while (this.#writing.size > 0)
+    // A write during the wait would be stored after the state of the run has been read.
+    this.seal()
     await this.#inner.stored().catch(() => undefined)
   }
 
