@@ -78,20 +78,17 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
       write('build', { level: 'WARNING', message })
     }
     const { id, number, config_path } = revision
-    return await hosting
-      .activate(
-        hostedOf(deployment),
-        { id, number, dir, config_path, env },
-        {
-          log: (message) => write('deploy', { level: 'INFO', message }),
-          printed: (from, text) => write('server', printedLine(from, text)),
-          noted: (level, message) => write('deploy', { level, message }),
-          ...ends,
-        },
-      )
-      .catch((error: unknown) => {
-        throw withinProject(error, dir)
-      })
+    return await hosting.activate(
+      hostedOf(deployment),
+      { id, number, dir, config_path, env },
+      {
+        log: (message) => write('deploy', { level: 'INFO', message }),
+        printed: (from, text) => write('server', printedLine(from, text)),
+        noted: (level, message) => write('deploy', { level, message }),
+        mask,
+        ...ends,
+      },
+    )
   }
   return {
     activate,
@@ -251,13 +248,4 @@ async function readConfig(dir: string, { config_path }: Revision): Promise<strin
   if (file.startsWith(folder + sep)) return readFile(file, 'utf8')
   const message = `"${config_path}" is a link that leads out of the project.`
   throw new AppError('deployment_failed', { message })
-}
-
-/** The error with paths inside the project, in place of those of this server's folders. */
-function withinProject(error: unknown, dir: string): unknown {
-  if (!(error instanceof AppError)) return error
-  const inside = (text: string): string => text.replaceAll(`${dir}/`, '')
-  const { file, ...rest } = Object(error.details) as { file?: unknown }
-  const details = typeof file === 'string' ? { ...rest, file: inside(file) } : error.details
-  return new AppError(error.code, { message: inside(error.message), details, cause: error })
 }

@@ -42,12 +42,14 @@ export interface HostedGraphs {
   printed?: PrintedLines | undefined
   /** Receives starts and ends of hosts. */
   noted?: HostNotes | undefined
+  /** Hides values of secrets in what hosts say about themselves. */
+  mask?: ((text: string) => string) | undefined
 }
 
 /** Hosts that load the graphs in the background, and the watch over their files if it is configured. */
 export async function startGraphHosts(
   { config, hosted, logger, confine, stops }: GraphHostsParts,
-  { file, storage, brokered, ownApi, name, maxHosts, maxBytes, printed, noted }: HostedGraphs,
+  { file, storage, brokered, ownApi, name, maxHosts, maxBytes, printed, noted, mask }: HostedGraphs,
 ): Promise<{ host: GraphHosts; watch: DeploymentWatch | undefined }> {
   const { environment, stallMs, cancelGraceMs } = hosted
   const dataDir = resolve(config.dataDir)
@@ -63,7 +65,18 @@ export async function startGraphHosts(
   const hosts = createHostsByLanguage(file, (language, own) =>
     createGraphHosts({
       ...{ language, file: own, storage: language === 'python' ? brokered : storage, ownApi },
-      ...{ project: name, environment, stallMs, cancelGraceMs, logger, printed, noted, record, confine },
+      ...{
+        project: name,
+        environment,
+        stallMs,
+        cancelGraceMs,
+        logger,
+        printed,
+        noted,
+        mask,
+        record,
+        confine,
+      },
       ...(maxHosts !== undefined && { maxHosts }),
       ...(maxBytes !== undefined && { maxBytes }),
       ...(watch && { loaded: (files) => watch.add(files) }),

@@ -26,6 +26,8 @@ export interface GraphHostOptions extends ChildOptions {
   storage: JsonObject | GrantStorage
   /** Receives starts and ends of hosts. */
   noted?: HostNotes | undefined
+  /** Hides values of secrets in what hosts say about themselves. */
+  mask?: ((text: string) => string) | undefined
   /** Tracing project of the deployment's runs: its name. */
   project: string
   /** Silence after which a host is killed (HOST_STALL_SECONDS). */
@@ -69,7 +71,7 @@ export function launchOf(options: GraphHostOptions, file: DeploymentFile): HostL
       own_api: options.ownApi ?? null,
       report_files: options.loaded !== undefined,
     },
-    ...{ logger: options.logger, printed: options.printed, noted: options.noted },
+    ...{ logger: options.logger, printed: options.printed, noted: options.noted, mask: options.mask },
     record: options.record,
     ...(options.confine && { confine: options.confine, reach: socketsOf(options, grant?.storage) }),
     ...(grant && { ended: () => grant.revoke() }),

@@ -103,6 +103,7 @@ export class HostLink {
   readonly #logger: Logger
   readonly #printed: PrintedLines | undefined
   readonly #noted: HostNotes | undefined
+  readonly #mask: (text: string) => string
   readonly #findHeldUp: FindHeldUp
   readonly #held = new Map<number, Held>()
   readonly #calls = new Map<number, PendingCall>()
@@ -119,6 +120,7 @@ export class HostLink {
     this.#logger = launch.logger
     this.#printed = launch.printed
     this.#noted = launch.noted
+    this.#mask = launch.mask ?? ((text) => text)
     this.#findHeldUp = launch.findHeldUp ?? findHeldUpBy
     this.#process = startHostProcess(launch, (frame) => this.#receive(frame))
     void this.#process.exited.then((exit) => this.#die(exit))
@@ -282,16 +284,21 @@ export class HostLink {
     else if (head.type === 'retire') this.retire()
     else if (head.type === 'log') this.#log(head)
     else if (head.type === 'failed') {
-      this.failures = head.failures
+      this.failures = this.#masked(head.failures)
       this.kill(head.message)
     } else if (head.type === 'loaded') this.#events.loaded(head.files)
     else if (head.type === 'opened') {
       this.#opened = true
-      this.failures = head.failures
+      this.failures = this.#masked(head.failures)
       if (this.state === 'starting') this.state = 'open'
       this.#noted?.('INFO', `The graph host ${this.pid} has started.`)
       this.#events.opened(this)
     }
+  }
+
+  #masked(failures: readonly LoadFailure[]): LoadFailure[] {
+    const mask = this.#mask
+    return failures.map((one) => ({ ...one, reason: mask(one.reason), message: mask(one.message) }))
   }
 
   #log({ id, level, text, fields, node }: Extract<FromHost, { type: 'log' }>): void {
@@ -341,7 +348,7 @@ export class HostLink {
     const all = [...this.#held.values()]
     this.#held.clear()
     for (const { timer } of all) clearTimeout(timer)
-    const message = this.#blame?.message ?? describeExit(exit)
+    const message = this.#mask(this.#blame?.message ?? describeExit(exit))
     const error = this.#blame === undefined ? errorOf(exit) : (this.#blame.error ?? 'HostLost')
     for (const call of this.#calls.values()) call.reject(new AppError('host_unavailable', { message }))
     this.#calls.clear()

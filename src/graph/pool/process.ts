@@ -36,6 +36,8 @@ export interface HostLaunch<Open extends object = OpenHost> {
   printed?: PrintedLines | undefined
   /** Receives its start and its end. */
   noted?: HostNotes | undefined
+  /** Hides values of secrets in what it says about itself: why graphs cannot be loaded, and why it ends (P-16). */
+  mask?: ((text: string) => string) | undefined
   /** Records the child so that the next start can end it (D-4); resolves with a function that removes the record. */
   record: (name: string, pid: number) => Promise<() => Promise<void>>
   /** Finds out which code blocks it. Default: by Node's inspector. */

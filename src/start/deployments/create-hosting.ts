@@ -124,7 +124,7 @@ async function activate(
   host: Host,
   at: Known,
   revision: HostedRevision,
-  { log, printed, noted, commit, signal }: ActivationOptions,
+  { log, printed, noted, mask, commit, signal }: ActivationOptions,
 ): Promise<ActivationReport> {
   const { stopping, times, logger } = host
   const shared = await host.shared()
@@ -135,7 +135,7 @@ async function activate(
   const opened = await openRevision(
     { ...host, shared, broker: await host.broker(), isolation: await host.isolation() },
     wanted,
-    { log, printed, noted, signal: ends },
+    { log, printed, noted, mask, signal: ends },
     host.appOf,
   )
   const { hosts, started_ms, checked_ms } = opened

@@ -61,7 +61,7 @@ export interface OpenRevision {
 export async function openRevision(
   parts: RevisionParts,
   { deployment, revision, isFirst }: WantedRevision,
-  { log, printed, noted, signal }: ActivationOptions,
+  { log, printed, noted, mask = (text) => text, signal }: ActivationOptions,
   appOf: AppOf,
 ): Promise<OpenRevision> {
   const stops: DeploymentParts['stops'] = []
@@ -72,7 +72,7 @@ export async function openRevision(
   try {
     const begun = performance.now()
     const elapsed = (): number => Math.round(performance.now() - begun)
-    const open = await start(own, deployment, revision, { printed, noted })
+    const open = await start(own, deployment, revision, { printed, noted, mask })
     await until(loaded(open.host), signal)
     const started_ms = elapsed()
     log(`started in ${started_ms} ms`)
@@ -87,7 +87,7 @@ export async function openRevision(
     return { ...ready, revision, app, hosts: open.host, refuses_studio, started_ms, checked_ms, close }
   } catch (error) {
     await close()
-    throw failureOf(error, signal)
+    throw shown(failureOf(error, signal), revision.dir, mask)
   }
 }
 
@@ -103,7 +103,7 @@ async function start(
   parts: RevisionParts,
   { id, name, workspace_id, limits }: HostedDeployment,
   { dir, config_path, env }: HostedRevision,
-  receivers: Pick<ActivationOptions, 'printed' | 'noted'>,
+  receivers: Pick<ActivationOptions, 'printed' | 'noted' | 'mask'>,
 ): Promise<OpenDeployment> {
   const hosted = { ...parts.hosted, watch: false }
   const heap = Math.floor((limits.memory_bytes * HEAP_SHARE) / (1 << 20))
@@ -173,6 +173,15 @@ async function until(work: Promise<unknown>, signal: AbortSignal): Promise<void>
   } finally {
     signal.removeEventListener('abort', abort)
   }
+}
+
+/** The same error with paths inside of the project, and without values of secrets, which a module may throw (P-16). */
+function shown(error: unknown, dir: string, mask: (text: string) => string): unknown {
+  if (!(error instanceof AppError)) return error
+  const inside = (text: string): string => mask(text.replaceAll(`${dir}/`, ''))
+  const { file, ...rest } = Object(error.details) as { file?: unknown }
+  const details = typeof file === 'string' ? { ...rest, file: inside(file) } : error.details
+  return new AppError(error.code, { message: inside(error.message), details })
 }
 
 /** Why a revision is not served; after an abort by the caller, the caller's reason. */
