@@ -34,6 +34,8 @@ export interface HostedGraphs {
   ownApi: string
   /** Name of the deployment. */
   name: string
+  /** Number of hosts that are kept ready; default 1. */
+  minHosts?: number
   /** Maximum number of hosts; default 8. */
   maxHosts?: number
   /** Resident memory after which a host is ended; default: no bound. */
@@ -49,7 +51,7 @@ export interface HostedGraphs {
 /** Hosts that load the graphs in the background, and the watch over their files if it is configured. */
 export async function startGraphHosts(
   { config, hosted, logger, confine, stops }: GraphHostsParts,
-  { file, storage, brokered, ownApi, name, maxHosts, maxBytes, printed, noted, mask }: HostedGraphs,
+  { file, storage, brokered, ownApi, name, minHosts, maxHosts, maxBytes, printed, noted, mask }: HostedGraphs,
 ): Promise<{ host: GraphHosts; watch: DeploymentWatch | undefined }> {
   const { environment, stallMs, cancelGraceMs } = hosted
   const dataDir = resolve(config.dataDir)
@@ -77,6 +79,7 @@ export async function startGraphHosts(
         record,
         confine,
       },
+      ...(minHosts !== undefined && { minHosts }),
       ...(maxHosts !== undefined && { maxHosts }),
       ...(maxBytes !== undefined && { maxBytes }),
       ...(watch && { loaded: (files) => watch.add(files) }),

@@ -5190,7 +5190,7 @@ export interface DeploymentRevision {
      */
     rolled_back_from: number | null
     /**
-     * Milliseconds by step.
+     * Milliseconds by step: create, build and deploy; start and check are parts of deploy.
      */
     timings: {
       [k: string]: number | undefined

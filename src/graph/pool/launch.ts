@@ -46,6 +46,8 @@ export interface GraphHostOptions extends ChildOptions {
   nodePath?: string
   /** Resident memory after which a host is ended, where the system reports it (Linux). Default: no bound. */
   maxBytes?: number
+  /** Number of hosts that are kept ready while there is no work. Default 1. */
+  minHosts?: number
   /** Maximum number of hosts, including blocked ones. Default 8. */
   maxHosts?: number
   /** Time without work after which hosts other than the first end. Default 60 s. */

@@ -56,7 +56,7 @@ const STOPPED: GraphEnd = {
 }
 
 /**
- * Starts hosts for the deployment and executes its runs (D-42): one host is kept warm, a second one while the
+ * Starts hosts for the deployment and executes its runs (D-42): `minHosts` are kept warm, at least two while the
  * deployment is in use, more when hosts are blocked. A run is offered and then granted, so that two hosts never execute
  * it.
  */
@@ -319,8 +319,8 @@ class HostPool implements GraphHosts {
 
   /** The number of able hosts that the current use needs. */
   #wanted(): number {
-    const now = performance.now()
-    return this.#use !== undefined && now - this.#use.since > SPARE_AFTER_MS ? HOSTS_IN_USE : 1
+    const isInUse = this.#use !== undefined && performance.now() - this.#use.since > SPARE_AFTER_MS
+    return Math.max(this.#options.minHosts ?? 1, isInUse ? HOSTS_IN_USE : 1)
   }
 
   #noteUse(): void {
@@ -351,7 +351,7 @@ class HostPool implements GraphHosts {
       if (surplus.load === 0 && now - surplus.lastWork > SURPLUS_IDLE_MS) surplus.retire()
     }
     if (this.#use !== undefined) return
-    if (able.length > 0 && this.#hosts.length <= 1) {
+    if (able.length >= this.#wanted() && this.#hosts.length <= this.#wanted()) {
       clearInterval(this.#watch)
       this.#watch = undefined
     }

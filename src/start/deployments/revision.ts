@@ -127,6 +127,7 @@ async function start(
   const ownApi = await ownApiSocket(parts)
   const { host } = await startGraphHosts(hosting, {
     ...{ file, storage: brokered, brokered, ownApi, name },
+    minHosts: limits.warm,
     maxHosts: limits.hosts,
     maxBytes: limits.memory_bytes,
     ...receivers,

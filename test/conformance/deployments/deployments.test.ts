@@ -191,6 +191,14 @@ describe('several deployments in one server', () => {
     expect(await stepsOf('steady')).toEqual(['begin r2', 'end r2'])
   })
 
+  it('P-3: keep as many hosts ready as their type says', async () => {
+    const it = deployment('ready')
+    const prepared = { ...it, limits: { ...it.limits, hosts: 3, warm: 2 } }
+    await activate(prepared, revision(1))
+    await eventually(async () => expect(hosting.status(it.id)?.active?.host_pids).toHaveLength(2))
+    await hosting.remove(prepared)
+  })
+
   it('P-16: no value of a secret is in the error of a graph that throws it', async () => {
     const it = deployment('talkative')
     const env = { MARK: 'value-of-a-secret' }

@@ -17,7 +17,9 @@ const ENDED = /^(?:DEPLOYED|.*_FAILED|SKIPPED|INTERRUPTED)$/
 function Row({ revision, change }: { revision: Revision; change: ReturnType<typeof useDeploymentChange> }) {
   const { id, status, weir, created_at } = revision
   const { isAllowed, reason } = usePermission('deployments:manage')
-  const ms = Object.values(weir.timings).reduce<number>((sum, one = 0) => sum + one, 0)
+  // `deploy` covers `start` and `check`.
+  const { create = 0, build = 0, start = 0, check = 0, deploy = start + check } = weir.timings
+  const ms = create + build + deploy
   const canRollBack = !weir.is_active && weir.artifact_sha256 !== null && ENDED.test(status)
   return (
     <tr>

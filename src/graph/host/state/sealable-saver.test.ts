@@ -1,6 +1,5 @@
 import { MemorySaver } from '@langchain/langgraph-checkpoint'
 import { expect, it } from 'vitest'
-import type { RunCheckpointer } from '../storage.ts'
 import { SealableSaver } from './sealable-saver.ts'
 
 const CONFIG = { configurable: { thread_id: 't', checkpoint_ns: '', checkpoint_id: 'c' } }
@@ -16,7 +15,7 @@ it('stores nothing of a node that writes while the last writes are being stored'
       late.push(saver.putWrites(CONFIG, [['i', 2]], 'late'))
     },
   })
-  const saver: SealableSaver = new SealableSaver(inner as unknown as RunCheckpointer)
+  const saver: SealableSaver = new SealableSaver(inner)
   const early = saver.putWrites(CONFIG, [['i', 1]], 'early')
   await saver.settled()
   await Promise.all([early, ...late])
