@@ -1,6 +1,7 @@
 """Records one run of a graph as trace operations."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,8 @@ class RunTracer:
         self._posted: set[str] = set()
         self._parents: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
+        # Of the records and of what is pending: handlers run in threads.
+        self._lock = threading.Lock()
         # True from the first operation of a batch on: to wake the event loop for each takes longer than to record it.
         self._is_scheduled = False
         self._ended = False
@@ -34,11 +37,12 @@ class RunTracer:
 
     def end(self, error: str) -> None:
         """Sends the remaining operations. TraceRuns that are still open end here, with `error` as the reason."""
-        for id, record in list(self._records.items()):
-            if record.get("end_time") is None:
-                from datetime import UTC, datetime
+        with self._lock:
+            open_records = [(id, record) for id, record in self._records.items() if record.get("end_time") is None]
+        for id, record in open_records:
+            from datetime import UTC, datetime
 
-                self._collect(id, {"end_time": datetime.now(UTC), "error": record.get("error") or error})
+            self._collect(id, {"end_time": datetime.now(UTC), "error": record.get("error") or error})
         self._flush()
         self._ended = True
 
@@ -46,12 +50,14 @@ class RunTracer:
         """Adds fields to a TraceRun. Called in any thread."""
         if self._ended:
             return
-        record = self._records.setdefault(id, {"id": id, "session_name": self._project})
-        record.update({name: value for name, value in fields.items() if value is not None and name in FIELDS})
+        known = {name: value for name, value in fields.items() if value is not None and name in FIELDS}
         parent = fields.get("parent_run_id")
-        if parent is not None:
-            self._parents.add(str(parent))
-        self._pending[id] = None
+        with self._lock:
+            record = self._records.setdefault(id, {"id": id, "session_name": self._project})
+            record.update(known)
+            if parent is not None:
+                self._parents.add(str(parent))
+            self._pending[id] = None
         if not self._is_scheduled:
             self._is_scheduled = True
             self._loop.call_soon_threadsafe(self._schedule)
@@ -64,24 +70,28 @@ class RunTracer:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        # In this order, because other threads may record meanwhile.
+        # Before the operations are taken: one that is added meanwhile needs a flush of its own.
         self._is_scheduled = False
-        ids = list(self._pending)
-        for id in ids:
-            del self._pending[id]
-        post: list[Any] = []
-        patch: list[Any] = []
-        for id in ids:
+        with self._lock:
+            post, patch = self._take()
+        if post or patch:
+            self._send(b'{"post":[' + b",".join(map(record_text, post)) + b'],"patch":[' + b",".join(map(record_text, patch)) + b"]}")
+
+    def _take(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """The pending operations: TraceRuns to create, and those to change."""
+        post: list[dict[str, Any]] = []
+        patch: list[dict[str, Any]] = []
+        for id in self._pending:
             record = self._records[id]
             if id in self._posted:
-                patch.append(record)
+                patch.append(dict(record))
             elif not self._is_noise(id, record):
-                post.append(record)
+                post.append(dict(record))
                 self._posted.add(id)
             if record.get("end_time") is not None:
                 del self._records[id]
-        if post or patch:
-            self._send(b'{"post":[' + b",".join(map(record_text, post)) + b'],"patch":[' + b",".join(map(record_text, patch)) + b"]}")
+        self._pending.clear()
+        return post, patch
 
     def _is_noise(self, id: str, record: dict[str, Any]) -> bool:
         """True for LangGraph's own bookkeeping (writes, branches), unless it has a child."""
