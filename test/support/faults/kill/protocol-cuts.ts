@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { eventually } from '../../eventually.ts'
 import { readFrames } from '../../runs/streams/sse-frames.ts'
 import { KEY } from '../../servers/weir-process.ts'
-import { ask, base, type CutBench, type CutPlans, json, onCutBench } from './cut-bench.ts'
+import { ask, base, type CutBench, type CutPlans, json, onCutBench, whileKilled } from './cut-bench.ts'
 
 /** The size of a campaign. */
 export interface ProtocolCampaign extends CutPlans {
@@ -56,9 +56,10 @@ const READERS: Readonly<Record<string, Reader>> = {
  */
 export function runProtocolCampaign(campaign: ProtocolCampaign): Promise<ProtocolReport> {
   return onCutBench(campaign, async (bench) => {
-    const work = Array.from({ length: campaign.threads }, () => readThread(bench, campaign))
-    const counts = await Promise.all(work)
-    const events = counts.reduce((sum, count) => sum + count, 0)
+    const events = await whileKilled(bench, async () => {
+      const work = Array.from({ length: campaign.threads }, () => readThread(bench, campaign))
+      return (await Promise.all(work)).reduce((sum, count) => sum + count, 0)
+    })
     return { cuts: bench.proxy.cuts, kills: bench.killed, events }
   })
 }

@@ -3,7 +3,7 @@ import { Client } from '@langchain/langgraph-sdk'
 import { eventually } from '../../eventually.ts'
 import { framesOf, readFrames, type SseFrame } from '../../runs/streams/sse-frames.ts'
 import { KEY } from '../../servers/weir-process.ts'
-import { ask, base, type CutBench, type CutPlans, json, onCutBench, pick } from './cut-bench.ts'
+import { ask, base, type CutBench, type CutPlans, json, onCutBench, pick, whileKilled } from './cut-bench.ts'
 import { startCuttingProxy } from '../proxies/cutting.ts'
 
 /** The size of a campaign. */
@@ -39,11 +39,13 @@ interface Bench extends CutBench {
 export function runCutCampaign(campaign: CutCampaign): Promise<CutReport> {
   return onCutBench(campaign, async (shared) => {
     const bench: Bench = Object.assign(shared, { campaign, sdkCuts: 0 })
-    const counts = await Promise.all([
-      ...Array.from({ length: campaign.threads }, () => readThread(bench)),
-      readBySdk(bench),
-    ])
-    const events = counts.reduce((sum, count) => sum + count, 0)
+    const events = await whileKilled(bench, async () => {
+      const counts = await Promise.all([
+        ...Array.from({ length: campaign.threads }, () => readThread(bench)),
+        readBySdk(bench),
+      ])
+      return counts.reduce((sum, count) => sum + count, 0)
+    })
     return { cuts: bench.proxy.cuts, sdkCuts: bench.sdkCuts, kills: bench.killed, events }
   })
 }
@@ -90,26 +92,28 @@ async function readRun(bench: Bench, thread_id: string, run_id: string): Promise
   const location = answer.headers.get('location') ?? ''
   const frames: SseFrame[] = []
   for (let isOver = false; ; ) {
-    await drain(answer, frames)
+    const isComplete = await drain(answer, frames)
     const { status } = await json<{ status: string }>(bench, `/threads/${thread_id}/runs/${run_id}`)
     const headers = { 'last-event-id': frames.at(-1)?.id ?? '-' }
-    if (isOver) return frames
+    if (isOver && isComplete) return frames
     isOver = status !== 'pending' && status !== 'running'
     // The rest of an ended run is read without the proxy, whose `end` would look like the end of the stream.
     answer = await ask(bench, location, { headers }, !isOver)
   }
 }
 
-/** Reads until the response ends, breaks, or `isWhole` is true. */
-async function drain(answer: Response, frames: SseFrame[], isWhole = () => false): Promise<void> {
+/** Reads until the response ends, breaks, or `isWhole` is true. Resolves with false if it broke. */
+async function drain(answer: Response, frames: SseFrame[], isWhole = () => false): Promise<boolean> {
   try {
     for await (const frame of readFrames(answer)) {
       frames.push(frame)
-      if (isWhole()) return
+      if (isWhole()) return true
     }
+    return true
   } catch (error) {
     // The error of fetch for a broken connection.
     if (!(error instanceof TypeError)) throw error
+    return false
   }
 }
 
@@ -132,7 +136,7 @@ async function readBySdk(bench: Bench): Promise<number> {
   const client = new Client({ apiUrl: base(proxy), apiKey: KEY })
   try {
     const counts = await Promise.all(Array.from({ length: streams }, () => streamBySdk(bench, client)))
-    bench.sdkCuts = proxy.cuts
+    bench.sdkCuts += proxy.cuts
     return counts.reduce((sum, count) => sum + count, 0)
   } finally {
     await proxy.close()
