@@ -38,6 +38,9 @@ const ONE_SIDED: readonly string[] = [
   'POST /api/v1/sessions/{id}/dashboard',
   // Routes that refuse nothing.
   'GET /api/v1/ok',
+  'GET /api/v1/ready',
+  // The campaign keeps the only deployment.
+  'DELETE /api/v2/deployments/{id}',
   'GET /api/v1/docs/{file}',
 ]
 
