@@ -21,8 +21,8 @@ const CATEGORIES = ['toplevel', 'devtools.timeline', 'disabled-by-default-devtoo
 const PROFILER = ['disabled-by-default-v8.cpu_profiler']
 
 /**
- * The tasks of the threads of pages while `work` runs, as Chromium traces them. With TRACE=FILE the trace is written
- * there with a CPU profile, which DevTools open; the profiler itself takes CPU.
+ * Records a trace of Chromium while `work` runs, and returns the tasks of the main threads of pages in it. With TRACE=FILE
+ * the trace is also written to this file, with a CPU profile, for DevTools; the profiler itself takes CPU.
  */
 export async function tasksOf(browser: Browser, page: Page, work: () => Promise<void>): Promise<PageTask[]> {
   const file = process.env['TRACE']

@@ -94,7 +94,10 @@ function valueProblems(): string[] {
   return problems
 }
 
-/** Checks that templates use only values that exist, that every value is used, and that every block is closed. Pure. */
+/**
+ * Problems of the templates of a chart: values that do not exist, values that no template uses, and blocks that are not
+ * closed. Pure.
+ */
 export function templateProblems(files: Readonly<Record<string, string>>, values: Mapping): string[] {
   const problems: string[] = []
   const used = new Set<string>()

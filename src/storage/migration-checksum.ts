@@ -6,7 +6,10 @@ import { createHash } from 'node:crypto'
  */
 const CONTRACT = /^-- contract: (\d+)$/m
 
-/** What is stored of a migration that ran: the SHA-256 of its text, and the number of its `-- contract` after a space. */
+/**
+ * The checksum of a migration, which is recorded when it has run: the SHA-256 of its text and, after a space, the number in
+ * its line `-- contract: N` if it has one.
+ */
 export function migrationChecksum(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex')
   const oldest = CONTRACT.exec(text)?.[1]

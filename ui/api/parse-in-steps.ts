@@ -1,10 +1,10 @@
 import { parseExact } from './exact-json.ts'
 
-/** Characters that are parsed at once: about a millisecond. */
+/** Number of characters that one step parses, which takes about a millisecond. */
 const STEP = 64 * 1024
-/** Milliseconds after which the page gets a turn. */
+/** Milliseconds of parsing, after which the browser can draw and handle events. */
 const TURN_MS = 8
-/** Containers below this level are parsed at once; recursion must end. */
+/** Containers nested deeper than this level are parsed in one step, so that the recursion is bounded. */
 const MAX_DEPTH = 200
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]

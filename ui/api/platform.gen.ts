@@ -3989,7 +3989,7 @@ export interface PlaygroundModels {
      */
     base_url: string | null
     /**
-     * Names of the provider's models in the default prices. Others can be called too.
+     * Names of the provider's models that have a default price. Calls may name other models too.
      */
     models: string[]
     [k: string]: unknown | undefined
@@ -4269,7 +4269,7 @@ export interface AuthSignIn {
    */
   key?: string
   /**
-   * The text after `#ticket=` in the link. It can be used once.
+   * Ticket of a sign-in link: the text after `#ticket=`. It is valid for one sign-in.
    */
   ticket?: string
   [k: string]: unknown | undefined

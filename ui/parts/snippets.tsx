@@ -78,7 +78,7 @@ function masked(key: string): string {
 
 function KeyLine({ source, isShown, show }: { source: KeySource; isShown: boolean; show(): void }) {
   const { isNeedless, text, reason, isBusy, error, make } = source
-  if (isNeedless) return <p className={css['note']}>The server runs with AUTH=off: any key does.</p>
+  if (isNeedless) return <p className={css['note']}>The server runs with AUTH=off and accepts any key.</p>
   if (text !== undefined)
     return (
       <p className={css['note']}>

@@ -5,8 +5,9 @@ const MASK = '***'
 const CUT_LENGTH = 4_000
 
 /**
- * Replaces the values in lines of logs (P-16): those of 8 characters and more, also line by line; in a line that was cut,
- * also 8 characters and more of a value through which it was cut.
+ * Returns a function that replaces values of secrets in a line of a log by `***` (P-16). It replaces values of at least 8
+ * characters, and, of a value with several lines, each line of at least 8 characters. A long line may have been cut in
+ * the middle of a value: there, a part of at least 8 characters at the beginning or the end of the line is replaced too.
  */
 export function createMask(values: readonly string[]): (line: string) => string {
   const parts = values.flatMap((value) => [value, ...value.split(/\r?\n/)])

@@ -3,10 +3,13 @@ import { resolve } from 'node:path'
 /** The language of a graph, which decides what hosts it. */
 export type GraphLanguage = 'javascript' | 'python'
 
-/** What `path:export` in `graphs` of langgraph.json names. */
+/** The module and the export that an entry `path:export` in `graphs` of langgraph.json names. */
 export interface GraphSpec {
   language: GraphLanguage
-  /** Absolute path of the module; of one that is named by `module`, where its file is in a project without `src`. */
+  /**
+   * Absolute path of the module. For an entry that names a Python module (`package.module:export`): the path that its file
+   * has in a project without the folder `src`.
+   */
   file: string
   /** Name of a Python module such as `agent.graph`; null for a file. */
   module: string | null

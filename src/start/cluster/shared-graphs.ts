@@ -18,7 +18,10 @@ export interface SharedGraphsParts {
 
 /** The graphs of a deployment whose runs several servers execute, each those of the graphs that it has. */
 export interface SharedGraphs {
-  /** The graphs whose runs this server claims: its own, and abandoned ones, whose runs end with an error. */
+  /**
+   * Ids of the graphs whose runs this server claims: those in its `GRAPHS`, and those that no server has any more. A run of
+   * the latter ends with an error.
+   */
   claimed(): readonly string[]
   /** Whether one of the servers has the graph. @throws AppError store_unavailable */
   has(graph_id: string): Promise<boolean>

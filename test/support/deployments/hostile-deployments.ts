@@ -103,12 +103,12 @@ export interface TestedIsolation {
   env: Readonly<Record<string, string>>
 }
 
-/** What is seen where other files and processes are not there at all. */
+/** What hostile code finds in an isolation that hides the files and processes of others. */
 export const NOT_THERE: TestedIsolation['seen'] = {
   ...{ list: 'deployments', environ: 'refused: ENOENT', signal: 'refused: ESRCH' },
   ...{ write: 'refused: EROFS', passwords: 'refused: ENOENT' },
 }
-/** What is seen where other files and processes are there, but belong to another user. */
+/** What hostile code finds in an isolation where files and processes of others are visible, but belong to another user. */
 export const OF_OTHERS: TestedIsolation['seen'] = {
   ...{ list: 'refused: EACCES', environ: 'refused: EACCES', signal: 'refused: EPERM' },
   ...{ write: 'refused: EACCES', passwords: 'refused: EACCES' },

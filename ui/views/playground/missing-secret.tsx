@@ -30,8 +30,8 @@ export function MissingSecret({ secret, address, name }: { secret: string; addre
       {isAllowed && (
         <>
           <p className={css['note']}>
-            It is stored encrypted, and sent to these hosts only. Servers without keys need one too: any word
-            will do.
+            It is stored encrypted, and sent to these hosts only. For a server that asks for no key, enter any
+            text.
           </p>
           <SecretForm
             label={`Secret ${secret} of ${name}`}

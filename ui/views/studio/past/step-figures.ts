@@ -4,7 +4,7 @@ import { countText, durationText, shortMoney } from '../../../parts/format/numbe
 
 /** The figures of one step: its nodes ran side by side. */
 export interface StepFigures {
-  /** From the first start to the last end; undefined while a node runs. */
+  /** Microseconds from the start of the first node to the end of the last one; undefined while a node runs. */
   micros: number | undefined
   tokens: number | undefined
   cost: string | undefined
