@@ -14,7 +14,7 @@ import { graphOf, keepRunning, latencies, NODES, quantile, runOnce } from '../te
 import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { jsonBody, startWeir } from '../test/support/servers/weir-process.ts'
 
-// What deployments of the control plane cost: the time of an update of two graphs whose dependencies are cached, and of
+// The costs of deployments of the control plane: the time of an update of two graphs with cached dependencies, and of
 // a rollback; the memory of an idle deployment; and how much slower the runs of one deployment are beside one whose
 // graph loops and one whose graph leaks memory.
 //   npm run bench:deploy

@@ -10,7 +10,7 @@ import { startRedis } from '../test/support/stores/redis.ts'
 import { openPostgres } from '../src/storage/sql/driver/postgres.ts'
 import { PYTHON } from '../test/support/python.ts'
 
-// What a waited-for run costs on SQLite and on Postgres with Redis: runs a second, CPU of the server and of its hosts,
+// The cost of a waited-for run on SQLite and on Postgres with Redis: runs a second, CPU of the server and of its hosts,
 // statements and appends. With other checkouts, each takes its turn.
 //   node scripts/launch.mjs bench/waited-runs.bench.ts [other checkout…]
 // LANGUAGE=python runs the Python graph, TRACED=1 traces the runs, PASSES, RUNS and STORES (sqlite,postgres) as wanted.
@@ -39,7 +39,7 @@ interface Server {
   database: string | undefined
 }
 
-/** What the runs of one pass needed. */
+/** The measurements of one pass: times, statements and transactions. */
 interface Pass {
   rate: number
   p50: number

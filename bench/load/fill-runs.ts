@@ -1,6 +1,6 @@
 import type { ClickHouse } from '../../src/storage/clickhouse/connect.ts'
 
-/** What a store is filled with. */
+/** The workspace, project and range of times of the TraceRuns with which a store is filled. */
 export interface FilledRuns {
   workspace_id: string
   project_id: string

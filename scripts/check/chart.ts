@@ -16,7 +16,7 @@ const run = promisify(execFile)
 /** A mapping of YAML. */
 export type Mapping = Record<string, unknown>
 
-/** What `values.schema.json` must refuse, each with the least that must be set. */
+/** Settings that `values.schema.json` must refuse. */
 const REFUSED = [
   'image.repository=',
   'image.tag=latest',

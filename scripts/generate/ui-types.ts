@@ -26,7 +26,7 @@ function objectOf(properties: Record<string, object>, required: readonly string[
   return { type: 'object', additionalProperties: false, properties, required: [...required] }
 }
 
-/** What a caller sends and gets: `query`, `body` and `reply`, as far as the operation has them. */
+/** Makes the schema of an operation for its caller: `query`, and `body` and `reply` if the operation has them. */
 function operationSchema({ parameters = [], requestBody, responses }: Operation): object {
   const asked = parameters.filter((parameter) => parameter.in === 'query')
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]

@@ -42,7 +42,7 @@ export interface ListedDeployment extends StoredDeployment {
   managed_by: 'api' | 'server'
 }
 
-/** What an update changes. */
+/** The changes of one update of a deployment. */
 export interface DeploymentChange {
   type: DeploymentType | undefined
   /** The object of an upload; undefined: the source remains. */

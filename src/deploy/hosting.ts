@@ -63,7 +63,7 @@ export interface ActivationOptions {
   signal: AbortSignal
 }
 
-/** What an activation has done. */
+/** The results of an activation. */
 export interface ActivationReport {
   graphs: string[]
   /** Time until hosts were open, and until all checks had passed. */
@@ -73,7 +73,7 @@ export interface ActivationReport {
   draining_runs: number
 }
 
-/** What a removal has erased. */
+/** The numbers of runs and rows that a removal has cancelled and erased. */
 export interface RemovalReport {
   cancelled_runs: number
   /** Rows by table, threads and crons among them. */

@@ -17,7 +17,7 @@ export const REVISION_STATES = [
 /** One state of a revision. */
 export type RevisionState = (typeof REVISION_STATES)[number]
 
-/** What happens to a revision. */
+/** The events that change the state of a revision. */
 export const REVISION_EVENTS = [
   'accepted',
   'refused',

@@ -6,7 +6,7 @@ export type Probe =
   | { ok: true; isolation: IsolationName; reason?: string | null }
   | { ok: false; reason: string }
 
-/** What deployed graphs run in. */
+/** The kinds of runtimes of deployed graphs. */
 export type RuntimeName = 'process' | 'container' | 'kubernetes'
 
 /** A runtime as clients see it. */

@@ -1,4 +1,4 @@
-/** What a share opens: a trace, or all traces of a thread in a project. */
+/** The subject of a share: a trace, or all traces of a thread in a project. */
 export type ShareSubject =
   | { kind: 'trace'; project_id: string; trace_id: string }
   | { kind: 'thread'; project_id: string; thread_id: string }

@@ -38,7 +38,7 @@ export interface SealedChange {
   hosts: readonly string[]
 }
 
-/** What a change did; `none`: there was nothing to delete. */
+/** The result of a change of a secret; `none`: there was nothing to delete. */
 export type SecretOutcome = 'created' | 'updated' | 'deleted' | 'none'
 
 /** A secret to store for `hosts`; with the value null, one to delete. */

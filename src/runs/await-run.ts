@@ -14,7 +14,7 @@ export interface AwaitDeps {
   logger: Logger
 }
 
-/** What happens when a waiting client disconnects. */
+/** The disconnect of a waiting client, and its effect on the run. */
 export interface Leaving {
   gone: AbortSignal
   /** The disconnect cancels the run. */

@@ -37,7 +37,7 @@ interface Pair {
   traceEnd: string | null
 }
 
-/** What is wrong with what is read of a call; undefined when it is right. */
+/** Compares the read runs of a call with its bill; returns the fault, or undefined when there is none. */
 type Check = (pair: Pair) => string | undefined
 
 const NOT_SENT = 'not sent'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { VendorCall } from './vendor/call.ts'
 
-/** What a client sent once, with what the fake vendor billed: for clients that take long to build. */
+/** The recorded requests of a client, with the bill of the fake vendor: for clients that take long to build. */
 export interface Recording {
   /** The packages of the client. */
   versions: string

@@ -68,7 +68,7 @@ const encode = (spans: readonly SentSpan[]): Uint8Array =>
   )
 
 /**
- * What a reader sees of the trace: its totals, those under each run, and the runs that show the same call as another.
+ * Returns the figures of a trace: its totals, those under each run, and the runs that show the same call as another.
  */
 function shown({ rows }: Counted) {
   const { trace: totals, of, same_calls } = rollUp(rows)

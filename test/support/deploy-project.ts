@@ -47,7 +47,7 @@ export function greeter(text: string, state: keyof typeof STATES = 'zod'): Proje
   }
 }
 
-/** What the graph of `greeter` answers. */
+/** Runs the graph of `greeter`; returns its greeting. */
 export async function greetingOf({ url }: Pick<WeirProcess, 'url'>, deployment: string): Promise<unknown> {
   const client = new Client({ apiUrl: `${url}/deployments/${deployment}`, apiKey: KEY })
   const { said } = (await client.runs.wait(null, 'agent', { input: {} })) as { said: unknown }

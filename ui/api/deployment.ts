@@ -25,7 +25,7 @@ export function callerHeaders(name: string): Record<string, string> {
   return token === undefined ? { 'x-auth-scheme': 'langsmith' } : { authorization: `Bearer ${token}` }
 }
 
-/** What a call of the API of a deployment sends. */
+/** The request of a call of a deployment's API. */
 export interface DeploymentCall {
   /** Default: POST with a body, else GET. */
   method?: string

@@ -150,8 +150,8 @@ const nextTask = async (): Promise<void> =>
   })
 
 /**
- * What parseExact returns for a JSON text, parsed in steps of some milliseconds with `pause` between them, so that the
- * page answers while it reads megabytes. @throws SyntaxError
+ * Returns the result of parseExact for a JSON text, parsed in steps of some milliseconds with `pause` between them, so
+ * that the page answers while megabytes are parsed. @throws SyntaxError
  */
 export async function parseInSteps(text: string, pause: () => Promise<void> = nextTask): Promise<unknown> {
   const first = /\S/.exec(text)?.[0]

@@ -15,7 +15,7 @@ export const V2_ENTRIES = {
   lifecycle: 'v2/lifecycle',
   /** `{"id","parent_id"?,"step","source"}` */
   checkpoints: 'v2/checkpoints',
-  /** What mode `checkpoints` of v1 has, for streams of v1 only. */
+  /** The data of mode `checkpoints` of v1, for streams of v1 only. */
   states: 'v2/states',
   /** `{"name","payload"}`: data of a channel that a transformer of the graph has. */
   custom: 'v2/custom',

@@ -11,7 +11,7 @@ export interface InstallOptions extends StepOptions {
   project: Pick<ProjectDemands, 'javascript' | 'python'>
   /** Commands of the deployment; default: none. */
   commands?: BuildCommands
-  /** What the folder of the project may hold while it is built; default: 4 GiB (P-20). */
+  /** The limit of the project's folder during the build; default: 4 GiB (P-20). */
   disk?: DiskLimit
 }
 

@@ -19,7 +19,7 @@ const MANAGERS: readonly PackageManager[] = [
 const WARNING =
   'Install scripts of packages are not run, since this server has no sandbox for builds; packages that compile something do not work.'
 
-/** What the steps of a language depend on. */
+/** The settings of the build steps of a language. */
 export interface StepsOptions {
   env: Readonly<Record<string, string>>
   /** False: the install scripts of packages are not executed. */

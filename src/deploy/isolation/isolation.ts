@@ -3,7 +3,7 @@ import { type ContainersOptions, openContainers } from './containers.ts'
 import { openOwnUsers } from './own-users.ts'
 import { openSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts'
 
-/** What deployed code is isolated by (P-23). */
+/** The ways to isolate deployed code (P-23). */
 export type IsolationName = 'none' | 'uid' | 'sandbox' | 'container'
 
 /** The isolation that is in force. */
@@ -13,7 +13,9 @@ export type Isolation =
   /** DEPLOY_RUNTIME names containers, and they do not work. */
   | { name: 'container'; reason: string }
 
-/** What isolates builds and hosts; undefined: nothing. @throws AppError container_runtime_unavailable (P-13) */
+/**
+ * Returns the sandbox of builds and hosts; undefined without one. @throws AppError container_runtime_unavailable (P-13)
+ */
 export function sandboxIn(isolation: Isolation): Sandbox | undefined {
   if ('sandbox' in isolation) return isolation.sandbox
   if (isolation.name === 'none') return undefined
@@ -30,7 +32,7 @@ export async function openContainerIsolation(
   return { name: 'container', reason: `DEPLOY_RUNTIME is container, and none works: ${opened.reason}` }
 }
 
-/** What may be in force, the best one first, with the words for it. */
+/** The isolations that `auto` tries, the best one first, each with the text for its absence. */
 const CHOICES = [
   { name: 'sandbox', words: 'no sandbox' },
   { name: 'uid', words: 'no user id for each deployment' },

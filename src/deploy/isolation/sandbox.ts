@@ -7,7 +7,7 @@ import type { HostingLimits } from '../hosting.ts'
 import { findProgram } from './find-program.ts'
 import { visibleFiles, type VisibleFilesOptions } from './visible-files.ts'
 
-/** What the sandbox is made of. Its processes see nothing of `dataDir` but the part of their own revision. */
+/** The settings of a sandbox. Its processes can read nothing of `dataDir` but the folder of their own revision. */
 export type SandboxOptions = VisibleFilesOptions
 
 /** The isolation that works on this machine: bubblewrap, a container runtime, or user ids. */

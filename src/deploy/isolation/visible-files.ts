@@ -11,14 +11,14 @@ export interface VisibleLink {
   target: string
 }
 
-/** What isolated processes see of this machine, besides the folder of their revision: all of it read-only. */
+/** The files of this machine that isolated processes can read but not write, besides the folder of their revision. */
 export interface VisibleFiles {
   /** Folders and files of the system, at their own paths; all of them exist. */
   system: string[]
   /** Programs, packages, certificates and Weir's code, at their own paths; some may not exist. */
   others: string[]
   links: VisibleLink[]
-  /** The folder of which nothing may be seen, also when it lies in a visible one. */
+  /** The folder of which nothing can be read, even inside a readable one. */
   hidden: string
 }
 

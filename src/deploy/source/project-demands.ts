@@ -12,7 +12,7 @@ export interface ProjectDemands {
   graphs: string[]
   /** True if something in the project is JavaScript or TypeScript. */
   javascript: boolean
-  /** What its Python code needs; undefined if it has none. */
+  /** The requirements of the project's Python code; undefined if it has none. */
   python: PythonProject | undefined
 }
 

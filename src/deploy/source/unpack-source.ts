@@ -17,7 +17,7 @@ export const SOURCE_LIMITS: SourceLimits = { max_files: 50_000, max_bytes: 1024 
 /** Headers, names and padding of one entry. */
 const BYTES_PER_ENTRY = 4096
 
-/** What an archive had. */
+/** The size of an unpacked archive. */
 export interface UnpackedSource {
   files: number
   bytes: number

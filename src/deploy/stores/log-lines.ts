@@ -1,4 +1,4 @@
-/** What a line is about: the build, states and checks, or what hosts print (P-39). */
+/** The kind of a log line: output of the build, states and checks, or output of hosts (P-39). */
 export type LogKind = 'build' | 'deploy' | 'server'
 
 /** Levels of lines, the lowest first (P-41). */

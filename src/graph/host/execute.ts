@@ -173,7 +173,7 @@ function libraryModes(modes: readonly string[]): string[] {
   return [...wanted]
 }
 
-/** What an execution reads, and where its items go. */
+/** The arguments of one execution: the graph, its input and options, and the receiver of its items. */
 interface Reading {
   graph: AnyGraph
   input: unknown

@@ -88,8 +88,8 @@ function programOf(options: GraphHostOptions, { folder }: DeploymentFile) {
 }
 
 /**
- * What a confined host reaches outside of its project: the socket of the storage broker, and the folder of the socket of its
- * own API, which is opened later than the host.
+ * Returns the paths outside of its project that a confined host can reach: the socket of the storage broker, and the
+ * folder of the socket of its own API, which is opened later than the host.
  */
 function socketsOf({ ownApi }: GraphHostOptions, storage: JsonObject | undefined): string[] {
   const { socket } = Object(storage?.['broker']) as { socket?: string }

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { HostCommand } from '../pool/process.ts'
 
-/** What a process of a Python project serves. */
+/** The part of a Python project that one process serves: its graphs, its auth handlers, or its HTTP app. */
 type PythonRole = 'graphs' | 'user-auth' | 'http-app'
 
-/** The program of all roles; it needs no build and nothing but what a project has. */
+/** The program of all roles; it needs no build and no packages but those of the project. */
 export const MAIN: string = fileURLToPath(new URL('../../../hosts/python/main.py', import.meta.url))
 
 const MISSING =

@@ -87,7 +87,7 @@ export interface Route<D> extends RouteHead {
   handle(context: RouteContext<Parameters, Parameters, unknown, D>): Promise<RouteReply<unknown>>
 }
 
-/** What a route requires of its caller: a permission, any key, any key that is not read-only, or nothing. */
+/** The requirement of a route for its caller: a permission, any key, any key that is not read-only, or nothing. */
 export type Need = Permission | 'any key' | 'any writing key' | 'open'
 
 /** The entry of a route in the table of permissions. */

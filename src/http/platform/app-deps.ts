@@ -74,7 +74,7 @@ export interface SignIn {
   deployment: string | undefined
 }
 
-/** What may be read without a key. */
+/** The shares, which are read without a key, and their limits. */
 export interface Sharing {
   shares: ShareStore
   /** Limit of the reads with each token, and of each TraceRun's attachments. */

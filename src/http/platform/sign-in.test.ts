@@ -36,7 +36,7 @@ async function call(path: string, { method = 'GET', headers = {}, body }: Call =
 }
 
 const ownOrigin = (): string => `http://127.0.0.1:${fixture.port}`
-/** What a browser sends from a page of this server. */
+/** The headers that a browser sends from a page of this server. */
 const ownPage = (): Record<string, string> => ({ origin: ownOrigin(), 'sec-fetch-site': 'same-origin' })
 const signIn = (body: unknown, headers = ownPage()): Promise<Answer> =>
   call('/api/v1/auth/session', { method: 'POST', headers, body })

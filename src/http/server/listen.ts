@@ -10,7 +10,7 @@ export interface ListenOptions {
   setting?: string
   /** Use the next free port when `port` is taken (D-55), except for those to `avoid`. */
   orNext?: { avoid: readonly number[] }
-  /** What happens when the setting is not set, for the message. The default: the next free port is used. */
+  /** The clause of the message that says which port is used without the setting; default: the next free one. */
   unset?: string
 }
 

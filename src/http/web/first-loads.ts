@@ -8,7 +8,7 @@ export interface FirstPage {
   reads: readonly string[]
 }
 
-/** What every page reads first. */
+/** The path of the API that every page reads first. */
 const SESSION = '/api/v1/auth/session'
 const PARAMETER = /\{\w+\}/g
 const ID = '([\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12})'

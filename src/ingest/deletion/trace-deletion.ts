@@ -1,6 +1,6 @@
 import type { ListQuery } from '../store/trace-store.ts'
 
-/** What deletions read and change in the trace store. Repeating a deletion changes nothing. */
+/** The reads and changes of deletions in the trace store. Repeating a deletion changes nothing. */
 export interface TraceDeletion {
   /** Ids of TraceRuns of the project that were received before the time (epoch milliseconds). */
   runsOfProject(workspace_id: string, project_id: string, before: number, limit: number): Promise<string[]>

@@ -18,7 +18,7 @@ export interface PriceChange {
   replaces: string | undefined
 }
 
-/** What computing costs again would change after a change of prices. The sums are over the changed TraceRuns. */
+/** The effect of computing costs again after a change of prices. The sums are over the changed TraceRuns. */
 export interface PreviewedCosts extends Omit<PreviewedRows, 'last'> {
   /** Epoch microseconds: earlier TraceRuns were not looked at; null when all were. */
   examined_from: number | null

@@ -28,7 +28,7 @@ export interface AssistantSearch {
   graph_id?: string | undefined
   /** A part of the name, in any case. */
   name?: string | undefined
-  /** What the metadata must contain. */
+  /** Keys and values that the metadata must contain. */
   metadata?: JsonObject | undefined
   /** Only visible assistants. */
   visible?: Visible | undefined

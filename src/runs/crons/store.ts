@@ -31,7 +31,7 @@ export interface CronSearch {
   assistant_id?: string | undefined
   thread_id?: string | undefined
   enabled?: boolean | undefined
-  /** What the metadata must contain. */
+  /** Keys and values that the metadata must contain. */
   metadata?: JsonObject | undefined
   /** Only visible crons. */
   visible?: Visible | undefined

@@ -229,7 +229,7 @@ async function claimAll(work: Work): Promise<number | undefined> {
   for (const deployment of work.deployments.values()) await claimFor(work, deployment)
   if (work.stopping) return undefined
   const next = await work.store.nextDue()
-  // What becomes due may be known only to a process that does not execute it, or that is gone.
+  // Another process may have created a due run that it does not execute, or may have ended since.
   return work.wake.shared ? Math.min(next ?? Infinity, work.clock.now() + SHARED_LOOK_MS) : next
 }
 

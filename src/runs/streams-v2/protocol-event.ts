@@ -16,7 +16,7 @@ export interface ProtocolEvent {
   node?: string
   /** JSON text. */
   data: string
-  /** What `eventText` has made of it. */
+  /** The result of `eventText`, once it was computed. */
   text?: string
 }
 

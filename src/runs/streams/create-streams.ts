@@ -29,7 +29,7 @@ export interface StreamsDeps {
 /** Longest time from storing a run's end until the events that end it are in the log. */
 const CLOSING_MS = 2000
 
-/** What the methods share. */
+/** The dependencies and the state that the methods share. */
 interface Work extends StreamsDeps {
   streams: OpenStreams
   places: RunPlaces

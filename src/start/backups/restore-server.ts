@@ -88,7 +88,7 @@ async function assertEmptyFolder(dataDir: string): Promise<void> {
   })
 }
 
-/** What is in DATA_DIR, but for the file that is created with it, and the folder that a new disk has. */
+/** Lists the entries of DATA_DIR, without the file that is created with it and the folder that a new disk has. */
 async function entriesOf(dataDir: string): Promise<string[]> {
   return (await readdir(dataDir)).filter((name) => name !== '.gitignore' && name !== 'lost+found')
 }

@@ -10,7 +10,7 @@ const NAMES = ['REDIS_URL', 'SECRETS_KEY', 'WEBHOOK_SECRET'] as const
 const PRINT_BYTES = 16
 const derive = promisify<string, string, number, Buffer>(scrypt)
 
-/** What differs between two servers, and what to do about it. */
+/** A setting whose values differ between two servers, with its consequences. */
 export interface Difference {
   name: SettingName
   /** The two values exclude each other: what one server encrypts the other cannot read. */

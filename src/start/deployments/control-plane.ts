@@ -231,7 +231,10 @@ function sharedPaths({ deployment_id, source_path, artifact_sha256 }: Revision):
   return source_path === null ? artifact : [source_path, ...artifact]
 }
 
-/** What servers that share Postgres and the store of attachments need to serve the same deployments (P-37). */
+/**
+ * Opens the files and the notifications by which servers with the same Postgres and store of attachments serve the same
+ * deployments (P-37); undefined without such a database or store.
+ */
 function openSharing(
   { config: { databaseUrl: url, blobUrl }, database, blobs, logger, stops }: ControlPlaneParts,
   clock: Clock,

@@ -17,8 +17,9 @@ export interface FollowServersParts extends RestoreParts {
 }
 
 /**
- * What follows the other servers of one database (P-37): a call serves each revision that they have made active, and ends
- * what they have deleted. Calls during one are one more after it.
+ * Returns the function that follows the other servers of one database (P-37): a call serves each revision that another
+ * server has made active, and ends the deployments that one has deleted. However many calls arrive during one, one more
+ * follows it.
  */
 export function followDeployments(parts: FollowServersParts): () => Promise<void> {
   const { store, hosting, artifacts, worker, logger, signal } = parts

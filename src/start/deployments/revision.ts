@@ -28,7 +28,7 @@ import type { SharedRuns } from './shared-runs.ts'
 /** The API of a running deployment; its listeners stop with `stops`. */
 export type AppOf = (running: RunningDeployment, stops: DeploymentParts['stops']) => Promise<DeploymentApp>
 
-/** What revisions are opened with. */
+/** The dependencies of an opened revision. */
 export interface RevisionParts extends DeploymentParts {
   shared: SharedRuns
   broker: StorageBroker

@@ -103,7 +103,7 @@ export function startUserAuth(
   return userAuth
 }
 
-/** What identifies the sender of webhooks. */
+/** Reads the secret and the lease owner of webhooks; creates a secret where none is set. */
 export async function webhookSender(
   parts: Pick<DeploymentParts, 'config' | 'hosted'>,
 ): Promise<Pick<OpenDeployment, 'webhookSecret' | 'owner'>> {

@@ -33,7 +33,7 @@ export interface S3Blobs extends ListedBlobStore {
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
-/** What follows the prefix in the key of a blob. */
+/** The key of a blob after the prefix. */
 const STORED = /^[0-9a-f]{2}\/[0-9a-f]{64}$/
 const CONNECT_TIMEOUT_MS = 5_000
 /** Longest time without a byte. */

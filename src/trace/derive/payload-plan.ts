@@ -17,9 +17,9 @@ export interface PayloadWant {
 
 /** The columns that a TraceRun is derived from. */
 export interface PayloadPlan {
-  /** What must be fetched. */
+  /** Columns that must be loaded. */
   wants: PayloadWant[]
-  /** Bytes of all of them, loaded or not. */
+  /** Bytes of all columns of the plan, loaded or not. */
   bytes: number
   /**
    * Columns that are left out because they are too large. `fragment` is undefined when the column is left out

@@ -242,7 +242,7 @@ export function put(draft: Draft, path: string, message: Message): void {
   draft.paths.push(path)
 }
 
-/** What a format contains besides its messages. `undefined` means that a field is absent. */
+/** The content of a side besides its messages. `undefined` means that a field is absent. */
 export interface SideFacts {
   tools?: JsonValue | undefined
   model?: JsonValue | undefined

@@ -6,7 +6,7 @@ import type { ReportedUsage } from '../tokens/usage-sources.ts'
 /** The half of a TraceRun that a processor reads. */
 export type Side = 'inputs' | 'outputs'
 
-/** What is known about a TraceRun besides the side itself. It distinguishes formats with the same shape. */
+/** Facts about a TraceRun besides the side itself. They distinguish formats with the same shape. */
 export interface Hints {
   run_type: string
   /** `metadata.ls_provider` as sent. */

@@ -25,8 +25,8 @@ export const BASIS = {
 } as const
 
 /**
- * What one operation shows about the existence and the attribution of a trace (D-30). Claims are never withdrawn; the
- * best one that is not voided counts (countedTraces). So their order and number make no difference.
+ * The statement of one operation about the existence and the attribution of a trace (D-30). Claims are never withdrawn;
+ * the best one that is not voided counts (countedTraces). So their order and number make no difference.
  */
 export interface UsageClaim {
   workspace_id: string
@@ -166,7 +166,7 @@ export class UsageClaims {
 
 /** The facts about an operation that the rank of its claim encodes. */
 export interface ClaimFacts {
-  /** What the operation contained of the trace: the root, another TraceRun, or less. */
+  /** The part of the trace in the operation: the root, another TraceRun, or less. */
   kind: keyof typeof KIND
   /** The operation named a start, though it may be too far in the future to count. */
   has_start: boolean

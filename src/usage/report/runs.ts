@@ -10,10 +10,10 @@ import {
   type UsageSelection,
 } from './selection.ts'
 
-/** What a number of the report is: a sum of tokens, a sum of costs, or the number of runs without a cost. */
+/** The kinds of numbers of the report: a sum of tokens, a sum of costs, or the number of runs without a cost. */
 export const SUMMED = ['tokens', 'cost', 'unpriced'] as const
 
-/** What a number of a report is; see SUMMED. */
+/** One kind of number of a report; see SUMMED. */
 export type Summed = (typeof SUMMED)[number]
 
 /** A TraceRun that adds to tokens and costs. */

@@ -12,7 +12,7 @@ export interface ExcludedGroups {
   api_key_id: readonly string[]
 }
 
-/** What a number of a report is about, as a request names it. Times are epoch milliseconds, with fractions. */
+/** The selection of the records behind one number of a report. Times are epoch milliseconds, with fractions. */
 export interface UsageSelection {
   workspace_ids: readonly string[]
   /** The range of the report. */

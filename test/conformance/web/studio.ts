@@ -16,7 +16,7 @@ export interface UsedStudio {
   runKind(kind: string): Promise<string>
 }
 
-/** What tests of Studio do and look at. */
+/** Makes the actions and the locators of tests of Studio. */
 export function useStudio(used: { current(): UsedInterface }): UsedStudio {
   const studio = `${DEPLOYMENT}/studio`
   return {

@@ -54,7 +54,9 @@ export async function sendAgentTrace(
   return call
 }
 
-/** What `sendForPages` sent: ids of a trace, its model call and its project, of a share of it, and the path of a thread. */
+/**
+ * The result of `sendForPages`: ids of a trace, of its model call, its project and its share, and the path of a thread.
+ */
 export interface SentForPages {
   project: string
   trace: string

@@ -41,7 +41,7 @@ async function schemaOf(database: Database): Promise<Map<string, { columns: Colu
   return schema
 }
 
-/** What of a migration breaks the statements of the release before. */
+/** Lists the changes of a migration that break the statements of the release before. */
 function breaks(
   before: Awaited<ReturnType<typeof schemaOf>>,
   after: Awaited<ReturnType<typeof schemaOf>>,

@@ -30,7 +30,7 @@ const clock = { now: () => START / 1000 + SECONDS * 1000 }
 const asker = { holder: 'key', gone: new AbortController().signal }
 const context = { processors: builtInProcessors, startEstimate: createEstimates(createTokenizer()) }
 const trace = fc.tuple(fc.nat(SECONDS - 1), fc.nat(THREADS - 1))
-/** What is stored before the first page, and what comes in after each page. */
+/** The traces that are stored before the first page, and those that arrive after each page. */
 const worlds = fc.record({
   before: fc.array(trace, { minLength: 1, maxLength: 12 }),
   between: fc.array(fc.array(trace, { maxLength: 3 }), { minLength: 12, maxLength: 12 }),

@@ -22,7 +22,7 @@ const THREADS = '/deployments/d/threads'
 const ANSWER_MS = 15_000
 const RUNS = 5
 
-/** What is done to the connections of which stores. */
+/** A fault of the connections of some stores. */
 interface Partition {
   name: string
   stores: Store[]

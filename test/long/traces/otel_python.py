@@ -1,4 +1,4 @@
-"""What a Python application with OpenTelemetry does: one trace of calls of a fake OpenAI, with its log records.
+"""A Python application with OpenTelemetry: it sends one trace of calls of a fake OpenAI, with its log records.
 
 Arguments: the instrumentation (openinference, openllmetry or contrib), the server's URL, its key, the fake OpenAI's URL, and the
 server's URL for OTLP over gRPC where that is to be used. Prints the id of the trace. What anything logs or warns of goes to stderr, where the test wants nothing.

@@ -17,7 +17,7 @@ interface Used {
   used: { current(): UsedInterface }
 }
 
-/** What users of other tools complain about in public, each as a test of its own. The browser is signed in. */
+/** Defines a test for each public complaint of users of other tools. The browser is signed in. */
 export function complaintTests({ server, used }: Used): void {
   async function send(config: RunTreeConfig, outputs: Record<string, unknown>): Promise<RunTree> {
     const client = new Client({ apiUrl: server.current().url, apiKey: server.current().key })

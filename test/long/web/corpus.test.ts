@@ -59,7 +59,7 @@ describe.skipIf(!HAS_BROWSER)(`requests of real clients in the browser${NO_BROWS
     await used.current().page.evaluate(() => localStorage.setItem('weir:text', 'plain'))
   })
 
-  /** What of the messages is not shown, once the parts of the panel have loaded. */
+  /** Lists the texts of messages that are not shown once the parts of the panel have loaded. */
   async function missingIn(panel: Locator, { id, name, llm }: CorpusRun): Promise<string[]> {
     let missing: string[] = []
     await eventually(async () => {

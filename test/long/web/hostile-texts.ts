@@ -33,7 +33,7 @@ const LOOK = `({
   pictures: [...document.images].filter(({ src }) => !src.startsWith('blob:') && !src.startsWith(location.origin + '/app/')).length,
 })`
 
-/** What a page has that is shown only as text. */
+/** The effects of hostile texts that are shown only as text: none. */
 export const NO_EFFECTS = { pwned: false, elements: 0, links: 0, pictures: 0 }
 
 /** Opens everything that is folded, and every picture that could be loaded; returns what hostile texts did to the page. */

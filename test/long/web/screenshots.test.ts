@@ -100,7 +100,7 @@ async function coloursOf(page: Page, png: Buffer): Promise<number> {
   })()`)
 }
 
-/** What reaches out of the window: the page itself, or parts of its head. */
+/** Lists the parts of the head that reach out of the window, and the page itself if it is too wide. */
 async function clipped(page: Page): Promise<string[]> {
   return await page.evaluate<string[]>(`(() => {
     const { scrollWidth } = document.documentElement

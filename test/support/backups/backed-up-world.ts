@@ -8,7 +8,7 @@ const THREADS = '/deployments/d/threads'
 const HOUR = 3_600_000
 const PER_REQUEST = 20
 
-/** What a server must have after a restore. */
+/** The data that a server must have after a restore. */
 export interface World {
   traces: string[]
   threads: string[]

@@ -97,18 +97,21 @@ const WHOLE: Project = {
 export interface TestedIsolation {
   isolation: 'uid' | 'sandbox' | 'container'
   runtime: 'process' | 'container'
-  /** What the graph reads of the server, or the code of the error. */
+  /** The data of the server that the graph reads, or the code of the error. */
   seen: { list: string; environ: string; signal: string; write: string; passwords: string }
   /** Settings of a server that uses it. */
   env: Readonly<Record<string, string>>
 }
 
-/** What hostile code finds in an isolation that hides the files and processes of others. */
+/** The results of hostile code in an isolation that hides the files and processes of others. */
 export const NOT_THERE: TestedIsolation['seen'] = {
   ...{ list: 'deployments', environ: 'refused: ENOENT', signal: 'refused: ESRCH' },
   ...{ write: 'refused: EROFS', passwords: 'refused: ENOENT' },
 }
-/** What hostile code finds in an isolation where files and processes of others are visible, but belong to another user. */
+/**
+ * The results of hostile code in an isolation where files and processes of others are visible but belong to another
+ * user.
+ */
 export const OF_OTHERS: TestedIsolation['seen'] = {
   ...{ list: 'refused: EACCES', environ: 'refused: EACCES', signal: 'refused: EPERM' },
   ...{ write: 'refused: EACCES', passwords: 'refused: EACCES' },

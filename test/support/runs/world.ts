@@ -36,7 +36,7 @@ export interface RunWorld {
   readonly streams: Streams
   readonly events: EventLog
   readonly fake: FakeGraphHost
-  /** What the worker executes; a test may replace a deployment by another revision of it. */
+  /** The deployments that the worker executes; a test may replace one by another revision of it. */
   readonly deployments: Map<string, Deployment>
   /** Runs that were reported as ended, with their values. */
   readonly ended: { run: Run; values_json: string | null }[]

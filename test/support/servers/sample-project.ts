@@ -23,7 +23,7 @@ interface SentRun {
   [key: string]: unknown
 }
 
-/** What `sendSamples` sent: a trace that succeeded, its first model call, and the thread of both. */
+/** The result of `sendSamples`: ids of a trace that succeeded, of its first model call, and of the thread of both. */
 export interface Samples {
   trace: string
   call: string

@@ -59,7 +59,7 @@ export function openAccess(): { open: OpenCheckpointers; close(): Promise<void> 
   }
 }
 
-/** What a host of the tenant may do with the database. */
+/** Makes the operations of the database that a host of the tenant may use. */
 export function operationsOf(database: Database, tenant: Tenant) {
   const batch = createGraphStoreBatch(
     createKvStore(database, systemClock, { index: undefined, ...readStoreTtl(null) }),

@@ -42,7 +42,7 @@ export interface StoreItem {
   updated_at: string
 }
 
-/** What a bulk cancel did with a run. */
+/** The result of a bulk cancel for one run. */
 export interface CancelOutcome {
   run_id: string
   thread_id: string

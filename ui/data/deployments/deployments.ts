@@ -66,7 +66,7 @@ export function useRevisions(id: string) {
 
 const SHOWN_WARNINGS = 20
 
-/** What the build of a revision warned of, the newest last. */
+/** Reads the warnings of a revision's build, the newest last. */
 export function useBuildWarnings(id: string, revision_id: string | null) {
   return useQuery({
     queryKey: ['deployments', id, 'warnings', revision_id],

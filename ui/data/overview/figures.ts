@@ -3,7 +3,7 @@ import type { TraceRunFiguresRead, TraceRunStatsBucket } from '../../api/platfor
 /** Figures of some runs; null where no run has a value. */
 export type Figures = TraceRunFiguresRead
 
-/** What an overview shows. */
+/** The figures of an overview. */
 export interface OverviewFigures {
   /** Figures of all runs of the range. */
   all: Figures
@@ -42,7 +42,7 @@ export function countsOfChecks({ llm_runs: calls, ...held }: Figures['checks']):
   }
 }
 
-/** What is left of some counts without those of others. */
+/** Subtracts the counts of `others` from those of the whole. */
 export function withoutCounts(whole: CheckCounts, others: readonly CheckCounts[]): CheckCounts {
   const rest = (check: CheckName): number =>
     others.reduce((left, { failed }) => left - failed[check], whole.failed[check])

@@ -12,7 +12,7 @@ export interface CallProblem {
   detail: string
 }
 
-/** What has arrived of a call. */
+/** The part of a call's answer that has arrived. */
 export interface CallResult {
   state: 'running' | 'done' | 'failed' | 'stopped'
   /** Id of the traced run; '' before the server has answered. */

@@ -17,7 +17,7 @@ export const callModel: CallModel = async function* (body, signal) {
   if (answer !== null) yield* readEvents(answer)
 }
 
-/** What went wrong, in words. */
+/** Returns the code and the message for an error of a call. */
 export function callProblemOf(error: unknown): CallProblem {
   if (error instanceof ApiError) return { code: error.code, detail: error.message }
   if (error instanceof DraftFault || error instanceof JsonFault)

@@ -70,7 +70,7 @@ export interface DraftColumn {
   messages?: readonly DraftMessage[] | undefined
 }
 
-/** What the playground sends: one prompt, and the models that get it. */
+/** The content of the playground: one prompt, and the models to which it is sent. */
 export interface Draft {
   messages: readonly DraftMessage[]
   tools: readonly DraftTool[]

@@ -50,7 +50,7 @@ const SENT: Readonly<Record<ProviderName, ReadonlySet<string>>> = {
   ]),
   google: new Set(['safetySettings', 'cachedContent', 'labels']),
 }
-/** What Gemini's API has in `generationConfig`. */
+/** Fields of `generationConfig` in requests of Gemini's API. */
 const OF_GENERATION = new Set([
   ...['topK', 'presencePenalty', 'frequencyPenalty', 'responseLogprobs', 'logprobs', 'responseMimeType'],
   ...[

@@ -89,7 +89,7 @@ export function usePriceChanges() {
   return { save, remove }
 }
 
-/** What computing costs again would change after a change of prices. */
+/** The effect of computing costs again after a change of prices. */
 export type PricePreview = Reply<'POST /api/v1/model-price-map/preview'>
 
 /** A change of prices to preview. Without a range, the last 30 days are compared. */

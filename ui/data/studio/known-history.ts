@@ -13,7 +13,10 @@ export interface KnownHistory {
 /** The id of a checkpoint. */
 export const idOf = ({ checkpoint }: ThreadStep): string => checkpoint.checkpoint_id
 
-/** The steps, each as the object that was known where nothing has changed: what shows it is not drawn again. */
+/**
+ * Returns the steps, with the objects known before for unchanged ones: the components that show these are not drawn
+ * again.
+ */
 function withKnown(known: readonly ThreadStep[], newest: readonly ThreadStep[]): readonly ThreadStep[] {
   const before = new Map(known.map((step) => [idOf(step), step]))
   const steps = newest.map((step) => {
@@ -24,8 +27,8 @@ function withKnown(known: readonly ThreadStep[], newest: readonly ThreadStep[]):
 }
 
 /**
- * What is known with the newest checkpoints read again. Earlier ones are dropped when there is a gap between them, or when
- * a checkpoint has vanished: a rollback may have deleted earlier ones too.
+ * Returns the known checkpoints after the newest ones were read again. Earlier ones are dropped when there is a gap
+ * between them and the newest, or when a checkpoint has vanished: a rollback may have deleted earlier ones too.
  */
 export function withNewestSteps(
   known: KnownHistory | undefined,

@@ -10,7 +10,7 @@ export type ReadHistory = (
   options: Omit<HistoryOptions, 'select'> & { select: readonly string[] },
 ) => Promise<History>
 
-/** What the hook needs of a state besides its values. */
+/** The fields of a state that the hook reads besides its values. */
 const FIELDS = ['checkpoint', 'parent_checkpoint', 'metadata', 'created_at', 'next', 'tasks', 'interrupts']
 
 function idOf({ checkpoint }: State): string | null | undefined {

@@ -19,7 +19,7 @@ export interface StepTask {
   interrupts: Interrupt[]
 }
 
-/** What is known of how a checkpoint came to be. */
+/** The origin of a checkpoint. */
 export interface StepMetadata {
   source?: string
   step?: number

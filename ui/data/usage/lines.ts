@@ -15,14 +15,14 @@ export type Stride = UsageDetails['stride']
 /** The values that name a group of a report. */
 export type Dimensions = UsageDetails['usage'][number]['dimensions']
 
-/** What a report is about. */
+/** The query of a report. */
 export interface UsageQuery extends UsageRange {
   workspaces: readonly string[]
   grouping: Grouping
   measure: Measure
 }
 
-/** What selects the records of a number, as the address of their list has it. */
+/** The selection of the records behind one number, as in the address of their list. */
 export interface CountedQuery {
   start_time: string
   end_time: string

@@ -139,7 +139,7 @@ export function useLimits(workspaces: readonly string[]) {
   })
 }
 
-/** What a limit of a workspace is set to. */
+/** The new value of a workspace's limit. */
 export interface NewLimit {
   workspace_id: string
   limit_value: number

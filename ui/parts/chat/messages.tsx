@@ -164,7 +164,7 @@ function AnswerBlock({ block, drawing }: { block: Block; drawing: Drawing }) {
   )
 }
 
-/** What a tool answered; JSON as a tree, unless texts are shown as they were sent. */
+/** Shows the answer of a tool; JSON as a tree, unless texts are shown as they were sent. */
 function Answer({ blocks, drawing }: { blocks: readonly Block[]; drawing: Drawing }) {
   return blocks.map((block, place) => <AnswerBlock key={place} block={block} drawing={drawing} />)
 }

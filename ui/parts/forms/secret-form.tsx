@@ -1,7 +1,7 @@
 import { Field } from '../controls.tsx'
 import { ChangeForm } from './change-form.tsx'
 
-/** What is typed into the form. */
+/** The values typed into the form. */
 export interface TypedSecret {
   key: string
   value: string

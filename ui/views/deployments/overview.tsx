@@ -88,7 +88,7 @@ function DeleteDialog({ deployment, close }: { deployment: Deployment; close(): 
   )
 }
 
-/** What `custom_url` is called with. */
+/** Shows code of a client that calls `custom_url`. */
 function Snippet({ url }: { url: string }) {
   const text = `import { Client } from '@langchain/langgraph-sdk'
 
@@ -121,7 +121,10 @@ function Secrets({ secrets }: Pick<Deployment, 'secrets'>) {
   )
 }
 
-/** What its build warned of: settings of langgraph.json that this server does not have, or scripts that were not run. */
+/**
+ * Lists the warnings of the build: settings of langgraph.json that this server does not have, or scripts that were not
+ * run.
+ */
 function Warnings({ deployment: { id, active_revision_id } }: { deployment: Deployment }) {
   const { data = [] } = useBuildWarnings(id, active_revision_id)
   if (data.length === 0) return null
@@ -187,7 +190,7 @@ function Facts({ deployment }: { deployment: Deployment }) {
   )
 }
 
-/** What a deployment serves and with what. */
+/** Shows a deployment: its facts, its use from a client, and its settings. */
 export function DeploymentOverview({ deployment }: { deployment: Deployment }) {
   const { name, weir } = deployment
   const { isAllowed, reason } = usePermission('deployments:manage')

@@ -6,9 +6,9 @@ import { microsBetween } from '../../parts/format/times.ts'
 export interface HealthWords {
   level: 'ok' | 'warn' | 'error'
   title: string
-  /** What the state means for senders. */
+  /** The consequence of the state for senders. */
   means: string
-  /** What users can do about it; undefined when nothing needs to be done. */
+  /** The advice for users; undefined when nothing needs to be done. */
   mend?: string
 }
 
@@ -22,7 +22,7 @@ function roomText({ log }: IngestHealthRead): string {
   return `${bytesText(Math.max(0, log.max_bytes - log.bytes))} more`
 }
 
-/** What the status means. */
+/** Puts a state of ingest into words. */
 export function healthWords(health: IngestHealthRead, now: Date): HealthWords {
   const { status, waiting, store, disk } = health
   const waits = `${countText(waiting)} ${waiting === 1 ? 'record waits' : 'records wait'}`
@@ -57,7 +57,7 @@ export function healthWords(health: IngestHealthRead, now: Date): HealthWords {
   }
 }
 
-/** What senders change to avoid a code. */
+/** Advice for senders, by the code of the refusal. */
 const MENDS: Readonly<Record<string, string>> = {
   invalid_run_id: 'Use a UUID as id of every run.',
   invalid_trace_id: 'Send the id of the root as trace_id, in every run of the trace.',
@@ -74,7 +74,7 @@ const MENDS: Readonly<Record<string, string>> = {
   usage_limit_reached: 'Raise the limit of the workspace, or wait for the next month.',
 }
 
-/** What senders can do about this code of a refusal; undefined when no advice is special to it. */
+/** Returns the advice for senders about a code of a refusal; undefined when there is none for this code. */
 export function mendOf(code: string): string | undefined {
   return MENDS[code]
 }

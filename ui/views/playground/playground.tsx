@@ -32,7 +32,7 @@ import { useDraft, useIsRunning, useKeeping } from './use-state.ts'
 /** Id of the run from which the draft comes. */
 const FROM = textParam('from')
 
-/** What the page begins with: the run, and the draft that this browser has of it. */
+/** The initial content of the page: the run, and the draft that this browser has of it. */
 interface Beginning {
   /** Where the draft is kept. */
   place: string

@@ -91,7 +91,7 @@ const EventList = memo(function EventList({ newest, first }: { newest: readonly 
   )
 })
 
-/** What the nodes of the run wrote to its stream: how many events, and, once it is opened, the newest of them. */
+/** Shows the custom events that nodes of the run wrote to its stream: their number, and when opened, the newest. */
 function CustomEvents({ events }: { events: RunEvents }) {
   const tail = useFollowed(events.custom)
   const [isOpen, setOpen] = useState(false)

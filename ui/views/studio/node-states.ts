@@ -9,7 +9,7 @@ export interface TaskEvent {
   interrupts?: readonly unknown[]
 }
 
-/** What has happened to each node of a run, by its name. */
+/** The state of each node of a run, by its name. */
 export interface NodeStates {
   /** `now` in milliseconds. */
   add(event: TaskEvent, namespace: readonly string[] | undefined, now: number): void

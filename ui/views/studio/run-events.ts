@@ -13,7 +13,10 @@ export interface Followed<T> {
   current(): T
 }
 
-/** What `read` returns, which those who follow it hear of at most every 50 ms, however often `changed` is called. */
+/**
+ * Makes a followed value of the results of `read`. Subscribers are called at most every 50 ms, however often `changed`
+ * is called.
+ */
 export function createFollowed<T>(read: () => T): Followed<T> & { changed(): void } {
   const listeners = new Set<() => void>()
   let shown = read()

@@ -215,5 +215,5 @@ export function useStudioSession(
   return { session, stream }
 }
 
-/** What the SDK's hook returns. */
+/** The result of the SDK's hook. */
 export type StudioStream = ReturnType<typeof useStudioSession>['stream']

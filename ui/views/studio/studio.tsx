@@ -239,7 +239,7 @@ export function Studio({ params }: StudioProps) {
   const queries = useQueryClient()
   const [turn, setTurn] = useState(0)
   const usedToken = (): void => {
-    // What another user may see is not shown.
+    // Data that was read as another user is removed.
     queries.removeQueries({
       predicate: ({ queryKey: [kind, deployment] }) =>
         deployment === params['name'] && READ_AS_USER.has(String(kind)),

@@ -6,7 +6,7 @@ import type { FullState, ThreadStep } from '../../data/studio/step.ts'
 
 const BUSY_EVERY_MS = 1000
 
-/** What of a thread is shown: ids of checkpoints, '' for the newest one and for the parent of the selected one. */
+/** The selected checkpoint of a thread and the one to compare: ids, '' for the newest one and for its parent. */
 export interface ShownCheckpoints {
   checkpoint: string
   against: string
@@ -40,7 +40,7 @@ export function useThread(
   return { history, rows, head, selected, parent, compared, state, before }
 }
 
-/** What `useThread` returns. */
+/** The result of `useThread`. */
 export type ShownThread = ReturnType<typeof useThread>
 
 /** A short name of a checkpoint: its step, and where it comes from. */

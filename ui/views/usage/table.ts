@@ -109,7 +109,10 @@ export function seriesOf(groups: readonly UsageGroup[], buckets: readonly string
   return [...shown, { id: 'others', name, selects: selectsOthers(shown, others), values, total }]
 }
 
-/** What selects the records of `others`: all but those of `shown`. Workspaces are named, because a list needs them. */
+/**
+ * Returns the parameters that select the records of `others`: all but those of `shown`. Workspaces are named, because a
+ * list of records requires them.
+ */
 function selectsOthers(shown: readonly UsageGroup[], others: readonly UsageGroup[]): UsageGroup['selects'] {
   const ids = shown.map(({ id }) => id)
   const [name = ''] = Object.keys(shown[0]?.selects ?? {})

@@ -10,7 +10,7 @@ class User(dict[str, Any]):
 
     @property
     def identity(self) -> str:
-        """What identifies the user."""
+        """The id of the user."""
         return str(self["identity"])
 
     @property

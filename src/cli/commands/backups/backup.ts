@@ -42,7 +42,10 @@ export function folderOf(args: string[], command: string, help: string): string 
   throw misused(`weir ${command} takes one folder${saidText(positionals)}.`, help)
 }
 
-/** What a backup and a restore need: the folder, the settings of the server, and a log on standard error. */
+/**
+ * Collects the dependencies of a backup or a restore: the folder, the settings of the server, and a log on standard
+ * error.
+ */
 export function partsOf(dir: string): BackupParts {
   return {
     dir,

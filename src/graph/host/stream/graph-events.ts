@@ -63,10 +63,10 @@ function createReader(take: (event: GraphEvent) => void): () => object {
 }
 
 type Metadata = Record<string, unknown>
-/** What LangGraph makes events of: namespace, mode, data. */
+/** The stream chunks from which LangGraph makes events: namespace, mode, data. */
 type Chunks = AsyncIterable<[namespace: string[], mode: string, data: unknown]>
 
-/** What is taken from the chunks of a graph on their way to LangGraph's events. */
+/** Receives values of the stream chunks of a graph before LangGraph makes events of the chunks. */
 interface Watch {
   /** The metadata of a call of a model. */
   call(id: string, metadata: Metadata): void

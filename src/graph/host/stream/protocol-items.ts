@@ -121,7 +121,10 @@ function entryOf(event: string, namespace: readonly string[], data: unknown): St
   return { event: named(event, namespace), data: graphJsonText(data) }
 }
 
-/** What a delta adds to the arguments of a tool call, which LangGraph repeats from their beginning or not. */
+/**
+ * Returns the text that a delta adds to the arguments of a tool call; undefined for other deltas. Some deltas of
+ * LangGraph have only the new text, others repeat the arguments from their beginning.
+ */
 function tailOf({ args }: Growing, { event, index, delta }: Fields): string | undefined {
   if (event !== 'content-block-delta') return undefined
   const { type, args: added, fields } = delta as { type: string; args?: string; fields?: Fields }

@@ -26,7 +26,7 @@ export function commandOf(body: unknown): ProtocolCommand | undefined {
   }
 }
 
-/** What commands of the caller need. */
+/** Collects the dependencies of a caller's commands on a thread. */
 export function commandDeps({ deps, principal }: DeploymentContext, thread_id: string): CommandDeps {
   const { runs, threads, streams, registry, logger } = deps
   return {

@@ -20,7 +20,7 @@ let server: Server
 let connections: Duplex[]
 let closing: AbortController
 let carriedOut: number
-/** What callers are told now; undefined: they are let in. */
+/** The error with which callers are refused; undefined: they are accepted. */
 let refusal: AppError | undefined
 
 beforeEach(async () => {

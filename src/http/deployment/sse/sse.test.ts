@@ -97,7 +97,7 @@ async function open(url: string): Promise<IncomingMessage> {
   return response
 }
 
-/** What was received so far. */
+/** The text received so far; `text` grows with each chunk. */
 function collect(response: IncomingMessage): { text: string } {
   const collected = { text: '' }
   response.setEncoding('utf8')

@@ -21,7 +21,7 @@ function toPreview({
   }
 }
 
-/** What a change of own prices would change in stored costs (N18). */
+/** Defines the route that previews the effect of a change of own prices on stored costs (N18). */
 export function pricePreviewRoutes(): PlatformRoute[] {
   return [
     route({

@@ -66,7 +66,9 @@ function isAllowed(origin: string, rules: CorsRules): boolean {
   return rules.allow_origins.includes('*') || isNamedOrigin(origin, rules)
 }
 
-/** What a browser asks before a page of the internet calls a server of the machine or of its network. */
+/**
+ * Header of the preflight request for a call from a page of the internet to a server of the machine or of its network.
+ */
 const ASKS_PRIVATE = 'access-control-request-private-network'
 
 /**

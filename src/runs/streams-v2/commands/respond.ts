@@ -5,7 +5,7 @@ import type { Call, Runs } from '../../runs.ts'
 import { answeredIds, pendingInterrupts } from '../interrupts.ts'
 import { keptEvents, type ReadDeps } from './kept-events.ts'
 
-/** What answers need. */
+/** The dependencies of answers to interrupts. */
 export interface AnswerDeps extends ReadDeps {
   runs: Pick<Runs, 'recent' | 'cancel'>
 }

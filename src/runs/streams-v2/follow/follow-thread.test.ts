@@ -51,7 +51,7 @@ function newThread(bounds = BOUNDS) {
   const made = {
     events,
     thread,
-    /** What happens when a stream reads the thread. */
+    /** Called when a stream reads the thread. */
     whileOpened: async (): Promise<unknown> => undefined,
     broken,
     turns,
@@ -61,7 +61,7 @@ function newThread(bounds = BOUNDS) {
     value: (run_id: string, n: number, event = 'values') => say(run_id, event, { n }),
     end: (run_id: string) => say(run_id, RUN_DONE, { run_status: 'success' }),
     follow,
-    /** What a stream shows of the log as it is. */
+    /** The items of a stream of the present log. */
     async shown(following: Partial<Following> = {}, unseen = NOTHING_UNSEEN): Promise<ProtocolItem[]> {
       const last = lastSeqOf(await events.total(REF))
       const found: ProtocolItem[] = []

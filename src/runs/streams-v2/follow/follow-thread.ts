@@ -125,7 +125,7 @@ async function readPlace(
   return { log: thread?.status === 'busy' ? log : await index.of(ref), thread }
 }
 
-/** What a stream shows. */
+/** The selection of events for one stream, fixed when it is opened. */
 interface Shown {
   filter: EventFilter
   after: Following['after']
@@ -166,7 +166,7 @@ class Follower {
     this.#shown = shown
   }
 
-  /** What the stream shows of a batch; an end that it shows begins a portion. */
+  /** Returns the shown events of a batch, in portions: each shown end of a run begins a new portion. */
   take(batch: Batch): Portion[] {
     const { last, isGapTold, after, opened_at, unseen } = this.#shown
     let portion: Portion = { items: [], not_before: 0, told: undefined, ended: [] }

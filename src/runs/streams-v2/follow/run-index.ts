@@ -18,9 +18,9 @@ export interface RunInLog {
   end: Pick<StoredEvent, 'id' | 'position'> | undefined
 }
 
-/** What is known of the log of a thread. */
+/** The part of a thread's log that was read, without its events. */
 export interface IndexedLog {
-  /** In the order in which they began. */
+  /** In the order of their begin. */
   runs: readonly RunInLog[]
   /** The oldest entry that was read without a gap after it; undefined for an empty log. */
   oldest: Pick<StoredEvent, 'id' | 'position'> | undefined

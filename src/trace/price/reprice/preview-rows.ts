@@ -3,7 +3,7 @@ import type { Decimal } from '../decimal.ts'
 import type { PriceSource } from '../price.ts'
 import { repricedRow } from './reprice-rows.ts'
 
-/** What prices would change in a list of stored rows. The sums are over the rows whose costs would change. */
+/** The effect of a change of prices on a list of stored rows. The sums are over the rows whose costs would change. */
 export interface PreviewedRows {
   examined: number
   changed: number

@@ -1,4 +1,4 @@
-"""What a user of LangGraph's Python SDK does, against the deployment that the environment names.
+"""Acts as a user of LangGraph's Python SDK, against the deployment that the environment names.
 
 Prints what it was answered as one JSON object.
 """

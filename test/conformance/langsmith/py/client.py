@@ -1,4 +1,4 @@
-"""What a user of the Python SDK does, against the server that the environment names.
+"""Acts as a user of the Python SDK, against the server that the environment names.
 
 Traces, flushes, reads everything back through the SDK, and prints what it read as one JSON object. Anything that the
 SDK logs or warns of goes to stderr, where the test wants nothing.

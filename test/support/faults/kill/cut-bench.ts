@@ -7,7 +7,7 @@ import { type CuttingProxy, CUTS, startCuttingProxy } from '../proxies/cutting.t
 import { eventually } from '../../eventually.ts'
 import { KEY, startWeir, type WeirProcess } from '../../servers/weir-process.ts'
 
-/** What is done to the servers of a campaign. */
+/** The faults and the settings of a campaign. */
 export interface CutPlans {
   /** Streams to cut. */
   cuts: number

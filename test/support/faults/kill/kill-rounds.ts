@@ -5,7 +5,7 @@ import { type Load, patchParts, postParts, type SentTrace, sendParts, startLoad 
 import { sample, storedFaults, traceFaults } from '../../traces/stored-traces.ts'
 import { startWeir, type WeirProcess } from '../../servers/weir-process.ts'
 
-/** What is killed in one round. */
+/** The process that is killed in one round. */
 export type Blow = 'server' | 'engine' | 'server while it catches up'
 
 export const BLOWS: readonly Blow[] = ['server', 'engine', 'server while it catches up']

@@ -29,7 +29,7 @@ interface ProtocolEvent {
   params: { namespace: string[]; data: { event?: string; delta?: { text?: string } } }
 }
 
-/** What a reader has received, with the ids of the frames that have one. */
+/** The events that a reader has received, and the id of the last frame that had one. */
 interface Read {
   events: ProtocolEvent[]
   id: string | undefined

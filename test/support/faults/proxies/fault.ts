@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fixedPort } from '../../fixed-port.ts'
 
 /**
- * What the proxy does to a request.
+ * The fault that the proxy applies to a request.
  * - `pass`: nothing.
  * - `refuse`: the port is closed, open connections are reset. Applies to the whole proxy, not to single requests.
  * - `reset_request`: forwards the first `afterBytes` (default 1,000) of the body, then resets both sides.

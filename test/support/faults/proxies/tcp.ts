@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fixedPort } from '../../fixed-port.ts'
 
 /**
- * What happens to bytes between a server and one of its stores.
+ * The state of the connection between a server and one of its stores.
  * - `pass`: nothing. `late`: each piece takes `ms` longer in each direction.
  * - `swallow`: no bytes arrive, and neither side is notified; `answers` only those of the store.
  * - `refuse`: connections are cut, new ones refused.

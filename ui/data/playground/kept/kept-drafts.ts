@@ -13,7 +13,7 @@ export interface KeptDrafts {
 const DATABASE = 'weir-playground'
 const VERSION = 2
 const DRAFTS = 'drafts'
-/** What is known of each draft without reading it. */
+/** Name of the object store with the entry of each draft, which lists read instead of the draft. */
 const ENTRIES = 'entries'
 
 function done<T>(request: IDBRequest<T>): Promise<T> {

@@ -312,7 +312,7 @@ function seriesOf(data: ChartData, source: Source): Series {
 /** Figures that add up over groups. */
 type Sums = Pick<Figures, 'run_count' | 'total_tokens' | 'total_cost'>
 
-/** What is left of the sums of a whole without those of its groups. Tokens or a cost are null when none are known. */
+/** Subtracts the sums of the groups from those of the whole. Tokens or a cost are null when none are known. */
 function withoutGroups(whole: Sums, groups: readonly Sums[]): Sums {
   const known = groups.flatMap(({ total_cost }) => total_cost ?? [])
   const { run_count, total_tokens, total_cost } = whole

@@ -6,7 +6,7 @@ import css from '../studio.module.css'
 type Multitask = NonNullable<RunSettings['multitaskStrategy']>
 type Durability = NonNullable<RunSettings['durability']>
 
-/** What happens to a run that is active when another one is started, in words. */
+/** The strategies for starting a run while another one is active, with their labels. */
 export const MULTITASK: readonly (readonly [Multitask, string])[] = [
   ['enqueue', 'Wait for the runs before (enqueue)'],
   ['reject', 'Refuse while a run is active (reject)'],

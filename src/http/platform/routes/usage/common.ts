@@ -58,7 +58,7 @@ export async function namesOf(
   return { ...known, projects: byProject }
 }
 
-/** What all usage routes have in common. */
+/** The properties that all usage routes share. */
 export const COMMON = {
   method: 'GET',
   tag: TAG,

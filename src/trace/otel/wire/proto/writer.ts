@@ -18,7 +18,7 @@ export class ProtoWriter {
     this.buffer = grown
   }
 
-  /** What was written; valid until the next write. */
+  /** The bytes written so far, without a copy; valid until the next write. */
   view(): Buffer {
     return this.buffer.subarray(0, this.length)
   }

@@ -2,7 +2,7 @@ import type { Shape } from './shapes.ts'
 
 type Seen = Record<string, unknown>[]
 
-/** What is meant to be different from a recorded session, as changes of the recording. */
+/** The intended differences from a recorded session, as changes of the recording. */
 export interface Difference {
   of_seen?(seen: Seen): Seen
   of_events?(events: Shape[]): Shape[]

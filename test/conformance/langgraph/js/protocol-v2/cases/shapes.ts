@@ -1,6 +1,6 @@
 import type { PassedEvent } from '../../../../../support/runs/streams/recording-proxy.ts'
 
-/** What an event says, without ids, numbers and times, which differ between servers. */
+/** The content of an event, without ids, numbers and times, which differ between servers. */
 export interface Shape {
   method: string
   namespace: string
