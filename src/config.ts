@@ -50,7 +50,7 @@ export interface Config {
   /** False only on a loopback host. */
   readonly auth: boolean
   readonly identityOutageMs: number
-  /** Between the signal to stop, from which the server is not ready, and the stop. */
+  /** Time from the signal to stop until the stop; the server is not ready meanwhile. */
   readonly drainDelayMs: number
   /** URL of the platform API for browsers; undefined: `host` and `port`. */
   readonly publicUrl: string | undefined

@@ -64,7 +64,7 @@ const APART = new Set([
 
 /** Rules that no title of a test cites, each for the reason above it. */
 const NOT_SHOWN = new Set([
-  // Deployed code has no network of its own; docs/graphs/deployments.md says what it reaches.
+  // Deployed code has no network of its own; docs/graphs/deployments.md lists the addresses that the code can reach.
   'P-26',
   // Timing belongs in benches: bench/protocols.bench.ts measures it.
   'V-48',

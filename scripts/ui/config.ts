@@ -4,7 +4,9 @@ import type { InlineConfig } from 'vite'
 /** The folder of the web interface. */
 export const UI = fileURLToPath(new URL('../../ui/', import.meta.url))
 
-/** Small files that most pages use. Each as a file of its own would cost a request of every first load. */
+/**
+ * Small files that most pages use. They share one file, because each separate file costs every first load a request.
+ */
 const COMMON = new RegExp(
   [
     String.raw`/ui/parts/(?:format/|time\.|money\.|keyboard/keys\.|row-height\.|json/json-text\.)`,
@@ -32,7 +34,7 @@ export function uiConfig(): InlineConfig {
     envDir: false,
     logLevel: 'error',
     clearScreen: false,
-    // The SDK's hook imports it for tracing, which would double the size of Studio.
+    // The SDK's hook imports `langsmith` for tracing, which would double the size of Studio.
     resolve: { alias: [{ find: /^langsmith(?:\/.*)?$/, replacement: `${UI}no-tracing.ts` }] },
     css: { modules: { generateScopedName: '[name]_[local]_[hash:base64:4]' } },
     build: {

@@ -8,7 +8,7 @@ interface FirstPage {
   reads: readonly string[]
 }
 
-/** Every page also reads the session. A read that its page does not make would be made for nothing. */
+/** Every page also reads the session. A path that its page does not read would be loaded without use. */
 const FIRST_PAGES: readonly FirstPage[] = [
   {
     paths: ['/', '/projects'],

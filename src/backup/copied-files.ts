@@ -27,7 +27,7 @@ export async function copyDataFiles(dataDir: string, archive: ArchiveWriter): Pr
     if (!CREATED_AGAIN.has(name)) await copyEntry(dataDir, `deployments/${name}`, archive)
 }
 
-/** Copies a file, a link as a link, or a folder with all that is in it. What is gone meanwhile is left out. */
+/** Copies a file, a link as a link, or a folder with all that is in it. Files that vanish meanwhile are left out. */
 async function copyEntry(root: string, path: string, archive: ArchiveWriter): Promise<void> {
   const entry = join(root, path)
   const state = await existing(lstat(entry))

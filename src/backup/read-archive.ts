@@ -11,7 +11,7 @@ import type { Manifest, TableContent } from './stores.ts'
 /** A whole backup. */
 export interface Archive {
   readonly manifest: Manifest
-  /** Reads everything once. @throws AppError backup_unusable for what is missing or changed */
+  /** Reads everything once. @throws AppError backup_unusable for a missing or changed file */
   verify(): Promise<void>
   lines(table: Manifest['tables'][number]): TableContent['lines']
   files(): AsyncIterable<CopiedFile>

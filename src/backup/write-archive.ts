@@ -16,7 +16,7 @@ export interface ArchiveWriter {
   /** Copies a file. `path` is relative. Each copy is on disk before `finish` resolves. */
   file(path: string, bytes: AsyncIterable<Uint8Array>, mode: number): Promise<{ sha256: string }>
   link(path: string, target: string): Promise<void>
-  /** Writes the manifest, with which the backup is whole. */
+  /** Writes the manifest, which completes the backup. */
   finish(facts: Omit<Manifest, 'tables' | 'files' | 'format'>): Promise<Manifest>
 }
 
@@ -71,7 +71,7 @@ export async function createArchive(dir: string): Promise<ArchiveWriter> {
   }
 }
 
-/** Hashes and counts what passes. */
+/** Hashes and counts the bytes that pass. */
 function createDigest() {
   const hash = createHash('sha256')
   let bytes = 0

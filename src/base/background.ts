@@ -30,8 +30,8 @@ export interface Turns {
 }
 
 /**
- * Calls `turn` repeatedly once `ready` resolves; it must not reject. It returns after how many milliseconds the
- * next turn begins, or undefined if only `wake` begins it.
+ * Calls `turn` repeatedly once `ready` resolves. `turn` must not reject; it returns the milliseconds until the next
+ * turn, or undefined if only `wake` begins the next turn.
  */
 export function startTurns(ready: Promise<void>, turn: () => Promise<number | undefined>): Turns {
   const stopping = new AbortController()

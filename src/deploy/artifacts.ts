@@ -9,7 +9,7 @@ export interface Artifacts {
   building(revision_id: string): string
   /** An empty folder for the build of the revision. */
   begin(revision_id: string): Promise<string>
-  /** Whether there is the folder of its build. */
+  /** Whether the folder of the revision's build exists. */
   isBegun(revision_id: string): Promise<boolean>
   /** Makes the built folder the artifact `sha256`, unless there is one already. */
   keep(revision: Pick<Revision, 'id' | 'deployment_id'>, sha256: string): Promise<void>
@@ -27,7 +27,7 @@ export interface Artifacts {
 const DAY_MS = 86_400_000
 
 /**
- * Artifacts below `dir`, each named by the inputs that decide its content. `forget` removes what else there is of a
+ * Artifacts below `dir`, each named by the inputs that decide its content. `forget` removes the other files of a
  * deleted deployment.
  */
 export function createArtifacts(
@@ -75,7 +75,7 @@ export function createArtifacts(
 
 /**
  * The name of the artifact of a source: the same for the same source, path of langgraph.json, commands, Node, Python
- * (`python` is its file and version) and platform, and if install scripts ran.
+ * (`python` is its file and version) and platform, and the same use of install scripts.
  */
 export function artifactName(
   { source_sha256, config_path, commands: { install_command, build_command } }: Revision,

@@ -22,7 +22,7 @@ export interface FollowParts {
 
 /** Pause after each part, so that a graph that prints much costs four reads a second. */
 const PART_MS = 250
-/** Other servers of the same store write lines as well, without telling this one. */
+/** Other servers of the same store write lines as well, without a notification to this one. */
 const LOOK_MS = 2_000
 const PAGE = 1_000
 

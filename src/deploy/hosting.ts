@@ -52,7 +52,7 @@ export interface ActivationOptions {
   printed?: ((from: 'stdout' | 'stderr', line: string) => void) | undefined
   /** Receives starts and ends of processes of the revision, as long as they run, for the log of kind `deploy` (P-39). */
   noted?: ((level: 'INFO' | 'WARNING', message: string) => void) | undefined
-  /** Hides values of secrets in errors and in what processes of the revision say about themselves (P-16). */
+  /** Hides values of secrets in errors and in messages of the revision's processes (P-16). */
   mask?: ((text: string) => string) | undefined
   /**
    * Called when all checks have passed, before the switch. False: the revision is not wanted any more; its hosts are

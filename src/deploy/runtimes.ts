@@ -33,7 +33,7 @@ export interface Runtimes {
 /** The isolation that is in force. */
 export interface IsolationInUse {
   name: IsolationName
-  /** Its present state: containers may not work, or work again. */
+  /** Reads the present isolation: containers may have failed, or work again. */
   look(): Promise<Pick<Isolation, 'name' | 'reason'>>
 }
 

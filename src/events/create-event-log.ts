@@ -182,7 +182,7 @@ class TailedEventLog implements OpenEventLog {
     followed.tail.wake()
   }
 
-  /** Reads a page from the store, and the end of the thread if the tail does not know it. */
+  /** Reads a page from the store, and the end of the thread if the tail does not have it. */
   async #page(followed: Followed, after: Stamp): Promise<Page | undefined> {
     const [page] = await Promise.all([
       this.#pages.page(followed.thread, after),

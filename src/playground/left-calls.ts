@@ -23,12 +23,12 @@ export interface LeftCallsParts {
   clock: Clock
 }
 
-/** For the end of a call to be stored. */
+/** Time for storing the end of a call. */
 const MARGIN_MS = 60_000
 
 /**
- * A call is over by the time that its trace names, whichever server made it. The end has that time too, so that several
- * servers write the same one.
+ * Ends calls when the time in their traces (`call_ends_by`) is over, whichever server made them. The stored end has
+ * that time too, so that several servers write the same end.
  */
 export function createLeftCalls({ pending, traces, clock }: LeftCallsParts): LeftCalls {
   return {

@@ -26,7 +26,7 @@ export interface Lease extends Tenant {
 
 /** The process that claims runs, and how long a lease lasts without renewal. */
 export interface Claimer {
-  /** The same for the next process on the same DATA_DIR, and for no other one that may run at the same time. */
+  /** Equal for the next process on the same DATA_DIR, and different for every process that may run at the same time. */
   owner: string
   lease_ms: number
   /** Own tracing is on: each attempt gets a `trace_id`. */

@@ -1,8 +1,8 @@
 import type { RunStatus, ThreadStatus } from './model.ts'
 
 /**
- * Version of what a run needs to be executed: its stored form, and that of its checkpoints. A release raises it when the
- * one before could not execute or continue a run of it. Servers of that release then leave such runs to newer ones.
+ * Version of the stored form of runs and of their checkpoints. A release raises it when the release before could not
+ * execute or continue its runs. Servers of the earlier release then leave such runs to newer servers.
  */
 export const RUN_VERSION = 1
 

@@ -127,7 +127,7 @@ async function startInRedis(
 }
 
 /**
- * A Redis that does not answer now, or does not report its mode, is not refused.
+ * Checks the mode of Redis. A Redis that does not answer now, or does not report its mode, is accepted.
  * @throws AppError config_invalid for Redis Cluster and Redis Sentinel
  */
 async function assertOneServer(redis: Pick<RedisConnection, 'mode'>): Promise<void> {

@@ -28,7 +28,7 @@ export interface HostedGraphs {
   file: DeploymentFile
   /** Options with which hosts open run state, or what gives each host its own. */
   storage: GraphHostOptions['storage']
-  /** The same for hosts of Python graphs, which reach it through the storage broker only. */
+  /** Grants of storage for hosts of Python graphs, which have no access but through the storage broker. */
   brokered: GrantStorage
   /** Path of the socket at which graphs call the API of their deployment. */
   ownApi: string
@@ -44,7 +44,7 @@ export interface HostedGraphs {
   printed?: PrintedLines | undefined
   /** Receives starts and ends of hosts. */
   noted?: HostNotes | undefined
-  /** Hides values of secrets in what hosts say about themselves. */
+  /** Hides values of secrets in messages of hosts. */
   mask?: ((text: string) => string) | undefined
 }
 

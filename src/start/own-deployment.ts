@@ -83,7 +83,7 @@ export async function startDeployment(
   }
 }
 
-/** Servers of one database may have other graphs while they are restarted one by one. */
+/** Follows the graphs of the other servers, which may have different ones while servers are restarted one by one. */
 function sharedGraphs(
   { servers, logger, stops }: DeploymentParts,
   { name, tenant, state, host }: { name: string; tenant: Tenant; state: RunState; host: GraphHosts },

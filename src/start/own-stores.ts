@@ -87,8 +87,8 @@ export function claimRuns(
 }
 
 /**
- * Claims a server's store once it answers. `claimed` resolves then, and rejects when the store belongs to another
- * installation; so does `check` from then on.
+ * Claims a server's store once it answers. `claimed` then resolves, or rejects when the store belongs to another
+ * installation; later calls of `check` do the same.
  */
 export function claimLater(
   installation: Pick<Installation, 'claim'>,

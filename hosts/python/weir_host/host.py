@@ -44,7 +44,7 @@ class Host:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._beating: asyncio.Task[None] | None = None
         self._deps: Deps | None = None
-        # Files that have been reported to the server; None if it has not asked for them.
+        # Files that have been reported to the server; None until the server requests them.
         self._reported: set[str] | None = None
 
     async def listen(self) -> None:

@@ -5,7 +5,7 @@ import sys
 
 
 def limit_memory(most_bytes: int) -> None:
-    """Allocations beyond it raise MemoryError; where the system has no such bound (macOS), nothing happens."""
+    """Bounds the memory of this process: larger allocations raise MemoryError. Does nothing except on Linux."""
     if sys.platform == "linux":
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         allowed = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)

@@ -22,7 +22,7 @@ export interface ContainedProcess {
   /** Process id outside of the container; undefined while the program starts. */
   pid(): number | undefined
   signal(name: NodeJS.Signals): void
-  /** Ends it, also while it starts. */
+  /** Ends the program, also while it starts. */
   kill(): void
   /**
    * Removes the files of a container that has ended. `signal`: the signal that ended it, if one did. Resolves with true
@@ -37,14 +37,14 @@ export interface ProcessUser {
   gid: number
 }
 
-/** A command, with what controls its program if that is in a container, or the user that runs it. */
+/** A command that runs a program in isolation: in a container, as another user, or by an isolating program. */
 export interface ConfinedCommand extends ProcessCommand {
   container?: ContainedProcess
   /** The server's end of the channel, where the program has no descriptor 3. */
   channel?: Duplex
-  /** The program itself is run, by this user; default: a program that isolates it is run, by that of the server. */
+  /** The user that runs the program itself. Default: the server's user runs a program that isolates it. */
   user?: ProcessUser
-  /** Is told the pid when the program has started, and returns what is called when it has ended. */
+  /** Called with the pid when the program has started; the returned function is called when it has ended. */
   started?: (pid: number) => () => Promise<void>
 }
 

@@ -1,19 +1,19 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Linux: opens the file itself, whatever it is, only to name it. */
+/** Flag of Linux: opens a file of any kind without access to its content, so that its descriptor names the file. */
 const O_PATH = 0o10000000
 
-/** A socket whatever takes its place. */
+/** A socket that stays reachable when another file takes its path. */
 interface HeldSocket {
-  /** Leads to it until it is closed. */
+  /** A path that leads to the socket until `close` is called. */
   path: string
   close(): Promise<void>
 }
 
 /**
- * Holds the socket that is at `path` now, on Linux; undefined for another kind of file. Code that is not trusted can put
- * another file there: a link would lead the server to what that code itself cannot reach.
+ * Holds the socket that is at `path` now, on Linux; undefined for another kind of file. Code that is not trusted can
+ * put another file at `path`: a link would lead the server to sockets that the code itself cannot reach.
  */
 export async function holdSocket(path: string): Promise<HeldSocket | undefined> {
   const file = await open(path, O_PATH | constants.O_NOFOLLOW)

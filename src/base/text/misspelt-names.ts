@@ -48,7 +48,7 @@ function meantBy(name: string, ours: readonly string[]): string | undefined {
   if (slipped !== undefined) return slipped
   const isPrefixed = name.toUpperCase().startsWith(PREFIX)
   const asked = isPrefixed ? [bare(name), bare(name.slice(PREFIX.length))] : [bare(name)]
-  // A start compares every variable: most pairs differ by more letters than may be wrong.
+  // A start compares every variable, so most pairs are excluded by their lengths.
   const similar = isPrefixed ? ours : ours.filter((meant) => isOfSimilarLength(name, meant))
   const byDistance = similar
     .map((meant) => ({ meant, distance: Math.min(...asked.map((text) => editDistance(text, bare(meant)))) }))

@@ -51,7 +51,10 @@ export function secretsOf({ env }: Pick<LocalProject, 'env'>): { name: string; v
   )
 }
 
-/** The name of its deployment, and the text that names it: LANGSMITH_DEPLOYMENT_NAME; undefined: its folder does. */
+/**
+ * Returns the name of the project's deployment. `asked` is LANGSMITH_DEPLOYMENT_NAME; when undefined, the folder gives
+ * the name.
+ */
 export function wantedName({ dir, env }: Pick<LocalProject, 'dir' | 'env'>): {
   name: string
   asked: string | undefined

@@ -55,7 +55,9 @@ export async function showLogs(api: ApiClient, word: string, flags: LogFlags): P
   return 0
 }
 
-/** The revision whose lines are wanted; for logs of builds the newest one. @throws Refusal when there is none */
+/**
+ * Finds the revision whose lines are requested; for logs of builds the newest one. @throws Refusal when there is none
+ */
 async function revisionOf(
   api: ApiClient,
   id: string,

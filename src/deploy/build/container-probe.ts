@@ -7,8 +7,8 @@ const COMMANDS = ['podman', 'docker']
 const PATIENCE_MS = 10_000
 
 /**
- * Looks for podman and docker without starting a container: where DEPLOY_RUNTIME is another one, this says whether it could
- * be used.
+ * Looks for podman and docker without starting a container. Reports whether containers could be used where
+ * DEPLOY_RUNTIME names another runtime.
  */
 export async function probeContainers(env: Readonly<Record<string, string | undefined>>): Promise<Probe> {
   const reasons: string[] = []

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How much a folder may hold. */
+/** The limit of a folder's disk space. */
 export interface DiskLimit {
   max_bytes: number
   /** Time between two readings. */

@@ -8,7 +8,7 @@ import type { Confine, ConfinedCommand } from '../../base/node/confined-command.
 export interface BuildStep {
   /** Name of the step in messages. */
   name: string
-  /** The line of the build log that announces it. */
+  /** The line of the build log that announces the step. */
   title: string
   command: string
   args: readonly string[]
@@ -24,9 +24,9 @@ export interface StepOptions {
   /** Receives each line that the program prints. */
   log(line: string): void
   signal: AbortSignal
-  /** Runs it in a sandbox; undefined: without one. */
+  /** Runs the program in a sandbox; undefined: there is no sandbox. */
   confine?: Confine | undefined
-  /** Notes the process, so that the next start can end it; resolves with what removes the note. */
+  /** Records the process, so that the next start can end it; resolves with a function that removes the record. */
   record(name: string, pid: number): Promise<() => Promise<void>>
 }
 

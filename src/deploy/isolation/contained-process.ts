@@ -29,10 +29,10 @@ export function ask(command: ContainerCommand, args: readonly string[]): Promise
   return promisify(execFile)(command.file, [...command.flags, ...args], options)
 }
 
-/** A container that was asked for. */
+/** A requested container. */
 export interface WantedContainer {
   name: string
-  /** Where podman writes the pid of its program; docker is asked. */
+  /** The file to which podman writes the pid of the program; the pid of docker's programs is read by a command. */
   pidFile: string
   /** Called when the program has ended. */
   ended(): void
@@ -90,7 +90,7 @@ async function ranOutOfMemory(command: ContainerCommand, name: string): Promise<
   const found = await ask(command, ['inspect', '--format', format, name]).catch(() => undefined)
   if (found?.stdout.trim() === 'true') return true
   if (command.kind === 'docker' || existsSync('/sys/fs/cgroup/cgroup.controllers')) return false
-  // On cgroup v1 podman does not report it. A kill by its command is among its events; one by the machine is not.
+  // On cgroup v1 podman does not report a lack of memory. Its events have kills by its command, but none by the kernel.
   const filters = ['--filter', `container=${name}`, '--filter', 'event=kill', '--since', SINCE]
   const events = await ask(command, ['events', '--stream=false', ...filters]).catch(() => undefined)
   return events === undefined || events.stdout.trim() === ''

@@ -6,7 +6,7 @@ const OF_CLIENT = [
   ...['DBUS_SESSION_BUS_ADDRESS', 'DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'CONTAINER_HOST'],
   ...['CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF'],
 ]
-/** Variables that would change what the runtime's command does: whole names, and names that begin so. */
+/** Variables that would change the runtime's command: NAMES, and names that begin with one of PREFIXES. */
 const NAMES = new Set([
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'LANG', 'LANGUAGE', 'NOTIFY_SOCKET'],
   ...[
@@ -37,9 +37,9 @@ export function clientEnvironment(server: Environment): Record<string, string> {
 }
 
 /**
- * Flags with which a container gets `wanted`, and the environment of the command that has them. The command passes on
- * its own variables, since arguments can be read by every user of the machine; only variables that would change the
- * command itself are in the flags with their values.
+ * Returns the flags that give a container the variables `wanted`, and the environment of the command with these flags.
+ * The command passes on its own variables, since arguments can be read by every user of the machine; only variables
+ * that would change the command itself are in the flags with their values.
  */
 export function environmentFlags(
   wanted: Readonly<Record<string, string>>,

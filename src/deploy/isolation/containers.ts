@@ -12,7 +12,7 @@ import type { Sandbox } from './sandbox.ts'
 import { openSocketChannel } from './socket-channel.ts'
 import { type VisibleFiles, visibleFiles, type VisibleFilesOptions } from './visible-files.ts'
 
-/** Containers as the place of builds and hosts. */
+/** Containers in which builds and hosts run. */
 export interface Containers extends Sandbox {
   /** The command that runs them, such as `podman --runtime runc` or `docker`. */
   command: string
@@ -34,8 +34,8 @@ const BUILD_LIMITS = { memory_bytes: 4 * 1024 ** 3, cpus: 2 }
 const FOLDERS = ['usr', 'etc', 'proc', 'dev', 'sys', 'tmp', 'run', 'var']
 
 /**
- * Finds a container runtime, and runs Node in a container of it. The containers have an image without files: what they
- * see of this machine is mounted, as in the sandbox. What containers of an earlier start are left is removed.
+ * Finds a container runtime, and runs Node in a container of it. The containers have an image without files: the files
+ * of this machine that they read are mounted, as in the sandbox. Containers that an earlier start has left are removed.
  * Resolves with the reason when none works.
  */
 export async function openContainers(options: ContainersOptions): Promise<Containers | { reason: string }> {
@@ -134,11 +134,11 @@ function userFlags({ kind }: ContainerCommand): string[] {
   return ['--user', `${uid}:${gid}`, ...(uid === 0 || kind === 'docker' ? [] : ['--userns', 'keep-id'])]
 }
 
-/** By default runtimes raise these limits above those of the server, which not every machine lets them do. */
+/** By default runtimes raise these limits above those of the server, which some machines refuse. */
 const OPEN_FILES = 4096
 const USER_PROCESSES = 4096
 
-/** Mounts of what exists. A file in a mounted folder needs none of its own. */
+/** Returns the mounts of all paths that exist, without paths in a mounted folder. */
 async function mountsOf({ system, others, hidden }: VisibleFiles): Promise<string[]> {
   const all = [...system, ...others]
   const isInside = (path: string): boolean => all.some((one) => one !== path && path.startsWith(`${one}/`))
@@ -148,7 +148,10 @@ async function mountsOf({ system, others, hidden }: VisibleFiles): Promise<strin
   return isInside(hidden) ? [...mounts, '--tmpfs', hidden] : mounts
 }
 
-/** An image with nothing but empty folders and the links of this machine; named by them, so that it is made once. */
+/**
+ * Makes the image, which has only empty folders and the links of this machine. Its name is their hash, so each is made
+ * once.
+ */
 async function ensureImage(command: ContainerCommand, { links }: VisibleFiles): Promise<string> {
   const image = `localhost/weir-host:${hashOf(JSON.stringify([FOLDERS, links]))}`
   const isThere = await ask(command, ['image', 'inspect', image]).then(

@@ -13,8 +13,8 @@ interface ProcessEntry {
 /** The processes of users that only this server uses. */
 export interface UserProcesses {
   /**
-   * Notes that a process of the user has started. The returned function is called when it has ended, and ends all
-   * processes of the user that descend from none of those that still run: what the ended one has left running.
+   * Notes that a process of the user has started. The returned function is called when it has ended, and ends the
+   * processes of the user that the ended one has left: all that do not descend from a process that still runs.
    */
   started(user: ProcessUser, pid: number): () => Promise<void>
 }
@@ -42,7 +42,7 @@ export function createUserProcesses(): UserProcesses {
   }
 }
 
-/** The processes that descend from none of these. Pure. */
+/** Returns the processes that do not descend from one of `running`. Pure. */
 export function leftRunning(processes: readonly ProcessEntry[], running: ReadonlySet<number>): number[] {
   const parents = new Map(processes.map(({ pid, parent }) => [pid, parent]))
   const isOfRunning = (pid: number | undefined): boolean =>

@@ -117,7 +117,7 @@ function confineTo(user: ProcessUser, home: string): Confine {
   return (command): ConfinedCommand => {
     for (const path of command.reach) openPath(path, user)
     for (const folder of command.socketFolders) {
-      // Everybody in it removes only what is theirs.
+      // With this mode each user can remove only files of its own.
       chownSync(folder, 0, user.gid)
       chmodSync(folder, 0o1770)
     }
@@ -138,7 +138,7 @@ function openPath(path: string, { gid }: ProcessUser): void {
     chmodSync(path, 0o750)
     return
   }
-  // The socket of the storage broker, which asks for a token, is for all deployments.
+  // The socket of the storage broker, which requires a token, is for all deployments.
   chmodSync(dirname(path), 0o711)
   chmodSync(path, 0o666)
 }

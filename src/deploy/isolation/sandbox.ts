@@ -16,14 +16,14 @@ export interface Sandbox {
   hosts(dir: string, deployment: { id: string; limits: HostingLimits }): Promise<Confine>
   /** A build, which writes to `dir` and to its cache: `cache`, or one of the deployment in its place. */
   builds(dir: string, deployment: { id: string; cache: string }): Promise<IsolatedBuild>
-  /** Removes what it has of a deployment whose processes have ended. */
+  /** Removes the sandbox's own files of a deployment whose processes have ended. */
   forget(deployment_id: string): Promise<void>
 }
 
 /** A build that is isolated. */
 export interface IsolatedBuild {
   confine: Confine
-  /** Ends what its programs have left running. */
+  /** Ends the processes that its programs have left. */
   end(): Promise<void>
 }
 

@@ -19,9 +19,9 @@ export interface ServerIds {
   probe: ProcessUser
 }
 
-/** Which ids each deployment has. The owner of its folder `home` says it, so that it is known after a restart too. */
+/** The user ids of each deployment. They are stored as the owner of its folder `home`, and so survive a restart. */
 export interface UserIds {
-  /** Gives it ids, if it has none. @throws AppError deployment_failed when all are given */
+  /** Gives ids to a deployment without ids. @throws AppError deployment_failed when all are given */
   of(deployment_id: string): Promise<DeploymentUsers>
   find(deployment_id: string): Promise<DeploymentUsers | undefined>
 }
@@ -48,7 +48,7 @@ export function userOf(id: number): ProcessUser {
 /** Ids of the deployments that have a folder in `users`. */
 export function createUserIds(users: string, ids: ServerIds): UserIds {
   const homeOf = (deployment_id: string): string => join(users, deployment_id, 'home')
-  /** Has the place that was given last, also when its deployment is deleted. */
+  /** File with the place that was given last, also when its deployment is deleted. */
   const lastFile = join(users, 'last')
   let last: Promise<unknown> = Promise.resolve()
 
@@ -95,8 +95,8 @@ export function createUserIds(users: string, ids: ServerIds): UserIds {
 }
 
 /**
- * The place after the last given one, so that the ids of a deleted deployment are not given again soon: it may have left
- * files in folders that all users share.
+ * Returns the next free place after the last given one, so that the ids of a deleted deployment are not given again
+ * soon: the deployment may have left files in folders that all users share.
  */
 export function freePlace(
   given: readonly number[],

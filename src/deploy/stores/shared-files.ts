@@ -3,13 +3,13 @@ export interface SharedFiles {
   has(deployment_id: string, path: string): Promise<boolean>
   /** Stores the file, unless there is one at this path. `made_in`: the folder of a build; empty for a source. */
   put(deployment_id: string, path: string, file: string, made_in: string): Promise<void>
-  /** Writes what is stored to the file. Undefined: nothing is stored at this path. */
+  /** Copies the stored file to `file`. Undefined: nothing is stored at this path. */
   get(deployment_id: string, path: string, file: string): Promise<{ made_in: string } | undefined>
-  /** Removes all of the deployment that were stored before the time, but not these paths. */
+  /** Removes all files of the deployment that were stored before the time, except those in `kept`. */
   prune(deployment_id: string, kept: ReadonlySet<string>, before: number): Promise<void>
 }
 
-/** Tells the servers of one database that deployments or revisions have changed. */
+/** Notifications of changed deployments and revisions among the servers of one database. */
 export interface DeploymentChanges {
   announce(): void
   /** `changed` is called when another server has announced something, and when announcements may have been missed. */

@@ -9,7 +9,9 @@ export function bindGraph(graph: AnyGraph, checkpointer: BaseCheckpointSaver, st
   return bind(Object.create(graph), checkpointer, store)
 }
 
-/** The same for `streamEvents` of version 3, whose private methods work on a graph of its own only. */
+/**
+ * As `bindGraph`, with a copy of the graph: private methods of `streamEvents` version 3 need an instance of their own.
+ */
 export function bindCopy(graph: AnyGraph, checkpointer: BaseCheckpointSaver, store: BaseStore): AnyGraph {
   return bind(graph.withConfig({}), checkpointer, store)
 }

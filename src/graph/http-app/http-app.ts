@@ -138,7 +138,7 @@ function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): L
   async function opening(routes: OpenHttpApp['routes']): Promise<OpenHttpApp> {
     const { listen } = launch.open
     if (launch.confine === undefined || platform !== 'linux') return { socket: listen, routes }
-    // The app can put another file there: a link would lead requests of its users to a socket that it cannot reach.
+    // The app can put another file there: a link would lead requests to a socket that the app itself cannot reach.
     const held = await holdSocket(listen).catch((error: unknown) => {
       process.kill()
       throw error
@@ -147,7 +147,7 @@ function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): L
       process.kill()
       throw unavailable('The HTTP app listens on no socket.')
     }
-    // Requests that have just asked for the path must not find another file behind it.
+    // The path must not lead to another file while requests that have just read it connect.
     void process.exited.then(() => setTimeout(() => void held.close(), CLOSE_MS).unref())
     return { socket: held.path, routes }
   }

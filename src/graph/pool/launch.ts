@@ -26,7 +26,7 @@ export interface GraphHostOptions extends ChildOptions {
   storage: JsonObject | GrantStorage
   /** Receives starts and ends of hosts. */
   noted?: HostNotes | undefined
-  /** Hides values of secrets in what hosts say about themselves. */
+  /** Hides values of secrets in messages of hosts. */
   mask?: ((text: string) => string) | undefined
   /** Tracing project of the deployment's runs: its name. */
   project: string

@@ -36,11 +36,11 @@ export interface HostLaunch<Open extends object = OpenHost> {
   printed?: PrintedLines | undefined
   /** Receives its start and its end. */
   noted?: HostNotes | undefined
-  /** Hides values of secrets in what it says about itself: why graphs cannot be loaded, and why it ends (P-16). */
+  /** Hides values of secrets in messages of the process: why graphs cannot be loaded, and why it ends (P-16). */
   mask?: ((text: string) => string) | undefined
   /** Records the child so that the next start can end it (D-4); resolves with a function that removes the record. */
   record: (name: string, pid: number) => Promise<() => Promise<void>>
-  /** Finds out which code blocks it. Default: by Node's inspector. */
+  /** Finds the code that blocks the process. Default: by Node's inspector. */
   findHeldUp?: FindHeldUp
   /** Isolates it; default: it runs as the server does. */
   confine?: Confine | undefined
@@ -76,7 +76,7 @@ export interface HostExit {
   signal: NodeJS.Signals | null
   /** The last lines of its stderr. */
   stderr: string
-  /** Its container was ended because it used too much memory. */
+  /** The process was ended because its container used too much memory. */
   ranOutOfMemory: boolean
   /** Why the process could not be started. */
   unstarted?: string
@@ -98,7 +98,7 @@ export interface HostProcess<Out extends object = ToHost> {
   onStderr: (listener: (line: string) => void) => void
 }
 
-/** How long its output may stay open after its end, by something that it has left running. */
+/** Time for which programs that a process has left may keep its output open after its end. */
 const OUTPUT_MS = 1_000
 const STDERR_KEPT = 4_000
 const LINE_KEPT = 4_000
@@ -121,7 +121,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   let stderr = ''
   const listeners: ((line: string) => void)[] = []
   eachLine(child.stdout, (line) => {
-    // Who receives lines keeps them without secrets, which the server's log must not have either (P-16).
+    // `printed` masks secrets. The server's log does not, so it gets none of these lines (P-16).
     if (printed) printed('stdout', line)
     else log.info({ text: line }, 'graph host wrote')
   })
@@ -162,7 +162,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   }
 }
 
-/** The command of a process, isolated as it is to be. */
+/** Makes the command of a process, with its isolation. */
 function commandOf({
   command: { file, args },
   env: all,
@@ -248,8 +248,8 @@ function childGone(child: ChildProcess, { file, missing }: HostCommand): Promise
 }
 
 /**
- * Ends what a process has left running, where that is possible. Its output is closed in any case: otherwise a program that
- * it has left running would keep it from counting as ended.
+ * Ends the programs that a process has left, where that is possible. Closes its output in any case: otherwise such a
+ * program would keep the process from counting as ended.
  */
 function endWhatIsLeft(child: ChildProcess, started: ConfinedCommand['started'], logger: Logger): void {
   const end = child.pid === undefined ? undefined : started?.(child.pid)

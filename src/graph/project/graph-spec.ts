@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-/** The language of a graph, which decides what hosts it. */
+/** The language of a graph, which decides the kind of its host. */
 export type GraphLanguage = 'javascript' | 'python'
 
 /** The module and the export that an entry `path:export` in `graphs` of langgraph.json names. */

@@ -191,7 +191,7 @@ function socketEntrance(
   },
 ): Pick<DeploymentApp, 'takesSocket' | 'upgrade'> {
   const sockets = createSockets(deps)
-  /** The caller, now: its rights may have changed (V-44). */
+  /** Identifies the caller again, whose rights may have changed (V-44). */
   const callerNow = async (exchange: Exchange, own: DeploymentDeps): Promise<DeploymentContext> => {
     exchange.principal = undefined
     const reachable = identify === undefined ? own : await identify(exchange)

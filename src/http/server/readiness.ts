@@ -13,7 +13,10 @@ const STORES = {
 
 type Part = keyof typeof STORES
 
-/** Kubernetes and HAProxy wait a second by default, and would take out every server while one store is silent. */
+/**
+ * Limit of the checks. Kubernetes and HAProxy wait a second by default: with a longer limit they would remove every
+ * server while one store does not answer.
+ */
 const READY_MS = 750
 
 /** The values of `part`; `server`, the default, is for a balancer that does not route the parts apart. */

@@ -14,7 +14,7 @@ const EVERY_MS = 10_000
 /** Replaces unexpected errors, whose messages may contain secrets. */
 const UNKNOWN = new AppError('store_unavailable')
 
-/** The error of a check; undefined when the store is up. A store that does not answer within that time is down. */
+/** Returns the error of a check; undefined when the store is up. A store that does not answer within `ms` is down. */
 async function problemOf(check: () => Promise<unknown>, ms: number): Promise<AppError | undefined> {
   const late = Promise.withResolvers<AppError>()
   const timer = setTimeout(() => {

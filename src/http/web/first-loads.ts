@@ -25,8 +25,9 @@ function fileLink(file: string): string {
 }
 
 /**
- * The header `Link` of a page: what a browser loads while it does not run the interface's code yet. The API is read only
- * for a browser that has a cookie, and only in the default workspace, because a link has no headers.
+ * Returns the header `Link` of a page: the files and paths that a browser loads before it runs the interface's code.
+ * Paths of the API are named only for a browser that has a cookie, and only in the default workspace, because a link
+ * has no headers.
  */
 export function linksOf(
   pages: readonly FirstPage[],

@@ -26,7 +26,7 @@ interface OpenRun {
   subgraphs: SubgraphLifecycle | undefined
 }
 
-/** The parts of an event that its entry in the log does not give. */
+/** The parts of an event that are not copied from its entry in the log. */
 type Draft = Pick<ProtocolEvent, 'method' | 'namespace' | 'data'> &
   Partial<Pick<ProtocolEvent, 'event_id' | 'node' | 'name'>>
 
@@ -61,7 +61,7 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
   }
 }
 
-/** Events of entries that do not depend on earlier ones, which most do not: they are made once for all readers. */
+/** Events of entries that do not depend on earlier entries, as most do not: they are made once for all readers. */
 const converted = new WeakMap<StoredEvent, readonly ProtocolEvent[]>()
 
 function draftsOf(open: Map<string, OpenRun>, run_id: string, { event, data }: StoredEvent): Draft[] {
@@ -118,7 +118,7 @@ function begin(
   return [running, { method: 'input.answered', namespace: [], event_id, data }]
 }
 
-/** `messages` is undefined for a run whose begin is not known: a chunk does not say what of its message came before. */
+/** `messages` is undefined for a run whose begin is not known, because a chunk does not show how its message began. */
 function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
   return {
     graph_name,

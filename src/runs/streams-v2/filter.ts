@@ -39,7 +39,10 @@ export function showsInput({ channels }: EventFilter): boolean {
   return channels.includes('input')
 }
 
-/** Whether the stream waits for runs and shows none of what they do, as clients open it before they start a run (V-29). */
+/**
+ * Whether the stream shows only the begins, ends and interrupts of runs, as clients open it before they start a run
+ * (V-29).
+ */
 export function isLifecycleOnly({ channels, namespaces }: EventFilter): boolean {
   const isExact = channels.length === 2 && channels.includes('lifecycle') && channels.includes('input')
   return isExact && namespaces.length === 0

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 
-/** A question of a graph that waits for an answer. */
+/** An interrupt of a graph that waits for an answer. */
 export interface PendingInterrupt {
   id: string
   value: JsonValue

@@ -25,7 +25,7 @@ export function runStopped(interrupts: JsonObject): StreamItem {
 
 const NO_WORK = new Set(['metadata', 'feedback', RUN_DONE, STATE_UPDATE])
 
-/** Whether the entry is something that only a run which has begun can do. */
+/** Whether only a run that has begun can write the entry. */
 export function isWork({ event }: Pick<StoredEvent, 'event'>): boolean {
   return !NO_WORK.has(event)
 }

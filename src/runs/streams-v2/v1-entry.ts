@@ -18,8 +18,8 @@ export function v1Entry(entry: StoredEvent): StoredEvent {
 }
 
 /**
- * An item of a run as v1 has it: what happens to a message is a chunk `[message, metadata]`, a state is one of mode
- * `checkpoints`; undefined: nothing.
+ * Converts an item of a run to v1: an event of a message to a chunk `[message, metadata]`, a state to an event of mode
+ * `checkpoints`; undefined for an item that v1 does not have.
  */
 export function v1Item(item: StreamItem): StreamItem | undefined {
   const { event, data } = item

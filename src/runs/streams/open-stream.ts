@@ -123,8 +123,8 @@ function reachesTo(bound: string): (item: StoredEvent | Gap) => boolean {
 }
 
 /**
- * True for an item at or after `bound`: all events have then been read that were in the log when `bound` was its
- * youngest.
+ * True for an item at or after `bound`: then all events have been read that were in the log when `bound` was the
+ * newest.
  */
 export function reaches(item: StoredEvent | Gap, bound: string): boolean {
   if (!('gap' in item)) return !isAfter(bound, item.id)

@@ -39,7 +39,7 @@ const LONG_SECONDS = 7 * 24 * 3_600
 /** The two SQL stores. */
 export type SqlName = keyof typeof FILES
 
-/** Does the work, then ends what it has opened. */
+/** Executes `work`, then calls the stop functions that it has added. */
 export async function withStops<T>(work: (stops: Stops) => Promise<T>): Promise<T> {
   const stops: Stops = []
   try {
@@ -92,7 +92,7 @@ export async function openBlobs(
   return blobs
 }
 
-/** A reader of the tables, which are as they were at this moment. */
+/** Opens a reader of the tables in their state at the moment of the call. */
 export function openTables(
   { databaseUrl: url }: Config,
   dataDir: string,
@@ -104,7 +104,7 @@ export function openTables(
     : readPostgresTables(url, MIGRATIONS_DIR)
 }
 
-/** The database as it is, without migrations. */
+/** Opens the database without running migrations. */
 export function openDatabase({ databaseUrl: url }: Config, dataDir: string, store: SqlName): Database {
   if (url === undefined) return openSqlite(join(dataDir, FILES[store]), { synchronous: 'full' })
   return openPostgres(store === 'runs' ? inSchema(url, RUN_SCHEMA) : url)

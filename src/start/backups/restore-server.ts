@@ -122,8 +122,8 @@ interface RepeatParts {
 }
 
 /**
- * Puts what was received since the time into the ingest log, from which the first start stores and derives it once more,
- * and queues jobs that ended since then once more: their effect may not be in all of the tables.
+ * Writes the data received since the time to the ingest log, from which the first start stores and derives the data
+ * once more. Queues the jobs that ended since then once more: their effect may be missing in some of the tables.
  */
 async function repeatSince(
   time: Date,

@@ -5,7 +5,7 @@ import { moved } from '../../worker-threads/movable.ts'
 import { serveTasks } from '../../worker-threads/serve-tasks.ts'
 import { yieldTo } from '../../worker-threads/thread-priority.ts'
 
-// Entry of the threads that decode requests. Every start waits for one, so it loads nothing that only deriving needs.
+// Entry of the threads that decode requests. A start waits for one of them, so this loads no code for deriving.
 yieldTo((workerData as DecodeLaneData).niceness)
 
 serveTasks({

@@ -26,7 +26,7 @@ import { createTraceAssembly } from '../../query/trace-assembly.ts'
 const data = workerData as LaneData
 yieldTo(data.niceness)
 const context: LlmContext = {
-  // A user's own come first: of two that match equally well the first one is used.
+  // A user's own processors come first: of two that match equally well the first is used.
   processors: [...(await loadOwnProcessors(data.processor_modules)), ...builtInProcessors],
   startEstimate: createEstimates(createTokenizer()),
 }

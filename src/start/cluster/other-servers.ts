@@ -111,7 +111,7 @@ async function withoutConflict(
   return []
 }
 
-/** Why the two cannot run at a time, and what to do; undefined when they can. */
+/** Returns why the two servers cannot run at a time, and how to resolve it; undefined when they can. */
 function conflictOf(own: JoiningServer, other: RegisteredServer): string | undefined {
   // An earlier process of the same DATA_DIR has the same files.
   if (other.instance_id === own.instance_id) return undefined

@@ -29,7 +29,7 @@ function server() {
     stops: stops as never,
     everyMs: 1,
   })
-  /** Resolves when it has looked again. */
+  /** Resolves when the server has read the graphs again. */
   const looked = async (): Promise<void> => {
     const wanted = looks.count + 4
     await vi.waitFor(() => expect(looks.count).toBeGreaterThanOrEqual(wanted))

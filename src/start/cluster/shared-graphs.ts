@@ -16,11 +16,11 @@ export interface SharedGraphsParts {
   everyMs?: number
 }
 
-/** The graphs of a deployment whose runs several servers execute, each those of the graphs that it has. */
+/** The graphs of a deployment on several servers. Each server executes the runs of the graphs that it has. */
 export interface SharedGraphs {
   /**
-   * Ids of the graphs whose runs this server claims: those in its `GRAPHS`, and those that no server has any more. A run of
-   * the latter ends with an error.
+   * Ids of the graphs whose runs this server claims: the graphs of its `GRAPHS`, and graphs that no server has any
+   * more, whose runs end with an error.
    */
   claimed(): readonly string[]
   /** Whether one of the servers has the graph. @throws AppError store_unavailable */

@@ -48,8 +48,8 @@ function placeOfRedis(text: string): string {
 }
 
 /**
- * The settings in which the two differ. Secrets that are set on neither are made by each server for itself, so they differ
- * too. `other` may be of a release that stores fewer of them. Pure.
+ * Returns the settings in which two servers differ. A secret that is set on neither differs too, because each server
+ * makes its own. `other` may be of a release that stores fewer settings. Pure.
  */
 export function settingDifferences(
   own: SettingPrints,

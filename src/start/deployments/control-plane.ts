@@ -92,7 +92,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const log = createDeploymentLog({ store: logs, clock, logger })
   stops.push(() => log.flushed())
   const sandbox = async () => sandboxIn(await parts.isolation())
-  // Containers that do not work have nothing of a deployment.
+  // When containers do not work, no deployment has files in them.
   const isolating = () => sandbox().catch(() => undefined)
   const artifacts = createArtifacts(dir, async (id) => (await isolating())?.forget(id))
   const uploadStore = createUploadStore(database, clock)
@@ -136,8 +136,8 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
 }
 
 /**
- * Starts the active revisions, and follows other servers. Returns what searches for revisions to work on, once the active
- * ones were started.
+ * Starts the active revisions, and follows other servers. Returns a function that looks for revisions to work on, once
+ * the active ones have started.
  */
 function startServing(
   { hosting, logger, stops }: ControlPlaneParts,
@@ -208,7 +208,7 @@ function createTidying(
     )
 }
 
-/** Works on revisions, and removes what no revision needs any more when one has ended. */
+/** Works on revisions, and removes unneeded sources and builds when a revision has ended. */
 function startRevisionWorker(
   { config, logger, stops }: ControlPlaneParts,
   { store, work, log, changes, tidy }: WorkerParts,
@@ -225,7 +225,7 @@ function startRevisionWorker(
   return worker
 }
 
-/** The paths of its files among those that servers share. */
+/** Returns the paths of a revision's files among the files that servers share. */
 function sharedPaths({ deployment_id, source_path, artifact_sha256 }: Revision): string[] {
   const artifact = artifact_sha256 === null ? [] : [artifactPath({ deployment_id, artifact_sha256 })]
   return source_path === null ? artifact : [source_path, ...artifact]

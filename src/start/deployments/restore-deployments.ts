@@ -17,7 +17,7 @@ export interface RestoreParts {
   signal: AbortSignal
   /** Time until a start that failed is tried again; it doubles with each failure. Default 10 s. */
   retry_ms?: number
-  /** `followDeployments` runs too, which starts again what has failed. */
+  /** `followDeployments` runs too, and starts failed revisions again. */
   isFollowed?: boolean
 }
 

@@ -158,7 +158,7 @@ async function loaded(host: GraphHosts): Promise<void> {
 async function check({ tenant, file, host, userAuth, project }: OpenDeployment): Promise<void> {
   await userAuth?.ready()
   await project.app?.open()
-  // Schemas of TypeScript types take the compiler seconds for each graph: they are read when a client first asks.
+  // The compiler needs seconds to make the schemas of a graph's types: they are made at the first request for them.
   const known = { name: 'schemas', config: {}, types: '{}' } as const
   for (const { graph_id } of file.graphs) await host.call(tenant, { ...known, graph_id })
 }

@@ -60,7 +60,7 @@ export interface DeploymentParts {
   disk: Pick<DataDisk, 'assertRoom'>
   /** Undefined: no other server shares the stores. */
   asLeader: AsLeader | undefined
-  /** The servers that share the stores, likewise. */
+  /** The servers that share the stores; undefined: there is no other server. */
   servers: ServerRegistry | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
@@ -75,7 +75,7 @@ export interface ServedDeployment extends Deployment {
 export interface RunState {
   place: SqlPlace
   database: Database
-  /** The time of leases and of what is due, the same on all servers of the database. */
+  /** The clock of leases and due times, the same on all servers of the database. */
   clock: Clock
   /** Rows of checkpoints, for the hosts that have no access to the database. */
   checkpointRows: CheckpointRowStore

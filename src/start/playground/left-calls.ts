@@ -48,12 +48,12 @@ export function pendingCalls(database: Database, store: Pick<TraceStore, 'list'>
 }
 
 const EVERY_MS = 60_000
-/** Half of the time that an end has to be stored. */
+/** Half of the time for storing the end of a call. */
 const BEHIND_MS = 30_000
 
 /**
- * Looks for left calls now and every minute, unless this server is behind in storing what it has acknowledged: an end may
- * be among that. Returns what stops it.
+ * Ends left calls now and every minute, unless this server is behind in storing acknowledged data, which may contain
+ * ends of calls. Returns a function that stops this.
  */
 export function watchLeftCalls(
   left: LeftCalls,

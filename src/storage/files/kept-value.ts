@@ -26,7 +26,7 @@ export async function keptValue(dataDir: string, name: string, make: () => strin
  * becomes full.
  */
 async function replaceFile(path: string, text: string): Promise<void> {
-  // In a folder that servers share, another one may write the same file at the same time.
+  // In a folder that servers share, another server may write the same file at the same time.
   const part = `${path}.${newUuid()}.part`
   try {
     const file = await open(part, 'w', 0o600)

@@ -11,7 +11,7 @@ export interface RedisConnection {
   /** Runs a script; loads it first if the server does not have it. */
   run<T>(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<T>
   command(name: string, ...args: (string | number)[]): Promise<unknown>
-  /** How the server works, as `redis_mode` of INFO says. */
+  /** The mode of the server, `redis_mode` of INFO. */
   mode(): Promise<'standalone' | 'cluster' | 'sentinel' | undefined>
   /**
    * Subscribes to a channel on a connection of its own. `missed` is called after each connect, since earlier messages

@@ -26,7 +26,7 @@ export interface S3Place {
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined
 }
 
-/** Attachments in S3, and where the installation's id is stored beside them. */
+/** Attachments in S3; `marked` stores the installation's id beside them. */
 export interface S3Blobs extends ListedBlobStore {
   marked: MarkedStore
   close(): void

@@ -1,13 +1,13 @@
 import type { Database } from './driver/database.ts'
 import { DATABASE_NOW as NOW } from './driver/postgres/database-clock.ts'
 
-/** One server process of those that share a database. */
+/** A server process that shares the database with others. */
 export interface RegisteredServer {
   /** Id of this process; each start makes a new one. */
   id: string
   /** Id of its DATA_DIR. */
   instance_id: string
-  /** Where its attachments are: in files that only it has, or where every server finds them. */
+  /** The place of its attachments: files that only this server can read, or a store that all servers can read. */
   blobs: 'local' | 'shared'
   /** Fingerprints of settings that must be the same on all servers; those of an older release are missing. */
   settings: Readonly<Record<string, string | null>>
@@ -25,7 +25,7 @@ export interface ServerRegistry {
   graphs(): Promise<ReadonlySet<string>>
 }
 
-/** A server that has not announced itself for this long is taken for dead. */
+/** A server without an announcement for this long counts as dead. */
 export const DEAD_MS = 30_000
 /** The graphs of a server stay known for this long after its end: it may be starting again. */
 export const GRAPHS_KEPT_MS = 10 * 60_000

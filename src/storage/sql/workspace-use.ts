@@ -63,7 +63,9 @@ const COUNTED: Record<Quota, string> = {
   store_bytes: '(SELECT coalesce(sum(octet_length(item)), 0) FROM store_items i WHERE i.workspace_id = ?)',
 }
 
-/** Size of a SQLite database: no statement reads more, so that a small one needs no thread. */
+/**
+ * SQL of the size of a SQLite database, the most that a statement reads. Small databases are counted without a thread.
+ */
 const DATABASE_BYTES = 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'
 
 /**

@@ -115,7 +115,8 @@ class Execution:
         return End({**about, "end": {"kind": "done"}, "values": kind}, [*parts, *own])
 
     async def _ended(self, reading: "asyncio.Task[None]") -> BaseException | None:
-        """Waits until the stream has ended, after a cancel only for a short time. Returns the failure, if there was one."""
+        """Waits until the stream has ended, after a cancel only for a short time. Returns the failure, if there was
+        one."""
         cancelled = asyncio.get_running_loop().create_task(self._cancelled.wait())
         await asyncio.wait({reading, cancelled}, return_when=asyncio.FIRST_COMPLETED)
         cancelled.cancel()
@@ -160,7 +161,8 @@ class Execution:
         await self._saver.stored()
 
     async def _read_events(self, graph: Pregel, begin: Any, config: Head, options: Head) -> None:
-        """Sends chunks of the graph itself as items of their modes, and other events, unless hidden, as `events` items."""
+        """Sends chunks of the graph itself as items of their modes, and other events, unless hidden, as `events`
+        items."""
         root = str(config["run_id"])
         async for event in graph.astream_events(begin, config, version="v2", **options):
             if "langsmith:hidden" in (event.get("tags") or ()):
@@ -222,8 +224,8 @@ class Execution:
 
 
 def context_of(graph: Pregel, given: Head | None) -> Any:
-    """The context of a run. Without one it has the defaults of its class, as on LangGraph's server, or is None if the class has
-    none for some field."""
+    """Returns the context of a run. Without one in the request it has the defaults of the context's class, as on
+    LangGraph's server; None if a field of the class has no default."""
     schema = graph.context_schema
     if given or schema is None:
         return given or None
@@ -274,8 +276,8 @@ async def run_input(run: Head, graph: Pregel, saver: BrokeredSaver) -> tuple[Any
 
 
 async def answered_by_id(command: Head, graph: Pregel, config: Any) -> Head:
-    """LangGraph reads an empty object as answers by the ids of interrupts, of which there are none. So it is given to every
-    open interrupt by its id."""
+    """Makes an empty object the answer to each open interrupt, by its id: LangGraph would read the object itself as a
+    list of answers by interrupt, without any answer."""
     if command.get("resume") != {}:
         return command
     snapshot = await graph.aget_state(config)

@@ -28,7 +28,7 @@ class RunTracer:
         self._posted: set[str] = set()
         self._parents: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
-        # Of the records and of what is pending: handlers run in threads.
+        # Guards the records and the pending operations: handlers run in threads.
         self._lock = threading.Lock()
         # True from the first operation of a batch on: to wake the event loop for each takes longer than to record it.
         self._is_scheduled = False

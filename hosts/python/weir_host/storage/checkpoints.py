@@ -23,7 +23,7 @@ from .row_queue import RowQueue, Rows
 
 # The tag of a stored value is this and the serializer's own type; TypeScript's tags have no prefix.
 TAG = "python:"
-# Fields of a config's metadata that are not stamped on its checkpoints: LangGraph's, though its server shows the thread.
+# Fields of a config's metadata that are not copied to its checkpoints. LangGraph's server shows `thread_id`.
 UNSTAMPED = EXCLUDED_METADATA_KEYS - {"thread_id"}
 # Number of checkpoints of a history whose values are read at a time.
 PAGE = 64
@@ -49,8 +49,8 @@ class Lineage:
 class BrokeredSaver(BaseCheckpointSaver[int]):
     """Checkpoints of one deployment. With a lease, rows carry the run's id and are refused once the lease is lost
     (D-44). With `ahead`, writes return before they are durable. The thread `fresh` has no checkpoints, so nothing of it
-    is read before the first write. A sealed one stores nothing more, and reads the newest checkpoint from memory if it has
-    stored it."""
+    is read before the first write. A sealed one stores nothing more, and reads the newest checkpoint from memory if it
+    has stored it."""
 
     def __init__(self, broker: Broker, lease: Head | None = None, ahead: bool = False, fresh: str | None = None) -> None:
         super().__init__()
@@ -85,7 +85,8 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         return self._tuple(row, values, writes.get(row["checkpoint_id"], ()))
 
     def _from_memory(self, config: Any) -> CheckpointTuple | None:
-        """The newest checkpoint, unless tasks have written to it: their writes are in the storage only."""
+        """The newest checkpoint if it is the requested one and has no writes of tasks, which are in the storage
+        only."""
         if self._newest is None or checkpoint_id_of(config) is not None:
             return None
         key, texts, values = self._newest
@@ -98,7 +99,7 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
     async def alist(
         self, config: Any, *, filter: dict[str, Any] | None = None, before: Any = None, limit: int | None = None
     ) -> AsyncIterator[CheckpointTuple]:
-        """Newest first, those whose metadata contains `filter`."""
+        """Lists checkpoints whose metadata contains `filter`, newest first."""
         if limit is not None and limit <= 0:
             return
         await self._rows.sent()
@@ -228,7 +229,8 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         return {channel: lineage.refs[channel] for channel in same}
 
     async def _known(self, place: Head, versions: Head) -> list[str]:
-        """Channels of which another checkpoint of the thread has stored this version: the copy of a state."""
+        """Returns the channels whose version another checkpoint of the thread has stored already, as for a copied
+        state."""
         if not versions:
             return []
         await self._rows.sent()

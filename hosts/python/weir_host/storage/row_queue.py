@@ -21,7 +21,7 @@ class Rows:
     writes: list[tuple[Head, bytes]] = field(default_factory=list)
 
     def add(self, other: "Rows") -> None:
-        """Appends the rows of another one."""
+        """Appends the rows of `other`."""
         self.checkpoints += other.checkpoints
         self.blobs += other.blobs
         self.writes += other.writes
@@ -32,8 +32,8 @@ class Rows:
 
 
 class RowQueue:
-    """Sends the rows of one lease in their order, those of a few milliseconds together. With `ahead`, adding returns before
-    the rows are durable."""
+    """Sends the rows of one lease in their order, those of a few milliseconds together. With `ahead`, adding returns
+    before the rows are durable."""
 
     def __init__(self, broker: Broker, lease: Head | None, ahead: bool) -> None:
         self._broker = broker

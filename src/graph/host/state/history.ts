@@ -81,7 +81,7 @@ async function readCached(source: HistorySource, call: HistoryCall): Promise<Sho
   }
   const marks = await storage.marks(tenant, { ...scan, limit: call.limit })
   if (marks.length === 0) return undefined
-  // No field and all fields differ, and a name may contain any character.
+  // As JSON, an empty selection differs from none, and names may contain any character.
   const fields = JSON.stringify(call.select)
   const keyOf = (id: string): string => `${call.graph_id} ${thread_id} ${id} ${fields}`
   const known = marks.map(({ checkpoint_id: id, mark }) => ({ id, text: texts.get(keyOf(id), mark) }))

@@ -30,8 +30,8 @@ export class SealableSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Seals it once the writes have returned, and those that follow from them: a step's checkpoint waits for the one before,
-   * so a cancel must not lose the last finished step. Resolves when all of them are stored.
+   * Seals the saver once all begun writes and the writes that follow from them are stored: the checkpoint of a step
+   * waits for the one before, and a cancel must not lose the last finished step.
    */
   async settled(): Promise<void> {
     do {

@@ -3,7 +3,7 @@ import type { AnyGraph } from '../load-graphs.ts'
 import { createProtocolItems, type GraphEvent, STATES } from './protocol-items.ts'
 import type { StreamItems } from './stream-items.ts'
 
-/** LangGraph's own modes do not go into `streamEvents`, which has all of them. */
+/** Options of a stream. LangGraph's own modes are not passed to `streamEvents`, which has all of them. */
 type Options = Record<string, unknown>
 
 /**
@@ -42,7 +42,7 @@ export async function readGraphEvents(
 }
 
 const VERSION = 'v3'
-/** The mode whose events of type `checkpoint` have what mode `checkpoints` has in v1 (V-41). */
+/** The mode whose events of type `checkpoint` have the data of mode `checkpoints` of v1 (V-41). */
 const DEBUG = 'debug'
 
 /** Whether the graph has transformers of its own, whose channels are in no event that a later transformer sees. */
@@ -73,8 +73,9 @@ interface Watch {
   /** A checkpoint as v1 shows it. */
   state(namespace: string[], data: unknown): void
   /**
-   * A delta of a message that follows another one. LangGraph does not get it, which would keep all of them until the end of
-   * the run and copy each twice (V-48); the first one it gets, and then tells the ends of earlier nodes. Undefined: it gets all.
+   * Receives each delta of a message that follows another delta. LangGraph does not receive these, because it would
+   * keep all of them until the end of the run and copy each twice (V-48). It receives the first delta, on which it
+   * reports the ends of earlier nodes. Undefined: LangGraph receives all deltas.
    */
   delta: ((event: GraphEvent) => void) | undefined
 }

@@ -32,9 +32,9 @@ export async function prepareModels(importFor: ImportFor, file: string): Promise
 }
 
 /**
- * LangChain makes events of protocol v2 from the chunks of models that have none of their own, and leaves out the name of
- * the model and what usage consists of, such as cached tokens, without which costs are wrong (V-47). The event that
- * ends a message has both now. Changes the prototype of all chat models, once.
+ * LangChain makes events of protocol v2 from the chunks of models that have none of their own, and leaves out the name
+ * of the model and the parts of usage, such as cached tokens, without which costs are wrong (V-47). This adds both to
+ * the event that ends a message. Changes the prototype of all chat models, once.
  */
 export function keepModelFacts(models: Partial<ChatModelMethods>): void {
   const { _streamChatModelEvents: eventsOf } = models

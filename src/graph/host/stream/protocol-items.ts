@@ -23,7 +23,7 @@ interface Growing {
 }
 
 const CUSTOM = 'custom:'
-/** Method of events with what mode `checkpoints` has in v1, which LangGraph's protocol does not have. */
+/** Method of events with the data of mode `checkpoints` of v1, which LangGraph's protocol does not have. */
 export const STATES = 'states'
 
 /**

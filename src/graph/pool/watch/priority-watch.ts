@@ -14,17 +14,19 @@ const MS_PER_TICK = 10
 const [FIRST_TICKS, LAST_TICKS] = [11, 14]
 /** Readings after which the processes below a process are read again. */
 const FAMILY_READINGS = 4
-/** How far it is below that of the server, as the command `nice` gives it. */
+/** A low priority, in steps of the command `nice` below that of the server. */
 export const LOW = 10
 const LOWEST = 19
 
-/** The operating system's side, for tests. */
+/** The operations of the operating system; tests replace them. */
 export interface Priorities {
-  /** It and the processes below it. */
+  /** The process and its descendants. */
   family(pid: number): readonly number[]
-  /** Milliseconds of processor time that it and its ended children have used; undefined when it has ended. */
+  /** Milliseconds of processor time that the process and its ended children have used; undefined when it has ended. */
   usedMs(pid: number): number | undefined
-  /** False when it could not be set now: the kernel takes few changes for groups of sessions at a time. */
+  /**
+   * Sets a priority; false when the kernel refuses it now, since it takes few changes for groups of sessions at a time.
+   */
   set(pid: number, nice: number): boolean
   /** Whether a low priority can be taken back. */
   canRaise(pid: number): boolean
@@ -68,7 +70,7 @@ export function watchPriority(
     const low = setAll(family, before?.low ?? new Set(), isLow)
     return { usedMs, at, busy, family, low }
   }
-  /** Sets the priority of those that have another one; returns those that have a low one. */
+  /** Sets the priority of the processes that have another one; returns all processes with a low one. */
   const setAll = (family: readonly number[], low: ReadonlySet<number>, isLow: boolean): Set<number> =>
     new Set(
       family.filter((one) => {

@@ -89,7 +89,7 @@ export function systemRoutes(openApi: (version: string) => object): DeploymentRo
   ]
 }
 
-/** The address of a deployment answers whoever opens it (P-45). */
+/** The route of a deployment's address, for people and programs that open it (P-45). */
 const rootRoute = deploymentRoute({
   method: 'GET',
   path: '/',

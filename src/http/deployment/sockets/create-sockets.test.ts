@@ -74,7 +74,7 @@ describe('sockets of protocol v2', () => {
     for (let id = 0; id < commands; id++) socket.send(JSON.stringify({ id, method: 'state.get', params: {} }))
     const [connection] = connections
     await eventually(async () => expect(connection?.writableLength).toBeGreaterThan(1024 * KIB))
-    // When another client has its answer, the server has done all that it could do by now.
+    // The answer to another client shows that the server has handled all frames that it takes from this one.
     const other = await open()
     other.send(JSON.stringify({ id: 1, method: 'state.get', params: {} }))
     await once(other, 'message')

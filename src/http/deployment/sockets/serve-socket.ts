@@ -28,7 +28,7 @@ export interface OpenSocket {
   callerNow(): Promise<DeploymentContext>
 }
 
-/** As much of a text as a close frame has room for, without half a character at its end. */
+/** Cuts a text to the room of a close frame, between characters. */
 function reasonOf(message: string): string {
   return Buffer.from(message)
     .toString('utf8', 0, MAX_REASON_BYTES)
@@ -84,7 +84,7 @@ async function answerFrame(
   answer.after?.()
 }
 
-/** Undefined for what is no JSON. */
+/** Parses JSON; undefined for a text that is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -98,7 +98,7 @@ function refusalOf(code: AppError['code'], status: number): string {
   return status >= 500 || status === 429 ? 'unknown_error' : 'invalid_argument'
 }
 
-/** The answer of a command, and what comes after it was sent. */
+/** Carries out a command; returns its answer, and a function to call after the answer was sent. */
 async function answerOf(
   { thread_id }: OpenSocket,
   subscriptions: Subscriptions,

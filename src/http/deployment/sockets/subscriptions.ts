@@ -12,14 +12,14 @@ import type { Sender } from './sender.ts'
 /** The subscriptions of one socket to events of its thread. */
 export interface Subscriptions {
   /**
-   * Adds one for the parameters of `subscription.subscribe`; its events come after `begin` was called. @throws AppError
-   * invalid_request, too_many_streams, and those of `Streams`
+   * Adds a subscription with the parameters of `subscription.subscribe`; its events are sent after `begin` was called.
+   * @throws AppError invalid_request, too_many_streams, and those of `Streams`
    */
   add(
     context: DeploymentContext,
     params: JsonObject,
   ): Promise<{ result: JsonObject; applied_through_seq: number; begin(): void }>
-  /** False when there is none with this id. */
+  /** False when no subscription has this id. */
   remove(subscription_id: string): boolean
   close(): void
 }
@@ -104,7 +104,7 @@ class SocketSubscriptions implements Subscriptions {
     this.#live = undefined
   }
 
-  /** Runs one after the other, so that replays and new events do not mix. */
+  /** Executes the calls of `act` one after the other, so that replays and new events do not mix. */
   #inTurn(act: () => Promise<void>): Promise<void> {
     const done = this.#turn.then(act)
     this.#turn = done.catch(() => undefined)

@@ -12,7 +12,7 @@ export interface SentEvent {
   data: unknown
 }
 
-/** Headers of such answers: nothing between server and client may keep or hold back a part. */
+/** Headers of streams: caches must not store them, and proxies must not buffer them. */
 export const STREAM_HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' } as const
 
 /** Answers whose events are made while they are sent. */
@@ -52,7 +52,7 @@ export function createEventStreams({ max_unsent_bytes, max_ms, ...limits }: Even
     const over = max_ms === undefined ? [] : [AbortSignal.timeout(max_ms)]
     for await (const event of events(AbortSignal.any([closing.signal, gone.signal, ...over]))) {
       heartbeats.wrote(res)
-      // After a disconnect the events are still read to their end, which may close what they report on.
+      // After a disconnect the events are still read to their end, because their source may release resources there.
       await outflow.write(holder, res, Buffer.from(frame(event)))
     }
   }

@@ -185,7 +185,7 @@ const rootRoute = route({
   },
 })
 
-/** Whether a browser asks for a page to show. */
+/** Whether a browser requests a page to show. */
 export function isPageRequest({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers.accept?.includes('text/html') === true
 }

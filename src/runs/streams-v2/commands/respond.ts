@@ -10,7 +10,7 @@ export interface AnswerDeps extends ReadDeps {
   runs: Pick<Runs, 'recent' | 'cancel'>
 }
 
-/** A rollback of a run that has not begun: it leaves nothing. */
+/** Cancels and deletes a run that has not begun. */
 const TAKE_BACK = { action: 'rollback', wait: true, early: false } as const
 
 /** A run that answers: its id, and the assistant of the run that asked (V-10). */
@@ -55,8 +55,8 @@ export async function planAnswers(
 }
 
 /**
- * True when `run` answers first; otherwise it is taken back, because an answer to one of its interrupts was accepted at the
- * same moment (V-12). An answer that is taken back is in the way of no other one.
+ * True when `run` is the first answer to its interrupts. Otherwise the run is deleted, because an answer to one of its
+ * interrupts was accepted at the same moment (V-12). A deleted answer does not block other answers.
  */
 export async function answersFirst(
   deps: AnswerDeps,
@@ -73,7 +73,10 @@ export async function answersFirst(
   return false
 }
 
-/** The runs that answer interrupts which no earlier one of them answers; oldest first. */
+/**
+ * Returns the ids of the runs that are the first to answer all of their interrupts. `runs` are in order, the oldest
+ * first.
+ */
 function accepted(runs: readonly Run[]): Set<string> {
   const answered = new Set<string>()
   const first = new Set<string>()
@@ -91,8 +94,8 @@ function isWaiting({ status }: Run): boolean {
 }
 
 /**
- * Ids of the interrupts that wait for an answer. While a run is active: those that it has reported, and those of the
- * thread that it does not answer itself.
+ * Ids of the interrupts that wait for an answer. While a run is active: the interrupts that the run has reported, and
+ * those of the thread that the run does not answer itself.
  */
 async function waitingIds(
   deps: AnswerDeps,

@@ -33,7 +33,7 @@ interface Told {
   position: number
 }
 
-/** The events by interrupt: most are of the last run; others are looked for in all that is kept. */
+/** Finds the events by interrupt: first in the last run, which has most of them, then in all kept entries. */
 async function toldRequests(
   events: Pick<EventLog, 'read'>,
   ref: ThreadRef,

@@ -45,7 +45,9 @@ export interface Following {
    * Everything after this `seq`, or after this place; undefined: the start that V-29 defines.
    */
   after: number | PlaceInLog | undefined
-  /** The stream ends with the last event up to this `seq`, which is asked when reading begins; undefined: it has no end. */
+  /**
+   * The stream ends with the last event up to the returned `seq`, which is read when reading begins; undefined: no end.
+   */
   until?: () => number
 }
 
@@ -111,8 +113,9 @@ export async function* followThread(
 }
 
 /**
- * The log, and the thread that says whether a run follows that has no entries yet. Of a busy thread the log is read first: a
- * run that ends in between is shown, although the thread is idle by then. Of one that is idle the log is read after it.
+ * Reads the log, and the thread, whose status shows whether a run without entries follows. The log of a busy thread is
+ * read before the thread: a run that ends in between is shown, although the thread is idle by then. The log of an idle
+ * thread is read after the thread.
  */
 async function readPlace(
   index: RunIndex,

@@ -35,8 +35,8 @@ export function streamBegin(
 }
 
 /**
- * Where reading begins for a stream of what follows `after`, a `seq` or an entry: with the oldest run that had not ended
- * there, because its earlier entries say what the later ones mean.
+ * Finds where reading begins for a stream of the events after `after`, a `seq` or an entry: with the oldest run that
+ * had not ended there, because its later entries cannot be converted without the earlier ones.
  */
 export function resumedBegin(log: IndexedLog, after: number | { id: string }): StreamBegin {
   const isOpen = ({ end }: RunInLog): boolean =>

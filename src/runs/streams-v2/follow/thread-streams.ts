@@ -17,7 +17,7 @@ export interface ThreadStreamsDeps {
   open: OpenStreams
 }
 
-/** Streams of threads in protocol v2, and what they know of each other. */
+/** Makes the streams of threads in protocol v2, with the state that they share. */
 export function createThreadStreams({ events, threads, open }: ThreadStreamsDeps): Streams['followThread'] {
   const logs = { events, index: createRunIndex(events) }
   const unseen = createUnseenEnds()

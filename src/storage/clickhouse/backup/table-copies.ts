@@ -6,9 +6,9 @@ import type { ClickHouse } from '../connect.ts'
 import { migrate } from '../migrate.ts'
 
 /**
- * The tables of a backup in the order in which they are read: rows come before the rows that they were made from, so that
- * none is without its origin, and what says that something is done comes before what was done: repairs, and children that
- * wait no longer. Views fill the other tables again.
+ * The tables of a backup in the order in which they are read. Derived rows are read before the rows that they were made
+ * from, so that none is without its origin. Records of finished work (repairs, and children that no longer wait) are
+ * read before its results. Views fill the other tables again.
  */
 export const COPIED_TABLES = [
   'repairs',
@@ -55,7 +55,10 @@ export async function readClickHouseTables(clickhouse: ClickHouse): Promise<Tabl
   }
 }
 
-/** Passes the lines on; the last one must be a row, since a server may write an error in its place. */
+/**
+ * Returns the lines unchanged. @throws AppError when the last line is not a row: a server may end the stream with an
+ * error.
+ */
 async function* wholeRows(lines: AsyncIterable<Buffer>, columns: number): AsyncGenerator<Buffer> {
   let isEnded = true
   let tabs = columns - 1

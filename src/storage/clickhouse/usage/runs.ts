@@ -5,14 +5,14 @@ import { countedSql, hasDoubles } from './counted-sql.ts'
 import { MAX_ROWS, nearOf, scope, slices } from './details-scope.ts'
 import { ESTIMATED_COLUMNS } from './sums-sql.ts'
 
-/** Which of the counted rows a number is about. */
+/** SQL conditions of the rows that belong to each kind of number. */
 const OF: Record<Summed, string> = {
   tokens: '(isNotNull(input_tokens) OR isNotNull(output_tokens))',
   cost: 'isNotNull(total_cost)',
   unpriced: 'isNull(total_cost)',
 }
 
-/** The groups that a list can be of, with the expression and the type of each. */
+/** The groupings of a list, each with its SQL expression and type. */
 const GROUPS = {
   project_id: ['project_id', 'UUID'],
   user_id: ['user_id', 'UUID'],
@@ -27,7 +27,7 @@ const NAMES = [...ID_NAMES, 'provider', 'model'] as const
 const IDS = ['workspace_id', 'project_id', 'run_id'].map((id) => `toString(${id})`).join(', ')
 const MICROS = 'toUnixTimestamp64Micro(sort_time)'
 
-/** The condition of rows of no excluded group. */
+/** Makes the SQL condition that leaves out the rows of excluded groups. */
 function notExcludedSql({ excluded }: UsageRunsQuery): string {
   const ids = ID_NAMES.filter((name) => excluded[name].length > 0).map(
     (name) => `AND ${name} NOT IN {excluded_${name}:Array(UUID)}`,

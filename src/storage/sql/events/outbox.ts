@@ -52,7 +52,7 @@ async function send({ database, deliver }: Sending, deliveries: readonly Deliver
   await database.query(`DELETE FROM event_outbox WHERE outbox_id IN ${places}`, values)
 }
 
-/** Delivers what was stored up to a time and is still there. */
+/** Delivers the events that were stored up to a time and are still in the outbox. */
 async function sendLeftBehind(sending: Sending, before: number): Promise<void> {
   const rows = await sending.database.query<OutboxRow>(
     `SELECT outbox_id, thread_id, deployment_id, workspace_id, items FROM event_outbox WHERE created_at <= ?

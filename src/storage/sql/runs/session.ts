@@ -29,7 +29,7 @@ const CHUNK = 50
 export interface RunSession extends TxSession {
   /** The thread, locked to the end of the transaction. */
   lockThread(key: ThreadKey): Promise<LockedThread | undefined>
-  /** Those of the threads that exist, by id, locked to the end of the transaction. */
+  /** Locks those of the threads that exist, in the order of their ids, to the end of the transaction. */
   lockThreads(tenant: Tenant, thread_ids: readonly string[]): Promise<LockedThread[]>
   /**
    * Writes `columns` to the thread; its status and next due time are computed from its runs as the statements so far have

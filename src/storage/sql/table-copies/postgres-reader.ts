@@ -69,7 +69,7 @@ export async function readPostgresTables(url: string, migrations: URL): Promise<
 
 type Query = <Row>(sql: string) => Promise<Row[]>
 
-/** Begins the transaction; returns what it sees. */
+/** Begins the transaction; returns the version and the tables in it. */
 async function begin(query: Query, migrations: URL): Promise<Pick<TableReader, 'version' | 'tables'>> {
   for (const statement of BEGIN) await query(statement)
   const found = await query<{ name: string }>(

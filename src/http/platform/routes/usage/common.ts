@@ -8,7 +8,7 @@ import { timeParameter, uuidsParameter } from '../../../api/parameters.ts'
 const TAG = 'Usage'
 /** The path that all usage routes begin with. */
 export const PATH = '/orgs/current/billing'
-/** Where the rules of all usage routes are. */
+/** Sentence of the descriptions that names the page with the rules of all usage routes. */
 export const RULES = 'See docs/protocol/usage.md for buckets, attribution and workspaces.'
 
 /** The parameters that every usage route needs. */
@@ -44,7 +44,7 @@ export async function readableOf({ identity }: AppDeps, principal: Principal, as
   return named.filter((id) => mine.has(id) || workspaces.has(id))
 }
 
-/** The names of what a report has, also of deleted records; projects only where reports are by project. */
+/** Reads the names of the records in a report, also of deleted ones; those of projects only for reports by project. */
 export async function namesOf(
   { identity, projects }: AppDeps,
   principal: Principal,

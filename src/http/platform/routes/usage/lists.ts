@@ -50,7 +50,7 @@ function invalid(name: string, msg: string, type: string): AppError {
   return new AppError('invalid_request', { details: [{ loc: ['query', name], msg, type }] })
 }
 
-/** The user of a list: NIL_UUID for none. @throws AppError invalid_request */
+/** Reads the user id of a list; NIL_UUID selects the records without a user. @throws AppError invalid_request */
 function userOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   return idOfUser(text, 'user_id')
@@ -160,7 +160,7 @@ function tracesRoute(): PlatformRoute {
   })
 }
 
-/** Lists of what a number of the usage reports counts or adds up. */
+/** Defines the routes that list the traces or runs behind a number of the usage reports. */
 export function usageListRoutes(): PlatformRoute[] {
   return [tracesRoute(), runsRoute()]
 }

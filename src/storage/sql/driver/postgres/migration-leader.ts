@@ -3,9 +3,9 @@ import type { Logger } from '../../../../base/log.ts'
 import { pause } from '../../../../base/pause.ts'
 import { nodePostgres } from './pg.ts'
 
-/** Where servers agree which one of them migrates, and how a server waits. */
+/** The database in which servers elect the one that migrates, and the signal that ends the wait. */
 export interface LeaderPlace {
-  /** Of the Postgres database that the servers share. */
+  /** URL of the Postgres database that the servers share. */
   url: string
   logger: Logger
   /** Ends the wait. */
@@ -21,8 +21,8 @@ const TELL_EVERY = 120
 
 /**
  * Servers that start at once migrate one after the other. The leader holds a lock of a Postgres session, also while it
- * migrates ClickHouse; the lock ends with its connection, so a leader that dies is followed by one that waits, which runs
- * what is missing. The others say in the log what they wait for. @throws AppError store_unavailable
+ * migrates ClickHouse; the lock ends with its connection. So when a leader dies, a waiting server becomes the leader
+ * and runs the missing migrations. Waiting servers log the reason. @throws AppError store_unavailable
  */
 export function migrationLeader({ url, logger, stopping }: LeaderPlace): AsLeader {
   return async (store, migrations) => {

@@ -18,14 +18,15 @@ export interface ConnectionQueue {
   give(client: pg.PoolClient, lost: boolean): void
 }
 
-/** The server, the database or the role has as many connections as it may have. */
+/** Postgres's code for the limit of connections of the server, the database or the role. */
 const TOO_MANY = '53300'
 /** A pause before each further attempt; the last one is repeated. */
 const PAUSES_MS: RetryOptions['pauses'] = [50, 100, 200, 400, 800]
 
 /**
- * Work that finds all connections in use waits for as long as others become free, so much work at one time is slow and
- * does not fail. The same holds while Postgres accepts no further connection.
+ * Hands out connections in the order of the requests. When all are in use, work waits as long as connections become
+ * free, so much work at one time is slow and does not fail. The same holds while Postgres accepts no further
+ * connection.
  */
 export function createConnectionQueue(
   pool: Pick<pg.Pool, 'connect'>,
@@ -52,7 +53,7 @@ export function createConnectionQueue(
     look()
     await waiter.promise.finally(() => clearTimeout(timer))
   }
-  /** The next one in the queue gets the place. */
+  /** Gives the place to the next request in the queue. */
   const leave = (): void => {
     const [next] = waiting
     if (next === undefined) {

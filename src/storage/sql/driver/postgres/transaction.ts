@@ -5,7 +5,9 @@ import { nodePostgres } from './pg.ts'
 /** A transaction on a connection in pipeline mode. */
 export interface PostgresTransaction {
   session: TxSession
-  /** Executes the last statements and commits. @throws the error of the first statement for which nobody has waited */
+  /**
+   * Executes the last statements and commits. @throws the error of the first failed statement that no caller awaited
+   */
   commit(): Promise<void>
 }
 
@@ -28,7 +30,7 @@ export function openTransaction(
   run: (sql: string, params: readonly SqlValue[]) => Promise<pg.QueryResult>,
 ): PostgresTransaction {
   const last: LastStatement[] = []
-  /** The error of a statement for which nobody waits; later ones failed because of it. */
+  /** The error of the first failed statement that no caller awaits; later statements fail because of it. */
   let failed: { error: unknown } | undefined
 
   const query = async (sql: string, params: readonly SqlValue[] = []): Promise<pg.QueryResult> => {
