@@ -18,7 +18,7 @@ function cpuMs(work: () => void): number {
   return (user + system) / 1000
 }
 
-/** Linear congruential, so that every run sees the same texts. */
+/** A linear congruential generator, so that every run reads the same texts. */
 function createRandom(): (below: number) => number {
   let seed = 1
   return (below) => {

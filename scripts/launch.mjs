@@ -69,7 +69,7 @@ function installedNode() {
 
 /**
  * Starts Node 24 with the script. Signals of this process are passed on, its exit code is the child's, and the child
- * ends if this process dies.
+ * ends if this process ends unexpectedly.
  */
 function runOn(node, script, args) {
   const tie = new URL('./end-with-launcher.mjs', import.meta.url).href

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../src/schema/json
 
 /** The origin of a list of messages, as far as a few keys of its first messages show it. */
 export interface Survey {
-  /** True when every message looked at is an object with a role (or a LangChain type or constructor). */
+  /** True when every examined message is an object with a role (or a LangChain type or constructor). */
   messages: boolean
   /** Distinctive keys of vendors: see the constants below. */
   marks: number
@@ -86,7 +86,7 @@ export function isLangchainMessage(value: JsonValue | undefined): value is JsonO
   return value.content !== undefined || (isObject(value.data) && value.data.content !== undefined)
 }
 
-/** Looks at the first messages of a list, each once and not deep. */
+/** Examines the first messages of a list, each once, without nested values. */
 export function surveyMessages(list: readonly JsonValue[]): Survey {
   const survey: Survey = { messages: true, marks: 0, lists: true, strings: false }
   const count = Math.min(list.length, MOST_MESSAGES)

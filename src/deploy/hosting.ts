@@ -98,7 +98,7 @@ export interface HostingStatus {
   active: HostingRevision | undefined
   /** Oldest first. */
   draining: HostingRevision[]
-  /** Whether the auth file of the active revision decides about requests of Studio. */
+  /** Whether the auth file of the active revision authenticates requests of Studio. */
   refuses_studio: boolean
   /** The graphs of the active revision; `unavailable` is the reason why a graph cannot be loaded. */
   graphs: { graph_id: string; language: 'javascript' | 'python'; unavailable: string | null }[]

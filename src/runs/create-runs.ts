@@ -30,7 +30,7 @@ export interface RunsDeps extends AwaitDeps {
   clock: Clock
 }
 
-/** The runs of a thread that `recent` looks at. */
+/** The runs of a thread that `recent` reads. */
 const RECENT = { limit: 50, offset: 0, max_bytes: 4 << 20 }
 
 export function createRuns(deps: RunsDeps): Runs {

@@ -11,7 +11,7 @@ import { eventually } from '../../test/support/eventually.ts'
 
 const logger = createLogger({ level: 'silent' })
 
-/** An installation whose stores do not answer; it counts how often they are asked. */
+/** An installation whose stores do not answer; it counts the requests to them. */
 function unanswered() {
   const claims = { count: 0 }
   const claim = (): Promise<never> => {

@@ -37,8 +37,8 @@ export async function recordChild(dataDir: string, name: string, pid: number): P
 }
 
 /**
- * Ends the children that a server which has ended left in this DATA_DIR and waits until they are gone. Children
- * of a server that is still running are not touched. Returns how many were ended.
+ * Ends the children that a server which has ended left in this DATA_DIR and waits until they have exited. Children of a
+ * server that is still running are not touched. Returns how many were ended.
  */
 export async function endLeftovers(dataDir: string, logger: Logger): Promise<number> {
   const folder = join(dataDir, FOLDER)

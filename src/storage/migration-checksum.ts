@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 
 /**
- * A migration that takes away what earlier releases use has the line `-- contract: N`: programs that know fewer than N
- * migrations cannot work with the database after it. All others only add, so that the release before works beside.
+ * A migration that removes tables or columns of earlier releases has the line `-- contract: N`: programs with fewer
+ * than N migrations cannot work with the database after it. All others only add, so that the release before works
+ * beside.
  */
 const CONTRACT = /^-- contract: (\d+)$/m
 
@@ -16,7 +17,7 @@ export function migrationChecksum(text: string): string {
   return oldest === undefined ? hash : `${hash} ${oldest}`
 }
 
-/** Whether a program that knows `known` migrations works with a database that has run further ones. Pure. */
+/** Whether a program with `known` migrations works with a database that has run further ones. Pure. */
 export function worksAfter(further: readonly { checksum: string }[], known: number): boolean {
   return further.every(({ checksum }) => Number(checksum.split(' ')[1] ?? 0) <= known)
 }

@@ -152,7 +152,8 @@ class ThreadLane implements WorkerPool {
     const { name, input, transfer = [] } = job.task
     const request: TaskRequest = { id: job.id, name, input }
     try {
-      // beside a running task buffers are copied: if the thread dies, this task can still move to another one
+      // beside a running task buffers are copied: if the thread ends unexpectedly, this task can still move to another
+      // one
       thread.worker.postMessage(request, thread.jobs.length === 0 ? [...transfer] : [])
     } catch (cause) {
       return settle(job, () => job.reject(new AppError('internal', { cause })))
@@ -227,7 +228,9 @@ class ThreadLane implements WorkerPool {
     return new AppError('worker_failed', { details, cause })
   }
 
-  /** Removes a thread that is gone or broken: its running task fails, the tasks behind it move to other threads. */
+  /**
+   * Removes a thread that has ended or is broken: its running task fails, the tasks behind it move to other threads.
+   */
   #lose(thread: Thread, error: AppError): void {
     if (!this.#threads.delete(thread)) return
     this.#options.logger.error({ err: error, started: thread.ready }, 'worker thread lost')

@@ -19,7 +19,9 @@ export function forgetUserTokens(): void {
   tokens.clear()
 }
 
-/** Headers by which a deployment with an auth file knows the caller: the user of Studio (AUTH-3), or that of a token. */
+/**
+ * Headers that identify the caller for a deployment with an auth file: the user of Studio (AUTH-3), or that of a token.
+ */
 export function callerHeaders(name: string): Record<string, string> {
   const token = tokens.get(name)
   return token === undefined ? { 'x-auth-scheme': 'langsmith' } : { authorization: `Bearer ${token}` }

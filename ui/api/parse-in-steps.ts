@@ -59,7 +59,7 @@ class StepReader {
     return this.#at === this.#text.length ? whole : parseExact(this.#text)
   }
 
-  /** The list or object at this position, which is moved behind it. */
+  /** Reads the list or object at the present position, and moves the position behind it. */
   async #container(depth: number): Promise<unknown> {
     const isList = this.#text.charCodeAt(this.#at) === OPEN_LIST
     const whole: unknown[] | object = isList ? [] : {}
@@ -96,7 +96,7 @@ class StepReader {
     return code === CLOSE_LIST || code === CLOSE_OBJECT
   }
 
-  /** Goes past spaces and commas; the new position. */
+  /** Moves the position behind spaces and commas; returns it. */
   #skip(): number {
     for (let code = this.#text.charCodeAt(this.#at); code <= MAX_SPACE || code === COMMA; ) {
       this.#at += 1
@@ -105,7 +105,7 @@ class StepReader {
     return this.#at
   }
 
-  /** Goes past the key and the colon of a member. */
+  /** Moves the position behind the key and the colon of a member. */
   #skipKey(): void {
     this.#at = stringEnd(this.#text, this.#at)
     for (let code = this.#text.charCodeAt(this.#at); code <= MAX_SPACE || code === COLON; ) {
@@ -114,7 +114,7 @@ class StepReader {
     }
   }
 
-  /** Adds the items or members of the text from `from` to `to`. */
+  /** Parses the text between the positions `from` and `to`, and adds its items or members to `whole`. */
   #add(whole: unknown[] | object, from: number, to: number): void {
     const part = this.#text.slice(from, to).replace(/[\s,]+$/, '')
     if (part === '') return

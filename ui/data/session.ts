@@ -9,7 +9,7 @@ export function useSession() {
   return useQuery({ queryKey: SESSION, queryFn: ({ signal }) => readSession(signal), staleTime: 60_000 })
 }
 
-/** Forgets what the user before read, and the tokens that this user gave to Studio. */
+/** Removes the cached data and the tokens of Studio of the user before. */
 function forgetOthers(queries: QueryClient): void {
   forgetUserTokens()
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })

@@ -49,7 +49,10 @@ export async function chooseWorkspaces({ named, preferred, possible, names, ask 
     : { workspaces: named, default_workspace_id: chosen }
 }
 
-/** Asks on the terminal, via standard error, since standard output is for results. Undefined without a terminal. */
+/**
+ * Reads an answer on the terminal. The question is written to standard error, because standard output is for results.
+ * Undefined without a terminal.
+ */
 export function terminalQuestion(): Question | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
   return async (text) => {

@@ -31,7 +31,7 @@ export async function rollBack(
   return await followRevision(api, { deployment, revision, verbose: false }, progress)
 }
 
-/** `weir deploy delete ID`: asks for the name on a terminal, and needs --force elsewhere. */
+/** `weir deploy delete ID`: requires the name to be typed on a terminal, and --force elsewhere. */
 export async function deleteDeployment(
   api: ApiClient,
   { word, isForced }: { word: string; isForced: boolean },

@@ -8,7 +8,7 @@ export type IsolationName = 'none' | 'uid' | 'sandbox' | 'container'
 
 /** The isolation that is in force. */
 export type Isolation =
-  | { name: 'none' /** Why there is no better one; null when it was asked for. */; reason: string | null }
+  | { name: 'none' /** Why there is no better isolation; null when `none` was set. */; reason: string | null }
   | { name: Exclude<IsolationName, 'none'>; reason: null; sandbox: Sandbox }
   /** DEPLOY_RUNTIME names containers, and they do not work. */
   | { name: 'container'; reason: string }

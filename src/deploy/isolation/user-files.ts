@@ -29,7 +29,7 @@ export async function giveFiles(folder: string, { gid }: ProcessUser): Promise<v
     // `find` leaves out links, whose targets `chmod` would change.
     await run('find', [...entries, '!', '-type', 'l', '-exec', 'chmod', 'u=rwX,g=rX,o=', '{}', '+'])
   }
-  // Last, since it says that all is done.
+  // Last, because it marks the folder as done.
   await chmod(folder, GIVEN)
 }
 

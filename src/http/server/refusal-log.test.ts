@@ -26,7 +26,7 @@ it('logs caller, route and reason of a refusal, without the key', () => {
   note('unauthorized', { what: 'a', headers: { 'x-api-key': secret } })
   note('unauthorized', { what: 'b', headers: { authorization: `Bearer ${secret}` } })
   note('unauthorized', { what: 'c', headers: { authorization: secret } })
-  // A browser asks whether it is signed in.
+  // A browser checks whether it is signed in.
   note('unauthorized', { what: 'GET /auth/session' })
   note('forbidden')
   note('workspace_required')

@@ -20,7 +20,7 @@ export interface PriceChange {
 
 /** The effect of computing costs again after a change of prices. The sums are over the changed TraceRuns. */
 export interface PreviewedCosts extends Omit<PreviewedRows, 'last'> {
-  /** Epoch microseconds: earlier TraceRuns were not looked at; null when all were. */
+  /** Epoch microseconds: earlier TraceRuns were not compared; null when all were. */
   examined_from: number | null
 }
 
@@ -44,7 +44,7 @@ export interface PricePreviewDeps {
 
 /** TraceRuns of one page: small enough that other reads run in between. */
 const PAGE = 4_000
-/** TraceRuns that one preview looks at, newest first; some seconds on two cores. */
+/** Maximum number of TraceRuns that one preview compares, newest first; some seconds on two cores. */
 const MOST = 100_000
 
 export function createPricePreview({ store, lane, prices }: PricePreviewDeps): PricePreview {

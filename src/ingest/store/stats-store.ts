@@ -80,7 +80,7 @@ export interface RunFigures {
 
 /** Figures of groups, in order of the bucket, then the largest group first. */
 export interface StatsAnswer {
-  /** False: percentiles are from sketches, since more than 2,000,000 TraceRuns were looked at. */
+  /** False: percentiles are from sketches, because more than 2,000,000 TraceRuns were read. */
   is_exact: boolean
   figures: RunFigures[]
 }
@@ -113,7 +113,7 @@ export interface Facets {
   values: { value: string; count: number }[]
   /** True if there are further values. */
   has_more: boolean
-  /** False: only the newest 200,000 TraceRuns were looked at, or there are more than 100,000 values. */
+  /** False: only the newest 200,000 TraceRuns were read, or there are more than 100,000 values. */
   is_whole: boolean
 }
 

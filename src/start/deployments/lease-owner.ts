@@ -6,8 +6,9 @@ import { instanceOf } from '../own-stores.ts'
 
 /**
  * The owner of the leases of this process: the next process on the same DATA_DIR takes its runs and webhooks over at
- * once. Servers that share a database may have the same instance id, because DATA_DIR was copied. So the owner also says
- * where DATA_DIR is: the boot of the machine, the device and the inode. When that has changed, leases end by their time.
+ * once. Servers that share a database may have the same instance id, because DATA_DIR was copied. So the owner also
+ * contains the place of DATA_DIR: the boot of the machine, the device and the inode. When that has changed, leases end
+ * by their time.
  */
 export async function leaseOwner(config: Pick<Config, 'dataDir' | 'databaseUrl'>): Promise<string> {
   const instance = await instanceOf(config)

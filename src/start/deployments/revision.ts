@@ -42,7 +42,7 @@ export interface OpenRevision {
   deployment: ServedDeployment
   app: DeploymentApp
   hosts: GraphHosts
-  /** Whether its auth file decides about requests of Studio. */
+  /** Whether its auth file authenticates requests of Studio. */
   refuses_studio: boolean
   /** Time until hosts were open, and until all checks had passed. */
   started_ms: number

@@ -1,7 +1,7 @@
 import { readEvents, type ServerEvent } from '../../api/server-events.ts'
 import { followLive, type FollowParts } from './follow.ts'
 
-/** The server sends a heartbeat every 5 s; a connection that is silent for longer than this is gone. */
+/** The server sends a heartbeat every 5 s; a connection without data for longer than this has broken. */
 const SILENCE_MS = 20_000
 
 /** A stream to follow, with the functions that get its events and its state. */

@@ -1,7 +1,7 @@
 import type { CallResult } from './answer.ts'
 import { type DraftBlock, type DraftMessage, newId, newMessage, textBlock } from './draft.ts'
 
-/** An answer as messages of the prompt: what the model said, and an empty result for each tool that it called. */
+/** An answer as messages of the prompt: the text of the model, and an empty result for each tool that it called. */
 export function answerMessages({ text, calls }: CallResult): DraftMessage[] {
   const known = calls.map((call) => ({ ...call, id: call.id === '' ? `call_${call.index}` : call.id }))
   const blocks: DraftBlock[] = [

@@ -19,7 +19,7 @@ import {
 } from './draft.ts'
 import { type CallSettings, settingsOfRun } from './run-settings.ts'
 
-/** A draft that repeats a model call, and what of the call it could not repeat, in words. */
+/** A draft that repeats a model call, with notes about the parts of the call that it cannot repeat. */
 export interface DraftOfRun {
   draft: Draft
   notes: readonly string[]
@@ -73,7 +73,7 @@ function providerOf(name: string): ProviderName {
   return /^(?:google|gemini|vertex)/.test(name) ? 'google' : 'openai-compatible'
 }
 
-/** The model of a run, with its settings; '' for an address that the API has itself. */
+/** The model of a run, with its settings; the address is '' when it is the API's own. */
 function columnOf(run: ReadRun, settings: CallSettings['column']): DraftColumn {
   const { provider: named, model } = llmOf(run) ?? {}
   const provider = providerOf(named ?? '')

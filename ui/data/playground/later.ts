@@ -1,12 +1,12 @@
 /** An action that is done less often than it is requested. */
 export interface Later {
-  /** Does it once after the pause; further calls before its end have no effect. */
+  /** Executes the action once after the pause; further calls before its end have no effect. */
   ask(): void
   /** As `ask`, but further calls make the pause begin again, until it is ten times as long. */
   askAgain(): void
-  /** Does it at once. */
+  /** Executes the action at once. */
   now(): void
-  /** Does it at once if it was asked for. */
+  /** Executes a requested action at once. */
   flush(): void
 }
 
@@ -14,7 +14,7 @@ const LONGEST_PAUSES = 10
 
 export function createLater(ms: number, act: () => void): Later {
   let timer: ReturnType<typeof setTimeout> | undefined
-  /** When the first call asked for it. */
+  /** Time of the first request since the last execution, epoch milliseconds. */
   let since: number | undefined
   const now = (): void => {
     clearTimeout(timer)

@@ -43,7 +43,7 @@ function ended(result: CallResult): CallResult {
   return { ...result, state: 'stopped' }
 }
 
-/** Names of secrets that the server has taken: only these are kept, since what else was typed may be a key. */
+/** Names of secrets that the server has accepted: only these are kept, because any other typed text may be a key. */
 function createTakenSecrets(kept: readonly DraftColumn[]) {
   const taken = new Map(kept.map(({ id, secret }) => [id, secret]))
   const keepable = (column: DraftColumn): DraftColumn =>

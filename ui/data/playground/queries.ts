@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { call, type Reply } from '../../api/call.ts'
 
-/** Key of what depends on whether secrets are set. */
+/** Key of cached data that depends on which secrets are set. */
 export const PROVIDERS_KEY = ['playground-models'] as const
 
 /** A kind of API with its models and whether its secret is set. */

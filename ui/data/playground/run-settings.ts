@@ -94,7 +94,7 @@ function openSettings(parameters: Iterable<readonly [string, unknown]>, provider
   }
   return {
     left,
-    /** The first of these; all are taken. */
+    /** Removes these settings; returns the first that has a value. */
     take(...names: string[]): unknown {
       const found = names.map((name) => left.get(name)).find((value) => value !== undefined)
       for (const name of names) left.delete(name)
@@ -134,7 +134,10 @@ function toolChoiceOf({ take, left }: Settings): DraftColumn['tool_choice'] {
   return known ?? (word === '' ? 'auto' : namedTool(word))
 }
 
-/** The JSON Schema of the answer, in the form of each API; what else its field says stays among the settings. */
+/**
+ * Takes the JSON Schema of the answer, from the fields of each API; other content of these fields stays in the
+ * settings.
+ */
 function schemaOf({ take, left }: Settings): string {
   const { format: format_of_text, ...rest_of_text } = fieldsOf(take('text'))
   for (const [name, value] of Object.entries(rest_of_text)) left.set(name, value)
@@ -155,7 +158,9 @@ function schemaOf({ take, left }: Settings): string {
   return ''
 }
 
-/** Reasoning as the Responses API of OpenAI has it: chat completions take its effort. */
+/**
+ * Takes `reasoning` of OpenAI's Responses API; its effort becomes `reasoning_effort`, the field of chat completions.
+ */
 function takeReasoning({ take, left }: Settings): void {
   const reasoning = take('reasoning')
   const { effort, ...rest } = fieldsOf(reasoning)

@@ -5,7 +5,7 @@ const PREFIX = /^(?:sk[-_]|gsk_|hf_|r8_|xai-|pplx-|AIza|AKIA|ya29\.|nvapi-|fw_|t
 /** Names are words; keys are long and mix small letters, capitals and digits. */
 const LONG = 20
 
-/** True for what is more likely a key than the name of one. */
+/** True for a text that is more likely a key than the name of a key. */
 export function looksLikeKey(text: string): boolean {
   if (PREFIX.test(text)) return true
   const kinds = [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(text)).length

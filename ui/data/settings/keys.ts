@@ -46,7 +46,7 @@ export function useKeyChanges(kind: KeyKind) {
 export interface SnippetKey {
   /** The server accepts requests without a key. */
   isNeedless: boolean
-  /** The key, after `make`; it is only in memory, and gone when the page is left. */
+  /** The key, after `make`; it is only in memory, and is lost when the page is left. */
   text: string | undefined
   /** Why the caller may not make one. */
   reason: string | undefined

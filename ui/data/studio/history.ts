@@ -6,7 +6,7 @@ import type { Checkpoint, ThreadStep } from './step.ts'
 
 const FIELDS = ['checkpoint', 'parent_checkpoint', 'metadata', 'created_at', 'next', 'tasks', 'values_bytes']
 
-/** Key of what is known of a thread. */
+/** Key of the cached checkpoints of a thread. */
 export function historyKey(name: string, thread: string | undefined): readonly unknown[] {
   return ['deployment', name, 'history', thread]
 }

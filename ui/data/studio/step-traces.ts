@@ -32,7 +32,9 @@ function millisOf(time: string | null | undefined): number | undefined {
   return Number.isNaN(millis) ? undefined : millis
 }
 
-/** The executions among the children of a graph's own TraceRun; what has no step, such as a hook, is left out. */
+/**
+ * The executions among the children of a graph's own TraceRun; children without a step, such as hooks, are left out.
+ */
 export function tracedNodes(children: readonly ListedRun[]): TracedNode[] {
   return children.flatMap((run) => {
     const metadata = run.extra?.['metadata'] as Readonly<Record<string, unknown>> | undefined
@@ -64,11 +66,11 @@ export function openNodesOf({ nodes }: RunTrace, { metadata, tasks }: ThreadStep
 }
 
 const LOOK_MS = 1000
-/** How much longer the pauses become: of a run that takes long, and of one of which nothing is stored. */
+/** Factor by which pauses grow at most, for a long run and for a run without stored TraceRuns. */
 const LONGEST_PAUSE = 30
-/** Looks after which the pauses become longer. */
+/** Number of reads after which the pauses become longer. */
 const QUICK_LOOKS = 300
-/** Looks after which nothing is looked for any more. */
+/** Number of reads without a result after which reading stops. */
 const MOST_LOOKS = 100
 
 /**

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { call, type Reply } from '../../api/call.ts'
 import { useSession } from '../session.ts'
 
-/** A trace as it counts, with what decided it. */
+/** A counted trace, with the operation that decided where it counts. */
 export type CountedTrace = Reply<'GET /api/v1/orgs/current/billing/usage-traces'>['items'][number]
 
 const DECIDED = {
@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000
 /** A trace counts at most a day after its receipt; clocks of browsers are wrong by minutes. */
 const AHEAD_MS = 2 * DAY_MS
 
-/** Where a trace counts; null where it does not. Nothing is read while usage is not counted. */
+/** Reads where a trace counts; null if it does not count. Nothing is read while the server does not count usage. */
 export function useCountedTrace(trace_id: string) {
   const { data: session } = useSession()
   const workspace = session?.default_workspace_id ?? ''

@@ -11,7 +11,7 @@ import css from './chart.module.css'
 /** Size of a picture in its own units; it is stretched to its place. */
 export const [WIDTH, HEIGHT] = [1000, 200]
 
-/** A place on the time axis that is looked at; several charts may share it. */
+/** The place of the cursor on the time axis; several charts may share it. */
 export interface Cursor {
   at: number | undefined
   move(at: number | undefined): void

@@ -4,7 +4,7 @@ const PIECE = 8000
 const LONG_PIECE = 4 * PIECE
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
-/** A line that may go on with what is above a blank line: indented, an item of a list, or a quote. */
+/** A line that may continue the block above a blank line: an indented line, an item of a list, or a quote. */
 const CONTINUES = /^(?:\s|[-*+>] |\d+[.)] )/
 
 /**

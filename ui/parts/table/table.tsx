@@ -2,8 +2,8 @@ import type { ReactNode } from 'react'
 import css from './table.module.css'
 
 /**
- * A column: its name, or its name and more. The cells of numbers have the class `number`. A hidden name is for screen
- * readers only.
+ * A column: its name alone, or its name with further properties. The cells of numbers have the class `number`. A hidden
+ * name is for screen readers only.
  */
 export type TableColumn = string | ColumnHead
 

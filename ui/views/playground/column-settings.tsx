@@ -139,7 +139,10 @@ function SecretName({ column, name, provider, type, left }: Omit<SettingsProps, 
   )
 }
 
-/** Parameters and address of a model. An API of one's own always needs its address, which is shown then. */
+/**
+ * Parameters and address of a model. An API that is compatible with OpenAI's always needs an address, so the field is
+ * visible then.
+ */
 export function ColumnSettings(props: SettingsProps) {
   const { column, name, provider, type, left } = props
   const count = countSet(column)

@@ -71,7 +71,7 @@ function State({ result, name }: { result: CallResult; name: string }) {
   )
 }
 
-/** Why a call failed, or how its answer ended otherwise than by the model. */
+/** Shows why a call failed, or why its answer ended before the model had finished. */
 function Trouble({ result: { state, problem, finish_reason, run_id } }: { result: CallResult }) {
   if (problem !== undefined)
     return (

@@ -7,7 +7,7 @@ import css from './project.module.css'
 /** A run that took at least this many times as long as usual is marked. */
 const MUCH_SLOWER = 2
 
-/** `×1.8`: how many times as long a run took as half of the runs of its name did at most. */
+/** `×1.8`: the latency of a run divided by the median latency of the runs with its name. */
 export function ratioText(ratio: number): string {
   return `×${ratio >= 10 ? Math.round(ratio) : Number(ratio.toPrecision(2))}`
 }

@@ -196,7 +196,7 @@ export function Chat({ stream, submit }: { stream: StudioStream; submit: Submit 
       branch = '',
       branchOptions = [],
     } = stream.getMessagesMetadata(message, place) ?? {}
-    // Of a message of the oldest state that was read, nothing says in which state it came in.
+    // For messages of the oldest read state, the state that added them is not known.
     const isKnown = firstSeenState !== stream.history[0] || firstSeenState?.parent_checkpoint === null
     const from = isKnown ? (firstSeenState?.parent_checkpoint?.checkpoint_id ?? undefined) : undefined
     return { from, branch, branches: branchOptions.join(' ') }

@@ -34,7 +34,7 @@ function useStates(
 /** Which subgraphs are folded, by their paths. */
 function useFolded() {
   const [folded, setFolded] = useState<ReadonlySet<string>>(() => new Set())
-  /** Folds the innermost subgraph around a node, or unfolds the subgraph that the node is. */
+  /** Folds the innermost subgraph around a node, or unfolds the folded subgraph that the node stands for. */
   const fold = useCallback((id: string, isFolded: boolean): void => {
     const path = isFolded ? subgraphsOf(id).at(-1) : id
     if (path === undefined) return

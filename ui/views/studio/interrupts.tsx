@@ -12,7 +12,7 @@ import type { ShownThread } from './thread.ts'
 /** The questions are those of the newest checkpoint, also while the chat shows another branch. */
 const NEWEST = { checkpoint: null }
 
-/** The questions of the newest checkpoint, with the node that asks. */
+/** The interrupts of the newest checkpoint, each with its node. */
 function questionsOf({ head }: ShownThread): { node: string; interrupt: Interrupt }[] {
   return (head?.tasks ?? []).flatMap(({ name, interrupts }) =>
     interrupts.map((interrupt) => ({ node: name, interrupt })),

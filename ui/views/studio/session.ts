@@ -89,8 +89,8 @@ function useOthers(client: Client, thread: string | undefined, heard: Heard): vo
 const REFRESH_MS = 500
 
 /**
- * Reads what is shown of the thread again, at most twice a second. Values of checkpoints never change, and stay as they
- * are.
+ * Reads the shown data of the thread again, at most twice a second. Values of checkpoints never change, and stay as
+ * they are.
  */
 function useRefresh(name: string): () => void {
   const queries = useQueryClient()
@@ -125,7 +125,7 @@ export interface StudioSession {
 
 type Submit = StudioSession['submit']
 
-/** Forgets the events when another thread is shown. A thread that a run of this page made keeps those of the run. */
+/** Clears the events when another thread is shown, except for a thread that a run of this page has created. */
 function useEventsOf(thread: string | undefined): RunEvents {
   const [events] = useState(createRunEvents)
   const before = useRef(thread)

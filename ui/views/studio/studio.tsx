@@ -231,7 +231,7 @@ interface StudioProps {
   params: Readonly<Record<string, string>>
 }
 
-/** The first parts of the keys of what is read from a deployment (data/deployments/contents.ts, data/studio/). */
+/** The first parts of the keys of cached data of deployments (data/deployments/contents.ts, data/studio/). */
 const READ_AS_USER = new Set(['deployment', 'earlier-inputs', 'run-trace'])
 
 /** Runs the graphs of a deployment, shows what happens in them, and goes back to any of their states. */

@@ -36,7 +36,7 @@ function TokenDialog({ name, close, used }: { name: string; close(): void; used(
   )
 }
 
-/** Asks for the token of a user, of a deployment whose auth file decides about Studio. */
+/** Shows the form for a user's token, for a deployment whose auth file authenticates requests of Studio. */
 export function UserToken({ name, used }: { name: string; used(): void }) {
   const deployment = useDeployment(name)
   const [isAsking, setAsking] = useState(false)

@@ -1,7 +1,7 @@
 import type { Dimensions, Stride, UsageLine } from '../../data/usage/lines.ts'
 import { addDecimals, compareDecimals } from '../../parts/format/decimal.ts'
 
-/** A group of a report, with what selects its records in the lists of usage. */
+/** A group of a report, with the parameters that select its records in the lists of usage. */
 export interface UsageGroup {
   id: string
   name: string
@@ -26,7 +26,7 @@ export interface UsageTable {
 
 type Identity = Pick<UsageGroup, 'id' | 'name' | 'selects'>
 
-/** Name of a group, and what selects its records. */
+/** Returns the id and the name of a group, and the parameters that select its records. */
 function identityOf(dimensions: Dimensions): Identity {
   if ('project_id' in dimensions) {
     const { project_id: id, project_name: name } = dimensions

@@ -45,7 +45,7 @@ const VERSION = 'v3'
 /** The mode whose events of type `checkpoint` have the data of mode `checkpoints` of v1 (V-41). */
 const DEBUG = 'debug'
 
-/** Whether the graph has transformers of its own, whose channels are in no event that a later transformer sees. */
+/** Whether the graph has transformers of its own. Events of their channels do not reach a later transformer. */
 function hasTransformers(graph: AnyGraph): boolean {
   const { streamTransformers } = graph as { streamTransformers?: readonly unknown[] }
   return streamTransformers !== undefined && streamTransformers.length > 0

@@ -11,7 +11,10 @@ export interface HeldUpBy {
   where: string | undefined
 }
 
-/** Finds out which code blocks a process: `ask` sends it SIGUSR1, `eachLine` passes the lines of its stderr. Never rejects. */
+/**
+ * Finds the code that blocks a process: `ask` sends it SIGUSR1, `eachLine` passes the lines of its stderr. Never
+ * rejects.
+ */
 export type FindHeldUp = (
   ask: () => void,
   eachLine: (listener: (line: string) => void) => void,

@@ -11,7 +11,7 @@ const SPACE = 0x20
 const BEFORE = Buffer.from('event: data\ndata: [{"op":"add","path":"","value":')
 const AFTER = Buffer.from('}]\n\nevent: end\ndata: {}\n\n')
 
-/** A page of API v2 as JSON, or as server-sent events if the request asks for them (S-33). May change the bytes. */
+/** A page of API v2 as JSON, or as server-sent events if the request accepts them (S-33). May change the bytes. */
 export function pageReply(
   { headers }: Pick<IncomingMessage, 'headers'>,
   page: Uint8Array,

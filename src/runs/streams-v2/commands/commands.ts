@@ -29,7 +29,7 @@ export interface CommandDeps {
   onFault(error: AppError): void
 }
 
-/** The refusals that clients know (V-3). */
+/** The refusals that the protocol has (V-3). */
 type Refusal =
   | 'invalid_argument'
   | 'unknown_command'

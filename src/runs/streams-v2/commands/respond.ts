@@ -13,10 +13,10 @@ export interface AnswerDeps extends ReadDeps {
 /** Cancels and deletes a run that has not begun. */
 const TAKE_BACK = { action: 'rollback', wait: true, early: false } as const
 
-/** A run that answers: its id, and the assistant of the run that asked (V-10). */
+/** A run that answers: its id, and the assistant of the interrupted run (V-10). */
 export interface Answering {
   assistant_id: JsonValue | undefined
-  /** The run that asked; undefined when it is deleted. */
+  /** The interrupted run; undefined when it is deleted. */
   asking: Run | undefined
   /** Several answers at a time to the same interrupts have the same id, so that they make one run (V-12). */
   run_id: string
@@ -119,7 +119,7 @@ async function waitingIds(
   return new Set([...told, ...others.filter((id) => answered?.includes(id) !== true)])
 }
 
-/** The id of the run that answers these interrupts of the run that asked. */
+/** The id of the run that answers these interrupts of the interrupted run. */
 function answerId(
   { thread_id, state_updated_at }: Thread,
   asking: Run | undefined,

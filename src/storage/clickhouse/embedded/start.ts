@@ -35,7 +35,7 @@ export interface EmbeddedClickHouse {
   readonly pid: number
   /** Resolves when the child has ended, for whatever reason. Never rejects. */
   readonly exited: Promise<ChildExit>
-  /** Waits up to 10 s for running statements, ends the child, and resolves when the child is gone. */
+  /** Waits up to 10 s for running statements, ends the child, and resolves when the child has exited. */
   stop(): Promise<void>
 }
 

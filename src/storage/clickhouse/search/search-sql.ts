@@ -59,7 +59,7 @@ export function payloadSql(
   return `(${found.join(' OR ')})`
 }
 
-/** True of rows of `runs` that have these words, as their index decides. `bind` as in payloadSql. */
+/** SQL that is true for rows of `runs` with these words, by their index. `bind` as in payloadSql. */
 export function rowWordsSql(
   words: readonly string[],
   bind: (value: unknown, type: string) => string,

@@ -11,7 +11,7 @@ import { countedSql, HAS_USAGE, LINE, type UsageShape } from '../usage/counted-s
  */
 export type UsageLink = 'own' | 'trace' | 'below'
 
-/** Which TraceRuns are looked at, as SQL. */
+/** SQL of the TraceRuns that figures are computed from. */
 export interface StatsSelection {
   /** Condition on rows of table `runs`, read FINAL. */
   matched: string
@@ -238,7 +238,7 @@ function renamed(of: (column: string) => string): string {
     ${of('input_cost_details')} AS prompt_usd_parts, ${of('output_cost_details')} AS completion_usd_parts`
 }
 
-/** The TraceRuns that are looked at with group and bucket; one with several tags is in several groups. */
+/** SQL of these TraceRuns with group and bucket; a TraceRun with several tags is in several groups. */
 function matchedSql(
   { selection, group, interval }: Omit<StatsForm, 'shape'>,
   columns: readonly string[],

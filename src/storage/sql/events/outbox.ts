@@ -67,7 +67,7 @@ async function sendLeftBehind(sending: Sending, before: number): Promise<void> {
 }
 
 /**
- * Stores events together with the change of runs that they report, and delivers them afterwards; if the process dies
+ * Stores events together with the change of runs that they report, and delivers them afterwards; if the process ends
  * before, its next start or another process delivers them.
  */
 export function openEventOutbox(parts: EventOutboxParts): EventOutbox {

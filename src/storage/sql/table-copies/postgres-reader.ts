@@ -10,7 +10,7 @@ const PIECE_BYTES = 4 << 20
 const SIZES = 1_000
 const CONNECT_TIMEOUT_MS = 30_000
 
-/** The state that a read transaction sees stays the same, and no time limit of a busy server ends it. */
+/** Begins the read transaction: all its statements read one state, and no time limit of a busy server ends it. */
 const BEGIN = [
   'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   'SET LOCAL statement_timeout = 0',

@@ -1,7 +1,7 @@
 import type { KeptDraft } from './bounds.ts'
 import { createLater } from '../later.ts'
 
-/** Whether this browser has the draft as it is on the page. `refused`: it keeps nothing. */
+/** Whether this browser has the draft as it is on the page. `refused`: the browser stores nothing. */
 export type KeepingState = 'kept' | 'changed' | 'refused'
 
 /** Keeps a draft in this browser soon after each change. */

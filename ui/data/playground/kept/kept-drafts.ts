@@ -2,7 +2,7 @@ import { bytesOf, type KeptDraft, type KeptEntry, tooMany } from './bounds.ts'
 
 /** Drafts in this browser. They may contain pictures, for which `localStorage` is too small. */
 export interface KeptDrafts {
-  /** Undefined without one, or when the browser keeps nothing. */
+  /** Undefined without a stored draft, or when the browser stores nothing. */
   read(key: string): Promise<KeptDraft | undefined>
   /** True when it was written. */
   write(key: string, kept: KeptDraft): Promise<boolean>

@@ -29,7 +29,7 @@ interface EditorProps {
   message: DraftMessage
   /** Its place among the messages, from 0. */
   place: number
-  /** Whose prompt it is in, for labels: ` of Model 2`; '' for the common one. */
+  /** The prompt of the message, for labels: ` of Model 2`; '' for the common prompt. */
   of: string
   change(next: Next): void
   type(next: Next): void
@@ -37,7 +37,7 @@ interface EditorProps {
   remove(): void
 }
 
-/** Reads files and adds them to the message; says which cannot be read. */
+/** Reads files and adds them to the message; shows an error for those that cannot be read. */
 function useFiles(change: EditorProps['change']) {
   const [fault, setFault] = useState('')
   const add = async (files: readonly File[]): Promise<void> => {

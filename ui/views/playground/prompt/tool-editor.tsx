@@ -15,7 +15,7 @@ export function ToolEditor({
   tool: DraftTool
   place: number
   type(fields: Partial<DraftTool>): void
-  /** The name was typed: the lists that have it are drawn again. */
+  /** Called after the name was typed, to draw the lists with this name again. */
   left(): void
   remove(): void
 }) {

@@ -23,7 +23,7 @@ export function ChartPanel({
   chart: Chart
   buckets: readonly Bucket[]
   interval: Interval
-  /** The bucket that is looked at in all charts. */
+  /** The bucket at the cursor, in all charts. */
   at: number | undefined
   move(at: number | undefined): void
   select(first: number, last: number): void

@@ -1,11 +1,14 @@
-/** The part of the session that decides who may change keys. */
+/** The fields of the session on which the rights to change keys depend. */
 interface Rights {
   auth: 'on' | 'off'
   permissions: readonly string[]
   user: object | null
 }
 
-/** Why the caller may not create and revoke keys of a kind; undefined if it may. The server decides; this explains. */
+/**
+ * Why the caller may not create and revoke keys of a kind; undefined if it may. The server enforces this rule too; the
+ * text is only for the user.
+ */
 export function whyNoKeys(kind: 'service' | 'personal', session: Rights | undefined): string | undefined {
   if (session === undefined) return 'The session is not known yet'
   if (session.auth === 'off') return 'The server runs with AUTH=off: keys are created with AUTH=on'

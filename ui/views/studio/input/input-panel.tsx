@@ -28,7 +28,7 @@ function typedInput(
   return inputOf(fields, (field) => text(`in.${field}`), files)
 }
 
-/** The button that starts the run; while another one is active, its text is what happens to both. */
+/** The button that starts the run. While another run is active, its text names the effect on both. */
 function RunButton({
   multitask,
   isBusy,

@@ -15,7 +15,7 @@ export interface ChosenMedia {
   clear(): void
 }
 
-/** Reads files; says which cannot be read. */
+/** Reads files, and shows an error for those that cannot be read. */
 export function useChosenMedia(): ChosenMedia {
   const [files, setFiles] = useState<readonly ReadMedia[]>([])
   const [fault, setFault] = useState('')

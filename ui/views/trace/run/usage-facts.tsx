@@ -53,7 +53,7 @@ function TraceFacts({ counted }: { counted: CountedTrace }) {
   )
 }
 
-/** Tokens and costs count at the start of each run, in whichever day the trace counts. */
+/** Shows where a run's tokens and costs count: at the start of the run, although the trace may count on another day. */
 function RunFacts({ run: { start_time, total_tokens, total_cost } }: { run: ReadRun }) {
   if (!start_time || (!total_tokens && (total_cost ?? null) === null)) return null
   const of = (total_cost ?? null) === null ? 'tokens' : 'cost'

@@ -8,7 +8,7 @@ import css from '../trace.module.css'
 import { barOf, type ZoomRange } from '../zoom.ts'
 
 const GUIDE_PX = 16
-/** Levels that are indented; below them a number says the level, since names would have no room. */
+/** Levels that are indented. Deeper rows show their level as a number, because names would have no room. */
 const MOST_GUIDES = 8
 const percent = (share: number): string => `${share * 100}%`
 
@@ -17,7 +17,7 @@ interface TreeRowProps {
   tree: Tree
   position: number
   top: number
-  /** When the last run below it, or itself, ended: microseconds from the begin of the trace. */
+  /** End of the run or of the last run below it: microseconds from the begin of the trace. */
   subtreeEnd: number
   range: ZoomRange
   isSelected: boolean
@@ -32,7 +32,7 @@ export function rowId(position: number): string {
   return `row-${position}`
 }
 
-/** The time after the end of a run in which runs below it went on, in microseconds; 0 without such. */
+/** Returns the time from the end of a run to the end of the last run below it, in microseconds; at least 0. */
 function timeAfter(outline: Outline, place: number, subtreeEnd: number): number {
   const duration = outline.durations[place] ?? Number.NaN
   return Number.isNaN(duration) ? 0 : Math.max(0, subtreeEnd - (outline.starts[place] ?? 0) - duration)

@@ -37,7 +37,7 @@ const FIGURES: RunFigures = {
   completion_cost_details: {},
 }
 
-/** Posts each body; gives the statuses and answers, and what the store was asked. */
+/** Posts each body; returns the statuses and answers, and the queries to the store. */
 async function post(bodies: readonly object[], figures: readonly RunFigures[]) {
   const asked: unknown[] = []
   fixture = await startApp({
