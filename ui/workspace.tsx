@@ -29,7 +29,7 @@ function openWorkspace(path: string, id: string): void {
   navigate(`${isOwned ? FIRST_PAGE : path}?ws=${id}`)
 }
 
-/** Which workspace is shown; drawn where the caller may use several. */
+/** The choice of the shown workspace; drawn where the caller may use several. */
 export function WorkspaceSwitch({ path }: { path: string }) {
   const { data: session } = useSession()
   const workspaces = session?.workspaces ?? []

@@ -17,15 +17,17 @@ const COMMON = new RegExp(
 )
 
 /**
- * Which files are loaded together: those that every page needs, those that most pages need, and the others as the
- * bundler divides them.
+ * Groups of files that are loaded together: the files that every page needs, and those that most pages need. The
+ * bundler divides the others.
  */
 const GROUPS = [
   { name: 'core', tags: ['$initial' as const], priority: 2 },
   { name: 'common', test: COMMON, priority: 1, includeDependenciesRecursively: false },
 ]
 
-/** How Vite reads `ui`. All assets are files, since the content security policy allows no data: URLs. */
+/**
+ * Returns Vite's configuration for `ui`. All assets are files, since the content security policy allows no data: URLs.
+ */
 export function uiConfig(): InlineConfig {
   return {
     root: UI,

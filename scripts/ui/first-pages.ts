@@ -39,7 +39,7 @@ export interface Chunk {
 /** Chunks by the path of their source. */
 export type Manifest = Readonly<Record<string, Chunk>>
 
-/** Where Vite writes its manifest, below the folder of the built interface. */
+/** Path of Vite's manifest below the folder of the built interface. */
 export const MANIFEST = 'manifest.json'
 
 /** Every file that is loaded with a chunk. */

@@ -1,6 +1,6 @@
 import { pause } from './pause.ts'
 
-/** How failed work is repeated. */
+/** Options of repeating failed work. */
 export interface RetryOptions {
   /** Milliseconds before each further attempt; the last one is also that before all later attempts. */
   pauses: readonly [number, ...number[]]

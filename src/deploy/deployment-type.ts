@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts'
 import type { HostingLimits } from './hosting.ts'
 
-/** How much a deployment may use. */
+/** The type of a deployment, which decides its limits. */
 export type DeploymentType = 'dev' | 'prod'
 
 /** Names of LangSmith's clients, and the types that they mean here (P-3). */

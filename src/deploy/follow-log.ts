@@ -2,7 +2,7 @@ import { pause } from '../base/pause.ts'
 import type { DeploymentLog } from './log-writer.ts'
 import type { DeploymentLogStore, LogLine, LogQuery } from './stores/log-lines.ts'
 
-/** Which lines to follow. `limit`: how many of the newest lines come first, unless `after_us` is set. */
+/** The lines to follow. `limit`: number of the newest lines that are sent first, unless `after_us` is set. */
 export type FollowQuery = Omit<LogQuery, 'order' | 'to_us'>
 
 /** Lines that have come, oldest first; the first part may have none. */

@@ -18,7 +18,7 @@ interface Kept {
 
 /** Characters of events to keep; a single larger page is kept too. */
 const MAX_CHARS = 16 << 20
-/** How long a page is kept for other readers. */
+/** Time for which a page is kept for other readers. */
 const KEPT_MS = 1000
 
 /**

@@ -15,7 +15,7 @@ export const STATE_UPDATE = 'state_update'
  */
 export const RUN_BEGUN = 'v2/begun'
 
-/** How a run stopped, for streams of protocol v2: `{"interrupts":[{"id","value"}]}`, those that wait for an answer. */
+/** The stop of a run, for streams of protocol v2: `{"interrupts":[{"id","value"}]}`, those that wait for an answer. */
 export const RUN_STOPPED = 'v2/stopped'
 
 /** Decides which events a stream shows. */

@@ -36,7 +36,7 @@ export interface Authenticator {
   forgetAll(): void
 }
 
-/** How long a look-up is valid (at most 30 s). */
+/** Time for which a look-up is valid (at most 30 s). */
 const CACHE_MS = 30_000
 /** Interval at which the look-up of a key is repeated while the store is not reachable. */
 const OUTAGE_RETRY_MS = 5_000
@@ -257,7 +257,7 @@ export function createAuthenticator(options: {
     : createKeyCache((key_hash, now) => findKey(store, key_hash, now), cached)
   const sessions = createKeyCache((hash, now) => findSession(options.sessions, hash, now), cached)
 
-  /** Where to look the credentials up, and by which hash. @throws AppError unauthorized */
+  /** Returns the source in which to look up the credentials, and their hash. @throws AppError unauthorized */
   const placeOf = ({ key = '', session }: Credentials): { source: KeySource; hash: string } => {
     if (openGrant !== undefined) return { source: keys, hash: '' }
     if (session !== undefined) return { source: sessions, hash: hashSecret(session) }

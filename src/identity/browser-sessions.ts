@@ -6,7 +6,7 @@ const DAY_MS = 24 * 60 * 60_000
 export const SESSION_IDLE_MS = 7 * DAY_MS
 /** Maximum age of a session, also of one in constant use. */
 export const SESSION_MAX_MS = 30 * DAY_MS
-/** How long a ticket can be used, once. */
+/** Lifetime of a ticket, which can be used once. */
 export const TICKET_MS = 15 * 60_000
 /** Sessions, and tickets, of one key at one time; the oldest are removed. */
 export const MAX_OF_KEY = 100

@@ -81,7 +81,7 @@ export interface AuditQuery {
   before?: string
   /** An action, or the part of one before a dot. */
   action?: string
-  /** Who made the changes: the id of a user or of an API key. */
+  /** The user or the API key that made the changes, by id. */
   actor?: string
   subject_id?: string
   /** Epoch milliseconds; the end is not included. */

@@ -45,7 +45,7 @@ export interface IngesterDeps {
 
 /** Requests that may wait for a decoding thread; further ones are refused at once. */
 const MAX_WAITING = 512
-/** How long `settled` waits: less than the 10 s after which the Python client sends again. */
+/** Time for which `settled` waits: less than the 10 s after which the Python client sends again. */
 const SETTLED_MS = 8_000
 const SETTLED_POLL_MS = 10
 /** A record older than this means that the store is behind. */

@@ -11,7 +11,7 @@ export interface Project {
   /** When the project was made, epoch milliseconds. */
   start_time: number
   end_time: number | null
-  /** How many days TraceRuns are kept after they were received; null = forever. */
+  /** Days for which TraceRuns are kept after they were received; null = forever. */
   retention_days: number | null
   trace_tier: TraceTier | null
   /** Null if it was not sent. */

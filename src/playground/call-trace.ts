@@ -29,7 +29,7 @@ export interface TracedCall {
   call: ModelCall
   ls_provider: string
   source_run_id: string | undefined
-  /** How long the call may last. */
+  /** Time limit of the call. */
   max_ms: number
 }
 

@@ -19,7 +19,7 @@ export interface SealedWorkspaceSecret extends WorkspaceSecret {
 
 /** Stored secrets of workspaces. */
 export interface WorkspaceSecretStore {
-  /** By name. */
+  /** Lists the secrets of a workspace in the order of their names. */
   list(workspace_id: string): Promise<WorkspaceSecret[]>
   find(workspace_id: string, key: string): Promise<SealedWorkspaceSecret | undefined>
   /** Any secret of any workspace, with which SECRETS_KEY is checked. */

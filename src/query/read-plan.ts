@@ -27,7 +27,7 @@ export interface ReadPlan {
   wants: readonly PayloadWant[]
   /** Size of the loaded fragments and the payloads to read. */
   bytes: number
-  /** How many of the TraceRuns fit into the response, in order; at least one. */
+  /** Number of the TraceRuns that fit into the response, in order; at least one. */
   shown: number
 }
 

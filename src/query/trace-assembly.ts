@@ -29,7 +29,7 @@ export interface ReadRows {
   sums?: TraceSums
   /** Fragments of the TraceRuns that are shown completely; empty for lean responses. */
   fragments: ReadFragments
-  /** How many of the rows are shown; the others are for later pages. */
+  /** Number of the rows to show; the others are for later pages. */
   shown: number
   /** Feedback by TraceRun, for TraceRuns that have any. */
   feedback: ReadonlyMap<string, FeedbackStats>

@@ -132,7 +132,7 @@ export interface StateSummary {
   interrupts: JsonObject
 }
 
-/** How a worker's run ended. */
+/** The end of a worker's run. */
 export interface RunEnd {
   status: Exclude<RunStatus, 'pending' | 'running'>
   error: Run['error']

@@ -18,7 +18,7 @@ import {
 import type { Database } from '../storage/sql/driver/database.ts'
 import { keptValue } from '../storage/files/kept-value.ts'
 
-/** How long a start waits for the installation id that is stored in a server. */
+/** Time for which a start waits for the installation id that is stored in a server. */
 export const CLAIM_MS = 5_000
 const RETRY_MS = 1_000
 

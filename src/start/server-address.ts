@@ -181,7 +181,7 @@ export function createAppLinks(
 
 /** Links to the web interface. */
 export interface AppLinks {
-  /** Its address. */
+  /** The address of the interface. */
   readonly page: string
   /** A link that signs in with the server's first key, once; without a ticket when that key is not known. */
   signIn(): Promise<string>

@@ -5,7 +5,7 @@ import type { ListedRun, ListOrder, RunPage, RunPages } from './run-pages.ts'
 /** The whole of a run. */
 export type ReadRun = Reply<'GET /api/v1/runs/{id}'>
 
-/** Which runs a list shows. */
+/** The query of a list of runs. */
 export interface RunQuery {
   project: string
   /** Expression of the filter language; '' for all. */

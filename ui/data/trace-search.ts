@@ -48,7 +48,10 @@ async function readPaths(trace: string, text: string, signal: AbortSignal): Prom
 
 const NO_PATHS: Paths = new Map()
 
-/** Where the earliest 100 runs of a trace contain a text, e.g. `outputs.answer`. Empty without a text or a trace. */
+/**
+ * Finds the paths at which the earliest 100 runs of a trace contain a text, e.g. `outputs.answer`. Empty without a text
+ * or a trace.
+ */
 export function useFoundPaths(trace: string, text: string): Paths {
   const wanted = text.trim()
   const isAsked = wanted !== '' && trace !== ''

@@ -7,7 +7,7 @@ export function Money({
   unknown = 'The cost is not known',
 }: {
   value: string | null | undefined
-  /** How much of it is computed from estimated tokens. */
+  /** The part of the amount that is computed from estimated tokens. */
   estimated?: string | null | undefined
   unknown?: string
 }) {

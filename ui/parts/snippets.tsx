@@ -101,7 +101,10 @@ function KeyLine({ source, isShown, show }: { source: KeySource; isShown: boolea
   )
 }
 
-/** How to send the first trace to this server, with several clients. A copied snippet has the key, also a hidden one. */
+/**
+ * Shows code of several clients that sends the first trace to this server. A copied snippet has the key, also a hidden
+ * one.
+ */
 export function Snippets({ source }: { source: KeySource }) {
   const [chosen, choose] = useState(0)
   const [isShown, setShown] = useState(false)

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { type Param, withParams } from './params.ts'
 
-/** Where the interface is mounted. */
+/** The path below which the interface is mounted. */
 const BASE = '/app'
 /** Parameters that stay when another page is opened. */
 const KEPT = ['ws']

@@ -1,4 +1,4 @@
-/** How one search parameter of the address is read and written. */
+/** A search parameter of the address, with functions that read and write it. */
 export interface Param<T> {
   name: string
   /** The value of a text; of undefined, that of an address without the parameter. Never throws. */

@@ -5,7 +5,7 @@ import type { ShownDeployment, ShownRevision } from './connection.ts'
 import type { Progress } from './progress.ts'
 import { secondsText, stepTimes } from './step-times.ts'
 
-/** How a revision ended, as an exit code. */
+/** The exit code for the end of a revision: 0 when it is active. */
 export type RevisionExit = 0 | 1
 
 type LogPage = SchemaTypes['deployment-log-page']

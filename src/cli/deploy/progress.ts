@@ -1,4 +1,4 @@
-/** Where the command writes; standard output gets only results (P-42). */
+/** The streams to which a command writes; standard output gets only results (P-42). */
 export interface Output {
   stdout(text: string): void
   stderr(text: string): void

@@ -5,7 +5,7 @@ import { type ApiClient, Refusal } from '../server/api-client.ts'
 import { followEvents } from '../server/follow-events.ts'
 import { findDeployment, listRevisions } from './connection.ts'
 
-/** Which lines, and how they are printed. */
+/** Flags that select lines, and the form in which they are printed. */
 export interface LogFlags {
   type?: string | undefined
   revision?: string | undefined

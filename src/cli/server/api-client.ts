@@ -132,7 +132,9 @@ async function send(target: Target, path: string, init: RequestInit): Promise<Re
   }
 }
 
-/** Where the server of DATA_DIR listens and what named another address; '' when no other address is known. */
+/**
+ * Words the hint that the server of DATA_DIR has another address than the used one; '' when no other address is known.
+ */
 function movedText({ urlSource, movedTo }: Target): string {
   if (urlSource === undefined || movedTo === undefined) return ''
   const isVariable = !urlSource.startsWith('-')

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readEvents, type StreamEvent } from '../../base/text/event-stream.ts'
 import { type ApiClient, Refusal } from './api-client.ts'
 
-/** How a stream is followed. */
+/** Options of following a stream. */
 export interface FollowedStream {
   /** Cursor of the first request. */
   from: string | undefined

@@ -8,7 +8,7 @@ type Paint = (style: Style, text: string) => string
 type CheckName = keyof ReportedRun['checks']
 
 const CHECK_NAMES: readonly CheckName[] = ['run_type', 'format', 'model', 'usage']
-/** How to fulfil each requirement. */
+/** Instructions for meeting each requirement. */
 const MENDS: Readonly<Record<CheckName, string>> = {
   run_type: 'Send run_type "llm" for every call of a model.',
   format:
@@ -22,7 +22,7 @@ const SEVERITY_STYLES: Record<Issue['severity'], Style> = { error: 'red', warnin
 /** Control characters and characters that change the direction of text: a name must not control the terminal. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** How a report is printed. */
+/** Options of printing a report. */
 export interface ReportTextOptions {
   colors: boolean
   /** Only the summary. */
@@ -78,7 +78,10 @@ function evidence(name: CheckName, run: ReportedRun): string {
   return ''
 }
 
-/** For a run of another type with a provider and a model, which only llm calls have (D-13 judges llm runs only). */
+/**
+ * Words the hint for a run of another type with a provider and a model, which only llm calls have (D-13 is for llm
+ * runs).
+ */
 function disguised({ run_type }: ReportedRun): string {
   return `It names a provider and a model: if it is an LLM call, send run_type "llm" instead of "${printable(run_type)}".`
 }

@@ -3,7 +3,7 @@ import type { GranularUsage, UsageDetails, UsageStride } from '../../schema/type
 import { type Decimal, formatDecimal, parseDecimal } from '../../trace/price/decimal.ts'
 import { printable } from './report-text.ts'
 
-/** How a usage report is printed. */
+/** Options of printing a usage report. */
 export interface UsageTextOptions {
   colors: boolean
   /** Characters of a line. */

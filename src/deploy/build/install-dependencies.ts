@@ -5,7 +5,7 @@ import { nodeSteps, type StepsOptions } from './node-steps.ts'
 import { environmentStep, inEnvironment, packageSteps } from './python-steps.ts'
 import { buildFailed, type BuildStep, runStep, type StepOptions } from './run-step.ts'
 
-/** How dependencies are installed. `timeout_ms` is for all programs together. */
+/** Options of installing dependencies. `timeout_ms` is for all programs together. */
 export interface InstallOptions extends StepOptions {
   /** The languages of the project. */
   project: Pick<ProjectDemands, 'javascript' | 'python'>

@@ -16,9 +16,9 @@ export interface BuildStep {
   env?: Readonly<Record<string, string>>
 }
 
-/** How the programs of a build are run. */
+/** Options for the programs of a build. */
 export interface StepOptions {
-  /** The variables of package managers, and no others: builds see no secrets (P-18). */
+  /** The variables of package managers, and no others: builds get no secrets (P-18). */
   env: Readonly<Record<string, string>>
   timeout_ms: number
   /** Receives each line that the program prints. */

@@ -18,7 +18,7 @@ export interface Containers extends Sandbox {
   command: string
 }
 
-/** Where the server has its files, and how it runs containers. */
+/** The files of the server, and the command that runs containers. */
 export interface ContainersOptions extends VisibleFilesOptions {
   /** The command, such as `docker` or `podman --runtime crun`; undefined: the first one that works. */
   command?: string | undefined

@@ -22,7 +22,7 @@ export interface VisibleFiles {
   hidden: string
 }
 
-/** Where the server has its files. */
+/** The files of the server. */
 export interface VisibleFilesOptions {
   env: Readonly<Record<string, string | undefined>>
   /** Folder of the packages that deployed code uses without installing them. */

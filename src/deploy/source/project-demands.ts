@@ -16,11 +16,11 @@ export interface ProjectDemands {
   python: PythonProject | undefined
 }
 
-/** How langgraph.json is read. */
+/** Options of reading langgraph.json. */
 export interface DemandsOptions {
   /** Major version of the Node that runs graphs. */
   node: number
-  /** The language of what `path:export` names. */
+  /** The language of the code at `path:export`. */
   languageOf(spec: string): 'javascript' | 'python'
 }
 

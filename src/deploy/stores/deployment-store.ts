@@ -24,7 +24,7 @@ export type RevisionFindings = Partial<
   Pick<Revision, 'artifact_sha256' | 'error' | 'graphs' | 'timings' | 'source_sha256'>
 >
 
-/** Which part of a list. */
+/** The place of a page in a list. */
 export interface ListPart {
   limit: number
   offset: number

@@ -21,7 +21,7 @@ export interface LogLine extends NewLogLine {
   at_us: number
 }
 
-/** Which lines to read. Times are epoch microseconds. */
+/** A selection of lines. Times are epoch microseconds. */
 export interface LogQuery {
   kinds: readonly LogKind[]
   order: 'asc' | 'desc'

@@ -28,7 +28,7 @@ export type OpenStorage = (message: OpenHost) => Promise<GraphStorage>
 
 /** Items after which a batch is sent before the event loop's turn has ended. */
 const BATCH_ITEMS = 64
-/** For the cache of texts of states. */
+/** Maximum characters in the cache of texts of states. */
 const KEPT_CHARS = 4 << 20
 
 /**

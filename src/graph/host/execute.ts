@@ -15,7 +15,7 @@ import { toGraphState } from './state/thread-state.ts'
 import { createRunTracer } from './tracing.ts'
 import { readGraphEvents } from './stream/graph-events.ts'
 
-/** How a job ended in this host. */
+/** The end of a job in this host. */
 export type GraphJobEnd = Exclude<GraphEnd, { kind: 'lost' }>
 
 /** Dependencies of an execution. */
@@ -41,9 +41,9 @@ export const CANCELLED = new Error('The run was cancelled.')
 /** The abort reason of a cancel after which the run is rolled back, so that its state is not needed. */
 export const ROLLED_BACK = new Error('The run is rolled back.')
 
-/** After a cancel, how long LangGraph's stream may take to end before it is abandoned. */
+/** Time after a cancel in which LangGraph's stream must end; then it is abandoned. */
 const ABANDON_MS = 50
-/** How long its last writes may take to be stored: a stream may be ahead of its checkpoints. */
+/** Time for storing the last writes of a stream, which may be ahead of its checkpoints. */
 const SETTLE_MS = 10_000
 
 /** Executes a run to its end; aborting `signal` with CANCELLED or ROLLED_BACK cancels it. Never rejects. */

@@ -13,7 +13,7 @@ export interface RunTracer {
   end(error: string): void
 }
 
-/** How long an operation may wait for others: short, so that a long run can be watched. */
+/** Time for which an operation waits for others: short, so that a long run can be watched. */
 const FLUSH_MS = 250
 
 /**

@@ -49,13 +49,13 @@ export interface HttpApp {
   stop(): Promise<void>
 }
 
-/** How long the module may take to load. */
+/** Time limit for loading the module. */
 const START_MS = 30_000
 /** Pause before the next start when the module could not be loaded. */
 const START_PAUSE_MS = 1_000
-/** How long the app may take to shut down before its process is killed. */
+/** Time limit for the shutdown of the app; then its process is killed. */
 const STOP_MS = 2_000
-/** How long a socket is held after its process has ended. */
+/** Time for which a socket is held after its process has ended. */
 const CLOSE_MS = 60_000
 
 interface Life {

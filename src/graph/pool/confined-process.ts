@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 
-/** How a process ended, as its parent sees it. */
+/** The end of a process, as its parent is notified of it. */
 interface Exit {
   code: number | null
   signal: NodeJS.Signals | null
@@ -9,7 +9,7 @@ interface Exit {
 
 const SIGNALLED = 128
 
-/** How the process in a sandbox ended: the sandbox exits with 128 and the number of the signal. */
+/** Returns the end of the process in a sandbox, which exits with 128 and the number of the signal. */
 export function exitInside({ code, signal }: Exit): Exit {
   if (code === null || code <= SIGNALLED) return { code, signal }
   const found = Object.entries(constants.signals).find(([, number]) => number === code - SIGNALLED)

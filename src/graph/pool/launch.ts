@@ -20,7 +20,7 @@ export type GrantStorage = () => { storage: JsonObject; revoke(): void }
 export interface GraphHostOptions extends ChildOptions {
   file: DeploymentFile
   /**
-   * How a host opens run state. The value is passed unchanged to the host's composition root. A function
+   * Options with which a host opens run state. The value is passed unchanged to the host's composition root. A function
    * returns a separate access for each host.
    */
   storage: JsonObject | GrantStorage

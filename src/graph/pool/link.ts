@@ -85,7 +85,7 @@ interface Blame {
 
 /** A host that does not answer an offer for this long is skipped: its event loop is blocked. */
 const OFFER_MS = 100
-/** How long a host may take to exit before it is killed. */
+/** Time limit for the exit of a host; then it is killed. */
 const STOP_MS = 2_000
 
 /** The server's side of one graph host, from the start of its process to its end. */
@@ -145,7 +145,7 @@ export class HostLink {
     return this.failures.find((failure) => failure.graph_id === graph_id)
   }
 
-  /** How long an expected message has been missing, in ms; 0 when none is expected. */
+  /** Milliseconds since a message was expected; 0 when none is expected. */
   silence(now: number): number {
     return this.#isIdle ? 0 : now - Math.max(this.#lastWord, this.#owesSince)
   }

@@ -77,7 +77,7 @@ export type FromHost =
   /** The host accepts no more jobs, because of an uncaught error. */
   | { type: 'retire'; message: string }
 
-/** How a job ended, without texts. */
+/** The end of a job, without texts. */
 export type EndHead =
   | { kind: 'done' }
   | ({ kind: 'failed'; error: string; message: string; retryable: boolean } & FailurePlace)

@@ -23,7 +23,7 @@ export function nodeCommand(entry: string | URL, file: string = process.execPath
   return { file, args: [...FLAGS, entry instanceof URL ? fileURLToPath(entry) : entry] }
 }
 
-/** How to start a process that runs a user's code. */
+/** Options of starting a process that runs a user's code. */
 export interface HostLaunch<Open extends object = OpenHost> {
   /** Kind of process, for logs and records. Default `graph-host`. */
   kind?: string
@@ -70,7 +70,7 @@ export interface ChildOptions {
   confine?: Confine | undefined
 }
 
-/** How a host process ended. */
+/** The end of a host process. */
 export interface HostExit {
   code: number | null
   signal: NodeJS.Signals | null

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../schema/json.ts'
 
-/** How long items of a deployment's long-term memory are kept. */
+/** Lifetime of the items of a deployment's long-term memory. */
 export interface StoreTtl {
   /** Minutes; null for items that do not expire. */
   default_ttl: number | null

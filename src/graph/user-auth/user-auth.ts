@@ -22,9 +22,9 @@ type AuthFile = Pick<DeploymentFile, 'folder' | 'env'> & { auth: NonNullable<Dep
 /** Options for running a deployment's own auth file. */
 export interface UserAuthOptions extends ChildOptions {
   file: AuthFile
-  /** How long a handler may take. Default 10 s. */
+  /** Time limit of a handler. Default 10 s. */
   timeoutMs?: number
-  /** How long the file may take to load. Default 30 s. */
+  /** Time limit for loading the file. Default 30 s. */
   startMs?: number
 }
 
@@ -57,7 +57,7 @@ type Reply = Extract<FromUserAuth, { id: number }>
 /** One run of the process. */
 interface Life {
   process: HostProcess<ToUserAuth>
-  /** With the names of the file's handlers. */
+  /** Resolves with the names of the file's handlers. */
   opened: Promise<ReadonlySet<string>>
   /** Time of its last message, `performance.now()`. */
   lastMessageAt: number

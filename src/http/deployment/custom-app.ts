@@ -14,7 +14,7 @@ export interface CustomAppPort {
   open(): Promise<{ socket: string; routes: readonly HonoRoute[] | null }>
 }
 
-/** How a request was handled. `preflight`: a CORS preflight request for a route of the app. */
+/** The result of a request. `preflight`: a CORS preflight request for a route of the app. */
 export type AppAnswer = 'answered' | 'preflight' | 'not of the app'
 
 /** Serves the requests of the app's routes. */

@@ -115,7 +115,7 @@ export interface AppDeps {
   /** Streams of the playground's calls. */
   playgroundStreams: EventStreams
   pricedModels: PricedModels
-  /** How prompts of more than a megabyte are read. */
+  /** Options of reading prompts of more than a megabyte. */
   json_bodies?: JsonBodies
   registry: Registry
   metrics: Metrics

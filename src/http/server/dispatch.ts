@@ -47,13 +47,13 @@ export const NOBODY: Principal = {
 export interface DispatchDeps extends CallerDeps {
   registry: Registry
   limits: BodyLimits
-  /** How large JSON bodies are read; without it none may have more than a megabyte. */
+  /** Options of reading large JSON bodies; without it the maximum is a megabyte. */
   json_bodies?: JsonBodies
   /** Compresses answers to reads; without it none is compressed. */
   compressor?: Compressor
 }
 
-/** How JSON bodies of an API are read. */
+/** Options of reading the JSON bodies of an API. */
 export interface JsonBodies {
   /** Maximum for schemas that may have more than a megabyte. */
   max_bytes: number

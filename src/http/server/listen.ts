@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { AppError } from '../../base/errors.ts'
 
-/** Where to listen. */
+/** The address to listen on. */
 export interface ListenOptions {
   host: string
   /** 0 = any free one. */

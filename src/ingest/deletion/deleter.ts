@@ -39,7 +39,7 @@ export interface DeleterDeps {
 /** TraceRuns that are deleted at a time: the ids that one statement takes. */
 const PAGE = 4_000
 const TRACES_PAGE = 500
-/** How long data of a deleted trace is refused. */
+/** Time for which data of a deleted trace is refused. */
 const REFUSED_MS = 24 * 3_600_000
 /** Data that was in flight at the request has arrived after this time; a job searches once more before it ends. */
 const ARRIVED_MS = 10_000

@@ -1,4 +1,4 @@
-/** Which TraceRuns a job deletes. */
+/** The TraceRuns that a job deletes. */
 export type DeletionScope =
   /** The TraceRuns of a project that is being deleted. */
   | { kind: 'project'; project_id: string }

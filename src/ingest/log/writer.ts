@@ -146,7 +146,7 @@ export class LogWriter {
     }
   }
 
-  /** How many of the queued appends the next write includes; 0 when the first needs a new segment. */
+  /** Number of the queued appends that the next write includes; 0 when the first needs a new segment. */
   #groupSize(): number {
     const used = this.#active?.segment.end ?? SEGMENT_HEADER_BYTES
     const room = this.#options.segmentBytes - used

@@ -11,7 +11,7 @@ export type StatsGrouping =
     }
   | { by: 'metadata'; key: string; max_groups: number }
 
-/** Which TraceRuns to look at, and what to make groups of. Times are epoch microseconds. */
+/** The TraceRuns of a query for figures, and its groups. Times are epoch microseconds. */
 export interface StatsQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'> {
   group_by?: StatsGrouping
   /** Length of a time bucket, in microseconds; buckets begin at its multiples. */
@@ -26,7 +26,7 @@ export type Percentiles = [number | null, number | null]
 /** The number of TraceRuns by the class of a time; a class is named by its least seconds. */
 export type TimeHistogram = ReadonlyMap<number, number>
 
-/** How many llm TraceRuns there are, and with which verdicts. */
+/** Numbers of llm TraceRuns, in total and by verdict. */
 export interface HeldChecks {
   llm_runs: number
   /** The number of TraceRuns for which all four checks hold. */
@@ -97,7 +97,7 @@ export type FacetField =
   | 'user'
   | 'api_key'
 
-/** Which values of which TraceRuns to list. */
+/** A query for the values of a field, among the selected TraceRuns. */
 export interface FacetQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'> {
   field: FacetField
   /** Key of the metadata. */

@@ -176,8 +176,8 @@ function isFull(frames: readonly LogFrame[]): boolean {
 }
 
 /**
- * How long to collect records after a batch that took `ms`. The cost of a batch is mostly fixed (parts of some forty
- * columns, fsyncs, merges): a busy store gets fewer, larger batches, an idle one stores soon.
+ * Time for which records are collected after a batch that took `ms`. The cost of a batch is mostly fixed (parts of some
+ * forty columns, fsyncs, merges): a busy store gets fewer, larger batches, an idle one stores soon.
  */
 function rest(ms: number): number {
   return Math.min(Math.max(INTERVAL_MS.least - ms, ms), Math.max(0, INTERVAL_MS.most - ms))

@@ -71,7 +71,7 @@ export interface ReadEvent {
   error?: string
 }
 
-/** How a kind of API is called, and how its answer is read. Pure. */
+/** The form of requests and answers of one kind of API. Pure. */
 export interface Provider {
   name: ProviderName
   /** Name of the workspace secret that is sent. */

@@ -1,7 +1,7 @@
 import { type Clock, steadyTime } from '../../base/clock.ts'
 import type { CancelAction, Tenant } from '../model.ts'
 
-/** How long a cancel waits for its run (D-47). */
+/** Time for which a cancel waits for its run (D-47). */
 const KEPT_MS = 60_000
 /** More than real clients leave behind; the oldest are removed first. */
 const MAX_KEPT = 100_000

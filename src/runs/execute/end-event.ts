@@ -2,7 +2,7 @@ import type { EventDraft } from '../../events/event-log.ts'
 import { RUN_DONE } from '../../events/views.ts'
 import type { RunStatus } from '../model.ts'
 
-/** How a run has ended; a rolled-back one is deleted. */
+/** The final status of a run; a rolled-back run is deleted. */
 export type EndedStatus = Exclude<RunStatus, 'pending' | 'running'> | 'deleted'
 
 /** The event that ends a run in its thread's log. */

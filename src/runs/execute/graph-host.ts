@@ -63,7 +63,7 @@ export interface FailurePlace {
   place?: string
 }
 
-/** How an execution ended, as the host reports it. `state` is undefined when there was no checkpoint. */
+/** The end of an execution, as the host reports it. `state` is undefined when there was no checkpoint. */
 export type GraphEnd =
   /** `values`: data of the last `values` event, with `__interrupt__` when interrupted; null when there was none. */
   | { kind: 'done'; state: GraphState | undefined; values: string | null }

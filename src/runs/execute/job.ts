@@ -39,7 +39,7 @@ export interface JobDeps {
   logger: Logger
 }
 
-/** How a job ended. */
+/** The end of a job. */
 export interface JobEnd {
   attemptEnd: AttemptEnd
   /** The response of `wait`; null: the thread's values, as stored. */
@@ -65,7 +65,7 @@ export interface RunJob {
   readonly done: Promise<JobEnd>
 }
 
-/** Why a job was stopped. */
+/** The reason for stopping a job. */
 type Stop = CancelAction | 'lost' | 'unlogged' | 'hand_back' | 'timeout'
 
 /** A stronger reason replaces a weaker earlier one. */

@@ -1,6 +1,6 @@
 import type { Deployment } from '../deployment.ts'
 
-/** How many runs of each deployment execute at a time, and how many more may. */
+/** The places for running runs of each deployment, taken and free. */
 export interface RunSlots {
   /** Takes as many free slots as possible, at most `count`; returns the number. */
   take(deployment: Deployment, count: number): number

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts'
 import type { RunStatus } from '../model.ts'
 
-/** How a run ended: `json` is the response of `wait` and `join`. */
+/** The outcome of a run: `json` is the response of `wait` and `join`. */
 export interface RunOutcome {
   status: RunStatus | 'deleted'
   json: string

@@ -1,11 +1,11 @@
 import type { ProtocolEvent } from './protocol-event.ts'
 
-/** Which events of a thread a client receives. */
+/** Selects the events of a thread that a client receives. */
 export interface EventFilter {
   channels: readonly string[]
   /** Empty: all. */
   namespaces: readonly (readonly string[])[]
-  /** How far below one of `namespaces`; undefined: without limit. */
+  /** Maximum number of levels below one of `namespaces`; undefined: without limit. */
   depth?: number | undefined
 }
 

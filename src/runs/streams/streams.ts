@@ -27,7 +27,7 @@ export interface ProtocolStream {
   close(): void
 }
 
-/** How a client joins a run. */
+/** Options of a client that joins a run. */
 export interface Joining {
   from: StreamStart
   /** Only events of these stream modes; null for all. */

@@ -6,7 +6,7 @@ import { pickFields } from '../lists/pick-fields.ts'
 
 /** The parts of a thread to return. */
 export interface ThreadView {
-  /** With `ttl`. */
+  /** Includes the field `ttl`. */
   ttl?: boolean
   /** Only these fields; all if empty. */
   select?: readonly string[]

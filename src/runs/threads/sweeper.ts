@@ -19,7 +19,7 @@ type Expired = Awaited<ReturnType<RunStore['expiredThreads']>>
 
 /** Deletes or prunes expired threads, until it is stopped. */
 export function startThreadSweeper({ store, events, everyMs, logger, also }: ThreadSweeperDeps): Sweeps {
-  /** Of one tenant and strategy. */
+  /** Deletes or prunes expired threads of one tenant and strategy; returns their number. */
   const sweep = async (some: Expired): Promise<number> => {
     const [first] = some
     if (first === undefined) return 0

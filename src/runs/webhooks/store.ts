@@ -3,7 +3,7 @@ import type { Run, Tenant } from '../model.ts'
 /** A webhook to deliver about a run that has ended. */
 export interface WebhookDue extends Tenant {
   url: string
-  /** The run as it ended. */
+  /** The run in its state at the end. */
   run: Run
   /** The thread's values, as JSON text. */
   values_json: string | null

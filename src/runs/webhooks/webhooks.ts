@@ -22,7 +22,7 @@ import type { WebhookDue, WebhookStore } from './store.ts'
 export interface WebhookOptions {
   store: WebhookStore
   deployments: readonly string[]
-  /** As of `Claimer`. */
+  /** The `owner` of `Claimer`. */
   owner: string
   /**
    * At the start, takes over webhooks that earlier processes of this instance had taken. False while another sender of

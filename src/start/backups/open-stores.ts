@@ -115,7 +115,7 @@ export function installationStore({ databaseUrl }: Config, identity: Database): 
   return sqlStore('sql', databasePlace(databaseUrl, 'identity'), identity)
 }
 
-/** For messages. */
+/** Names a database in messages. */
 export function databasePlace(databaseUrl: string | undefined, store: SqlName): string {
   return databaseUrl === undefined ? `${FILES[store]} in DATA_DIR` : 'The database of DATABASE_URL'
 }

@@ -48,7 +48,7 @@ interface Known {
   last: Promise<unknown>
 }
 
-/** How long a removal waits for cancelled runs (P-4). */
+/** Time for which a removal waits for cancelled runs (P-4). */
 const CANCEL_MS = 10_000
 /** Requests that began before a switch may still call the old hosts. */
 const REQUEST_GRACE_MS = 10_000

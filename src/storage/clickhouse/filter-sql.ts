@@ -145,7 +145,7 @@ interface Context {
 }
 
 /**
- * How a condition with a search is decided.
+ * The way in which a condition with a search is evaluated.
  * - `look-up`: an index selects payloads, and these are read.
  * - `read`: all payloads are read; for few rows.
  * - `assume`: it is taken to be true; for rows that a later statement reads.

@@ -23,7 +23,7 @@ export interface RedisEventStore extends EventStore {
 }
 
 const CHANNEL = 'weir:events'
-/** How long the stream of a deleted thread can still be read. */
+/** Time for which the stream of a deleted thread can still be read. */
 const RETIRED_MS = 10 * 60_000
 const CHECK_MS = 1000
 const PAGE_EVENTS = 500

@@ -148,7 +148,7 @@ function endOfLine(body: Buffer, at: number): number {
   return body[end] === CR && body[end + 1] === LF ? end + 2 : body.length + 1
 }
 
-/** How both SDKs write their JSON parts: the length as parameter (JS) or as header (Python). */
+/** The headers of JSON parts that the SDKs send: the length is a parameter (JS) or a header (Python). */
 const USUAL_START = 'Content-Disposition: form-data; name="'
 const USUAL_ENDS = [
   '"\r\nContent-Type: application/json; length=',

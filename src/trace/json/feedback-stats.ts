@@ -9,7 +9,7 @@ export interface FeedbackFigures {
   stdev: number | null
   /** Records of failed evaluations. */
   errors: number
-  /** How often each text value was given; the 50 most frequent. */
+  /** Number of records with each text value; the 50 most frequent. */
   values: Record<string, number>
   /** Some of the comments, the newest first. */
   comments: string[]

@@ -55,7 +55,7 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 interface LongText {
   from: number
   to: number
-  /** Its JSON Pointer. */
+  /** The JSON Pointer of the place. */
   path(): string
 }
 

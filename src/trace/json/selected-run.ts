@@ -13,7 +13,7 @@ export type ShownCounts = TopCounts & { first_token_time: number | null }
 
 /** The parts of a response of API v2. */
 export interface RunParts {
-  /** Has the columns of the selected fields. */
+  /** The row, with the columns of the selected fields. */
   row: TraceRunRow
   counts: ShownCounts
   /** The thread of the TraceRun. For a root without one, the thread of its trace. */

@@ -14,7 +14,9 @@ export interface Costs {
   output_cost_details?: CostDetails | undefined
 }
 
-/** Which costs a client sent, as bits: they take precedence over computed ones and stay when prices change. */
+/**
+ * The costs that a client sent, as bits: these costs take precedence over computed ones and stay when prices change.
+ */
 export const SENT = { input_cost: 1, output_cost: 2, total_cost: 4 } as const
 const ALL_SENT = SENT.input_cost | SENT.output_cost | SENT.total_cost
 

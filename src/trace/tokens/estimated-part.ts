@@ -1,7 +1,7 @@
 import { SENT } from '../price/complete-costs.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 
-/** How much of tokens and costs rests on estimates; 0 where nothing does. */
+/** The part of tokens and costs that comes from estimates; 0 without estimates. */
 export interface EstimatedPart {
   estimated_prompt_tokens: number
   estimated_completion_tokens: number

@@ -1,9 +1,9 @@
 import type { Encoding } from './bpe/ranks.ts'
 
-/** How a vendor turns a request into tokens; the table of `estimate.ts` has one entry per family. */
+/** The vendor's method of turning a request into tokens; the table of `estimate.ts` has one entry per family. */
 export type TokenFamily = 'openai' | 'openai-completion' | 'anthropic' | 'gemini' | 'other'
 
-/** How the tokens of a model are estimated. */
+/** Parameters for estimating the tokens of a model. */
 export interface TokenModel {
   encoding: Encoding
   family: TokenFamily

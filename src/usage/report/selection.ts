@@ -58,7 +58,7 @@ export function excludedOf({ excluded }: UsageSelection, names: UsageNames): Exc
   return { project_id, user_id, api_key_id }
 }
 
-/** Where a record counts and who sent it; NIL_UUID for none. */
+/** The workspace and project in which a record counts, with the user and key that sent it; NIL_UUID for none. */
 interface Counted {
   workspace_id: string
   project_id: string
@@ -66,7 +66,7 @@ interface Counted {
   api_key_id: string
 }
 
-/** Where a record counts and who sent it, with the names of all of them. */
+/** Adds the names to the workspace, project, user and key of a record. */
 export function namedPlace({ workspace_id, project_id, user_id, api_key_id }: Counted, names: UsageNames) {
   return {
     workspace_id,

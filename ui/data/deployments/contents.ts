@@ -77,7 +77,7 @@ const MINUTE_MS = 60_000
 const COUNTED_RUNS = 500
 const COUNT_EVERY_MS = 10_000
 
-/** How many runs began in the last minute, as text; undefined while it is not known. */
+/** Returns the number of runs that began in the last minute, as text; undefined while it is not known. */
 export function useRunsPerMinute(name: string): string | undefined {
   const { data } = useQuery({
     queryKey: ['deployment', name, 'runs-per-minute'],

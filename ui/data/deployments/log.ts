@@ -6,7 +6,7 @@ import { followVisible } from '../live/follow-visible.ts'
 /** A line of the log of a deployment. */
 export type LogLine = Reply<'GET /api/v1/deployments/{id}/logs'>['logs'][number]
 
-/** Which lines of a log are shown. */
+/** A selection of the lines of a log. */
 export interface ShownLines {
   /** Id of the deployment. */
   id: string

@@ -37,8 +37,8 @@ async function readChecks(selection: Selection, span: Span, signal: AbortSignal)
 }
 
 /**
- * How the model calls of a selection meet the checks: all of them, the largest groups (models, if the selection has no
- * groups), and the others.
+ * Reads the counts of checks for the model calls of a selection: of all calls, of the largest groups (models, if the
+ * selection has no groups), and of the others.
  */
 export function useChecks(selection: Selection, span: Span) {
   return useQuery({

@@ -12,7 +12,7 @@ export const ATTRIBUTES = ['model', 'provider', 'name', 'tag', 'run_type', 'stat
 /** An attribute, or `metadata.` and a key; '' for no groups. */
 export type GroupBy = (typeof ATTRIBUTES)[number] | `metadata.${string}` | ''
 
-/** Which runs an overview is about. */
+/** The runs of an overview. */
 export interface Selection {
   project: string
   /** Expression of the filter language; '' for all. */

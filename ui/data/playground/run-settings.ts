@@ -117,7 +117,7 @@ const CHOICES: Readonly<Record<string, DraftColumn['tool_choice']>> = {
   ...{ auto: 'auto', none: 'none', required: 'required', any: 'required', validated: 'auto' },
 }
 
-/** Which tools are called; a word that no API defines is the name of a tool, as in LangChain's clients. */
+/** Takes the choice of tools; a word that no API defines is the name of a tool, as in LangChain's clients. */
 function toolChoiceOf({ take, left }: Settings): DraftColumn['tool_choice'] {
   const { functionCallingConfig } = fieldsOf(take('toolConfig'))
   const { mode, allowedFunctionNames } = fieldsOf(functionCallingConfig)

@@ -1,6 +1,6 @@
 /** Names that secrets may have, as the server takes them. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
-/** How keys of known vendors begin. */
+/** The beginnings of keys of known vendors. */
 const PREFIX = /^(?:sk[-_]|gsk_|hf_|r8_|xai-|pplx-|AIza|AKIA|ya29\.|nvapi-|fw_|tgp_|csk-|co_|Bearer )/
 /** Names are words; keys are long and mix small letters, capitals and digits. */
 const LONG = 20

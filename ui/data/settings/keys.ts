@@ -48,7 +48,7 @@ export interface SnippetKey {
   isNeedless: boolean
   /** The key, after `make`; it is only in memory, and is lost when the page is left. */
   text: string | undefined
-  /** Why the caller may not make one. */
+  /** The reason why the caller may not make a key. */
   reason: string | undefined
   isBusy: boolean
   error: Error | null

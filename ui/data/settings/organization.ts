@@ -79,7 +79,7 @@ export function useRoles(isAllowed: boolean) {
 /** A page of changes of workspaces, members and keys. */
 export type AuditPage = Reply<'GET /api/v1/orgs/current/audit-logs'>
 
-/** Which changes of the audit log are read; '' for any. */
+/** A filter of the audit log; '' for any. */
 export interface AuditFilter {
   /** `key.create`, or `key` for all changes of keys. */
   action: string

@@ -7,7 +7,7 @@ export interface Difference {
 
 const MAX_DIFFERENCES = 500
 
-/** Where two JSON values differ, by path; at most 500 places. */
+/** Lists the places where two JSON values differ, by path; at most 500. */
 export function differencesOf(before: unknown, after: unknown, path = ''): Difference[] {
   if (Object.is(before, after)) return []
   if (!isNest(before) || !isNest(after) || Array.isArray(before) !== Array.isArray(after))

@@ -22,7 +22,7 @@ const UNKNOWN_DEPTH = 6
 /** Earlier messages beyond the last ones are folded. */
 const SHOWN_MESSAGES = 8
 
-/** How texts are drawn, and which messages answer tool calls. */
+/** Options of drawing messages: the form of texts, and the answers of tool calls. */
 interface Drawing {
   isMarkdown: boolean
   results: ToolResults

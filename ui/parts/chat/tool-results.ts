@@ -1,6 +1,6 @@
 import type { Block, Message } from '../../api/messages.ts'
 
-/** Which messages answer calls of tools; they are shown with the call. */
+/** The messages that answer calls of tools; they are shown with the call. */
 export interface ToolResults {
   /** The message that answers a call, by the block of the call. */
   of: ReadonlyMap<Block, Message>

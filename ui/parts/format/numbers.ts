@@ -3,7 +3,10 @@ import { roundDecimal } from './decimal.ts'
 /** Shown for an unknown value. */
 export const UNKNOWN = '–'
 
-/** Where thousands begin in a text of digits. Making an Intl.NumberFormat takes as long as drawing a list. */
+/**
+ * Matches the places where thousands begin in a text of digits. Making an Intl.NumberFormat takes as long as drawing a
+ * list.
+ */
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g
 
 /** `12,345`, with at most three decimals. */

@@ -52,7 +52,7 @@ const PADDING_PX = 44
 const HEIGHT = 36
 const MARGIN = 8
 const MAX_LABEL = 28
-/** How far the handles of a loop are from its node: its curve reaches three quarters of that. */
+/** Distance of the handles of a loop from its node; the curve reaches three quarters of it. */
 const LOOP = { across: 32, up: 22, start: 9 }
 
 function kindOf(id: string): PlacedNode['kind'] {

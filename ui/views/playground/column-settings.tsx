@@ -45,7 +45,7 @@ function toolChoices(
   return [...TOOL_CHOICES, ...[...names].map((name) => [namedTool(name), `must call ${name}`] as const)]
 }
 
-/** How many settings differ from the model's own. */
+/** Counts the settings that differ from the model's own. */
 function countSet({ temperature, top_p, max_tokens, seed, stop, extra, tool_choice }: DraftColumn): number {
   const texts = [temperature, top_p, max_tokens, seed, stop, extra]
   return texts.filter((text) => text.trim() !== '').length + (tool_choice === 'auto' ? 0 : 1)

@@ -34,7 +34,7 @@ const FROM = textParam('from')
 
 /** The initial content of the page: the run, and the draft that this browser has of it. */
 interface Beginning {
-  /** Where the draft is kept. */
+  /** The key under which the draft is kept. */
   place: string
   run: ReadRun | undefined
   kept: KeptDraft | undefined

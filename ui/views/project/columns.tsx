@@ -17,7 +17,7 @@ import css from './project.module.css'
 export interface RunColumn {
   id: string
   name: string
-  /** Its text. */
+  /** The text of the head. */
   title: string
   /** Width in pixels; with `share` the minimum, and its share of the remaining width. */
   width: number
@@ -255,7 +255,7 @@ function rem(width: number): string {
   return `${width / 16}rem`
 }
 
-/** How a row is laid out: the columns of the grid, and the width below which it scrolls. */
+/** Returns the layout of a row: the columns of the grid, and the width below which it scrolls. */
 export function layoutOf(columns: readonly RunColumn[]): { template: string; minWidth: string } {
   const parts = columns.map(({ width, share }) =>
     share === undefined ? rem(width) : `minmax(${rem(width)}, ${share}fr)`,

@@ -96,7 +96,7 @@ function ProjectTable({ projects }: { projects: readonly Project[] }) {
   )
 }
 
-/** After how many days the runs of each project are deleted. */
+/** The number of days after which the runs of each project are deleted. */
 export function Retention() {
   const search = useParam(SEARCH)
   const from = Math.max(0, Math.floor(Number(useParam(FROM)) || 0))

@@ -35,7 +35,7 @@ function Matrix({ roles, own }: { roles: Reply<'GET /api/v1/orgs/current/roles'>
   )
 }
 
-/** Which role has which permission, and what the caller has. */
+/** The permissions of each role, and those of the caller. */
 export function Roles() {
   const { isAllowed, reason } = usePermission('organization:read')
   const { data: session } = useSession()

@@ -1,6 +1,6 @@
 import type { Interrupt } from '../../data/studio/step.ts'
 
-/** How a question is answered. */
+/** The ways to answer an interrupt. */
 export type Way = 'text' | 'json' | 'accept' | 'edit' | 'respond' | 'ignore'
 
 export const WAYS: readonly (readonly [Way, string])[] = [

@@ -31,7 +31,7 @@ function useStates(
   }, [nodes, isLoading, selected, head])
 }
 
-/** Which subgraphs are folded, by their paths. */
+/** Keeps the paths of the folded subgraphs. */
 function useFolded() {
   const [folded, setFolded] = useState<ReadonlySet<string>>(() => new Set())
   /** Folds the innermost subgraph around a node, or unfolds the folded subgraph that the node stands for. */

@@ -164,7 +164,7 @@ export function useStudioSession(
   }: {
     thread: string | undefined
     opened(thread: string): void
-    /** How many states of the thread the hook reads. */
+    /** Number of states of the thread that the hook reads. */
     states: number
   },
 ) {

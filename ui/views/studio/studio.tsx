@@ -93,7 +93,7 @@ const CHAT_STATES = 50
 const CHAT_STATES_OF_LARGE = 20
 const LARGE_BYTES = 256 << 10
 
-/** How many states of the thread the hook reads: the graph needs none of their values. */
+/** Number of states of the thread that the hook reads: the graph needs none of their values. */
 function useStatesToRead(name: string, thread: string | undefined, mode: 'graph' | 'chat'): number {
   const queries = useQueryClient()
   if (mode === 'graph') return 1

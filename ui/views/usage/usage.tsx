@@ -29,7 +29,7 @@ const GROUPING_NAMES = {
 } as const
 const MEASURE_NAMES = { traces: 'Traces', tokens: 'Tokens', cost: 'Cost' } as const
 
-/** How much was sent: traces, tokens and costs in time, and the limits. */
+/** The page of usage: traces, tokens and costs over time, and the limits. */
 export function Usage() {
   const { data: session } = useSession()
   if (session === undefined || session === null) return <Skeleton />

@@ -28,7 +28,7 @@ async function ask({ deps, req }: DeploymentContext, asked: string, question: Qu
   return (await deps.host.call(deps.tenant, call)).body
 }
 
-/** How many levels of subgraphs to include: a flag, or a number. */
+/** The parameter for the included levels of subgraphs: a flag, or a number. */
 const XRAY: Parameter<boolean | number> = {
   description: 'Whether to include subgraphs, or how many levels of them.',
   required: false,

@@ -21,7 +21,7 @@ const MAX_REASON_BYTES = 120
 /** A socket whose caller may read the thread. */
 export interface OpenSocket {
   webSocket: WebSocket
-  /** Its connection. */
+  /** The connection of the socket. */
   socket: Duplex
   thread_id: string
   /** @throws AppError unauthorized, forbidden */

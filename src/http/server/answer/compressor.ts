@@ -28,7 +28,7 @@ const ENCODINGS = [
 
 /** Smaller answers fit into two packets without compression. */
 const MIN_BYTES = 2048
-/** How many of Node's four threads compress answers. Files are synced on the same threads. */
+/** Number of Node's four threads that compress answers. Files are synced on the same threads. */
 const AT_ONCE = 2
 const MAX_PADDING = 64
 const TEXT = /^(application\/json|text\/(csv|plain))\b/

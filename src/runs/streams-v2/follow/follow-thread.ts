@@ -26,7 +26,7 @@ export interface ProtocolGap {
 
 export type ProtocolItem = ProtocolEvent | ProtocolGap
 
-/** Which ends of runs the client of a stream was sent (V-29). */
+/** The ends of runs that the client of a stream was sent (V-29). */
 export interface ReaderEnds {
   /** Runs whose end the client was not sent because its last connection broke. */
   unseen: ReadonlySet<string>

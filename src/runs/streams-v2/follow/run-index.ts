@@ -5,7 +5,7 @@ import { RUN_BEGUN, RUN_DONE } from '../../../events/views.ts'
 import { isWork } from '../run-entries.ts'
 import { BEFORE_ALL, readEntries } from './read-entries.ts'
 
-/** Where the entries of a run are in the log of its thread. */
+/** The place of a run's entries in the log of its thread. */
 export interface RunInLog {
   run_id: string
   /** Position of its first entry that is kept. */
@@ -30,7 +30,7 @@ export interface IndexedLog {
   last: string
 }
 
-/** Where runs begin and end in the logs of threads, so that a stream reads no more of a log than it shows. */
+/** The begins and ends of runs in the logs of threads, by which a stream reads no more of a log than it shows. */
 export interface RunIndex {
   of(thread: ThreadRef): Promise<IndexedLog>
 }
@@ -93,7 +93,7 @@ function addEntry(log: Known, { id, position, run_id, event }: StoredEvent): voi
   const isCut = position > log.total
   if (isCut) log.runs = []
   if (isCut || log.oldest === undefined) log.oldest = { id, position }
-  // Of the first run the log may no longer have the begin.
+  // The begin of the first run may no longer be in the log.
   const begins = event === RUN_BEGUN || (log.runs.length === 0 && isWork({ event }))
   if (run_id !== null && (begins || event === RUN_DONE)) {
     const active = log.runs.findLast((run) => run.run_id === run_id && run.end === undefined)

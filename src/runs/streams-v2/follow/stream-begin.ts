@@ -7,7 +7,7 @@ import type { IndexedLog, RunInLog } from './run-index.ts'
 /** Minimum time between sending a run's begin and its end: clients need it to open their streams (V-31). */
 export const END_AFTER_MS = 250
 
-/** Where a stream begins. */
+/** The place at which a stream begins. */
 export interface StreamBegin {
   /** Position of the first entry that it reads. */
   position: number
@@ -16,8 +16,8 @@ export interface StreamBegin {
 }
 
 /**
- * Where a stream without a position begins (V-29): with the oldest run that is active, or whose end the caller has not been
- * sent, else with the last run; one that waits for new runs begins now.
+ * Finds the place at which a stream without a position begins (V-29): with the oldest run that is active, or whose end
+ * the caller has not been sent, else with the last run; one that waits for new runs begins now.
  */
 export function streamBegin(
   log: IndexedLog,

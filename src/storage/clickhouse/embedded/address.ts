@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-/** Where the embedded engine of a running server answers; its password is in a file that only its owner may read. */
+/** The address of the embedded engine of a running server; its password is in a file that only its owner may read. */
 export interface EngineAddress {
   readonly url: string
   readonly username: string

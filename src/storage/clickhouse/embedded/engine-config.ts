@@ -51,7 +51,10 @@ export function engineConfigXml(memory: EngineMemory): string {
   return `<clickhouse>\n${elements(server)}<merge_tree>\n${elements(mergeTree)}</merge_tree>\n</clickhouse>\n`
 }
 
-/** How often a query runs before the engine compiles parts of it, which takes as long as many queries on small tables. */
+/**
+ * Number of executions after which the engine compiles parts of a query, which takes as long as many queries on small
+ * tables.
+ */
 const COMPILED_AFTER = 100
 const COMPILED_LATE = [
   'min_count_to_compile_expression',

@@ -11,7 +11,7 @@ import { endLeftovers, recordChild } from '../../child-processes.ts'
 import { DEFAULT_MEMORY, type EngineMemory } from './engine-config.ts'
 import type { ChildAnswer, OpenEngine } from './messages.ts'
 
-/** How to start the embedded engine. */
+/** Options of starting the embedded engine. */
 export interface EmbeddedOptions {
   /** DATA_DIR; the engine's own data is in its folder `clickhouse`. */
   readonly dataDir: string
@@ -39,7 +39,7 @@ export interface EmbeddedClickHouse {
   stop(): Promise<void>
 }
 
-/** How a child process ended. */
+/** The end of a child process. */
 export interface ChildExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null

@@ -10,7 +10,7 @@ export interface SupervisedClickHouse {
   readonly password: string
   /** Pid of the current child; it changes with a restart. */
   readonly pid: number
-  /** How often the child was started again. */
+  /** Number of restarts of the child. */
   readonly restarts: number
   /** Ends the child, which is not started again. */
   stop(): Promise<void>

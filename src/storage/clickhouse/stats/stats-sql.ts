@@ -6,8 +6,8 @@ import { checkBit } from '../../../trace/rows/trace-run-row.ts'
 import { countedSql, HAS_USAGE, LINE, type UsageShape } from '../usage/counted-sql.ts'
 
 /**
- * Whose usage is added up: that of the TraceRuns themselves, of the whole traces of roots, or of the
- * TraceRuns and their descendants. Each call counts once.
+ * The TraceRuns whose usage is added up: the selected ones, the whole traces of selected roots, or the selected ones
+ * with their descendants. Each call counts once.
  */
 export type UsageLink = 'own' | 'trace' | 'below'
 

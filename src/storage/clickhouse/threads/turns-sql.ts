@@ -1,6 +1,6 @@
 const PROJECT = 'workspace_id = {workspace_id:UUID} AND project_id = {project:UUID}'
 
-/** Which traces the statement reads. */
+/** The traces that the statement reads. */
 export interface TurnsScope {
   /** Condition on `root_time`, the time of a trace in lists; without it all traces of the project. */
   times?: string

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../connect.ts'
 
 const DAY = 86_400_000
-/** How long before and after a TraceRun its descendants are searched: for wrong clocks and for long calls. */
+/** Times before and after a TraceRun in which its descendants are searched: for wrong clocks and for long calls. */
 const EARLY = DAY
 const LATE = 7 * DAY
 /** The first time that a DateTime64 can hold. */

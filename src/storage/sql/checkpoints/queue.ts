@@ -117,7 +117,7 @@ interface Line {
   flushing: Promise<void> | undefined
 }
 
-/** How long rows wait for more. A step of a graph without a model takes less than one millisecond. */
+/** Time for which rows wait for more. A step of a graph without a model takes less than one millisecond. */
 const HOLD_MS = 3
 
 /** Opens the queue: one line for all threads on SQLite, which has one writer, and one for each thread on Postgres. */

@@ -27,12 +27,12 @@ export interface FoundCheckpoint extends CheckpointContents {
   row: CheckpointRow
 }
 
-/** Which checkpoints of a thread to mark. */
+/** The checkpoints of a thread to mark. */
 export type MarkScan = Parameters<typeof readMarks>[2]
 
 /**
- * Where the checkpointers of a process read and write rows: the run database, or the storage broker of a
- * server. A read returns all earlier writes of this process to the thread.
+ * The place of checkpoint rows for the checkpointers of a process: the run database, or the storage broker of a server.
+ * A read returns all earlier writes of this process to the thread.
  */
 export interface CheckpointRowStore {
   queue: CheckpointQueue

@@ -3,8 +3,8 @@ import { newestAlone, type NewestFirst, newestFirst } from '../checkpoint-eras.t
 import type { SqlSession, SqlValue } from '../driver/database.ts'
 
 /**
- * How a value is stored: LangChain's JSON format as text, bytes as base64; or, written by a Python graph, the bytes of
- * LangGraph's Python serializer as base64, after the prefix with its own type.
+ * The form of a stored value: LangChain's JSON format as text, bytes as base64; or, written by a Python graph, the
+ * bytes of LangGraph's Python serializer as base64, after the prefix with its own type.
  */
 export type ValueType = 'json' | 'bytes' | `python:${string}`
 
@@ -61,7 +61,7 @@ export type FoundBlob = Pick<BlobRow, 'checkpoint_id' | 'channel' | 'type' | 'va
 /** A write as read. */
 export type FoundWrite = Omit<WriteRow, 'thread_id' | 'checkpoint_ns'>
 
-/** Which checkpoints to read; undefined fields do not restrict. */
+/** A selection of checkpoints; undefined fields do not restrict. */
 export interface CheckpointScan {
   thread_id: string | undefined
   checkpoint_ns: string | undefined

@@ -20,7 +20,7 @@ const COLUMNS = [
 const SELECT = `SELECT ${COLUMNS.join(', ')} FROM deletion_jobs`
 /** Most unfinished deletions, of all workspaces together. */
 const MAX_WAITING = 1_000
-/** How long another process's deletion may go unseen. */
+/** Longest time until the deletion of another process is noticed. */
 const MAX_AGE_MS = 1_000
 /** Values of one statement. */
 const SLICE = 500

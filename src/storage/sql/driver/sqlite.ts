@@ -16,14 +16,17 @@ export interface SqliteOptions {
   checkpointPages?: number
   /** Opens an existing file read-only, while other connections may write. */
   readOnly?: boolean
-  /** How long a statement blocks its thread while another connection writes. Default 0: it is tried again later. */
+  /**
+   * Time for which a statement blocks its thread while another connection writes. Default 0: the statement is tried
+   * again later.
+   */
   waitMs?: number
 }
 
 /** Statements are few and fixed; the limit is for statements that may be built from text later. */
 const MAX_STATEMENTS = 200
 const BUSY_TIMEOUT_MS = 5000
-/** Before each further attempt; the last one before all later ones. */
+/** Pauses before each further attempt; the last one is before all later attempts. */
 const PAUSES_MS = [1, 2, 4, 8] as const
 const SQLITE_BUSY = 5
 /** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */

@@ -4,7 +4,7 @@ import type { EventBounds } from '../../../events/event-store.ts'
 import type { Database } from '../driver/database.ts'
 import { KEY, keyValues } from '../runs/rows.ts'
 
-/** How long the stream of a deleted thread can still be read. */
+/** Time for which the stream of a deleted thread can still be read. */
 const RETIRED_MS = 10 * 60_000
 /** Chunks that one transaction deletes: some milliseconds of work. */
 const STEP_CHUNKS = 50

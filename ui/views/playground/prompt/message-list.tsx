@@ -12,7 +12,7 @@ import { MessageEditor } from './message-editor.tsx'
 /** A change of the messages of a prompt. */
 export type MessageChange = (messages: readonly DraftMessage[]) => readonly DraftMessage[]
 
-/** How the messages of a prompt are changed; the same object for as long as the page is open. */
+/** Functions that change the messages of a prompt; the same object for as long as the page is open. */
 export interface MessageEdits {
   change(next: MessageChange): void
   /** A change that its field shows already: nothing is drawn again. */

@@ -52,7 +52,9 @@ export interface ChartData {
   figures: OverviewFigures
 }
 
-/** How a figure is read: its value as number or decimal text, and what its runs satisfy besides. */
+/**
+ * Functions for one figure: its value as number or decimal text, its text, and further clauses that its runs satisfy.
+ */
 interface Reading {
   read(of: Figures): number | string | null | undefined
   text(value: number | string): string

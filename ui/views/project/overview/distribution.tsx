@@ -51,7 +51,7 @@ export function classesOf(
   return classes
 }
 
-/** How times are distributed: a bar for each class. A bar opens its runs. */
+/** Draws a distribution of times: a bar for each class. A bar opens its runs. */
 export function Distribution({
   title,
   field,

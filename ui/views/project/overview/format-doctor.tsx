@@ -56,7 +56,10 @@ function HeatMap({ groups, pathTo }: { groups: readonly CheckedGroup[]; pathTo: 
   )
 }
 
-/** Which checks the model calls fail, by model or by the chosen group, and the lines that mend each of them. */
+/**
+ * Shows the checks that model calls fail, by model or by the chosen group, and the lines of code that correct each
+ * fault.
+ */
 export function FormatDoctor({ data: { selection, span } }: { data: ChartData }) {
   const checks = useChecks(selection, span)
   const pathTo: PathTo = ({ clauses }, check) => {

@@ -51,7 +51,7 @@ function RunButton({
 
 const EMPTY: StartTexts = { fields: new Map(), json: '{}' }
 
-/** How the input is typed: with fields or as JSON, and the texts with which the form begins. */
+/** Keeps the state of the input's form: fields or JSON, and the initial texts. */
 function useInputForm(described: readonly InputField[] | undefined) {
   const [wantsJson, setJson] = useState(false)
   const [start, setStart] = useState(EMPTY)

@@ -81,7 +81,7 @@ function Editor({
   )
 }
 
-/** Which checkpoint the selected one is compared with: its parent, or any other one that is loaded. */
+/** Chooses the checkpoint with which the selected one is compared: its parent, or any other loaded checkpoint. */
 const Against = memo(function Against({
   rows,
   selected,

@@ -32,7 +32,7 @@ function Figures({ name, thread, step }: Place & { step: ThreadStep }) {
   return figures === undefined ? null : <span data-figures="">{stepFiguresText(figures)} · </span>
 }
 
-/** Which run begins with a checkpoint, and of which graph it is when that is not the shown one. */
+/** Names the run that begins with a checkpoint, and its graph when that is not the shown one. */
 function RunStart({ step: { metadata }, graph }: { step: ThreadStep; graph: string }) {
   const { run_id = '', run_attempt = 1, graph_id = graph } = metadata ?? {}
   return (

@@ -131,7 +131,7 @@ function Payloads({ run, ...rest }: Omit<ConversationProps, 'llm'> & { run: Read
   )
 }
 
-/** Where a run contains the text that is searched for. */
+/** The places at which a run contains the searched text. */
 export interface FoundIn {
   text: string
   paths: readonly string[]

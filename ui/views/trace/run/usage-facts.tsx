@@ -68,7 +68,7 @@ function RunFacts({ run: { start_time, total_tokens, total_cost } }: { run: Read
   )
 }
 
-/** In which numbers of the usage report a run and its trace are counted, and why. */
+/** Shows the numbers of the usage report in which a run and its trace are counted, with the reasons. */
 export function UsageFacts({ run }: { run: ReadRun }) {
   const { data: session } = useSession()
   const { data, error, refetch } = useCountedTrace(run.trace_id ?? '')

@@ -1,7 +1,7 @@
 import type { Logger } from '../../../../base/log.ts'
 import type { Database } from '../database.ts'
 
-/** How many connections to Postgres each part of a server may open. */
+/** The maximum number of connections to Postgres for each part of a server. */
 export interface ConnectionShares {
   /** Identity, projects, prices and deployments. */
   identity: number

@@ -6,7 +6,7 @@ import { nodePostgres } from './pg.ts'
 export interface ConnectionOptions {
   /** Connections of the pool. */
   size: number
-  /** How long work waits while no connection becomes free. */
+  /** Time for which work waits while no connection becomes free. */
   patienceMs: number
 }
 

@@ -10,8 +10,8 @@ import {
 import type { ProtoReader } from './reader.ts'
 
 /**
- * How the levels of a request are read: resources contain scopes, and scopes contain records. `R` is what is read of a
- * resource, `S` what is read of a scope and its resource.
+ * Reads the levels of a request: resources contain scopes, and scopes contain records. `R` is the value read from a
+ * resource, `S` the value read from a scope and its resource.
  */
 export interface GroupReader<R, S> {
   /** Called for each resource and each scope. */
