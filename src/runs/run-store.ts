@@ -34,11 +34,11 @@ export interface Claimer {
   /** The revision that will execute the claimed runs, all of one deployment; absent: the deployment has none. */
   revision_id?: string | null
   /**
-   * The graphs that the process has: a run of another one, or one that needs a newer release, waits for another process,
-   * and the later runs of its thread with it. Absent: it claims all, since no other process could.
+   * The graphs that the process has: a run of another one waits for another process, and the later runs of its thread
+   * with it. Absent: it claims runs of all graphs.
    */
   graphs?: readonly string[]
-  /** The newest version of runs that the process executes; default: `RUN_VERSION`. */
+  /** The newest version of runs that the process executes; newer runs wait as above. Default: `RUN_VERSION`. */
   version?: number
 }
 

@@ -13,12 +13,12 @@ import { LARGE_BYTES, storedBytes } from '../driver/large-values.ts'
 import { inList, KEY, keyValues, leaseOf, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
 import { inChunks, type RunDatabase, type RunSession } from './session.ts'
 
-/** Whether the claimer has the graph of the run, in the version that the run needs. */
+/** Whether the claimer executes runs of the version that the run needs, and has its graph. */
 export function mayClaim(
   { graphs, version = RUN_VERSION }: Claimer,
   run: Pick<RunRow, 'graph_id' | 'needs_version'>,
 ): boolean {
-  return graphs === undefined || (graphs.includes(run.graph_id) && run.needs_version <= version)
+  return run.needs_version <= version && (graphs === undefined || graphs.includes(run.graph_id))
 }
 
 const DUE_RUN = `status = 'pending' AND (due_at <= ? OR due_at <= created_at)`
@@ -28,11 +28,12 @@ function mayClaimSql(
   { graphs, version = RUN_VERSION }: Claimer,
   now: number,
 ): { sql: string; values: SqlValue[] } {
-  if (graphs === undefined) return { sql: '', values: [] }
-  const { places, values } = inList(graphs)
-  const sql = `AND (SELECT CASE WHEN r.needs_version <= ? THEN r.graph_id END FROM runs r
+  const next = (column: string): string => `(SELECT ${column} FROM runs r
       WHERE r.thread_id = threads.thread_id AND r.deployment_id = threads.deployment_id
-      AND r.workspace_id = threads.workspace_id AND ${DUE_RUN} ORDER BY r.due_at, r.seq LIMIT 1) IN ${places}`
+      AND r.workspace_id = threads.workspace_id AND ${DUE_RUN} ORDER BY r.due_at, r.seq LIMIT 1)`
+  if (graphs === undefined) return { sql: `AND ${next('r.needs_version')} <= ?`, values: [now, version] }
+  const { places, values } = inList(graphs)
+  const sql = `AND ${next('CASE WHEN r.needs_version <= ? THEN r.graph_id END')} IN ${places}`
   return { sql, values: [version, now, ...values] }
 }
 

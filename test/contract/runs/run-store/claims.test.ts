@@ -49,7 +49,23 @@ describeOnSql('claims of servers of several releases', (engine) => {
     expect(await claimed(NEW)).toEqual([run.run_id])
   })
 
-  it('take every run without a list of graphs: there is no other server', async () => {
+  it('leave the runs of a newer release without a list of graphs: a deployment of the API has none', async () => {
+    const older = { ...CLAIMER, version: RUN_VERSION - 1 }
+    const { run, claim } = await admitted(store, admissionOf(randomUUID(), { claim: older }))
+    expect(claim).toBeNull()
+    const { run: begun } = await admitted(store, admissionOf(randomUUID()))
+    const [lease] = await store.claim({ ...CLAIMER, version: RUN_VERSION + 1 }, DEPLOYMENTS, 1)
+    if (lease === undefined) throw new Error('not claimed')
+    await store.release(lease, { error: 'HostLost', message: 'gone' }, 3)
+    const other = lease.run_id === run.run_id ? begun : run
+    expect(await claimed(older)).toEqual([])
+    // With room for one run, the one that it must leave does not stand before the one that it may claim.
+    expect(await claimed(CLAIMER, 1)).toEqual([other.run_id])
+    expect(await claimed(CLAIMER)).toEqual([])
+    expect(await claimed({ ...CLAIMER, version: RUN_VERSION + 1 })).toEqual([lease.run_id])
+  })
+
+  it('take every run of their release without a list of graphs', async () => {
     const { run } = await admitted(store, admissionOf(randomUUID(), { run: ADDED }))
     expect(await claimed(CLAIMER)).toEqual([run.run_id])
   })
