@@ -14,6 +14,11 @@ export function setUserToken(name: string, token: string): void {
   else tokens.set(name, token)
 }
 
+/** True when calls of the deployment are made with a user's token. */
+export function hasUserToken(name: string): boolean {
+  return tokens.has(name)
+}
+
 /** Later calls are made by the session of this browser. Must be called when the user of the browser changes. */
 export function forgetUserTokens(): void {
   tokens.clear()

@@ -49,9 +49,18 @@ export function useIsSignedIn(): () => boolean {
   return () => queries.getQueryData(SESSION) !== null
 }
 
+/** The message that names the first permission of `needed` that is missing; undefined when there is none. */
+export function missingPermission(
+  permissions: readonly string[],
+  needed: readonly string[],
+): string | undefined {
+  const missing = needed.find((name) => !permissions.includes(name))
+  return missing === undefined ? undefined : `This needs the permission ${missing}`
+}
+
 /** Whether the session has a permission, and the message if it does not. */
 export function usePermission(name: string): { isAllowed: boolean; reason: string | undefined } {
   const { data } = useSession()
-  const isAllowed = data?.permissions.includes(name) === true
-  return { isAllowed, reason: isAllowed ? undefined : `This needs the permission ${name}` }
+  const reason = missingPermission(data?.permissions ?? [], [name])
+  return { isAllowed: reason === undefined, reason }
 }

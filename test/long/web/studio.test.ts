@@ -264,6 +264,35 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     expect(faults).toEqual([])
   })
 
+  it('§3.8: disables what a role lacks, naming the permission', async () => {
+    const thread = await runSteps('rights')
+    const [workspace] = await weir.json<{ id: string }[]>('/api/v1/workspaces')
+    const { key } = await weir.json<{ key: string }>('/api/v1/orgs/current/service-keys', {
+      ...{ description: 'viewer', role: 'viewer', workspaces: [workspace?.id] },
+    })
+    const context = await used.current().browser.newContext()
+    const viewer = await context.newPage()
+    const refused = async (path: string, names: readonly string[], permission: string): Promise<void> => {
+      await viewer.goto(`${weir.url}/app${path}`)
+      for (const name of names) {
+        const button = viewer.getByRole('button', { name, exact: true }).first()
+        await button.waitFor()
+        const found = [name, await button.isDisabled(), await button.getAttribute('title')]
+        expect(found).toEqual([name, true, `This needs the permission ${permission}`])
+      }
+    }
+    await viewer.goto(`${weir.url}/app${STUDIO}`)
+    await viewer.getByLabel('API key').fill(key)
+    await viewer.getByRole('button', { name: 'Sign in' }).click()
+    await refused(`${STUDIO}?assistant=steps`, ['Run'], 'threads:create')
+    const changes = ['Run', 'Answer and go on', 'Run from here', 'Edit the state']
+    await refused(`${STUDIO}/${thread}?assistant=steps`, changes, 'threads:update')
+    await refused(`${STUDIO}/${thread}?assistant=steps`, ['Copy the thread'], 'threads:create')
+    await refused(`${STUDIO}/${thread}?assistant=steps&mode=chat`, ['Send'], 'threads:update')
+    await context.close()
+    await used.current().page.bringToFront()
+  })
+
   it('has no accessibility faults with figures, executions, earlier inputs and folded subgraphs, in every look', async () => {
     await runSteps('looks')
     const { page } = used.current()

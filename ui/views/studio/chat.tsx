@@ -12,6 +12,13 @@ import css from './studio.module.css'
 type Message = StudioStream['messages'][number]
 type Submit = StudioSession['submit']
 
+/** Ways to start a run from the chat. */
+interface Sending {
+  submit: Submit
+  /** Why the session may not start runs; undefined if it may. */
+  refusal: string | undefined
+}
+
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' }
 
 /** Texts of models that are no answer: `reasoning` of OpenAI and Google, `thinking` of Anthropic. */
@@ -66,12 +73,11 @@ function Editor({ text, send }: { text: string; send(content: string): void }) {
   )
 }
 
-interface ChatMessageProps {
+interface ChatMessageProps extends Sending {
   message: Message
   /** Id of the checkpoint before the message, from which another branch can begin; undefined while a run is active. */
   from: string | undefined
   isGrowing: boolean
-  submit: Submit
   /** The branches that begin with the message, and which of them is shown; '' without another one. */
   branch: string
   branches: string
@@ -113,22 +119,24 @@ const ChatMessage = memo(function ChatMessage({
   from,
   isGrowing,
   submit,
+  refusal,
   ...branching
 }: ChatMessageProps) {
   const [isEditing, setEditing] = useState(false)
   const calls = 'tool_calls' in message ? (message.tool_calls ?? []) : []
+  const refused = { disabled: refusal !== undefined, title: refusal }
   const checkpoint = from === undefined ? undefined : { checkpoint_id: from, checkpoint_ns: '' }
   return (
     <article className={css['message']} data-role={message.type}>
       <div className={css['row']}>
         <b>{ROLES[message.type] ?? message.type}</b>
         {checkpoint !== undefined && message.type === 'human' && (
-          <Button look="plain" icon="edit" onClick={() => setEditing(!isEditing)}>
+          <Button look="plain" icon="edit" {...refused} onClick={() => setEditing(!isEditing)}>
             Edit
           </Button>
         )}
         {checkpoint !== undefined && message.type === 'ai' && (
-          <Button look="plain" icon="refresh" onClick={() => submit(undefined, { checkpoint })}>
+          <Button look="plain" icon="refresh" {...refused} onClick={() => submit(undefined, { checkpoint })}>
             Regenerate
           </Button>
         )}
@@ -155,7 +163,7 @@ const ChatMessage = memo(function ChatMessage({
   )
 })
 
-const SendForm = memo(function SendForm({ submit }: { submit: Submit }) {
+const SendForm = memo(function SendForm({ submit, refusal }: Sending) {
   const media = useChosenMedia()
   return (
     <form
@@ -173,7 +181,7 @@ const SendForm = memo(function SendForm({ submit }: { submit: Submit }) {
     >
       <textarea name="message" aria-label="Message" rows={3} />
       <div className={css['actions']}>
-        <Button type="submit" look="primary">
+        <Button type="submit" look="primary" disabled={refusal !== undefined} title={refusal}>
           Send
         </Button>
         <MediaPicker label="Files for the message" media={media} />
@@ -186,7 +194,7 @@ const SendForm = memo(function SendForm({ submit }: { submit: Submit }) {
 const NOT_NOW = { from: undefined, branch: '', branches: '' }
 
 /** The messages of the thread as a conversation; user messages are edited, and answers made again, in new branches. */
-export function Chat({ stream, submit }: { stream: StudioStream; submit: Submit }) {
+export function Chat({ stream, submit, refusal }: Sending & { stream: StudioStream }) {
   const { messages, error, isLoading } = stream
   const { setBranch } = stream
   const known = (message: Message, place: number): Pick<ChatMessageProps, 'from' | 'branch' | 'branches'> => {
@@ -214,12 +222,13 @@ export function Chat({ stream, submit }: { stream: StudioStream; submit: Submit 
               showBranch={setBranch}
               isGrowing={isLoading && place === messages.length - 1}
               submit={submit}
+              refusal={refusal}
             />
           </PanelBoundary>
         ))}
       </div>
       {error !== undefined && error !== null && <Failure error={error} />}
-      <SendForm submit={submit} />
+      <SendForm submit={submit} refusal={refusal} />
     </section>
   )
 }

@@ -56,6 +56,7 @@ export function Interrupts({ shown, session }: { shown: ShownThread; session: St
   const questions = questionsOf(shown)
   const [fault, setFault] = useState<unknown>()
   const { isLoading } = session
+  const refusal = session.rights.run
   const { head } = shown
   if (isLoading || head === undefined) return null
   if (questions.length === 0) {
@@ -65,7 +66,12 @@ export function Interrupts({ shown, session }: { shown: ShownThread; session: St
         <p>
           The thread stopped before <b>{head.next.join(', ')}</b>.
         </p>
-        <Button look="primary" onClick={() => session.submit(null, NEWEST)}>
+        <Button
+          look="primary"
+          disabled={refusal !== undefined}
+          title={refusal}
+          onClick={() => session.submit(null, NEWEST)}
+        >
           Go on
         </Button>
       </section>
@@ -102,7 +108,7 @@ export function Interrupts({ shown, session }: { shown: ShownThread; session: St
       ))}
       {fault !== undefined && <Failure error={fault} />}
       <div>
-        <Button type="submit" look="primary">
+        <Button type="submit" look="primary" disabled={refusal !== undefined} title={refusal}>
           Answer and go on
         </Button>
       </div>

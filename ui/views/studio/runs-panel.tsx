@@ -29,6 +29,8 @@ export function RunsPanel({
   const runs = useDeploymentRead<Pick<ThreadRun, 'run_id' | 'status'>[]>(name, path, { every: EVERY_MS })
   const change = useThreadChange(name, thread)
   const found = runs.data ?? []
+  const refusal = session.rights.cancel
+  const isDisabled = change.isPending || refusal !== undefined
   const shown = found.filter((run, place) => isActive(run) || place < SHOWN)
   if (shown.length === 0) return null
   return (
@@ -48,15 +50,17 @@ export function RunsPanel({
             {isActive(run) && (
               <span className={css['actions']}>
                 <Button
-                  disabled={change.isPending}
-                  title="It ends. Its checkpoints and partial messages stay."
+                  disabled={isDisabled}
+                  title={refusal ?? 'It ends. Its checkpoints and partial messages stay.'}
                   onClick={() => change.mutate({ kind: 'cancel', run_id: run.run_id, action: 'interrupt' })}
                 >
                   Interrupt
                 </Button>
                 <Button
-                  disabled={change.isPending}
-                  title="It ends and is deleted with its checkpoints: the thread is as it was before."
+                  disabled={isDisabled}
+                  title={
+                    refusal ?? 'It ends and is deleted with its checkpoints: the thread is as it was before.'
+                  }
                   onClick={() => change.mutate({ kind: 'cancel', run_id: run.run_id, action: 'rollback' })}
                 >
                   Roll back

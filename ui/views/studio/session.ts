@@ -5,6 +5,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { callerHeaders, deploymentPath } from '../../api/deployment.ts'
 import { pacedEvents } from '../../api/paced-events.ts'
 import { type ReadHistory, readShownHistory } from '../../data/studio/shown-history.ts'
+import { type StudioRights, useStudioRights } from '../../data/studio/rights.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
 
 /** Modes that Studio requests. */
@@ -121,6 +122,8 @@ export interface StudioSession {
   isLoading: boolean
   /** Why the run failed. */
   error: string | undefined
+  /** What the permissions of the session allow. */
+  rights: StudioRights
 }
 
 type Submit = StudioSession['submit']
@@ -208,9 +211,10 @@ export function useStudioSession(
   })
   const { isLoading } = stream
   const error = errorText(stream.error)
+  const rights = useStudioRights(name, thread)
   const session = useMemo<StudioSession>(
-    () => ({ submit, events, run, gap, isLoading, error }),
-    [submit, events, run, gap, isLoading, error],
+    () => ({ submit, events, run, gap, isLoading, error, rights }),
+    [submit, events, run, gap, isLoading, error, rights],
   )
   return { session, stream }
 }

@@ -116,7 +116,7 @@ function Work({ name, thread, assistant }: WorkProps) {
     <div className={css['work']} data-mode={mode}>
       {mode === 'chat' && (
         <div className={css['column']}>
-          <Chat stream={stream} submit={session.submit} />
+          <Chat stream={stream} submit={session.submit} refusal={session.rights.run} />
         </div>
       )}
       <Panels {...{ name, thread, assistant, session }} />

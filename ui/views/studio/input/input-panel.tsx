@@ -31,19 +31,19 @@ function typedInput(
 /** The button that starts the run. While another run is active, its text names the effect on both. */
 function RunButton({
   multitask,
-  isBusy,
+  session: { isLoading, rights },
 }: {
   multitask: ChosenSettings['multitaskStrategy']
-  isBusy: boolean
+  session: StudioSession
 }) {
   const rule = MULTITASK.find(([word]) => word === multitask)?.[1] ?? ''
   return (
     <div className={css['actions']}>
-      <Button type="submit" look="primary">
+      <Button type="submit" look="primary" disabled={rights.run !== undefined} title={rights.run}>
         Run
       </Button>
       <span className={css['note']} role="status">
-        {isBusy && `A run is active: ${rule}`}
+        {isLoading && `A run is active: ${rule}`}
       </span>
     </div>
   )
@@ -87,6 +87,7 @@ export function InputPanel({ name, assistant, session, run }: InputPanelProps) {
     durability: 'async',
   })
   const submit = (form: HTMLFormElement): void => {
+    if (session.rights.run !== undefined) return
     try {
       const data = new FormData(form)
       const input = typedInput(data, fields, media.files)
@@ -125,7 +126,7 @@ export function InputPanel({ name, assistant, session, run }: InputPanelProps) {
       <InputForm key={turn} fields={fields} start={start} media={media} />
       <RunSettingsForm chosen={chosen} change={(next) => setChosen({ ...chosen, ...next })} />
       {fault !== undefined && <Failure error={fault} />}
-      <RunButton multitask={chosen.multitaskStrategy} isBusy={session.isLoading} />
+      <RunButton multitask={chosen.multitaskStrategy} session={session} />
     </form>
   )
 }

@@ -167,6 +167,7 @@ export function StatePanel(props: StatePanelProps) {
   const change = useThreadChange(name, thread)
   if (selected === undefined) return null
   const { checkpoint, metadata } = selected
+  const { rights, isLoading: isBusy } = session
   const runFrom = (): void => {
     session.submit(null, {
       ...run,
@@ -182,13 +183,23 @@ export function StatePanel(props: StatePanelProps) {
       </div>
       <StepTrace name={name} thread={thread} step={selected} />
       <div className={css['actions']}>
-        <Button disabled={session.isLoading} onClick={runFrom}>
+        <Button disabled={isBusy || rights.run !== undefined} title={rights.run} onClick={runFrom}>
           Run from here
         </Button>
-        <Button icon="edit" disabled={session.isLoading} onClick={() => setEditing(true)}>
+        <Button
+          icon="edit"
+          disabled={isBusy || rights.edit !== undefined}
+          title={rights.edit}
+          onClick={() => setEditing(true)}
+        >
           Edit the state
         </Button>
-        <Button icon="copy" onClick={() => change.mutate({ kind: 'copy' }, { onSuccess: copied })}>
+        <Button
+          icon="copy"
+          disabled={rights.copy !== undefined}
+          title={rights.copy}
+          onClick={() => change.mutate({ kind: 'copy' }, { onSuccess: copied })}
+        >
           Copy the thread
         </Button>
       </div>

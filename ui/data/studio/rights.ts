@@ -1,0 +1,44 @@
+import { useMemo } from 'react'
+import { hasUserToken } from '../../api/deployment.ts'
+import { missingPermission, useSession } from '../session.ts'
+
+/** For each action of Studio, the message that names the missing permission; undefined for an allowed action. */
+export interface StudioRights {
+  /** Starting a run, going on with one, or answering its questions. */
+  run: string | undefined
+  edit: string | undefined
+  cancel: string | undefined
+  copy: string | undefined
+}
+
+/** What requests of Studio are made with. */
+export interface StudioCaller {
+  permissions: readonly string[]
+  /** The auth file of the deployment decides about requests with a user's token: permissions do not limit them. */
+  hasToken: boolean
+  /** False before the first run, which makes the thread. */
+  hasThread: boolean
+}
+
+/** The actions that the permissions of the caller allow, by the rules of the deployment API (D-40). */
+export function rightsOf({ permissions, hasToken, hasThread }: StudioCaller): StudioRights {
+  const missing = (...needed: string[]): string | undefined =>
+    hasToken ? undefined : missingPermission(permissions, needed)
+  const update = missing('threads:update')
+  return {
+    run: hasThread ? update : missing('threads:create', 'threads:update'),
+    edit: update,
+    cancel: update,
+    copy: missing('threads:create'),
+  }
+}
+
+/** The actions of Studio that this session allows. */
+export function useStudioRights(name: string, thread: string | undefined): StudioRights {
+  const permissions = useSession().data?.permissions
+  const [hasToken, hasThread] = [hasUserToken(name), thread !== undefined]
+  return useMemo(
+    () => rightsOf({ permissions: permissions ?? [], hasToken, hasThread }),
+    [permissions, hasToken, hasThread],
+  )
+}
