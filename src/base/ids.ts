@@ -44,6 +44,11 @@ export function newTimeUuid(ms: number): string {
   return dashed(bytes.toString('hex'))
 }
 
+/** The time of a uuid of version 7, epoch milliseconds. */
+export function timeOfUuid(uuid: string): number {
+  return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)
+}
+
 /** The uuid of a name within a namespace, which is a uuid itself (RFC 9562, version 5): always the same one. */
 export function uuidOfName(name: string, namespace: string): string {
   const bytes = createHash('sha1')

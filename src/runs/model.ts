@@ -103,7 +103,10 @@ export interface Run {
    * runs are not traced.
    */
   trace_id: string | null
-  /** The revision that executes the last attempt (P-33); null before it, and for a deployment without revisions. */
+  /**
+   * The revision that executes the last attempt (P-33), before the first one that for which the run was made. Null: the
+   * deployment has no revisions.
+   */
   revision_id: string | null
   /** The reason for `error` and `timeout`. */
   error: { error: string; message: string } | null

@@ -31,7 +31,10 @@ export interface Claimer {
   lease_ms: number
   /** Own tracing is on: each attempt gets a `trace_id`. */
   traced: boolean
-  /** The revision that will execute the claimed runs, all of one deployment; absent: the deployment has none. */
+  /**
+   * The revision that will execute the claimed runs, all of one deployment; absent: the deployment has none. Runs that
+   * were made for a later revision, or begun on one, wait as those of absent graphs do.
+   */
   revision_id?: string | null
   /**
    * The graphs that the process has: a run of another one waits for another process, and the later runs of its thread
@@ -84,6 +87,8 @@ export interface RunAdmission {
   }
   /** Claim the run at once if no other is before it, which saves a claim. */
   claim: Claimer | null
+  /** The revision that the run is made for: no earlier one executes it. Absent: the deployment has no revisions. */
+  revision_id?: string | null
   /** The date of a cron that the run takes, in the same transaction. */
   cron?: CronDate | undefined
 }

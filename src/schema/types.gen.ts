@@ -3262,7 +3262,7 @@ export interface RunFields {
      */
     trace_id: string | null
     /**
-     * The revision of the deployment that executes the last attempt; null before it, and for a deployment without revisions.
+     * The revision of the deployment that executes the last attempt, before the first one that for which the run was made; null for a deployment without revisions.
      */
     revision_id: string | null
     attempt: number

@@ -64,3 +64,12 @@ it('P-33: a run taken from a replaced revision goes on as a further attempt on t
     attempt: 2,
   })
 })
+
+it('P-33: a run that waits is made for the revision that serves', async () => {
+  const { world, change } = await openSwitch()
+  change()
+  const { runs, call, thread } = world
+  const waiting = await runs.create(call, await thread(), { assistant_id: 'agent', after_seconds: 3600 })
+  const created = await world.store.getRun(call.tenant, null, waiting.run_id)
+  expect(created).toMatchObject({ status: 'pending', revision_id: SECOND })
+})

@@ -130,7 +130,8 @@ async function admit(work: Work, tenant: Tenant, admission: Omit<RunAdmission, '
   let used = 0
   try {
     const claimer = deployment !== undefined && taken > 0 ? claimerOf(work, deployment) : null
-    const admitted = await store.admit(tenant, { ...admission, claim: claimer })
+    const made = { ...admission, claim: claimer, revision_id: deployment?.revision_id ?? null }
+    const admitted = await store.admit(tenant, made)
     if (admitted.kind !== 'created') return admitted
     const { claim, run, cancelling, ended } = admitted
     if (claim !== null && deployment !== undefined) {
@@ -152,11 +153,13 @@ async function admit(work: Work, tenant: Tenant, admission: Omit<RunAdmission, '
 }
 
 async function admitAll(
-  { store, timer, wake }: Work,
+  { store, timer, wake, deployments }: Work,
   tenant: Tenant,
   admissions: readonly Omit<RunAdmission, 'claim'>[],
 ): Promise<AllAdmitted> {
-  const all = await store.admitAll(tenant, admissions)
+  const revision_id = deployments.get(tenant.deployment_id)?.revision_id ?? null
+  const made = admissions.map((admission) => ({ ...admission, revision_id }))
+  const all = await store.admitAll(tenant, made)
   if (all.kind === 'created') {
     timer.ask()
     wake.send({ kind: 'work' })
@@ -220,7 +223,8 @@ async function closeJob(work: Work, deployment: Deployment, claim: Claim, end: J
   const hasMore = attemptEnd.kind === 'retried' || (attemptEnd.kind === 'ended' && attemptEnd.more)
   if (hasMore || wasFull) timer.ask()
   // The next run of the thread may be one that only another process can execute.
-  if (hasMore && (work.stopping || deployment.graphs)) wake.send({ kind: 'work' })
+  const isShared = deployment.graphs !== undefined || deployment.revision_id !== null
+  if (hasMore && (work.stopping || isShared)) wake.send({ kind: 'work' })
   if (attemptEnd.kind === 'ended') await endings.executed(deployment, claim, end, attemptEnd.status)
 }
 

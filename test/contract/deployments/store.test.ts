@@ -55,6 +55,16 @@ describeOnSql('deployments and revisions', (engine) => {
     await store.advance(lease, 'accepted', findings)
   }
 
+  it('P-33: a later revision has a greater id, also when the clock was set back', async () => {
+    const made = await create('bot')
+    const ids: string[] = []
+    for (const at of [now, now, now - 5000]) {
+      now = at
+      ids.push((await add(made)).id)
+    }
+    expect(ids.toSorted()).toEqual(ids)
+  })
+
   it('P-1: a name is unique on the server, and free once its deployment is deleted', async () => {
     const made = await create('bot')
     await expect(create('bot', 'v')).rejects.toMatchObject({ code: 'deployment_name_taken' })

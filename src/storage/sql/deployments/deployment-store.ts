@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
-import { newTimeUuid } from '../../../base/ids.ts'
+import { newTimeUuid, timeOfUuid } from '../../../base/ids.ts'
 import type { DeploymentStore, NewDeployment, NewRevision } from '../../../deploy/stores/deployment-store.ts'
 import type { StoredDeployment, Revision } from '../../../deploy/model.ts'
 import { isTerminal } from '../../../deploy/revision-states.ts'
@@ -154,7 +154,13 @@ async function addRevision(
   wanted: NewRevision,
   now: number,
 ): Promise<Revision> {
-  const id = newTimeUuid(now)
+  const [latest] = await session.query<{ id: string | null }>(
+    'SELECT latest_revision_id AS id FROM deployments WHERE id = ?',
+    [deployment_id],
+  )
+  // Claims of runs compare the ids: a later revision has a greater one, also in the same millisecond.
+  const before = latest?.id == null ? 0 : timeOfUuid(latest.id)
+  const id = newTimeUuid(Math.max(now, before + 1))
   const [numbered] = await session.query<{ latest_number: number }>(
     `UPDATE deployments SET latest_number = latest_number + 1, latest_revision_id = ?, updated_at = ?
      WHERE id = ? AND name IS NOT NULL RETURNING latest_number`,

@@ -86,7 +86,7 @@ function rowOf(admission: RunAdmission, thread: LockedThread, composed: Composed
     started_at: null,
     ended_at: null,
     trace_id: null,
-    revision_id: null,
+    revision_id: admission.revision_id ?? null,
     cancel_action: null,
     lease_owner: null,
     lease_token: null,

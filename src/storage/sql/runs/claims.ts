@@ -13,28 +13,33 @@ import { LARGE_BYTES, storedBytes } from '../driver/large-values.ts'
 import { inList, KEY, keyValues, leaseOf, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
 import { inChunks, type RunDatabase, type RunSession } from './session.ts'
 
-/** Whether the claimer executes runs of the version that the run needs, and has its graph. */
-export function mayClaim(
-  { graphs, version = RUN_VERSION }: Claimer,
-  run: Pick<RunRow, 'graph_id' | 'needs_version'>,
-): boolean {
-  return run.needs_version <= version && (graphs === undefined || graphs.includes(run.graph_id))
+/** What decides whether a server may claim a run. Ids of revisions sort by their time (`newTimeUuid`). */
+type Claimable = Pick<RunRow, 'graph_id' | 'needs_version' | 'revision_id'>
+
+/** Whether the claimer executes runs of the version that the run needs, has its graph, and not an earlier revision. */
+export function mayClaim({ graphs, version = RUN_VERSION, revision_id }: Claimer, run: Claimable): boolean {
+  if (run.needs_version > version || graphs?.includes(run.graph_id) === false) return false
+  return revision_id == null || run.revision_id === null || run.revision_id <= revision_id
 }
 
 const DUE_RUN = `status = 'pending' AND (due_at <= ? OR due_at <= created_at)`
 
-/** SQL condition on \`threads\`: \`mayClaim\` for the next due run of the thread. */
+/** SQL condition on `threads`: `mayClaim` for the next due run of the thread. */
 function mayClaimSql(
-  { graphs, version = RUN_VERSION }: Claimer,
+  { graphs, version = RUN_VERSION, revision_id }: Claimer,
   now: number,
 ): { sql: string; values: SqlValue[] } {
-  const next = (column: string): string => `(SELECT ${column} FROM runs r
+  const conditions = [{ sql: 'r.needs_version <= ?', values: [version] as SqlValue[] }]
+  if (graphs !== undefined) {
+    const { places, values } = inList(graphs)
+    conditions.push({ sql: `r.graph_id IN ${places}`, values })
+  }
+  if (revision_id != null)
+    conditions.push({ sql: '(r.revision_id IS NULL OR r.revision_id <= ?)', values: [revision_id] })
+  const sql = `AND (SELECT CASE WHEN ${conditions.map((one) => one.sql).join(' AND ')} THEN 1 END FROM runs r
       WHERE r.thread_id = threads.thread_id AND r.deployment_id = threads.deployment_id
-      AND r.workspace_id = threads.workspace_id AND ${DUE_RUN} ORDER BY r.due_at, r.seq LIMIT 1)`
-  if (graphs === undefined) return { sql: `AND ${next('r.needs_version')} <= ?`, values: [now, version] }
-  const { places, values } = inList(graphs)
-  const sql = `AND ${next('CASE WHEN r.needs_version <= ? THEN r.graph_id END')} IN ${places}`
-  return { sql, values: [version, now, ...values] }
+      AND r.workspace_id = threads.workspace_id AND ${DUE_RUN} ORDER BY r.due_at, r.seq LIMIT 1) = 1`
+  return { sql, values: [...conditions.flatMap(({ values }) => values), now] }
 }
 
 /** The lease and trace of a run that is being claimed. */
@@ -50,7 +55,7 @@ export function takenUp(claimer: Claimer, run: { run_id: string; attempt: number
   }
 }
 
-type NextRun = Pick<RunRow, 'run_id' | 'attempt' | 'graph_id' | 'needs_version'>
+type NextRun = Claimable & Pick<RunRow, 'run_id' | 'attempt'>
 
 /** Claims the thread's next due run for the claimer. */
 async function claimNext(
@@ -60,7 +65,7 @@ async function claimNext(
   now: number,
 ): Promise<Claim | undefined> {
   const [next] = await session.query<NextRun>(
-    `SELECT run_id, attempt, graph_id, needs_version FROM runs WHERE ${KEY} AND ${DUE_RUN} ORDER BY due_at, seq LIMIT 1`,
+    `SELECT run_id, attempt, graph_id, needs_version, revision_id FROM runs WHERE ${KEY} AND ${DUE_RUN} ORDER BY due_at, seq LIMIT 1`,
     [...keyValues(key), now],
   )
   if (next === undefined || !mayClaim(claimer, next)) return undefined

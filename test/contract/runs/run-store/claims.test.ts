@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
+import { newTimeUuid } from '../../../../src/base/ids.ts'
 import type { Claimer, RunStore } from '../../../../src/runs/run-store.ts'
 import { RUN_VERSION } from '../../../../src/runs/state.ts'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
@@ -63,6 +64,33 @@ describeOnSql('claims of servers of several releases', (engine) => {
     expect(await claimed(CLAIMER, 1)).toEqual([other.run_id])
     expect(await claimed(CLAIMER)).toEqual([])
     expect(await claimed({ ...CLAIMER, version: RUN_VERSION + 1 })).toEqual([lease.run_id])
+  })
+
+  it('P-33: leave runs that were made for a later revision, or begun on it, to servers that serve it', async () => {
+    const [first, second] = [newTimeUuid(1000), newTimeUuid(1001)]
+    const [before, after] = [
+      { ...CLAIMER, owner: 'a', revision_id: first },
+      { ...CLAIMER, owner: 'b', revision_id: second },
+    ]
+    const made = admissionOf(randomUUID(), { claim: before, revision_id: second })
+    const { run, claim } = await admitted(store, made)
+    expect([claim, run.revision_id]).toEqual([null, second])
+    const { run: old } = await admitted(store, admissionOf(randomUUID(), { revision_id: first }))
+    expect(await claimed(before, 1)).toEqual([old.run_id])
+    expect(await claimed(before)).toEqual([])
+    const [lease] = await store.claim(after, DEPLOYMENTS, 9)
+    if (lease === undefined) throw new Error('not claimed')
+    expect([lease.run_id, lease.run.revision_id]).toEqual([run.run_id, second])
+    await store.release(lease, { error: 'HostLost', message: 'gone' }, 3)
+    expect(await claimed(before)).toEqual([])
+    expect(await claimed(after)).toEqual([run.run_id])
+  })
+
+  it('P-33: take runs that were made for an earlier revision', async () => {
+    const made = admissionOf(randomUUID(), { revision_id: newTimeUuid(1000) })
+    const { run } = await admitted(store, made)
+    const [claim] = await store.claim({ ...CLAIMER, revision_id: newTimeUuid(1001) }, DEPLOYMENTS, 9)
+    expect(claim?.run_id).toBe(run.run_id)
   })
 
   it('take every run of their release without a list of graphs', async () => {
