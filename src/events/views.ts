@@ -15,6 +15,12 @@ export const STATE_UPDATE = 'state_update'
  */
 export const RUN_BEGUN = 'v2/begun'
 
+/**
+ * A run ends outside of an attempt, for streams of protocol v2: `{"graph_name"}`. Its begin may not be in the log: it was
+ * cancelled while it was pending, or the server that executed it is gone.
+ */
+export const RUN_ENDING = 'v2/ending'
+
 /** The stop of a run, for streams of protocol v2: `{"interrupts":[{"id","value"}]}`, those that wait for an answer. */
 export const RUN_STOPPED = 'v2/stopped'
 

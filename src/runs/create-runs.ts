@@ -184,13 +184,13 @@ async function cancel(
   deps: RunsDeps,
   { tenant }: Call,
   asked: { thread_id: string | null; run_id: string },
-  { action, wait: waits, early }: CancelOptions,
+  { action, wait: waits, early, silent }: CancelOptions,
 ): Promise<void> {
   const { run_id } = asked
   const { worker, store, earlyCancels, wake } = deps
   const thread_id = asked.thread_id ?? (await store.getRun(tenant, null, run_id))?.thread_id
   if (thread_id === undefined) throw noRun()
-  const [result] = await worker.cancel(tenant, { thread_id, run_ids: [run_id] }, action)
+  const [result] = await worker.cancel(tenant, { thread_id, run_ids: [run_id], silent }, action)
   if (result === undefined || result.outcome === 'not_found') {
     if (!early) throw noRun()
     const expected = { deployment_id: tenant.deployment_id, thread_id, run_id }

@@ -173,7 +173,7 @@ export interface Recovered extends Tenant {
 
 /** The runs to cancel; runs of threads that the caller may not see count as missing. */
 export type CancelSelector = (
-  | { thread_id: string; run_ids: readonly string[] }
+  | { thread_id: string; run_ids: readonly string[]; silent?: boolean | undefined }
   | { status: 'pending' | 'running' | 'all' }
 ) & { visible?: Visible | undefined }
 

@@ -74,6 +74,8 @@ export interface CancelOptions {
   wait: boolean
   /** For an unknown run: keep the cancel for 60 s and end the run if it is created in that time (D-47). */
   early: boolean
+  /** No client knows of the run: if it is pending, streams of protocol v2 do not show its end. */
+  silent?: boolean
 }
 
 /**

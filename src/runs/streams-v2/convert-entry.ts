@@ -1,7 +1,7 @@
 import { V2_ENTRIES } from '../../base/text/v2-entries.ts'
 import type { StoredEvent } from '../../events/event-log.ts'
 import { parseEventId } from '../../events/id.ts'
-import { RUN_BEGUN, RUN_DONE, RUN_STOPPED, STATE_UPDATE } from '../../events/views.ts'
+import { RUN_BEGUN, RUN_DONE, RUN_ENDING, RUN_STOPPED, STATE_UPDATE } from '../../events/views.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import { interruptsIn, type PendingInterrupt } from './interrupts.ts'
 import { membersOf } from './json-members.ts'
@@ -66,6 +66,10 @@ const converted = new WeakMap<StoredEvent, readonly ProtocolEvent[]>()
 
 function draftsOf(open: Map<string, OpenRun>, run_id: string, { event, data }: StoredEvent): Draft[] {
   if (event === RUN_BEGUN) return begin(open, run_id, JSON.parse(data) as Begun)
+  if (event === RUN_ENDING) {
+    if (!open.has(run_id)) open.set(run_id, newRun((JSON.parse(data) as { graph_name: string }).graph_name))
+    return []
+  }
   const run = open.get(run_id)
   // The run never began, or ended after the begin of the next one.
   if (run === undefined) return []

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../events/event-log.ts'
-import { RUN_BEGUN, RUN_DONE, RUN_STOPPED, STATE_UPDATE } from '../../events/views.ts'
+import { RUN_BEGUN, RUN_DONE, RUN_ENDING, RUN_STOPPED, STATE_UPDATE } from '../../events/views.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { GraphInfo, StreamItem } from '../execute/graph-host.ts'
 import type { Run } from '../model.ts'
@@ -23,7 +23,7 @@ export function runStopped(interrupts: JsonObject): StreamItem {
   return { event: RUN_STOPPED, data: JSON.stringify({ interrupts: pendingInterrupts(interrupts) }) }
 }
 
-const NO_WORK = new Set(['metadata', 'feedback', RUN_DONE, STATE_UPDATE])
+const NO_WORK = new Set(['metadata', 'feedback', RUN_DONE, RUN_ENDING, STATE_UPDATE])
 
 /** Whether only a run that has begun can write the entry. */
 export function isWork({ event }: Pick<StoredEvent, 'event'>): boolean {

@@ -10,8 +10,8 @@ export interface AnswerDeps extends ReadDeps {
   runs: Pick<Runs, 'recent' | 'cancel'>
 }
 
-/** Cancels and deletes a run that has not begun. */
-const TAKE_BACK = { action: 'rollback', wait: true, early: false } as const
+/** Cancels and deletes a run that has not begun; its answer was refused, so the client does not wait for its end. */
+const TAKE_BACK = { action: 'rollback', wait: true, early: false, silent: true } as const
 
 /** A run that answers: its id, and the assistant of the interrupted run (V-10). */
 export interface Answering {

@@ -1,7 +1,7 @@
 import { RecentMap } from '../../../base/recent-map.ts'
 import type { EventLog, StoredEvent, ThreadRef } from '../../../events/event-log.ts'
 import { isAfter, parseEventId } from '../../../events/id.ts'
-import { RUN_BEGUN, RUN_DONE } from '../../../events/views.ts'
+import { RUN_BEGUN, RUN_DONE, RUN_ENDING } from '../../../events/views.ts'
 import { isWork } from '../run-entries.ts'
 import { BEFORE_ALL, readEntries } from './read-entries.ts'
 
@@ -94,7 +94,7 @@ function addEntry(log: Known, { id, position, run_id, event }: StoredEvent): voi
   if (isCut) log.runs = []
   if (isCut || log.oldest === undefined) log.oldest = { id, position }
   // The begin of the first run may no longer be in the log.
-  const begins = event === RUN_BEGUN || (log.runs.length === 0 && isWork({ event }))
+  const begins = event === RUN_BEGUN || event === RUN_ENDING || (log.runs.length === 0 && isWork({ event }))
   if (run_id !== null && (begins || event === RUN_DONE)) {
     const active = log.runs.findLast((run) => run.run_id === run_id && run.end === undefined)
     if (event === RUN_DONE) {

@@ -27,7 +27,7 @@ export function streamBegin(
 ): StreamBegin {
   const oldest = log.runs.find(({ run_id, end }) => end === undefined || unseen.has(run_id))
   if (oldest !== undefined) return oldest
-  const last = log.runs.at(-1)
+  const last = lastEnded(log.runs)
   // A run that is pending has no entries yet.
   if (last === undefined || thread?.status === 'busy') return logEnd(log)
   const isRecent = Date.now() - last.begun_at < END_AFTER_MS
@@ -43,6 +43,13 @@ export function resumedBegin(log: IndexedLog, after: number | { id: string }): S
     end === undefined ||
     (typeof after === 'number' ? end.position >= positionOf(after) : !isAfter(after.id, end.id))
   return log.runs.find(isOpen) ?? logEnd(log)
+}
+
+/** The run that ended last: one that was cancelled before it began may end while an older one is active. */
+function lastEnded(runs: readonly RunInLog[]): RunInLog | undefined {
+  let last = runs.at(-1)
+  for (const run of runs) if ((run.end?.position ?? 0) > (last?.end?.position ?? 0)) last = run
+  return last
 }
 
 function logEnd({ total, last }: IndexedLog): StreamBegin {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { CancelAction, RunStatus, Tenant } from '../../../runs/model.ts'
 import type { CancelOrder, CancelResult, CancelSelector } from '../../../runs/run-store.ts'
-import { runDone } from '../../../runs/execute/end-event.ts'
+import { endOutside, runDone } from '../../../runs/execute/end-event.ts'
 import { isActive, restingStatus, TRANSITIONS } from '../../../runs/state.ts'
 import type { SqlSession, SqlValue } from '../driver/database.ts'
 import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
@@ -12,15 +12,18 @@ import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 /** The columns of a run that a cancel needs. */
 export interface RunToCancel {
   run_id: string
+  graph_id: string
   thread_id: string
   status: 'pending' | 'running'
   due_at: number
   /** Null when it never ran, and so has written no checkpoints. */
   started_at: number | null
   has_webhook: number
+  /** Streams of protocol v2 do not show its end. */
+  silent?: boolean
 }
 
-const FOUND = `run_id, thread_id, status, due_at, started_at, ${HAS_WEBHOOK}`
+const FOUND = `run_id, graph_id, thread_id, status, due_at, started_at, ${HAS_WEBHOOK}`
 
 /** A thread's active runs of the wanted statuses, in order of creation. */
 export async function activeRuns(
@@ -92,7 +95,9 @@ export async function cancelRuns(
   if (ended.length > 0) {
     await session.publish(
       thread,
-      ended.map(({ run_id }) => runDone(run_id, status)),
+      pending.flatMap((run) =>
+        run.silent === true ? [runDone(run.run_id, status)] : endOutside(run, status, null),
+      ),
     )
   }
   // An interrupted run is the thread's last run; a rolled back run leaves no trace.
@@ -154,7 +159,7 @@ export function createRequestCancel(database: RunDatabase, clock: Clock) {
     selector: Extract<CancelSelector, { thread_id: string }>,
     action: CancelAction,
   ) => {
-    const { thread_id } = selector
+    const { thread_id, silent = false } = selector
     const ids = [...new Set(selector.run_ids)]
     const key = { ...tenant, thread_id }
     return database.txOfThread(key, async (session) => {
@@ -162,7 +167,15 @@ export function createRequestCancel(database: RunDatabase, clock: Clock) {
       const thread = locked !== undefined && isVisible(locked, selector) ? locked : undefined
       const found = thread === undefined ? [] : await findRuns(session, key, ids)
       const results =
-        thread === undefined ? [] : await cancelFound(session, thread, found, action, clock.now())
+        thread === undefined
+          ? []
+          : await cancelFound(
+              session,
+              thread,
+              found.map((run) => ({ ...run, silent })),
+              action,
+              clock.now(),
+            )
       const known = new Map(results.map((result) => [result.run_id, result]))
       return ids.map(
         (run_id): CancelResult =>

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { Run } from '../../../runs/model.ts'
-import { runDone } from '../../../runs/execute/end-event.ts'
+import { endOutside } from '../../../runs/execute/end-event.ts'
 import type { AttemptEnd, Closing, Lease, Recovered, RunEnd, RunStore } from '../../../runs/run-store.ts'
 import { isInterrupted, type RunEvent, restingStatus, TRANSITIONS } from '../../../runs/state.ts'
 import type { SqlValue } from '../driver/database.ts'
@@ -10,7 +10,7 @@ import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 
 /** A running run with its lease, and the columns that decide how it ends. */
 type HeldRun = Lease &
-  Pick<RunRow, 'cancel_action' | 'attempt' | 'started_at' | 'lease_owner' | 'lease_until'> & {
+  Pick<RunRow, 'graph_id' | 'cancel_action' | 'attempt' | 'started_at' | 'lease_owner' | 'lease_until'> & {
     has_webhook: number
     /** 1 when the thread has another run, which waits. */
     has_more: number
@@ -20,7 +20,7 @@ const HAS_MORE = `CASE WHEN EXISTS (SELECT 1 FROM runs r WHERE r.thread_id = run
   AND r.deployment_id = runs.deployment_id AND r.workspace_id = runs.workspace_id AND r.status = 'pending')
   THEN 1 ELSE 0 END AS has_more`
 
-const HELD = `run_id, thread_id, deployment_id, workspace_id, lease_token AS token, cancel_action, attempt, started_at,
+const HELD = `run_id, graph_id, thread_id, deployment_id, workspace_id, lease_token AS token, cancel_action, attempt, started_at,
   lease_owner, lease_until, ${HAS_WEBHOOK}, ${HAS_MORE}`
 
 const FIND_HELD = `SELECT ${HELD} FROM runs WHERE run_id = ? AND ${KEY} AND lease_token = ? AND status = 'running'`
@@ -103,7 +103,7 @@ async function endHeldRun(
   event: RunEvent,
   end: Omit<RunEnd, 'status'>,
   now: number,
-  closing: Closing = (ended) => [runDone(run.run_id, ended)],
+  closing: Closing = (ended) => endOutside(run, ended, end.error),
 ): Promise<AttemptEnd> {
   const status = TRANSITIONS.running[event]
   const more = run.has_more === 1

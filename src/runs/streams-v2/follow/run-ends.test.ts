@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { doneWith } from '../../../../test/support/runs/hosts/fake-graph-host.ts'
+import { openMemoryRunState, openRunWorld, type RunWorld } from '../../../../test/support/runs/world.ts'
+import { EVERYTHING } from '../filter.ts'
+import type { ProtocolEvent } from '../protocol-event.ts'
+
+const REQUEST = { assistant_id: 'agent', input: { n: 1 } }
+const LATER = { ...REQUEST, after_seconds: 60 }
+
+/** The events of a stream after `after`, or of one without a position, up to the end of the run. */
+async function shownUntilEndOf(
+  world: RunWorld,
+  thread_id: string,
+  run_id: string,
+  after?: number,
+): Promise<ProtocolEvent[]> {
+  const gone = new AbortController()
+  const stream = await world.streams.followThread(world.call, thread_id, {
+    ...{ filter: EVERYTHING, after, gone: gone.signal },
+  })
+  const shown: ProtocolEvent[] = []
+  for await (const items of stream.batches) {
+    shown.push(...items.filter((item) => 'seq' in item))
+    const last = shown.findLast((event) => event.run_id === run_id)
+    if (last?.method === 'lifecycle' && !last.data.includes('"running"')) gone.abort()
+  }
+  stream.close()
+  return shown
+}
+
+async function endOf(...args: Parameters<typeof shownUntilEndOf>): Promise<ProtocolEvent | undefined> {
+  return (await shownUntilEndOf(...args)).at(-1)
+}
+
+describe('a run that ends while it is pending', () => {
+  it.each([
+    ['interrupt', 0],
+    ['rollback', 0],
+    ['interrupt', undefined],
+  ] as const)('V-18: has its end in a stream when it is cancelled: %s, after %s', async (action, after) => {
+    const world = await openRunWorld()
+    const thread_id = await world.thread()
+    const { run_id } = await world.runs.create(world.call, thread_id, LATER)
+    await world.runs.cancel(world.call, thread_id, run_id, { action, wait: true, early: false })
+    expect(await endOf(world, thread_id, run_id, after)).toMatchObject({
+      method: 'lifecycle',
+      namespace: [],
+      event_id: `synth:${run_id}:lc||interrupted`,
+      data: '{"event":"interrupted","graph_name":"agent"}',
+    })
+  })
+
+  it('V-18: has its end when a later run interrupts it', async () => {
+    const world = await openRunWorld()
+    const thread_id = await world.thread()
+    const { run_id } = await world.runs.create(world.call, thread_id, LATER)
+    await world.runs.create(world.call, thread_id, { ...REQUEST, multitask_strategy: 'interrupt' })
+    expect((await endOf(world, thread_id, run_id, 0))?.event_id).toBe(`synth:${run_id}:lc||interrupted`)
+  })
+
+  it('V-12: has no end in streams when it was an answer that was refused', async () => {
+    const world = await openRunWorld()
+    const thread_id = await world.thread()
+    const refused = await world.runs.create(world.call, thread_id, LATER)
+    const taken = { action: 'rollback', wait: true, early: false, silent: true } as const
+    await world.runs.cancel(world.call, thread_id, refused.run_id, taken)
+    world.fake.play((job) => job.end(doneWith({ n: 1 })))
+    const { run_id } = await world.runs.create(world.call, thread_id, REQUEST)
+    const shown = await shownUntilEndOf(world, thread_id, run_id, 0)
+    expect(shown.filter((event) => event.run_id === refused.run_id)).toEqual([])
+  })
+
+  it('V-29: does not hide the run that was active then from a stream that comes after both', async () => {
+    const world = await openRunWorld()
+    const thread_id = await world.thread()
+    const { run_id } = await world.runs.create(world.call, thread_id, REQUEST)
+    const job = await world.fake.job(run_id)
+    job.items(['metadata', { run_id, attempt: 1 }])
+    const next = await world.runs.create(world.call, thread_id, LATER)
+    const options = { action: 'interrupt', wait: true, early: false } as const
+    await world.runs.cancel(world.call, thread_id, next.run_id, options)
+    job.items(['values', { n: 1 }])
+    await world.runs.cancel(world.call, thread_id, run_id, options)
+    expect((await endOf(world, thread_id, run_id))?.event_id).toBe(`synth:${run_id}:lc||interrupted`)
+  })
+})
+
+it('V-18: a run whose graph cannot be loaded has its end, with the reason', async () => {
+  const world = await openRunWorld()
+  const thread_id = await world.thread()
+  const message = 'Graph "agent" cannot be loaded: agent.ts:1: no such module'
+  world.fake.play((job) =>
+    job.end({ kind: 'failed', error: 'GraphLoadError', message, retryable: false, state: undefined }),
+  )
+  const { run_id } = await world.runs.create(world.call, thread_id, REQUEST)
+  expect(await endOf(world, thread_id, run_id, 0)).toMatchObject({
+    event_id: `synth:${run_id}:lc||failed`,
+    data: JSON.stringify({ event: 'failed', graph_name: 'agent', error: message }),
+  })
+})
+
+it.each([true, false])(
+  'V-18: a run whose last attempt is lost with its server has its end, with the reason; it had begun in the log: %s',
+  async (hasBegun) => {
+    const state = await openMemoryRunState()
+    const dead = await openRunWorld({ state, owner: 'dead' })
+    const thread_id = await dead.thread()
+    const { run_id } = await dead.runs.create(dead.call, thread_id, REQUEST)
+    const job = await dead.fake.job(run_id)
+    if (hasBegun) job.items(['metadata', { run_id, attempt: 1 }], ['values', { n: 1 }])
+    const world = await openRunWorld({ state, owner: 'dead', rules: { max_attempts: 1 } })
+    expect(await endOf(world, thread_id, run_id, 0)).toMatchObject({
+      event_id: `synth:${run_id}:lc||failed`,
+      data: JSON.stringify({
+        event: 'failed',
+        graph_name: 'agent',
+        error: 'The process that executed the run is gone.',
+      }),
+    })
+  },
+)
