@@ -2202,9 +2202,9 @@ export interface TraceOutlineColumns {
    */
   first_token: (number | null)[]
   /**
-   * Equal to total_tokens of the run.
+   * Equal to total_tokens of the run; null while no tokens of it, or of the runs below it, are known.
    */
-  tokens: number[]
+  tokens: (number | null)[]
   /**
    * Bits of the checks that hold for an llm run: run type 1, format 2, model 4, usage 8.
    */

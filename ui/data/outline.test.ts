@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { outlineOfRuns, readOutline } from './outline.ts'
+import { outlineOfRuns, readOutline, totalTokens } from './outline.ts'
 
 const COLUMNS = {
   id: ['a', 'b'],
@@ -11,7 +11,7 @@ const COLUMNS = {
   start: [0, 5],
   duration: [100, null],
   first_token: [null, 7],
-  tokens: [3, 3],
+  tokens: [3, null],
   checks: [null, 15],
 }
 const HEAD = {
@@ -37,6 +37,14 @@ function answer(head: object, columns: object, costs: string): string {
 const WHOLE = answer(HEAD, COLUMNS, '[0.10000000000000000001,null]')
 
 describe('outlines', () => {
+  it('ui §5: tokens that no run knows are unknown, and 0 when a run knows that they are none', () => {
+    const none = { total_tokens: 0 }
+    expect(totalTokens({ totals: none, tokens: Float64Array.of(Number.NaN) })).toBeUndefined()
+    expect(totalTokens({ totals: none, tokens: Float64Array.of(Number.NaN, 0) })).toBe(0)
+    expect(totalTokens({ totals: { total_tokens: 7 }, tokens: Float64Array.of(Number.NaN) })).toBe(7)
+    expect(totalTokens({ totals: {}, tokens: Float64Array.of(3) })).toBeUndefined()
+  })
+
   it('keep every digit of a cost, for any names', () => {
     const outline = readOutline(WHOLE)
     expect(outline?.costs).toEqual(['0.10000000000000000001', undefined])
@@ -44,6 +52,7 @@ describe('outlines', () => {
     expect([...(outline?.parents ?? [])]).toEqual([-1, 0])
     expect([outline?.models[0], outline?.models[1]]).toEqual([undefined, 'gpt-4.1'])
     expect([outline?.durations[0], outline?.durations[1]]).toEqual([100, Number.NaN])
+    expect([...(outline?.tokens ?? [])]).toEqual([3, Number.NaN])
     expect([...(outline?.checks ?? [])]).toEqual([-1, 15])
     expect(outline?.span).toBe(100)
   })
@@ -63,7 +72,7 @@ describe('outlines', () => {
         start: [0, 500],
         duration: [40, 10],
         first_token: [null, null],
-        tokens: [4, 0],
+        tokens: [4, null],
         checks: [null, null],
       },
     }
@@ -77,6 +86,7 @@ describe('outlines', () => {
     expect(next?.names).toEqual(['agent', 'b2', 'c'])
     expect([...(next?.starts ?? [])]).toEqual([0, 5, 505])
     expect(next?.costs).toEqual(['0.10000000000000000001', '0.2', undefined])
+    expect([...(next?.tokens ?? [])]).toEqual([3, 4, Number.NaN])
     expect(next?.totals).toEqual({ total_tokens: 3 })
     expect(next?.version).toBe('2')
   })
@@ -102,6 +112,7 @@ describe('outlines', () => {
     expect([...outline.parents]).toEqual([-1, 0])
     expect([...outline.starts]).toEqual([0, 499_999])
     expect([...outline.durations]).toEqual([999_999, Number.NaN])
+    expect([...outline.tokens]).toEqual([Number.NaN, Number.NaN])
     expect([outline.types, outline.statuses, outline.costs]).toEqual([
       ['llm', 'llm'],
       ['success', 'success'],

@@ -25,6 +25,7 @@ export interface Outline {
   durations: Float64Array
   /** Microseconds from the start of the run; NaN without one. */
   firstTokens: Float64Array
+  /** NaN while unknown. */
   tokens: Float64Array
   /** Bits of the checks that hold (1 run type, 2 format, 4 model, 8 usage); -1 for other runs. */
   checks: Int8Array
@@ -79,7 +80,7 @@ function rowsOf(answer: TraceOutline, json: string): Row[] {
     start: begin + (columns.start[at] ?? 0),
     duration: columns.duration[at] ?? Number.NaN,
     firstToken: columns.first_token[at] ?? Number.NaN,
-    tokens: columns.tokens[at] ?? 0,
+    tokens: columns.tokens[at] ?? Number.NaN,
     checks: columns.checks[at] ?? -1,
     cost: costs[at],
   }))
@@ -96,7 +97,7 @@ function rowsOfOutline(outline: Outline): Row[] {
     start: outline.begin + (outline.starts[at] ?? 0),
     duration: outline.durations[at] ?? Number.NaN,
     firstToken: outline.firstTokens[at] ?? Number.NaN,
-    tokens: outline.tokens[at] ?? 0,
+    tokens: outline.tokens[at] ?? Number.NaN,
     checks: outline.checks[at] ?? -1,
     cost: outline.costs[at],
   }))
@@ -208,6 +209,14 @@ export function readOutline(json: string, known?: Outline): Outline | undefined 
   return build(sorted, answer, totals)
 }
 
+/** Tokens of the whole trace; undefined while those of no run are known. */
+export function totalTokens({ totals, tokens }: Pick<Outline, 'totals' | 'tokens'>): number | undefined {
+  const { total_tokens } = totals
+  if (typeof total_tokens !== 'number') return undefined
+  // The sum of unknown tokens is 0 as well.
+  return total_tokens > 0 || tokens.some((count) => !Number.isNaN(count)) ? total_tokens : undefined
+}
+
 /** The outline of all runs of a trace as API v2 lists them. */
 export function outlineOfRuns(runs: readonly TraceRunV2[], totals: Outline['totals']): Outline {
   const rows = runs.map((run): Row => {
@@ -224,7 +233,7 @@ export function outlineOfRuns(runs: readonly TraceRunV2[], totals: Outline['tota
       start,
       duration: sinceStart(run.end_time),
       firstToken: sinceStart(run.first_token_time),
-      tokens: run.total_tokens ?? 0,
+      tokens: run.total_tokens ?? Number.NaN,
       checks: -1,
       cost: run.total_cost === null || run.total_cost === undefined ? undefined : String(run.total_cost),
     }

@@ -1,6 +1,7 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { forgetUserTokens } from '../api/deployment.ts'
 import { readSession, signIn, signOut } from '../api/session.ts'
+import { missingPermission } from './settings/missing-permission.ts'
 
 const SESSION = ['session'] as const
 
@@ -47,15 +48,6 @@ export function useSignOut() {
 export function useIsSignedIn(): () => boolean {
   const queries = useQueryClient()
   return () => queries.getQueryData(SESSION) !== null
-}
-
-/** The message that names the first permission of `needed` that is missing; undefined when there is none. */
-export function missingPermission(
-  permissions: readonly string[],
-  needed: readonly string[],
-): string | undefined {
-  const missing = needed.find((name) => !permissions.includes(name))
-  return missing === undefined ? undefined : `This needs the permission ${missing}`
 }
 
 /** Whether the session has a permission, and the message if it does not. */

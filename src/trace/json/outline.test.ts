@@ -70,7 +70,7 @@ it('has a column for each field, in order of start', () => {
       start: [0, 1000, 1500, 3000],
       duration: [2000, 1000, 500, null],
       first_token: [null, null, 100, null],
-      tokens: [7, 7, 7, 0],
+      tokens: [7, 7, 7, null],
       checks: [null, null, 15, null],
       cost: [0.3333333333333333, 0.3333333333333333, 0.3333333333333333, null],
     },
@@ -85,4 +85,19 @@ it('has changed runs with their ancestors, and the totals of the whole trace', (
     columns: { id: ['a', 'b'], parent: [-1, 0], tokens: [7, 7] },
   })
   expect(outlineOf(new Set())).toMatchObject({ start_time: null, columns: { id: [], cost: [] } })
+})
+
+it('tokens that no run knows are null, never 0', () => {
+  const rows = [
+    row('a', NIL_UUID),
+    row('b', 'a', { ...LLM, input_tokens: null, output_tokens: null, start_time: 1100 }),
+    row('c', 'a', { run_type: 'tool', start_time: 1200 }),
+    row('d', 'c', { ...LLM, input_tokens: 0, output_tokens: null, start_time: 1300 }),
+  ]
+  const tokensOf = (some: readonly OutlineColumns[]) => {
+    const json = outlineJson({ trace_id: 'a', version: 'v', rows: some, changed: undefined })
+    return (JSON.parse(json) as { columns: { tokens: unknown } }).columns.tokens
+  }
+  expect(tokensOf(rows)).toEqual([0, null, 0, 0])
+  expect(tokensOf(rows.slice(0, 3))).toEqual([null, null, null])
 })

@@ -1,6 +1,4 @@
-import { useMemo } from 'react'
-import { hasUserToken } from '../../api/deployment.ts'
-import { missingPermission, useSession } from '../session.ts'
+import { missingPermission } from '../settings/missing-permission.ts'
 
 /** For each action of Studio, the message that names the missing permission; undefined for an allowed action. */
 export interface StudioRights {
@@ -31,14 +29,4 @@ export function rightsOf({ permissions, hasToken, hasThread }: StudioCaller): St
     cancel: update,
     copy: missing('threads:create'),
   }
-}
-
-/** The actions of Studio that this session allows. */
-export function useStudioRights(name: string, thread: string | undefined): StudioRights {
-  const permissions = useSession().data?.permissions
-  const [hasToken, hasThread] = [hasUserToken(name), thread !== undefined]
-  return useMemo(
-    () => rightsOf({ permissions: permissions ?? [], hasToken, hasThread }),
-    [permissions, hasToken, hasThread],
-  )
 }

@@ -9,9 +9,13 @@ export const UNKNOWN = '–'
  */
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g
 
-/** `12,345`, with at most three decimals. */
+function isUnknown(value: number | null | undefined): value is null | undefined {
+  return value === null || value === undefined || Number.isNaN(value)
+}
+
+/** `12,345`, with at most three decimals; NaN is unknown. */
 export function countText(value: number | null | undefined): string {
-  if (value === null || value === undefined) return UNKNOWN
+  if (isUnknown(value)) return UNKNOWN
   const [whole = '', part] = String(Number(value.toFixed(3))).split('.')
   if (/[^\d-]/.test(whole)) return whole
   return whole.replace(THOUSANDS, ',') + (part === undefined ? '' : `.${part}`)
@@ -19,7 +23,7 @@ export function countText(value: number | null | undefined): string {
 
 /** `987`, `12.3k`, `4.56M`, for narrow columns. */
 export function shortCount(value: number | null | undefined): string {
-  if (value === null || value === undefined) return UNKNOWN
+  if (isUnknown(value)) return UNKNOWN
   for (const [size, letter] of [
     [1e9, 'G'],
     [1e6, 'M'],

@@ -15,6 +15,7 @@ interface Figures {
   type: string
   status: string
   duration: number | undefined
+  /** NaN while unknown. */
   tokens: number
   cost: string | undefined
 }
@@ -29,7 +30,7 @@ function figuresOf({ outline, tree }: Subtree, position: number | undefined): Fi
     type: outline.types[place] ?? '',
     status: outline.statuses[place] ?? '',
     duration: Number.isNaN(duration) ? undefined : duration,
-    tokens: outline.tokens[place] ?? 0,
+    tokens: outline.tokens[place] ?? Number.NaN,
     cost: outline.costs[place],
   }
 }
@@ -45,7 +46,9 @@ function durationDelta(a: Figures, b: Figures): string {
 }
 
 function tokenDelta(a: Figures, b: Figures): string {
+  if (Number.isNaN(a.tokens) && Number.isNaN(b.tokens)) return ''
   const delta = b.tokens - a.tokens
+  if (Number.isNaN(delta)) return UNKNOWN
   return delta === 0 ? '=' : signed(countText(Math.abs(delta)), delta > 0)
 }
 

@@ -2,10 +2,11 @@ import { Client } from '@langchain/langgraph-sdk/client'
 import { useStream } from '@langchain/langgraph-sdk/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { callerHeaders, deploymentPath } from '../../api/deployment.ts'
+import { callerHeaders, deploymentPath, hasUserToken } from '../../api/deployment.ts'
 import { pacedEvents } from '../../api/paced-events.ts'
 import { type ReadHistory, readShownHistory } from '../../data/studio/shown-history.ts'
-import { type StudioRights, useStudioRights } from '../../data/studio/rights.ts'
+import { useSession } from '../../data/session.ts'
+import { rightsOf, type StudioRights } from '../../data/studio/rights.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
 
 /** Modes that Studio requests. */
@@ -85,6 +86,16 @@ function useOthers(client: Client, thread: string | undefined, heard: Heard): vo
     void followThread(client, thread, ending.signal, (event, data) => listener.current(event, data))
     return () => ending.abort()
   }, [client, thread])
+}
+
+/** The actions of Studio that this session allows. */
+function useStudioRights(name: string, thread: string | undefined): StudioRights {
+  const permissions = useSession().data?.permissions
+  const [hasToken, hasThread] = [hasUserToken(name), thread !== undefined]
+  return useMemo(
+    () => rightsOf({ permissions: permissions ?? [], hasToken, hasThread }),
+    [permissions, hasToken, hasThread],
+  )
 }
 
 const REFRESH_MS = 500

@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react'
-import type { Outline } from '../../data/outline.ts'
+import { type Outline, totalTokens } from '../../data/outline.ts'
 import type { ReadRun } from '../../data/runs.ts'
 import { Button, Chip, IconButton, Tabs } from '../../parts/controls.tsx'
 import { countText, durationText } from '../../parts/format/numbers.ts'
@@ -40,7 +40,7 @@ function Totals({ outline }: { outline: Outline }) {
   const errors = numberIn(totals, 'error_runs') ?? 0
   return (
     <>
-      <Fact name="tokens">{countText(numberIn(totals, 'total_tokens'))}</Fact>
+      <Fact name="tokens">{countText(totalTokens(outline))}</Fact>
       <Fact name="cost">
         <Money
           value={textIn(totals, 'total_cost')}
