@@ -43,6 +43,8 @@ export interface Claimer {
   graphs?: readonly string[]
   /** The newest version of runs that the process executes; newer runs wait as above. Default: `RUN_VERSION`. */
   version?: number
+  /** Runs that need a later version than this are claimed too, to be failed: no server executes them. */
+  abandoned_above?: number | undefined
 }
 
 /** A run that a worker has claimed; its status is `running`. */
@@ -50,6 +52,8 @@ export interface Claim extends Lease {
   run: Run
   /** The thread was created with the run: until its first write it has no checkpoints. */
   fresh?: boolean
+  /** The run needs a later version than the claimer executes, and must fail. */
+  abandoned?: boolean
 }
 
 /** A cancelled run whose worker must still be notified. */
@@ -273,6 +277,8 @@ export interface RunStore {
   waiting(deployments: readonly string[]): Promise<{ count: number; oldest_due_at: number | undefined }>
   /** The graphs of runs of the deployment that are pending and were due before `before`, epoch milliseconds. */
   waitingGraphs(deployment_id: string, before: number): Promise<string[]>
+  /** The versions above `version` that pending runs of all deployments need which are due. */
+  waitingVersions(version: number): Promise<number[]>
   /** Renews leases; returns the runs whose leases are lost, and those that must be cancelled. */
   renew(leases: readonly Lease[], lease_ms: number): Promise<{ lost: string[]; cancel: CancelOrder[] }>
   /** Ends a run and updates the thread's state and status. */

@@ -149,10 +149,9 @@ async function execute(execution: Execution): Promise<JobEnd> {
   const trace = (body: Uint8Array): void => execution.record(claim, body)
   const timer = setTimeout(() => stopFor('timeout'), rules.timeout_ms)
   const job = { tenant, lease, run, trace_id: run.trace_id, ...(claim.fresh === true && { fresh: true }) }
-  const end = await host
-    .run(job, { items, trace }, abort.signal)
-    .catch(crashed)
-    .finally(() => clearTimeout(timer))
+  const ended =
+    claim.abandoned === true ? Promise.resolve(NEWER) : host.run(job, { items, trace }, abort.signal)
+  const end = await ended.catch(crashed).finally(() => clearTimeout(timer))
   await tape.flushed()
   return recordEnd(execution, { end, tape, partial: () => partial.unfinished(end.state?.values_json) })
 }
@@ -165,6 +164,15 @@ async function answeredBy({ store, claim }: Execution): Promise<string[]> {
   if (named !== undefined) return named
   const thread = await store.getThread(claim, claim.thread_id).catch(() => undefined)
   return thread === undefined ? [] : pendingInterrupts(thread.interrupts).map(({ id }) => id)
+}
+
+/** The end of a run that this release must not begin. */
+const NEWER: GraphEnd = {
+  kind: 'failed',
+  error: 'NewerReleaseNeeded',
+  message: 'The run needs a later release of Weir, which no server has had for ten minutes.',
+  retryable: false,
+  state: undefined,
 }
 
 /** A host never rejects; a rejection is a fault of Weir, which may be temporary. */

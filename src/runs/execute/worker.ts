@@ -33,6 +33,8 @@ export interface WorkerDeps extends Omit<JobDeps, 'host'>, RunEndingsDeps {
   /** Shared with others that use hosts; default: a new one. */
   use?: DeploymentUse
   claimer: Omit<Claimer, 'revision_id'>
+  /** See `Claimer.abandoned_above`; default: runs of later versions wait. */
+  abandonedAbove?(): number | undefined
   clock: Clock
   logger: Logger
   metrics: Metrics
@@ -197,8 +199,9 @@ function tellQuiet({ endings, logger }: Work, { workspace_id, deployment_id }: T
 }
 
 /** The process that claims, and the revision that will execute the runs. */
-function claimerOf({ claimer }: Work, { revision_id, graphs }: Deployment): Claimer {
-  return { ...claimer, revision_id, ...(graphs && { graphs: graphs() }) }
+function claimerOf({ claimer, abandonedAbove }: Work, { revision_id, graphs }: Deployment): Claimer {
+  const abandoned_above = abandonedAbove?.()
+  return { ...claimer, revision_id, abandoned_above, ...(graphs && { graphs: graphs() }) }
 }
 
 function start(work: Work, deployment: Deployment, claim: Claim): void {

@@ -5,6 +5,7 @@ import type { Logger } from '../../base/log.ts'
 import { pause } from '../../base/pause.ts'
 import type { Config } from '../../config.ts'
 import { readDeploymentFile } from '../../graph/project/deployment-file.ts'
+import { RUN_VERSION } from '../../runs/state.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import {
   type AnnouncedServer,
@@ -52,6 +53,7 @@ export async function joinServers(
     blobs: config.blobUrl === undefined ? 'local' : 'shared',
     settings,
     graphs: await graphsOf(config),
+    run_version: RUN_VERSION,
   }
   stops.push(() => registry.withdraw(own.id))
   const others = await withoutConflict(parts, { own, patienceMs }, () => registry.announce(own))

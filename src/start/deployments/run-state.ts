@@ -43,6 +43,7 @@ import { claimRuns } from '../own-stores.ts'
 import { startEventLog } from '../event-log.ts'
 import { startLargeItems } from '../worker-threads/items.ts'
 import { startLargeValues } from '../worker-threads/values.ts'
+import { watchNewerRuns } from './newer-runs.ts'
 import { leaseOwner } from './lease-owner.ts'
 
 /** Inputs of the parts of every deployment. */
@@ -170,10 +171,12 @@ export async function startWorking(parts: DeploymentParts, state: RunState): Pro
   const waiters = createWaiters()
   const earlyCancels = createEarlyCancels(clock)
   const owner = await leaseOwner(config)
+  const abandonedAbove = watchNewerRuns({ ...parts, store, clock, changed: () => worker.look() })
   const worker = await startWorker({
     ...{ store, events, wake, waiters, earlyCancels, use, clock, logger, metrics },
     deployments: served,
     claimer: { owner, lease_ms: LEASE_MS, traced: ownTraces !== undefined },
+    abandonedAbove,
     rules: {
       ...{ timeout_ms: hosted.runTimeoutMs, unlogged_ms: config.redisOutageMs },
       ...{ max_attempts: MAX_ATTEMPTS, retry_ms: RETRY_MS },

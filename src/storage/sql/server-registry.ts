@@ -13,8 +13,8 @@ export interface RegisteredServer {
   settings: Readonly<Record<string, string | null>>
 }
 
-/** A server, with the graphs of its `GRAPHS`, each as `graphName` says. */
-export type AnnouncedServer = RegisteredServer & { graphs: readonly string[] }
+/** A server, with the graphs of its `GRAPHS`, each as `graphName` says, and its `RUN_VERSION`. */
+export type AnnouncedServer = RegisteredServer & { graphs: readonly string[]; run_version: number }
 
 /** The servers that share a Postgres database. Times are of the database's clock. */
 export interface ServerRegistry {
@@ -23,11 +23,13 @@ export interface ServerRegistry {
   withdraw(id: string): Promise<void>
   /** The graphs of all servers that have run in the last `GRAPHS_KEPT_MS`. */
   graphs(): Promise<ReadonlySet<string>>
+  /** The newest `RUN_VERSION` of the servers that have run in the last `GRAPHS_KEPT_MS`; undefined: there was none. */
+  runVersion(): Promise<number | undefined>
 }
 
 /** A server without an announcement for this long counts as dead. */
 export const DEAD_MS = 30_000
-/** The graphs of a server stay known for this long after its end: it may be starting again. */
+/** The graphs and the version of a server stay known for this long after its end: it may be starting again. */
 export const GRAPHS_KEPT_MS = 10 * 60_000
 const FORGOTTEN_MS = 24 * 3_600_000
 
@@ -39,12 +41,12 @@ export function graphName(deployment: string, graph_id: string): string {
 /** `database` is a Postgres: servers cannot share a SQLite file. */
 export function createServerRegistry(database: Database): ServerRegistry {
   return {
-    async announce({ id, instance_id, blobs, settings, graphs }) {
+    async announce({ id, instance_id, blobs, settings, graphs, run_version }) {
       await database.query(
-        `INSERT INTO servers (id, instance_id, blobs, settings, graphs, started_at, seen_at)
-          VALUES (?, ?, ?, ?, ?, ${NOW}, ${NOW})
+        `INSERT INTO servers (id, instance_id, blobs, settings, graphs, run_version, started_at, seen_at)
+          VALUES (?, ?, ?, ?, ?, ?, ${NOW}, ${NOW})
           ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-        [id, instance_id, blobs, JSON.stringify(settings), JSON.stringify(graphs)],
+        [id, instance_id, blobs, JSON.stringify(settings), JSON.stringify(graphs), run_version],
       )
       await database.query(`DELETE FROM servers WHERE seen_at < ${NOW} - ${FORGOTTEN_MS}`)
       const others = await database.query<Omit<RegisteredServer, 'settings'> & { settings: string }>(
@@ -66,6 +68,12 @@ export function createServerRegistry(database: Database): ServerRegistry {
         `SELECT DISTINCT graphs FROM servers WHERE seen_at > ${NOW} - ${DEAD_MS + GRAPHS_KEPT_MS}`,
       )
       return new Set(rows.flatMap(({ graphs }) => JSON.parse(graphs) as string[]))
+    },
+    async runVersion() {
+      const [row] = await database.query<{ newest: number | null }>(
+        `SELECT max(run_version) AS newest FROM servers WHERE seen_at > ${NOW} - ${DEAD_MS + GRAPHS_KEPT_MS}`,
+      )
+      return row?.newest ?? undefined
     },
   }
 }

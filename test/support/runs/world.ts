@@ -60,6 +60,8 @@ export interface WorldOptions {
   /** Graphs that the server has; default: it executes runs of any graph. */
   graphs?: string[]
   rules?: Partial<RunRules>
+  /** See `WorkerDeps.abandonedAbove`. */
+  abandonedAbove?: () => number | undefined
   /** For threads that are created without one. */
   defaultTtl?: ThreadTtl
   assertRoom?: () => Promise<void>
@@ -120,6 +122,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
     earlyCancels,
     deployments,
     use: options.use ?? createDeploymentUse(),
+    ...(options.abandonedAbove && { abandonedAbove: options.abandonedAbove }),
     claimer: { owner: options.owner ?? newUuid(), lease_ms, traced: true },
     rules: { timeout_ms: 60_000, max_attempts: 3, retry_ms: 1, unlogged_ms: 60_000, ...options.rules },
     record: ({ run_id }, body) => void traces.push({ run_id, body: new TextDecoder().decode(body) }),

@@ -17,16 +17,21 @@ import { inChunks, type RunDatabase, type RunSession } from './session.ts'
 type Claimable = Pick<RunRow, 'graph_id' | 'needs_version' | 'revision_id'>
 
 /** Whether the claimer executes runs of the version that the run needs, has its graph, and not an earlier revision. */
-export function mayClaim({ graphs, version = RUN_VERSION, revision_id }: Claimer, run: Claimable): boolean {
+export function mayClaim(claimer: Claimer, run: Claimable): boolean {
+  const { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id } = claimer
+  if (run.needs_version > abandoned_above) return true
   if (run.needs_version > version || graphs?.includes(run.graph_id) === false) return false
   return revision_id == null || run.revision_id === null || run.revision_id <= revision_id
 }
+
+/** Above every version. */
+const NONE_ABANDONED = 2 ** 31 - 1
 
 const DUE_RUN = `status = 'pending' AND (due_at <= ? OR due_at <= created_at)`
 
 /** SQL condition on `threads`: `mayClaim` for the next due run of the thread. */
 function mayClaimSql(
-  { graphs, version = RUN_VERSION, revision_id }: Claimer,
+  { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id }: Claimer,
   now: number,
 ): { sql: string; values: SqlValue[] } {
   const conditions = [{ sql: 'r.needs_version <= ?', values: [version] as SqlValue[] }]
@@ -36,14 +41,19 @@ function mayClaimSql(
   }
   if (revision_id != null)
     conditions.push({ sql: '(r.revision_id IS NULL OR r.revision_id <= ?)', values: [revision_id] })
-  const sql = `AND (SELECT CASE WHEN ${conditions.map((one) => one.sql).join(' AND ')} THEN 1 END FROM runs r
+  const may = conditions.map((one) => one.sql).join(' AND ')
+  const sql = `AND (SELECT CASE WHEN r.needs_version > ? OR ${may} THEN 1 END FROM runs r
       WHERE r.thread_id = threads.thread_id AND r.deployment_id = threads.deployment_id
       AND r.workspace_id = threads.workspace_id AND ${DUE_RUN} ORDER BY r.due_at, r.seq LIMIT 1) = 1`
-  return { sql, values: [...conditions.flatMap(({ values }) => values), now] }
+  return { sql, values: [abandoned_above, ...conditions.flatMap(({ values }) => values), now] }
 }
 
 /** The lease and trace of a run that is being claimed. */
-export function takenUp(claimer: Claimer, run: { run_id: string; attempt: number }, now: number) {
+export function takenUp(
+  claimer: Claimer,
+  run: { run_id: string; attempt: number; needs_version: number },
+  now: number,
+) {
   const traceOfAttempt = run.attempt === 1 ? run.run_id : newUuid()
   return {
     lease_owner: claimer.owner,
@@ -51,7 +61,7 @@ export function takenUp(claimer: Claimer, run: { run_id: string; attempt: number
     lease_until: now + claimer.lease_ms,
     trace_id: claimer.traced ? traceOfAttempt : null,
     revision_id: claimer.revision_id ?? null,
-    needs_version: claimer.version ?? RUN_VERSION,
+    needs_version: Math.max(run.needs_version, claimer.version ?? RUN_VERSION),
   }
 }
 
@@ -83,7 +93,8 @@ async function claimNext(
     ],
   )
   session.send(`UPDATE threads SET next_due = NULL WHERE ${KEY}`, keyValues(key))
-  return row && { ...leaseOf({ ...row, lease_token }), run: toRun(row) }
+  const abandoned = next.needs_version > (claimer.version ?? RUN_VERSION)
+  return row && { ...leaseOf({ ...row, lease_token }), run: toRun(row), ...(abandoned && { abandoned }) }
 }
 
 /**
@@ -152,7 +163,7 @@ async function claimFree(
 /** Counting stops at this number, because on SQLite it blocks the requests of the server. */
 const MAX_COUNTED = 100_000
 
-type Verbs = 'claim' | 'nextDue' | 'waiting' | 'waitingGraphs' | 'renew'
+type Verbs = 'claim' | 'nextDue' | 'waiting' | 'waitingGraphs' | 'waitingVersions' | 'renew'
 
 /** The part of the run store for workers that claim runs; see `RunStore`. */
 export function createRunClaims(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
@@ -189,6 +200,13 @@ export function createRunClaims(database: RunDatabase, clock: Clock): Pick<RunSt
         [before, deployment_id],
       )
       return rows.map(({ graph_id }) => graph_id)
+    },
+    async waitingVersions(version) {
+      const rows = await database.query<{ needs_version: number }>(
+        `SELECT DISTINCT needs_version FROM runs WHERE status = 'pending' AND due_at <= ? AND needs_version > ?`,
+        [clock.now(), version],
+      )
+      return rows.map(({ needs_version }) => needs_version)
     },
     async renew(leases, lease_ms) {
       const until = clock.now() + lease_ms

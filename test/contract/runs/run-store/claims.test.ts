@@ -66,6 +66,21 @@ describeOnSql('claims of servers of several releases', (engine) => {
     expect(await claimed({ ...CLAIMER, version: RUN_VERSION + 1 })).toEqual([lease.run_id])
   })
 
+  it('take runs of a later release that are given up, and say so', async () => {
+    const newest = { ...CLAIMER, version: RUN_VERSION + 3 }
+    const { run } = await admitted(store, admissionOf(randomUUID()))
+    const [lease] = await store.claim(newest, DEPLOYMENTS, 1)
+    if (lease === undefined) throw new Error('not claimed')
+    await store.release(lease, { error: 'HostLost', message: 'gone' }, 3)
+    await admitted(store, admissionOf(randomUUID()))
+    expect(await store.waitingVersions(RUN_VERSION)).toEqual([RUN_VERSION + 3])
+    expect(await claimed({ ...OLD, graphs: [], abandoned_above: RUN_VERSION + 3 })).toEqual([])
+    const claims = await store.claim({ ...OLD, graphs: [], abandoned_above: RUN_VERSION }, DEPLOYMENTS, 9)
+    expect(claims).toMatchObject([{ run_id: run.run_id, abandoned: true }])
+    expect(await store.waitingVersions(RUN_VERSION)).toEqual([])
+    expect(await store.claim(CLAIMER, DEPLOYMENTS, 9)).not.toHaveProperty('0.abandoned')
+  })
+
   it('P-33: leave runs that were made for a later revision, or begun on it, to servers that serve it', async () => {
     const [first, second] = [newTimeUuid(1000), newTimeUuid(1001)]
     const [before, after] = [

@@ -1,0 +1,62 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { createLogger } from '../../base/log.ts'
+import { RUN_VERSION } from '../../runs/state.ts'
+import { GRAPHS_KEPT_MS } from '../../storage/sql/server-registry.ts'
+import { watchNewerRuns } from './newer-runs.ts'
+
+/** A server on whose stores runs wait that need `waiting`, and whose newest neighbour has `others`. */
+function server() {
+  const world = { now: 1e12, waiting: [RUN_VERSION + 1], others: RUN_VERSION, looks: 0 }
+  const stops: (() => unknown)[] = []
+  onTestFinished(() => stops.forEach((stop) => void stop()))
+  const logger = createLogger({ level: 'silent' })
+  const changed = vi.fn<() => void>()
+  const warn = vi.spyOn(logger, 'warn')
+  const above = watchNewerRuns({
+    store: {
+      async waitingVersions() {
+        world.looks++
+        return world.waiting
+      },
+    },
+    servers: { runVersion: async () => world.others },
+    clock: { now: () => world.now },
+    logger,
+    changed,
+    stops: stops as never,
+    everyMs: 1,
+  })
+  /** Resolves when a look that began after the call has ended. */
+  const looked = async (): Promise<void> => {
+    const wanted = world.looks + 3
+    await vi.waitFor(() => expect(world.looks).toBeGreaterThanOrEqual(wanted))
+  }
+  return { world, above, warn, changed, looked }
+}
+
+it('runs of an unknown version are logged once, and given up after ten minutes', async () => {
+  const { world, above, warn, changed, looked } = server()
+  await looked()
+  world.now += GRAPHS_KEPT_MS - 1
+  await looked()
+  expect(above()).toBeUndefined()
+  expect(warn.mock.calls.map(([facts]) => facts)).toEqual([
+    { needs_version: RUN_VERSION + 1, run_version: RUN_VERSION },
+  ])
+  world.now += 1
+  await vi.waitFor(() => expect(above()).toBe(RUN_VERSION))
+  expect(changed).toHaveBeenCalledTimes(1)
+  world.waiting = []
+  await vi.waitFor(() => expect(above()).toBeUndefined())
+})
+
+it('runs of a version that another server has are left to it', async () => {
+  const { world, above, warn, looked } = server()
+  await looked()
+  world.others = RUN_VERSION + 1
+  await looked()
+  world.now += GRAPHS_KEPT_MS
+  await looked()
+  expect(above()).toBeUndefined()
+  expect(warn).toHaveBeenCalledTimes(1)
+})

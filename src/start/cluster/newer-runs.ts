@@ -1,0 +1,61 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Logger } from '../../base/log.ts'
+import type { RunStore } from '../../runs/run-store.ts'
+import { RUN_VERSION } from '../../runs/state.ts'
+import { GRAPHS_KEPT_MS, type ServerRegistry } from '../../storage/sql/server-registry.ts'
+
+export interface NewerRunsParts {
+  store: Pick<RunStore, 'waitingVersions'>
+  /** Undefined: there is no other server. */
+  servers: Pick<ServerRegistry, 'runVersion'> | undefined
+  clock: Clock
+  logger: Logger
+  /** Called when runs were given up, to claim them. */
+  changed(): void
+  /** Stop functions of the parts, in order of start. */
+  stops: (() => Promise<unknown> | void)[]
+  everyMs?: number
+}
+
+const EVERY_MS = 60_000
+
+/**
+ * Watches for runs that need a later release than any server has. This server logs a version when it first finds it, and
+ * gives it up when no server has had the version for ten minutes from then on, as it does with graphs. Returns the
+ * version above which runs are given up; undefined: none are.
+ */
+export function watchNewerRuns({
+  store,
+  servers,
+  clock,
+  logger,
+  changed,
+  stops,
+  everyMs = EVERY_MS,
+}: NewerRunsParts): () => number | undefined {
+  /** When each version was found first, epoch milliseconds. */
+  const found = new Map<number, number>()
+  let above: number | undefined
+  const look = async (): Promise<void> => {
+    const waiting = await store.waitingVersions(RUN_VERSION)
+    const theirs = waiting.length === 0 ? undefined : await servers?.runVersion()
+    const known = Math.max(RUN_VERSION, theirs ?? RUN_VERSION)
+    const unknown = waiting.filter((version) => version > known)
+    for (const version of found.keys()) if (!unknown.includes(version)) found.delete(version)
+    const now = clock.now()
+    for (const version of unknown)
+      if (!found.has(version)) {
+        found.set(version, now)
+        const facts = { needs_version: version, run_version: known }
+        logger.warn(facts, 'runs wait for a later release of Weir: without one they will fail in ten minutes')
+      }
+    const before = above
+    above = [...found.values()].some((since) => now - since >= GRAPHS_KEPT_MS) ? known : undefined
+    if (above !== undefined && above !== before) changed()
+  }
+  const timer = setInterval(() => {
+    look().catch((error: unknown) => logger.debug({ err: error }, 'waiting runs could not be read'))
+  }, everyMs).unref()
+  stops.push(() => clearInterval(timer))
+  return () => above
+}
