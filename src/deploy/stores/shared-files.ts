@@ -3,10 +3,18 @@ export interface SharedFiles {
   has(deployment_id: string, path: string): Promise<boolean>
   /** Stores the file, unless there is one at this path. `made_in`: the folder of a build; empty for a source. */
   put(deployment_id: string, path: string, file: string, made_in: string): Promise<void>
-  /** Copies the stored file to `file`. Undefined: nothing is stored at this path. */
+  /**
+   * Copies the stored file to `file`. Undefined: nothing is stored at this path, or not all of its bytes; then it counts
+   * as not stored from now on, and can be put again.
+   */
   get(deployment_id: string, path: string, file: string): Promise<{ made_in: string } | undefined>
   /** Removes all files of the deployment that were stored before the time, except those in `kept`. */
   prune(deployment_id: string, kept: ReadonlySet<string>, before: number): Promise<void>
+  /**
+   * Removes what was stored before the time for deployments that do not exist any more, and bytes that belong to no file
+   * because a server ended, or the store failed, while a file was put or removed.
+   */
+  sweep(before: number): Promise<void>
 }
 
 /** Notifications of changed deployments and revisions among the servers of one database. */

@@ -114,7 +114,8 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const wake = startServing(parts, { store, work, log, artifacts, worker, started: tidy, changes })
   const trim = (): Promise<void> =>
     logs.trim({ before_us: (clock.now() - KEPT_LOG_MS) * US_PER_MS, max_bytes: KEPT_LOG_BYTES })
-  keepAwake({ wake, trim }, parts)
+  const sweepFiles = async (): Promise<void> => files?.sweep(clock.now() - DAY_MS)
+  keepAwake({ wake, sweeps: { logs: trim, files: sweepFiles } }, parts)
   const controlPlane = createControlPlane({
     ...{ store, logs, log, uploads, artifacts, hosting, sealer, clock, own: parts.own },
     ...{ files, changed: () => changes?.announce() },
@@ -280,12 +281,16 @@ function startUnpacking({
 
 /** Searches for revisions to work on at intervals as well, in case a claim failed. */
 function keepAwake(
-  { wake, trim }: { wake(): Promise<void>; trim(): Promise<void> },
+  { wake, sweeps }: { wake(): Promise<void>; sweeps: Readonly<Record<string, () => Promise<void>>> },
   { logger, stops }: Pick<ControlPlaneParts, 'logger' | 'stops'>,
 ): void {
   const look = setInterval(() => void wake(), WAKE_MS).unref()
-  const sweep = (): void =>
-    void trim().catch((error: unknown) => logger.warn({ err: error }, 'logs of deployments were not trimmed'))
+  const sweep = (): void => {
+    for (const [of, remove] of Object.entries(sweeps))
+      remove().catch((error: unknown) =>
+        logger.warn({ err: error, of }, 'what deployments no longer need was not removed'),
+      )
+  }
   const sweeping = setInterval(sweep, TRIM_MS).unref()
   stops.push(() => {
     clearInterval(look)

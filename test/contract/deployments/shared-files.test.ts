@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import type { SharedFiles } from '../../../src/deploy/stores/shared-files.ts'
 import type { BlobStore } from '../../../src/ingest/store/blob-store.ts'
 import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
 import { createSharedFiles } from '../../../src/storage/sql/deployments/shared-files.ts'
+import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
@@ -16,6 +18,7 @@ const BUILT = { id: 'r', deployment_id: 'd', config_path: 'langgraph.json', arti
 const MINUTE = 60_000
 
 describeOnSql('P-37: files that servers share', (engine) => {
+  let database: Database
   let files: SharedFiles
   let blobStore: BlobStore
   let dir: string
@@ -23,7 +26,7 @@ describeOnSql('P-37: files that servers share', (engine) => {
   beforeEach(async () => {
     now = Date.now()
     dir = await mkdtemp(join(tmpdir(), 'weir-shared-'))
-    const database = await engine.open()
+    database = await engine.open()
     await migrate(database)
     blobStore = createFileBlobStore(join(dir, 'blobs'))
     files = createSharedFiles(database, blobStore, { now: () => now })
@@ -41,6 +44,8 @@ describeOnSql('P-37: files that servers share', (engine) => {
     const found = await readdir(join(dir, 'blobs'), { recursive: true, withFileTypes: true })
     return found.filter((entry) => entry.isFile()).length
   }
+
+  const rows = async (): Promise<number> => (await database.query('SELECT path FROM deployment_files')).length
 
   it('are the same bytes elsewhere, in parts, until they are removed', async () => {
     const [file, other] = [join(dir, 'file'), join(dir, 'other')]
@@ -77,6 +82,58 @@ describeOnSql('P-37: files that servers share', (engine) => {
     await files.prune('d', new Set(), before)
     expect(await files.get('d', 'sources/d/1', join(dir, 'other'))).toEqual({ made_in: '' })
     expect(await readFile(join(dir, 'other'), 'utf8')).toBe('source')
+  })
+
+  it('are swept when their deployment does not exist, also after a removal that failed in between', async () => {
+    const file = join(dir, 'file')
+    await writeFile(file, randomBytes((8 << 20) + 1))
+    await files.put('d', 'sources/d/1', file, '')
+    await files.put('d', 'sources/d/2', file, '')
+    const { remove } = blobStore
+    blobStore.remove = () => Promise.reject(new Error('the store is away'))
+    await expect(files.prune('d', new Set(), now + 1)).rejects.toThrow('away')
+    blobStore.remove = remove
+    expect(await blobs()).toBe(4)
+    await files.sweep(now)
+    expect(await blobs()).toBe(4)
+    now = Date.now() + MINUTE
+    await files.sweep(now)
+    expect([await blobs(), await rows()]).toEqual([0, 0])
+  })
+
+  it('leave no bytes of a put that was cut short, and keep those of deployments that exist', async () => {
+    const file = join(dir, 'file')
+    await writeFile(file, randomBytes((8 << 20) + 1))
+    await database.query(
+      `INSERT INTO deployments (id, organization_id, workspace_id, name, hosted_name, type, secrets, latest_number,
+        created_at, updated_at) VALUES ('d', 'o', 'w', 'n', 'n', 'dev', '[]', 0, 1, 1)`,
+    )
+    await files.put('d', 'sources/d/1', file, '')
+    const { put } = blobStore
+    let puts = 0
+    blobStore.put = async (part) => {
+      if (++puts === 2) throw new Error('the store is away')
+      return put(part)
+    }
+    await expect(files.put('d', 'sources/d/2', file, '')).rejects.toThrow('away')
+    expect([await files.has('d', 'sources/d/2'), await blobs()]).toEqual([false, 3])
+    now = Date.now() + MINUTE
+    await files.sweep(now)
+    expect([await files.has('d', 'sources/d/1'), await blobs(), await rows()]).toEqual([true, 2, 1])
+  })
+
+  it('count as not stored once a part of them is missing, and can be stored again', async () => {
+    const [file, other] = [join(dir, 'file'), join(dir, 'other')]
+    await writeFile(file, randomBytes((8 << 20) + 1))
+    await files.put('d', 'sources/d/1', file, '')
+    const [found] = await database.query<{ parts: string }>('SELECT parts FROM deployment_files')
+    const [, last = ''] = JSON.parse(found?.parts ?? '') as string[]
+    await blobStore.remove(last, Date.now() + MINUTE)
+    expect(await files.get('d', 'sources/d/1', other)).toBeUndefined()
+    expect([await files.has('d', 'sources/d/1'), existsSync(other)]).toEqual([false, false])
+    await files.put('d', 'sources/d/1', file, '')
+    expect(await files.get('d', 'sources/d/1', other)).toEqual({ made_in: '' })
+    expect((await readFile(other)).equals(await readFile(file))).toBe(true)
   })
 
   it('are builds with links and modes, whose environment of Python names its new folder', async () => {

@@ -1,21 +1,39 @@
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Clock } from '../../../base/clock.ts'
-import { AppError } from '../../../base/errors.ts'
+import { newUuid, NIL_UUID } from '../../../base/ids.ts'
 import type { SharedFiles } from '../../../deploy/stores/shared-files.ts'
 import type { BlobStore } from '../../../ingest/store/blob-store.ts'
+import type { Blob } from '../../../trace/decode/decoded.ts'
 import type { Database } from '../driver/database.ts'
 
 /** Bytes of a file that are in memory at a time. */
 const PART_BYTES = 8 << 20
 
+/**
+ * Begins the path of a row whose file is not there: its parts are being stored, or are to be removed. A UUID and the path
+ * of the file follow. Each part is named by a row before it is stored and until it is removed, so that `sweep` finds it.
+ */
+const UNUSED = 'unused/'
+const UNUSED_LENGTH = `${UNUSED}${NIL_UUID}/`.length
+/** Rows that one sweep removes at the most. */
+const SWEPT = 1000
+
 interface FileRow {
+  deployment_id: string
   path: string
   made_in: string
   parts: string
+  created_at: number
 }
+
+const FILE = 'deployment_id, path, made_in, parts, created_at'
+const AT = 'deployment_id = ? AND path = ?'
+
+/** A part of a stored file is not in the store of blobs. */
+class MissingPart extends Error {}
 
 /** Files whose names are in a SQL database that has been migrated, and whose bytes are in a store of blobs. */
 export function createSharedFiles(
@@ -23,45 +41,99 @@ export function createSharedFiles(
   blobs: Pick<BlobStore, 'put' | 'read' | 'remove'>,
   clock: Clock,
 ): SharedFiles {
-  const find = async (deployment_id: string, path: string): Promise<FileRow | undefined> => {
-    const sql = 'SELECT path, made_in, parts FROM deployment_files WHERE deployment_id = ? AND path = ?'
-    const [row] = await database.query<FileRow>(sql, [deployment_id, path])
-    return row
+  const rows = createFileRows(database)
+  /** Removes the parts of an unused row that no file has, and the row unless some of them were put after `until`. */
+  const remove = async (row: FileRow, until: number): Promise<void> => {
+    let isLeft = false
+    for (const sha256 of JSON.parse(row.parts) as string[]) {
+      const again = await rows.find(row.deployment_id, row.path.slice(UNUSED_LENGTH))
+      const isUsed = again !== undefined && (JSON.parse(again.parts) as string[]).includes(sha256)
+      if (!isUsed && !(await blobs.remove(sha256, until))) isLeft = true
+    }
+    if (!isLeft) await rows.drop(row)
+  }
+  const removeAll = async (found: readonly FileRow[], until: number): Promise<void> => {
+    for (const row of found) {
+      const unused = row.path.startsWith(UNUSED) ? row : await rows.setAside(row)
+      if (unused !== undefined) await remove(unused, until)
+    }
   }
   return {
-    has: async (deployment_id, path) => (await find(deployment_id, path)) !== undefined,
+    has: async (deployment_id, path) => (await rows.find(deployment_id, path)) !== undefined,
     async put(deployment_id, path, file, made_in) {
-      if ((await find(deployment_id, path)) !== undefined) return
+      if ((await rows.find(deployment_id, path)) !== undefined) return
+      const header = headerOf(deployment_id, path)
       const parts: string[] = []
-      for await (const bytes of partsOf(file, headerOf(deployment_id, path))) {
-        const sha256 = createHash('sha256').update(bytes).digest('hex')
-        await blobs.put([{ sha256, bytes }])
-        parts.push(sha256)
-      }
-      await database.query(
-        `INSERT INTO deployment_files (deployment_id, path, made_in, parts, created_at) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT DO NOTHING`,
-        [deployment_id, path, made_in, JSON.stringify(parts), clock.now()],
-      )
+      for await (const { sha256 } of partsOf(file, header)) parts.push(sha256)
+      const row = { deployment_id, path, made_in, parts: JSON.stringify(parts), created_at: clock.now() }
+      const storing = unusedOf(row)
+      await rows.insert(storing)
+      for await (const part of partsOf(file, header)) await blobs.put([part])
+      // Another server may have stored the file meanwhile, in other parts.
+      if (await rows.insert({ ...row, created_at: clock.now() })) await rows.drop(storing)
     },
     async get(deployment_id, path, file) {
-      const row = await find(deployment_id, path)
+      const row = await rows.find(deployment_id, path)
       if (row === undefined) return undefined
       const header = headerOf(deployment_id, path).length
-      await pipeline(contentOf(blobs, row, header), createWriteStream(file, { mode: 0o600, flush: true }))
+      try {
+        await pipeline(contentOf(blobs, row, header), createWriteStream(file, { mode: 0o600, flush: true }))
+      } catch (error) {
+        if (!(error instanceof MissingPart)) throw error
+        await rows.setAside(row)
+        await rm(file, { force: true })
+        return undefined
+      }
       return { made_in: row.made_in }
     },
     async prune(deployment_id, kept, before) {
-      const rows = await database.query<FileRow>(
-        'SELECT path, made_in, parts FROM deployment_files WHERE deployment_id = ? AND created_at < ?',
-        [deployment_id, before],
+      const found = await rows.storedBefore('deployment_id = ?', [before, deployment_id])
+      await removeAll(
+        found.filter(({ path }) => !path.startsWith(UNUSED) && !kept.has(path)),
+        before,
       )
-      for (const { path, parts } of rows.filter((row) => !kept.has(row.path))) {
-        const sql = 'DELETE FROM deployment_files WHERE deployment_id = ? AND path = ?'
-        await database.query(sql, [deployment_id, path])
-        // Parts that another server has put again since then belong to its file.
-        for (const sha256 of JSON.parse(parts) as string[]) await blobs.remove(sha256, before)
-      }
+    },
+    async sweep(before) {
+      const where = 'path LIKE ? OR deployment_id NOT IN (SELECT id FROM deployments)'
+      await removeAll(await rows.storedBefore(where, [before, `${UNUSED}%`], SWEPT), before)
+    },
+  }
+}
+
+function unusedOf(row: FileRow): FileRow {
+  return { ...row, path: `${UNUSED}${newUuid()}/${row.path}` }
+}
+
+/** The rows of `deployment_files`. */
+function createFileRows(database: Database) {
+  const insert = async ({ deployment_id, path, made_in, parts, created_at }: FileRow): Promise<boolean> => {
+    const sql = `INSERT INTO deployment_files (${FILE}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING path`
+    return (await database.query(sql, [deployment_id, path, made_in, parts, created_at])).length > 0
+  }
+  return {
+    /** False: there is one at its path. */
+    insert,
+    async find(deployment_id: string, path: string): Promise<FileRow | undefined> {
+      const sql = `SELECT ${FILE} FROM deployment_files WHERE ${AT}`
+      const [row] = await database.query<FileRow>(sql, [deployment_id, path])
+      return row
+    },
+    /** `params` begins with the time before which the rows were stored. */
+    storedBefore(where: string, params: (string | number)[], limit = Number.MAX_SAFE_INTEGER) {
+      const sql = `SELECT ${FILE} FROM deployment_files WHERE created_at < ? AND (${where})
+        ORDER BY created_at, deployment_id, path LIMIT ?`
+      return database.query<FileRow>(sql, [...params, limit])
+    },
+    async drop({ deployment_id, path }: FileRow): Promise<void> {
+      await database.query(`DELETE FROM deployment_files WHERE ${AT}`, [deployment_id, path])
+    },
+    /** Makes the row an unused one. Undefined: it has changed since it was read. */
+    async setAside(row: FileRow): Promise<FileRow | undefined> {
+      const unused = unusedOf(row)
+      const { deployment_id, path, parts } = row
+      const sql = `UPDATE deployment_files SET path = ? WHERE ${AT} AND parts = ? RETURNING path`
+      const changed = await database.query(sql, [unused.path, deployment_id, path, parts])
+      return changed.length > 0 ? unused : undefined
     },
   }
 }
@@ -71,13 +143,14 @@ function headerOf(deployment_id: string, path: string): Buffer {
   return Buffer.from(`weir deployment ${deployment_id} ${path}\n`)
 }
 
-async function* partsOf(file: string, header: Buffer): AsyncGenerator<Buffer> {
+async function* partsOf(file: string, header: Buffer): AsyncGenerator<Blob> {
   const handle = await open(file)
   try {
     for (;;) {
       const { bytesRead, buffer } = await handle.read(Buffer.alloc(PART_BYTES), 0, PART_BYTES)
       if (bytesRead === 0) return
-      yield Buffer.concat([header, buffer.subarray(0, bytesRead)])
+      const bytes = Buffer.concat([header, buffer.subarray(0, bytesRead)])
+      yield { sha256: createHash('sha256').update(bytes).digest('hex'), bytes }
     }
   } finally {
     await handle.close()
@@ -91,8 +164,7 @@ async function* contentOf(
 ): AsyncGenerator<Buffer> {
   for (const sha256 of JSON.parse(parts) as string[]) {
     const blob = await blobs.read(sha256)
-    if (blob === undefined)
-      throw new AppError('deployment_failed', { message: `A part of ${path} is not in the shared store.` })
+    if (blob === undefined) throw new MissingPart(`A part of ${path} is not in the shared store.`)
     let left = header
     for await (const bytes of blob.bytes as AsyncIterable<Buffer>) {
       yield bytes.subarray(Math.min(left, bytes.length))
