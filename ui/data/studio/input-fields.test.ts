@@ -71,4 +71,52 @@ describe('the fields of an input', () => {
     for (const input of [{ topic: '' }, { unknown: 1 }, { topic: 7 }, { mode: 'other' }])
       expect(textsOfInput(fields, input)).toBeUndefined()
   })
+
+  it('#66: choices have the types of the schema, not their texts', () => {
+    const values = ['a', '', '1', 1, 2.5, true, 'true', null, { a: [1] }]
+    const fields = inputFields({ properties: { one: { enum: values } } }) ?? []
+    const [{ choices, kind } = { choices: [], kind: undefined }] = fields
+    expect(kind).toBe('choice')
+    const texts = choices.map(({ text }) => text)
+    expect(texts).toEqual(['a', '""', '"1"', '1', '2.5', 'true', '"true"', 'null', '{"a":[1]}'])
+    for (const [place, text] of texts.entries()) {
+      const input = { one: values[place] }
+      expect(inputOf(fields, () => text)).toEqual(input)
+      expect(textsOfInput(fields, input)?.get('one')).toBe(text)
+    }
+  })
+
+  it('follow references within the schema, up to a bound', () => {
+    const $defs = {
+      Size: { enum: [1, 2], description: 'How large' },
+      'a/b~c d': { type: 'string' },
+      Loop: { anyOf: [{ $ref: '#/$defs/Loop' }, { $ref: '#/$defs/Loop' }] },
+      Input: {
+        type: 'object',
+        properties: {
+          size: { $ref: '#/$defs/Size' },
+          usual: { allOf: [{ $ref: '#/$defs/Size' }], default: 1 },
+          maybe: { anyOf: [{ $ref: '#/$defs/Size' }, { type: 'null' }] },
+          fixed: { const: 3 },
+          text: { $ref: '#/$defs/a~1b~0c%20d' },
+          either: { oneOf: [{ type: 'string' }, { type: 'integer' }] },
+          loop: { $ref: '#/$defs/Loop' },
+          ...{ gone: { $ref: '#/$defs/toString' }, other: { $ref: 'https://a.example/b' } },
+          ...{ broken: { $ref: '#/%' }, nothing: { type: 'null' } },
+        },
+      },
+    }
+    const fields = inputFields({ $ref: '#/$defs/Input', $defs }) ?? []
+    expect(fields.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
+      ...['size: choice', 'usual: choice', 'maybe: choice', 'fixed: choice', 'text: text'],
+      ...['either: json', 'loop: json', 'gone: json', 'other: json', 'broken: json', 'nothing: json'],
+    ])
+    expect(fields.find(({ name }) => name === 'maybe')?.choices.map(({ value }) => value)).toEqual([
+      1,
+      2,
+      null,
+    ])
+    expect(fields[0]?.title).toBe('How large')
+    expect(inputOf(fields, (name) => (name === 'size' ? '2' : ''))).toEqual({ size: 2 })
+  })
 })

@@ -1,45 +1,45 @@
 import { parseTyped } from '../../api/typed-json.ts'
 import type { ReadMedia } from '../messages/media-block.ts'
 import { messageContent } from './message-content.ts'
+import { alternativesOf, type Choice, choicesOf, isSchema, jsonOf, type Schema } from './schema-choices.ts'
 
 /** A field of a form that a JSON Schema describes. */
 export interface InputField {
   name: string
   kind: 'text' | 'number' | 'boolean' | 'choice' | 'messages' | 'json'
-  choices: string[]
+  choices: Choice[]
   title: string
 }
 
-type Schema = Record<string, unknown>
-
-function typesOf(schema: Schema): string[] {
-  const options = [schema, ...((schema['anyOf'] ?? []) as Schema[])]
-  return options.flatMap(({ type }) =>
-    Array.isArray(type) ? (type as string[]) : typeof type === 'string' ? [type] : [],
-  )
-}
-
-function kindOf(name: string, schema: Schema): InputField['kind'] {
-  if (Array.isArray(schema['enum'])) return 'choice'
-  const types = typesOf(schema).filter((type) => type !== 'null')
+function kindOf(name: string, alternatives: readonly Schema[]): InputField['kind'] {
   if (name === 'messages') return 'messages'
-  if (types.length !== 1) return 'json'
-  const [type] = types
+  const types = alternatives.flatMap(({ type }) => (Array.isArray(type) ? (type as unknown[]) : [type]))
+  const [type, ...others] = new Set(types.filter((one) => one !== 'null'))
+  if (others.length > 0) return 'json'
   if (type === 'string') return 'text'
   if (type === 'boolean') return 'boolean'
   return type === 'number' || type === 'integer' ? 'number' : 'json'
 }
 
+function fieldOf(root: Schema, name: string, schema: unknown): InputField {
+  const alternatives = alternativesOf(root, schema) ?? []
+  const choices = choicesOf(alternatives)
+  const titles = [schema, ...alternatives].map((one) => (isSchema(one) ? one['description'] : undefined))
+  return {
+    name,
+    kind: choices === undefined ? kindOf(name, alternatives) : 'choice',
+    choices: choices ?? [],
+    title: titles.find((title) => typeof title === 'string') ?? '',
+  }
+}
+
 /** The fields of an input; undefined when the schema does not describe an object. */
 export function inputFields(schema: unknown): InputField[] | undefined {
-  const properties = (schema as Schema | null)?.['properties']
-  if (typeof properties !== 'object' || properties === null) return undefined
-  return Object.entries(properties as Record<string, Schema>).map(([name, field]) => ({
-    name,
-    kind: kindOf(name, field),
-    choices: ((field['enum'] ?? []) as unknown[]).map(String),
-    title: typeof field['description'] === 'string' ? field['description'] : '',
-  }))
+  if (!isSchema(schema)) return undefined
+  const [whole, ...others] = alternativesOf(schema, schema) ?? []
+  const properties = others.length === 0 ? whole?.['properties'] : undefined
+  if (!isSchema(properties)) return undefined
+  return Object.entries(properties).map(([name, field]) => fieldOf(schema, name, field))
 }
 
 /**
@@ -51,10 +51,11 @@ export function inputOf(
   files: readonly ReadMedia[] = [],
 ): Record<string, unknown> {
   const input: Record<string, unknown> = {}
-  for (const { name, kind } of fields) {
+  for (const { name, kind, choices } of fields) {
     const text = typed(name)
     if (text === '' && !(kind === 'messages' && files.length > 0)) continue
-    if (kind === 'text' || kind === 'choice') input[name] = text
+    if (kind === 'text') input[name] = text
+    else if (kind === 'choice') input[name] = choices.find((one) => one.text === text)?.value
     else if (kind === 'messages') input[name] = messagesOf(text, files, name)
     else input[name] = parseTyped(text, name)
   }
@@ -72,7 +73,7 @@ function messagesOf(text: string, files: readonly ReadMedia[], name: string): un
 /** The text of a field that gives this value again; undefined for one that the field cannot have. */
 function textOf({ kind, choices }: InputField, value: unknown): string | undefined {
   if (kind === 'text') return typeof value === 'string' ? value : undefined
-  if (kind === 'choice') return typeof value === 'string' && choices.includes(value) ? value : undefined
+  if (kind === 'choice') return choices.find((one) => jsonOf(one.value) === jsonOf(value))?.text
   if (kind === 'boolean') return typeof value === 'boolean' ? String(value) : undefined
   const [message, ...others] = kind === 'messages' && Array.isArray(value) ? (value as unknown[]) : []
   const { type, content, ...rest } = (message ?? {}) as Schema

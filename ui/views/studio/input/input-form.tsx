@@ -13,7 +13,7 @@ export interface StartTexts {
 
 function FieldOf({ field, start }: { field: InputField; start: string }) {
   const { name, kind, choices, title } = field
-  const options = kind === 'boolean' ? ['true', 'false'] : choices
+  const options = kind === 'boolean' ? ['true', 'false'] : choices.map(({ text }) => text)
   return (
     <label title={title}>
       <span>
