@@ -52,7 +52,8 @@ async function* eventsOf(
   }
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after `ms` milliseconds, or when the signal aborts. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, ms)
     signal.addEventListener(

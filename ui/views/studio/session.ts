@@ -1,18 +1,20 @@
 import { Client } from '@langchain/langgraph-sdk/client'
 import { useStream } from '@langchain/langgraph-sdk/react'
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { callerHeaders, deploymentPath, hasUserToken } from '../../api/deployment.ts'
 import { pacedEvents } from '../../api/paced-events.ts'
 import { type ReadHistory, readShownHistory } from '../../data/studio/shown-history.ts'
+import { pause } from '../../data/live/follow-visible.ts'
 import { useSession } from '../../data/session.ts'
+import { followThread, type ThreadEvent } from '../../data/studio/follow-thread.ts'
 import { rightsOf, type StudioRights } from '../../data/studio/rights.ts'
+import { isOther, noRun, type ShownRun, withThread } from '../../data/studio/shown-run.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
 
 /** Modes that Studio requests. */
 const MODES = ['values', 'messages-tuple', 'updates', 'tasks', 'custom'] as const
 const THROTTLE_MS = 50
-const LIVE_AGAIN_MS = 1000
 
 type Values = Record<string, unknown>
 
@@ -53,37 +55,27 @@ export interface RunSettings {
   durability?: 'async' | 'sync' | 'exit' | undefined
 }
 
-type Heard = (event: string, data: Record<string, unknown>) => void
+type Heard = (event: string, data: Readonly<Record<string, unknown>>) => void
 
-/** Reads the beginnings and ends of runs, and changes of state, until `signal` aborts. */
-async function followThread(
+/** Follows runs that others start on the thread, and changes of its state. `refused` is called when that must end. */
+function useOthers(
   client: Client,
-  thread: string,
-  signal: AbortSignal,
+  thread: string | undefined,
   heard: Heard,
-): Promise<void> {
-  const options = { streamMode: ['lifecycle', 'state_update'] as never, signal }
-  while (!signal.aborted) {
-    try {
-      for await (const { event, data } of client.threads.joinStream(thread, options))
-        heard(event, data as Record<string, unknown>)
-    } catch {
-      // The connection broke: the next one begins below.
-    }
-    await new Promise((resolve) => setTimeout(resolve, LIVE_AGAIN_MS))
-  }
-}
-
-/** Follows runs that others start on the thread, and changes of its state. */
-function useOthers(client: Client, thread: string | undefined, heard: Heard): void {
-  const listener = useRef(heard)
-  useEffect(() => {
-    listener.current = heard
-  })
+  refused: (reason: string) => void,
+): void {
+  const onEvent = useEffectEvent(heard)
+  const onRefusal = useEffectEvent(refused)
   useEffect(() => {
     if (thread === undefined) return undefined
     const ending = new AbortController()
-    void followThread(client, thread, ending.signal, (event, data) => listener.current(event, data))
+    const { signal } = ending
+    const options = { streamMode: ['lifecycle', 'state_update'] as never, signal }
+    void followThread({
+      connect: () => client.threads.joinStream(thread, options) as AsyncIterable<ThreadEvent>,
+      heard: ({ event, data }) => onEvent(event, data),
+      ...{ pause, signal },
+    }).then((reason) => reason !== undefined && onRefusal(reason))
     return () => ending.abort()
   }, [client, thread])
 }
@@ -130,6 +122,8 @@ export interface StudioSession {
   run: string | undefined
   /** The server had dropped events before they were read. */
   gap: boolean
+  /** Why changes by others are not shown as they come; undefined while they are. */
+  refusal: string | undefined
   isLoading: boolean
   /** Why the run failed. */
   error: string | undefined
@@ -144,10 +138,20 @@ function useEventsOf(thread: string | undefined): RunEvents {
   const [events] = useState(createRunEvents)
   const before = useRef(thread)
   useEffect(() => {
-    if (before.current !== undefined && before.current !== thread) events.clear()
+    if (isOther(before.current, thread)) events.clear()
     before.current = thread
   }, [thread, events])
   return events
+}
+
+/** The run that is shown, and a function that changes what is known of it. Another thread begins without any. */
+function useShownRun(thread: string | undefined) {
+  const [known, setKnown] = useState(() => noRun(thread))
+  const shown = withThread(known, thread)
+  if (shown !== known) setKnown(shown)
+  const change = (fields: Partial<Omit<ShownRun, 'thread'>>): void =>
+    setKnown((before) => ({ ...before, ...fields }))
+  return { ...shown, change }
 }
 
 /** The same function in every drawing, which calls that of the latest one. */
@@ -184,8 +188,7 @@ export function useStudioSession(
 ) {
   const client = useClient(name)
   const events = useEventsOf(thread)
-  const [run, setRun] = useState<string>()
-  const [gap, setGap] = useState(false)
+  const { run, gap, refusal, change } = useShownRun(thread)
   const refresh = useRefresh(name)
   const stream = useStream<Values>({
     client,
@@ -195,23 +198,24 @@ export function useStudioSession(
     reconnectOnMount: true,
     throttle: THROTTLE_MS,
     fetchStateHistory: { limit: states },
-    onCreated: ({ run_id }) => setRun(run_id),
+    onCreated: ({ run_id }) => change({ run: run_id }),
     onTaskEvent: (data, { namespace }) => events.addTask(data, namespace),
     onUpdateEvent: refresh,
     onCustomEvent: events.addCustom,
     onFinish: refresh,
     onError: refresh,
   })
-  useOthers(client, thread, (event, data) => {
-    if (event === 'gap') setGap(true)
+  const heard: Heard = (event, data) => {
+    if (event === 'gap') change({ gap: true })
     refresh()
     const id = data['run_id']
     const isStart = event === 'metadata' && data['status'] !== 'run_done'
     if (!isStart || stream.isLoading || typeof id !== 'string') return
     events.clear()
-    setRun(id)
+    change({ run: id })
     void stream.joinStream(id, undefined, { streamMode: [...MODES] })
-  })
+  }
+  useOthers(client, thread, heard, (reason) => change({ refusal: reason }))
   const submit = useLatest((input, settings = {}) => {
     events.clear()
     const options = {
@@ -224,8 +228,8 @@ export function useStudioSession(
   const error = errorText(stream.error)
   const rights = useStudioRights(name, thread)
   const session = useMemo<StudioSession>(
-    () => ({ submit, events, run, gap, isLoading, error, rights }),
-    [submit, events, run, gap, isLoading, error, rights],
+    () => ({ submit, events, run, gap, refusal, isLoading, error, rights }),
+    [submit, events, run, gap, refusal, isLoading, error, rights],
   )
   return { session, stream }
 }

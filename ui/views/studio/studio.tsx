@@ -144,6 +144,11 @@ const Panels = memo(function Panels({
         </div>
       )}
       <div className={css['column']}>
+        {session.refusal !== undefined && (
+          <p className={`${css['panel']} ${css['bad']}`} role="alert">
+            {session.refusal}
+          </p>
+        )}
         {thread !== undefined && <RunsPanel name={name} thread={thread} session={session} />}
         <Interrupts key={shown.head?.checkpoint.checkpoint_id} shown={shown} session={session} />
         <InputPanel name={name} assistant={assistant} session={session} run={run} />
