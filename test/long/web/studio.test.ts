@@ -264,6 +264,36 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     expect(faults).toEqual([])
   })
 
+  it('#70: shows every call that a question lists, and answers each of them', async () => {
+    const thread = await runSteps('calls')
+    const { page, broken } = used.current()
+    const form = page.getByRole('form', { name: 'Questions' })
+    await form.getByRole('group', { name: '1. send' }).waitFor()
+    const second = form.getByRole('group', { name: '2. delete' })
+    await second.getByLabel('Way to answer 2. delete').selectOption('edit')
+    await second.getByLabel('Answer to 2. delete').fill('{"to": "nobody"}')
+    expect(await broken()).toEqual([])
+    await form.getByRole('button', { name: 'Answer and go on' }).click()
+    await form.waitFor({ state: 'detached' })
+    await eventually(async () => {
+      const { values } = await weir.json<{ values: { verdict?: unknown } }>(
+        `${DEPLOYMENT}/threads/${thread}/state`,
+      )
+      expect(values.verdict).toEqual([
+        { type: 'accept', args: null },
+        { type: 'edit', args: { action: 'delete', args: { to: 'nobody' } } },
+      ])
+    })
+    await page.getByRole('button', { name: 'Edit the state' }).click()
+    const nodes = page.locator('datalist#studio-nodes option')
+    await eventually(async () =>
+      expect(await nodes.evaluateAll((all) => all.map((one) => one.getAttribute('value')))).toEqual(
+        expect.arrayContaining(['draft', 'look', 'nested', 'review']),
+      ),
+    )
+    expect(await nodes.count()).toBe(4)
+  })
+
   it('§3.8: disables what a role lacks, naming the permission', async () => {
     const thread = await runSteps('rights')
     const [workspace] = await weir.json<{ id: string }[]>('/api/v1/workspaces')

@@ -24,6 +24,11 @@ export interface Assistant {
   updated_at: string
 }
 
+/** Path of the drawing of a graph with its subgraphs; `id` is that of an assistant, or the name of the graph. */
+export function drawingPath(id: string): string {
+  return `/assistants/${encodeURIComponent(id)}/graph?xray=true`
+}
+
 /** A schedule of runs. */
 export interface Cron {
   cron_id: string

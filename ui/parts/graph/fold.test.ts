@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { allSubgraphs, foldGraph } from './fold.ts'
+import { allSubgraphs, foldGraph, ownNodes } from './fold.ts'
 
 const edge = (source: string, target: string) => ({ source, target })
 const DRAWING = {
@@ -27,5 +27,10 @@ describe('folding subgraphs', () => {
     const both = foldGraph(DRAWING, new Set(['nested:deep', 'nested']))
     expect(both.nodes.map(({ id }) => id)).toEqual(['begin', 'nested', 'end'])
     expect(foldGraph(DRAWING, new Set())).toBe(DRAWING)
+  })
+
+  it('names the nodes of the graph itself, of a subgraph its own name', () => {
+    const nodes = [...DRAWING.nodes, { id: '__start__' }, { id: '__end__' }]
+    expect(ownNodes({ ...DRAWING, nodes })).toEqual(['begin', 'nested', 'end'])
   })
 })

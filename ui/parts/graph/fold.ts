@@ -11,6 +11,12 @@ export function allSubgraphs({ nodes }: GraphDrawing): string[] {
   return [...new Set(nodes.flatMap(({ id }) => subgraphsOf(String(id))))]
 }
 
+/** Names of the nodes of the graph itself, without START, END and the nodes in its subgraphs. */
+export function ownNodes({ nodes }: GraphDrawing): string[] {
+  const names = nodes.map(({ id }) => String(id).split(':')[0] ?? '')
+  return [...new Set(names)].filter((name) => name !== '__start__' && name !== '__end__')
+}
+
 /** The drawing with each folded subgraph as one node that has the edges of all nodes in it. */
 export function foldGraph(drawing: GraphDrawing, folded: ReadonlySet<string>): GraphDrawing {
   if (folded.size === 0) return drawing

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import { useDeploymentRead, useRunsPerMinute } from '../../data/deployments/contents.ts'
+import { drawingPath, useDeploymentRead, useRunsPerMinute } from '../../data/deployments/contents.ts'
 import {
   type Deployment,
   useBuildWarnings,
@@ -36,13 +36,9 @@ const LANGUAGE = { javascript: 'TypeScript or JavaScript', python: 'Python' }
 type GraphFacts = Deployment['weir']['graphs'][number]
 
 function GraphFigure({ name, graph_id, language, unavailable }: GraphFacts & { name: string }) {
-  const drawing = useDeploymentRead<GraphDrawing>(
-    name,
-    `/assistants/${encodeURIComponent(graph_id)}/graph?xray=true`,
-    {
-      isOn: unavailable === null,
-    },
-  )
+  const drawing = useDeploymentRead<GraphDrawing>(name, drawingPath(graph_id), {
+    isOn: unavailable === null,
+  })
   return (
     <figure className={css['figure']}>
       <figcaption>

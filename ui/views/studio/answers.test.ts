@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answersOf, type Given } from './answers.ts'
+import { answersOf, type Given, reviewOf, waysOf } from './answers.ts'
 
 const INBOX = [{ action_request: { action: 'send', args: { to: 'a' } }, config: {} }]
 const MIDDLEWARE = { action_requests: [{ name: 'send', args: {} }], review_configs: [] }
@@ -31,5 +31,48 @@ describe('the answers to questions', () => {
         b: 2,
       },
     )
+  })
+
+  it('#70: all calls of one question are shown, and each has its own answer', () => {
+    const inbox = ['send', 'delete', 'pay'].map((action) => ({ action_request: { action, args: {} } }))
+    const action_requests = [
+      { name: 'send', args: { to: 'a' } },
+      { name: 'delete', arguments: { id: 1 } },
+    ]
+    expect(reviewOf(inbox)?.actions.map(({ name }) => name)).toEqual(['send', 'delete', 'pay'])
+    expect(reviewOf({ action_requests })?.actions).toEqual([
+      { name: 'send', args: { to: 'a' } },
+      { name: 'delete', args: { id: 1 } },
+    ])
+    const each: Given['each'] = [
+      { way: 'accept', text: '' },
+      { way: 'edit', text: '{"id":2}' },
+      { way: 'respond', text: 'too much' },
+    ]
+    const answer = (value: unknown) => answersOf([{ ...given('each', '', value), each }], JSON.parse)
+    expect(answer(inbox)).toEqual([
+      { type: 'accept', args: null },
+      { type: 'edit', args: { action: 'delete', args: { id: 2 } } },
+      { type: 'response', args: 'too much' },
+    ])
+    expect(answer({ action_requests })).toEqual({
+      decisions: [{ type: 'approve' }, { type: 'edit', edited_action: { name: 'delete', args: { id: 2 } } }],
+    })
+  })
+
+  it('are offered by what the question is: a list with anything else is answered as a whole', () => {
+    const ways = (value: unknown) => waysOf(reviewOf(value)).map(([way]) => way)
+    const one = ['accept', 'edit', 'respond', 'ignore', 'text', 'json']
+    expect([ways(INBOX), ways(MIDDLEWARE)]).toEqual([one, one])
+    expect(ways([...INBOX, ...INBOX])).toEqual(['each', 'text', 'json'])
+    for (const other of [
+      'go on?',
+      null,
+      [],
+      [...INBOX, 'x'],
+      { action_requests: [] },
+      { action_requests: [1] },
+    ])
+      expect(ways(other)).toEqual(['text', 'json'])
   })
 })

@@ -1,5 +1,5 @@
 import { type ComponentProps, memo, useCallback, useDeferredValue, useMemo, useState } from 'react'
-import { type Assistant, useDeploymentRead } from '../../data/deployments/contents.ts'
+import { type Assistant, drawingPath, useDeploymentRead } from '../../data/deployments/contents.ts'
 import { Button } from '../../parts/controls.tsx'
 import { allSubgraphs, subgraphsOf } from '../../parts/graph/fold.ts'
 import { Graph, shortName } from '../../parts/graph/graph.tsx'
@@ -135,8 +135,7 @@ export function GraphPanel({
   breakpoints,
   setBreakpoints,
 }: GraphPanelProps) {
-  const path = `/assistants/${assistant.assistant_id}/graph?xray=true`
-  const drawing = useDeploymentRead<GraphDrawing>(name, path)
+  const drawing = useDeploymentRead<GraphDrawing>(name, drawingPath(assistant.assistant_id))
   const [chosen, choose] = useState<string>()
   const folding = useFolded()
   const node = chosen === undefined ? undefined : shortName(chosen)

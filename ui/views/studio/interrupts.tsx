@@ -1,10 +1,19 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Interrupt } from '../../data/studio/step.ts'
 import { parseTyped } from '../../api/typed-json.ts'
 import { Button, Select } from '../../parts/controls.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Failure } from '../../parts/states.tsx'
-import { answersOf, reviewOf, type Way, WAYS } from './answers.ts'
+import {
+  type Action,
+  type Answer,
+  answersOf,
+  type Given,
+  REVIEW_WAYS,
+  reviewOf,
+  type Way,
+  waysOf,
+} from './answers.ts'
 import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 import type { ShownThread } from './thread.ts'
@@ -19,36 +28,76 @@ function questionsOf({ head }: ShownThread): { node: string; interrupt: Interrup
   )
 }
 
+interface AnswerFieldsProps {
+  /** Name of the fields in the form. */
+  name: string
+  /** What is answered: the node, or one of its calls. */
+  label: string
+  ways: readonly (readonly [Way, string])[]
+  action: Action | undefined
+  /** Shown for the way `each`. */
+  children?: ReactNode
+}
+
+/** The choice of a way to answer, and a text where the way needs one. */
+function AnswerFields({ name, label, ways, action, children }: AnswerFieldsProps) {
+  const [way, setWay] = useState<Way>(ways[0]?.[0] ?? 'text')
+  const needsText = way !== 'accept' && way !== 'ignore' && way !== 'each'
+  return (
+    <>
+      <input type="hidden" name={`way${name}`} value={way} />
+      <Select<Way> label={`Way to answer ${label}`} value={way} options={ways} onChange={setWay} />
+      {needsText && (
+        <textarea
+          key={way}
+          name={`answer${name}`}
+          aria-label={`Answer to ${label}`}
+          rows={way === 'text' || way === 'respond' ? 2 : 5}
+          spellCheck={false}
+          defaultValue={way === 'edit' ? JSON.stringify(action?.args ?? {}, null, 2) : ''}
+        />
+      )}
+      {way === 'each' && children}
+    </>
+  )
+}
+
 function Question({ node, interrupt, place }: { node: string; interrupt: Interrupt; place: number }) {
   const review = reviewOf(interrupt.value)
-  const [way, setWay] = useState<Way>(review === undefined ? 'text' : 'accept')
-  const needsText = way !== 'accept' && way !== 'ignore'
-  const start = way === 'edit' ? JSON.stringify(review?.args ?? {}, null, 2) : ''
+  const actions = review?.actions ?? []
   return (
     <fieldset className={css['question']}>
       <legend>
         {node} asks{interrupt.id !== undefined && <code className={css['note']}> {interrupt.id}</code>}
       </legend>
-      <JsonView value={interrupt.value} openDepth={3} />
-      <input type="hidden" name={`way${place}`} value={way} />
-      <Select<Way>
-        label={`Way to answer ${node}`}
-        value={way}
-        options={WAYS.filter(([one]) => review !== undefined || one === 'text' || one === 'json')}
-        onChange={setWay}
-      />
-      {needsText && (
-        <textarea
-          key={way}
-          name={`answer${place}`}
-          aria-label={`Answer to ${node}`}
-          rows={way === 'text' || way === 'respond' ? 2 : 5}
-          spellCheck={false}
-          defaultValue={start}
-        />
-      )}
+      <JsonView value={interrupt.value} openDepth={actions.length > 1 ? 1 : 3} />
+      <AnswerFields name={String(place)} label={node} ways={waysOf(review)} action={actions[0]}>
+        {actions.map((action, at) => (
+          <fieldset key={at} className={css['question']}>
+            <legend>
+              {at + 1}. {action.name}
+            </legend>
+            <JsonView value={action.args} openDepth={2} />
+            <AnswerFields
+              name={`${place}.${at}`}
+              label={`${at + 1}. ${action.name}`}
+              ways={REVIEW_WAYS}
+              action={action}
+            />
+          </fieldset>
+        ))}
+      </AnswerFields>
     </fieldset>
   )
+}
+
+function answerOf(form: FormData, name: string): Answer {
+  return { way: String(form.get(`way${name}`)) as Way, text: String(form.get(`answer${name}`) ?? '') }
+}
+
+function givenOf(form: FormData, interrupt: Interrupt, place: number): Given {
+  const each = reviewOf(interrupt.value)?.actions.map((_, at) => answerOf(form, `${place}.${at}`))
+  return { interrupt, ...answerOf(form, String(place)), ...(each && { each }) }
 }
 
 /** The questions that the thread waits for: each is answered as text, as JSON, or by accepting, editing, answering or ignoring. */
@@ -85,11 +134,7 @@ export function Interrupts({ shown, session }: { shown: ShownThread; session: St
         event.preventDefault()
         const form = new FormData(event.currentTarget)
         try {
-          const given = questions.map(({ interrupt }, place) => ({
-            interrupt,
-            way: String(form.get(`way${place}`)) as Way,
-            text: String(form.get(`answer${place}`) ?? ''),
-          }))
+          const given = questions.map(({ interrupt }, place) => givenOf(form, interrupt, place))
           const resume = answersOf(given, (text) => parseTyped(text, 'The answer'))
           setFault(undefined)
           session.submit(undefined, { ...NEWEST, command: { resume } })

@@ -154,11 +154,7 @@ const Panels = memo(function Panels({
         <InputPanel name={name} assistant={assistant} session={session} run={run} />
       </div>
       <div className={css['column']}>
-        {thread === undefined ? (
-          <NoThread />
-        ) : (
-          <Past graph={assistant.graph_id} {...{ name, thread, shown, session, run }} />
-        )}
+        {thread === undefined ? <NoThread /> : <Past {...{ name, assistant, thread, shown, session, run }} />}
       </div>
     </>
   )
@@ -179,12 +175,12 @@ const compare = (checkpoint: string): void => setParam(AGAINST, checkpoint)
 function Past({
   name,
   thread,
-  graph,
+  assistant,
   ...rest
 }: {
   name: string
   thread: string
-  graph: string
+  assistant: Assistant
   shown: ShownThread
   session: StudioSession
   run: RunSettings
@@ -193,12 +189,13 @@ function Past({
   return (
     <>
       <CheckpointTimeline
-        {...{ name, thread, graph, choose }}
+        {...{ name, thread, choose }}
+        graph={assistant.graph_id}
         history={rest.shown.history}
         rows={rest.shown.rows}
         selected={rest.shown.selected}
       />
-      <StatePanel {...{ name, thread, choose, compare, copied, ...rest }} />
+      <StatePanel {...{ name, assistant, thread, choose, compare, copied, ...rest }} />
     </>
   )
 }

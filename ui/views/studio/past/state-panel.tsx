@@ -1,8 +1,11 @@
 import { memo, useMemo, useState } from 'react'
 import { parseTyped } from '../../../api/typed-json.ts'
+import { type Assistant, drawingPath, useDeploymentRead } from '../../../data/deployments/contents.ts'
 import { useThreadChange } from '../../../data/studio/history.ts'
 import { type Difference, differencesOf } from '../../../data/studio/state-diff.ts'
 import { Button, Field, Select } from '../../../parts/controls.tsx'
+import { ownNodes } from '../../../parts/graph/fold.ts'
+import type { GraphDrawing } from '../../../parts/graph/layout.ts'
 import { JsonView } from '../../../parts/json/json-view.tsx'
 import { Failure, Loaded } from '../../../parts/states.tsx'
 import { Link } from '../../../router/link.tsx'
@@ -11,8 +14,12 @@ import { StepTrace } from './step-trace.tsx'
 import css from '../studio.module.css'
 import { type ShownThread, stepName } from '../thread.ts'
 
+/** Id of the list of nodes. */
+const NODES = 'studio-nodes'
+
 interface StatePanelProps {
   name: string
+  assistant: Assistant
   thread: string
   shown: ShownThread
   session: StudioSession
@@ -23,8 +30,19 @@ interface StatePanelProps {
   copied(thread: string): void
 }
 
+/** Names of nodes that the field of the node offers. */
+function NodeNames({ name, assistant }: Pick<StatePanelProps, 'name' | 'assistant'>) {
+  const drawing = useDeploymentRead<GraphDrawing>(name, drawingPath(assistant.assistant_id))
+  return (
+    <datalist id={NODES}>
+      {drawing.data && ownNodes(drawing.data).map((node) => <option key={node} value={node} />)}
+    </datalist>
+  )
+}
+
 function Editor({
   name,
+  assistant,
   thread,
   shown,
   choose,
@@ -66,8 +84,9 @@ function Editor({
       </label>
       <label>
         As if this node had written them
-        <Field name="as_node" list="studio-nodes" defaultValue={ran.length === 1 ? ran[0] : ''} />
+        <Field name="as_node" list={NODES} defaultValue={ran.length === 1 ? ran[0] : ''} />
       </label>
+      <NodeNames name={name} assistant={assistant} />
       {fault !== undefined && <Failure error={fault} />}
       <div className={css['actions']}>
         <Button type="submit" look="primary" disabled={change.isPending}>
@@ -161,7 +180,7 @@ function Failures({ of: { tasks, metadata } }: { of: NonNullable<ShownThread['se
 
 /** The state at the selected checkpoint: what it changed, its values, and what can be done from here. */
 export function StatePanel(props: StatePanelProps) {
-  const { name, thread, shown, session, run, choose, compare, copied } = props
+  const { name, assistant, thread, shown, session, run, choose, compare, copied } = props
   const { selected, state, parent, compared } = shown
   const [isEditing, setEditing] = useState(false)
   const change = useThreadChange(name, thread)
@@ -207,7 +226,7 @@ export function StatePanel(props: StatePanelProps) {
       {isEditing && (
         <Editor
           key={checkpoint.checkpoint_id}
-          {...{ name, thread, shown, choose }}
+          {...{ name, assistant, thread, shown, choose }}
           close={() => setEditing(false)}
         />
       )}
