@@ -4,7 +4,7 @@ import { callDeployment } from '../../api/deployment.ts'
 import type { Operations, TraceRunPage } from '../../api/platform.gen.ts'
 import { ApiError } from '../../api/problem.ts'
 import type { ThreadRun } from '../deployments/thread-run.ts'
-import { earlierInputs } from './earlier-inputs.ts'
+import { earlierInputs } from './input/earlier-inputs.ts'
 import { pauseOf, type RunTrace, tracedNodes } from './step-traces.ts'
 
 const PAGE = 100

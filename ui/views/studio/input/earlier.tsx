@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { EarlierInput } from '../../../data/studio/earlier-inputs.ts'
+import type { EarlierInput } from '../../../data/studio/input/earlier-inputs.ts'
 import { useEarlierInputs } from '../../../data/studio/run-reads.ts'
 import { Loaded } from '../../../parts/states.tsx'
 import { Time } from '../../../parts/time.tsx'

@@ -1,5 +1,5 @@
 import type { ClipboardEvent } from 'react'
-import type { InputField } from '../../../data/studio/input-fields.ts'
+import type { InputField } from '../../../data/studio/input/input-fields.ts'
 import { Field } from '../../../parts/controls.tsx'
 import { type ChosenMedia, MediaPicker } from './media-picker.tsx'
 import css from '../studio.module.css'

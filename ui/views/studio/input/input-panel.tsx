@@ -2,7 +2,12 @@ import { useState } from 'react'
 import { parseTyped } from '../../../api/typed-json.ts'
 import { type Assistant, useDeploymentRead } from '../../../data/deployments/contents.ts'
 import type { ReadMedia } from '../../../data/messages/media-block.ts'
-import { type InputField, inputFields, inputOf, textsOfInput } from '../../../data/studio/input-fields.ts'
+import {
+  type InputField,
+  inputFields,
+  inputOf,
+  textsOfInput,
+} from '../../../data/studio/input/input-fields.ts'
 import { Button } from '../../../parts/controls.tsx'
 import { Failure } from '../../../parts/states.tsx'
 import { EarlierInputs } from './earlier.tsx'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ThreadRun } from '../deployments/thread-run.ts'
+import type { ThreadRun } from '../../deployments/thread-run.ts'
 import { earlierInputs } from './earlier-inputs.ts'
 
 function runWith(run_id: string, input: unknown, assistant_id = 'a'): ThreadRun {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseTyped } from '../../api/typed-json.ts'
+import { parseTyped } from '../../../api/typed-json.ts'
 import { inputFields, inputOf, textsOfInput } from './input-fields.ts'
 
 const SCHEMA = {

@@ -1,4 +1,4 @@
-import type { ThreadRun } from '../deployments/thread-run.ts'
+import type { ThreadRun } from '../../deployments/thread-run.ts'
 
 /** An input of an earlier run. */
 export interface EarlierInput {

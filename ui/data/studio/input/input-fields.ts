@@ -1,6 +1,6 @@
-import { parseTyped } from '../../api/typed-json.ts'
-import type { ReadMedia } from '../messages/media-block.ts'
-import { messageContent } from './message-content.ts'
+import { parseTyped } from '../../../api/typed-json.ts'
+import type { ReadMedia } from '../../messages/media-block.ts'
+import { messageContent } from '../message-content.ts'
 import { alternativesOf, type Choice, choicesOf, isSchema, jsonOf, type Schema } from './schema-choices.ts'
 
 /** A field of a form that a JSON Schema describes. */
