@@ -43,7 +43,7 @@ import { claimRuns } from '../own-stores.ts'
 import { startEventLog } from '../event-log.ts'
 import { startLargeItems } from '../worker-threads/items.ts'
 import { startLargeValues } from '../worker-threads/values.ts'
-import { watchNewerRuns } from './newer-runs.ts'
+import { watchNewerRuns } from '../cluster/newer-runs.ts'
 import { leaseOwner } from './lease-owner.ts'
 
 /** Inputs of the parts of every deployment. */
