@@ -135,7 +135,12 @@ function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
   }
 }
 
-const NO_MESSAGES: MessageBlocks = { ofTuple: () => [], finish: () => [] }
+const NO_MESSAGES: MessageBlocks = {
+  ofTuple: () => [],
+  updated: () => [],
+  stepped: () => [],
+  finish: () => [],
+}
 
 function lifecycle(
   run_id: string,
@@ -154,7 +159,7 @@ function end(run_id: string, run: OpenRun, status: string): Draft[] {
   const hasFailed = status === 'error' || status === 'timeout'
   const event = hasFailed ? 'failed' : status === 'success' && !run.stopped ? 'completed' : 'interrupted'
   return [
-    ...run.messages.finish(null).map(ofBlock),
+    ...run.messages.finish().map(ofBlock),
     ...run.interrupts.flatMap((interrupt) => requested(run_id, run, [], interrupt)),
     ...(run.subgraphs?.end(event) ?? []).map(ofSubgraph(run_id)),
     lifecycle(run_id, event, { graph_name, ...(hasFailed && { error }) }),
@@ -202,12 +207,15 @@ function ofMode(
       : interruptsIn(JSON.parse(list) as unknown[]).flatMap((one) => requested(run_id, run, namespace, one))
   switch (mode) {
     case 'values':
-      return ofValues(namespace, data, ask)
+      return [...run.messages.stepped(namespace).map(ofBlock), ...ofValues(namespace, data, ask)]
     case 'updates':
       return [...(membersOf(data) ?? [])].flatMap(([node, update]) =>
         node === INTERRUPT
           ? ask(update)
-          : [...run.messages.finish(node).map(ofBlock), { method: 'updates', namespace, node, data: update }],
+          : [
+              ...run.messages.updated(namespace, node, update).map(ofBlock),
+              { method: 'updates', namespace, node, data: update },
+            ],
       )
     case 'messages':
       return run.messages.ofTuple(data).map(ofBlock)

@@ -1,3 +1,4 @@
+import { uuidOfName } from '../../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 
 /** An event of the channel `messages` (V-20). */
@@ -9,9 +10,15 @@ export interface BlockEvent {
 
 /** A message that is being streamed. */
 interface Growing {
-  namespace: string[]
-  node: string | undefined
+  id: string
+  /** Of the call of the model. */
   run_id: string
+  namespace: string[]
+  /** The namespace of the graph that its node is in, as text. */
+  graph: string
+  /** One of several tasks of its node that may execute at the same time. */
+  isSent: boolean
+  node: string | undefined
   /** By index, as far as they are known. */
   blocks: Map<number, JsonObject>
   usage: JsonValue
@@ -22,8 +29,12 @@ interface Growing {
 export interface MessageBlocks {
   /** The events of a chunk, `[chunk, metadata]` as JSON text. */
   ofTuple(text: string): BlockEvent[]
-  /** The ends of the messages of a node; null: of all. */
-  finish(node: string | null): BlockEvent[]
+  /** The ends of the messages that are complete when a task of the node has returned `update`, JSON text. */
+  updated(namespace: readonly string[], node: string, update: string): BlockEvent[]
+  /** The ends of the messages of a graph and of those in it, whose nodes have all returned. */
+  stepped(namespace: readonly string[]): BlockEvent[]
+  /** The ends of all messages. */
+  finish(): BlockEvent[]
 }
 
 /**
@@ -31,26 +42,51 @@ export interface MessageBlocks {
  * of their node (V-20, V-21).
  */
 export function createMessageBlocks(ofPython: boolean): MessageBlocks {
+  /** By id and task, since the models of parallel tasks may give their messages the same id. */
   const growing = new Map<string, Growing>()
   const finished = new Set<string>()
+  const known = new Set<string>()
 
   function begin(id: string, chunk: JsonObject, metadata: JsonObject, events: BlockEvent[]): Growing {
     const isPython = ofPython || chunk['type'] === 'AIMessageChunk'
-    const place = String(metadata['langgraph_checkpoint_ns'] ?? '').split('|')
+    const place = placeOf(metadata)
     const node = metadata['langgraph_node']
+    const path = metadata['langgraph_path']
     const message: Growing = {
-      namespace: (isPython ? place.slice(0, -1) : place).filter((segment) => segment !== ''),
+      id,
+      run_id: callOf(id, place),
+      namespace: isPython ? place.slice(0, -1) : place,
+      graph: place.slice(0, -1).join('|'),
+      isSent: Array.isArray(path) && path[0] === PUSH,
       node: typeof node === 'string' ? node : undefined,
-      run_id: String(metadata['run_id'] ?? id),
       blocks: new Map(),
       usage: null,
       metadata: {},
     }
-    growing.set(id, message)
+    growing.set(keyOf(id, place), message)
+    known.add(id)
     const role = ROLES[String(chunk['type'])]
     const named = role !== undefined && (isPython || role !== 'ai')
     add(events, message, { event: 'message-start', id, ...(named && { role }) })
     return message
+  }
+
+  function finish(isComplete: (message: Growing) => boolean): BlockEvent[] {
+    const events: BlockEvent[] = []
+    for (const [key, message] of growing) {
+      if (!isComplete(message)) continue
+      growing.delete(key)
+      finished.add(key)
+      for (const [index, block] of message.blocks)
+        add(events, message, { event: 'content-block-finish', index, content: finalBlock(block) })
+      add(events, message, {
+        event: 'message-finish',
+        reason: 'stop',
+        ...(message.usage !== null && { usage: message.usage }),
+        ...(Object.keys(message.metadata).length > 0 && { responseMetadata: message.metadata }),
+      })
+    }
+    return events
   }
 
   return {
@@ -58,32 +94,60 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
       const [chunk, metadata] = JSON.parse(text) as JsonValue[]
       if (!isObject(chunk) || !isObject(metadata) || typeof chunk['id'] !== 'string') return []
       const id = chunk['id']
-      if (!(String(chunk['type']) in ROLES) || finished.has(id)) return []
+      const key = keyOf(id, placeOf(metadata))
+      if (!(String(chunk['type']) in ROLES) || finished.has(key)) return []
+      // A graph shows the messages of its subgraph again, as a whole.
+      if (known.has(id) && !growing.has(key) && !isStreamed(chunk)) return []
       const events: BlockEvent[] = []
-      const message = growing.get(id) ?? begin(id, chunk, metadata, events)
+      const message = growing.get(key) ?? begin(id, chunk, metadata, events)
       for (const [index, piece] of piecesOf(chunk)) addPiece(events, message, index, piece)
       if (isObject(chunk['usage_metadata'])) message.usage = chunk['usage_metadata']
       if (isObject(chunk['response_metadata'])) Object.assign(message.metadata, chunk['response_metadata'])
       return events
     },
-    finish(node) {
-      const events: BlockEvent[] = []
-      for (const [id, message] of growing) {
-        if (node !== null && message.node !== node) continue
-        growing.delete(id)
-        finished.add(id)
-        for (const [index, block] of message.blocks)
-          add(events, message, { event: 'content-block-finish', index, content: finalBlock(block) })
-        add(events, message, {
-          event: 'message-finish',
-          reason: 'stop',
-          ...(message.usage !== null && { usage: message.usage }),
-          ...(Object.keys(message.metadata).length > 0 && { responseMetadata: message.metadata }),
-        })
-      }
-      return events
+    updated(namespace, node, update) {
+      const graph = namespace.join('|')
+      // The update does not name its task: of several it is the one that returned the message.
+      return finish(
+        (message) =>
+          message.node === node &&
+          message.graph === graph &&
+          (!message.isSent || update.includes(JSON.stringify(message.id))),
+      )
     },
+    stepped(namespace) {
+      const graph = namespace.join('|')
+      const isIn = (other: string): boolean =>
+        graph === '' || other === graph || other.startsWith(`${graph}|`)
+      return finish((message) => isIn(message.graph))
+    },
+    finish: () => finish(() => true),
   }
+}
+
+/** LangGraph's name of tasks made by `Send`, the begin of their `langgraph_path`. */
+const PUSH = '__pregel_push'
+
+/** The namespace of the task that a message is from. */
+function placeOf(metadata: JsonObject): string[] {
+  const place = String(metadata['langgraph_checkpoint_ns'] ?? '').split('|')
+  return place.filter((segment) => segment !== '')
+}
+
+const CALL_ID = /^(?:lc_)?run-+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/
+/** Any UUID: the names in it are unique within a run. */
+const CALLS = '6d7f0a5e-1f0b-4c39-9a55-0c1d2f1f8f6b'
+
+/**
+ * The id of the call of a model that made a message. LangChain names messages by it when the model does not name them;
+ * for other messages it is derived, because the metadata of v1 have the id of the whole run only.
+ */
+function callOf(id: string, place: readonly string[]): string {
+  return CALL_ID.exec(id)?.[1] ?? uuidOfName(keyOf(id, place), CALLS)
+}
+
+function keyOf(id: string, place: readonly string[]): string {
+  return `${place.join('|')} ${id}`
 }
 
 /** Roles of the channel `messages` by type of message; tool results are not in it. */
@@ -94,8 +158,10 @@ const ROLES: Readonly<Record<string, string | undefined>> = {
   system: 'system',
 }
 
-function add(events: BlockEvent[], { namespace, node, run_id }: Growing, data: JsonObject): void {
-  events.push({ namespace, node, data: { ...data, run_id } })
+/** Clients keep parallel messages of a node apart by `run_id` (JavaScript) or `message_id` (Python). */
+function add(events: BlockEvent[], { id, run_id, namespace, node }: Growing, data: JsonObject): void {
+  const isStart = data['event'] === 'message-start'
+  events.push({ namespace, node, data: { ...data, ...(!isStart && { message_id: id }), run_id } })
 }
 
 /** The pieces of blocks in a chunk: text, blocks of content, and parts of tool calls. */
