@@ -2,6 +2,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { shareAgain } from './share-again.ts'
+import { createLogger } from '../base/log.ts'
 import type { Revision, StoredDeployment } from './model.ts'
 import { createRevisionSteps, type RevisionStepsOptions } from './revision-steps.ts'
 
@@ -36,4 +38,62 @@ it('a langgraph.json that a build has made a link to a file of others is not rea
     message: expect.stringContaining('leads out'),
   })
   expect(activated).toHaveBeenCalledOnce()
+})
+
+/** The steps of a server with a build of `REVISION`, whose shared store is away until `back` is called. */
+async function openSharing(isAlone: boolean) {
+  const kept = join(folder, 'kept')
+  await mkdir(kept)
+  await writeFile(join(kept, 'langgraph.json'), JSON.stringify({ graphs: { g: './g.ts:graph' } }))
+  const put = vi.fn(async (..._given: unknown[]) => Promise.reject(new Error('the store is away')))
+  const written = vi.fn<(...given: unknown[]) => void>()
+  const steps = createRevisionSteps({
+    store: { find: async () => DEPLOYMENT },
+    uploads: { share: async () => undefined },
+    artifacts: {
+      path: () => kept,
+      has: async () => true,
+      building: () => join(folder, 'building'),
+    },
+    files: { has: async () => false, put },
+    isAlone: async () => isAlone,
+    log: { write: written },
+    buildEnvironment: () => ({ PATH: process.env['PATH'] ?? '' }),
+    record: async () => async () => undefined,
+  } as unknown as RevisionStepsOptions)
+  return { steps, put, written, back: () => put.mockImplementation(async () => undefined as never) }
+}
+
+const DEPLOYMENT = { id: 'd', name: 'd', type: 'dev', secrets: [] } as unknown as StoredDeployment
+const REVISION = {
+  ...{ id: 'r', deployment_id: 'd', number: 1, artifact_sha256: 'a' },
+  ...{ config_path: 'langgraph.json', source_path: 's' },
+} as Revision
+const { signal } = new AbortController()
+
+it('P-37: on a server that is alone a build whose files cannot be shared is good, and is shared later', async () => {
+  const { steps, put, written, back } = await openSharing(true)
+  const context = { signal, finish: async () => true }
+  expect(await steps.create(REVISION, context)).toEqual({ artifact_sha256: 'a' })
+  expect(written).toHaveBeenCalledWith('d', expect.objectContaining({ level: 'WARNING', kind: 'build' }))
+  const store = { active: async () => [{ deployment: DEPLOYMENT, revision: REVISION }] }
+  const logger = createLogger({ level: 'silent' })
+  const share = shareAgain({ store, work: steps, logger, signal })
+  await share()
+  back()
+  await Promise.all([share(), share()])
+  expect(put.mock.calls.map(([id, path]) => [id, path])).toEqual([
+    ['d', 'artifacts/d/a'],
+    ['d', 'artifacts/d/a'],
+    ['d', 'artifacts/d/a'],
+  ])
+  await expect(put.mock.results.at(-1)?.value).resolves.toBeUndefined()
+})
+
+it('P-37: beside other servers a build whose files cannot be shared fails, and says why', async () => {
+  const { steps } = await openSharing(false)
+  await expect(steps.create(REVISION, { signal, finish: async () => true })).rejects.toMatchObject({
+    code: 'build_failed',
+    message: expect.stringContaining('BLOB_URL'),
+  })
 })

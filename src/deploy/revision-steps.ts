@@ -1,6 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
-import { AppError } from '../base/errors.ts'
+import { AppError, toAppError } from '../base/errors.ts'
 import { artifactName, type Artifacts } from './artifacts.ts'
 import { findPython } from './build/find-python.ts'
 import { installDependencies, type InstallOptions } from './build/install-dependencies.ts'
@@ -27,7 +27,7 @@ import type { RevisionSteps } from './work-on-revisions.ts'
 /** Dependencies of the steps of revisions. */
 export interface RevisionStepsOptions {
   store: Pick<DeploymentStore, 'find'>
-  uploads: Pick<Uploads, 'open'>
+  uploads: Pick<Uploads, 'open' | 'share'>
   artifacts: Artifacts
   hosting: Pick<DeploymentHosting, 'announce' | 'activate'>
   sealer: Sealer
@@ -42,6 +42,8 @@ export interface RevisionStepsOptions {
   languageOf: DemandsOptions['languageOf']
   /** Artifacts that other servers can fetch; undefined: there is one server. */
   files: SharedFiles | undefined
+  /** Whether no other server lives. */
+  isAlone(): Promise<boolean>
 }
 
 /** The steps, and the activation of a revision that was built before. */
@@ -51,6 +53,8 @@ export interface RevisionWork extends RevisionSteps {
     revision: Revision,
     options: Pick<ActivationOptions, 'signal' | 'commit'>,
   ): Promise<ActivationReport>
+  /** Stores the source and the build of a revision for the other servers, if this server has them and the store has not. */
+  share(deployment: StoredDeployment, revision: Revision, signal: AbortSignal): Promise<void>
 }
 
 const BUILD_MS = 15 * 60_000
@@ -92,6 +96,13 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
   }
   return {
     activate,
+    async share(deployment, revision, signal) {
+      const { deployment_id, artifact_sha256, source_path } = revision
+      if (source_path !== null) await options.uploads.share(deployment_id, source_path)
+      if (artifact_sha256 === null || !(await artifacts.has(deployment_id, artifact_sha256))) return
+      const built = { ...revision, artifact_sha256 }
+      await sharingOf(options, deployment, (parts) => shareArtifact(parts, built, signal))
+    },
     create: (revision, { signal }) => create(options, revision, signal),
     build: (revision, { signal }) => build(options, revision, signal),
     async deploy(revision, { signal, finish }) {
@@ -119,7 +130,7 @@ async function create(
   await bringArtifact(options, deployment, built, signal)
   if (await artifacts.has(revision.deployment_id, known)) {
     // A build of this server alone, before others joined it, is shared now.
-    await sharingOf(options, deployment, (parts) => shareArtifact(parts, built, signal))
+    await shareBuild(options, deployment, built, signal)
     return { artifact_sha256: known }
   }
   const dir = await unpack(options, revision, signal)
@@ -177,9 +188,7 @@ async function build(
   if (demands.python)
     await moveEnvironment(join(project, ENVIRONMENT), dir, artifacts.path(deployment_id, artifact_sha256))
   await artifacts.keep(revision, artifact_sha256)
-  await sharingOf(options, deployment, (parts) =>
-    shareArtifact(parts, { ...revision, artifact_sha256 }, signal),
-  )
+  await shareBuild(options, deployment, { ...revision, artifact_sha256 }, signal)
   return { artifact_sha256, graphs: demands.graphs }
 }
 
@@ -214,6 +223,28 @@ async function sharingOf<T>(
 ): Promise<T | undefined> {
   if (files === undefined) return undefined
   return await share({ ...parts, files, env: parts.buildEnvironment(deployment) })
+}
+
+/**
+ * Stores a build for the other servers. Any of them may have to start it next, so it fails where it cannot be stored; a
+ * server that is alone goes on, and tries again later (`shareAgain`).
+ */
+async function shareBuild(
+  options: RevisionStepsOptions,
+  deployment: StoredDeployment,
+  built: Revision & { artifact_sha256: string },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await sharingOf(options, deployment, (parts) => shareArtifact(parts, built, signal))
+  } catch (error) {
+    signal.throwIfAborted()
+    const reason = `The build could not be stored at BLOB_URL for other servers: ${toAppError(error).message}`
+    if (!(await options.isAlone())) throw new AppError('build_failed', { message: reason, cause: error })
+    const message = `${reason} This is tried again every minute.`
+    const { id, deployment_id } = built
+    options.log.write(deployment_id, { revision_id: id, kind: 'build', level: 'WARNING', message })
+  }
 }
 
 /** Fetches the artifact of a revision that another server has built. */

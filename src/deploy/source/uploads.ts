@@ -34,6 +34,8 @@ export interface Uploads {
   receive(token: string, body: AsyncIterable<Uint8Array>): Promise<UploadedSource>
   /** The file of a source that has arrived. @throws AppError invalid_request when there is none of the deployment */
   open(deployment_id: string, object_path: string): Promise<UploadedSource & { file: string }>
+  /** Stores a source for the other servers, if this server has it and it is not stored. */
+  share(deployment_id: string, object_path: string): Promise<void>
 }
 
 const TOKEN_BYTES = 16
@@ -71,6 +73,10 @@ export function createUploads({ store, dir, max_bytes, clock, files }: UploadsOp
       if (files !== undefined) await fetchSource(files, { deployment_id, object_path, file })
       return { ...source, file }
     },
+    async share(deployment_id, object_path) {
+      const file = join(dir, object_path)
+      if (files !== undefined && (await exists(file))) await files.put(deployment_id, object_path, file, '')
+    },
   }
 }
 
@@ -79,13 +85,7 @@ async function fetchSource(
   files: SharedFiles,
   { deployment_id, object_path, file }: { deployment_id: string; object_path: string; file: string },
 ): Promise<void> {
-  if (
-    await access(file).then(
-      () => true,
-      () => false,
-    )
-  )
-    return
+  if (await exists(file)) return
   const part = `${file}.${newUuid()}.part`
   try {
     await mkdir(dirname(file), { recursive: true })
@@ -94,6 +94,13 @@ async function fetchSource(
     await rm(part, { force: true })
     throw toDiskError(error) ?? error
   }
+}
+
+function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  )
 }
 
 function hashOf(token: string): string {

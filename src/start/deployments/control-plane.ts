@@ -14,6 +14,7 @@ import { type Isolation, sandboxIn } from '../../deploy/isolation/isolation.ts'
 import type { Revision } from '../../deploy/model.ts'
 import { createRevisionSteps, type RevisionWork } from '../../deploy/revision-steps.ts'
 import { isTerminal } from '../../deploy/revision-states.ts'
+import { shareAgain } from '../../deploy/share-again.ts'
 import { createRuntimes } from '../../deploy/runtimes.ts'
 import { openSecrets } from '../../deploy/secrets/deployment-secrets.ts'
 import type { UnpackedSource } from '../../deploy/source/unpack-source.ts'
@@ -36,6 +37,7 @@ import { createSharedFiles } from '../../storage/sql/deployments/shared-files.ts
 import { createUploadStore } from '../../storage/sql/deployments/upload-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import { startDatabaseClock } from '../../storage/sql/driver/postgres/database-clock.ts'
+import type { ServerRegistry } from '../../storage/sql/server-registry.ts'
 import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
 import type { SourceTask } from '../children/source-thread.ts'
 import { openSealer } from './secrets-key.ts'
@@ -58,10 +60,13 @@ export interface ControlPlaneParts {
   own: ServerDeployment | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
+  /** The servers that share the stores; undefined: there is no other server. */
+  servers: Pick<ServerRegistry, 'living'> | undefined
 }
 
 const LEASE_MS = 30_000
 const WAKE_MS = 10_000
+const SHARE_MS = 60_000
 const UNPACK_MS = 300_000
 const TRIM_MS = 3_600_000
 const KEPT_LOG_MS = 14 * 86_400_000
@@ -106,6 +111,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     sandbox,
     record: (name, pid) => recordChild(resolve(dataDir), name, pid),
     languageOf: (spec) => readGraphSpec(spec, '/').language,
+    isAlone: async () => ((await parts.servers?.living()) ?? 1) <= 1,
   })
   const tidy = createTidying(parts, { store, artifacts, files })
   const worker = startRevisionWorker(parts, { store, work, log, changes, tidy })
@@ -115,6 +121,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const trim = (): Promise<void> =>
     logs.trim({ before_us: (clock.now() - KEPT_LOG_MS) * US_PER_MS, max_bytes: KEPT_LOG_BYTES })
   const sweepFiles = async (): Promise<void> => files?.sweep(clock.now() - DAY_MS)
+  if (files !== undefined) keepShared(parts, { store, work })
   keepAwake({ wake, sweeps: { logs: trim, files: sweepFiles } }, parts)
   const controlPlane = createControlPlane({
     ...{ store, logs, log, uploads, artifacts, hosting, sealer, clock, own: parts.own },
@@ -277,6 +284,20 @@ function startUnpacking({
   stops.push(() => pool.close())
   return (file, dir, signal) =>
     pool.run<UnpackedSource>({ name: 'unpack', input: { file, dir } satisfies SourceTask }, signal)
+}
+
+/** Stores the files of active revisions that the shared store lacks, at intervals. */
+function keepShared(
+  { logger, stops }: Pick<ControlPlaneParts, 'logger' | 'stops'>,
+  parts: { store: DeploymentStore; work: RevisionWork },
+): void {
+  const ending = new AbortController()
+  const share = shareAgain({ ...parts, logger, signal: ending.signal })
+  const sharing = setInterval(() => void share(), SHARE_MS).unref()
+  stops.push(() => {
+    clearInterval(sharing)
+    ending.abort()
+  })
 }
 
 /** Searches for revisions to work on at intervals as well, in case a claim failed. */

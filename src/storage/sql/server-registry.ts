@@ -25,6 +25,8 @@ export interface ServerRegistry {
   graphs(): Promise<ReadonlySet<string>>
   /** The newest `RUN_VERSION` of the servers that have run in the last `GRAPHS_KEPT_MS`; undefined: there was none. */
   runVersion(): Promise<number | undefined>
+  /** Number of servers that live, with this one. */
+  living(): Promise<number>
 }
 
 /** A server without an announcement for this long counts as dead. */
@@ -74,6 +76,12 @@ export function createServerRegistry(database: Database): ServerRegistry {
         `SELECT max(run_version) AS newest FROM servers WHERE seen_at > ${NOW} - ${DEAD_MS + GRAPHS_KEPT_MS}`,
       )
       return row?.newest ?? undefined
+    },
+    async living() {
+      const [row] = await database.query<{ n: number }>(
+        `SELECT count(*) AS n FROM servers WHERE seen_at > ${NOW} - ${DEAD_MS}`,
+      )
+      return row?.n ?? 0
     },
   }
 }
