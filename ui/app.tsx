@@ -1,5 +1,5 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useMemo, useReducer, useState } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useReducer, useRef, useState } from 'react'
 import css from './app.module.css'
 import { createQueryClient } from './data/query-client.ts'
 import { ApiError } from './api/problem.ts'
@@ -12,7 +12,7 @@ import { usePreference, writePreference } from './parts/preferences.ts'
 import { navigate, setParams, useParam, usePath } from './router/location.ts'
 import { Link } from './router/link.tsx'
 import { Palette } from './parts/keyboard/palette.tsx'
-import { frozenAddress } from './router/frozen-address.ts'
+import { frozenAddress, RangeOfPage, type ShownRange } from './router/frozen-range.ts'
 import { matchPath, type PathParams } from './router/match.ts'
 import { findPage, type Page, type PageCode, PAGES, SHARED_PAGE } from './routes.tsx'
 import { Elsewhere, FIRST_PAGE, useChosenWorkspace, WORKSPACE, WorkspaceSwitch } from './workspace.tsx'
@@ -92,6 +92,7 @@ function NoSession({ error, retry }: { error: Error; retry(): void }) {
 function Shell() {
   useChosenWorkspace()
   const path = usePath()
+  const range = useRef<ShownRange>(undefined)
   const [open, setOpen] = useState<'palette' | 'keys' | undefined>()
   const keys = useMemo(() => {
     const jumps = PAGES.flatMap((page) =>
@@ -102,7 +103,7 @@ function Shell() {
       'Mod+k': () => setOpen('palette'),
       '?': () => setOpen('keys'),
       y: () => void navigator.clipboard.writeText(location.href),
-      Y: () => void navigator.clipboard.writeText(frozenAddress(location.href, Date.now())),
+      Y: () => void navigator.clipboard.writeText(frozenAddress(location.href, range.current, Date.now())),
     }
   }, [])
   useKeys(keys)
@@ -120,7 +121,9 @@ function Shell() {
         <PanelBoundary key={findPage(path)?.page.stays ?? path} heading="h1">
           <Elsewhere path={path} />
           <Suspense fallback={<Skeleton />}>
-            <PageOf path={path} />
+            <RangeOfPage value={range}>
+              <PageOf path={path} />
+            </RangeOfPage>
           </Suspense>
         </PanelBoundary>
       </main>

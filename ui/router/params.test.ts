@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { frozenAddress } from './frozen-address.ts'
 import { matchPath } from './match.ts'
 import { textParam, withParams, wordParam } from './params.ts'
 
@@ -30,17 +29,4 @@ describe('paths', () => {
     expect(matchPath('/traces/{id}', '/traces/%')).toBeUndefined()
     expect(matchPath('/traces/{id}', '/projects/a')).toBeUndefined()
   })
-})
-
-it('an address is frozen: a range back from now becomes two times, all else stays', () => {
-  const now = Date.parse('2026-11-23T12:00:00Z')
-  const frozen = new URL(frozenAddress('http://h/app/projects/a?view=runs&t=1d&q=x', now))
-  expect(Object.fromEntries(frozen.searchParams)).toEqual({
-    view: 'runs',
-    q: 'x',
-    from: '2026-11-22T12:00:00.000Z',
-    to: '2026-11-23T12:00:00.000Z',
-  })
-  for (const same of ['http://h/app/usage', 'http://h/a?t=all', 'http://h/a?from=2026&t=1h'])
-    expect(frozenAddress(same, now)).toBe(same)
 })

@@ -2,13 +2,11 @@ import { useState } from 'react'
 import { Button, Field, Select } from '../controls.tsx'
 import { isoOfLocal, localText } from '../format/times.ts'
 import { readPreference } from '../preferences.ts'
+import { type ShownRange, useRangeOfPage } from '../../router/frozen-range.ts'
 import css from './time-range.module.css'
 
 /** A range that is no named one: ISO times, '' for no limit. */
-export interface CustomRange {
-  from: string
-  to: string
-}
+export type CustomRange = ShownRange
 
 const CUSTOM = 'custom'
 
@@ -17,16 +15,20 @@ export function TimeRange<W extends string>({
   value,
   options,
   custom,
+  shown,
   choose,
   chooseCustom,
 }: {
   value: W
   options: readonly (readonly [W, string])[]
   custom: CustomRange
+  /** The times of the chosen range. */
+  shown: ShownRange
   choose(word: W): void
   chooseCustom(range: CustomRange): void
 }) {
   const zone = readPreference('zone')
+  useRangeOfPage(shown)
   const [isAsked, ask] = useState(false)
   const isCustom = isAsked || custom.from !== '' || custom.to !== ''
   return (

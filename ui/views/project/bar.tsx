@@ -76,6 +76,7 @@ export function ViewBar({
         value={range}
         options={RANGES}
         custom={custom}
+        shown={{ from: since, to: until }}
         choose={(word) => setRange(RANGE.write(word), { from: '', to: '' })}
         chooseCustom={(chosen) => setRange(undefined, chosen)}
       />

@@ -71,6 +71,7 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
             value={range}
             options={RANGES}
             custom={custom}
+            shown={query}
             choose={(word) => setParams({ t: RANGE.write(word), from: undefined, to: undefined })}
             chooseCustom={({ from, to }) =>
               setParams({ t: undefined, from: from || undefined, to: to || undefined })

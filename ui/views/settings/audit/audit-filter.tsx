@@ -78,7 +78,7 @@ function Chosen({ name, label, value }: { name: keyof typeof VALUES; label: stri
 
 /** The fields of the filter: kind of change and range, and the chosen author and subject. */
 export function AuditFilters({ filter }: { filter: ShownFilter }) {
-  const { action, actor, subject, range, custom } = filter
+  const { action, actor, subject, range, custom, since, until } = filter
   return (
     <div className={css['actions']}>
       <form
@@ -101,6 +101,7 @@ export function AuditFilters({ filter }: { filter: ShownFilter }) {
         value={range}
         options={RANGES}
         custom={custom}
+        shown={{ from: since, to: until }}
         choose={(word) => setParams({ t: RANGE.write(word), from: undefined, to: undefined }, STEP)}
         chooseCustom={({ from, to }) =>
           setParams({ t: undefined, from: from || undefined, to: to || undefined }, STEP)
