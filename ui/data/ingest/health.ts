@@ -1,14 +1,33 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { call } from '../../api/call.ts'
+import { useLive } from '../live/use-live.ts'
 
+const KEY = ['ingest-health'] as const
 const EVERY_MS = 2_000
 
-/** The state of ingest, read every 2 s. */
+/** The time, which changes every 2 s. */
+function useClock(): Date {
+  const [time, setTime] = useState(() => new Date())
+  useEffect(() => {
+    const timer = setInterval(() => setTime(new Date()), EVERY_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return time
+}
+
+/** The state of ingest as the server sends it; read every 2 s while it does not. `at`: the time for which it holds. */
 export function useIngestHealth() {
-  return useQuery({
-    queryKey: ['ingest-health'],
+  const queries = useQueryClient()
+  const state = useLive(['ingest'], { ingest: (health) => queries.setQueryData(KEY, health) })
+  const health = useQuery({
+    queryKey: KEY,
     queryFn: ({ signal }) => call('GET /api/v1/ingest/health', { signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: EVERY_MS,
+    refetchInterval: state === 'live' ? false : EVERY_MS,
   })
+  const now = useClock()
+  const read = new Date(health.dataUpdatedAt)
+  // A state that is sent only when it changes holds until now.
+  return { health, at: state === 'live' && now > read ? now : read }
 }

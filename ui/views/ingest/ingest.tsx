@@ -20,7 +20,7 @@ const HIGH = 0.8
 
 interface Read {
   health: IngestHealthRead
-  /** When the health was read. */
+  /** The time for which the health holds. */
   at: Date
 }
 
@@ -166,8 +166,7 @@ function Lanes({ lanes }: Pick<IngestHealthRead, 'lanes'>) {
 
 /** The state of ingest in words and figures. */
 export function Ingest() {
-  const health = useIngestHealth()
-  const at = new Date(health.dataUpdatedAt)
+  const { health, at } = useIngestHealth()
   return (
     <div className={css['page']}>
       <h1>Ingest</h1>
