@@ -1,6 +1,8 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useMemo, useReducer, useRef, useState } from 'react'
 import css from './app.module.css'
+import { createDeploymentApi } from './api/deployment.ts'
+import { DeploymentApiOfPage } from './data/deployments/deployment-api.ts'
 import { createQueryClient } from './data/query-client.ts'
 import { ApiError } from './api/problem.ts'
 import { useOldData } from './data/old-data.ts'
@@ -29,9 +31,12 @@ export function App() {
 
 function InWorkspace() {
   const [queries] = useState(createQueryClient)
+  const [deployments] = useState(createDeploymentApi)
   return (
     <QueryClientProvider client={queries}>
-      <Opened />
+      <DeploymentApiOfPage value={deployments}>
+        <Opened />
+      </DeploymentApiOfPage>
     </QueryClientProvider>
   )
 }

@@ -1,6 +1,7 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { forgetUserTokens } from '../api/deployment.ts'
+import type { DeploymentApi } from '../api/deployment.ts'
 import { readSession, signIn, signOut } from '../api/session.ts'
+import { useDeploymentApi } from './deployments/deployment-api.ts'
 import { missingPermission } from './settings/missing-permission.ts'
 
 const SESSION = ['session'] as const
@@ -11,19 +12,20 @@ export function useSession() {
 }
 
 /** Removes the cached data and the tokens of Studio of the user before. */
-function forgetOthers(queries: QueryClient): void {
-  forgetUserTokens()
+function forgetOthers(queries: QueryClient, deployments: DeploymentApi): void {
+  deployments.forgetTokens()
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
 }
 
 /** Signs in, and clears the cache and the tokens of deployments. */
 export function useSignIn() {
   const queries = useQueryClient()
+  const deployments = useDeploymentApi()
   return useMutation({
     mutationFn: signIn,
     onSuccess: (session) => {
       queries.setQueryData(SESSION, session)
-      forgetOthers(queries)
+      forgetOthers(queries, deployments)
     },
   })
 }
@@ -34,12 +36,13 @@ const DRAFTS = 'weir-playground'
 /** Signs out, clears the cache and the tokens of deployments, and deletes what this browser keeps of the playground. */
 export function useSignOut() {
   const queries = useQueryClient()
+  const deployments = useDeploymentApi()
   return useMutation({
     mutationFn: signOut,
     onSuccess: () => {
       queries.setQueryData(SESSION, null)
       indexedDB.deleteDatabase(DRAFTS)
-      forgetOthers(queries)
+      forgetOthers(queries, deployments)
     },
   })
 }

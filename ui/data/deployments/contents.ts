@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { callDeployment } from '../../api/deployment.ts'
+import { useDeploymentApi } from './deployment-api.ts'
 
 /** A thread of a deployment. */
 export interface DeploymentThread {
@@ -65,11 +65,12 @@ export function useDeploymentList<T>(
   body: object = {},
   pick?: (data: unknown) => T[],
 ) {
+  const deployments = useDeploymentApi()
   return useInfiniteQuery({
     queryKey: ['deployment', name, path, body],
     queryFn: async ({ signal, pageParam }) => {
       const sent = { ...body, limit: PAGE, offset: pageParam }
-      const { data, next } = await callDeployment<unknown>(name, path, { body: sent, signal })
+      const { data, next } = await deployments.call<unknown>(name, path, { body: sent, signal })
       return { rows: pick === undefined ? (data as T[]) : pick(data), next }
     },
     initialPageParam: 0,
@@ -84,12 +85,13 @@ const COUNT_EVERY_MS = 10_000
 
 /** Returns the number of runs that began in the last minute, as text; undefined while it is not known. */
 export function useRunsPerMinute(name: string): string | undefined {
+  const deployments = useDeploymentApi()
   const { data } = useQuery({
     queryKey: ['deployment', name, 'runs-per-minute'],
     queryFn: async ({ signal }) => {
       const body = { limit: COUNTED_RUNS, select: ['created_at'] }
       const sent = { body, signal }
-      const runs = (await callDeployment<{ created_at: string }[]>(name, '/runs/search', sent)).data
+      const runs = (await deployments.call<{ created_at: string }[]>(name, '/runs/search', sent)).data
       const from = Date.now() - MINUTE_MS
       return runs.filter(({ created_at }) => Date.parse(created_at) >= from).length
     },
@@ -104,10 +106,11 @@ export function useDeploymentRead<T>(
   path: string,
   { body, every = false, isOn = true }: { body?: unknown; every?: number | false; isOn?: boolean } = {},
 ) {
+  const deployments = useDeploymentApi()
   return useQuery({
     queryKey: ['deployment', name, path, body],
     queryFn: async ({ signal }) =>
-      (await callDeployment<T>(name, path, { signal, ...(body !== undefined && { body }) })).data,
+      (await deployments.call<T>(name, path, { signal, ...(body !== undefined && { body }) })).data,
     refetchInterval: every,
     enabled: isOn,
   })
@@ -115,11 +118,12 @@ export function useDeploymentRead<T>(
 
 /** Cancels runs of one status, or of both; returns what happened to each. */
 export function useBulkCancel(name: string) {
+  const deployments = useDeploymentApi()
   const queries = useQueryClient()
   return useMutation({
     mutationFn: async ({ status, action }: { status: 'pending' | 'running' | 'all'; action: string }) =>
       (
-        await callDeployment<CancelOutcome[]>(name, `/runs/cancel?action=${action}`, {
+        await deployments.call<CancelOutcome[]>(name, `/runs/cancel?action=${action}`, {
           body: { status },
           headers: { prefer: 'return=representation' },
         })
@@ -130,10 +134,11 @@ export function useBulkCancel(name: string) {
 
 /** Makes an earlier version of an assistant the latest one. */
 export function useVersionChoice(name: string) {
+  const deployments = useDeploymentApi()
   const queries = useQueryClient()
   return useMutation({
     mutationFn: ({ assistant_id, version }: { assistant_id: string; version: number }) =>
-      callDeployment(name, `/assistants/${assistant_id}/latest`, { body: { version } }),
+      deployments.call(name, `/assistants/${assistant_id}/latest`, { body: { version } }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['deployment', name] }),
   })
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
-import { callDeployment } from '../../api/deployment.ts'
+import { useDeploymentApi } from '../deployments/deployment-api.ts'
 import { idOf, type KnownHistory, PAGE, withNewestSteps } from './known-history.ts'
 import type { Checkpoint, ThreadStep } from './step.ts'
 
@@ -14,11 +14,12 @@ export function historyKey(name: string, thread: string | undefined): readonly u
 /** The checkpoints of a thread; the newest are read again every `every` milliseconds. */
 export function useHistory(name: string, thread: string | undefined, every: number | false) {
   const queries = useQueryClient()
+  const deployments = useDeploymentApi()
   const queryKey = historyKey(name, thread)
   const read = async (before: string, limit: number, signal?: AbortSignal): Promise<ThreadStep[]> => {
     const body = { limit, select: FIELDS, ...(before !== '' && { before }) }
     const sent = { body, ...(signal !== undefined && { signal }) }
-    return (await callDeployment<ThreadStep[]>(name, `/threads/${thread ?? ''}/history`, sent)).data
+    return (await deployments.call<ThreadStep[]>(name, `/threads/${thread ?? ''}/history`, sent)).data
   }
   const newest = useQuery({
     queryKey,
@@ -57,16 +58,17 @@ export type ThreadChange =
 /** Changes a thread; returns the id of the thread or checkpoint that it made. */
 export function useThreadChange(name: string, thread: string) {
   const queries = useQueryClient()
+  const deployments = useDeploymentApi()
   return useMutation({
     async mutationFn(change: ThreadChange): Promise<string> {
       if (change.kind === 'cancel') {
         const path = `/threads/${thread}/runs/${change.run_id}/cancel?action=${change.action}&wait=true`
-        await callDeployment(name, path, { method: 'POST' })
+        await deployments.call(name, path, { method: 'POST' })
         return ''
       }
       if (change.kind === 'copy') {
         const path = `/threads/${thread}/copy`
-        return (await callDeployment<{ thread_id: string }>(name, path, { method: 'POST' })).data.thread_id
+        return (await deployments.call<{ thread_id: string }>(name, path, { method: 'POST' })).data.thread_id
       }
       const { values, as_node, checkpoint } = change
       const body = {
@@ -75,7 +77,7 @@ export function useThreadChange(name: string, thread: string) {
         ...(checkpoint && { checkpoint_id: checkpoint.checkpoint_id }),
       }
       const path = `/threads/${thread}/state`
-      const { data } = await callDeployment<{ checkpoint: Checkpoint }>(name, path, { body })
+      const { data } = await deployments.call<{ checkpoint: Checkpoint }>(name, path, { body })
       return data.checkpoint.checkpoint_id
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['deployment', name] }),

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
-import { callDeployment } from '../../api/deployment.ts'
+import type { DeploymentApi } from '../../api/deployment.ts'
 import type { Operations, TraceRunPage } from '../../api/platform.gen.ts'
 import { ApiError } from '../../api/problem.ts'
+import { useDeploymentApi } from '../deployments/deployment-api.ts'
 import type { ThreadRun } from '../deployments/thread-run.ts'
 import { earlierInputs } from './input/earlier-inputs.ts'
 import { pauseOf, type RunTrace, tracedNodes } from './step-traces.ts'
@@ -36,9 +37,13 @@ async function readTrace(trace: string, known: RunTrace | undefined, signal: Abo
  * Ids of the traces of a run: the first attempt has the id of the run, the last one is named by the run. None when runs
  * are not traced.
  */
-async function traceIds(name: string, thread: string, run: string, signal: AbortSignal): Promise<string[]> {
+async function traceIds(
+  deployments: DeploymentApi,
+  { name, thread, run }: { name: string; thread: string; run: string },
+  signal: AbortSignal,
+): Promise<string[]> {
   try {
-    const { data } = await callDeployment<ThreadRun>(name, `/threads/${thread}/runs/${run}`, { signal })
+    const { data } = await deployments.call<ThreadRun>(name, `/threads/${thread}/runs/${run}`, { signal })
     const last = data.weir?.trace_id
     return last === null ? [] : [...new Set([run, last ?? run])]
   } catch (error) {
@@ -51,12 +56,13 @@ async function traceIds(name: string, thread: string, run: string, signal: Abort
 /** The executions of the nodes of a run, read again until the trace is stored whole. `run` is undefined for none. */
 export function useRunTrace(name: string, thread: string, run: string | undefined): RunTrace | undefined {
   const queries = useQueryClient()
+  const deployments = useDeploymentApi()
   const queryKey = ['run-trace', name, thread, run]
   const { data } = useQuery({
     queryKey,
     queryFn: async ({ signal }): Promise<RunTrace> => {
       const known = queries.getQueryData<RunTrace>(queryKey)
-      const ids = await traceIds(name, thread, run ?? '', signal)
+      const ids = await traceIds(deployments, { name, thread, run: run ?? '' }, signal)
       const traces = await Promise.all(ids.map((id) => readTrace(id, known, signal)))
       return {
         nodes: traces.flatMap(({ nodes }) => nodes),
@@ -74,6 +80,7 @@ const MOST_RUNS = 50
 
 /** The inputs of the newest runs of an assistant on any thread, read when `isOn`. */
 export function useEarlierInputs(name: string, assistant: string, isOn: boolean) {
+  const deployments = useDeploymentApi()
   return useQuery({
     queryKey: ['earlier-inputs', name, assistant],
     queryFn: async ({ signal }) => {
@@ -81,7 +88,7 @@ export function useEarlierInputs(name: string, assistant: string, isOn: boolean)
         limit: MOST_RUNS,
         select: ['run_id', 'created_at', 'assistant_id', 'kwargs'],
       }
-      const { data } = await callDeployment<ThreadRun[]>(name, '/runs/search', { body, signal })
+      const { data } = await deployments.call<ThreadRun[]>(name, '/runs/search', { body, signal })
       return earlierInputs(data, assistant)
     },
     enabled: isOn,

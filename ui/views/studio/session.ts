@@ -2,9 +2,10 @@ import { Client } from '@langchain/langgraph-sdk/client'
 import { useStream } from '@langchain/langgraph-sdk/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
-import { callerHeaders, deploymentPath, hasUserToken } from '../../api/deployment.ts'
+import { deploymentPath } from '../../api/deployment.ts'
 import { pacedEvents } from '../../api/paced-events.ts'
 import { type ReadHistory, readShownHistory } from '../../data/studio/shown-history.ts'
+import { useDeploymentApi } from '../../data/deployments/deployment-api.ts'
 import { pause } from '../../data/live/follow-visible.ts'
 import { useSession } from '../../data/session.ts'
 import { followThread, type ThreadEvent } from '../../data/studio/follow-thread.ts'
@@ -23,6 +24,7 @@ const pacedFetch = async (url: string, init?: RequestInit): Promise<Response> =>
 
 /** The SDK's client of a deployment, as the user of Studio or of the token that was set. */
 function useClient(name: string): Client {
+  const deployments = useDeploymentApi()
   return useMemo(() => {
     const workspace = new URLSearchParams(location.search).get('ws')
     const client = new Client({
@@ -30,7 +32,7 @@ function useClient(name: string): Client {
       apiKey: null,
       callerOptions: { fetch: pacedFetch },
       defaultHeaders: {
-        ...callerHeaders(name),
+        ...deployments.headers(name),
         ...(workspace !== null && { 'x-tenant-id': workspace }),
       },
     })
@@ -39,7 +41,7 @@ function useClient(name: string): Client {
     threads.getHistory = (async (thread, options) =>
       await readShownHistory(read, thread, options)) as typeof threads.getHistory
     return client
-  }, [name])
+  }, [name, deployments])
 }
 
 /** Settings of the next run. */
@@ -83,7 +85,7 @@ function useOthers(
 /** The actions of Studio that this session allows. */
 function useStudioRights(name: string, thread: string | undefined): StudioRights {
   const permissions = useSession().data?.permissions
-  const [hasToken, hasThread] = [hasUserToken(name), thread !== undefined]
+  const [hasToken, hasThread] = [useDeploymentApi().hasToken(name), thread !== undefined]
   return useMemo(
     () => rightsOf({ permissions: permissions ?? [], hasToken, hasThread }),
     [permissions, hasToken, hasThread],

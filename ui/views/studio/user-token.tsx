@@ -1,11 +1,12 @@
 import { useState } from 'react'
-import { setUserToken } from '../../api/deployment.ts'
+import { useDeploymentApi } from '../../data/deployments/deployment-api.ts'
 import { useDeployment } from '../../data/deployments/deployments.ts'
 import { Button, Field } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
 import css from './studio.module.css'
 
 function TokenDialog({ name, close, used }: { name: string; close(): void; used(): void }) {
+  const deployments = useDeploymentApi()
   return (
     <Dialog title="Token of a user" close={close}>
       <p>
@@ -17,7 +18,7 @@ function TokenDialog({ name, close, used }: { name: string; close(): void; used(
         className={css['form']}
         onSubmit={(event) => {
           event.preventDefault()
-          setUserToken(name, String(new FormData(event.currentTarget).get('token') ?? '').trim())
+          deployments.setToken(name, String(new FormData(event.currentTarget).get('token') ?? '').trim())
           close()
           used()
         }}
