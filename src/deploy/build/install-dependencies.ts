@@ -16,7 +16,8 @@ export interface InstallOptions extends StepOptions {
 }
 
 const GIB = 2 ** 30
-const DISK: DiskLimit = { max_bytes: 4 * GIB, every_ms: 2_000 }
+/** What the folder of a build may have (P-20). */
+export const BUILD_DISK: DiskLimit = { max_bytes: 4 * GIB, every_ms: 2_000 }
 
 const UNCONFINED = 'This server has no sandbox for builds: the command can read what the server can read.'
 
@@ -38,7 +39,7 @@ export async function installDependencies(dir: string, options: InstallOptions):
       : [ofShell('install_command', install_command)]),
     ...(build_command === null ? [] : [ofShell('build_command', build_command)]),
   ]
-  const { disk = DISK } = options
+  const { disk = BUILD_DISK } = options
   const full = new AbortController()
   const signal = AbortSignal.any([options.signal, full.signal])
   const unwatch = watchDisk(dir, disk, () => full.abort(tooLarge(disk)))

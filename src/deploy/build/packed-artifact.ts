@@ -4,6 +4,8 @@ import type { Artifacts } from '../artifacts.ts'
 import type { Sandbox } from '../isolation/sandbox.ts'
 import type { Revision } from '../model.ts'
 import type { SharedFiles } from '../stores/shared-files.ts'
+import { SOURCE_LIMITS, type SourceLimits, assertUnpacksWithin } from '../source/unpack-source.ts'
+import { BUILD_DISK } from './install-dependencies.ts'
 import { moveEnvironment } from './move-environment.ts'
 import { runStep, type StepOptions } from './run-step.ts'
 import { ENVIRONMENT } from './python-steps.ts'
@@ -21,6 +23,11 @@ export interface SharingParts {
 type Built = Pick<Revision, 'id' | 'deployment_id' | 'config_path'> & { artifact_sha256: string }
 
 const PACKED = '.weir-artifact.tar.gz'
+/** What a build may unpack to: the disk space of a build (P-20), and ten times the entries of a source. */
+const ARTIFACT_LIMITS: SourceLimits = {
+  max_bytes: BUILD_DISK.max_bytes,
+  max_files: 10 * SOURCE_LIMITS.max_files,
+}
 const PACK_MS = 5 * 60_000
 
 /** The path of an artifact among the shared files. */
@@ -45,12 +52,13 @@ export async function shareArtifact(parts: SharingParts, built: Built, signal: A
 
 /**
  * Brings an artifact that another server has built. Its archive is unpacked as builds are run, because it has what a
- * build has written. @throws AppError deployment_failed, build_failed
+ * build has written. @throws AppError deployment_failed, build_failed, source_invalid when it is larger than `limits`
  */
 export async function fetchArtifact(
   parts: SharingParts,
   built: Built,
   signal: AbortSignal,
+  limits: SourceLimits = ARTIFACT_LIMITS,
 ): Promise<boolean> {
   const { files, artifacts } = parts
   const { deployment_id: id, artifact_sha256 } = built
@@ -59,8 +67,9 @@ export async function fetchArtifact(
   const dir = await artifacts.begin(revision.id)
   const file = join(dir, PACKED)
   try {
-    const found = await files.get(id, artifactPath(built), file)
+    const found = await files.get(id, artifactPath(built), file, limits.max_bytes)
     if (found === undefined) return false
+    await assertUnpacksWithin(file, limits)
     const isolated = await (await parts.sandbox())?.builds(dir, { id, cache: dir })
     try {
       const extract = ['--extract', '--gzip', '--no-same-owner', '--file', PACKED]

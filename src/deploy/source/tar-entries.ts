@@ -58,6 +58,35 @@ export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
+/** Records of PAX that give an entry another size than its header does; `tar` writes them for files above 8 GiB only. */
+const OTHER_SIZE = /(^|\n)\d+ (size|GNU\.sparse[^=]*)=/
+
+/**
+ * The sizes of all entries of a tar file that `tar` unpacks, links, devices and folders included, whose size is 0.
+ * @throws AppError source_invalid for damaged files, and for those in which an entry unpacks to more than it has
+ */
+export async function* tarSizes(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<number> {
+  const reader = createReader(bytes)
+  for (let header = await reader.block(); header !== undefined; header = await reader.block()) {
+    if (header.every((byte) => byte === 0)) break
+    checkSum(header)
+    const type = String.fromCharCode(header[156] ?? 0)
+    const size = numberAt(header, 124, 12)
+    if ('xgLK'.includes(type)) {
+      if (size > MAX_NAMES_BYTES) throw refusedArchive('The archive has a name that is too long.')
+      const text = await reader.text(size)
+      if ('xg'.includes(type) && OTHER_SIZE.test(text)) throw refusedArchive(SPARSE)
+      continue
+    }
+    if (type === 'S') throw refusedArchive(SPARSE)
+    yield size
+    for await (const _rest of reader.content(size));
+    await reader.padding(size)
+  }
+}
+
+const SPARSE = 'The archive has a sparse file, or one of more than 8 GiB.'
+
 function readEntry(
   header: Uint8Array,
   type: string,

@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { refusedArchive, type TarEntry, tarEntries } from './tar-entries.ts'
+import { refusedArchive, type TarEntry, tarEntries, tarSizes } from './tar-entries.ts'
 
 /** Limits of what an archive may unpack to. */
 export interface SourceLimits {
@@ -51,6 +51,24 @@ export async function unpackSource(
   return unpacked
 }
 
+/**
+ * Reads a gzipped tar file to its end without unpacking it. @throws AppError source_invalid when it is damaged, or would
+ * unpack to more than `limits`
+ */
+export async function assertUnpacksWithin(file: string, limits: SourceLimits): Promise<void> {
+  const read: UnpackedSource = { files: 0, bytes: 0 }
+  const measure = async (bytes: AsyncIterable<Uint8Array>): Promise<void> => {
+    const bounded = limited(bytes, limits)
+    for await (const size of tarSizes(bounded)) count(read, { kind: 'file', path: file, size }, limits)
+    for await (const _rest of bounded);
+  }
+  try {
+    await pipeline(createReadStream(file), createGunzip(), measure)
+  } catch (error) {
+    throw isDamagedGzip(error) ? refusedArchive('The archive is not a gzip file, or cut short.') : error
+  }
+}
+
 /** Headers and padding count too, so that an archive without entries cannot keep the reader busy. */
 async function* limited(bytes: AsyncIterable<Uint8Array>, limits: SourceLimits) {
   let left = limits.max_bytes + limits.max_files * BYTES_PER_ENTRY
@@ -61,7 +79,11 @@ async function* limited(bytes: AsyncIterable<Uint8Array>, limits: SourceLimits) 
   }
 }
 
-function count(unpacked: UnpackedSource, { kind, path, size }: TarEntry, limits: SourceLimits): void {
+function count(
+  unpacked: UnpackedSource,
+  { kind, path, size }: Pick<TarEntry, 'kind' | 'path' | 'size'>,
+  limits: SourceLimits,
+): void {
   unpacked.files += 1
   unpacked.bytes += kind === 'file' ? size : 0
   if (unpacked.files > limits.max_files)

@@ -5,9 +5,14 @@ export interface SharedFiles {
   put(deployment_id: string, path: string, file: string, made_in: string): Promise<void>
   /**
    * Copies the stored file to `file`. Undefined: nothing is stored at this path, or not all of its bytes; then it counts
-   * as not stored from now on, and can be put again.
+   * as not stored from now on, and can be put again. @throws AppError deployment_failed when it has more than `max_bytes`
    */
-  get(deployment_id: string, path: string, file: string): Promise<{ made_in: string } | undefined>
+  get(
+    deployment_id: string,
+    path: string,
+    file: string,
+    max_bytes?: number,
+  ): Promise<{ made_in: string } | undefined>
   /** Removes all files of the deployment that were stored before the time, except those in `kept`. */
   prune(deployment_id: string, kept: ReadonlySet<string>, before: number): Promise<void>
   /**

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { AppError } from '../../../src/base/errors.ts'
 import { createArtifacts } from '../../../src/deploy/artifacts.ts'
 import { fetchArtifact, shareArtifact, type SharingParts } from '../../../src/deploy/build/packed-artifact.ts'
 import type { SharedFiles } from '../../../src/deploy/stores/shared-files.ts'
@@ -82,6 +83,31 @@ describeOnSql('P-37: files that servers share', (engine) => {
     await files.prune('d', new Set(), before)
     expect(await files.get('d', 'sources/d/1', join(dir, 'other'))).toEqual({ made_in: '' })
     expect(await readFile(join(dir, 'other'), 'utf8')).toBe('source')
+  })
+
+  it('are not unpacked when they have more bytes or entries than a build may have', async () => {
+    const [a, b] = [parts('a'), parts('b')]
+    const { signal } = new AbortController()
+    const made = await a.artifacts.begin('r')
+    await writeFile(join(made, 'file'), Buffer.alloc(1 << 20))
+    await symlink('file', join(made, 'link'))
+    await mkdir(join(made, 'a'.repeat(120)))
+    await a.artifacts.keep(BUILT, 'a1')
+    await shareArtifact(a, BUILT, signal)
+    const fetching = (max_bytes: number, max_files: number) =>
+      fetchArtifact(b, BUILT, signal, { max_bytes, max_files })
+    const tooSmall: [number, number][] = [
+      [(1 << 20) - 1, 4],
+      [1 << 20, 3],
+      [100, 4],
+    ]
+    for (const [max_bytes, max_files] of tooSmall) {
+      await expect(fetching(max_bytes, max_files)).rejects.toBeInstanceOf(AppError)
+      expect(existsSync(b.artifacts.path('d', 'a1'))).toBe(false)
+      expect(await readdir(join(dir, 'b', 'builds'))).toEqual([])
+    }
+    // The folder of the build counts too.
+    expect(await fetching(1 << 20, 4)).toBe(true)
   })
 
   it('are swept when their deployment does not exist, also after a removal that failed in between', async () => {

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Clock } from '../../../base/clock.ts'
+import { AppError } from '../../../base/errors.ts'
 import { newUuid, NIL_UUID } from '../../../base/ids.ts'
 import type { SharedFiles } from '../../../deploy/stores/shared-files.ts'
 import type { BlobStore } from '../../../ingest/store/blob-store.ts'
@@ -72,12 +73,13 @@ export function createSharedFiles(
       // Another server may have stored the file meanwhile, in other parts.
       if (await rows.insert({ ...row, created_at: clock.now() })) await rows.drop(storing)
     },
-    async get(deployment_id, path, file) {
+    async get(deployment_id, path, file, max_bytes = Number.MAX_SAFE_INTEGER) {
       const row = await rows.find(deployment_id, path)
       if (row === undefined) return undefined
       const header = headerOf(deployment_id, path).length
+      const content = contentOf(blobs, row, { header, max_bytes })
       try {
-        await pipeline(contentOf(blobs, row, header), createWriteStream(file, { mode: 0o600, flush: true }))
+        await pipeline(content, createWriteStream(file, { mode: 0o600, flush: true }))
       } catch (error) {
         if (!(error instanceof MissingPart)) throw error
         await rows.setAside(row)
@@ -160,15 +162,20 @@ async function* partsOf(file: string, header: Buffer): AsyncGenerator<Blob> {
 async function* contentOf(
   blobs: Pick<BlobStore, 'read'>,
   { path, parts }: FileRow,
-  header: number,
+  { header, max_bytes }: { header: number; max_bytes: number },
 ): AsyncGenerator<Buffer> {
+  let rest = max_bytes
   for (const sha256 of JSON.parse(parts) as string[]) {
     const blob = await blobs.read(sha256)
     if (blob === undefined) throw new MissingPart(`A part of ${path} is not in the shared store.`)
     let left = header
     for await (const bytes of blob.bytes as AsyncIterable<Buffer>) {
-      yield bytes.subarray(Math.min(left, bytes.length))
-      left -= Math.min(left, bytes.length)
+      const part = bytes.subarray(Math.min(left, bytes.length))
+      left -= bytes.length - part.length
+      rest -= part.length
+      if (rest < 0)
+        throw new AppError('deployment_failed', { message: `${path} has more than ${max_bytes} bytes.` })
+      yield part
     }
   }
 }
