@@ -248,6 +248,38 @@ describe('events that are no longer kept (V-30)', () => {
   })
 })
 
+describe('a position after the end of the log, which is of a log that is no longer kept (V-30)', () => {
+  it.each([{ after: seqOf(900, 0) }, { after: { id: `${Date.now() + 1e6}-0`, k: 0 } }])(
+    'V-30: a stream after $after has a gap and then all that is kept',
+    async ({ after }) => {
+      const thread = newThread()
+      await twoRuns(thread)
+      const requested = typeof after === 'number' ? after : after.id
+      expect(inShort(await thread.shown({ after }))).toBe(`gap ${requested}<1024 a+ a1 a2 a- b+ b1 b2 b-`)
+    },
+  )
+
+  it('V-30: a stream after the last event has what comes later only', async () => {
+    const thread = newThread()
+    await twoRuns(thread)
+    const after = lastSeqOf(await thread.events.total(REF))
+    const stream = thread.follow({ filter: EVERYTHING, after }, new AbortController().signal)
+    const first = stream.next()
+    await thread.begin('c')
+    expect(inShort((await first).value as ProtocolItem[])).toBe('c+')
+    await stream.return(undefined)
+  })
+
+  it('V-30: a stream of a log that has no events yet has all that come', async () => {
+    const thread = newThread()
+    const stream = thread.follow({ filter: EVERYTHING, after: seqOf(900, 0) }, new AbortController().signal)
+    const first = stream.next()
+    await thread.begin('a')
+    expect(inShort((await first).value as ProtocolItem[])).toBe('a+')
+    await stream.return(undefined)
+  })
+})
+
 /** The rule of V-25, word by word. */
 function modelPasses({ channels, namespaces, depth }: EventFilter, namespace: readonly string[]): boolean {
   if (!channels.includes('values')) return false

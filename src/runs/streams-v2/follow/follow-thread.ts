@@ -71,19 +71,22 @@ export interface FollowedThread {
 export async function* followThread(
   { events, index }: ThreadLogs,
   followed: FollowedThread,
-  { filter, after, until }: Following,
+  { filter, after: asked, until }: Following,
   ends: ReaderEnds,
   signal: AbortSignal,
 ): AsyncGenerator<readonly ProtocolItem[]> {
   const last = until === undefined ? Number.POSITIVE_INFINITY : positionOf(until())
   if (last < 0) return
   const { ref } = followed
-  const { log, thread } = await readPlace(index, followed, after)
+  const { log, thread } = await readPlace(index, followed, asked)
+  // The position is of a log that is no longer kept: the client has seen nothing of this one.
+  const isOther = asked !== undefined && isBeyond(log, asked)
+  const after = isOther ? 0 : asked
   const begin = after === undefined ? streamBegin(log, thread, filter, ends.unseen) : resumedBegin(log, after)
   const before =
     after === undefined
       ? await earlierRequests(events, ref, thread, filter, log, begin)
-      : gapBefore(log.oldest, after)
+      : gapBefore(log.oldest, asked ?? after, isOther)
   if (before.length > 0) yield before
   const readsAll = after === undefined && namesSubgraphs(filter)
   if (!readsAll && begin.position > last) return
@@ -232,10 +235,19 @@ function isBegin(event: ProtocolEvent): boolean {
 
 type Place = Pick<StoredEvent, 'id' | 'position'>
 
+/** Whether a position is after the last event that the log ever had. */
+function isBeyond({ total, last }: IndexedLog, after: number | PlaceInLog): boolean {
+  return typeof after === 'number' ? after > lastSeqOf(total) : isAfter(after.id, last)
+}
+
 /** The gap before the oldest entry, if the client requested earlier ones. */
-function gapBefore(oldest: Place | undefined, after: number | PlaceInLog): ProtocolGap[] {
+function gapBefore(oldest: Place | undefined, after: number | PlaceInLog, isOther = false): ProtocolGap[] {
   if (oldest === undefined) return []
   const { position, id } = oldest
+  if (isOther)
+    return [
+      { type: 'gap', requested: typeof after === 'number' ? after : after.id, oldest: seqOf(position, 0) },
+    ]
   if (typeof after === 'number') {
     const isMissed = after > 0 && positionOf(after) < position - 1
     return isMissed ? [{ type: 'gap', requested: after, oldest: seqOf(position, 0) }] : []
