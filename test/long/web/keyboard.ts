@@ -43,6 +43,23 @@ export function keyboardTests({ used, sent }: Used): void {
       await current.page.getByRole('heading', { name: 'Projects' }).waitFor()
     })
 
+    it('go through the list of projects by j and k, and open one', async () => {
+      await sent()
+      const current = used.current()
+      const { page, open } = current
+      const focused = () => page.evaluate<string>('document.activeElement?.textContent')
+      await open('/projects')
+      const names = page.getByRole('region', { name: 'Projects' }).locator('tbody td:first-child a')
+      await names.first().waitFor()
+      const shown = await names.allInnerTexts()
+      await press(current, 'j')
+      expect(await focused()).toBe(shown[0])
+      await press(current, 'j', 'k')
+      expect(await focused()).toBe(shown[0])
+      await press(current, 'Enter')
+      await page.getByRole('heading', { name: shown[0] ?? '', exact: true }).waitFor()
+    })
+
     it('read a trace as messages, and copy its address', async () => {
       const { trace } = await sent()
       const current = used.current()

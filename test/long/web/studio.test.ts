@@ -286,11 +286,8 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     })
     await page.getByRole('button', { name: 'Edit the state' }).click()
     const nodes = page.locator('datalist#studio-nodes option')
-    await eventually(async () =>
-      expect(await nodes.evaluateAll((all) => all.map((one) => one.getAttribute('value')))).toEqual(
-        expect.arrayContaining(['draft', 'look', 'nested', 'review']),
-      ),
-    )
+    for (const node of ['draft', 'look', 'nested', 'review'])
+      await page.locator(`datalist#studio-nodes option[value="${node}"]`).waitFor({ state: 'attached' })
     expect(await nodes.count()).toBe(4)
   })
 

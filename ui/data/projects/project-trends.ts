@@ -1,13 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import type { TraceRunFiguresRead, TraceRunStatsBucket } from '../../api/platform.gen.ts'
+import { groupsOf } from './project-pages.ts'
 import { bucketsOf, type Interval, placeOfBucket } from '../overview/buckets.ts'
 
 const READ_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
 const DAYS = 7
 const INTERVAL: Interval = { text: '6h', size: DAY_MS / 4 }
-/** Maximum number of groups in an answer of the server; a list does not have more projects. */
+/** Maximum number of groups in an answer of the server. */
 const MOST_PROJECTS = 100
 
 /** The activity of a project in the last seven days. */
@@ -58,7 +59,12 @@ async function readTrends(
 export function useProjectTrends(ids: readonly string[]) {
   return useQuery({
     queryKey: ['project-trends', ids],
-    queryFn: ({ signal }) => readTrends(ids, signal),
+    queryFn: async ({ signal }) => {
+      const trends = new Map<string, ProjectTrend>()
+      for (const some of groupsOf(ids, MOST_PROJECTS))
+        for (const [id, trend] of await readTrends(some, signal)) trends.set(id, trend)
+      return trends
+    },
     enabled: ids.length > 0,
     placeholderData: keepPreviousData,
     staleTime: READ_EVERY_MS,

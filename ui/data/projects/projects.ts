@@ -1,22 +1,32 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
+import { nextOffset, PROJECTS_PER_PAGE, projectsOf } from './project-pages.ts'
 
 const LIST_EVERY_MS = 10_000
 /** Short, so that the first trace appears soon; reading an empty list is cheap. */
 const EMPTY_EVERY_MS = 700
 
-/** Projects whose name contains a text, newest first, with their figures. */
+/** Projects whose name contains a text, newest first, with their figures, in pages of 100. */
 export function useProjects(nameContains: string) {
-  return useQuery({
+  return useInfiniteQuery({
     queryKey: ['projects', nameContains],
-    queryFn: ({ signal }) =>
-      call('GET /api/v1/sessions', {
-        query: { include_stats: true, limit: 100, name_contains: nameContains || undefined },
-        signal,
-      }),
+    queryFn: ({ signal, pageParam: offset }) => {
+      const page = { limit: PROJECTS_PER_PAGE, offset }
+      const query = { ...page, include_stats: true, name_contains: nameContains || undefined }
+      return call('GET /api/v1/sessions', { query, signal })
+    },
+    initialPageParam: 0,
+    getNextPageParam: (_last, pages) => nextOffset(pages),
+    select: ({ pages }) => projectsOf(pages),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data } }) =>
-      data?.length === 0 && nameContains === '' ? EMPTY_EVERY_MS : LIST_EVERY_MS,
+      data?.pages[0]?.length === 0 && nameContains === '' ? EMPTY_EVERY_MS : LIST_EVERY_MS,
   })
 }
 

@@ -3,16 +3,16 @@ import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
 import type { LiveRuns } from '../../data/live/live-runs.ts'
 import type { ListedRun } from '../../data/run-pages.ts'
 import { type RunQuery, useRuns } from '../../data/runs.ts'
-import { useSnippetKey } from '../../data/settings/keys.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Button } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
+import { placeAfter } from '../../parts/keyboard/row-keys.ts'
 import { rowHeight } from '../../parts/row-height.ts'
-import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam } from '../../router/location.ts'
 import { layoutOf, pathOf, type RunColumn } from './columns.tsx'
 import css from './project.module.css'
+import { NoRun } from './no-run.tsx'
 import { RunRow } from './run-row.tsx'
 import { SORT } from './sort.ts'
 
@@ -32,18 +32,13 @@ function NewRuns({ live, show }: { live: LiveRuns; show(): void }) {
 
 function NoRuns({ query }: { query: RunQuery }) {
   const { filter, since, until, isRoot } = query
-  const source = useSnippetKey()
   if (filter !== '' || since !== '' || until !== '')
     return (
       <Empty title={isRoot ? 'No trace fits the filter' : 'No run fits the filter'}>
         <p>Choose a longer range, or remove a part of the filter.</p>
       </Empty>
     )
-  return (
-    <Empty title={isRoot ? 'No trace has arrived yet' : 'No run has arrived yet'}>
-      <Snippets source={source} />
-    </Empty>
-  )
+  return <NoRun {...(isRoot && { title: 'No trace has arrived yet' })} />
 }
 
 interface RunTableProps {
@@ -133,7 +128,7 @@ function useMark(
   const [marked, mark] = useState<string | undefined>()
   const place = marked === undefined ? -1 : runs.findIndex(({ id }) => id === marked)
   const step = (by: number): void => {
-    const next = Math.max(0, Math.min(place + by, runs.length - 1))
+    const next = placeAfter(place, by, runs.length)
     mark(runs[next]?.id)
     scrollTo(next)
   }

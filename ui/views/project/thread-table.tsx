@@ -1,9 +1,10 @@
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
 import { type ListedThread, type ThreadQuery, useThreads } from '../../data/threads.ts'
 import { Button } from '../../parts/controls.tsx'
 import { countText, durationText, shortCount } from '../../parts/format/numbers.ts'
 import { previewText } from '../../parts/format/preview-text.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Money } from '../../parts/money.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -66,6 +67,8 @@ const SNIPPET = 'langsmith_extra={"metadata": {"thread_id": "customer-42"}}'
 /** The threads of a project, latest activity first. */
 export function ThreadTable({ query }: { query: ThreadQuery }) {
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useThreads(query)
+  const frame = useRef<HTMLDivElement>(null)
+  useRowKeys(frame)
   const threads = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
   if (data === undefined)
     return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />
@@ -81,7 +84,7 @@ export function ThreadTable({ query }: { query: ThreadQuery }) {
       </Empty>
     )
   return (
-    <div className={css['scroll']} tabIndex={0} role="region" aria-label="Threads">
+    <div ref={frame} className={css['scroll']} tabIndex={0} role="region" aria-label="Threads">
       <table className={css['table']}>
         <thead>
           <tr>

@@ -6,6 +6,7 @@ import { usePermission } from '../../data/session.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { countText, durationText, shareText, shortCount } from '../../parts/format/numbers.ts'
 import { useKeys } from '../../parts/keyboard/keys.ts'
+import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Money } from '../../parts/money.tsx'
 import { useSnippetKey } from '../../data/settings/keys.ts'
 import { Snippets } from '../../parts/snippets.tsx'
@@ -148,9 +149,11 @@ export function Projects() {
   const projects = useProjects(useDeferredValue(search))
   const [edited, edit] = useState<EditedProject>()
   const field = useRef<HTMLInputElement>(null)
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   useKeys({ '/': () => field.current?.focus() })
   return (
-    <div className={css['page']}>
+    <div ref={page} className={css['page']}>
       <div className={css['head']}>
         <h1>Projects</h1>
         <div className={css['actions']}>
@@ -172,6 +175,13 @@ export function Projects() {
           return <FirstTrace />
         }}
       </Loaded>
+      {projects.hasNextPage && (
+        <div>
+          <Button disabled={projects.isFetchingNextPage} onClick={() => void projects.fetchNextPage()}>
+            Show more projects
+          </Button>
+        </div>
+      )}
       {edited !== undefined && (
         <ProjectDialog
           project={edited}

@@ -13,6 +13,7 @@ import { Field, Select } from '../../../parts/controls.tsx'
 import { Empty, Failure, Loaded, Skeleton } from '../../../parts/states.tsx'
 import { setParam, setParams, useParam } from '../../../router/location.ts'
 import { textParam, wordParam } from '../../../router/params.ts'
+import { NoRun } from '../no-run.tsx'
 import { ChartPanel } from './chart-panel.tsx'
 import { type ChartData, chartsOf } from './charts.ts'
 import { Distribution } from './distribution.tsx'
@@ -70,11 +71,7 @@ export function ProjectOverview({
   if (first.error !== null) return <Failure error={first.error} retry={() => void first.refetch()} />
   if (first.data === undefined) return <Skeleton />
   if (spanOf(from, until) === undefined)
-    return first.data === null ? (
-      <Empty title="No run has arrived yet" />
-    ) : (
-      <Empty title="The range ends before it begins" />
-    )
+    return first.data === null ? <NoRun /> : <Empty title="The range ends before it begins" />
   return (
     <div className={css['page']} tabIndex={0} role="region" aria-label="Overview" data-scrolls="true">
       <Choices subject={subject} group={group} />

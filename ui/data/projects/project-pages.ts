@@ -1,0 +1,22 @@
+/** Projects of one answer; the server allows no more. */
+export const PROJECTS_PER_PAGE = 100
+
+/** The offset of the next page; undefined after the last one. */
+export function nextOffset(pages: readonly (readonly unknown[])[]): number | undefined {
+  const last = pages.at(-1)
+  return last?.length === PROJECTS_PER_PAGE ? pages.length * PROJECTS_PER_PAGE : undefined
+}
+
+/** All projects of the pages, each once: one that was made between two reads moves the others down. */
+export function projectsOf<T extends { id: string }>(pages: readonly (readonly T[])[]): T[] {
+  const found = new Map<string, T>()
+  for (const project of pages.flat()) if (!found.has(project.id)) found.set(project.id, project)
+  return [...found.values()]
+}
+
+/** The items in groups of at most `size`, in order. */
+export function groupsOf<T>(items: readonly T[], size: number): T[][] {
+  const groups: T[][] = []
+  for (let at = 0; at < items.length; at += size) groups.push(items.slice(at, at + size))
+  return groups
+}
