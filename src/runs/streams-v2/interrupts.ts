@@ -1,4 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+import type { Run, Thread } from '../model.ts'
+import { isActive } from '../state.ts'
 
 /** An interrupt of a graph that waits for an answer. */
 export interface PendingInterrupt {
@@ -22,6 +24,22 @@ export function interruptsIn(list: readonly unknown[]): PendingInterrupt[] {
     found.set(one['id'], { id: one['id'], value: one['value'] ?? null })
   }
   return [...found.values()]
+}
+
+/**
+ * The interrupts of a thread that wait for an answer, whatever its status (V-11, V-32): also those that remain after a
+ * failed answer. `runs` are its last runs: their answers count until they have ended, and a run with other input leaves no
+ * earlier interrupt open.
+ */
+export function waitingInterrupts(
+  { interrupts }: Pick<Thread, 'interrupts'>,
+  runs: readonly Pick<Run, 'status' | 'kwargs'>[],
+): PendingInterrupt[] {
+  const active = runs.filter(({ status }) => isActive(status))
+  const answers = active.map(({ status, kwargs }) => ({ status, ids: answeredIds(kwargs.command) }))
+  if (answers.some(({ status, ids }) => status === 'running' && ids === undefined)) return []
+  const answered = new Set(answers.flatMap(({ ids = [] }) => ids))
+  return pendingInterrupts(interrupts).filter(({ id }) => !answered.has(id))
 }
 
 /** Ids of the interrupts that a command answers; undefined when its answer names none. */

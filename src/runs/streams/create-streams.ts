@@ -17,7 +17,7 @@ import type { EventStream, Joining, Streams } from './streams.ts'
 import type { Threads } from '../threads/threads.ts'
 
 export interface StreamsDeps {
-  runs: Pick<Runs, 'create' | 'get' | 'cancel'>
+  runs: Pick<Runs, 'create' | 'get' | 'cancel' | 'recent'>
   threads: Pick<Threads, 'get'>
   events: EventLog
   clock: Clock

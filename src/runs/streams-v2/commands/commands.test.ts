@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError, type ErrorCode } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../schema/json.ts'
+import type { Thread } from '../../model.ts'
 import type { Call, RunRequest } from '../../runs.ts'
 import { carryOut, type CommandDeps } from './commands.ts'
 
@@ -69,7 +70,7 @@ describe('a command that fails', () => {
 
 describe('run.start', () => {
   /** The body of the run that the command makes. */
-  async function bodyOf(params: JsonObject): Promise<JsonObject> {
+  async function bodyOf(params: JsonObject, thread?: Partial<Thread>): Promise<JsonObject> {
     let made: JsonObject = {}
     const deps: CommandDeps = {
       runs: {
@@ -78,7 +79,7 @@ describe('run.start', () => {
         cancel: async () => undefined,
       },
       threads: {
-        get: failing(new AppError('not_found')),
+        get: thread === undefined ? failing(new AppError('not_found')) : async () => thread as Thread,
         state: failing(new AppError('not_found')),
         history: failing(new AppError('not_found')),
       },
@@ -102,6 +103,16 @@ describe('run.start', () => {
       })
     expect(await bodyOf({ assistant_id: 'a' })).not.toHaveProperty('multitask_strategy')
   })
+
+  it.each(['interrupted', 'error', 'idle', 'busy'] as const)(
+    'V-6: answers pending interrupts of a thread that is %s, also after a failed answer, unless a run is active',
+    async (status) => {
+      const thread = { status, interrupts: { task: [{ id: 'a'.repeat(32), value: '?' }] } }
+      const body = await bodyOf({ assistant_id: 'a', input: 'yes' }, thread)
+      expect(body).toMatchObject(status === 'busy' ? { input: 'yes' } : { command: { resume: 'yes' } })
+      expect(await bodyOf({ assistant_id: 'a', input: null }, thread)).not.toHaveProperty('command')
+    },
+  )
 
   it('has further fields of a run of v1, all stream modes and no tracer (V-9, V-40)', async () => {
     const params = { assistant_id: 'a', run_id: THREAD, interrupt_before: ['n'], langsmith_tracer: {} }

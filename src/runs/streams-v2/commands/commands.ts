@@ -5,7 +5,7 @@ import type { MultitaskStrategy, Run, Thread } from '../../model.ts'
 import type { Call, RunRequest, Runs } from '../../runs.ts'
 import type { Streams } from '../../streams/streams.ts'
 import type { Threads } from '../../threads/threads.ts'
-import { pendingInterrupts } from '../interrupts.ts'
+import { waitingInterrupts } from '../interrupts.ts'
 import { keptEvents } from './kept-events.ts'
 import { answersFirst, answersOf, planAnswers } from './respond.ts'
 import { treeOf } from './run-tree.ts'
@@ -153,7 +153,7 @@ async function startRun(
   if (thread === undefined) deps.assertMay('threads:create')
   await assertCheckpoint(deps, call, thread_id, params)
   const strategy = params['multitask_strategy'] ?? multitaskStrategy
-  const isAsked = thread?.status === 'interrupted' && pendingInterrupts(thread.interrupts).length > 0
+  const isAsked = thread !== undefined && thread.status !== 'busy' && waitingInterrupts(thread, []).length > 0
   const work: JsonObject = isAsked && input !== null ? { command: { resume: input } } : { input }
   const body = {
     ...rest,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { Run } from '../../model.ts'
+import type { Run, Thread } from '../../model.ts'
 import type { Call } from '../../runs.ts'
-import { type AnswerDeps, answersFirst } from './respond.ts'
+import { type AnswerDeps, answersFirst, planAnswers } from './respond.ts'
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string]
 
@@ -34,4 +34,23 @@ it('of overlapping answers at the same time the first ones are accepted, and non
     '4',
   ])
   expect(await answering(runOf('1', A), runOf('2', A), runOf('3', A))).toEqual(['1'])
+})
+
+it('V-11: an interrupt can be answered again after the run that answered it has failed, in a run with an id of its own', async () => {
+  const thread = {
+    thread_id: 't',
+    status: 'error',
+    interrupts: { task: [{ id: A, value: '?' }] },
+    metadata: {},
+  }
+  const failed = { ...runOf('failed', A), status: 'error', assistant_id: 'agent' }
+  const planned = (runs: Run[], id = A) => {
+    const deps = { runs: { recent: async () => runs } } as unknown as AnswerDeps
+    return planAnswers(deps, {} as Call, thread as unknown as Thread, { [id]: 'again' })
+  }
+  const first = await planned([{ ...runOf('asking'), status: 'success' }])
+  const again = await planned([failed as Run, { ...runOf('asking'), status: 'success' }])
+  expect(again).toMatchObject({ assistant_id: 'agent', asking: { run_id: 'failed' } })
+  expect(again).not.toMatchObject({ run_id: 'run_id' in first && first.run_id })
+  expect(await planned([failed as Run], B)).toEqual({ unknown: B })
 })

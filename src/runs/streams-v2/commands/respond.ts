@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import type { Run, Thread } from '../../model.ts'
 import type { Call, Runs } from '../../runs.ts'
-import { answeredIds, pendingInterrupts } from '../interrupts.ts'
+import { answeredIds, waitingInterrupts } from '../interrupts.ts'
 import { keptEvents, type ReadDeps } from './kept-events.ts'
 
 /** The dependencies of answers to interrupts. */
@@ -45,7 +45,8 @@ export async function planAnswers(
 ): Promise<Answering | { unknown: string }> {
   const runs = await deps.runs.recent(call, thread.thread_id)
   const asking = runs.find(({ status }) => status !== 'pending')
-  const pending = await waitingIds(deps, call, thread, asking)
+  const pending = new Set(waitingInterrupts(thread, runs).map(({ id }) => id))
+  for (const id of await toldIds(deps, call, thread, asking)) pending.add(id)
   const answered = new Set(runs.filter(isWaiting).flatMap(({ kwargs }) => answeredIds(kwargs.command) ?? []))
   const ids = Object.keys(resume)
   const unknown = ids.find((id) => !pending.has(id) || answered.has(id))
@@ -93,30 +94,19 @@ function isWaiting({ status }: Run): boolean {
   return status === 'pending'
 }
 
-/**
- * Ids of the interrupts that wait for an answer. While a run is active: the interrupts that the run has reported, and
- * those of the thread that the run does not answer itself.
- */
-async function waitingIds(
+/** Ids of the interrupts that a run has reported while it is running. */
+async function toldIds(
   deps: AnswerDeps,
   call: Call,
-  thread: Thread,
+  { thread_id }: Thread,
   asking: Run | undefined,
-): Promise<Set<string>> {
-  if (asking?.status !== 'running')
-    return new Set(
-      thread.status === 'interrupted' || thread.status === 'busy'
-        ? pendingInterrupts(thread.interrupts).map(({ id }) => id)
-        : [],
-    )
-  const events = await keptEvents(deps, call, thread.thread_id, ['input'])
+): Promise<string[]> {
+  if (asking?.status !== 'running') return []
+  const events = await keptEvents(deps, call, thread_id, ['input'])
   const asked = events.filter(
     ({ method, run_id }) => method === 'input.requested' && run_id === asking.run_id,
   )
-  const told = asked.map(({ data }) => (JSON.parse(data) as { interrupt_id: string }).interrupt_id)
-  const answered = answeredIds(asking.kwargs.command)
-  const others = answered === undefined ? [] : pendingInterrupts(thread.interrupts).map(({ id }) => id)
-  return new Set([...told, ...others.filter((id) => answered?.includes(id) !== true)])
+  return asked.map(({ data }) => (JSON.parse(data) as { interrupt_id: string }).interrupt_id)
 }
 
 /** The id of the run that answers these interrupts of the interrupted run. */

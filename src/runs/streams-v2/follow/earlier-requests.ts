@@ -1,24 +1,22 @@
 import type { EventLog, ThreadRef } from '../../../events/event-log.ts'
-import type { Thread } from '../../model.ts'
 import { createConverter, requestDraft } from '../convert-entry.ts'
-import { type EventFilter, passes, showsInput } from '../filter.ts'
-import { type PendingInterrupt, pendingInterrupts } from '../interrupts.ts'
+import { type EventFilter, passes } from '../filter.ts'
+import type { PendingInterrupt } from '../interrupts.ts'
 import { lastSeqOf, type ProtocolEvent } from '../protocol-event.ts'
 import { BEFORE_ALL, readEntries } from './read-entries.ts'
 import type { IndexedLog } from './run-index.ts'
 import type { StreamBegin } from './stream-begin.ts'
 
-/** The events of interrupts that wait for an answer, without those that a stream from `begin` contains (V-32). */
+/** The events of these interrupts, which wait for an answer, without those that a stream from `begin` contains (V-32). */
 export async function earlierRequests(
   events: Pick<EventLog, 'read'>,
   ref: ThreadRef,
-  thread: Thread | undefined,
+  pending: readonly PendingInterrupt[],
   filter: EventFilter,
   log: IndexedLog,
   begin: StreamBegin,
 ): Promise<ProtocolEvent[]> {
-  const pending = thread?.status === 'interrupted' ? pendingInterrupts(thread.interrupts) : []
-  if (!showsInput(filter) || pending.length === 0) return []
+  if (pending.length === 0) return []
   const told = await toldRequests(events, ref, pending, log)
   return pending.flatMap((interrupt) => {
     const known = told.get(interrupt.id)

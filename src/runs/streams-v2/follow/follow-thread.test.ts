@@ -6,9 +6,10 @@ import { createLogger } from '../../../base/log.ts'
 import { createMetrics } from '../../../base/metrics.ts'
 import { createEventLog } from '../../../events/create-event-log.ts'
 import type { ThreadRef } from '../../../events/event-log.ts'
-import { RUN_BEGUN, RUN_DONE } from '../../../events/views.ts'
+import { RUN_BEGUN, RUN_DONE, RUN_STOPPED } from '../../../events/views.ts'
 import type { Thread } from '../../model.ts'
 import { EVERYTHING, type EventFilter, passes } from '../filter.ts'
+import { pendingInterrupts } from '../interrupts.ts'
 import { type Following, followThread, type ProtocolItem } from './follow-thread.ts'
 import { lastSeqOf, type ProtocolEvent, seqOf, sseIdOf } from '../protocol-event.ts'
 import { createRunIndex } from './run-index.ts'
@@ -38,6 +39,7 @@ function newThread(bounds = BOUNDS) {
           await made.whileOpened()
           return thread
         },
+        waitingNow: async ({ interrupts }) => pendingInterrupts(interrupts),
       },
       following,
       {
@@ -277,6 +279,44 @@ describe('a position after the end of the log, which is of a log that is no long
     await thread.begin('a')
     expect(inShort((await first).value as ProtocolItem[])).toBe('a+')
     await stream.return(undefined)
+  })
+})
+
+describe('interrupts that wait for an answer (V-32)', () => {
+  const ID = 'a'.repeat(32)
+
+  /** A thread that asked in its first run, after which another run failed. */
+  async function asking(bounds = BOUNDS) {
+    const thread = newThread(bounds)
+    await thread.begin('a')
+    await thread.say('a', RUN_STOPPED, { interrupts: [{ id: ID, value: '?' }] })
+    await thread.end('a')
+    await thread.begin('b')
+    await thread.value('b', 1)
+    await thread.say('b', RUN_DONE, { run_status: 'error' })
+    Object.assign(thread.thread, { status: 'error', interrupts: { task: [{ id: ID, value: '?' }] } })
+    return thread
+  }
+  const asked = (items: readonly ProtocolItem[]): (string | undefined)[] =>
+    items.map((item) => ('seq' in item && item.method === 'input.requested' ? item.event_id : item.type))
+
+  it.each(['error', 'busy', 'interrupted', 'idle'] as const)(
+    'V-32: come first in a new stream, whatever the status of the thread: %s',
+    async (status) => {
+      const thread = await asking()
+      Object.assign(thread.thread, { status })
+      expect(asked(await thread.shown())[0]).toBe(`synth:a:input||${ID}`)
+    },
+  )
+
+  it('V-32: come once in a stream of everything that is kept, also when their own events are not kept', async () => {
+    const whole = await asking()
+    expect(asked(await whole.shown({ after: 0 })).filter((id) => id?.startsWith('synth'))).toHaveLength(1)
+    const cut = await asking({ ...BOUNDS, events: 2 })
+    await cut.trim()
+    for (const after of [0, seqOf(0, 0), seqOf(900, 0)])
+      expect(asked(await cut.shown({ after }))).toContain(`synth:forgotten:input||${ID}`)
+    expect(asked(await cut.shown({ after: seqOf(4, 0) }))).not.toContain(`synth:forgotten:input||${ID}`)
   })
 })
 

@@ -4,7 +4,8 @@ import { pause } from '../../../base/pause.ts'
 import type { Thread } from '../../model.ts'
 import { createConverter } from '../convert-entry.ts'
 import { earlierRequests } from './earlier-requests.ts'
-import { type EventFilter, inNamedSubgraph, namesSubgraphs, passes } from '../filter.ts'
+import { type EventFilter, inNamedSubgraph, namesSubgraphs, passes, showsInput } from '../filter.ts'
+import type { PendingInterrupt } from '../interrupts.ts'
 import {
   lastSeqOf,
   numberInEntry,
@@ -62,6 +63,8 @@ export interface FollowedThread {
   ref: ThreadRef
   /** Undefined while it does not exist. */
   threadNow(): Promise<Thread | undefined>
+  /** Its interrupts that wait for an answer. */
+  waitingNow(thread: Thread): Promise<PendingInterrupt[]>
 }
 
 /**
@@ -83,10 +86,9 @@ export async function* followThread(
   const isOther = asked !== undefined && isBeyond(log, asked)
   const after = isOther ? 0 : asked
   const begin = after === undefined ? streamBegin(log, thread, filter, ends.unseen) : resumedBegin(log, after)
-  const before =
-    after === undefined
-      ? await earlierRequests(events, ref, thread, filter, log, begin)
-      : gapBefore(log.oldest, asked ?? after, isOther)
+  const gaps = asked === undefined ? [] : gapBefore(log.oldest, asked, isOther)
+  const waiting = isNew(after) || gaps.length > 0 ? await waitingFor(followed, thread, filter) : []
+  const before = [...gaps, ...(await earlierRequests(events, ref, waiting, filter, log, begin))]
   if (before.length > 0) yield before
   const readsAll = after === undefined && namesSubgraphs(filter)
   if (!readsAll && begin.position > last) return
@@ -95,7 +97,7 @@ export async function* followThread(
     ...{ filter, after, begin, last },
     opened_at: log.total,
     unseen: ends.unseen,
-    isGapTold: before.length > 0,
+    isGapTold: gaps.length > 0,
   })
   try {
     for await (const batch of events.read(ref, readsAll ? BEFORE_ALL : { after: begin.before }, signal)) {
@@ -234,6 +236,22 @@ function isBegin(event: ProtocolEvent): boolean {
 }
 
 type Place = Pick<StoredEvent, 'id' | 'position'>
+
+/** Whether the client of a stream has received nothing of the thread yet. */
+function isNew(after: Following['after']): boolean {
+  return after === undefined || after === 0
+}
+
+/** The interrupts that the stream has to show (V-32). `read`: the thread, if it was read. */
+async function waitingFor(
+  { threadNow, waitingNow }: FollowedThread,
+  read: Thread | undefined,
+  filter: EventFilter,
+): Promise<PendingInterrupt[]> {
+  if (!showsInput(filter)) return []
+  const thread = read ?? (await threadNow())
+  return thread === undefined ? [] : waitingNow(thread)
+}
 
 /** Whether a position is after the last event that the log ever had. */
 function isBeyond({ total, last }: IndexedLog, after: number | PlaceInLog): boolean {

@@ -3,10 +3,12 @@ import type { EventLog } from '../../../events/event-log.ts'
 import type { Thread } from '../../model.ts'
 import type { OpenStreams } from '../../streams/open-stream.ts'
 import { callerKey } from '../../streams/run-places.ts'
+import type { Runs } from '../../runs.ts'
 import type { Streams } from '../../streams/streams.ts'
 import type { Threads } from '../../threads/threads.ts'
 import { createEndOrder } from './end-order.ts'
 import { isLifecycleOnly } from '../filter.ts'
+import { type PendingInterrupt, waitingInterrupts } from '../interrupts.ts'
 import { followThread, type ProtocolItem, type ReaderEnds } from './follow-thread.ts'
 import { createRunIndex } from './run-index.ts'
 import { createUnseenEnds } from './unseen-ends.ts'
@@ -14,11 +16,17 @@ import { createUnseenEnds } from './unseen-ends.ts'
 export interface ThreadStreamsDeps {
   events: EventLog
   threads: Pick<Threads, 'get'>
+  runs: Pick<Runs, 'recent'>
   open: OpenStreams
 }
 
 /** Makes the streams of threads in protocol v2, with the state that they share. */
-export function createThreadStreams({ events, threads, open }: ThreadStreamsDeps): Streams['followThread'] {
+export function createThreadStreams({
+  events,
+  threads,
+  runs,
+  open,
+}: ThreadStreamsDeps): Streams['followThread'] {
   const logs = { events, index: createRunIndex(events) }
   const unseen = createUnseenEnds()
   const order = createEndOrder()
@@ -31,6 +39,11 @@ export function createThreadStreams({ events, threads, open }: ThreadStreamsDeps
       isReadable
         ? await threads.get(call, thread_id).catch((error: unknown) => unlessMissing(error) || undefined)
         : undefined
+    const waitingNow = async (thread: Thread): Promise<PendingInterrupt[]> => {
+      const isAsking = Object.keys(thread.interrupts).length > 0
+      const recent = isAsking && thread.status === 'busy' ? await runs.recent(call, thread_id) : []
+      return waitingInterrupts(thread, recent)
+    }
     const { signal, isClosed, close } = open.enter(gone)
     const client = callerKey(thread_id, call.caller)
     const isLifecycle = isLifecycleOnly(following.filter)
@@ -47,7 +60,7 @@ export function createThreadStreams({ events, threads, open }: ThreadStreamsDeps
     }
     async function* batches(): AsyncGenerator<readonly ProtocolItem[]> {
       let isAllowed = isReadable
-      for await (const batch of followThread(logs, { ref, threadNow }, following, ends, signal)) {
+      for await (const batch of followThread(logs, { ref, threadNow, waitingNow }, following, ends, signal)) {
         isAllowed ||= await check().then(() => true, unlessMissing)
         if (!isAllowed) return
         ordered?.isSending()
