@@ -56,6 +56,8 @@ export interface RouteHead {
   headers?: Readonly<Record<string, string>>
   /** Schema of the JSON body; `raw` = any body, as ingest routes accept. */
   body?: SchemaName | 'raw'
+  /** The answer to a body that is no JSON or does not fit its schema; without it that is an error. */
+  unreadable?: RouteReply<unknown>
   /** Schema of the JSON response; `bytes` = a response of type `reply_type`. */
   reply: SchemaName | 'bytes'
   /** Content type of a `bytes` response. */
@@ -119,6 +121,7 @@ export interface RouteDefinition<D, P, Q, B, R> {
   query?: Q
   headers?: Readonly<Record<string, string>>
   body?: B
+  unreadable?: RouteReply<unknown>
   reply: R
   reply_type?: string
   other_types?: readonly string[]

@@ -163,6 +163,19 @@ function onceClosed({ res }: Exchange, act: () => void): void {
   else res.once('close', act)
 }
 
+/** In place of a body for which the route has an answer of its own. */
+const UNREADABLE = Symbol('unreadable')
+
+function unreadableIn({ unreadable }: RouteHead): (error: unknown) => typeof UNREADABLE {
+  return (error) => {
+    const isFault = error instanceof AppError && BODY_FAULTS.has(error.code)
+    if (unreadable === undefined || !isFault) throw error
+    return UNREADABLE
+  }
+}
+
+const BODY_FAULTS: ReadonlySet<string> = new Set(['invalid_json', 'invalid_request'])
+
 /**
  * Runs one matched route: caller, permission, parameters, body, handler, response. Rejects with the error to respond
  * with. `params` are the path's, decoded.
@@ -181,16 +194,22 @@ export async function dispatch<D extends DispatchDeps>(
   }
   route.available?.(deps)
   const search = new URLSearchParams(exchange.search)
-  const context = {
-    deps,
-    principal: exchange.principal ?? NOBODY,
+  const parameters = {
     params: readParameters(route.params, 'path', (name) => [params[name] ?? []].flat()),
     query: readParameters(route.query, 'query', (name) => search.getAll(name)),
-    body: await readBody(exchange, route, deps, admission),
-    req: exchange.req,
-    gone: () => leaving(exchange.res),
   }
-  const reply = await route.handle(context)
+  const body = await readBody(exchange, route, deps, admission).catch(unreadableIn(route))
+  const reply =
+    body === UNREADABLE && route.unreadable !== undefined
+      ? route.unreadable
+      : await route.handle({
+          deps,
+          principal: exchange.principal ?? NOBODY,
+          ...parameters,
+          body,
+          req: exchange.req,
+          gone: () => leaving(exchange.res),
+        })
   if (reply.sent !== undefined) onceClosed(exchange, reply.sent)
   // The response is not awaited, because it may take hours and the request's data is not needed for it.
   return sendReply(exchange, route, reply, deps.compressor)

@@ -24,6 +24,7 @@ export function protocolRoutes(): DeploymentRoute[] {
       tag: 'Protocol v2',
       params: THREAD_PARAMS,
       body: 'protocol-command',
+      unreadable: { status: 400, body: NO_COMMAND },
       reply: 'protocol-answer',
       other_replies: { 400: 'protocol-answer' },
       errors: ['quota_reached', 'shutting_down'],

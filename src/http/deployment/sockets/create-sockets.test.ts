@@ -22,6 +22,8 @@ let closing: AbortController
 let carriedOut: number
 /** The error with which callers are refused; undefined: they are accepted. */
 let refusal: AppError | undefined
+/** Names and values of the last request, alternating, as a deployment's own auth file receives them. */
+let headers: string[]
 
 beforeEach(async () => {
   connections = []
@@ -43,6 +45,7 @@ beforeEach(async () => {
   server.on('upgrade', (req, socket, head) => {
     connections.push(socket)
     const caller = async () => {
+      headers = [...req.rawHeaders]
       if (refusal !== undefined) throw refusal
       return context as unknown as DeploymentContext
     }
@@ -57,8 +60,9 @@ afterEach(() => {
   server.close()
 })
 
-async function open(options = {}): Promise<WebSocket> {
-  const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`, options)
+async function open(options = {}, protocols: string[] = []): Promise<WebSocket> {
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`
+  const socket = new WebSocket(url, protocols, options)
   socket.on('error', () => undefined)
   await once(socket, 'open')
   return socket
@@ -94,10 +98,21 @@ describe('sockets of protocol v2', () => {
     expect((await once(await open(), 'close'))[0]).toBe(1012)
   })
 
+  it('V-38: the key in a subprotocol counts as x-api-key, also for the auth file, unless that header is sent', async () => {
+    const named = ['weir.v2', `key.${Buffer.from('the key').toString('base64url')}`]
+    const keys = (): string[] => headers.filter((_text, at) => headers[at - 1]?.toLowerCase() === 'x-api-key')
+    const socket = await open({}, named)
+    expect([socket.protocol, keys()]).toEqual(['weir.v2', ['the key']])
+    await open({ headers: { 'x-api-key': 'another' } }, named)
+    expect(keys()).toEqual(['another'])
+  })
+
   it.each([
     ['forbidden', 4403],
     ['unauthorized', 4401],
-    ['rate_limited', 4429],
+    ['rate_limited', 1013],
+    ['overloaded', 1013],
+    ['too_many_streams', 1013],
   ] as const)(
     'a caller who is refused with %s loses the socket at the next command (V-37, V-44)',
     async (code, told) => {

@@ -130,9 +130,12 @@ function watchSockets(): { add(socket: WebSocket): void; close(): void } {
 const KEY = /^key\.([A-Za-z\d_-]+)$/
 
 /** A page cannot send headers with a socket: its key is in the subprotocol `key.<base64url>`. */
-function takeKeyFromProtocol({ headers }: IncomingMessage): void {
+function takeKeyFromProtocol({ headers, rawHeaders }: IncomingMessage): void {
   const named = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim())
   const key = named.map((one) => KEY.exec(one)?.[1]).find((one) => one !== undefined)
   if (key === undefined || !named.includes(WITH_KEY) || headers['x-api-key'] !== undefined) return
-  headers['x-api-key'] = Buffer.from(key, 'base64url').toString()
+  const text = Buffer.from(key, 'base64url').toString()
+  headers['x-api-key'] = text
+  // The deployment's own auth file receives the headers in this form.
+  rawHeaders.push('x-api-key', text)
 }

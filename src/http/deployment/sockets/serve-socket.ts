@@ -10,7 +10,13 @@ import { createSender, type Sender } from './sender.ts'
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
 
 /** Codes with which the server closes sockets. */
-export const CLOSED = { stopping: 1012, fault: 1011, slow: 1013, refused: 4000, thread_gone: 4404 } as const
+export const CLOSED = {
+  stopping: 1012,
+  fault: 1011,
+  overload: 1013,
+  refused: 4000,
+  thread_gone: 4404,
+} as const
 
 /** Commands that may wait, and their bytes; beyond either the client's next frames stay in the connection. */
 const MAX_WAITING = 32
@@ -35,9 +41,13 @@ function reasonOf(message: string): string {
     .replace(/\ufffd+$/, '')
 }
 
-/** Closes a socket because of an error. */
-export function closeFor(webSocket: Pick<WebSocket, 'close'>, { code, status, message }: AppError): void {
+/** Closes a socket because of an error; clients try again after 1012 and 1013. */
+export function closeFor(
+  webSocket: Pick<WebSocket, 'close'>,
+  { code, status, message, retryable }: AppError,
+): void {
   if (code === 'shutting_down') webSocket.close(CLOSED.stopping)
+  else if (status === 429 || retryable) webSocket.close(CLOSED.overload, reasonOf(message))
   else if (status >= 500) webSocket.close(CLOSED.fault)
   else webSocket.close(CLOSED.refused + status, reasonOf(message))
 }
@@ -45,7 +55,7 @@ export function closeFor(webSocket: Pick<WebSocket, 'close'>, { code, status, me
 /** Carries out the commands that come over the socket, one after the other, and sends the events of its subscriptions. */
 export function serveSocket(open: OpenSocket): void {
   const { webSocket, socket } = open
-  const sender = createSender(webSocket, socket, () => webSocket.close(CLOSED.slow))
+  const sender = createSender(webSocket, socket, () => webSocket.close(CLOSED.overload))
   const subscriptions = createSubscriptions(open.thread_id, sender, (error) => {
     if (error === undefined) webSocket.close(CLOSED.thread_gone)
     else closeFor(webSocket, error)

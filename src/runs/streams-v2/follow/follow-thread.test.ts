@@ -298,7 +298,7 @@ describe('interrupts that wait for an answer (V-32)', () => {
     return thread
   }
   const asked = (items: readonly ProtocolItem[]): (string | undefined)[] =>
-    items.map((item) => ('seq' in item && item.method === 'input.requested' ? item.event_id : item.type))
+    items.map((item) => ('seq' in item && item.method === 'input.requested' ? item.event_id : undefined))
 
   it.each(['error', 'busy', 'interrupted', 'idle'] as const)(
     'V-32: come first in a new stream, whatever the status of the thread: %s',

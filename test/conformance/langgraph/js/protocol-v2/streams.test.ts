@@ -160,6 +160,15 @@ describe('protocol v2', () => {
   it('commands that are refused answer with their reason (V-1, V-2, V-3, V-5, V-11)', async () => {
     const thread_id = crypto.randomUUID()
     expect((await command(thread_id, 'run.start', {}, 'x')).status).toBe(400)
+    for (const body of ['no JSON', '[]', '"text"', '{"id":', '']) {
+      const response = await fetch(`${setup().url}/threads/${thread_id}/commands`, {
+        method: 'POST',
+        headers: { 'x-api-key': setup().weir.key, 'content-type': 'application/json' },
+        body,
+      })
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({ type: 'error', id: null, error: 'invalid_argument' })
+    }
     expect((await command('no-uuid', 'run.start', {})).status).toBe(422)
     const refusals = [
       ['run.start', { assistant_id: 'nobody', input: {} }, 'invalid_argument'],
