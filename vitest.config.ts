@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { env } from 'node:process'
 import { defineConfig } from 'vitest/config'
+import { campaignShare } from './test/support/campaign.ts'
 import { NODE_COMPILE_CACHE } from './test/support/compile-cache.ts'
 
 /** Test files that patch the packages of vendors: each has a process of its own. */
@@ -30,7 +31,7 @@ const TIMEOUT_MS = 5 * MINUTE
 const LONG_TIMEOUT_MS = 30 * MINUTE
 
 /** Factor of the number of runs of each property in `npm run test:long`. */
-const PROPERTY_LENGTH = '20'
+const PROPERTY_LENGTH = String(20 * campaignShare())
 /** Fixed seeds, so that a property does not pass in one run and fail in the next. PROPERTY_SEED sets another one. */
 const SEEDS = { short: 1, long: 2 }
 

@@ -25,5 +25,5 @@ export function tries(
   { longest = Number.POSITIVE_INFINITY } = {},
 ): { seed: number; numRuns: number } {
   const { seed, length } = propertySettings()
-  return { seed, numRuns: times * Math.min(length, longest) }
+  return { seed, numRuns: Math.ceil(times * Math.min(length, longest)) }
 }

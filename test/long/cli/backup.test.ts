@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import {
   countTraces,
   makeWorld,
@@ -17,7 +18,7 @@ import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startS3, type TestS3 } from '../../support/stores/s3.ts'
 
 const reason = withoutPostgres()
-const ROUNDS = 5
+const ROUNDS = campaign(5, 2)
 
 describe.skipIf(reason !== '')(`backups of servers${reason}`, () => {
   const umask = process.umask()

@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import {
   addRevision,
   archiveOf,
@@ -15,7 +16,7 @@ import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/wei
 
 /** The states through which a revision goes, in order. */
 const STATES = ['CREATING', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED']
-const ROUNDS = 5
+const ROUNDS = campaign(5, 2)
 
 let dir: string
 let weir: WeirProcess | undefined

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import {
   addRevision,
   archiveOf,
@@ -15,14 +16,14 @@ import { quantile } from '../../support/neighbours.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { KEY } from '../../support/servers/weir-process.ts'
 
-const UPDATES = 20
+const UPDATES = campaign(20, 10)
 /** Together they begin 20 runs a second. */
 const CLIENTS = 4
 const EVERY_MS = 200
 const STREAMS = 50
 /** Windows whose slowest runs are compared. */
 const WINDOW_MS = 2_000
-const WINDOWS = 8
+const WINDOWS = campaign(8, 4)
 const NAME = 'switched'
 
 const server = useOwnWeir({ DEPLOY_START_SECONDS: '30' })
@@ -183,7 +184,7 @@ describe(`${UPDATES} updates of a deployment under runs and streams`, () => {
     for (let number = 1; number <= UPDATES; number += 1) {
       expect([number, await update(noting(number))]).toEqual([number, 'DEPLOYED'])
       switches.push(performance.now())
-      const [project, status] = number % 4 === 0 ? (BROKEN[number / 4 - 1] ?? []) : []
+      const [project, status] = BROKEN[(number * BROKEN.length) / UPDATES - 1] ?? []
       if (project !== undefined) expect(await update(project)).toBe(status)
     }
     const after = await calm()

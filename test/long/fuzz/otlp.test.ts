@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import { fuzzDecode } from '../../support/fuzz/decode.ts'
 import { propertySettings } from '../../support/properties.ts'
 import { otlpRequests } from '../../support/traces/wire-body.ts'
 
-it('100,000 mutated exports throw only AppErrors and take less than a second of CPU each', () => {
+const ROUNDS = campaign(100_000)
+
+it(`${ROUNDS} mutated exports throw only AppErrors and take less than a second of CPU each`, () => {
   const { seed } = propertySettings()
-  const report = fuzzDecode(seed, 100_000, otlpRequests())
-  expect(report, `seed ${seed}`).toMatchObject({ rounds: 100_000 })
+  const report = fuzzDecode(seed, ROUNDS, otlpRequests())
+  expect(report, `seed ${seed}`).toMatchObject({ rounds: ROUNDS })
   expect(report.slowest_ms, `seed ${seed}`).toBeLessThan(1000)
 })

@@ -1,6 +1,9 @@
 import { it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import { ENCODINGS, expectSameCounts } from '../../support/traces/same-token-counts.ts'
 
-it.each(ENCODINGS)('counts 20,000 fuzzed strings as js-tiktoken does in %s', (encoding) => {
-  expectSameCounts(encoding, 20000)
+const STRINGS = campaign(20_000)
+
+it.each(ENCODINGS)(`counts ${STRINGS} fuzzed strings as js-tiktoken does in %s`, (encoding) => {
+  expectSameCounts(encoding, STRINGS)
 })

@@ -1,13 +1,22 @@
 import { expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import { runProtocolCampaign } from '../../support/faults/kill/protocol-cuts.ts'
 import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startRedis, withoutRedis } from '../../support/stores/redis.ts'
 
-it('protocol v2: 1,000 cuts over 200 runs and 10 kill -9 lose no event and repeat none (V-14, V-15, V-30, V-43)', async () => {
-  const report = await runProtocolCampaign({ threads: 20, runs: 10, tokens: 300, cuts: 1000, kills: 10 })
+const RUNS = campaign(10, 3)
+const CUTS = campaign(1000)
+const KILLS = campaign(10, 3)
+const CUTS_OF_TWO = campaign(300)
+const KILLS_OF_TWO = campaign(4, 2)
+
+it(`protocol v2: ${CUTS} cuts over ${20 * RUNS} runs and ${KILLS} kill -9 lose no event and repeat none (V-14, V-15, V-30, V-43)`, async () => {
+  const report = await runProtocolCampaign({
+    ...{ threads: 20, runs: RUNS, tokens: 300, cuts: CUTS, kills: KILLS },
+  })
   console.log(`${report.cuts} cuts, ${report.kills} kills, ${report.events} events`)
-  expect(report.cuts).toBeGreaterThanOrEqual(1000)
-  expect(report.kills).toBe(10)
+  expect(report.cuts).toBeGreaterThanOrEqual(CUTS)
+  expect(report.kills).toBe(KILLS)
 })
 
 const missing = withoutPostgres() + withoutRedis()
@@ -19,12 +28,12 @@ it.skipIf(missing !== '')(
     try {
       const shared = { DATABASE_URL: await postgres.createDatabase(), REDIS_URL: await redis.url() }
       const report = await runProtocolCampaign({
-        ...{ threads: 10, runs: 5, tokens: 200, cuts: 300, kills: 4 },
+        ...{ threads: 10, runs: campaign(5, 2), tokens: 200, cuts: CUTS_OF_TWO, kills: KILLS_OF_TWO },
         shared,
       })
       console.log(`${report.cuts} cuts, ${report.kills} kills, ${report.events} events`)
-      expect(report.cuts).toBeGreaterThanOrEqual(300)
-      expect(report.kills).toBe(4)
+      expect(report.cuts).toBeGreaterThanOrEqual(CUTS_OF_TWO)
+      expect(report.kills).toBe(KILLS_OF_TWO)
     } finally {
       await Promise.all([postgres.stop(), redis.stop()])
     }

@@ -1,20 +1,27 @@
 import { expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startRedis, withoutRedis } from '../../support/stores/redis.ts'
 import { runCutCampaign } from '../../support/faults/kill/stream-cuts.ts'
 
-it('1,000 broken connections over 200 runs and 10 kill -9 of the server lose no event and repeat none', async () => {
+const RUNS = campaign(10, 3)
+const CUTS = campaign(1000)
+const KILLS = campaign(10, 3)
+const CUTS_OF_TWO = campaign(300)
+const KILLS_OF_TWO = campaign(4, 2)
+
+it(`${CUTS} broken connections over ${20 * RUNS} runs and ${KILLS} kill -9 of the server lose no event and repeat none`, async () => {
   const report = await runCutCampaign({
     threads: 20,
-    runs: 10,
+    runs: RUNS,
     tokens: 300,
-    cuts: 1000,
+    cuts: CUTS,
     sdk: { streams: 0, cuts: 0 },
-    kills: 10,
+    kills: KILLS,
   })
   console.log(`${report.cuts} cuts, ${report.kills} kills, ${report.events} events`)
-  expect(report.cuts).toBeGreaterThanOrEqual(1000)
-  expect(report.kills).toBe(10)
+  expect(report.cuts).toBeGreaterThanOrEqual(CUTS)
+  expect(report.kills).toBe(KILLS)
 })
 
 it('five broken connections of a stream are as many as the SDK retries', async () => {
@@ -37,16 +44,16 @@ it.skipIf(missing !== '')(`the same of two servers on Redis, from one to the oth
   try {
     const report = await runCutCampaign({
       threads: 10,
-      runs: 5,
+      runs: campaign(5, 2),
       tokens: 200,
-      cuts: 300,
+      cuts: CUTS_OF_TWO,
       sdk: { streams: 4, cuts: 3 },
-      kills: 4,
+      kills: KILLS_OF_TWO,
       shared: { DATABASE_URL: await postgres.createDatabase(), REDIS_URL: await redis.url() },
     })
     console.log(`${report.cuts} and ${report.sdkCuts} cuts, ${report.kills} kills, ${report.events} events`)
-    expect(report.cuts).toBeGreaterThanOrEqual(300)
-    expect(report.kills).toBe(4)
+    expect(report.cuts).toBeGreaterThanOrEqual(CUTS_OF_TWO)
+    expect(report.kills).toBe(KILLS_OF_TWO)
   } finally {
     await Promise.all([postgres.stop(), redis.stop()])
   }

@@ -1,9 +1,13 @@
 import { it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { usageRounds } from '../../support/usage/rounds.ts'
 
 const reason = withoutPostgres()
 
-it.skipIf(reason !== '')(`usage is exact for 50,000 traces and five kills${reason}`, () =>
-  usageRounds(50_000, 5),
+const TRACES = campaign(50_000)
+const KILLS = campaign(5, 2)
+
+it.skipIf(reason !== '')(`usage is exact for ${TRACES} traces and ${KILLS} kills${reason}`, () =>
+  usageRounds(TRACES, KILLS),
 )

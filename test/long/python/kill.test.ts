@@ -2,16 +2,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import { runRollbackRounds } from '../../support/faults/kill/rollback-rounds.ts'
 import { runKillRound, VICTIMS } from '../../support/faults/kill/run-kill-rounds.ts'
 import { withoutPython } from '../../support/python.ts'
 import { PYTHON_RUNS, startRunServer } from '../../support/runs/server.ts'
 
 const WITHOUT = withoutPython()
-const ROUNDS = 20
+const ROUNDS = campaign(20, 8)
 
 describe.skipIf(WITHOUT !== '')(`Python hosts${WITHOUT}`, () => {
-  it('kill -9 at work, 20 rounds: every run ends, none is executed twice at a time', async () => {
+  it(`kill -9 at work, ${ROUNDS} rounds: every run ends, none is executed twice at a time`, async () => {
     let again = 0
     let latest = 0
     for (let round = 0; round < ROUNDS; round++) {
@@ -32,7 +33,8 @@ describe.skipIf(WITHOUT !== '')(`Python hosts${WITHOUT}`, () => {
     await writeFile(file, '')
     const server = await startRunServer(dataDir, PYTHON_RUNS)
     try {
-      expect(await runRollbackRounds(server, file, { threads: 10, rounds: 5 })).toBe(100)
+      const rounds = campaign(5, 2)
+      expect(await runRollbackRounds(server, file, { threads: 10, rounds })).toBe(20 * rounds)
     } finally {
       expect(await server.stop()).toBe(0)
       await rm(dataDir, { recursive: true })

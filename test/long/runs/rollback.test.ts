@@ -2,11 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import { runRollbackRounds } from '../../support/faults/kill/rollback-rounds.ts'
 import { type RunServer, startRunServer } from '../../support/runs/server.ts'
 
 const THREADS = 20
-const ROUNDS = 5
+const ROUNDS = campaign(5, 2)
 
 let dataDir: string
 let server: RunServer
@@ -20,9 +21,11 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true })
 })
 
-it('100 running and 100 pending runs, rolled back at random moments, leave no data', async () => {
+const EACH = THREADS * ROUNDS
+
+it(`${EACH} running and ${EACH} pending runs, rolled back at random moments, leave no data`, async () => {
   const size = { threads: THREADS, rounds: ROUNDS }
   const count = await runRollbackRounds(server, join(dataDir, 'beats'), size)
-  console.log(`${count} of ${THREADS * ROUNDS * 2} runs were rolled back`)
-  expect(count).toBe(THREADS * ROUNDS * 2)
+  console.log(`${count} of ${2 * EACH} runs were rolled back`)
+  expect(count).toBe(2 * EACH)
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { startLoad } from '../../support/servers/load.ts'
 import { type ProxiedStore, startProxiedStore } from '../../support/faults/stores/proxied-store.ts'
@@ -38,11 +39,13 @@ it('SIGTERM while ClickHouse is unreachable ends in time, and the next start sto
   }
 })
 
-it('a backlog of 50,000 small runs drains: the data read back for a batch fits into its requests', async () => {
+const BACKLOG = campaign(50_000, 20_000)
+
+it(`a backlog of ${BACKLOG} small runs drains: the data read back for a batch fits into its requests`, async () => {
   const { dir, remove } = await temporaryDir()
   const weir = await startWeir(dir, { CLICKHOUSE_URL: store.newUrl() })
   try {
-    await drainsBacklog(weir, store, 50_000)
+    await drainsBacklog(weir, store, BACKLOG)
   } finally {
     await weir.kill()
     await remove()

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import type { LaneData } from '../../../src/ingest/lane-tasks.ts'
@@ -19,7 +20,7 @@ import {
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
 
-const TRACES = 50_000
+const TRACES = campaign(50_000)
 const LLM_RUNS = TRACES * 2
 const NEWEST = Date.UTC(2026, 10, 20)
 const logger = createLogger({ level: 'silent' })
@@ -68,7 +69,7 @@ async function totalCost(): Promise<string> {
   }
 }
 
-it('computes the costs of 100,000 runs again while others are stored, twice the same', async () => {
+it(`computes the costs of ${LLM_RUNS} runs again while others are stored, twice the same`, async () => {
   const database = openSqlite(':memory:')
   await migrate(database)
   const prices = createPriceStore(database, clock)

@@ -2,6 +2,7 @@ import type { Locator } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Message } from '../../../src/schema/types.gen.ts'
 import { eventually } from '../../support/eventually.ts'
+import { campaignSample } from '../../support/campaign.ts'
 import { sendCorpus } from '../../support/traces/corpus-requests.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
@@ -88,7 +89,7 @@ describe.skipIf(!HAS_BROWSER)(`requests of real clients in the browser${NO_BROWS
     const calls = runs.filter(({ llm }) => llm?.messages !== undefined)
     expect([runs.length >= LEAST_RUNS, calls.length >= LEAST_CALLS]).toEqual([true, true])
     const missing: string[] = []
-    for (const call of calls) {
+    for (const call of campaignSample(calls)) {
       const { id, trace_id, name } = call
       await open(`/traces/${trace_id}?run=${id}`)
       const panel = page.locator('#run')
@@ -100,7 +101,8 @@ describe.skipIf(!HAS_BROWSER)(`requests of real clients in the browser${NO_BROWS
 
   it('runs without messages show their errors and open without a fault', async () => {
     const { page, open } = used.current()
-    for (const { id, trace_id, name, error } of runs.filter(({ llm }) => llm?.messages === undefined)) {
+    const others = runs.filter(({ llm }) => llm?.messages === undefined)
+    for (const { id, trace_id, name, error } of campaignSample(others)) {
       await open(`/traces/${trace_id}?run=${id}`)
       const panel = page.locator('#run')
       await panel.getByRole('heading', { name, exact: true }).first().waitFor()
