@@ -94,7 +94,7 @@ async function throughput(log: OpenEventLog, events: number, batch: number): Pro
       const thread = newThread()
       const reading = (async () => {
         let count = 0
-        for await (const items of log.read(thread, 'now', end.signal)) {
+        for await (const items of log.read(thread, 'start', end.signal)) {
           count += items.length
           if (count >= each) return
         }
@@ -117,7 +117,7 @@ async function latency(log: OpenEventLog, rate: number, seconds: number): Promis
   const { promise: all, resolve } = Promise.withResolvers<void>()
   for (const thread of threads) {
     void (async () => {
-      for await (const items of log.read(thread, 'now', end.signal)) {
+      for await (const items of log.read(thread, 'start', end.signal)) {
         const now = performance.now()
         for (const item of items) if ('data' in item) found.push(now - Number.parseFloat(item.data))
         if (found.length >= total) resolve()

@@ -5,7 +5,7 @@ import { type CommitQueue, createCommitQueue } from './commit-queue.ts'
 import { LOG_START, formatEventId, parseEventId, type Stamp } from './id.ts'
 import type { Batch, EventLog, ReadFrom, ThreadRef } from './event-log.ts'
 import type { EventChunk, EventStore, LogChange, Page } from './event-store.ts'
-import { type ReadPosition, readThread } from './read-thread.ts'
+import { readThread } from './read-thread.ts'
 import { createSharedPages, type SharedPages } from './shared-pages.ts'
 import { ThreadTail } from './thread-tail.ts'
 import { type LogTrimmer, trimLogs } from './trim-logs.ts'
@@ -107,18 +107,7 @@ class TailedEventLog implements OpenEventLog {
     tail.readers++
     signal.addEventListener('abort', () => this.#leave(followed), { once: true })
     const page = (after: Stamp): Promise<Page | undefined> => this.#page(followed, after)
-    if (from !== 'now') {
-      const place = { seen, position: undefined, reportsGap: from !== 'start' }
-      return readThread(tail, place, page, signal)
-    }
-    if (tail.end !== undefined) {
-      const place = { seen: tail.last, position: tail.end, reportsGap: true }
-      return readThread(tail, place, page, signal)
-    }
-    const begun = this.#meet(followed)
-    // Readers receive the error; without readers it is ignored.
-    begun.catch(() => undefined)
-    return readFromNow(begun, tail, page, signal)
+    return readThread(tail, { seen, position: undefined, reportsGap: from !== 'start' }, page, signal)
   }
 
   async last(thread: ThreadRef): Promise<string | null> {
@@ -248,19 +237,6 @@ class TailedEventLog implements OpenEventLog {
 
 async function* nothing(): AsyncGenerator<Batch> {
   // The reader ends at once.
-}
-
-/** Starts at the current end; events appended meanwhile follow. */
-async function* readFromNow(
-  begun: Promise<void>,
-  tail: ThreadTail,
-  page: (after: Stamp) => Promise<Page | undefined>,
-  signal: AbortSignal,
-): AsyncGenerator<Batch> {
-  await begun
-  const { position, before } = tail.first
-  const place: ReadPosition = { seen: before, position, reportsGap: true }
-  yield* readThread(tail, place, page, signal)
 }
 
 /** True when there are more events. */

@@ -36,8 +36,8 @@ export interface Gap {
 /** Events that a reader receives together. */
 export type Batch = readonly (StoredEvent | Gap)[]
 
-/** The position at which a reader begins: after an id, at the oldest kept event, or at the next event. */
-export type ReadFrom = { after: string } | 'start' | 'now'
+/** The position at which a reader begins: after an id, or at the oldest kept event. */
+export type ReadFrom = { after: string } | 'start'
 
 /**
  * Append-only, one log per thread, totally ordered. A reader from X gets every event after X exactly once, in order,
@@ -51,9 +51,8 @@ export interface EventLog {
   append(thread: ThreadRef, items: readonly EventDraft[], lease: RunLease | null): Promise<string[] | 'lost'>
   /**
    * Yields all available events as one batch, never empty and never large; every reader gets the same object for a new
-   * event. A gap is a batch of its own, whenever the next events are no longer stored. `now` is the moment of this
-   * call. A reader is only a position in the log: it uses no memory while it waits or is slow, and ends when its signal
-   * aborts, which must always happen. @throws AppError invalid_request for an invalid id
+   * event. A gap is a batch of its own, whenever the next events are no longer stored. A reader is only a position in
+   * the log: it uses no memory while it waits or is slow, and ends when its signal aborts, which must always happen. @throws AppError invalid_request for an invalid id
    */
   read(thread: ThreadRef, from: ReadFrom, signal: AbortSignal): AsyncIterable<Batch>
   /**

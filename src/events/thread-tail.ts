@@ -18,8 +18,6 @@ export class ThreadTail {
   /** Position of `events[0]`; undefined until the position of the thread's end is known. */
   #base: number | undefined
   #last: Stamp = LOG_START
-  /** The position from which the tail is complete. */
-  #first: { position: number; before: Stamp } = { position: 0, before: LOG_START }
   #chars = 0
   /** Reports changes of the number of characters that it holds. */
   readonly #holds: (chars: number) => void
@@ -40,11 +38,6 @@ export class ThreadTail {
   /** Id of the last known event. */
   get last(): Stamp {
     return this.#last
-  }
-
-  /** The tail has all events from this position on; `before` is the id of the event before it. */
-  get first(): { position: number; before: Stamp } {
-    return this.#first
   }
 
   /** Sets the position of a new tail: the end that the thread had at some moment after the tail was created. */
@@ -122,7 +115,6 @@ export class ThreadTail {
   #begin(position: number, before: Stamp): void {
     this.#base = position
     this.#last = before
-    this.#first = { position, before }
   }
 
   #forget(count: number): void {

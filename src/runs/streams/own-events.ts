@@ -23,7 +23,7 @@ export async function ownEvents(
   from: ReadFrom,
 ): Promise<ReadFrom> {
   const wasSetBack = ended_at !== null && ended_at < created_at
-  if (from === 'now' || wasSetBack || isMadeFor(run_id, created_at)) return from
+  if (wasSetBack || isMadeFor(run_id, created_at)) return from
   if (from !== 'start' && timeOf(from.after) >= created_at) return from
   const last = await events.last(thread)
   if (last === null || (from !== 'start' && !isAfter(last, from.after))) return from
