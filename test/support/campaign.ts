@@ -1,0 +1,22 @@
+import { env } from 'node:process'
+
+/**
+ * The part of each campaign that is run: above 0, at most 1, which is the default. `.ci/run` sets a small part, so that
+ * all campaigns fit into its time.
+ */
+export function campaignShare(): number {
+  const share = Number(env['CAMPAIGN_SHARE'] ?? 1)
+  if (!(share > 0 && share <= 1)) throw new Error(`CAMPAIGN_SHARE must be above 0 and at most 1: ${share}`)
+  return share
+}
+
+/** The share of `items`, spread over all of them. */
+export function campaignSample<T>(items: readonly T[]): T[] {
+  const every = Math.round(1 / campaignShare())
+  return items.filter((_item, index) => index % every === 0)
+}
+
+/** The share of the `whole` number of rounds, runs or inputs of a campaign: at least `least`, at most `whole`. */
+export function campaign(whole: number, least = 1): number {
+  return Math.max(least, Math.ceil(whole * campaignShare()))
+}
