@@ -153,13 +153,13 @@ async function execute(execution: Execution): Promise<JobEnd> {
     claim.abandoned === true ? Promise.resolve(NEWER) : host.run(job, { items, trace }, abort.signal)
   const end = await ended.catch(crashed).finally(() => clearTimeout(timer))
   await tape.flushed()
-  return recordEnd(execution, { end, tape, partial: () => partial.unfinished(end.state?.values_json) })
+  return recordEnd(execution, { end, tape, begun, partial: () => partial.unfinished(end.state?.values_json) })
 }
 
 /** Ids of the interrupts that the run answers; one answer without an id is for all that are pending. */
 async function answeredBy({ store, claim }: Execution): Promise<string[]> {
   const { command } = claim.run.kwargs
-  if (command?.['resume'] === undefined || claim.run.attempt > 1) return []
+  if (command?.['resume'] === undefined) return []
   const named = answeredIds(command)
   if (named !== undefined) return named
   const thread = await store.getThread(claim, claim.thread_id).catch(() => undefined)
@@ -190,6 +190,7 @@ function crashed(error: unknown): GraphEnd {
 interface Ending {
   end: GraphEnd
   tape: RunTape
+  begun: StreamItem
   partial(): Run['partial_messages']
 }
 
@@ -308,13 +309,16 @@ function giveBack(execution: Execution, ending: Ending, error: Failure, always =
  */
 async function conclude(
   execution: Execution,
-  { end, tape }: Ending,
+  { end, tape, begun }: Ending,
   storeEnd: (closing: Closing) => Promise<AttemptEnd>,
   asked: Pick<RunEnd, 'error' | 'partial_messages'>,
 ): Promise<JobEnd> {
   const { claim, clock } = execution
   const closing: Closing = (status) =>
-    closingEvents({ ...claim.run, status, error: isFailure(status) ? asked.error : null }, { end, tape })
+    closingEvents(
+      { ...claim.run, status, error: isFailure(status) ? asked.error : null },
+      { end, tape, begun },
+    )
   const attemptEnd = await untilStored(execution, () => storeEnd(closing))
   if (attemptEnd.kind !== 'ended') return notEnded(attemptEnd)
   const { status } = attemptEnd
@@ -365,15 +369,11 @@ function isFailure(status: EndedStatus): boolean {
 
 /** The events that end a run in its thread's log: its failure, its end, and the thread's new state. */
 function closingEvents(
-  { run_id, thread_id, graph_id, attempt, status, error }: Omit<Run, 'status'> & { status: EndedStatus },
-  { end, tape }: Pick<Ending, 'end' | 'tape'>,
+  { run_id, thread_id, attempt, status, error }: Omit<Run, 'status'> & { status: EndedStatus },
+  { end, tape, begun }: Pick<Ending, 'end' | 'tape' | 'begun'>,
 ): EventDraft[] {
   const items: StreamItem[] = []
-  if (!tape.opened)
-    items.push(
-      { event: 'metadata', data: JSON.stringify({ run_id, attempt }) },
-      runBegun({ graph_id, attempt }, []),
-    )
+  if (!tape.opened) items.push({ event: 'metadata', data: JSON.stringify({ run_id, attempt }) }, begun)
   if (isInterrupted(status, end.state?.next)) items.push(runStopped(end.state?.interrupts ?? {}))
   if (error !== null) items.push(tape.error ?? { event: 'error', data: JSON.stringify(error) })
   items.push(runDone(run_id, status))

@@ -21,6 +21,8 @@ interface OpenRun {
   asked: Set<string>
   interrupts: PendingInterrupt[]
   stopped: boolean
+  /** Its answers were told. */
+  answered: boolean
   messages: MessageBlocks
   /** Undefined when the log has the events of subgraphs. */
   subgraphs: SubgraphLifecycle | undefined
@@ -113,10 +115,16 @@ function begin(
 ): Draft[] {
   const isPython = language === 'python'
   const run = newRun(graph_name, createMessageBlocks(isPython))
-  open.set(run_id, { ...run, subgraphs: isPython ? createSubgraphLifecycle() : undefined })
+  // A later attempt gives the same answers.
+  const isTold = open.get(run_id)?.answered ?? false
+  open.set(run_id, {
+    ...run,
+    answered: isTold || answered.length > 0,
+    subgraphs: isPython ? createSubgraphLifecycle() : undefined,
+  })
   const suffix = attempt > 1 ? `|${attempt}` : ''
   const running = lifecycle(run_id, `running`, { graph_name }, suffix)
-  if (answered.length === 0) return [running]
+  if (isTold || answered.length === 0) return [running]
   const event_id = `synth:${run_id}:answered||${answered.join()}`
   const data = JSON.stringify({ interrupt_ids: answered })
   return [running, { method: 'input.answered', namespace: [], event_id, data }]
@@ -130,6 +138,7 @@ function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
     asked: new Set(),
     interrupts: [],
     stopped: false,
+    answered: false,
     messages: messages ?? NO_MESSAGES,
     subgraphs: undefined,
   }

@@ -19,8 +19,8 @@ const BOUNDS = { events: 1e6, chars: 1e9, age_ms: 1e9, total_chars: 1e9 }
 const NOTHING_UNSEEN: ReadonlySet<string> = new Set()
 
 /** A thread whose log is written by hand, with events of which the first is a second old. */
-function newThread(bounds = BOUNDS) {
-  let now = Date.now() - 1000
+function newThread(bounds = BOUNDS, age = 1000) {
+  let now = Date.now() - age
   const store = createMemoryEventStore({ now: () => ++now }, bounds)
   const logger = createLogger({ level: 'silent' })
   const events = createEventLog({ store, logger, metrics: createMetrics() })
@@ -163,6 +163,15 @@ describe('where a stream begins (V-29)', () => {
     expect(inShort(await thread.shown({ filter: { ...filter, namespaces: [[]] } }))).toBe('b+ b-')
     await thread.begin('c')
     expect(inShort(await thread.shown({ filter }))).toBe('c+')
+  })
+
+  it('V-29: with the oldest run that began a moment ago, also when it and later ones have ended', async () => {
+    const thread = newThread(BOUNDS, -60_000)
+    await twoRuns(thread)
+    expect(inShort(await thread.shown())).toBe('a+ a1 a2 a- b+ b1 b2 b-')
+    const filter: EventFilter = { channels: ['input', 'lifecycle'], namespaces: [] }
+    thread.thread.status = 'busy'
+    expect(inShort(await thread.shown({ filter }))).toBe('a+ a- b+ b-')
   })
 
   it('now while a run waits that has not begun', async () => {

@@ -85,6 +85,41 @@ describe('a run that ends while it is pending', () => {
   })
 })
 
+it.each([true, false])(
+  'V-13: the answers of a run are told once when its first attempt is lost; it had begun in the log: %s',
+  async (hasBegun) => {
+    const world = await openRunWorld()
+    const thread_id = await world.thread()
+    const lost = { error: 'HostLost', message: 'gone', culprit: false, state: undefined } as const
+    world.fake.play((job) => {
+      const { run_id, attempt } = job.job.run
+      if (hasBegun || attempt > 1) job.items(['metadata', { run_id, attempt }])
+      job.end(attempt === 1 ? { kind: 'lost', ...lost } : doneWith({ n: 1 }))
+    })
+    const id = 'a'.repeat(32)
+    const request = { assistant_id: 'agent', command: { resume: { [id]: 'yes' } } }
+    const { run_id } = await world.runs.create(world.call, thread_id, request)
+    const shown = await shownUntilEndOf(world, thread_id, run_id, 0)
+    const ids = [`synth:${run_id}:lc||running`, `synth:${run_id}:answered||${id}`]
+    const second = `synth:${run_id}:lc||running|2`
+    expect(shown.map(({ event_id }) => event_id)).toEqual([
+      ...(hasBegun ? [...ids, second] : [second, ids[1]]),
+      `synth:${run_id}:lc||completed`,
+    ])
+  },
+)
+
+it('V-13: the answers of a run whose graph cannot be loaded are told before its end', async () => {
+  const world = await openRunWorld()
+  const thread_id = await world.thread()
+  const failed = { error: 'GraphLoadError', message: 'no', retryable: false, state: undefined } as const
+  world.fake.play((job) => job.end({ kind: 'failed', ...failed }))
+  const request = { assistant_id: 'agent', command: { resume: { ['a'.repeat(32)]: 'yes' } } }
+  const { run_id } = await world.runs.create(world.call, thread_id, request)
+  const shown = await shownUntilEndOf(world, thread_id, run_id, 0)
+  expect(shown.map(({ method }) => method)).toEqual(['lifecycle', 'input.answered', 'lifecycle'])
+})
+
 it('V-18: a run whose graph cannot be loaded has its end, with the reason', async () => {
   const world = await openRunWorld()
   const thread_id = await world.thread()

@@ -25,13 +25,16 @@ export function streamBegin(
   filter: EventFilter,
   unseen: ReadonlySet<string>,
 ): StreamBegin {
-  const oldest = log.runs.find(({ run_id, end }) => end === undefined || unseen.has(run_id))
+  // A run counts as active for a moment, so that clients see fast ones from their begin.
+  const since = Date.now() - END_AFTER_MS
+  const oldest = log.runs.find(
+    ({ run_id, end, begun_at }) => end === undefined || unseen.has(run_id) || begun_at > since,
+  )
   if (oldest !== undefined) return oldest
   const last = lastEnded(log.runs)
   // A run that is pending has no entries yet.
   if (last === undefined || thread?.status === 'busy') return logEnd(log)
-  const isRecent = Date.now() - last.begun_at < END_AFTER_MS
-  return isLifecycleOnly(filter) && !isRecent ? logEnd(log) : last
+  return isLifecycleOnly(filter) ? logEnd(log) : last
 }
 
 /**
