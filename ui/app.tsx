@@ -98,6 +98,9 @@ function Shell() {
   useChosenWorkspace()
   const path = usePath()
   const range = useRef<ShownRange>(undefined)
+  const [takeRange] = useState(() => (shown: ShownRange | undefined): void => {
+    range.current = shown
+  })
   const [open, setOpen] = useState<'palette' | 'keys' | undefined>()
   const keys = useMemo(() => {
     const jumps = PAGES.flatMap((page) =>
@@ -126,7 +129,7 @@ function Shell() {
         <PanelBoundary key={findPage(path)?.page.stays ?? path} heading="h1">
           <Elsewhere path={path} />
           <Suspense fallback={<Skeleton />}>
-            <RangeOfPage value={range}>
+            <RangeOfPage value={takeRange}>
               <PageOf path={path} />
             </RangeOfPage>
           </Suspense>

@@ -36,7 +36,7 @@ export function createDeploymentApi(): DeploymentApi {
   const tokens = createUserTokens()
   return {
     ...tokens,
-    async call<T>(name: string, path: string, { method, body, signal, headers }: DeploymentCall = {}) {
+    async call(name: string, path: string, { method, body, signal, headers }: DeploymentCall = {}) {
       const response = await send(deploymentPath(name) + path, {
         method: method ?? (body === undefined ? 'GET' : 'POST'),
         ...(signal !== undefined && { signal }),
@@ -48,7 +48,7 @@ export function createDeploymentApi(): DeploymentApi {
         },
       })
       const next = response.headers.get('x-pagination-next') ?? undefined
-      return { data: (await readAnswer(response)) as T, next }
+      return { data: (await readAnswer(response)) as never, next }
     },
   }
 }

@@ -6,19 +6,16 @@ export interface ShownRange {
   to: string
 }
 
-/** Holds the range of the page; undefined for a page without one. */
-export const RangeOfPage = createContext<{ current: ShownRange | undefined } | undefined>(undefined)
+/** Takes the range of the page; undefined when it has none any more. */
+export const RangeOfPage = createContext<((range: ShownRange | undefined) => void) | undefined>(undefined)
 
 /** Tells the shell which range the page shows, for a link that freezes it. */
 export function useRangeOfPage({ from, to }: ShownRange): void {
-  const held = use(RangeOfPage)
+  const take = use(RangeOfPage)
   useEffect(() => {
-    if (held === undefined) return undefined
-    held.current = { from, to }
-    return () => {
-      held.current = undefined
-    }
-  }, [held, from, to])
+    take?.({ from, to })
+    return () => take?.(undefined)
+  }, [take, from, to])
 }
 
 /** The address with the range that its page shows; a range without an end then ends at `now`. */

@@ -1,10 +1,6 @@
 import type { RefObject } from 'react'
 import { useKeys } from './keys.ts'
-
-/** The row `by` places further in a list of `count` rows; from no row (-1), the first one. */
-export function placeAfter(place: number, by: number, count: number): number {
-  return Math.max(0, Math.min(place + by, count - 1))
-}
+import { placeAfter } from './place-after.ts'
 
 /** The keys j and k of a table: they move the focus to the link of the next or previous row, which Enter opens. */
 export function useRowKeys(frame: RefObject<HTMLElement | null>): void {

@@ -10,6 +10,37 @@ export type CustomRange = ShownRange
 
 const CUSTOM = 'custom'
 
+function CustomForm({ custom, choose }: { custom: CustomRange; choose(range: CustomRange): void }) {
+  const zone = readPreference('zone')
+  return (
+    <form
+      className={css['range']}
+      aria-label="Range of time"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const form = new FormData(event.currentTarget)
+        choose({ from: isoOfLocal(form.get('from'), zone), to: isoOfLocal(form.get('to'), zone) })
+      }}
+    >
+      <Field
+        name="from"
+        type="datetime-local"
+        step={1}
+        aria-label="From"
+        defaultValue={localText(custom.from, zone)}
+      />
+      <Field
+        name="to"
+        type="datetime-local"
+        step={1}
+        aria-label="To"
+        defaultValue={localText(custom.to, zone)}
+      />
+      <Button type="submit">Show</Button>
+    </form>
+  )
+}
+
 /** A choice of named ranges, and of one between two times. */
 export function TimeRange<W extends string>({
   value,
@@ -27,7 +58,6 @@ export function TimeRange<W extends string>({
   choose(word: W): void
   chooseCustom(range: CustomRange): void
 }) {
-  const zone = readPreference('zone')
   useRangeOfPage(shown)
   const [isAsked, ask] = useState(false)
   const isCustom = isAsked || custom.from !== '' || custom.to !== ''
@@ -42,34 +72,7 @@ export function TimeRange<W extends string>({
           if (word !== CUSTOM) choose(word)
         }}
       />
-      {isCustom && (
-        <form
-          key={`${custom.from} ${custom.to}`}
-          className={css['range']}
-          aria-label="Range of time"
-          onSubmit={(event) => {
-            event.preventDefault()
-            const form = new FormData(event.currentTarget)
-            chooseCustom({ from: isoOfLocal(form.get('from'), zone), to: isoOfLocal(form.get('to'), zone) })
-          }}
-        >
-          <Field
-            name="from"
-            type="datetime-local"
-            step={1}
-            aria-label="From"
-            defaultValue={localText(custom.from, zone)}
-          />
-          <Field
-            name="to"
-            type="datetime-local"
-            step={1}
-            aria-label="To"
-            defaultValue={localText(custom.to, zone)}
-          />
-          <Button type="submit">Show</Button>
-        </form>
-      )}
+      {isCustom && <CustomForm key={`${custom.from} ${custom.to}`} custom={custom} choose={chooseCustom} />}
     </>
   )
 }

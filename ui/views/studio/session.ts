@@ -16,6 +16,13 @@ import { createRunEvents, type RunEvents } from './run-events.ts'
 /** Modes that Studio requests. */
 const MODES = ['values', 'messages-tuple', 'updates', 'tasks', 'custom'] as const
 const THROTTLE_MS = 50
+/** Options of every run that Studio starts. */
+const STREAMED = {
+  streamMode: [...MODES],
+  streamSubgraphs: true,
+  streamResumable: true,
+  onDisconnect: 'continue',
+}
 
 type Values = Record<string, unknown>
 
@@ -220,10 +227,7 @@ export function useStudioSession(
   useOthers(client, thread, heard, (reason) => change({ refusal: reason }))
   const submit = useLatest((input, settings = {}) => {
     events.clear()
-    const options = {
-      ...settings,
-      ...{ streamMode: [...MODES], streamSubgraphs: true, streamResumable: true, onDisconnect: 'continue' },
-    }
+    const options = { ...settings, ...STREAMED }
     void stream.submit(input, options as Parameters<typeof stream.submit>[1])
   })
   const { isLoading } = stream

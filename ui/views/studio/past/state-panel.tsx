@@ -178,6 +178,30 @@ function Failures({ of: { tasks, metadata } }: { of: NonNullable<ShownThread['se
   )
 }
 
+interface ActionsProps {
+  session: StudioSession
+  runFrom(): void
+  edit(): void
+  copy(): void
+}
+
+/** What can be done from the selected checkpoint. */
+function Actions({ session: { rights, isLoading: isBusy }, runFrom, edit, copy }: ActionsProps) {
+  return (
+    <div className={css['actions']}>
+      <Button disabled={isBusy || rights.run !== undefined} title={rights.run} onClick={runFrom}>
+        Run from here
+      </Button>
+      <Button icon="edit" disabled={isBusy || rights.edit !== undefined} title={rights.edit} onClick={edit}>
+        Edit the state
+      </Button>
+      <Button icon="copy" disabled={rights.copy !== undefined} title={rights.copy} onClick={copy}>
+        Copy the thread
+      </Button>
+    </div>
+  )
+}
+
 /** The state at the selected checkpoint: what it changed, its values, and what can be done from here. */
 export function StatePanel(props: StatePanelProps) {
   const { name, assistant, thread, shown, session, run, choose, compare, copied } = props
@@ -186,7 +210,6 @@ export function StatePanel(props: StatePanelProps) {
   const change = useThreadChange(name, thread)
   if (selected === undefined) return null
   const { checkpoint, metadata } = selected
-  const { rights, isLoading: isBusy } = session
   const runFrom = (): void => {
     session.submit(null, {
       ...run,
@@ -201,27 +224,12 @@ export function StatePanel(props: StatePanelProps) {
         {metadata?.run_id !== undefined && <Link to={`/runs/${metadata.run_id}`}>Trace of the run</Link>}
       </div>
       <StepTrace name={name} thread={thread} step={selected} />
-      <div className={css['actions']}>
-        <Button disabled={isBusy || rights.run !== undefined} title={rights.run} onClick={runFrom}>
-          Run from here
-        </Button>
-        <Button
-          icon="edit"
-          disabled={isBusy || rights.edit !== undefined}
-          title={rights.edit}
-          onClick={() => setEditing(true)}
-        >
-          Edit the state
-        </Button>
-        <Button
-          icon="copy"
-          disabled={rights.copy !== undefined}
-          title={rights.copy}
-          onClick={() => change.mutate({ kind: 'copy' }, { onSuccess: copied })}
-        >
-          Copy the thread
-        </Button>
-      </div>
+      <Actions
+        session={session}
+        runFrom={runFrom}
+        edit={() => setEditing(true)}
+        copy={() => change.mutate({ kind: 'copy' }, { onSuccess: copied })}
+      />
       {change.error !== null && <Failure error={change.error} />}
       {isEditing && (
         <Editor

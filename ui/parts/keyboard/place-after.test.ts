@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { placeAfter } from './row-keys.ts'
+import { placeAfter } from './place-after.ts'
 
 it('ui §5: j and k go from row to row, begin at the first one, and stay at the ends', () => {
   expect([placeAfter(-1, 1, 3), placeAfter(-1, -1, 3)]).toEqual([0, 0])
