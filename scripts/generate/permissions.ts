@@ -42,7 +42,7 @@ ${rows.join('\n')}
 
 ## What each route needs
 
-\`any key\` asks for no permission, \`any writing key\` for a key that is not read-only. A request without it
+\`any key\` requires no permission, \`any writing key\` for a key that is not read-only. A request without it
 gets 403 before its body is read. Routes under \`/orgs/current\`, \`/workspaces\` and \`/usage-limits\` act in
 the organization: a key without a default workspace need not name one there. All others act in one workspace.
 

@@ -47,7 +47,7 @@ export type CronCreate = CronOptions & {
   schedule: string
   enabled?: boolean | null
   /**
-   * What happens to the threads that were created for its runs.
+   * Whether the threads that were created for its runs are deleted or kept.
    */
   on_run_completed?: 'delete' | 'keep' | null
   /**
@@ -105,7 +105,7 @@ export type CronList = {
    */
   thread_id?: string | null
   /**
-   * What happens to the threads that were created for its runs.
+   * Whether the threads that were created for its runs are deleted or kept.
    */
   on_run_completed?: 'delete' | 'keep'
   schedule?: string
@@ -146,7 +146,7 @@ export type CronUpdate = CronOptions & {
   schedule?: string | null
   enabled?: boolean | null
   /**
-   * What happens to the threads that were created for its runs.
+   * Whether the threads that were created for its runs are deleted or kept.
    */
   on_run_completed?: 'delete' | 'keep' | null
   /**
@@ -157,7 +157,7 @@ export type CronUpdate = CronOptions & {
   } | null
 }
 /**
- * What deployed graphs can run in.
+ * A runtime of deployed graphs.
  */
 export type DeploymentRuntimes = {
   runtime: 'process' | 'container' | 'kubernetes'
@@ -858,7 +858,7 @@ export interface Metadata {
   [k: string]: unknown | undefined
 }
 /**
- * Which assistants to count. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the counted assistants. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface AssistantCountBody {
   graph_id?: string | null
@@ -867,7 +867,7 @@ export interface AssistantCountBody {
    */
   name?: string | null
   /**
-   * What the metadata must contain.
+   * Keys and values that the metadata must contain.
    */
   metadata?: {
     [k: string]: unknown | undefined
@@ -900,7 +900,7 @@ export interface AssistantCreate {
     [k: string]: unknown | undefined
   } | null
   /**
-   * What to do when the id is taken: answer 409, or return the assistant that has it.
+   * The answer when the id is taken: 409 (`raise`), or the assistant that has the id (`do_nothing`).
    */
   if_exists?: 'raise' | 'do_nothing' | null
 }
@@ -911,7 +911,7 @@ export interface AssistantLatestBody {
   version: number
 }
 /**
- * Which assistants to list. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed assistants. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface AssistantSearchBody {
   graph_id?: string | null
@@ -920,7 +920,7 @@ export interface AssistantSearchBody {
    */
   name?: string | null
   /**
-   * What the metadata must contain.
+   * Keys and values that the metadata must contain.
    */
   metadata?: {
     [k: string]: unknown | undefined
@@ -979,11 +979,11 @@ export interface AssistantUpdate {
   } | null
 }
 /**
- * Which versions to list. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed versions. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface AssistantVersionsBody {
   /**
-   * What the metadata must contain.
+   * Keys and values that the metadata must contain.
    */
   metadata?: {
     [k: string]: unknown | undefined
@@ -1063,7 +1063,7 @@ export interface AuthSession {
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
   /**
-   * What the caller may do: names as in docs/api/permissions.md.
+   * The caller's permissions, named as in docs/api/permissions.md.
    */
   permissions: string[]
   /**
@@ -1268,11 +1268,11 @@ export interface Settings {
    */
   REDIS_URL?: string
   /**
-   * How long a run waits while the store of its events, such as the Redis of `REDIS_URL`, does not answer. Its graph stops at once, since what it streams would be lost, and is tried again from its last checkpoint when the store is back. After this time the run ends with status `error` and `EventStoreUnavailable`.
+   * Time for which a run waits while the store of its events, such as the Redis of `REDIS_URL`, does not answer. Its graph stops at once, since what it streams would be lost, and is tried again from its last checkpoint when the store is back. After this time the run ends with status `error` and `EventStoreUnavailable`.
    */
   REDIS_OUTAGE_SECONDS: number
   /**
-   * Where attachments are stored, for several servers that work as one: a bucket of S3 such as `s3://bucket/prefix?region=eu-central-1`, of a store with the same API such as `s3://bucket/prefix?endpoint=http://minio:9000`, or a folder of a shared file system (`file:///mnt/weir-blobs`). Credentials are found as in every AWS client (`AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, the role of the machine or the pod), or are in the URL as `s3://key:secret@bucket`. When it is not set, attachments are stored in `DATA_DIR`, where only this server finds them.
+   * The store of attachments, for several servers that work as one: a bucket of S3 such as `s3://bucket/prefix?region=eu-central-1`, of a store with the same API such as `s3://bucket/prefix?endpoint=http://minio:9000`, or a folder of a shared file system (`file:///mnt/weir-blobs`). Credentials are found as in every AWS client (`AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, the role of the machine or the pod), or are in the URL as `s3://key:secret@bucket`. When it is not set, attachments are stored in `DATA_DIR`, where only this server finds them.
    */
   BLOB_URL?: string
   /**
@@ -1296,7 +1296,7 @@ export interface Settings {
    */
   PUBLIC_URL?: string
   /**
-   * How long a server goes on as usual after the signal to stop, while `/ready` answers 503, so that a balancer sends it nothing when it closes. Choose a little more than the interval of the balancer's checks times the number of failures after which it removes a server. A second signal ends it at once.
+   * Time for which a server goes on as usual after the signal to stop, while `/ready` answers 503, so that a balancer sends it nothing when it closes. Choose a little more than the interval of the balancer's checks times the number of failures after which it removes a server. A second signal ends it at once.
    */
   DRAIN_DELAY_SECONDS: number
   /**
@@ -1324,7 +1324,7 @@ export interface Settings {
    */
   PROCESSORS: string[]
   /**
-   * Where Weir sends OpenTelemetry traces and metrics about itself, over OTLP/HTTP. When it is not set, nothing is sent.
+   * Address to which Weir sends OpenTelemetry traces and metrics about itself, over OTLP/HTTP. When it is not set, nothing is sent.
    */
   OTEL_EXPORTER_OTLP_ENDPOINT?: string
   /**
@@ -1372,7 +1372,7 @@ export interface Settings {
    */
   DEPLOY_DRAIN_SECONDS: number
   /**
-   * What deployed graphs run in. `process`: processes of this machine, isolated as DEPLOY_ISOLATION says. `container`: containers of podman or docker, with bounds of memory, processors and processes; where neither works, deployments are refused with the reason.
+   * The runtime of deployed graphs. `process`: processes of this machine, isolated as DEPLOY_ISOLATION says. `container`: containers of podman or docker, with bounds of memory, processors and processes; where neither works, deployments are refused with the reason.
    */
   DEPLOY_RUNTIME: 'process' | 'container'
   /**
@@ -1380,7 +1380,7 @@ export interface Settings {
    */
   DEPLOY_CONTAINER_COMMAND?: string
   /**
-   * What isolates the builds and the processes of deployments from the server. `sandbox`: bubblewrap (`bwrap`, 0.8 or newer) on Linux. `uid`: a user id of its own for each deployment, for a server that runs as root on Linux. The start fails when the named one does not work. `none`: nothing, so whoever deploys is trusted like the administrator of the server. `auto`: the first of `sandbox`, `uid` and `none` that works. DEPLOY_RUNTIME=container does not use this setting. The graphs of GRAPHS are not isolated.
+   * The isolation of builds and processes of deployments from the server. `sandbox`: bubblewrap (`bwrap`, 0.8 or newer) on Linux. `uid`: a user id of its own for each deployment, for a server that runs as root on Linux. The start fails when the named one does not work. `none`: nothing, so whoever deploys is trusted like the administrator of the server. `auto`: the first of `sandbox`, `uid` and `none` that works. DEPLOY_RUNTIME=container does not use this setting. The graphs of GRAPHS are not isolated.
    */
   DEPLOY_ISOLATION: 'auto' | 'none' | 'uid' | 'sandbox'
   /**
@@ -1459,7 +1459,7 @@ export interface Cron {
    */
   thread_id: string | null
   /**
-   * What happens to the threads that were created for its runs.
+   * Whether the threads that were created for its runs are deleted or kept.
    */
   on_run_completed: 'delete' | 'keep'
   schedule: string
@@ -1492,7 +1492,7 @@ export interface Metadata1 {
   [k: string]: unknown | undefined
 }
 /**
- * Which crons to count. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the counted crons. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface CronCountBody {
   /**
@@ -1502,7 +1502,7 @@ export interface CronCountBody {
   thread_id?: string | null
   enabled?: boolean | null
   /**
-   * What the metadata must contain.
+   * Keys and values that the metadata must contain.
    */
   metadata?: {
     [k: string]: unknown | undefined
@@ -1548,7 +1548,7 @@ export interface RunOptions {
   multitask_strategy?: 'reject' | 'enqueue' | 'interrupt' | 'rollback' | null
 }
 /**
- * What a run starts with instead of input. Null is the same as an absent field; unknown keys are ignored.
+ * The command with which a run starts instead of input. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface RunCommand {
   /**
@@ -1573,7 +1573,7 @@ export interface RunCommand {
   [k: string]: unknown | undefined
 }
 /**
- * Which crons to list. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed crons. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface CronSearchBody {
   /**
@@ -1583,7 +1583,7 @@ export interface CronSearchBody {
   thread_id?: string | null
   enabled?: boolean | null
   /**
-   * What the metadata must contain.
+   * Keys and values that the metadata must contain.
    */
   metadata?: {
     [k: string]: unknown | undefined
@@ -1631,7 +1631,7 @@ export interface CronSearchBody {
 export interface DeletionJob {
   job_id: string
   /**
-   * What is deleted: a project, a trace, the traces of runs that match, or data of deleted traces that was stored late.
+   * The kind of the deletion: a project, a trace, the traces of runs that match, or data of deleted traces that was stored late.
    */
   kind: 'project' | 'trace' | 'runs' | 'late'
   status: 'queued' | 'running' | 'done' | 'failed'
@@ -1687,7 +1687,7 @@ export interface Deployment {
   weir: {
     runtime: 'process' | 'container' | 'kubernetes'
     /**
-     * What isolates its code from the server.
+     * The isolation of its code from the server.
      */
     isolation: 'none' | 'uid' | 'sandbox' | 'container'
     studio_url: string
@@ -1719,7 +1719,7 @@ export interface Deployment {
      */
     memory_bytes: number | null
     /**
-     * What requests of Studio are authenticated with. `key`: a key or session of this server. `token`: what the auth file demands, because it has `disable_studio_auth`.
+     * The credentials of requests of Studio. `key`: a key or session of this server. `token`: credentials that the auth file requires, because it has `disable_studio_auth`.
      */
     studio_auth: 'key' | 'token'
     /**
@@ -1780,7 +1780,7 @@ export interface DeploymentCreate {
   agent?: {} | null
 }
 /**
- * What clients and Studio read first; no key is needed.
+ * Facts about a deployment that clients and Studio read first; no key is needed.
  */
 export interface DeploymentInfo {
   /**
@@ -1850,7 +1850,7 @@ export interface DeploymentLogPage {
   next_offset: string
 }
 /**
- * Which lines of the log of a deployment.
+ * A selection of the lines in the log of a deployment.
  */
 export interface DeploymentLogQuery {
   limit?: number
@@ -1897,7 +1897,7 @@ export interface DeploymentPage {
  */
 export interface DeploymentProblem {
   /**
-   * What is wrong, and where.
+   * The fault and its place.
    */
   detail: string
   /**
@@ -2067,7 +2067,7 @@ export interface FeedbackByToken {
   [k: string]: unknown | undefined
 }
 /**
- * How scores and values of a feedback key are to be understood.
+ * The meaning of the scores and values of a feedback key.
  */
 export interface FeedbackConfig {
   feedback_key: string
@@ -2089,7 +2089,7 @@ export interface FeedbackConfig {
   is_enforced: boolean
 }
 /**
- * How scores and values of a feedback key are to be understood.
+ * The meaning of the scores and values of a feedback key.
  */
 export interface FeedbackConfigCreate {
   feedback_key: string
@@ -2147,7 +2147,7 @@ export interface FeedbackCreate {
   trace_id?: string | null
   session_id?: string | null
   /**
-   * What was judged, e.g. correctness.
+   * The judged quality, e.g. correctness.
    */
   key: string
   score?: number | boolean | null
@@ -2171,7 +2171,7 @@ export interface FeedbackRead {
   trace_id?: string | null
   session_id?: string | null
   /**
-   * What was judged, e.g. correctness.
+   * The judged quality, e.g. correctness.
    */
   key: string
   score?: number | boolean | null
@@ -2375,7 +2375,7 @@ export interface GraphSchemas {
   } | null
 }
 /**
- * What clients read before they send traces. It does not change while the server runs.
+ * Facts that clients read before they send traces. They do not change while the server runs.
  */
 export interface Info {
   /**
@@ -2828,7 +2828,7 @@ export interface ModelPriceLookup {
   }
 }
 /**
- * What would change if costs were computed again. Costs and numbers of unpriced runs are those of the changed runs. Costs are decimal strings of US dollars.
+ * The changes that computing costs again would make. Costs and numbers of unpriced runs are those of the changed runs. Costs are decimal strings of US dollars.
  */
 export interface ModelPricePreview {
   /**
@@ -3075,7 +3075,7 @@ export interface PlaygroundRunCreate {
  */
 export interface Problem {
   /**
-   * What is wrong: one sentence, or a list of faults.
+   * The fault in one sentence, or a list of faults.
    */
   detail:
     | string
@@ -3141,7 +3141,7 @@ export interface ProtocolCommand {
   [k: string]: unknown | undefined
 }
 /**
- * What to stream of a thread in protocol v2. Unknown keys are ignored.
+ * A selection of a thread's events in protocol v2. Unknown keys are ignored.
  */
 export interface ProtocolStream {
   /**
@@ -3158,7 +3158,7 @@ export interface ProtocolStream {
    */
   namespaces?: string[][] | null
   /**
-   * How many levels below these namespaces are included.
+   * Number of included levels below these namespaces.
    */
   depth?: number | null
   /**
@@ -3214,7 +3214,7 @@ export interface RepriceJob {
   finished_at: string | null
 }
 /**
- * Which runs to compute the costs of again: those that start in [start_time, end_time).
+ * The runs whose costs are computed again: those that start in [start_time, end_time).
  */
 export interface RepriceRequest {
   /**
@@ -3289,7 +3289,7 @@ export interface RunFields {
   }
 }
 /**
- * Which runs to cancel: by status, or by thread and ids.
+ * The runs to cancel: by status, or by thread and ids.
  */
 export interface RunCancelMany {
   status?: 'pending' | 'running' | 'all' | null
@@ -3300,7 +3300,7 @@ export interface RunCancelMany {
   run_ids?: string[] | null
 }
 /**
- * Which traces to delete: those with a run that matches all given fields.
+ * The traces to delete: those with a run that matches all given fields.
  */
 export interface RunDeletion {
   /**
@@ -3466,15 +3466,15 @@ export interface Session {
    */
   completion_cost: string | null
   /**
-   * How many of prompt_tokens are estimates, because no count was sent.
+   * Number of prompt_tokens that are estimates, because no count was sent.
    */
   estimated_prompt_tokens: number | null
   /**
-   * How many of completion_tokens are estimates.
+   * Number of completion_tokens that are estimates.
    */
   estimated_completion_tokens: number | null
   /**
-   * How much of total_cost was computed from estimates; null when total_cost is.
+   * The part of total_cost that was computed from estimates; null when total_cost is null.
    */
   estimated_cost: string | null
   /**
@@ -3677,15 +3677,15 @@ export interface SessionV2 {
    */
   completion_cost: number | null
   /**
-   * How many of prompt_tokens are estimates, because no count was sent.
+   * Number of prompt_tokens that are estimates, because no count was sent.
    */
   estimated_prompt_tokens: number | null
   /**
-   * How many of completion_tokens are estimates.
+   * Number of completion_tokens that are estimates.
    */
   estimated_completion_tokens: number | null
   /**
-   * How much of total_cost was computed from estimates; null when total_cost is.
+   * The part of total_cost that was computed from estimates; null when total_cost is null.
    */
   estimated_cost: number | null
   /**
@@ -3709,7 +3709,7 @@ export interface SessionV2 {
     | null
 }
 /**
- * What to change of a project. Null is the same as an absent field; unknown keys are ignored.
+ * Changes of a project. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface SessionUpdate {
   /**
@@ -3857,7 +3857,7 @@ export interface StoreNamespaceList {
   namespaces: string[][]
 }
 /**
- * Which namespaces to list; `*` stands for any one label. Null is the same as an absent field; unknown keys are ignored.
+ * Patterns of the listed namespaces; `*` stands for any one label. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface StoreNamespacesBody {
   /**
@@ -3880,7 +3880,7 @@ export interface StoreNamespacesBody {
   offset?: number | null
 }
 /**
- * Which items to find. Null is the same as an absent field; unknown keys are ignored.
+ * A search for items. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface StoreSearchBody {
   /**
@@ -3996,7 +3996,7 @@ export interface ThreadFields {
   }
 }
 /**
- * Which threads to count. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the counted threads. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface ThreadCount {
   /**
@@ -4084,7 +4084,7 @@ export interface ThreadStateFields {
   values_bytes?: number
 }
 /**
- * Which states to read. Null is the same as an absent field; unknown keys are ignored.
+ * The states to read. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface ThreadHistoryQuery {
   /**
@@ -4128,7 +4128,7 @@ export interface ThreadPrune {
   strategy?: 'delete' | 'keep_latest' | null
 }
 /**
- * Which threads to list. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed threads. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface ThreadSearch {
   /**
@@ -4217,7 +4217,7 @@ export interface ThreadStatePatch {
   } | null
 }
 /**
- * Which state to read. Unknown keys are ignored.
+ * The state to read. Unknown keys are ignored.
  */
 export interface ThreadStateQuery {
   checkpoint?: Checkpoint | null
@@ -4649,7 +4649,7 @@ export interface TraceRunV2 {
   query_metadata?: null
 }
 /**
- * Which traces to list. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed traces. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceQueryV2 {
   project_id: string
@@ -4741,15 +4741,15 @@ export interface TraceRead {
      */
     total_cost: string | null
     /**
-     * How many of prompt_tokens are estimates, because no count was sent.
+     * Number of prompt_tokens that are estimates, because no count was sent.
      */
     estimated_prompt_tokens: number
     /**
-     * How many of completion_tokens are estimates.
+     * Number of completion_tokens that are estimates.
      */
     estimated_completion_tokens: number
     /**
-     * How much of total_cost was computed from estimates; null when total_cost is.
+     * The part of total_cost that was computed from estimates; null when total_cost is null.
      */
     estimated_cost: string | null
     /**
@@ -4840,15 +4840,15 @@ export interface TraceRunRead {
    */
   total_cost?: string | null
   /**
-   * How many of prompt_tokens are estimates, because no count was sent.
+   * Number of prompt_tokens that are estimates, because no count was sent.
    */
   estimated_prompt_tokens?: number | null
   /**
-   * How many of completion_tokens are estimates.
+   * Number of completion_tokens that are estimates.
    */
   estimated_completion_tokens?: number | null
   /**
-   * How much of total_cost was computed from estimates; null when total_cost is.
+   * The part of total_cost that was computed from estimates; null when total_cost is null.
    */
   estimated_cost?: string | null
   /**
@@ -5197,7 +5197,7 @@ export interface TraceRunPageV2 {
   next_cursor: string | null
 }
 /**
- * Which of the shared runs to list. Unknown keys are ignored.
+ * A selection of the shared runs. Unknown keys are ignored.
  */
 export interface TraceRunPublicQuery {
   /**
@@ -5213,7 +5213,7 @@ export interface TraceRunPublicQuery {
   cursor?: string | null
 }
 /**
- * Which fields of the shared runs to return. Unknown keys are ignored.
+ * The fields of the shared runs to return. Unknown keys are ignored.
  */
 export interface TraceRunPublicQueryV2 {
   /**
@@ -5224,7 +5224,7 @@ export interface TraceRunPublicQueryV2 {
   selects?: TraceRunPublicSelect[] | null
 }
 /**
- * Which runs to list. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed runs. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunQueryBody {
   /**
@@ -5302,7 +5302,7 @@ export interface TraceRunQueryBody {
   reference_example?: null | unknown[]
 }
 /**
- * Which runs to list. Either project_ids or reference_dataset_id is needed. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed runs. Either project_ids or reference_dataset_id is needed. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunQueryV2 {
   /**
@@ -5484,7 +5484,7 @@ export interface TraceRunStatsQueryBody {
   histograms?: boolean | null
 }
 /**
- * What to search for in a trace. Null is the same as an absent field; unknown keys are ignored.
+ * A search in a trace. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceSearchBody {
   /**
@@ -5662,7 +5662,7 @@ export interface TraceThreadPage {
   next_cursor: string | null
 }
 /**
- * Which threads of a project to list. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed threads of a project. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceThreadQuery {
   project_id: string
@@ -5876,15 +5876,15 @@ export interface UsageDetails {
     completion_cost: string | null
     total_cost: string | null
     /**
-     * How many of prompt_tokens are estimates, because no count was sent.
+     * Number of prompt_tokens that are estimates, because no count was sent.
      */
     estimated_prompt_tokens: number
     /**
-     * How many of completion_tokens are estimates.
+     * Number of completion_tokens that are estimates.
      */
     estimated_completion_tokens: number
     /**
-     * How much of total_cost was computed from estimates; null when total_cost is.
+     * The part of total_cost that was computed from estimates; null when total_cost is null.
      */
     estimated_cost: string | null
     /**
@@ -5905,7 +5905,7 @@ export interface ModelDimensions {
   model: string | null
 }
 /**
- * How many traces a workspace or a key may send in a calendar month.
+ * The number of traces that a workspace or a key may send in a calendar month.
  */
 export interface UsageLimit {
   id: string
@@ -6060,11 +6060,11 @@ export interface UsageTraces {
      */
     counted_at: string
     /**
-     * Which operation decided the bucket of the trace: one of its root, of another of its runs, of a run that has no position in a trace yet, or of a run below a parent whose trace is not known.
+     * The operation that decided the bucket of the trace: one of its root, of another of its runs, of a run that has no position in a trace yet, or of a run below a parent whose trace is not known.
      */
     counted_by: 'root' | 'child' | 'unplaced' | 'under_parent'
     /**
-     * Where `counted_at` comes from: the start time in this operation, or, when there is none or it is more than a day in the future, the time of receipt.
+     * The source of `counted_at`: the start time in this operation, or, when there is none or it is more than a day in the future, the time of receipt.
      */
     time_source: 'start_time' | 'received'
     /**
@@ -6096,7 +6096,7 @@ export interface ValidationReport {
     invalid: number
     rejected: number
     /**
-     * How many llm runs fail each verdict.
+     * Number of llm runs that fail each verdict.
      */
     failed_checks: {
       run_type: number

@@ -211,7 +211,7 @@ export type UsageDimensions = WorkspaceDimensions | ProjectDimensions | UserDime
  */
 export type UsageLimitList = UsageLimit[]
 /**
- * What deployed graphs can run in.
+ * A runtime of deployed graphs.
  */
 export type DeploymentRuntimes = {
   runtime: 'process' | 'container' | 'kubernetes'
@@ -1392,15 +1392,15 @@ export interface TraceRunRead {
    */
   total_cost?: string | null
   /**
-   * How many of prompt_tokens are estimates, because no count was sent.
+   * Number of prompt_tokens that are estimates, because no count was sent.
    */
   estimated_prompt_tokens?: number | null
   /**
-   * How many of completion_tokens are estimates.
+   * Number of completion_tokens that are estimates.
    */
   estimated_completion_tokens?: number | null
   /**
-   * How much of total_cost was computed from estimates; null when total_cost is.
+   * The part of total_cost that was computed from estimates; null when total_cost is null.
    */
   estimated_cost?: string | null
   /**
@@ -1873,7 +1873,7 @@ export interface TraceRunFacetValue {
   [k: string]: unknown | undefined
 }
 /**
- * What to search for in a trace. Null is the same as an absent field; unknown keys are ignored.
+ * A search in a trace. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceSearchBody {
   /**
@@ -1888,7 +1888,7 @@ export interface TraceSearchBody {
   [k: string]: unknown | undefined
 }
 /**
- * Which runs to list. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed runs. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunQueryBody {
   /**
@@ -1996,7 +1996,7 @@ export interface ValidationReport {
     invalid: number
     rejected: number
     /**
-     * How many llm runs fail each verdict.
+     * Number of llm runs that fail each verdict.
      */
     failed_checks: {
       run_type: number
@@ -2104,15 +2104,15 @@ export interface TraceRead {
      */
     total_cost: string | null
     /**
-     * How many of prompt_tokens are estimates, because no count was sent.
+     * Number of prompt_tokens that are estimates, because no count was sent.
      */
     estimated_prompt_tokens: number
     /**
-     * How many of completion_tokens are estimates.
+     * Number of completion_tokens that are estimates.
      */
     estimated_completion_tokens: number
     /**
-     * How much of total_cost was computed from estimates; null when total_cost is.
+     * The part of total_cost that was computed from estimates; null when total_cost is null.
      */
     estimated_cost: string | null
     /**
@@ -2221,7 +2221,7 @@ export interface TraceOutlineColumns {
 export interface DeletionJob {
   job_id: string
   /**
-   * What is deleted: a project, a trace, the traces of runs that match, or data of deleted traces that was stored late.
+   * The kind of the deletion: a project, a trace, the traces of runs that match, or data of deleted traces that was stored late.
    */
   kind: 'project' | 'trace' | 'runs' | 'late'
   status: 'queued' | 'running' | 'done' | 'failed'
@@ -2235,7 +2235,7 @@ export interface DeletionJob {
   [k: string]: unknown | undefined
 }
 /**
- * Which runs to list. Either project_ids or reference_dataset_id is needed. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed runs. Either project_ids or reference_dataset_id is needed. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceRunQueryV2 {
   /**
@@ -2492,7 +2492,7 @@ export interface RunUrl {
   [k: string]: unknown | undefined
 }
 /**
- * Which traces to list. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed traces. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceQueryV2 {
   project_id: string
@@ -2587,7 +2587,7 @@ export interface TraceRunListV2 {
   [k: string]: unknown | undefined
 }
 /**
- * Which threads of a project to list. Null is the same as an absent field; unknown keys are ignored.
+ * Conditions on the listed threads of a project. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface TraceThreadQuery {
   project_id: string
@@ -3021,7 +3021,7 @@ export interface FeedbackCreate {
   trace_id?: string | null
   session_id?: string | null
   /**
-   * What was judged, e.g. correctness.
+   * The judged quality, e.g. correctness.
    */
   key: string
   score?: number | boolean | null
@@ -3061,7 +3061,7 @@ export interface FeedbackRead {
   trace_id?: string | null
   session_id?: string | null
   /**
-   * What was judged, e.g. correctness.
+   * The judged quality, e.g. correctness.
    */
   key: string
   score?: number | boolean | null
@@ -3122,7 +3122,7 @@ export interface FeedbackUpdate {
  */
 export interface EmptyObject {}
 /**
- * How scores and values of a feedback key are to be understood.
+ * The meaning of the scores and values of a feedback key.
  */
 export interface FeedbackConfig {
   feedback_key: string
@@ -3145,7 +3145,7 @@ export interface FeedbackConfig {
   [k: string]: unknown | undefined
 }
 /**
- * How scores and values of a feedback key are to be understood.
+ * The meaning of the scores and values of a feedback key.
  */
 export interface FeedbackConfigCreate {
   feedback_key: string
@@ -3308,7 +3308,7 @@ export interface ShareOfThread {
   [k: string]: unknown | undefined
 }
 /**
- * Which of the shared runs to list. Unknown keys are ignored.
+ * A selection of the shared runs. Unknown keys are ignored.
  */
 export interface TraceRunPublicQuery {
   /**
@@ -3325,7 +3325,7 @@ export interface TraceRunPublicQuery {
   [k: string]: unknown | undefined
 }
 /**
- * Which fields of the shared runs to return. Unknown keys are ignored.
+ * The fields of the shared runs to return. Unknown keys are ignored.
  */
 export interface TraceRunPublicQueryV2 {
   /**
@@ -3410,15 +3410,15 @@ export interface Session {
    */
   completion_cost: string | null
   /**
-   * How many of prompt_tokens are estimates, because no count was sent.
+   * Number of prompt_tokens that are estimates, because no count was sent.
    */
   estimated_prompt_tokens: number | null
   /**
-   * How many of completion_tokens are estimates.
+   * Number of completion_tokens that are estimates.
    */
   estimated_completion_tokens: number | null
   /**
-   * How much of total_cost was computed from estimates; null when total_cost is.
+   * The part of total_cost that was computed from estimates; null when total_cost is null.
    */
   estimated_cost: string | null
   /**
@@ -3496,7 +3496,7 @@ export interface SessionDashboard {
   [k: string]: unknown | undefined
 }
 /**
- * What to change of a project. Null is the same as an absent field; unknown keys are ignored.
+ * Changes of a project. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface SessionUpdate {
   /**
@@ -3619,15 +3619,15 @@ export interface SessionV2 {
    */
   completion_cost: number | null
   /**
-   * How many of prompt_tokens are estimates, because no count was sent.
+   * Number of prompt_tokens that are estimates, because no count was sent.
    */
   estimated_prompt_tokens: number | null
   /**
-   * How many of completion_tokens are estimates.
+   * Number of completion_tokens that are estimates.
    */
   estimated_completion_tokens: number | null
   /**
-   * How much of total_cost was computed from estimates; null when total_cost is.
+   * The part of total_cost that was computed from estimates; null when total_cost is null.
    */
   estimated_cost: number | null
   /**
@@ -3731,7 +3731,7 @@ export interface SessionUpdateV2 {
   [k: string]: unknown | undefined
 }
 /**
- * Which traces to delete: those with a run that matches all given fields.
+ * The traces to delete: those with a run that matches all given fields.
  */
 export interface RunDeletion {
   /**
@@ -3896,7 +3896,7 @@ export interface ModelPricePreviewRequest {
   [k: string]: unknown | undefined
 }
 /**
- * What would change if costs were computed again. Costs and numbers of unpriced runs are those of the changed runs. Costs are decimal strings of US dollars.
+ * The changes that computing costs again would make. Costs and numbers of unpriced runs are those of the changed runs. Costs are decimal strings of US dollars.
  */
 export interface ModelPricePreview {
   /**
@@ -3924,7 +3924,7 @@ export interface ModelPricePreview {
   [k: string]: unknown | undefined
 }
 /**
- * Which runs to compute the costs of again: those that start in [start_time, end_time).
+ * The runs whose costs are computed again: those that start in [start_time, end_time).
  */
 export interface RepriceRequest {
   /**
@@ -4314,7 +4314,7 @@ export interface AuthSession {
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
   /**
-   * What the caller may do: names as in docs/api/permissions.md.
+   * The caller's permissions, named as in docs/api/permissions.md.
    */
   permissions: string[]
   /**
@@ -4731,15 +4731,15 @@ export interface UsageDetails {
     completion_cost: string | null
     total_cost: string | null
     /**
-     * How many of prompt_tokens are estimates, because no count was sent.
+     * Number of prompt_tokens that are estimates, because no count was sent.
      */
     estimated_prompt_tokens: number
     /**
-     * How many of completion_tokens are estimates.
+     * Number of completion_tokens that are estimates.
      */
     estimated_completion_tokens: number
     /**
-     * How much of total_cost was computed from estimates; null when total_cost is.
+     * The part of total_cost that was computed from estimates; null when total_cost is null.
      */
     estimated_cost: string | null
     /**
@@ -4783,11 +4783,11 @@ export interface UsageTraces {
      */
     counted_at: string
     /**
-     * Which operation decided the bucket of the trace: one of its root, of another of its runs, of a run that has no position in a trace yet, or of a run below a parent whose trace is not known.
+     * The operation that decided the bucket of the trace: one of its root, of another of its runs, of a run that has no position in a trace yet, or of a run below a parent whose trace is not known.
      */
     counted_by: 'root' | 'child' | 'unplaced' | 'under_parent'
     /**
-     * Where `counted_at` comes from: the start time in this operation, or, when there is none or it is more than a day in the future, the time of receipt.
+     * The source of `counted_at`: the start time in this operation, or, when there is none or it is more than a day in the future, the time of receipt.
      */
     time_source: 'start_time' | 'received'
     /**
@@ -4869,7 +4869,7 @@ export interface UsageRebuild {
   error: string | null
 }
 /**
- * How many traces a workspace or a key may send in a calendar month.
+ * The number of traces that a workspace or a key may send in a calendar month.
  */
 export interface UsageLimit {
   id: string
@@ -4952,7 +4952,7 @@ export interface Deployment {
   weir: {
     runtime: 'process' | 'container' | 'kubernetes'
     /**
-     * What isolates its code from the server.
+     * The isolation of its code from the server.
      */
     isolation: 'none' | 'uid' | 'sandbox' | 'container'
     studio_url: string
@@ -4984,7 +4984,7 @@ export interface Deployment {
      */
     memory_bytes: number | null
     /**
-     * What requests of Studio are authenticated with. `key`: a key or session of this server. `token`: what the auth file demands, because it has `disable_studio_auth`.
+     * The credentials of requests of Studio. `key`: a key or session of this server. `token`: credentials that the auth file requires, because it has `disable_studio_auth`.
      */
     studio_auth: 'key' | 'token'
     /**
@@ -5198,7 +5198,7 @@ export interface DeploymentRevision {
   }
 }
 /**
- * Which lines of the log of a deployment.
+ * A selection of the lines in the log of a deployment.
  */
 export interface DeploymentLogQuery {
   limit?: number
@@ -5312,7 +5312,7 @@ export interface Readiness {
   [k: string]: unknown | undefined
 }
 /**
- * What clients read before they send traces. It does not change while the server runs.
+ * Facts that clients read before they send traces. They do not change while the server runs.
  */
 export interface Info {
   /**
