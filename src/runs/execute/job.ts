@@ -3,18 +3,17 @@ import { pause } from '../../base/pause.ts'
 import type { Clock } from '../../base/clock.ts'
 import { AppError, toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
-import type { EventDraft, EventLog } from '../../events/event-log.ts'
+import type { EventLog } from '../../events/event-log.ts'
 import type { GraphEnd, GraphHost, GraphState, StreamItem } from './graph-host.ts'
 import type { CancelAction, Run } from '../model.ts'
 import { createPartialMessages } from '../streams/partial-messages.ts'
-import { type EndedStatus, runDone } from './end-event.ts'
+import { type AttemptOutcome, closingEvents, isFailure } from './end-event.ts'
 import { answeredIds, pendingInterrupts } from '../streams-v2/interrupts.ts'
-import { runBegun, runStopped } from '../streams-v2/run-entries.ts'
+import { runBegun } from '../streams-v2/run-entries.ts'
 import { deletedJson, errorJson, errorOf } from './end-response.ts'
 import type { AttemptEnd, Claim, Closing, RunEnd, RunStore, StateSummary } from '../run-store.ts'
-import { createRunTape, type RunTape } from './tape.ts'
+import { createRunTape } from './tape.ts'
 import { isInterrupted } from '../state.ts'
-import { stateEvent } from '../streams/state-event.ts'
 
 /** Time limit and retries of runs. */
 export interface RunRules {
@@ -187,10 +186,7 @@ function crashed(error: unknown): GraphEnd {
 }
 
 /** Facts that are known when the graph has ended. */
-interface Ending {
-  end: GraphEnd
-  tape: RunTape
-  begun: StreamItem
+interface Ending extends AttemptOutcome {
   partial(): Run['partial_messages']
 }
 
@@ -361,24 +357,6 @@ function logFailure({ logger, claim }: Execution, failure: Run['error'], end: Gr
     { graph: graph_id, node, run_id, thread_id, error: failure?.error, reason, place },
     'a run failed',
   )
-}
-
-function isFailure(status: EndedStatus): boolean {
-  return status === 'error' || status === 'timeout'
-}
-
-/** The events that end a run in its thread's log: its failure, its end, and the thread's new state. */
-function closingEvents(
-  { run_id, thread_id, attempt, status, error }: Omit<Run, 'status'> & { status: EndedStatus },
-  { end, tape, begun }: Pick<Ending, 'end' | 'tape' | 'begun'>,
-): EventDraft[] {
-  const items: StreamItem[] = []
-  if (!tape.opened) items.push({ event: 'metadata', data: JSON.stringify({ run_id, attempt }) }, begun)
-  if (isInterrupted(status, end.state?.next)) items.push(runStopped(end.state?.interrupts ?? {}))
-  if (error !== null) items.push(tape.error ?? { event: 'error', data: JSON.stringify(error) })
-  items.push(runDone(run_id, status))
-  if (end.state !== undefined && status !== 'deleted') items.push(stateEvent(thread_id, end.state))
-  return items.map((item) => ({ ...item, run_id }))
 }
 
 /** Retries while the store does not answer, until it does or the lease is known to be lost. */

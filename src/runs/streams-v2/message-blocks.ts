@@ -47,47 +47,13 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
   const finished = new Set<string>()
   const known = new Set<string>()
 
-  function begin(id: string, chunk: JsonObject, metadata: JsonObject, events: BlockEvent[]): Growing {
-    const isPython = ofPython || chunk['type'] === 'AIMessageChunk'
-    const place = placeOf(metadata)
-    const node = metadata['langgraph_node']
-    const path = metadata['langgraph_path']
-    const message: Growing = {
-      id,
-      run_id: callOf(id, place),
-      namespace: isPython ? place.slice(0, -1) : place,
-      graph: place.slice(0, -1).join('|'),
-      isSent: Array.isArray(path) && path[0] === PUSH,
-      node: typeof node === 'string' ? node : undefined,
-      blocks: new Map(),
-      usage: null,
-      metadata: {},
-    }
-    growing.set(keyOf(id, place), message)
-    known.add(id)
-    const role = ROLES[String(chunk['type'])]
-    const named = role !== undefined && (isPython || role !== 'ai')
-    add(events, message, { event: 'message-start', id, ...(named && { role }) })
-    return message
-  }
-
-  function finish(isComplete: (message: Growing) => boolean): BlockEvent[] {
-    const events: BlockEvent[] = []
-    for (const [key, message] of growing) {
-      if (!isComplete(message)) continue
+  const finish = (isComplete: (message: Growing) => boolean): BlockEvent[] =>
+    [...growing].flatMap(([key, message]) => {
+      if (!isComplete(message)) return []
       growing.delete(key)
       finished.add(key)
-      for (const [index, block] of message.blocks)
-        add(events, message, { event: 'content-block-finish', index, content: finalBlock(block) })
-      add(events, message, {
-        event: 'message-finish',
-        reason: 'stop',
-        ...(message.usage !== null && { usage: message.usage }),
-        ...(Object.keys(message.metadata).length > 0 && { responseMetadata: message.metadata }),
-      })
-    }
-    return events
-  }
+      return endOf(message)
+    })
 
   return {
     ofTuple(text) {
@@ -99,7 +65,9 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
       // A graph shows the messages of its subgraph again, as a whole.
       if (known.has(id) && !growing.has(key) && !isStreamed(chunk)) return []
       const events: BlockEvent[] = []
-      const message = growing.get(key) ?? begin(id, chunk, metadata, events)
+      const message = growing.get(key) ?? begin(id, chunk, metadata, ofPython, events)
+      growing.set(key, message)
+      known.add(id)
       for (const [index, piece] of piecesOf(chunk)) addPiece(events, message, index, piece)
       if (isObject(chunk['usage_metadata'])) message.usage = chunk['usage_metadata']
       if (isObject(chunk['response_metadata'])) Object.assign(message.metadata, chunk['response_metadata'])
@@ -123,6 +91,49 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
     },
     finish: () => finish(() => true),
   }
+}
+
+/** A message whose first chunk came; its first event is added to `events`. */
+function begin(
+  id: string,
+  chunk: JsonObject,
+  metadata: JsonObject,
+  ofPython: boolean,
+  events: BlockEvent[],
+): Growing {
+  const isPython = ofPython || chunk['type'] === 'AIMessageChunk'
+  const place = placeOf(metadata)
+  const node = metadata['langgraph_node']
+  const path = metadata['langgraph_path']
+  const message: Growing = {
+    id,
+    run_id: callOf(id, place),
+    namespace: isPython ? place.slice(0, -1) : place,
+    graph: place.slice(0, -1).join('|'),
+    isSent: Array.isArray(path) && path[0] === PUSH,
+    node: typeof node === 'string' ? node : undefined,
+    blocks: new Map(),
+    usage: null,
+    metadata: {},
+  }
+  const role = ROLES[String(chunk['type'])]
+  const named = role !== undefined && (isPython || role !== 'ai')
+  add(events, message, { event: 'message-start', id, ...(named && { role }) })
+  return message
+}
+
+/** The last events of a message. */
+function endOf(message: Growing): BlockEvent[] {
+  const events: BlockEvent[] = []
+  for (const [index, block] of message.blocks)
+    add(events, message, { event: 'content-block-finish', index, content: finalBlock(block) })
+  add(events, message, {
+    event: 'message-finish',
+    reason: 'stop',
+    ...(message.usage !== null && { usage: message.usage }),
+    ...(Object.keys(message.metadata).length > 0 && { responseMetadata: message.metadata }),
+  })
+  return events
 }
 
 /** LangGraph's name of tasks made by `Send`, the begin of their `langgraph_path`. */

@@ -139,7 +139,12 @@ async function cancelFound(
   return found.map((run) => resultOf(run, action))
 }
 
-async function findRuns(session: RunSession, key: ThreadKey, ids: readonly string[]): Promise<FoundRun[]> {
+async function findRuns(
+  session: RunSession,
+  key: ThreadKey,
+  ids: readonly string[],
+  silent: boolean,
+): Promise<FoundRun[]> {
   const found: FoundRun[] = []
   for (const chunk of chunksOf(ids, MAX_IDS)) {
     const { places, values } = inList(chunk)
@@ -147,7 +152,7 @@ async function findRuns(session: RunSession, key: ThreadKey, ids: readonly strin
       `SELECT ${FOUND} FROM runs WHERE run_id IN ${places} AND ${KEY}`,
       [...values, ...keyValues(key)],
     )
-    found.push(...rows)
+    found.push(...rows.map((run) => ({ ...run, silent })))
   }
   return found
 }
@@ -165,17 +170,9 @@ export function createRequestCancel(database: RunDatabase, clock: Clock) {
     return database.txOfThread(key, async (session) => {
       const locked = await session.lockThread(key)
       const thread = locked !== undefined && isVisible(locked, selector) ? locked : undefined
-      const found = thread === undefined ? [] : await findRuns(session, key, ids)
+      const found = thread === undefined ? [] : await findRuns(session, key, ids, silent)
       const results =
-        thread === undefined
-          ? []
-          : await cancelFound(
-              session,
-              thread,
-              found.map((run) => ({ ...run, silent })),
-              action,
-              clock.now(),
-            )
+        thread === undefined ? [] : await cancelFound(session, thread, found, action, clock.now())
       const known = new Map(results.map((result) => [result.run_id, result]))
       return ids.map(
         (run_id): CancelResult =>
