@@ -22,7 +22,7 @@ interface Outline {
   is_whole: boolean
   run_count: number
   totals: { total_tokens: number } | null
-  columns: { id: string[]; tokens: number[] }
+  columns: { id: string[]; tokens: (number | null)[] }
 }
 
 async function outlineOf(trace_id: string, after?: string): Promise<Outline | undefined> {
@@ -78,7 +78,7 @@ it('returns the whole trace, then what has changed, then nothing', async () => {
   const next = await outlineOf(root.run_id, settled!.version)
   expect(next).toMatchObject({ is_whole: false, run_count: 4, totals: { total_tokens: 5 } })
   expect(new Set(next!.columns.id)).toEqual(new Set([root, step, call, other].map(({ run_id }) => run_id)))
-  expect(next!.columns.tokens).toEqual([5, 5, 5, 0])
+  expect(next!.columns.tokens).toEqual([5, 5, 5, null])
 })
 
 it('finds no trace of other workspaces, and refuses an invalid version', async () => {
