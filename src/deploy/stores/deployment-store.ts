@@ -75,6 +75,11 @@ export interface DeploymentStore {
     filter: { status?: RevisionState | undefined } & ListPart,
   ): Promise<Revision[]>
   revision(deployment_id: string, id: string): Promise<Revision | undefined>
+  /** The newest revision of each of the `limit` artifacts that were used last. */
+  newestOfArtifacts(
+    deployment_id: string,
+    filter: { status?: RevisionState | undefined; limit: number },
+  ): Promise<Revision[]>
   /**
    * Takes a lease of `lease_ms` on the oldest revision that can be worked on: one of a deployment of which no other is
    * leased (P-6), and, to be built, while fewer than `builds` are built. QUEUED and AWAITING_BUILD become BUILDING,

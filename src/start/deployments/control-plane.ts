@@ -73,7 +73,7 @@ const KEPT_LOG_MS = 14 * 86_400_000
 const KEPT_LOG_BYTES = 64 << 20
 const US_PER_MS = 1000
 const DAY_MS = 86_400_000
-/** Revisions whose artifacts are kept (P-22). */
+/** Artifacts that are kept (P-22), beside those of active and draining revisions. */
 const KEPT_ARTIFACTS = 5
 
 /**
@@ -200,13 +200,16 @@ function createTidying(
 ): (revision: Revision) => void {
   const tidy = async ({ id, deployment_id }: Revision): Promise<void> => {
     await artifacts.discard(id)
-    const part = { limit: KEPT_ARTIFACTS, offset: 0 }
-    const recent = await store.revisions(deployment_id, part)
-    const deployed = await store.revisions(deployment_id, { ...part, status: 'DEPLOYED' })
+    const limit = KEPT_ARTIFACTS
+    // Builds that never served must not take the place of those that did.
+    const built = await store.newestOfArtifacts(deployment_id, { limit })
+    const deployed = await store.newestOfArtifacts(deployment_id, { limit, status: 'DEPLOYED' })
+    // Their sources may be needed for a build.
+    const recent = await store.revisions(deployment_id, { limit, offset: 0 })
     const { draining = [], active } = hosting.status(deployment_id) ?? {}
     const served = [active, ...draining].flatMap((one) => one?.revision_id ?? [])
     const used = await Promise.all(served.map((one) => store.revision(deployment_id, one)))
-    const kept = [...deployed, ...recent, ...used.flatMap((one) => one ?? [])]
+    const kept = [...built, ...deployed, ...recent, ...used.flatMap((one) => one ?? [])]
     await artifacts.prune(deployment_id, kept, systemClock.now())
     await files?.prune(deployment_id, new Set(kept.flatMap(sharedPaths)), systemClock.now() - DAY_MS)
   }

@@ -197,6 +197,23 @@ describeOnSql('deployments and revisions', (engine) => {
     expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1)
   })
 
+  it('P-22: the last artifacts are counted, not the revisions that used them', async () => {
+    const made = await create('bot')
+    for (const artifact_sha256 of ['a', 'b', 'c', 'c', 'b', 'c']) await add(made, { artifact_sha256 })
+    await add(made)
+    const newest = async (filter: { limit: number; status?: 'DEPLOYED' }) =>
+      (await store.newestOfArtifacts(made.id, filter)).map(({ number, artifact_sha256 }) => [
+        number,
+        artifact_sha256,
+      ])
+    expect(await newest({ limit: 2 })).toEqual([
+      [6, 'c'],
+      [5, 'b'],
+    ])
+    expect(await newest({ limit: 5 })).toContainEqual([1, 'a'])
+    expect(await newest({ limit: 5, status: 'DEPLOYED' })).toEqual([])
+  })
+
   it('P-22: an accepted revision with an artifact is not built', async () => {
     const revision = await add(await create('bot'), { artifact_sha256: 'made' })
     await accepted(revision)

@@ -59,6 +59,16 @@ export function createDeploymentStore(database: Database, clock: Clock): Deploym
       )
       return rows.map(toRevision)
     },
+    async newestOfArtifacts(deployment_id, { status, limit }) {
+      const where = status === undefined ? '' : 'AND status = ?'
+      const rows = await database.query<RevisionRow>(
+        `SELECT ${REVISION} FROM revisions WHERE deployment_id = ? AND number IN
+           (SELECT max(number) AS newest FROM revisions WHERE deployment_id = ? AND artifact_sha256 IS NOT NULL ${where}
+            GROUP BY artifact_sha256 ORDER BY newest DESC LIMIT ?) ORDER BY number DESC`,
+        [deployment_id, deployment_id, ...(status === undefined ? [] : [status]), limit],
+      )
+      return rows.map(toRevision)
+    },
     interrupt: (deployment_id, id) =>
       database.tx(REVISIONS_LOCK, async (session) => {
         const sql = 'SELECT status FROM revisions WHERE deployment_id = ? AND id = ?'
