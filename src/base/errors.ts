@@ -49,6 +49,7 @@ export const ERRORS = {
     'This deployment comes from the setting GRAPHS. Change the setting and restart the server.',
   ),
   deployment_type_fixed: kind(409, 'The type of a deployment is fixed when it is made.'),
+  build_not_kept: kind(409, 'The build of this revision is not kept any more: deploy its source again.'),
   source_unsupported: kind(400, 'This server takes source, not images: run `langgraph deploy --remote`.'),
   agents_unsupported: kind(400, 'This server has no agents: name the deployment with --name.'),
   secret_missing: kind(409, 'The workspace has no secret with this name.'),

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import { newTimeUuid } from '../base/ids.ts'
 import type { Artifacts } from './artifacts.ts'
+import { artifactPath } from './build/packed-artifact.ts'
 import { assertDeploymentName } from './deployment-name.ts'
 import type { DeploymentType } from './deployment-type.ts'
 import type { DeploymentHosting, HostingStatus } from './hosting.ts'
@@ -68,7 +69,7 @@ export interface ControlPlaneOptions {
   plan: Plan
   clock: Clock
   /** Sources and builds of all servers; undefined: there is one server. */
-  files: Pick<SharedFiles, 'prune'> | undefined
+  files: Pick<SharedFiles, 'has' | 'prune'> | undefined
   /** Called when a deployment or a revision was made or deleted, for other servers. */
   changed(): void
   /** @throws AppError disk_full, disk_unwritable */
@@ -216,9 +217,10 @@ function logCalls(
 type RevisionCalls = Pick<ControlPlane, 'revisions' | 'revision' | 'redeploy' | 'interrupt'>
 
 function revisionCalls(
-  { store, worker, runtimes }: ControlPlaneOptions,
+  options: ControlPlaneOptions,
   { get, changeable, revision, add }: Calls,
 ): RevisionCalls {
+  const { store, worker, runtimes } = options
   return {
     revision,
     async revisions(workspace_id, id, filter) {
@@ -233,6 +235,7 @@ function revisionCalls(
         throw new AppError('conflict', { message })
       }
       await runtimes.assertUsable()
+      await assertKept(options, id, of.artifact_sha256)
       return { of, revision: await add(id, { ...of, created_by: short_key, rolled_back_from: of.number }) }
     },
     async interrupt(workspace_id, id, revision_id) {
@@ -244,6 +247,17 @@ function revisionCalls(
       return ended
     },
   }
+}
+
+/** @throws AppError build_not_kept when neither this server nor the shared store has the artifact any more (P-22) */
+async function assertKept(
+  { artifacts, files }: Pick<ControlPlaneOptions, 'artifacts' | 'files'>,
+  deployment_id: string,
+  artifact_sha256: string,
+): Promise<void> {
+  if (await artifacts.has(deployment_id, artifact_sha256)) return
+  if (await files?.has(deployment_id, artifactPath({ deployment_id, artifact_sha256 }))) return
+  throw new AppError('build_not_kept')
 }
 
 async function update(

@@ -24,6 +24,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   "deployment_name_taken": "Another deployment of this server has this name.",
   "deployment_managed_by_server": "This deployment comes from the setting GRAPHS. Change the setting and restart the server.",
   "deployment_type_fixed": "The type of a deployment is fixed when it is made.",
+  "build_not_kept": "The build of this revision is not kept any more: deploy its source again.",
   "source_unsupported": "This server takes source, not images: run `langgraph deploy --remote`.",
   "agents_unsupported": "This server has no agents: name the deployment with --name.",
   "secret_missing": "The workspace has no secret with this name.",

@@ -1,6 +1,6 @@
 import { AppError } from '../../../../base/errors.ts'
 import type { ControlPlane, Deployer, ListedDeployment } from '../../../../deploy/control-plane.ts'
-import type { BuildCommands, Revision } from '../../../../deploy/model.ts'
+import type { BuildCommands, Revision, StoredDeployment } from '../../../../deploy/model.ts'
 import type { Principal } from '../../../../identity/principal.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { integerParameter } from '../../../api/parameters.ts'
@@ -99,6 +99,14 @@ export async function auditDeployment(
   const { organization_id } = principal
   const change = { organization_id, action: `deployment.${action}`, subject_id: id, details }
   await deps.identity.recordChange(change, actorOf(principal, deps.clock))
+}
+
+/** What the audit says about a change that is about a revision: also the names of the secrets with which it starts (P-15). */
+export function auditFields(
+  { id, name, secrets }: Pick<StoredDeployment, 'id' | 'name' | 'secrets'>,
+  { number, source_sha256 }: Pick<Revision, 'number' | 'source_sha256'>,
+) {
+  return { id, name, revision: number, source_sha256, secrets: secrets.map((secret) => secret.name) }
 }
 
 /** @throws AppError source_unsupported for images (P-9) */

@@ -1,7 +1,7 @@
 import { REVISION_STATES } from '../../../../deploy/revision-states.ts'
 import { optionalChoiceParameter, uuidParameter } from '../../../api/parameters.ts'
 import { type PlatformRoute, route } from '../../route.ts'
-import { auditDeployment, deployerOf, PART_QUERY, shownRevision } from './answers.ts'
+import { auditDeployment, auditFields, deployerOf, PART_QUERY, shownRevision } from './answers.ts'
 
 const TAG = 'Deployments'
 const ID = { id: uuidParameter('The deployment.') }
@@ -57,15 +57,17 @@ export function revisionRoutes(): PlatformRoute[] {
       params: REVISION,
       reply: 'deployment-revision',
       status: 201,
-      errors: ['not_found', 'conflict', 'deployment_managed_by_server', 'container_runtime_unavailable'],
+      errors: [
+        ...['not_found', 'conflict', 'build_not_kept'],
+        ...['deployment_managed_by_server', 'container_runtime_unavailable'],
+      ],
       async handle(context) {
         const { deps, principal, params } = context
         const control = await deps.controlPlane()
         const deployer = deployerOf(principal)
         const { revision, of } = await control.redeploy(deployer, params.id, params.revision_id)
         const deployment = await control.get(principal.workspace_id, params.id)
-        const { id, name } = deployment
-        await auditDeployment(context, 'rollback', { id, name, revision: revision.number, of: of.number })
+        await auditDeployment(context, 'rollback', { ...auditFields(deployment, revision), of: of.number })
         return { status: 201, body: shownRevision(revision, deployment) }
       },
     }),
@@ -85,8 +87,7 @@ export function revisionRoutes(): PlatformRoute[] {
         const { workspace_id } = principal
         const revision = await control.interrupt(workspace_id, params.id, params.revision_id)
         const deployment = await control.get(workspace_id, params.id)
-        const { id, name } = deployment
-        await auditDeployment(context, 'interrupt', { id, name, revision: revision.number })
+        await auditDeployment(context, 'interrupt', auditFields(deployment, revision))
         return { status: 202, body: shownRevision(revision, deployment) }
       },
     }),

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { type ControlPlaneOptions, createControlPlane } from './control-plane.ts'
+
+const DEPLOYER = { organization_id: 'o', workspace_id: 'w', short_key: 'lsv2_…' }
+
+/** A control plane whose revision has an artifact, kept `where`. */
+function planeWith(where: 'here' | 'shared' | 'nowhere') {
+  const added: object[] = []
+  const plane = createControlPlane({
+    store: {
+      get: async () => ({ id: 'd', workspace_id: 'w' }),
+      revision: async () => ({ id: 'r', number: 3, artifact_sha256: 'a' }),
+      async addRevision(_id: string, wanted: object) {
+        added.push(wanted)
+        return { id: 'n', number: 9 }
+      },
+    },
+    artifacts: { has: async () => where === 'here' },
+    files: { has: async (_id: string, path: string) => where === 'shared' && path === 'artifacts/d/a' },
+    runtimes: { assertUsable: async () => undefined },
+    worker: { wake: async () => undefined },
+    changed: () => undefined,
+  } as unknown as ControlPlaneOptions)
+  return { added, redeploy: () => plane.redeploy(DEPLOYER, 'd', 'r') }
+}
+
+it('P-35: a rollback to a revision whose build is not kept any more is refused', async () => {
+  const { added, redeploy } = planeWith('nowhere')
+  await expect(redeploy()).rejects.toMatchObject({ code: 'build_not_kept', status: 409 })
+  expect(added).toEqual([])
+})
+
+it.each(['here', 'shared'] as const)('P-35: a rollback uses a build that is kept %s', async (where) => {
+  const { added, redeploy } = planeWith(where)
+  expect(await redeploy()).toMatchObject({ revision: { number: 9 }, of: { number: 3 } })
+  expect(added).toMatchObject([{ artifact_sha256: 'a', rolled_back_from: 3 }])
+})
