@@ -2,10 +2,22 @@ import type { AppError } from '../../base/errors.ts'
 import type { DeploymentApp } from './app.ts'
 import { withoutPrefix } from '../server/exchange.ts'
 
+/** A deployment that is not served now. */
+export interface Unserved {
+  /** Why, for those who may read the deployments of the workspace. */
+  refusal: AppError
+  workspace_id: string
+}
+
 /** Deployments that are served under `/deployments/{name}`. */
 export interface DeploymentMounts {
   /** The API of a deployment, or why it is not served now; undefined: there is none of this name. */
-  find(name: string): DeploymentApp | AppError | undefined
+  find(name: string): DeploymentApp | Unserved | undefined
+}
+
+/** Whether the deployment is served. */
+export function isServed(found: DeploymentApp | Unserved): found is DeploymentApp {
+  return !('refusal' in found)
 }
 
 /**
@@ -15,7 +27,7 @@ export interface DeploymentMounts {
 export function mountOf(
   { find }: DeploymentMounts,
   url = '',
-): { found: DeploymentApp | AppError; prefix: string } | undefined {
+): { found: DeploymentApp | Unserved; prefix: string } | undefined {
   const path = withoutPrefix(url)
   const [mount, name] = /^\/deployments\/([^/?]+)(?=[/?]|$)/.exec(path) ?? []
   const found = name === undefined ? undefined : find(decoded(name))

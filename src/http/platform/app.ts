@@ -10,7 +10,7 @@ import { createCompressor } from '../server/answer/compressor.ts'
 import { dispatch } from '../server/dispatch.ts'
 import type { DeploymentApp } from '../deployment/app.ts'
 import { createEntrance, type Entrance } from './entrance.ts'
-import { sessionOf } from '../server/credentials.ts'
+import { callerOf, sessionOf } from '../server/credentials.ts'
 import { createExchange, type Exchange, sendBytes, withoutPrefix } from '../server/exchange.ts'
 import { createIngestHandler, matchIngest, refuse } from './ingest-handler.ts'
 import { createObserver, type Observer } from '../server/observe.ts'
@@ -18,7 +18,7 @@ import { createOutflow, type Outflow } from '../server/outflow.ts'
 import { observeProcess } from '../server/process-metrics.ts'
 import { notServedHere, type OtherApi } from '../server/other-api.ts'
 import type { WebApp } from '../web/web-app.ts'
-import { type DeploymentMounts, mountOf } from '../deployment/mounts.ts'
+import { type DeploymentMounts, isServed, mountOf, type Unserved } from '../deployment/mounts.ts'
 import { platformRoutes } from './routes.ts'
 import type { GuardedPlatformRoute } from './route.ts'
 
@@ -194,16 +194,35 @@ function deploymentOf(
   return mounts && mountOf(mounts, url)
 }
 
+/**
+ * The answer of a deployment that is not served. The reason may name files and lines, so it is for keys that may read the
+ * deployments of its workspace. Others may be users whom only the deployment's own auth file knows, which does not run
+ * yet: they are told to come back, instead of that they are unknown.
+ */
+async function refusalFor(
+  exchange: Exchange,
+  deps: AppDeps,
+  { refusal, workspace_id }: Unserved,
+): Promise<AppError> {
+  try {
+    const caller = await callerOf(exchange, deps)
+    if (caller.workspace_id === workspace_id && caller.permissions.has('deployments:read')) return refusal
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+  }
+  return new AppError(refusal.code)
+}
+
 /** WebSockets of deployments under their prefix. */
 function socketsOf(companions: AppCompanions): Pick<App, 'takesSocket' | 'upgrade'> {
   return {
     takesSocket(req) {
       const { found, prefix } = deploymentOf(companions, req) ?? {}
-      return found !== undefined && !(found instanceof AppError) && found.takesSocket(req, prefix)
+      return found !== undefined && isServed(found) && found.takesSocket(req, prefix)
     },
     upgrade(req, socket, head) {
       const { found, prefix } = deploymentOf(companions, req) ?? {}
-      if (found === undefined || found instanceof AppError) socket.destroy()
+      if (found === undefined || !isServed(found)) socket.destroy()
       else found.upgrade(req, socket, head, prefix)
     },
   }
@@ -260,14 +279,14 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
     ...socketsOf(companions),
     handle(req, res) {
       const mount = deploymentOf(companions, req)
-      if (mount !== undefined && !(mount.found instanceof AppError))
-        return mount.found.handle(req, res, mount.prefix)
+      if (mount !== undefined && isServed(mount.found)) return mount.found.handle(req, res, mount.prefix)
       const exchange = createExchange(req, res, withoutPrefix, outflow)
       exchange.sessionGates = deps.sessionGates
-      const refusal = mount?.found
+      const unserved = mount?.found
       observing.observe(exchange, () => {
-        if (refusal instanceof AppError) refuse(exchange, refusal, { ...deps, ...entrance })
-        else handle(exchange)
+        if (unserved === undefined) return handle(exchange)
+        const answer = (error: unknown): void => refuse(exchange, error, { ...deps, ...entrance })
+        void refusalFor(exchange, deps, unserved).then(answer, answer)
       })
     },
     inFlightBytes: entrance.admission.inFlightBytes,

@@ -98,7 +98,8 @@ export function createHosting(
       if (at === undefined) return undefined
       if (at.active !== undefined) return at.active.app
       const message = `The deployment "${name}" is not ready: ${at.reason}`
-      return new AppError('deployment_not_ready', { message })
+      const { workspace_id } = at.deployment
+      return { refusal: new AppError('deployment_not_ready', { message }), workspace_id }
     },
     settle: () => host.settle(),
     async stop() {

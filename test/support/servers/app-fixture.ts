@@ -5,6 +5,7 @@ import type { IdentityStore } from '../../../src/identity/identity-store.ts'
 import type { Clock } from '../../../src/base/clock.ts'
 import { createLogger, type LogLevel } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
+import type { DeploymentMounts } from '../../../src/http/deployment/mounts.ts'
 import { createApp } from '../../../src/http/platform/app.ts'
 import type { AppDeps, HttpLimits } from '../../../src/http/platform/app-deps.ts'
 import { createEntrance } from '../../../src/http/platform/entrance.ts'
@@ -171,6 +172,7 @@ export interface FixtureOptions {
   limits?: Partial<HttpLimits>
   logLevel?: LogLevel
   openAccess?: boolean
+  mounts?: DeploymentMounts
   checks?: AppDeps['checks']
   identity?: (store: IdentityStore) => IdentityStore
   clock?: Clock
@@ -267,7 +269,7 @@ export async function startApp(options: FixtureOptions = {}) {
     disk: { look: async () => DISK, check: async () => undefined },
   }
   const entrance = createEntrance(deps)
-  const app = createApp(deps, { entrance })
+  const app = createApp(deps, { entrance, ...(options.mounts && { mounts: options.mounts }) })
   const server = await startHttpServer(app, { host: '127.0.0.1', port: 0 })
   type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
   const request = (path: string, init: Init = {}): Promise<Response> =>
