@@ -1,6 +1,8 @@
+import { systemClock } from '../../base/clock.ts'
+import { AppError } from '../../base/errors.ts'
 import type { ControlPlane } from '../../deploy/control-plane.ts'
 import type { HostingStatus } from '../../deploy/hosting.ts'
-import { hasDeployments } from '../../storage/sql/deployments/deployment-store.ts'
+import { createDeploymentStore, hasDeployments } from '../../storage/sql/deployments/deployment-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import type { StoreChecks } from '../../http/server/store-checks.ts'
 import type { BlobStore } from '../../ingest/store/blob-store.ts'
@@ -43,10 +45,14 @@ export interface FurtherDeployments {
 
 const LOG_STREAMS = { max_unsent_bytes: 16 << 20, max_ms: 10 * 60_000 }
 
-/** Hosting and control plane over what the server has opened. @throws AppError secrets_unreadable, isolation_unavailable */
+/**
+ * Hosting and control plane over what the server has opened.
+ * @throws AppError config_invalid, secrets_unreadable, isolation_unavailable
+ */
 export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Promise<FurtherDeployments> {
   const { stops, own, database, config } = parts
   const isEmpty = !(await hasDeployments(database))
+  if (!isEmpty && own !== undefined) await assertOwnName(database, own)
   if (!isEmpty) await (await import('./control-plane.ts')).assertSecretsReadable(parts)
   const isolation = isolationOf(config)
   // A named isolation that does not work stops the start (P-23).
@@ -97,6 +103,16 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
       if (!isEmpty || isShared) await controlPlane()
     },
   }
+}
+
+/**
+ * P-1: both deployments would be at one path, and that of `GRAPHS` would hide the other.
+ * @throws AppError config_invalid
+ */
+async function assertOwnName(database: Database, { name }: Pick<OwnDeployment, 'name'>): Promise<void> {
+  if ((await createDeploymentStore(database, systemClock).named(name)) === undefined) return
+  const message = `The deployment of GRAPHS has the name "${name}", and so has one that was deployed to this server: set DEPLOYMENT_NAME to another name, or delete that one.`
+  throw new AppError('config_invalid', { message })
 }
 
 /** The state of the deployment of `GRAPHS`: it has no revisions, so its files count as one. */
