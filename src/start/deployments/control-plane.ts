@@ -19,6 +19,7 @@ import { createRuntimes } from '../../deploy/runtimes.ts'
 import { openSecrets } from '../../deploy/secrets/deployment-secrets.ts'
 import type { UnpackedSource } from '../../deploy/source/unpack-source.ts'
 import { createUploads } from '../../deploy/source/uploads.ts'
+import type { DeploymentLogStore } from '../../deploy/stores/log-lines.ts'
 import type { DeploymentStore } from '../../deploy/stores/deployment-store.ts'
 import type { DeploymentChanges, SharedFiles } from '../../deploy/stores/shared-files.ts'
 import {
@@ -118,11 +119,8 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   // With SQLite there is one server, so all leases belong to a process that has ended.
   await worker.takeBack({ all: databaseUrl === undefined })
   const wake = startServing(parts, { store, work, log, artifacts, worker, started: tidy, changes })
-  const trim = (): Promise<void> =>
-    logs.trim({ before_us: (clock.now() - KEPT_LOG_MS) * US_PER_MS, max_bytes: KEPT_LOG_BYTES })
-  const sweepFiles = async (): Promise<void> => files?.sweep(clock.now() - DAY_MS)
   if (files !== undefined) keepShared(parts, { store, work })
-  keepAwake({ wake, sweeps: { logs: trim, files: sweepFiles } }, parts)
+  keepAwake({ wake, sweeps: sweepsOf({ logs, files, clock }) }, parts)
   const controlPlane = createControlPlane({
     ...{ store, logs, log, uploads, artifacts, hosting, sealer, clock, own: parts.own },
     ...{ files, changed: () => changes?.announce() },
@@ -301,6 +299,22 @@ function keepShared(
     clearInterval(sharing)
     ending.abort()
   })
+}
+
+/** What removes, at intervals, that which deployments no longer need. */
+function sweepsOf({
+  logs,
+  files,
+  clock,
+}: {
+  logs: Pick<DeploymentLogStore, 'trim'>
+  files: SharedFiles | undefined
+  clock: Clock
+}): Readonly<Record<string, () => Promise<void>>> {
+  return {
+    logs: () => logs.trim({ before_us: (clock.now() - KEPT_LOG_MS) * US_PER_MS, max_bytes: KEPT_LOG_BYTES }),
+    files: async () => files?.sweep(clock.now() - DAY_MS),
+  }
 }
 
 /** Searches for revisions to work on at intervals as well, in case a claim failed. */

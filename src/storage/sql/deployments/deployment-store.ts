@@ -59,16 +59,7 @@ export function createDeploymentStore(database: Database, clock: Clock): Deploym
       )
       return rows.map(toRevision)
     },
-    async newestOfArtifacts(deployment_id, { status, limit }) {
-      const where = status === undefined ? '' : 'AND status = ?'
-      const rows = await database.query<RevisionRow>(
-        `SELECT ${REVISION} FROM revisions WHERE deployment_id = ? AND number IN
-           (SELECT max(number) AS newest FROM revisions WHERE deployment_id = ? AND artifact_sha256 IS NOT NULL ${where}
-            GROUP BY artifact_sha256 ORDER BY newest DESC LIMIT ?) ORDER BY number DESC`,
-        [deployment_id, deployment_id, ...(status === undefined ? [] : [status]), limit],
-      )
-      return rows.map(toRevision)
-    },
+    newestOfArtifacts: (deployment_id, filter) => newestOfArtifacts(database, deployment_id, filter),
     interrupt: (deployment_id, id) =>
       database.tx(REVISIONS_LOCK, async (session) => {
         const sql = 'SELECT status FROM revisions WHERE deployment_id = ? AND id = ?'
@@ -82,6 +73,21 @@ export function createDeploymentStore(database: Database, clock: Clock): Deploym
         return ended && toRevision(ended)
       }),
   }
+}
+
+async function newestOfArtifacts(
+  database: Database,
+  deployment_id: string,
+  { status, limit }: Parameters<DeploymentStore['newestOfArtifacts']>[1],
+): Promise<Revision[]> {
+  const where = status === undefined ? '' : 'AND status = ?'
+  const rows = await database.query<RevisionRow>(
+    `SELECT ${REVISION} FROM revisions WHERE deployment_id = ? AND number IN
+       (SELECT max(number) AS newest FROM revisions WHERE deployment_id = ? AND artifact_sha256 IS NOT NULL ${where}
+        GROUP BY artifact_sha256 ORDER BY newest DESC LIMIT ?) ORDER BY number DESC`,
+    [deployment_id, deployment_id, ...(status === undefined ? [] : [status]), limit],
+  )
+  return rows.map(toRevision)
 }
 
 type Reads = Pick<DeploymentStore, 'get' | 'find' | 'named' | 'list' | 'deleting' | 'active' | 'inactive'>
@@ -169,7 +175,7 @@ async function addRevision(
     [deployment_id],
   )
   // Claims of runs compare the ids: a later revision has a greater one, also in the same millisecond.
-  const before = latest?.id == null ? 0 : timeOfUuid(latest.id)
+  const before = latest === undefined || latest.id === null ? 0 : timeOfUuid(latest.id)
   const id = newTimeUuid(Math.max(now, before + 1))
   const [numbered] = await session.query<{ latest_number: number }>(
     `UPDATE deployments SET latest_number = latest_number + 1, latest_revision_id = ?, updated_at = ?

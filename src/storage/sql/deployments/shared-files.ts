@@ -43,22 +43,7 @@ export function createSharedFiles(
   clock: Clock,
 ): SharedFiles {
   const rows = createFileRows(database)
-  /** Removes the parts of an unused row that no file has, and the row unless some of them were put after `until`. */
-  const remove = async (row: FileRow, until: number): Promise<void> => {
-    let isLeft = false
-    for (const sha256 of JSON.parse(row.parts) as string[]) {
-      const again = await rows.find(row.deployment_id, row.path.slice(UNUSED_LENGTH))
-      const isUsed = again !== undefined && (JSON.parse(again.parts) as string[]).includes(sha256)
-      if (!isUsed && !(await blobs.remove(sha256, until))) isLeft = true
-    }
-    if (!isLeft) await rows.drop(row)
-  }
-  const removeAll = async (found: readonly FileRow[], until: number): Promise<void> => {
-    for (const row of found) {
-      const unused = row.path.startsWith(UNUSED) ? row : await rows.setAside(row)
-      if (unused !== undefined) await remove(unused, until)
-    }
-  }
+  const removeAll = createRemoval(rows, blobs)
   return {
     has: async (deployment_id, path) => (await rows.find(deployment_id, path)) !== undefined,
     async put(deployment_id, path, file, made_in) {
@@ -99,6 +84,26 @@ export function createSharedFiles(
       const where = 'path LIKE ? OR deployment_id NOT IN (SELECT id FROM deployments)'
       await removeAll(await rows.storedBefore(where, [before, `${UNUSED}%`], SWEPT), before)
     },
+  }
+}
+
+/** Returns the function that removes the files of rows, as far as nothing was put again after `until`. */
+function createRemoval(rows: ReturnType<typeof createFileRows>, blobs: Pick<BlobStore, 'remove'>) {
+  /** Removes the parts of an unused row that no file has, and the row unless some of them were put after `until`. */
+  const remove = async (row: FileRow, until: number): Promise<void> => {
+    let isLeft = false
+    for (const sha256 of JSON.parse(row.parts) as string[]) {
+      const again = await rows.find(row.deployment_id, row.path.slice(UNUSED_LENGTH))
+      const isUsed = again !== undefined && (JSON.parse(again.parts) as string[]).includes(sha256)
+      if (!isUsed && !(await blobs.remove(sha256, until))) isLeft = true
+    }
+    if (!isLeft) await rows.drop(row)
+  }
+  return async (found: readonly FileRow[], until: number): Promise<void> => {
+    for (const row of found) {
+      const unused = row.path.startsWith(UNUSED) ? row : await rows.setAside(row)
+      if (unused !== undefined) await remove(unused, until)
+    }
   }
 }
 

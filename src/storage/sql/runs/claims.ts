@@ -18,10 +18,10 @@ type Claimable = Pick<RunRow, 'graph_id' | 'needs_version' | 'revision_id'>
 
 /** Whether the claimer executes runs of the version that the run needs, has its graph, and not an earlier revision. */
 export function mayClaim(claimer: Claimer, run: Claimable): boolean {
-  const { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id } = claimer
+  const { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id = null } = claimer
   if (run.needs_version > abandoned_above) return true
   if (run.needs_version > version || graphs?.includes(run.graph_id) === false) return false
-  return revision_id == null || run.revision_id === null || run.revision_id <= revision_id
+  return revision_id === null || run.revision_id === null || run.revision_id <= revision_id
 }
 
 /** Above every version. */
@@ -31,7 +31,7 @@ const DUE_RUN = `status = 'pending' AND (due_at <= ? OR due_at <= created_at)`
 
 /** SQL condition on `threads`: `mayClaim` for the next due run of the thread. */
 function mayClaimSql(
-  { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id }: Claimer,
+  { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id = null }: Claimer,
   now: number,
 ): { sql: string; values: SqlValue[] } {
   const conditions = [{ sql: 'r.needs_version <= ?', values: [version] as SqlValue[] }]
@@ -39,7 +39,7 @@ function mayClaimSql(
     const { places, values } = inList(graphs)
     conditions.push({ sql: `r.graph_id IN ${places}`, values })
   }
-  if (revision_id != null)
+  if (revision_id !== null)
     conditions.push({ sql: '(r.revision_id IS NULL OR r.revision_id <= ?)', values: [revision_id] })
   const may = conditions.map((one) => one.sql).join(' AND ')
   const sql = `AND (SELECT CASE WHEN r.needs_version > ? OR ${may} THEN 1 END FROM runs r
