@@ -58,8 +58,11 @@ export function revisionRoutes(): PlatformRoute[] {
       reply: 'deployment-revision',
       status: 201,
       errors: [
-        ...['not_found', 'conflict', 'build_not_kept'],
-        ...['deployment_managed_by_server', 'container_runtime_unavailable'],
+        'not_found',
+        'conflict',
+        'build_not_kept',
+        'deployment_managed_by_server',
+        'container_runtime_unavailable',
       ],
       async handle(context) {
         const { deps, principal, params } = context
