@@ -278,15 +278,14 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
   return {
     ...socketsOf(companions),
     handle(req, res) {
-      const mount = deploymentOf(companions, req)
-      if (mount !== undefined && isServed(mount.found)) return mount.found.handle(req, res, mount.prefix)
+      const { found, prefix } = deploymentOf(companions, req) ?? {}
+      if (found !== undefined && isServed(found)) return found.handle(req, res, prefix)
       const exchange = createExchange(req, res, withoutPrefix, outflow)
       exchange.sessionGates = deps.sessionGates
-      const unserved = mount?.found
       observing.observe(exchange, () => {
-        if (unserved === undefined) return handle(exchange)
+        if (found === undefined) return handle(exchange)
         const answer = (error: unknown): void => refuse(exchange, error, { ...deps, ...entrance })
-        void refusalFor(exchange, deps, unserved).then(answer, answer)
+        void refusalFor(exchange, deps, found).then(answer, answer)
       })
     },
     inFlightBytes: entrance.admission.inFlightBytes,
