@@ -7,6 +7,7 @@ import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'
+import { newTimeUuid } from '../../../src/base/ids.ts'
 import type { DeploymentHosting, HostedDeployment, HostedRevision } from '../../../src/deploy/hosting.ts'
 import { startServer, type WeirServer } from '../../../src/start/server.ts'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
@@ -45,8 +46,11 @@ function deployment(name: string): HostedDeployment {
   return { id: randomUUID(), name, workspace_id: server.identity.workspace.id, type: 'dev', limits }
 }
 
+/** Revisions that the tests have made. */
+let made = 0
 function revision(number: number, config_path = 'langgraph.json'): HostedRevision {
-  return { id: randomUUID(), number, dir: DIR, config_path, env: { MARK: `r${number}` } }
+  // Ids of revisions rise with time.
+  return { id: newTimeUuid(++made), number, dir: DIR, config_path, env: { MARK: `r${number}` } }
 }
 
 function activate(to: HostedDeployment, wanted: HostedRevision) {
