@@ -139,11 +139,11 @@ async function execute(execution: Execution): Promise<JobEnd> {
   const partial = createPartialMessages()
   const tape = createRunTape(events, { ...lease, attempt: run.attempt }, stopFor)
   const graph = host.graphs().find(({ graph_id }) => graph_id === run.graph_id)
-  const begun = runBegun(run, await answeredBy(execution), graph?.language)
+  const begin = { answered: await answeredBy(execution), language: graph?.language }
   const items = (batch: readonly StreamItem[]): void => {
     for (const item of batch) partial.add(item)
     const [first, ...others] = batch
-    tape.write(!tape.opened && first?.event === 'metadata' ? [first, begun, ...others] : batch)
+    tape.write(!tape.opened && first?.event === 'metadata' ? [first, runBegun(run, begin), ...others] : batch)
   }
   const trace = (body: Uint8Array): void => execution.record(claim, body)
   const timer = setTimeout(() => stopFor('timeout'), rules.timeout_ms)
@@ -152,7 +152,7 @@ async function execute(execution: Execution): Promise<JobEnd> {
     claim.abandoned === true ? Promise.resolve(NEWER) : host.run(job, { items, trace }, abort.signal)
   const end = await ended.catch(crashed).finally(() => clearTimeout(timer))
   await tape.flushed()
-  return recordEnd(execution, { end, tape, begun, partial: () => partial.unfinished(end.state?.values_json) })
+  return recordEnd(execution, { end, tape, begin, partial: () => partial.unfinished(end.state?.values_json) })
 }
 
 /** Ids of the interrupts that the run answers; one answer without an id is for all that are pending. */
@@ -305,7 +305,7 @@ function giveBack(execution: Execution, ending: Ending, error: Failure, always =
  */
 async function conclude(
   execution: Execution,
-  { end, tape, begun }: Ending,
+  { end, tape, begin }: Ending,
   storeEnd: (closing: Closing) => Promise<AttemptEnd>,
   asked: Pick<RunEnd, 'error' | 'partial_messages'>,
 ): Promise<JobEnd> {
@@ -313,7 +313,7 @@ async function conclude(
   const closing: Closing = (status) =>
     closingEvents(
       { ...claim.run, status, error: isFailure(status) ? asked.error : null },
-      { end, tape, begun },
+      { end, tape, begin },
     )
   const attemptEnd = await untilStored(execution, () => storeEnd(closing))
   if (attemptEnd.kind !== 'ended') return notEnded(attemptEnd)

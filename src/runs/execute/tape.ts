@@ -2,7 +2,8 @@ import type { EventDraft, EventLog, RunLease, ThreadRef } from '../../events/eve
 import type { Run } from '../model.ts'
 import { isInterrupted } from '../state.ts'
 import { stateEvent } from '../streams/state-event.ts'
-import { runStopped } from '../streams-v2/run-entries.ts'
+import { pendingInterrupts } from '../streams-v2/interrupts.ts'
+import { type AttemptBegin, runBegun, runStopped } from '../streams-v2/run-entries.ts'
 import { type EndedStatus, runDone } from './end-event.ts'
 import type { GraphEnd, StreamItem } from './graph-host.ts'
 
@@ -79,21 +80,30 @@ export function createRunTape(
   }
 }
 
-/** What an attempt has left: the end of its graph, its stream, and the entry of its begin. */
+/** The results of an attempt: the end of its graph, its stream, and the facts about its begin. */
 export interface AttemptOutcome {
   end: GraphEnd
   tape: RunTape
-  begun: StreamItem
+  begin: AttemptBegin
 }
 
 /** The events that end a run in its thread's log: its failure, its end, and the thread's new state. */
 export function closingEvents(
-  { run_id, thread_id, attempt, status, error }: Omit<Run, 'status'> & { status: EndedStatus },
-  { end, tape, begun }: AttemptOutcome,
+  { run_id, graph_id, thread_id, attempt, status, error }: Omit<Run, 'status'> & { status: EndedStatus },
+  { end, tape, begin }: AttemptOutcome,
 ): EventDraft[] {
   const items: StreamItem[] = []
-  if (!tape.opened) items.push({ event: 'metadata', data: JSON.stringify({ run_id, attempt }) }, begun)
-  if (isInterrupted(status, end.state?.next)) items.push(runStopped(end.state?.interrupts ?? {}))
+  // A graph that neither streamed nor has a state did not get the answers: its interrupts still wait.
+  const answered = tape.opened || end.state !== undefined ? begin.answered : []
+  if (!tape.opened) {
+    const metadata = { event: 'metadata', data: JSON.stringify({ run_id, attempt }) }
+    items.push(metadata, runBegun({ graph_id, attempt }, { ...begin, answered }))
+  }
+  const waiting = pendingInterrupts(end.state?.interrupts ?? {})
+  // Clients have removed the interrupts that the run answered; those that wait again must be sent again.
+  const again = status === 'deleted' ? [] : waiting.filter(({ id }) => answered.includes(id))
+  if (isInterrupted(status, end.state?.next)) items.push(runStopped(waiting))
+  else if (again.length > 0) items.push(runStopped(again))
   if (error !== null) items.push(tape.error ?? { event: 'error', data: JSON.stringify(error) })
   items.push(runDone(run_id, status))
   if (end.state !== undefined && status !== 'deleted') items.push(stateEvent(thread_id, end.state))

@@ -23,6 +23,8 @@ interface OpenRun {
   stopped: boolean
   /** Its answers were told. */
   answered: boolean
+  /** False: it ends without an attempt. */
+  begun: boolean
   messages: MessageBlocks
   /** Undefined when the log has the events of subgraphs. */
   subgraphs: SubgraphLifecycle | undefined
@@ -30,14 +32,25 @@ interface OpenRun {
 
 /** The parts of an event that are not copied from its entry in the log. */
 type Draft = Pick<ProtocolEvent, 'method' | 'namespace' | 'data'> &
-  Partial<Pick<ProtocolEvent, 'event_id' | 'node' | 'name'>>
+  Partial<Pick<ProtocolEvent, 'event_id' | 'node' | 'name' | 'run_id'>>
+
+/** What the entries that were read so far leave to later ones. */
+interface Unfinished {
+  open: Map<string, OpenRun>
+  /**
+   * Ends of runs that never began. While another run goes on they wait for its end: clients take the end of any run for
+   * the end of the one that they show.
+   */
+  ends: Draft[]
+}
 
 /**
  * Converts the entries of a thread's log to events of protocol v2. The same entry gives the same events for every
  * reader that began with the first entry of its run, or before.
  */
 export function createConverter(): (entry: StoredEvent) => readonly ProtocolEvent[] {
-  const open = new Map<string, OpenRun>()
+  const unfinished: Unfinished = { open: new Map(), ends: [] }
+  const { open } = unfinished
   let isBefore = true
   return (entry) => {
     const { id, position, run_id } = entry
@@ -48,7 +61,7 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
     if (entry.event === RUN_BEGUN) isBefore = false
     // The log no longer has the begin of this run. Later entries like this are the end of a run that the reader left out.
     else if (isBefore && !open.has(run_id) && isWork(entry)) open.set(run_id, newRun(''))
-    const drafts = draftsOf(open, run_id, entry)
+    const drafts = draftsOf(unfinished, run_id, entry)
     const [timestamp] = parseEventId(id)
     const events = drafts.map(({ event_id, ...draft }, k) => ({
       id,
@@ -66,18 +79,20 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
 /** Events of entries that do not depend on earlier entries, as most do not: they are made once for all readers. */
 const converted = new WeakMap<StoredEvent, readonly ProtocolEvent[]>()
 
-function draftsOf(open: Map<string, OpenRun>, run_id: string, { event, data }: StoredEvent): Draft[] {
+function draftsOf(unfinished: Unfinished, run_id: string, { event, data }: StoredEvent): Draft[] {
+  const { open } = unfinished
   if (event === RUN_BEGUN) return begin(open, run_id, JSON.parse(data) as Begun)
   if (event === RUN_ENDING) {
-    if (!open.has(run_id)) open.set(run_id, newRun((JSON.parse(data) as { graph_name: string }).graph_name))
+    const { graph_name } = JSON.parse(data) as { graph_name: string }
+    if (!open.has(run_id)) open.set(run_id, { ...newRun(graph_name), begun: false })
     return []
   }
   const run = open.get(run_id)
-  // The run never began, or ended after the begin of the next one.
+  // A silent cancel, or the end of a run whose begin the reader left out.
   if (run === undefined) return []
   if (event === RUN_DONE) {
     open.delete(run_id)
-    return end(run_id, run, (JSON.parse(data) as { run_status: string }).run_status)
+    return endsNow(unfinished, run, end(run_id, run, (JSON.parse(data) as { run_status: string }).run_status))
   }
   if (event === RUN_STOPPED) {
     run.stopped = true
@@ -94,6 +109,14 @@ function draftsOf(open: Map<string, OpenRun>, run_id: string, { event, data }: S
   const begun = run.subgraphs.begun(namespace)
   const ended = mode === 'tasks' ? run.subgraphs.ended(namespace, data) : []
   return [...begun.map(ofSubgraph(run_id)), ...drafts, ...ended.map(ofSubgraph(run_id))]
+}
+
+/** The ends to send when a run ends: its own, and those that waited; none while a run that never began has to wait. */
+function endsNow({ open, ends }: Unfinished, { begun }: OpenRun, own: Draft[]): Draft[] {
+  const isHeld = !begun && [...open.values()].some((other) => other.begun)
+  if (!isHeld) return [...own, ...ends.splice(0)]
+  ends.push(...own)
+  return []
 }
 
 function ofSubgraph(run_id: string): (event: SubgraphEvent) => Draft {
@@ -139,6 +162,7 @@ function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
     interrupts: [],
     stopped: false,
     answered: false,
+    begun: true,
     messages: messages ?? NO_MESSAGES,
     subgraphs: undefined,
   }
@@ -167,12 +191,14 @@ function end(run_id: string, run: OpenRun, status: string): Draft[] {
   const { graph_name, error = 'The run failed.' } = run
   const hasFailed = status === 'error' || status === 'timeout'
   const event = hasFailed ? 'failed' : status === 'success' && !run.stopped ? 'completed' : 'interrupted'
-  return [
+  const drafts: Draft[] = [
     ...run.messages.finish().map(ofBlock),
     ...run.interrupts.flatMap((interrupt) => requested(run_id, run, [], interrupt)),
     ...(run.subgraphs?.end(event) ?? []).map(ofSubgraph(run_id)),
     lifecycle(run_id, event, { graph_name, ...(hasFailed && { error }) }),
   ]
+  // An end that waited is sent with the entry of another run.
+  return drafts.map((draft) => ({ ...draft, run_id }))
 }
 
 /** An interrupt is sent once, with its value under both names that clients read (V-23). */

@@ -1,9 +1,16 @@
 import type { StoredEvent } from '../../events/event-log.ts'
 import { RUN_BEGUN, RUN_DONE, RUN_ENDING, RUN_STOPPED, STATE_UPDATE } from '../../events/views.ts'
-import type { JsonObject } from '../../schema/json.ts'
 import type { GraphInfo, StreamItem } from '../execute/graph-host.ts'
 import type { Run } from '../model.ts'
-import { pendingInterrupts } from './interrupts.ts'
+import type { PendingInterrupt } from './interrupts.ts'
+
+/** Facts about the begin of an attempt. */
+export interface AttemptBegin {
+  /** Ids of the interrupts that the run answers. */
+  answered: readonly string[]
+  /** Undefined while the graph is not loaded. */
+  language: GraphInfo['language'] | undefined
+}
 
 /**
  * The entry of a thread's log from which streams of protocol v2 make the events of the begin of an attempt (V-13,
@@ -11,16 +18,15 @@ import { pendingInterrupts } from './interrupts.ts'
  */
 export function runBegun(
   { graph_id, attempt }: Pick<Run, 'graph_id' | 'attempt'>,
-  answered: readonly string[],
-  language?: GraphInfo['language'],
+  { answered, language }: AttemptBegin,
 ): StreamItem {
   const data = { graph_name: graph_id, attempt, answered, language }
   return { event: RUN_BEGUN, data: JSON.stringify(data) }
 }
 
-/** The entry about a run that stopped at these interrupts, which are stored by task (V-18, V-23). */
-export function runStopped(interrupts: JsonObject): StreamItem {
-  return { event: RUN_STOPPED, data: JSON.stringify({ interrupts: pendingInterrupts(interrupts) }) }
+/** The entry about the interrupts that wait for an answer when a run ends (V-18, V-23). */
+export function runStopped(interrupts: readonly PendingInterrupt[]): StreamItem {
+  return { event: RUN_STOPPED, data: JSON.stringify({ interrupts }) }
 }
 
 const NO_WORK = new Set(['metadata', 'feedback', RUN_DONE, RUN_ENDING, STATE_UPDATE])

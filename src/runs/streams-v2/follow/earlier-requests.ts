@@ -7,21 +7,24 @@ import { BEFORE_ALL, readEntries } from './read-entries.ts'
 import type { IndexedLog } from './run-index.ts'
 import type { StreamBegin } from './stream-begin.ts'
 
-/** The events of these interrupts, which wait for an answer, without those that a stream from `begin` contains (V-32). */
+/**
+ * The events of these interrupts, which wait for an answer, without those that a stream from `begin` contains (V-32).
+ * An event that is no longer kept has the `seq` of the entry before position `forgotten_at`.
+ */
 export async function earlierRequests(
   events: Pick<EventLog, 'read'>,
   ref: ThreadRef,
   pending: readonly PendingInterrupt[],
   filter: EventFilter,
   log: IndexedLog,
-  begin: StreamBegin,
+  { begin, forgotten_at }: { begin: StreamBegin; forgotten_at: number },
 ): Promise<ProtocolEvent[]> {
   if (pending.length === 0) return []
   const told = await toldRequests(events, ref, pending, log)
   return pending.flatMap((interrupt) => {
     const known = told.get(interrupt.id)
     if (known !== undefined && known.position >= begin.position) return []
-    const event = known?.event ?? forgotten(interrupt, log.total)
+    const event = known?.event ?? forgotten(interrupt, forgotten_at)
     return passes(filter, event) ? [event] : []
   })
 }
@@ -54,7 +57,7 @@ async function toldRequests(
 }
 
 /** The event for an interrupt whose run is no longer in the log. */
-function forgotten(interrupt: PendingInterrupt, total: number): ProtocolEvent {
+function forgotten(interrupt: PendingInterrupt, position: number): ProtocolEvent {
   const draft = requestDraft('forgotten', [], interrupt)
-  return { ...draft, id: '0-0', run_id: null, seq: lastSeqOf(total), timestamp: Date.now() }
+  return { ...draft, id: '0-0', run_id: null, seq: lastSeqOf(position), timestamp: Date.now() }
 }

@@ -6,7 +6,7 @@ import { createLogger } from '../../../base/log.ts'
 import { createMetrics } from '../../../base/metrics.ts'
 import { createEventLog } from '../../../events/create-event-log.ts'
 import type { ThreadRef } from '../../../events/event-log.ts'
-import { RUN_BEGUN, RUN_DONE, RUN_STOPPED } from '../../../events/views.ts'
+import { RUN_BEGUN, RUN_DONE, RUN_ENDING, RUN_STOPPED } from '../../../events/views.ts'
 import type { Thread } from '../../model.ts'
 import { EVERYTHING, type EventFilter, passes } from '../filter.ts'
 import { pendingInterrupts } from '../interrupts.ts'
@@ -62,6 +62,11 @@ function newThread(bounds = BOUNDS, age = 1000) {
     begin: (run_id: string) => say(run_id, RUN_BEGUN, { graph_name: 'g', attempt: 1, answered: [] }),
     value: (run_id: string, n: number, event = 'values') => say(run_id, event, { n }),
     end: (run_id: string) => say(run_id, RUN_DONE, { run_status: 'success' }),
+    /** A run that is cancelled while it is pending. */
+    async cancel(run_id: string): Promise<void> {
+      await say(run_id, RUN_ENDING, { graph_name: 'g' })
+      await say(run_id, RUN_DONE, { run_status: 'interrupted' })
+    },
     follow,
     /** The items of a stream of the present log. */
     async shown(following: Partial<Following> = {}, unseen = NOTHING_UNSEEN): Promise<ProtocolItem[]> {
@@ -103,6 +108,34 @@ it('the end of a run waits for other streams of the client, but not in a replay 
   expect(thread.turns).toEqual([])
   await thread.shown({}, new Set(['a']))
   expect(thread.turns).toEqual(['a'])
+})
+
+describe('V-18: a run that is cancelled while it is pending', () => {
+  it('ends after the run that goes on, whose end clients would take it for', async () => {
+    const thread = newThread()
+    await thread.begin('a')
+    await thread.value('a', 1)
+    await thread.cancel('b')
+    await thread.value('a', 2)
+    expect(inShort(await thread.shown())).toBe('a+ a1 a2')
+    await thread.end('a')
+    const all = await thread.shown({ after: 0 })
+    expect(inShort(all)).toBe('a+ a1 a2 a- b-')
+    expect(await thread.shown()).toEqual(all)
+    for (const [at, item] of all.entries())
+      if ('seq' in item) expect(await thread.shown({ after: item.seq })).toEqual(all.slice(at + 1))
+  })
+
+  it('ends at once while no run goes on, and is no run with which a stream begins', async () => {
+    const thread = newThread()
+    await twoRuns(thread)
+    await thread.cancel('c')
+    expect(inShort(await thread.shown({ after: seqOf(7, 1) }))).toBe('c-')
+    await thread.begin('d')
+    await thread.cancel('e')
+    await thread.end('d')
+    expect(inShort(await thread.shown())).toBe('d+ d- e-')
+  })
 })
 
 describe('where a stream begins (V-29)', () => {
@@ -325,6 +358,8 @@ describe('interrupts that wait for an answer (V-32)', () => {
     await cut.trim()
     for (const after of [0, seqOf(0, 0), seqOf(900, 0)])
       expect(asked(await cut.shown({ after }))).toContain(`synth:forgotten:input||${ID}`)
+    const seqs = (await cut.shown({ after: 0 })).flatMap((item) => ('seq' in item ? [item.seq] : []))
+    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
     expect(asked(await cut.shown({ after: seqOf(4, 0) }))).not.toContain(`synth:forgotten:input||${ID}`)
   })
 })

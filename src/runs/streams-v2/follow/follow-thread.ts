@@ -88,7 +88,10 @@ export async function* followThread(
   const begin = after === undefined ? streamBegin(log, thread, filter, ends.unseen) : resumedBegin(log, after)
   const gaps = asked === undefined ? [] : gapBefore(log.oldest, asked, isOther)
   const waiting = isNew(after) || gaps.length > 0 ? await waitingFor(followed, thread, filter) : []
-  const before = [...gaps, ...(await earlierRequests(events, ref, waiting, filter, log, begin))]
+  // In a replay they come before everything that is kept, since its reader goes on after the highest `seq`.
+  const forgotten_at = asked === undefined ? log.total : (log.oldest?.position ?? log.total)
+  const requests = await earlierRequests(events, ref, waiting, filter, log, { begin, forgotten_at })
+  const before = [...gaps, ...requests]
   if (before.length > 0) yield before
   const readsAll = after === undefined && namesSubgraphs(filter)
   if (!readsAll && begin.position > last) return

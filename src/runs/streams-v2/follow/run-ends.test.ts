@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { doneWith } from '../../../../test/support/runs/hosts/fake-graph-host.ts'
+import { doneWith, stateOf } from '../../../../test/support/runs/hosts/fake-graph-host.ts'
 import { openMemoryRunState, openRunWorld, type RunWorld } from '../../../../test/support/runs/world.ts'
 import { EVERYTHING } from '../filter.ts'
 import type { ProtocolEvent } from '../protocol-event.ts'
@@ -109,7 +109,7 @@ it.each([true, false])(
   },
 )
 
-it('V-13: the answers of a run whose graph cannot be loaded are told before its end', async () => {
+it('V-13: a run whose graph cannot be loaded has given no answers', async () => {
   const world = await openRunWorld()
   const thread_id = await world.thread()
   const failed = { error: 'GraphLoadError', message: 'no', retryable: false, state: undefined } as const
@@ -117,7 +117,29 @@ it('V-13: the answers of a run whose graph cannot be loaded are told before its 
   const request = { assistant_id: 'agent', command: { resume: { ['a'.repeat(32)]: 'yes' } } }
   const { run_id } = await world.runs.create(world.call, thread_id, request)
   const shown = await shownUntilEndOf(world, thread_id, run_id, 0)
-  expect(shown.map(({ method }) => method)).toEqual(['lifecycle', 'input.answered', 'lifecycle'])
+  expect(shown.map(({ method }) => method)).toEqual(['lifecycle', 'lifecycle'])
+})
+
+it('V-13, V-32: interrupts that wait again after a failed answer are sent again before its end, and no others', async () => {
+  const world = await openRunWorld()
+  const thread_id = await world.thread()
+  const [answered, other] = ['a'.repeat(32), 'b'.repeat(32)]
+  const interrupts = { task: [answered, other].map((id) => ({ id, value: '?' })) }
+  world.fake.play((job) => {
+    const { run_id, attempt } = job.job.run
+    job.items(['metadata', { run_id, attempt }])
+    const state = { ...stateOf({}, ['ask']), interrupts }
+    job.end({ kind: 'failed', error: 'ValueError', message: 'no', retryable: false, state })
+  })
+  const request = { assistant_id: 'agent', command: { resume: { [answered]: 'yes' } } }
+  const { run_id } = await world.runs.create(world.call, thread_id, request)
+  const shown = await shownUntilEndOf(world, thread_id, run_id, 0)
+  expect(shown.map(({ event_id }) => event_id)).toEqual([
+    `synth:${run_id}:lc||running`,
+    `synth:${run_id}:answered||${answered}`,
+    `synth:${run_id}:input||${answered}`,
+    `synth:${run_id}:lc||failed`,
+  ])
 })
 
 it('V-18: a run whose graph cannot be loaded has its end, with the reason', async () => {

@@ -3,7 +3,7 @@ import { createLogger } from '../../../base/log.ts'
 import { createMetrics } from '../../../base/metrics.ts'
 import { createEventLog } from '../../../events/create-event-log.ts'
 import type { ThreadRef } from '../../../events/event-log.ts'
-import { RUN_BEGUN, RUN_DONE } from '../../../events/views.ts'
+import { RUN_BEGUN, RUN_DONE, RUN_ENDING } from '../../../events/views.ts'
 import { createMemoryEventStore } from '../../../../test/support/runs/streams/memory-event-store.ts'
 import { createRunIndex } from './run-index.ts'
 
@@ -49,6 +49,17 @@ it('knows where runs begin and end, and reads only what was added (V-29)', async
   expect(first).toEqual(second)
   expect(first).toMatchObject({ total: 6, runs: [{ position: 1, end: { position: 4 } }, { position: 5 }] })
   expect(reads()).toBe(2)
+  await events.close()
+})
+
+it('V-29: a run that ended without an attempt hides no run whose begin is not kept', async () => {
+  const { events, say, index } = newLog()
+  for (const event of [RUN_ENDING, RUN_DONE]) await say('cancelled', event)
+  await say('cut', 'values')
+  expect((await index.of(THREAD)).runs).toMatchObject([
+    { run_id: 'cancelled', begun_at: 0, end: { position: 1 } },
+    { run_id: 'cut', position: 2, end: undefined },
+  ])
   await events.close()
 })
 

@@ -12,7 +12,7 @@ export interface RunInLog {
   position: number
   /** A reader that begins after this id reads the run from its first entry. */
   before: string
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds; 0 for a run that ended without an attempt. */
   begun_at: number
   /** Its last entry; undefined while it is active. */
   end: Pick<StoredEvent, 'id' | 'position'> | undefined
@@ -94,13 +94,14 @@ function addEntry(log: Known, { id, position, run_id, event }: StoredEvent): voi
   if (isCut) log.runs = []
   if (isCut || log.oldest === undefined) log.oldest = { id, position }
   // The begin of the first run may no longer be in the log.
-  const begins = event === RUN_BEGUN || event === RUN_ENDING || (log.runs.length === 0 && isWork({ event }))
+  const isFirst = log.runs.every(({ begun_at }) => begun_at === 0)
+  const begins = event === RUN_BEGUN || event === RUN_ENDING || (isFirst && isWork({ event }))
   if (run_id !== null && (begins || event === RUN_DONE)) {
     const active = log.runs.findLast((run) => run.run_id === run_id && run.end === undefined)
     if (event === RUN_DONE) {
       if (active !== undefined) active.end = { id, position }
     } else if (active === undefined) {
-      const [begun_at] = parseEventId(id)
+      const begun_at = event === RUN_ENDING ? 0 : parseEventId(id)[0]
       const before = isCut ? BEFORE_ALL.after : log.last
       log.runs.push({ run_id, position, before, begun_at, end: undefined })
     }
