@@ -18,7 +18,7 @@ const LAYERS = {
   fault: ['test/fault/**/*.test.ts'],
   long: ['test/long/**/*.test.ts', 'test/instrumentations/{javascript,python,packages}.test.ts'],
 }
-/** Layers whose files keep nothing global: they share processes, which start slowly. */
+/** Layers whose files change no global state, so that they can share processes, which are slow to start. */
 const SHARED = ['unit', 'model', 'golden', 'contract', 'conformance', 'fault'] as const
 /**
  * Projects by name. Processes are shared within a project only, so `npm test` runs the shared layers as one project,
@@ -26,7 +26,7 @@ const SHARED = ['unit', 'model', 'golden', 'contract', 'conformance', 'fault'] a
  */
 const PROJECTS = { ...LAYERS, shared: SHARED.flatMap((layer) => LAYERS[layer]), properties: propertyFiles() }
 const MINUTE = 60_000
-/** A hang is found out after minutes as well as after seconds; a slow machine must not fail a test. */
+/** Long, so that a slow machine fails no test; a hang is only reported later. */
 const TIMEOUT_MS = 5 * MINUTE
 const LONG_TIMEOUT_MS = 30 * MINUTE
 

@@ -101,7 +101,7 @@ async function overV2(): Promise<Read> {
   return read
 }
 
-/** Of one pass: events a second, microseconds of CPU and bytes a token. */
+/** Figures of one pass: `rate` in events a second, CPU times in microseconds a token, `bytes` a token. */
 interface Pass {
   rate: number
   server_us: number
@@ -164,7 +164,7 @@ function startBare(): ChildProcess {
   })
 }
 
-/** Bytes of memory a socket takes in the process. */
+/** Returns the bytes of memory that one WebSocket takes in process `pid`. */
 async function bytesOfSockets(pid: number, address: () => string, subscribe: boolean): Promise<number> {
   const open = async (count: number): Promise<WebSocket[]> => {
     const sockets: WebSocket[] = []

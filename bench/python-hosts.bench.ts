@@ -105,7 +105,7 @@ async function oneConnection(): Promise<void> {
   print('waited-for run of three nodes, 1 connection', times, 'ms')
 }
 
-/** LangGraph alone and Weir, in turn. */
+/** Measures LangGraph alone, then Weir, over many connections. */
 async function manyConnections(): Promise<void> {
   const args = [ALONE, String(MANY_RUNS), String(CONNECTIONS)]
   const { stdout } = await run(PYTHON, args, { cwd: join(GRAPHS, '..') })

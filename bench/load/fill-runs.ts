@@ -7,7 +7,7 @@ export interface FilledRuns {
   /** Traces of RUNS_PER_TRACE TraceRuns each. */
   traces: number
   threads: number
-  /** Starts of the first trace and after the last, in epoch milliseconds. */
+  /** Epoch milliseconds: start of the first trace, and the exclusive end of the starts. */
   from: number
   to: number
 }

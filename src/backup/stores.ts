@@ -42,11 +42,11 @@ export interface BlobReader {
 /** The parts of an installation that a backup reads. */
 export interface BackupSource {
   installation_id(): Promise<string>
-  /** The servers may write during the backup. */
+  /** Whether the servers may write during the backup. */
   readonly isLive: boolean
   readonly dataDir: string
   traces: TableReader
-  /** Opens both SQL stores at one moment. */
+  /** Opens both SQL stores as of the same moment. */
   openSql(): Promise<{ identity: TableReader; runs: TableReader }>
   blobs: BlobReader
 }

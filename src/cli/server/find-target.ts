@@ -12,9 +12,9 @@ export type Api = 'platform' | 'deployment'
 export interface Target {
   /** Without a trailing slash. */
   url: string
-  /** The flag or variable that gave the address; undefined if it is that of the server that runs on DATA_DIR. */
+  /** The flag or variable that gave the address; undefined if it is the address of the server that uses DATA_DIR. */
   urlSource: string | undefined
-  /** The address of the server that runs on DATA_DIR, when `url` is another one of this machine. */
+  /** Address of the server that uses DATA_DIR, if `url` names another server of this machine. */
   movedTo?: string | undefined
   key: string | undefined
   /** The flag or variable that gave the key, or the path of its file; undefined without a key. */

@@ -41,11 +41,11 @@ export interface Advance {
 export interface DeploymentStore {
   /** @throws AppError deployment_name_taken */
   create(deployment: NewDeployment): Promise<StoredDeployment>
-  /** Undefined: there is none in the workspace, or it is being deleted. */
+  /** Undefined if the workspace has no such deployment, or it is being deleted. */
   get(workspace_id: string, id: string): Promise<StoredDeployment | undefined>
-  /** The deployment with this id, in whatever workspace; undefined: there is none, or it is being deleted. */
+  /** The deployment with this id in any workspace; undefined if there is none or it is being deleted. */
   find(id: string): Promise<StoredDeployment | undefined>
-  /** The deployment of this name, in whatever workspace; undefined: none. */
+  /** The deployment of this name in any workspace; undefined if there is none. */
   named(name: string): Promise<StoredDeployment | undefined>
   /** Newest first. */
   list(
@@ -54,7 +54,7 @@ export interface DeploymentStore {
   ): Promise<StoredDeployment[]>
   /** Replaces all secrets. */
   replaceSecrets(id: string, secrets: readonly SealedSecret[]): Promise<void>
-  /** Replaces the commands; revisions keep theirs. */
+  /** Replaces the build commands; existing revisions keep those they were made with. */
   replaceCommands(id: string, commands: BuildCommands): Promise<void>
   /** Deletes the deployment and frees its name. Returns false if it did not exist. */
   markDeleted(workspace_id: string, id: string): Promise<boolean>

@@ -29,7 +29,7 @@ export type ToHost =
   | { type: 'go'; id: number }
   /** The offered job went to another host. */
   | { type: 'drop'; id: number }
-  /** With `state: false` the end need not have the state, since the run is rolled back. */
+  /** `state: false`: the host may leave the state out of the end, since the run is rolled back. */
   | { type: 'cancel'; id: number; state?: false }
   | { type: 'call'; id: number; tenant: Tenant; call: HostCall }
   | { type: 'stop' }
@@ -50,8 +50,8 @@ export type FromHost =
   /** The host serves no graph: none can be loaded, or the start failed. */
   | { type: 'failed'; message: string; failures: readonly LoadFailure[] }
   /**
-   * Absolute paths of modules outside of packages that it has loaded or tried to load; also before `opened` and
-   * `failed`.
+   * Absolute paths of modules outside of packages that the host has loaded or tried to load; may also come before
+   * `opened` and `failed`.
    */
   | { type: 'loaded'; files: string[] }
   | { type: 'ready'; id: number }
@@ -77,7 +77,7 @@ export type FromHost =
   /** The host accepts no more jobs, because of an uncaught error. */
   | { type: 'retire'; message: string }
 
-/** The end of a job, without texts. */
+/** The end of a job without its texts, which are parts of the frame. */
 export type EndHead =
   | { kind: 'done' }
   | ({ kind: 'failed'; error: string; message: string; retryable: boolean } & FailurePlace)

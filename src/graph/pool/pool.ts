@@ -249,7 +249,7 @@ class HostPool implements GraphHosts {
     }
   }
 
-  /** If the cause of the death is unknown, the run is executed alone next time. */
+  /** Settles a job whose host ended unexpectedly. If the cause is unknown, the run is executed alone next time. */
   async #lose(job: HostJob, { culprit, error, message }: HostDeath): Promise<void> {
     this.#homes.delete(job.id)
     const isCulprit = culprit === job.id
@@ -286,8 +286,8 @@ class HostPool implements GraphHosts {
   }
 
   /**
-   * The host for a job, among those that have the graph: the oldest that is free, else the least loaded. A job that must run
-   * alone gets an idle host.
+   * The host for a job, among free hosts that have the graph, or all free hosts if none has it: the oldest with little
+   * load, else the least loaded. A job that must run alone gets an idle host.
    */
   #pick(alone: boolean, graph_id?: string): HostLink | undefined {
     const free = this.#able().filter((host) => !host.taken && (!alone || host.load === 0))
@@ -317,7 +317,7 @@ class HostPool implements GraphHosts {
     else if (this.#hosts.length === 0) setTimeout(() => this.#dispatch(), pause)
   }
 
-  /** The number of able hosts that the current use needs. */
+  /** Number of able hosts that the pool keeps: the minimum, or more while the deployment is in use. */
   #wanted(): number {
     const isInUse = this.#use !== undefined && performance.now() - this.#use.since > SPARE_AFTER_MS
     return Math.max(this.#options.minHosts ?? 1, isInUse ? HOSTS_IN_USE : 1)

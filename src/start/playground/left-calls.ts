@@ -10,9 +10,9 @@ import { parseFilter } from '../../trace/filter/filter.ts'
 import { TRACE_RUN_ROWS } from '../../trace/rows/trace-run-row.ts'
 
 const US_PER_MS = 1000
-/** Calls of one project that are read at once; the next sweep reads further ones. */
+/** Maximum number of calls of one project that are read at once; the next sweep reads further ones. */
 const MOST_CALLS = 100
-/** Older calls are not looked for. */
+/** Age up to which calls are searched. */
 const LOOKED_MS = 30 * 24 * 3_600_000
 const FILTER = parseFilter(`and(eq(status, "pending"), eq(metadata_key, "${CALL_ENDS_BY}"))`)
 

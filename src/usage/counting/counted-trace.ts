@@ -2,8 +2,8 @@ import { i128, i32, rowFormat, ticks, u8, uuid } from '../../trace/rows/row-form
 import { BASIS, type UsageClaim } from './claim.ts'
 
 /**
- * A row of table `usage_traces`: the trace counts in this hour or, with `is_deleted`, no longer does. Of rows with the
- * same workspace, hour and trace the one with the highest version is valid.
+ * A row of table `usage_traces`: the trace counts in this hour, or no longer counts if `is_deleted` is 1. For each
+ * workspace, hour and trace the row with the highest version is valid.
  */
 export interface CountedTrace {
   workspace_id: string
@@ -31,7 +31,7 @@ export const COUNTED_TRACE_ROWS = rowFormat<CountedTrace>({
   api_key_id: uuid,
 })
 
-/** Claims that are not voided are compared by rank, which is below this. */
+/** Upper bound (exclusive) of the ranks of claims. */
 const RANKS = 1n << 112n
 
 /**

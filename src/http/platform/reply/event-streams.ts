@@ -29,7 +29,7 @@ export interface EventStreams {
 export interface EventStreamLimits {
   at_once: number
   at_once_per_key: number
-  /** Bytes that clients have not read yet, of all streams together. */
+  /** Maximum number of bytes, over all streams, that are sent but not yet read by clients. */
   max_unsent_bytes: number
   /** A stream ends after this long, so that its client signs in again; default: no limit. */
   max_ms?: number

@@ -39,9 +39,9 @@ export interface LiveStreamsParts {
 const INTERVAL_MS = 250
 const MAX_MS = 10 * 60_000
 const HEALTH_MS = 1000
-/** Runs of one event; with more, `more` is true and the client reads its lists again. */
+/** Maximum number of runs in one event; if more changed, `more` is true and the client reads its lists again. */
 const MAX_RUNS = 500
-/** Bytes that clients have not read yet, of all streams together. */
+/** Maximum number of bytes, over all streams, that are sent but not yet read by clients. */
 const MAX_UNSENT_BYTES = 16 << 20
 
 /** The changes that one stream has not sent yet. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Headers } from '../../server/exchange.ts'
 
-/** For descriptions of routes that respond with `pageReply`. */
+/** The sentence about server-sent events in descriptions of routes that respond with `pageReply`. */
 export const EVENT_STREAM =
   'With `Accept: text/event-stream` the answer is server-sent events: one with the page as a JSON patch, then `end`.'
 
@@ -11,7 +11,10 @@ const SPACE = 0x20
 const BEFORE = Buffer.from('event: data\ndata: [{"op":"add","path":"","value":')
 const AFTER = Buffer.from('}]\n\nevent: end\ndata: {}\n\n')
 
-/** A page of API v2 as JSON, or as server-sent events if the request accepts them (S-33). May change the bytes. */
+/**
+ * A page of API v2 as JSON, or as server-sent events if the request accepts them (S-33). May change the bytes of
+ * `page`.
+ */
 export function pageReply(
   { headers }: Pick<IncomingMessage, 'headers'>,
   page: Uint8Array,
@@ -24,12 +27,15 @@ export function pageReply(
   }
 }
 
-/** True only if the type is named: the SDKs accept all types when they expect JSON (S-4). */
+/** True only if `accept` names the type; SDKs that expect JSON accept all types (S-4). */
 export function asksForEvents(accept = ''): boolean {
   return accept.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === 'text/event-stream')
 }
 
-/** Line breaks in JSON are white space between tokens, since those inside texts are escaped. */
+/**
+ * Replaces line breaks by spaces. In JSON, line breaks are white space between tokens, because those in strings are
+ * escaped.
+ */
 function inOneLine(json: Uint8Array): Uint8Array {
   for (const mark of [NEWLINE, RETURN]) {
     for (let at = json.indexOf(mark); at >= 0; at = json.indexOf(mark, at + 1)) json[at] = SPACE

@@ -18,7 +18,7 @@ import { BEFORE_ALL } from './read-entries.ts'
 import type { IndexedLog, RunIndex } from './run-index.ts'
 import { END_AFTER_MS, resumedBegin, type StreamBegin, streamBegin } from './stream-begin.ts'
 
-/** Some of the requested events are no longer kept; `requested` is a `seq`, or the id of an entry of the log. */
+/** Reports that some requested events are no longer kept. `requested` is a `seq`, or the id of an entry of the log. */
 export interface ProtocolGap {
   type: 'gap'
   requested: number | string
@@ -33,7 +33,7 @@ export interface ReaderEnds {
   unseen: ReadonlySet<string>
   /** Resolves when the stream may send the end of this run. */
   turn(run_id: string): Promise<void>
-  /** Must be called when the client was sent the end of this run. */
+  /** Must be called after the end of this run was sent to the client. */
   sent(run_id: string): void
   /** Must be called when the connection broke while these runs were active. */
   broke(run_ids: Iterable<string>): void
@@ -42,12 +42,10 @@ export interface ReaderEnds {
 /** Parameters of a stream of a thread. */
 export interface Following {
   filter: EventFilter
-  /**
-   * Everything after this `seq`, or after this place; undefined: the start that V-29 defines.
-   */
+  /** The `seq` or position after which the stream begins; undefined: the start that V-29 defines. */
   after: number | PlaceInLog | undefined
   /**
-   * The stream ends with the last event up to the returned `seq`, which is read when reading begins; undefined: no end.
+   * Returns the `seq` of the last event to send; called once, when reading begins. Undefined: the stream does not end.
    */
   until?: () => number
 }
@@ -61,15 +59,15 @@ export interface ThreadLogs {
 /** A thread that is followed. */
 export interface FollowedThread {
   ref: ThreadRef
-  /** Undefined while it does not exist. */
+  /** The thread; undefined while it does not exist. */
   threadNow(): Promise<Thread | undefined>
-  /** Its interrupts that wait for an answer. */
+  /** Interrupts of the thread that wait for an answer. */
   waitingNow(thread: Thread): Promise<PendingInterrupt[]>
 }
 
 /**
- * The events of a thread for one client: those after the requested position, or without one those of the runs of V-29,
- * and then the new ones.
+ * The events of a thread for one client: those after the requested position (by default those of the runs of V-29),
+ * then new ones.
  */
 export async function* followThread(
   { events, index }: ThreadLogs,
@@ -146,7 +144,7 @@ interface Shown {
   unseen: ReaderEnds['unseen']
   /** Position of the last entry. */
   last: number
-  /** The client has already received that events before the first one are no longer kept. */
+  /** Whether the client already received a gap before the first event. */
   isGapTold: boolean
 }
 
@@ -155,9 +153,9 @@ interface Portion {
   items: ProtocolItem[]
   /** Epoch milliseconds. */
   not_before: number
-  /** The run whose end is the first of the items, unless that is history. */
+  /** Id of the run whose end is the first item, to be sent in its turn; undefined when that end is history. */
   told: string | undefined
-  /** Runs that end in this portion, whether it is shown or not. */
+  /** Runs that end in this portion, including those whose end the filter leaves out. */
   ended: string[]
 }
 
@@ -165,12 +163,12 @@ interface Portion {
 class Follower {
   readonly #shown: Shown
   readonly #convert = createConverter()
-  /** Runs that have begun and whose end was not sent, with the time at which the client got their begin. */
+  /** Runs that have begun and whose end was not sent; the values are the times at which their begin was sent. */
   readonly open = new Map<string, number>()
   /** Position of the last entry. */
   #read: number | undefined
   #isCut = false
-  /** Its last entry was read. */
+  /** Whether the last entry of the stream was read. */
   isOver = false
 
   constructor(shown: Shown) {

@@ -35,9 +35,9 @@ export interface CheckpointSource {
   tenant: Tenant
 }
 
-/** Checkpoints of a history that are read at a time. */
+/** Checkpoints of each further page of a history. */
 const PAGE = 256
-/** Small, because readers of large states stop early. */
+/** Checkpoints of the first page: few, because readers of large states stop early. */
 const FIRST_PAGE = 8
 
 function placeKey({ thread_id, checkpoint_ns }: CheckpointNamespace): string {
@@ -129,7 +129,10 @@ export async function toTuple(
   return { ...tuple, parentConfig: configOf(row, row.parent_id) }
 }
 
-/** Rows of one place as tuples; rows with missing values are left out. `values` caches values that were read before. */
+/**
+ * Converts rows of one thread and namespace to checkpoint tuples; rows with a missing value are left out. `values`
+ * caches values that were read before.
+ */
 async function assemble(
   source: CheckpointSource,
   rows: readonly CheckpointRow[],
@@ -144,7 +147,7 @@ async function assemble(
   return await toRead(source, rows, values, found.writes)
 }
 
-/** Rows of one place as tuples, whose values have been read. */
+/** Converts rows of one thread and namespace, whose values have been read, to checkpoint tuples. */
 async function toRead(
   source: CheckpointSource,
   rows: readonly CheckpointRow[],
