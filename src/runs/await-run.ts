@@ -17,7 +17,7 @@ export interface AwaitDeps {
 /** The disconnect of a waiting client, and its effect on the run. */
 export interface Leaving {
   gone: AbortSignal
-  /** The disconnect cancels the run. */
+  /** Whether the disconnect cancels the run. */
   cancels: boolean
 }
 

@@ -25,12 +25,12 @@ export interface RunsDeps extends AwaitDeps {
   webhooks?: WebhookRules
   /** Checks for free disk space, which a run needs until it has ended. @throws AppError disk_full, disk_unwritable */
   assertRoom?(): Promise<void>
-  /** For a thread that a run creates, unless the thread is deleted with the run. */
+  /** The ttl of threads that runs create, except those that are deleted with their run. */
   defaultTtl: ThreadTtl | null
   clock: Clock
 }
 
-/** The runs of a thread that `recent` reads. */
+/** The page of runs that `recent` reads. */
 const RECENT = { limit: 50, offset: 0, max_bytes: 4 << 20 }
 
 export function createRuns(deps: RunsDeps): Runs {
@@ -71,7 +71,7 @@ export function createRuns(deps: RunsDeps): Runs {
 interface RunPlanned {
   call: Call
   admission: Omit<RunAdmission, 'claim'>
-  /** The client chose the run's id. */
+  /** Whether the client chose the run's id. */
   chosen: boolean
 }
 
@@ -99,7 +99,7 @@ async function plan(
 
 interface Launched {
   run: Run
-  /** False for a run that existed already (D-47). */
+  /** False if the run existed already (D-47). */
   isNew: boolean
 }
 
@@ -120,7 +120,10 @@ async function launch(deps: RunsDeps, planned: RunPlanned): Promise<Launched> {
   return { run: (await store.getRun(tenant, thread_id, run_id)) ?? run, isNew }
 }
 
-/** Stateless runs, all or none. No client can have cancelled one before, since its thread has a new id. */
+/**
+ * Creates stateless runs, all or none. No client can have cancelled one of them before, since their threads have new
+ * ids.
+ */
 async function launchAll(deps: RunsDeps, { tenant }: Call, plans: readonly RunPlanned[]): Promise<Run[]> {
   await deps.assertRoom?.()
   const all = await deps.worker.admitAll(
@@ -236,7 +239,7 @@ export function noRun(): AppError {
   return new AppError('not_found', { message: 'Run not found' })
 }
 
-/** The error for an assistant, as named in a run's request, that the tenant does not have. */
+/** The error for an assistant, named as in the request of a run, that the tenant does not have. */
 export function noAssistant(asked: string): AppError {
   const message = `No assistant found for "${asked}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`
   return new AppError('not_found', { message })

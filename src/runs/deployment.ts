@@ -6,18 +6,21 @@ export interface Deployment extends Tenant {
   /** The name of the deployment, and of the project to which its runs are traced (D-45). */
   name: string
   host: GraphHost
-  /** The revision that `host` executes; null: the deployment has no revisions. */
+  /** The revision that `host` executes; null if the deployment has no revisions. */
   revision_id: string | null
   /**
-   * The graphs that this server has, if others execute runs of the deployment too: it leaves runs of other graphs to
-   * them. Absent: it executes all runs.
+   * The graphs that this server has; set if other servers execute runs of the deployment too. This server leaves runs
+   * of other graphs to them. Absent: it executes all runs.
    */
   graphs?(): readonly string[]
   /** Maximum number of runs at a time; further ones wait. */
   concurrency: number
 }
 
-/** Identifies a run within all tenants: clients choose ids, which are unique only within a deployment. */
+/**
+ * A key that identifies a run within all tenants. Its id does not: clients choose ids, which are unique only within a
+ * deployment.
+ */
 export function runKey({ deployment_id }: Pick<Tenant, 'deployment_id'>, run_id: string): string {
   return `${deployment_id}/${run_id}`
 }

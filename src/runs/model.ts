@@ -6,7 +6,7 @@ export interface Tenant {
   deployment_id: string
 }
 
-/** A user as a deployment's own auth file returned it: all fields of that answer, and these in any case. */
+/** A user as a deployment's own auth file returned it: these fields always exist, and all others are kept. */
 export interface AccessUser extends JsonObject {
   identity: string
   display_name: string
@@ -49,13 +49,16 @@ export interface Thread {
   metadata: JsonObject
   status: ThreadStatus
   config: JsonObject
-  /** As of the last finished run or state update, as JSON text so that it is never parsed on the way; null before. */
+  /**
+   * Values as of the last finished run or state update, null before the first; JSON text, so that they are passed on
+   * unparsed.
+   */
   values_json: string | null
   /** Open interrupts by task. */
   interrupts: JsonObject
-  /** The error of the last run that ended, if it failed. */
+  /** The error of the last ended run if it failed. */
   error: Run['error']
-  /** `expires_at` counts from the last write to the thread; null when only the latest checkpoint is left already. */
+  /** `expires_at` counts from the last write to the thread; null if only the latest checkpoint is left. */
   ttl: (ThreadTtl & { expires_at: number | null }) | null
 }
 
@@ -75,7 +78,7 @@ export interface RunKwargs {
   durability: 'sync' | 'async' | 'exit'
   webhook: string | null
   on_completion: 'delete' | 'keep'
-  /** 2 for a run made over protocol v2: its graph is executed through its own events of that protocol (V-45). */
+  /** 2 for a run made over protocol v2, whose graph is executed through LangGraph's events of that protocol (V-45). */
   protocol?: 2
 }
 
@@ -88,14 +91,14 @@ export interface Run {
   status: RunStatus
   created_at: number
   updated_at: number
-  /** The run is not claimed before this; `created_at` unless `after_seconds` was given. */
+  /** Earliest time at which the run is claimed; `created_at` unless `after_seconds` was given. */
   due_at: number
   started_at: number | null
   ended_at: number | null
   metadata: JsonObject
   kwargs: RunKwargs
   multitask_strategy: MultitaskStrategy
-  /** 1 for the first, one more each time it is claimed again after a crash or a retry. */
+  /** Number of the attempt, from 1; increases each time the run is claimed again after a crash or for a retry. */
   attempt: number
   caller: Caller
   /**
@@ -104,14 +107,14 @@ export interface Run {
    */
   trace_id: string | null
   /**
-   * The revision that executes the last attempt (P-33), before the first one that for which the run was made. Null: the
-   * deployment has no revisions.
+   * The revision that executes the last attempt (P-33); before the first attempt, the revision for which the run was
+   * made. Null if the deployment has no revisions.
    */
   revision_id: string | null
   /** The reason for `error` and `timeout`. */
   error: { error: string; message: string } | null
   /** Messages streamed before a cancel (D-46). */
   partial_messages: JsonValue
-  /** The run stopped at an interrupt: its thread is interrupted until another run resumes it. */
+  /** Whether the run stopped at an interrupt: its thread is interrupted until another run resumes it. */
   interrupted: boolean
 }

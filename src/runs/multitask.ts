@@ -1,6 +1,6 @@
 import type { CancelAction, MultitaskStrategy } from './model.ts'
 
-/** The fields of an active run that the decision about another one needs. */
+/** The fields of an active run that the decision about a new run needs. */
 export interface ActiveRun {
   run_id: string
   status: 'pending' | 'running'
@@ -12,19 +12,19 @@ export type MultitaskDecision =
   | { kind: 'refused' }
   | {
       kind: 'admitted'
-      /** The action on `ending` and `stopping`; null when both are empty. */
+      /** The action on the runs of `ending` and `stopping`; null if both are empty. */
       action: CancelAction | null
       /** Pending runs that end when the new one is admitted. */
       ending: string[]
-      /** Running runs to be cancelled; the new one waits until they have ended. */
+      /** Running runs to be cancelled; the new run waits until they have ended. */
       stopping: string[]
-      /** No other run of the thread is before the new one, so it may start as soon as it is due. */
+      /** True if no other run of the thread is before the new one, which may start as soon as it is due. */
       free: boolean
     }
 
 /**
- * Decides what a new run does to the thread's active ones. Delayed runs count as active, but do not delay
- * later ones until they are due.
+ * Decides the effect of a new run on the active runs of its thread. A delayed run counts as active, but delays later
+ * runs only once it is due.
  */
 export function decideMultitask(
   strategy: MultitaskStrategy,

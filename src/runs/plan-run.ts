@@ -21,23 +21,19 @@ export interface RunPlan {
   assistant: AssistantFacts
   run_id: string
   thread_id: string
-  /** The thread is created for this run. */
+  /** Whether the thread is created for this run and deleted with it. */
   temporary: boolean
-  /** For a thread that this run creates, unless the thread is deleted with the run. */
+  /** The ttl of a thread that this run creates, unless the thread is deleted with the run. */
   defaultTtl: ThreadTtl | null
   request: RunRequest
   webhooks?: WebhookRules
 }
 
-/**
- * Marks the config of a thread that is deleted with its run, for the case that the run is deleted before it has
- * started.
- */
+/** Key in the config of a thread that is deleted with its run, even if the run is deleted before it has started. */
 const TEMPORARY = 'weir_temporary'
 /**
- * The sweeper removes the thread after this time if it still exists. Requests that wait at another server
- * read the outcome from the thread, and a server may die between the end of the run and the deletion of its
- * thread.
+ * The ttl of such a thread, after which the sweeper removes it if it still exists. Requests that wait at another server
+ * read the outcome from the thread, and a server may die between the end of the run and the deletion of its thread.
  */
 const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }
 const MAX_DELAY_S = 10 * 365 * 86_400
@@ -138,7 +134,7 @@ function delayOf(seconds: number | undefined): number {
   throw new AppError('invalid_request', { message: `after_seconds must lie between 0 and ${MAX_DELAY_S}.` })
 }
 
-/** The thread was created for a single run and is deleted with it. */
+/** Whether the thread was created for a single run and is deleted with it. */
 export function isTemporary({ config }: Pick<Thread, 'config'>): boolean {
   return config[TEMPORARY] === true
 }
@@ -147,7 +143,7 @@ function objectOf(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** The config keys in which graphs find the user of the deployment's own auth file, as on the platform. */
+/** The config keys from which graphs read the user of the deployment's own auth file, as on the platform. */
 function userConfig({ caller: { user } }: Call): JsonObject {
   if (user === undefined) return {}
   const [whole, id, permissions] = USER_KEYS

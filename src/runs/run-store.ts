@@ -26,33 +26,35 @@ export interface Lease extends Tenant {
 
 /** The process that claims runs, and how long a lease lasts without renewal. */
 export interface Claimer {
-  /** Equal for the next process on the same DATA_DIR, and different for every process that may run at the same time. */
+  /** Id that the next process on the same DATA_DIR has too, and no process that may run at the same time. */
   owner: string
   lease_ms: number
-  /** Own tracing is on: each attempt gets a `trace_id`. */
+  /** Whether own tracing is on, so that each attempt gets a `trace_id`. */
   traced: boolean
   /**
-   * The revision that will execute the claimed runs, all of one deployment; absent: the deployment has none. Runs that
-   * were made for a later revision, or begun on one, wait as those of absent graphs do.
+   * The revision that will execute the claimed runs, all of one deployment; absent if the deployment has no revisions.
+   * Runs that were made for a later revision, or begun on one, wait for another process.
    */
   revision_id?: string | null
   /**
-   * The graphs that the process has: a run of another one waits for another process, and the later runs of its thread
-   * with it. Absent: it claims runs of all graphs.
+   * The graphs that the process has. A run of another graph, and the later runs of its thread, wait for another
+   * process. Absent: the process claims runs of all graphs.
    */
   graphs?: readonly string[]
-  /** The newest version of runs that the process executes; newer runs wait as above. Default: `RUN_VERSION`. */
+  /**
+   * The newest version of runs that the process executes; newer runs wait for another process. Default: `RUN_VERSION`.
+   */
   version?: number
-  /** Runs that need a later version than this are claimed too, to be failed: no server executes them. */
+  /** Version above which runs are claimed in order to fail them, because no server executes them. */
   abandoned_above?: number | undefined
 }
 
 /** A run that a worker has claimed; its status is `running`. */
 export interface Claim extends Lease {
   run: Run
-  /** The thread was created with the run: until its first write it has no checkpoints. */
+  /** True if the thread was created with the run, so that it has no checkpoints before the run's first write. */
   fresh?: boolean
-  /** The run needs a later version than the claimer executes, and must fail. */
+  /** True if the run needs a later version than the claimer executes, so that it must fail. */
   abandoned?: boolean
 }
 
@@ -77,21 +79,21 @@ export interface RunAdmission {
   thread_config: JsonObject
   /** Initial metadata of the thread if this run creates it. */
   new_thread_metadata?: JsonObject
-  /** For a thread that is created for the run; it counts while no run is active. */
+  /** The ttl of a thread that is created for the run; it counts while no run is active. */
   new_thread_ttl?: ThreadTtl | null
-  /** A thread that the caller may not see counts as missing. Pure. */
+  /** Whether the caller may see the thread; a thread that is not visible counts as missing. Pure. */
   visible?: Visible | undefined
   /**
-   * Merges the run's metadata and kwargs with those of the thread so far, in the same transaction; without it those of
-   * `run` are stored. Pure: it may be called again.
+   * Merges the run's metadata and kwargs with the stored ones of the thread, in the same transaction. Absent: those of
+   * `run` are stored. Pure, because it may be called again.
    */
   compose?: (thread: { metadata: JsonObject; config: JsonObject }) => {
     metadata: JsonObject
     kwargs: RunKwargs
   }
-  /** Claim the run at once if no other is before it, which saves a claim. */
+  /** If set, the run is claimed in the same transaction, provided no other run is before it. */
   claim: Claimer | null
-  /** The revision that the run is made for: no earlier one executes it. Absent: the deployment has no revisions. */
+  /** The revision for which the run is made: no earlier one executes it. Absent if the deployment has no revisions. */
   revision_id?: string | null
   /** The date of a cron that the run takes, in the same transaction. */
   cron?: CronDate | undefined
@@ -113,11 +115,11 @@ export type Admitted =
       /** Set when the run is already claimed. */
       claim: Claim | null
       /**
-       * Running runs of the thread that have been cancelled: their workers must be notified. The new run waits for
-       * them.
+       * Running runs of the thread that have been cancelled. Their workers must be notified; the new run waits until
+       * they have ended.
        */
       cancelling: CancelOrder[]
-      /** Runs that ended by this admission: `interrupted` while pending, or `deleted` by rollback. */
+      /** Pending runs that this admission ended: `interrupted`, or `deleted` by rollback. */
       ended: { run_id: string; status: 'interrupted' | 'deleted' }[]
     }
   /** A run with this id exists already on this thread (D-47). */
@@ -127,7 +129,7 @@ export type Admitted =
 /** Why a run is not admitted. */
 export type RefusalReason = 'thread_not_found' | 'thread_busy' | 'run_id_taken' | 'date_taken'
 
-/** The result of admitting several runs together; with `refused` none was admitted, because of the one at `index`. */
+/** The result of admitting several runs together. `refused`: the run at `index` cannot be admitted, so none was. */
 export type AllAdmitted =
   | { kind: 'created'; runs: Run[] }
   | { kind: 'refused'; index: number; reason: RefusalReason }
@@ -146,13 +148,13 @@ export interface RunEnd {
   status: Exclude<RunStatus, 'pending' | 'running'>
   error: Run['error']
   partial_messages: JsonValue
-  /** Undefined = unchanged (nothing was stored). */
+  /** Undefined if the run stored nothing, so that the state is unchanged. */
   state: StateSummary | undefined
 }
 
 /**
- * The events that end a run in its thread's log, by its final status; by default only that it has ended. They are
- * stored together with the end, exactly once. Pure.
+ * Returns the events that end a run with this final status in its thread's log; by default only the event that it has
+ * ended. The events are stored together with the end, exactly once. Pure.
  */
 export type Closing = (status: EndedStatus) => readonly EventDraft[]
 
@@ -163,8 +165,8 @@ export type AttemptEnd =
   /** The run is pending again, with `attempt` + 1. */
   | { kind: 'retried' }
   /**
-   * The run is over. A cancel that was accepted before overrides how the run ended: `interrupted`, or `deleted` for
-   * rollback. `more` when the thread has another run to claim, now or later.
+   * The run is over. A cancel that was accepted earlier overrides its status: `interrupted`, or `deleted` for rollback.
+   * `more` is true if the thread has another run to claim, now or later.
    */
   | { kind: 'ended'; status: RunEnd['status'] | 'deleted'; more: boolean }
 
@@ -214,9 +216,9 @@ export interface ThreadSearch {
   /** 0 to get only the count. */
   limit: number
   offset: number
-  /** Bytes of text that a page may have: one with more ends early. Default 32 MB. */
+  /** Maximum bytes of text of a page; a larger page ends early. Default 32 MB. */
   max_bytes?: number
-  /** False: `values_json` is not read and null. Default true. */
+  /** If false, `values_json` is not read and is null. Default true. */
   with_values?: boolean
 }
 
@@ -225,8 +227,7 @@ export interface ThreadChange {
   metadata?: JsonObject
   ttl?: ThreadTtl | null
   /**
-   * For a change of state outside of a run. Ignored while a run is running, since the end of the run sets the state
-   * again.
+   * A change of state outside of a run. Ignored while a run is running, since the end of the run sets the state again.
    */
   state?: StateSummary
 }
@@ -238,7 +239,7 @@ export interface ThreadChange {
  * thread's status is `busy` exactly while it has an active run.
  */
 export interface RunStore {
-  /** `exists` with the thread that already has the id. */
+  /** `exists`: the id is taken by the returned thread. */
   createThread(tenant: Tenant, thread: NewThread): Promise<{ kind: 'created' | 'exists'; thread: Thread }>
   getThread(tenant: Tenant, thread_id: string): Promise<Thread | undefined>
   /** `total` is the number of all matches. Ties are ordered by `thread_id`. */
@@ -250,9 +251,9 @@ export interface RunStore {
    */
   copyThread(tenant: Tenant, thread_id: string, new_id: string): Promise<Thread | undefined>
   /**
-   * Deletes threads with runs, checkpoints and crons, also active ones, whose leases are then lost: cancel them first. With
-   * `latest_checkpoint` only older checkpoints are deleted, and not those of a thread with a running run. Returns how
-   * many of the threads existed.
+   * Deletes threads with their runs, checkpoints and crons. Active runs lose their leases, so cancel them first. With
+   * `latest_checkpoint` only older checkpoints are deleted, and none of a thread with a running run. Returns how many
+   * of the threads existed.
    */
   deleteThreads(
     tenant: Tenant,
@@ -262,11 +263,11 @@ export interface RunStore {
   /** Threads that are past their `expires_at` and not busy, of all tenants, at most `limit`. */
   expiredThreads(limit: number): Promise<(Tenant & { thread_id: string; strategy: ThreadTtl['strategy'] })[]>
 
-  /** The multitask decision and the insert, in one transaction. */
+  /** Makes the multitask decision and inserts the run, in one transaction. */
   admit(tenant: Tenant, admission: RunAdmission): Promise<Admitted>
   /**
    * As `admit` for several runs, each on a new thread, in one transaction: all of them or none. None is claimed.
-   * @throws AppError quota_reached when their threads do not all fit; then none was created
+   * @throws AppError quota_reached if the threads do not all fit into the quota; then none was created
    */
   admitAll(tenant: Tenant, admissions: readonly Omit<RunAdmission, 'claim'>[]): Promise<AllAdmitted>
   /** The next due runs of these deployments whose thread is free, oldest first, at most `limit`. */
@@ -277,7 +278,7 @@ export interface RunStore {
   waiting(deployments: readonly string[]): Promise<{ count: number; oldest_due_at: number | undefined }>
   /** The graphs of runs of the deployment that are pending and were due before `before`, epoch milliseconds. */
   waitingGraphs(deployment_id: string, before: number): Promise<string[]>
-  /** The versions above `version` that pending runs of all deployments need which are due. */
+  /** The versions above `version` that due pending runs of all deployments need. */
   waitingVersions(version: number): Promise<number[]>
   /** Renews leases; returns the runs whose leases are lost, and those that must be cancelled. */
   renew(leases: readonly Lease[], lease_ms: number): Promise<{ lost: string[]; cancel: CancelOrder[] }>
@@ -286,8 +287,8 @@ export interface RunStore {
   /** Deletes the run and its checkpoints, which restores the thread's earlier state. */
   rollback(lease: Lease, closing?: Closing): Promise<AttemptEnd>
   /**
-   * Returns a run to be tried again. After `max_attempts` attempts it ends with `error`, after an accepted cancel as
-   * cancelled.
+   * Makes a run pending again for another attempt. After `max_attempts` attempts the run ends with `error` instead;
+   * after an accepted cancel it ends as cancelled.
    */
   release(
     lease: Lease,
@@ -296,21 +297,20 @@ export interface RunStore {
     closing?: Closing,
   ): Promise<AttemptEnd>
   /**
-   * Recovers runs whose process is gone, each as in `release`. Runs of `owner` are recovered at once, so call
-   * this before the first claim. Runs of other owners are recovered after their leases expired (D-4). The
-   * thread's state remains that of the last finished run; the caller updates it for an interrupted or failed
-   * one. With a `watch`, which the caller keeps between calls, the watch and not the clock decides which
-   * leases have expired.
+   * Recovers runs whose process is gone, each as in `release`. Runs of `owner` are recovered at once, so call this
+   * before the first claim. Runs of other owners are recovered after their leases expired (D-4). The thread's state
+   * remains that of the last finished run; the caller updates it for an interrupted or failed one. `watch`, which the
+   * caller keeps between calls, decides which leases have expired; without it the clock does.
    */
   recover(owner: string, max_attempts: number, watch?: LeaseWatch): Promise<Recovered[]>
   /** Ends pending runs and flags running ones; a rollback overrides an earlier interrupt. */
   requestCancel(tenant: Tenant, selector: CancelSelector, action: CancelAction): Promise<CancelResult[]>
 
-  /** `thread_id` null: whichever thread it is on. */
+  /** `thread_id` null: the run may be on any thread. */
   getRun(tenant: Tenant, thread_id: string | null, run_id: string): Promise<Run | undefined>
   /**
-   * Newest first, as many as fit into `max_bytes` of text (default 32 MB); `more` when others follow the page. `thread_id`
-   * null: the runs of all threads. Undefined when there is no such thread.
+   * Runs, newest first, as many as fit into `max_bytes` of text (default 32 MB); `more` is true if the page is not the
+   * last. `thread_id` null: the runs of all threads. Undefined if there is no such thread.
    */
   listRuns(
     tenant: Tenant,
@@ -320,8 +320,8 @@ export interface RunStore {
   /** Ids of the pending and running runs of a thread. */
   activeRunIds(tenant: Tenant, thread_id: string): Promise<string[]>
   /**
-   * Deletes the run but not its checkpoints, which belong to the thread. `active` when the run has to be
-   * cancelled first.
+   * Deletes the run but not its checkpoints, which belong to the thread. Returns `active` for an active run, which must
+   * be cancelled first.
    */
   deleteRun(tenant: Tenant, thread_id: string, run_id: string): Promise<'deleted' | 'active' | 'not_found'>
 }

@@ -371,7 +371,7 @@ describe('stop and start', () => {
     const left = await killed.fake.job(run.run_id)
     const after = await openRunWorld({ state, owner: 'a' })
     const again = await after.fake.job(run.run_id, 2)
-    // The old process runs again: its writes are refused.
+    // The old process continues, and its writes are refused.
     left.end(doneWith('old'))
     again.end(doneWith('new'))
     ;(await after.fake.job(next.run_id)).end(doneWith('next'))

@@ -10,7 +10,7 @@ export interface Call {
   headers: Readonly<Record<string, string>>
   /** The answer of the deployment's own auth file about a run to create. */
   access?: RunAccess
-  /** The date of the cron that creates the run, which the run takes. */
+  /** The date that the run takes, if a cron creates it. */
   cron?: CronDate
 }
 
@@ -70,11 +70,11 @@ export interface Awaited {
 /** Options of a cancel. */
 export interface CancelOptions {
   action: CancelAction
-  /** Resolve when the run has ended, instead of when it has been notified. */
+  /** True: resolve when the run has ended. False: resolve when its worker has been notified. */
   wait: boolean
   /** For an unknown run: keep the cancel for 60 s and end the run if it is created in that time (D-47). */
   early: boolean
-  /** No client knows of the run: if it is pending, streams of protocol v2 do not show its end. */
+  /** True if no client has received the run's id: if the run is pending, streams of protocol v2 do not show its end. */
   silent?: boolean
 }
 
@@ -86,7 +86,7 @@ export interface CancelOptions {
 export interface Runs {
   /** Creates a run in the background; durable when it resolves. */
   create(call: Call, thread_id: string | null, request: RunRequest): Promise<Run>
-  /** Creates stateless runs: all of them or none, also when a quota or the disk refuses one. */
+  /** Creates stateless runs, all or none: if a quota or the disk refuses one, none is created. */
   createBatch(call: Call, requests: readonly RunRequest[]): Promise<Run[]>
   /**
    * Creates a run and waits for it. `gone` aborts when the client disconnects: with `on_disconnect: 'cancel'` the run
@@ -103,10 +103,10 @@ export interface Runs {
   get(call: Call, thread_id: string | null, run_id: string): Promise<Run>
   /** The newest runs of a thread, newest first, as many as fit into some megabytes; none for an unknown thread. */
   recent(call: Call, thread_id: string): Promise<Run[]>
-  /** Deletes a run that has ended. @throws AppError conflict for one that is active */
+  /** Deletes a run that has ended. @throws AppError conflict for an active run */
   remove(call: Call, thread_id: string, run_id: string): Promise<void>
   cancel(call: Call, thread_id: string | null, run_id: string, options: CancelOptions): Promise<void>
-  /** Outcome by run. @throws AppError not_found when there was nothing to cancel */
+  /** Returns the outcome of each run. @throws AppError not_found if there was nothing to cancel */
   cancelMany(
     call: Call,
     selector: CancelSelector,

@@ -8,12 +8,12 @@ export const RUN_VERSION = 1
 
 /** Events in the life of a run. */
 export const RUN_EVENTS = [
-  /** A worker claims it. */
+  /** A worker claims the run. */
   'claim',
   'succeed',
   'fail',
   'time_out',
-  /** The worker or host of the run is gone, or requests another attempt. */
+  /** The worker or host of the run has ended, or the run needs another attempt. */
   'retry',
   /** A cancel takes effect: at once while pending, through the worker while running. */
   'interrupt',
@@ -34,7 +34,7 @@ const ENDED: Record<RunEvent, RunStatus | 'deleted' | 'refused'> = {
   delete: 'deleted',
 }
 
-/** The next status for each status and event: the whole life of a run. */
+/** The next status for each status and event. */
 export const TRANSITIONS: Record<RunStatus, Record<RunEvent, RunStatus | 'deleted' | 'refused'>> = {
   pending: {
     claim: 'running',
@@ -62,14 +62,14 @@ export const TRANSITIONS: Record<RunStatus, Record<RunEvent, RunStatus | 'delete
   interrupted: ENDED,
 }
 
-/** True while a run is pending or running: it can be cancelled, and makes its thread busy. */
+/** True for `pending` and `running`: the run can be cancelled, and its thread is busy. */
 export function isActive(status: RunStatus): boolean {
   return status === 'pending' || status === 'running'
 }
 
 /**
- * A thread's status when no run is active, after one of its runs has ended: the last run failed, or the
- * last checkpoint has next nodes, or neither.
+ * The status of a thread without active runs: `error` if the last run failed, `interrupted` if the last checkpoint has
+ * next nodes, else `idle`.
  */
 export function restingStatus(
   last: Exclude<RunStatus, 'pending' | 'running'>,

@@ -6,7 +6,7 @@ import { type AccessEvent, type Ask, passesRuling } from './rulings.ts'
 
 /** Assistants with the permissions of one user. */
 export function assistantsFor(assistants: AssistantStore, ask: Ask): AssistantStore {
-  /** The event's value after the handler's changes; undefined when no such assistant is visible to this user. */
+  /** Returns the event's value after the handler's changes; undefined if this user can see no such assistant. */
   const find = async (
     tenant: Tenant,
     assistant_id: string,

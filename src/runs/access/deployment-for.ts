@@ -19,7 +19,7 @@ import { runsFor } from './runs.ts'
 import { streamsFor } from './streams.ts'
 import { threadsFor } from './threads.ts'
 
-/** Everything of a deployment that requests use. */
+/** The parts of a deployment that requests use. */
 export interface Reachable {
   runs: Runs
   threads: Threads
@@ -29,14 +29,13 @@ export interface Reachable {
   items: ItemVerbs
   largeItems: LargeItems
   lists: Lists
-  /** The assistant, by its id or by the name of its graph. */
+  /** Returns the assistant with this id, or the default assistant of the graph with this name. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
 }
 
 /**
- * A deployment with the permissions of one user of its auth file. Each method first calls the handlers of the
- * file. Records that their filters exclude are treated as missing. Everything else works as without an auth
- * file.
+ * A deployment with the permissions of one user of its auth file. Each method first calls the handlers of the file. A
+ * record that their filters exclude is treated as missing.
  */
 export function deploymentFor(all: Reachable, rules: AccessRules, user: AccessUser): Reachable {
   const ask = askFor(rules, user)
@@ -63,7 +62,7 @@ export function deploymentFor(all: Reachable, rules: AccessRules, user: AccessUs
   }
 }
 
-/** Runs for a user's cron, which are created while the user is absent. */
+/** Runs with the permissions of a cron's user, who sends no request when the cron is due. */
 export function runsOfUser(
   all: Pick<Reachable, 'runs' | 'threads' | 'findAssistant'>,
   rules: AccessRules,
@@ -74,8 +73,8 @@ export function runsOfUser(
 }
 
 /**
- * Checks whether a user may run an assistant. Every user may run the default assistant of a graph; a run of another
- * assistant would show its configuration, so that one must be visible.
+ * Checks whether a user may run an assistant. Every user may run the default assistant of a graph. Any other assistant
+ * must be visible to the user, because its runs show its configuration.
  */
 function assistantCheck({ findAssistant }: Pick<Reachable, 'findAssistant'>, ask: Ask) {
   return async ({ tenant }: Call, asked: string): Promise<void> => {

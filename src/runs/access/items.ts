@@ -15,7 +15,7 @@ interface ItemFacts {
   json: string
 }
 
-/** Whether the user may see an item: filters match the fields of its value, its namespace and its key. */
+/** Whether the user may see an item: filters are matched against the fields of its value, its namespace and its key. */
 async function passes(
   ruling: Ruling,
   { namespace, key, json }: ItemFacts,

@@ -14,8 +14,8 @@ export type AccessEvent =
 /** The answer of a handler of the auth file. */
 export interface Answer {
   /**
-   * Only records with such metadata: for each key a value, `{"$eq": value}` or `{"$contains": value or values}`. Null
-   * for all.
+   * The metadata that visible records have: for each key a value, `{"$eq": value}` or `{"$contains": value or values}`.
+   * Null for all.
    */
   filter: JsonObject | null
   /** The fields of the value that the handler has changed. */
@@ -30,9 +30,9 @@ export interface AccessRules {
 
 /** The permission of a user for one event. */
 export interface Ruling<V extends JsonObject = JsonObject> {
-  /** Undefined: everything is visible. */
+  /** Undefined if everything is visible. */
   visible: Visible | undefined
-  /** The filter behind `visible` as data; null: everything is visible. */
+  /** The filter from which `visible` was made; null if everything is visible. */
   filter: JsonObject | null
   value: V
 }

@@ -6,7 +6,7 @@ import type { Threads } from '../threads/threads.ts'
 import { type AccessEvent, type Ask, passesRuling } from './rulings.ts'
 import { unlessGone } from './threads.ts'
 
-/** Checks before a user creates, reads or ends runs, which requires that the user may see their threads. */
+/** Checks before a user creates, reads or ends runs. The user must be allowed to see the threads of the runs. */
 export interface RunChecks {
   /** @throws AppError not_found for a thread that the user does not see */
   thread(call: Call, thread_id: string, event: AccessEvent, value?: JsonObject): Promise<void>
@@ -19,12 +19,13 @@ export interface RunChecks {
     value?: JsonObject,
   ): Promise<Run>
   /**
-   * The run, if it exists and the user may see its thread. The stream of a deleted run may still be kept, for callers
-   * who could read it before. @throws AppError not_found for a run that the user does not see
+   * Whether the run and its thread exist. A missing run is no error, because the stream of a deleted run may still be
+   * kept. @throws AppError not_found for a run whose thread the user may not see
    */
   runIfThere(call: Call, thread_id: string | null, run_id: string, event: AccessEvent): Promise<boolean>
   /**
-   * A run's request after the handlers' changes, and the call to create it with. @throws AppError not_found, forbidden
+   * The request of a run after the handlers' changes, and the call with which the run is created. @throws AppError
+   * not_found, forbidden
    */
   creation(
     call: Call,

@@ -2,7 +2,7 @@ import { toAppError } from '../../base/errors.ts'
 import type { Streams } from '../streams/streams.ts'
 import type { RunChecks } from './run-checks.ts'
 
-/** Streams with the permissions of one user, which are checked once, when a stream begins. */
+/** Streams with the permissions of one user. Permissions are checked once, when a stream begins. */
 export function streamsFor(streams: Streams, checks: RunChecks): Streams {
   return {
     async create(call, thread_id, request, gone) {
@@ -25,7 +25,7 @@ export function streamsFor(streams: Streams, checks: RunChecks): Streams {
         mayRead: () => checks.thread(call, thread_id, 'threads:read'),
       }),
     async lastSeq(call, thread_id) {
-      // A thread that the user does not see has no events, as one that does not exist (V-44).
+      // A thread that the user may not see has no events, like a thread that does not exist (V-44).
       const mayRead = await checks.thread(call, thread_id, 'threads:read').then(
         () => true,
         (error: unknown) => {

@@ -130,7 +130,7 @@ export function searchValue({ ids, metadata, values, status }: Searched): JsonOb
   }
 }
 
-/** Undefined for a record that does not exist or is not visible. */
+/** Handler for rejections: returns undefined for the error of a record that does not exist or is not visible. */
 export function unlessGone(error: unknown): undefined {
   if (error instanceof AppError && error.code === 'not_found') return undefined
   throw error

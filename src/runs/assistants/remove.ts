@@ -43,7 +43,7 @@ async function removeCrons({ crons }: RemovalDeps, call: Call, assistant_id: str
   for (;;) {
     const found = await crons.search(call, { assistant_id, ...page })
     const removed = found.crons.map(({ cron_id }) => crons.remove(call, cron_id).then(isDone, isGone))
-    // If no cron could be removed, the user may see the remaining ones, but not remove them.
+    // No cron was removed: the user may see the remaining ones, but may not remove them.
     if (!(await Promise.all(removed)).includes(true)) return
   }
 }
@@ -61,7 +61,7 @@ function isDone(): boolean {
   return true
 }
 
-/** Another request removed it first. */
+/** Handler for rejections: another request removed the record first. */
 function isGone(error: unknown): boolean {
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error
   return false

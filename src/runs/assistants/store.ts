@@ -26,7 +26,7 @@ export type AssistantChange = Partial<Omit<NewAssistant, 'assistant_id'>>
 /** A page of assistants. */
 export interface AssistantSearch {
   graph_id?: string | undefined
-  /** A part of the name, in any case. */
+  /** A part of the name; upper and lower case are equal. */
   name?: string | undefined
   /** Keys and values that the metadata must contain. */
   metadata?: JsonObject | undefined
@@ -37,7 +37,7 @@ export interface AssistantSearch {
   /** 0 to get only the count. */
   limit: number
   offset: number
-  /** Bytes of text that a page may have: one with more ends early. Default 32 MB. */
+  /** Maximum bytes of text of a page; a larger page ends early. Default 32 MB. */
   max_bytes?: number | undefined
 }
 
@@ -48,7 +48,7 @@ export interface AssistantStore {
    * a new version; others stay unchanged.
    */
   ensure(tenant: Tenant, assistants: readonly NewAssistant[]): Promise<void>
-  /** `exists` with the assistant that already has the id. */
+  /** `exists`: the id is taken by the returned assistant. */
   create(
     tenant: Tenant,
     assistant: NewAssistant,
@@ -56,11 +56,11 @@ export interface AssistantStore {
   get(tenant: Tenant, assistant_id: string): Promise<Assistant | undefined>
   /** Creates a new version and makes it current. */
   update(tenant: Tenant, assistant_id: string, change: AssistantChange): Promise<Assistant | undefined>
-  /** Makes a version current; undefined when there is no such assistant or version. */
+  /** Makes a version current. Returns undefined if there is no such assistant or version. */
   setLatest(tenant: Tenant, assistant_id: string, version: number): Promise<Assistant | undefined>
   /**
-   * Versions of an assistant, newest first, as many as fit into `max_bytes` (default 32 MB); `more` when others follow the
-   * page. Undefined when there is no such assistant.
+   * Versions of an assistant, newest first, as many as fit into `max_bytes` (default 32 MB). `more` is true if the page
+   * is not the last. Undefined when there is no such assistant.
    */
   versions(
     tenant: Tenant,

@@ -21,7 +21,7 @@ interface Made {
   request: RunRequest
 }
 
-/** Crons over a store in memory, at a time that the test sets; runs are only recorded. */
+/** Opens crons with a store in memory and a clock that the test sets; runs are recorded, not executed. */
 async function openCrons() {
   const database = await openRunDatabase({ url: undefined, file: ':memory:' })
   onTestFinished(() => database.close())

@@ -21,11 +21,11 @@ export interface CronRequest {
   /** Epoch milliseconds. */
   end_time?: number | null
   enabled?: boolean
-  /** For threads created for its runs; default `delete`. */
+  /** What happens to threads that were created for runs of the cron; default `delete`. */
   on_run_completed?: 'delete' | 'keep'
-  /** For the cron and for its runs. */
+  /** Metadata of the cron and of its runs. */
   metadata?: JsonObject
-  /** The request of its runs, `assistant_id` included. */
+  /** The request of each run, including `assistant_id`. */
   payload: RunRequest
 }
 
@@ -61,11 +61,11 @@ export interface CronsDeps {
   logger: Logger
 }
 
-/** Another process may have created a cron without notifying this one. */
+/** Limited, because another process may have created a cron without notifying this one. */
 const MAX_WAIT_MS = 60_000
-/** While the disk is full, due crons wait this long. */
+/** Pause after a look at due crons while the disk is full. */
 const NO_ROOM_MS = 5_000
-/** A run that a quota or the store refuses is tried again after this time. */
+/** Time after which a run that a quota or the store refused is tried again. */
 const REFUSED_MS = 60_000
 const AT_ONCE = 100
 
@@ -117,7 +117,7 @@ async function assistantId({ findAssistant }: CronsDeps, { tenant }: Call, asked
   return assistant.assistant_id
 }
 
-/** Refuses a cron whose runs would all be refused. @throws AppError invalid_request */
+/** Checks a payload, so that no cron is stored whose runs would all be refused. @throws AppError invalid_request */
 function assertPayload({ webhooks }: CronsDeps, payload: Partial<RunRequest> | undefined): void {
   if (typeof payload?.webhook === 'string') webhookTarget(payload.webhook, webhooks)
 }
@@ -178,14 +178,14 @@ async function hasRoom({ assertRoom }: CronsDeps): Promise<boolean> {
 }
 
 /**
- * Creates the runs that are due; returns when the next ones are. However many times were missed while no server ran,
- * one run is created for them.
+ * Creates the runs that are due; returns when the next ones are. For all the dates that a cron missed while no server
+ * ran, one run is created.
  */
 async function runDue(deps: CronsDeps): Promise<number | undefined> {
   const { store, deployments, clock } = deps
   for (;;) {
     const due = await store.due(deployments, clock.now(), AT_ONCE)
-    // Checked before the next time is set, since a cron would then have lost its run.
+    // Checked before the next date is set; otherwise the cron would lose the run of this date.
     if (due.length > 0 && !(await hasRoom(deps))) return clock.now() + NO_ROOM_MS
     for (const one of due) {
       await runOnce(deps, one)
@@ -196,7 +196,7 @@ async function runDue(deps: CronsDeps): Promise<number | undefined> {
   }
 }
 
-/** A schedule that was valid when it was stored, but cannot be read any more, counts as ended. */
+/** Returns the next date; null for a schedule that was valid when it was stored, but can no longer be read. */
 function nextOf(cron: Cron, now: number): number | null {
   try {
     return nextRunDate(cron, now)
@@ -205,7 +205,7 @@ function nextOf(cron: Cron, now: number): number | null {
   }
 }
 
-/** Temporary refusals: the run is tried again. After others the date is skipped. */
+/** Codes of temporary refusals, after which the run is tried again. After other refusals the date is skipped. */
 const MAY_PASS: ReadonlySet<string> = new Set([
   'quota_reached',
   'store_unavailable',
@@ -214,8 +214,8 @@ const MAY_PASS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * When a cron whose run was refused becomes due again: soon after a temporary refusal, but not later than its
- * next date.
+ * Returns when a cron whose run was refused is due again: soon after a temporary refusal, but not later than its next
+ * date.
  */
 function dueAgain(code: string, now: number, next: number | null): number | null {
   const again = now + REFUSED_MS
@@ -227,7 +227,7 @@ async function runOnce(deps: CronsDeps, due: DueCron): Promise<void> {
   const { cron, workspace_id, deployment_id } = due
   const { cron_id, caller, thread_id, payload, on_run_completed, next_run_date } = cron
   const next = nextOf(cron, clock.now())
-  // The run takes the date in its own transaction: even after a crash each date has at most one run, and none is lost.
+  // The run takes the date in its own transaction, so that each date has exactly one run even after a crash.
   const date = { cron_id, due_at: next_run_date ?? 0, next }
   const call = { tenant: { workspace_id, deployment_id }, caller, headers: {}, cron: date }
   // The schedule was checked when the cron was created.

@@ -8,13 +8,13 @@ export interface Cron {
   assistant_id: string
   /** Null: each run has a thread of its own. */
   thread_id: string | null
-  /** For crons whose runs have new threads: what happens to such a thread after the run. */
+  /** What happens to the new thread of a run after the run, for crons without a thread of their own. */
   on_run_completed: 'delete' | 'keep'
   schedule: string
   /** IANA name; null for UTC. */
   timezone: string | null
   end_time: number | null
-  /** Null when there is none: disabled, or past its end. */
+  /** Null if the cron is disabled or past its end. */
   next_run_date: number | null
   enabled: boolean
   /** The user in whose name runs are created. */
@@ -47,7 +47,7 @@ export interface CronSearch {
   /** 0 to get only the count. */
   limit: number
   offset: number
-  /** Bytes of text that a page may have: one with more ends early. Default 32 MB. */
+  /** Maximum bytes of text of a page; a larger page ends early. Default 32 MB. */
   max_bytes?: number | undefined
 }
 
@@ -60,7 +60,7 @@ export interface DueCron extends Tenant {
 export interface CronStore {
   create(tenant: Tenant, cron: Cron): Promise<void>
   get(tenant: Tenant, cron_id: string): Promise<Cron | undefined>
-  /** Stores the result of `change`; undefined when there is no such cron. `change` must have no side effects. */
+  /** Stores the result of `change`, which must have no side effects. Returns undefined if there is no such cron. */
   update(tenant: Tenant, cron_id: string, change: (cron: Cron) => Cron): Promise<Cron | undefined>
   /** Returns whether it existed. */
   remove(tenant: Tenant, cron_id: string): Promise<boolean>
@@ -68,7 +68,10 @@ export interface CronStore {
   search(tenant: Tenant, search: CronSearch): Promise<{ crons: Cron[]; total: number }>
   /** Crons of these deployments that are due, the longest overdue first; fewer than `limit` when they are large. */
   due(deployments: readonly string[], now: number, limit: number): Promise<DueCron[]>
-  /** Sets the next time of a due cron for which no run was created: false when another process has changed it. */
+  /**
+   * Sets the next time of a due cron for which no run was created. Returns false if another process has changed the
+   * cron.
+   */
   advance(due: DueCron, next_run_date: number | null): Promise<boolean>
   /** The earliest time of any cron of these deployments, so that a timer can wait for it. */
   nextDue(deployments: readonly string[]): Promise<number | undefined>

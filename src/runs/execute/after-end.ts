@@ -28,11 +28,11 @@ export interface QuietEnd {
   status: Run['status'] | 'deleted'
 }
 
-/** Notifies waiters, webhooks and streams that a run has ended, and deletes what existed only for the run. */
+/** Notifies waiters, webhooks and streams that a run has ended, and deletes the thread that was created for the run. */
 export interface RunEndings {
-  /** For a run that this process executed. */
+  /** Called for a run that this process executed. */
   executed(deployment: Deployment, claim: Claim, end: JobEnd, status: QuietEnd['status']): Promise<void>
-  /** For a run that was cancelled while it waited, or recovered after its process ended unexpectedly. */
+  /** Called for a run that was cancelled while it waited, or recovered after its process ended unexpectedly. */
   quiet(tenant: Tenant, end: QuietEnd): Promise<void>
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
 
 export interface DueTimerDeps {
-  /** Does the due work; returns the time at which more becomes due. */
+  /** Does the due work; returns the time at which further work becomes due. */
   look(): Promise<number | undefined>
   /** Maximum number of milliseconds between two checks. */
   maxWaitMs: number

@@ -3,7 +3,7 @@ import type { CancelAction, Tenant } from '../model.ts'
 
 /** Time for which a cancel waits for its run (D-47). */
 const KEPT_MS = 60_000
-/** More than real clients leave behind; the oldest are removed first. */
+/** Maximum number of cancels, far above what real clients need; the oldest are removed first. */
 const MAX_KEPT = 100_000
 
 /** A run that may be created later. */

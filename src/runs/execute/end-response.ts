@@ -19,8 +19,8 @@ export function errorOf(run: Pick<Run, 'status' | 'error'>): { error: string; me
 }
 
 /**
- * The outcome of a run as stored; undefined while it is active. The outcome of a successful or interrupted run is the
- * current values of its thread, `{}` before the first.
+ * The stored outcome of a run; undefined while the run is active. The outcome of a successful or interrupted run is the
+ * current values of its thread, `{}` if it has none yet.
  */
 export async function storedOutcome(
   store: RunStore,

@@ -19,13 +19,13 @@ export interface GraphJob {
   tenant: Tenant
   lease: Lease
   /**
-   * `kwargs.config` already includes the assistant's config, which the request's overrides, and the headers that graphs
+   * `kwargs.config` already contains the assistant's config, overridden by the request's, and the headers that graphs
    * may read.
    */
   run: Run
   /** The trace that the host records into; null with own tracing off. */
   trace_id: string | null
-  /** The thread was created with the run: until the first write of this job it has no checkpoints. */
+  /** True if the thread was created with the run, so that it has no checkpoints before the first write of this job. */
   fresh?: boolean
 }
 
@@ -38,8 +38,8 @@ export interface StreamItem {
 /** Items that a host sends while it executes a job. */
 export interface GraphEvents {
   /**
-   * Items in order, in batches as they arrive. The first item of an attempt is `metadata`. The last item of a
-   * failed one is `error`, which clients get only when the run is not tried again.
+   * Items in order, in batches as they arrive. The first item of an attempt is `metadata`. The last item of a failed
+   * attempt is `error`; clients get it only if the run is not tried again.
    */
   items(items: readonly StreamItem[]): void
   /** Trace operations of the run as a JSON batch body (`{"post":[…],"patch":[…]}`), for the ingester. */
@@ -47,7 +47,7 @@ export interface GraphEvents {
 }
 
 /**
- * A thread as of its last checkpoint. All texts are JSON made by the host. A ThreadState as read is both together:
+ * A thread as of its last checkpoint. All texts are JSON made by the host. The two texts make a ThreadState:
  * `{"values":` + values_json + `,` + rest_json without its opening brace.
  */
 export interface GraphState extends StateSummary {
@@ -97,7 +97,7 @@ export interface GraphAnswer {
 export interface GraphHost {
   /** The graphs of the deployment, in the order of its file; needs no running host. */
   graphs(): readonly GraphInfo[]
-  /** Resolves when a host has loaded its graphs. Rejects with the reason when it cannot. */
+  /** Resolves when a host has loaded its graphs. Rejects with the reason if none can. */
   ready(): Promise<void>
   /**
    * Executes a run to its end; never rejects. Aborting `signal` cancels: resolves `cancelled` when LangGraph's stream

@@ -17,12 +17,12 @@ import { isInterrupted } from '../state.ts'
 
 /** Time limit and retries of runs. */
 export interface RunRules {
-  /** A run that takes longer ends with status `timeout`. */
+  /** Maximum duration of a run; a longer run ends with status `timeout`. */
   timeout_ms: number
   max_attempts: number
   /** Pause before the second attempt after a temporary failure; doubled before each further one. */
   retry_ms: number
-  /** A run whose events cannot be stored waits for their store for this long, then it fails. */
+  /** Time for which a run whose events cannot be stored waits for the log of events; after that it fails. */
   unlogged_ms: number
 }
 
@@ -41,13 +41,16 @@ export interface JobDeps {
 /** The end of a job. */
 export interface JobEnd {
   attemptEnd: AttemptEnd
-  /** The response of `wait`; null: the thread's values, as stored. */
+  /** The response of `wait`; null if it is the stored values of the thread. */
   json: string | null
   /** The last values of the run as JSON text. */
   values_json: string | null
-  /** The run as it ended; undefined when it was rolled back, is tried again or its lease was lost. */
+  /** The ended run; undefined if it was rolled back, is tried again, or its lease was lost. */
   run: Run | undefined
-  /** The thread's stored state is outdated, because the run's host ended before it could report the last checkpoint. */
+  /**
+   * Whether the thread's stored state is outdated, because the run's host ended before it could report the last
+   * checkpoint.
+   */
   stateUnknown: boolean
 }
 
@@ -56,9 +59,9 @@ export interface RunJob {
   readonly claim: Claim
   /** Cancels; a rollback overrides an interrupt. */
   cancel(action: CancelAction): void
-  /** The lease is lost: the job stops without writing to the store. */
+  /** Stops the job without writing to the store, because its lease is lost. */
   lose(): void
-  /** Returns the run to the store, to be claimed again later, unless it ends first. */
+  /** Returns the run to the store, to be claimed again later, unless the run ends first. */
   handBack(): void
   /** Never rejects. */
   readonly done: Promise<JobEnd>
@@ -90,14 +93,14 @@ function notEnded(attemptEnd: AttemptEnd): JobEnd {
 
 const LOST = notEnded({ kind: 'lost' })
 
-/** Executes a claimed run until it ends in whatever way, and writes the end to store and events. */
+/** Executes a claimed run to its end, and writes the end to the store and to the events of its thread. */
 export function startRunJob(deps: JobDeps, claim: Claim): RunJob {
   const abort = new AbortController()
   let stop: Stop | undefined
   let isHandedBack = false
   const stopFor = (reason: Stop): void => {
     if (stop === undefined || STRENGTH[reason] > STRENGTH[stop]) stop = reason
-    // Only the loss of the lease replaces `rollback`; neither of them needs the state of the run.
+    // Only `lost` replaces `rollback`, and both need no state of the run, so the host's first reason stays valid.
     abort.abort(reason)
   }
   return {
@@ -127,7 +130,7 @@ interface Execution extends JobDeps {
   abort: AbortController
   stopFor(reason: Stop): void
   stopped(): Stop | undefined
-  /** The server stops, so that waiting ends. */
+  /** Whether the server stops, which ends the wait for another attempt. */
   handedBack(): boolean
 }
 
@@ -155,7 +158,7 @@ async function execute(execution: Execution): Promise<JobEnd> {
   return recordEnd(execution, { end, tape, begin, partial: () => partial.unfinished(end.state?.values_json) })
 }
 
-/** Ids of the interrupts that the run answers; one answer without an id is for all that are pending. */
+/** Ids of the interrupts that the run answers. An answer without ids answers all pending interrupts. */
 async function answeredBy({ store, claim }: Execution): Promise<string[]> {
   const { command } = claim.run.kwargs
   if (command?.['resume'] === undefined) return []
@@ -165,7 +168,7 @@ async function answeredBy({ store, claim }: Execution): Promise<string[]> {
   return thread === undefined ? [] : pendingInterrupts(thread.interrupts).map(({ id }) => id)
 }
 
-/** The end of a run that this release must not begin. */
+/** The end of a run that needs a later release. */
 const NEWER: GraphEnd = {
   kind: 'failed',
   error: 'NewerReleaseNeeded',
@@ -174,7 +177,7 @@ const NEWER: GraphEnd = {
   state: undefined,
 }
 
-/** A host never rejects; a rejection is a fault of Weir, which may be temporary. */
+/** The end after a rejection: hosts never reject, so it is a fault of Weir, which may be temporary. */
 function crashed(error: unknown): GraphEnd {
   return {
     kind: 'lost',
@@ -197,7 +200,7 @@ async function recordEnd(execution: Execution, ending: Ending): Promise<JobEnd> 
   if (stop === 'lost') return LOST
   if (stop === 'rollback') return rollBack(execution, ending)
   if (stop === 'interrupt') return finish(execution, ending, 'interrupted', null)
-  // Streams must not lose events of the run: another attempt makes them again.
+  // Streams must not lose events of the run, so another attempt makes the lost ones again.
   if (stop === 'unlogged') {
     const answers = await untilLogAnswers(execution)
     if (execution.stopped() !== stop) return recordEnd(execution, ending)
@@ -217,7 +220,7 @@ async function recordEnd(execution: Execution, ending: Ending): Promise<JobEnd> 
     if (!retryable || claim.run.attempt >= rules.max_attempts)
       return finish(execution, ending, 'error', { error, message })
     await backOff(execution)
-    // A cancel may have arrived meanwhile; and the `error` of a run that is tried again is not its end.
+    // A cancel may have arrived meanwhile. The `error` of a run that is tried again is not sent.
     return execution.stopped() === stop
       ? giveBack(execution, ending, { error, message })
       : recordEnd(execution, ending)
@@ -241,8 +244,8 @@ function logAway({ unlogged_ms }: RunRules): Failure {
 }
 
 /**
- * Waits until the log is available, since another attempt would fail in the same way; false when it was not for too
- * long, or the run or the server was stopped before.
+ * Waits until the log is available, since another attempt would fail in the same way. Returns false if that takes too
+ * long, or if the run or the server is stopped before.
  */
 async function untilLogAnswers(execution: Execution): Promise<boolean> {
   const { events, claim, logger, rules, stopped, handedBack } = execution
@@ -300,7 +303,7 @@ function giveBack(execution: Execution, ending: Ending, error: Failure, always =
 }
 
 /**
- * Writes the end to the store, and with it to the streams, retrying until that succeeds; returns the outcome for
+ * Writes the end to the store and to the streams in one step, and retries until that succeeds. Returns the outcome for
  * waiters.
  */
 async function conclude(
@@ -348,7 +351,7 @@ async function conclude(
 
 const MAX_REASON_CHARS = 1_000
 
-/** One log line for the operator. */
+/** Logs one line about a failure for the operator. */
 function logFailure({ logger, claim }: Execution, failure: Run['error'], end: GraphEnd): void {
   const { run_id, thread_id, graph_id } = claim.run
   const reason = (failure?.message ?? '').replace(/\s+/g, ' ').slice(0, MAX_REASON_CHARS)
@@ -359,7 +362,7 @@ function logFailure({ logger, claim }: Execution, failure: Run['error'], end: Gr
   )
 }
 
-/** Retries while the store does not answer, until it does or the lease is known to be lost. */
+/** Retries until the store answers, or the lease is known to be lost. */
 async function untilStored(execution: Execution, storeEnd: () => Promise<AttemptEnd>): Promise<AttemptEnd> {
   let loggedAt = -Infinity
   while (execution.stopped() !== 'lost') {

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { createLeaseWatch } from './lease-watch.ts'
 
 describe('a watch over leases', () => {
-  /** Checks a lease with these expiry times every second; returns the number of checks until it counts as dead. */
+  /**
+   * Checks a lease with these expiry times every second; returns the number of checks until the lease counts as
+   * expired.
+   */
   function looksUntilDead(ends: readonly number[], gaps: readonly number[] = []): number | undefined {
     let now = 0
     const watch = createLeaseWatch(3_000, () => now)

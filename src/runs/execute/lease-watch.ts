@@ -23,8 +23,8 @@ export function createLeaseWatch(
   return {
     look(leases) {
       const now = steady()
-      // This is called at intervals of a third of a lease. After a longer interval the database was not reachable, and
-      // no lease could be renewed, so an unchanged lease does not show that its owner has ended.
+      // This is called every third of a lease. A longer interval means that the database was not reachable: no lease
+      // could be renewed, so an unchanged lease does not show that its owner has ended.
       const before = now - lastLook > leaseMs / 2 ? new Map<string, never>() : seen
       lastLook = now
       seen = new Map(

@@ -1,10 +1,10 @@
 import type { Deployment } from '../deployment.ts'
 
-/** The places for running runs of each deployment, taken and free. */
+/** The slots for running runs of each deployment, taken and free. */
 export interface RunSlots {
   /** Takes as many free slots as possible, at most `count`; returns the number. */
   take(deployment: Deployment, count: number): number
-  /** Frees slots; true when none was free before. */
+  /** Frees slots; returns true if none was free before. */
   give(deployment: Deployment, count: number): boolean
   /** Removes all free slots permanently. */
   close(): void

@@ -7,7 +7,7 @@ const FIRST = '11111111-1111-4111-8111-111111111111'
 const STAYING = { gone: staying(), cancel_on_disconnect: false }
 const SECOND = '22222222-2222-4222-8222-222222222222'
 
-/** A world whose deployment has the revision FIRST, and a function that switches it to SECOND. */
+/** Opens a world whose deployment has the revision FIRST, with a function that switches the deployment to SECOND. */
 async function openSwitch() {
   const use = createDeploymentUse()
   const world = await openRunWorld({ use })

@@ -12,7 +12,7 @@ export interface RunTape {
   write(items: readonly StreamItem[]): void
   /** Resolves when everything written is in the log, or the lease is lost. */
   flushed(): Promise<void>
-  /** The attempt has sent its `metadata`. */
+  /** Whether the attempt has sent its `metadata`. */
   readonly opened: boolean
   /**
    * The `error` that the host sent at the end. It is not written yet, since a run that is tried again has not failed.
@@ -21,8 +21,8 @@ export interface RunTape {
 }
 
 /**
- * Opens the tape of a lease. `onBroken` is called once: when the log refuses the lease, or did not store some events.
- * Nothing more is written then.
+ * Opens the tape of a lease. `onBroken` is called once, when the log refuses the lease or could not store some events;
+ * after that nothing is written.
  */
 export function createRunTape(
   events: EventLog,

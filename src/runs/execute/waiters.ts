@@ -23,7 +23,7 @@ export interface Waiters {
   wait(key: string): Waiter
   /** True while a request waits for the run. */
   has(key: string): boolean
-  /** Gives the waiters of a run its outcome; undefined makes them read the store. */
+  /** Passes the outcome of a run to its waiters; undefined makes them read the store. */
   resolve(key: string, outcome: RunOutcome | undefined): void
   /** Makes all waiters read the store. */
   recheckAll(): void

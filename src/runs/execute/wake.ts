@@ -13,13 +13,13 @@ export type WakeMessage =
   /** Notifications may have been missed: check everything. */
   | { kind: 'missed' }
 
-/** Notifies other processes; a lost notification is made good by the next lease renewal and by `missed`. */
+/** Notifies other processes. After a lost notification, the next lease renewal or `missed` has the same effect. */
 export interface Wake {
   /** True when several processes may share this run state. */
   readonly shared: boolean
   /** Notifies the other processes. Never throws; returns before delivery. */
   send(message: WakeMessage): void
-  /** Sets the listener for notifications of others, instead of the previous one. */
+  /** Sets the only listener for notifications from other processes. */
   listen(onMessage: (message: WakeMessage) => void): void
   close(): Promise<void>
 }

@@ -30,7 +30,7 @@ export interface WorkerDeps extends Omit<JobDeps, 'host'>, RunEndingsDeps {
    * By `deployment_id`. May change while the worker runs: a run ends on the host with which it was claimed.
    */
   deployments: ReadonlyMap<string, Deployment>
-  /** Shared with others that use hosts; default: a new one. */
+  /** Counts shared with other users of the hosts; default: new ones. */
   use?: DeploymentUse
   claimer: Omit<Claimer, 'revision_id'>
   /** See `Claimer.abandoned_above`; default: runs of later versions wait. */
@@ -40,7 +40,7 @@ export interface WorkerDeps extends Omit<JobDeps, 'host'>, RunEndingsDeps {
   metrics: Metrics
 }
 
-/** Claims runs and executes them; all runs begin and end here. */
+/** Claims runs and executes them. */
 export interface Worker {
   /** Admits a run, starts it at once if no other run is before it, and notifies the runs that it cancels. */
   admit(tenant: Tenant, admission: Omit<RunAdmission, 'claim'>): Promise<Admitted>
@@ -56,17 +56,17 @@ export interface Worker {
    * checkpoints.
    */
   handBack(deployment: Deployment): void
-  /** Abandons the runs of a deployment that is being removed. */
+  /** Abandons the running runs of a deployment that is being removed. */
   lose(deployment: Deployment): void
   /** Claims nothing more, waits `graceMs` for running runs, and returns the others to the store to be claimed later. */
   stop(graceMs: number): Promise<void>
 }
 
-/** Limit for returning runs; after it they are abandoned as they are. */
+/** Time limit for returning runs; runs that remain after it are abandoned. */
 const HAND_BACK_MS = 10_000
-/** Processes that share their runs look for due ones at least this often. */
+/** Maximum time between two looks for due runs, for processes that share their runs. */
 const SHARED_LOOK_MS = 5_000
-/** Timers have a maximum, and the clock may be set. */
+/** Maximum time between two looks: timers have a maximum, and the clock may be set. */
 const MAX_WAIT_MS = 3_600_000
 
 /** The state of a running worker. */
@@ -141,7 +141,7 @@ async function admit(work: Work, tenant: Tenant, admission: Omit<RunAdmission, '
       start(work, deployment, claim)
     } else if (run.due_at > run.created_at) timer.dueAt(run.due_at)
     else {
-      // The slots were full, or an earlier look took them all; some may be free now.
+      // All slots were taken; some may be free now.
       if (taken === 0) timer.ask()
       work.wake.send({ kind: 'work' })
     }
@@ -183,7 +183,7 @@ async function cancel(
   return results
 }
 
-/** Notifies the process that executes the run. */
+/** Passes a cancel to the job of the run, or to the process that executes it. */
 function pass({ jobs, wake }: Work, { deployment_id }: Tenant, { run_id, action }: CancelOrder): void {
   const job = jobs.get(runKey({ deployment_id }, run_id))
   if (job !== undefined) job.cancel(action)
@@ -198,7 +198,7 @@ function tellQuiet({ endings, logger }: Work, { workspace_id, deployment_id }: T
     )
 }
 
-/** The process that claims, and the revision that will execute the runs. */
+/** The claimer of runs for this deployment: this process, with the revision that will execute the runs. */
 function claimerOf({ claimer, abandonedAbove }: Work, { revision_id, graphs }: Deployment): Claimer {
   const abandoned_above = abandonedAbove?.()
   return { ...claimer, revision_id, abandoned_above, ...(graphs && { graphs: graphs() }) }
@@ -225,7 +225,7 @@ async function closeJob(work: Work, deployment: Deployment, claim: Claim, end: J
   const wasFull = slots.give(deployment, 1)
   const hasMore = attemptEnd.kind === 'retried' || (attemptEnd.kind === 'ended' && attemptEnd.more)
   if (hasMore || wasFull) timer.ask()
-  // The next run of the thread may be one that only another process can execute.
+  // Perhaps only another process can execute the next run of the thread.
   const isShared = deployment.graphs !== undefined || deployment.revision_id !== null
   if (hasMore && (work.stopping || isShared)) wake.send({ kind: 'work' })
   if (attemptEnd.kind === 'ended') await endings.executed(deployment, claim, end, attemptEnd.status)
@@ -236,7 +236,7 @@ async function claimAll(work: Work): Promise<number | undefined> {
   for (const deployment of work.deployments.values()) await claimFor(work, deployment)
   if (work.stopping) return undefined
   const next = await work.store.nextDue()
-  // Another process may have created a due run that it does not execute, or may have ended since.
+  // Another process may have created a due run and not execute it, or may have ended since.
   return work.wake.shared ? Math.min(next ?? Infinity, work.clock.now() + SHARED_LOOK_MS) : next
 }
 
@@ -297,7 +297,7 @@ async function recover(work: Work, owner: string): Promise<void> {
   for (const run of recovered) if (run.status !== 'pending') void closeRecovered(work, run)
 }
 
-/** The last checkpoint of an interrupted or failed run becomes the thread's state. */
+/** Sets the thread's state to the last checkpoint of an interrupted or failed run. */
 async function closeRecovered(work: Work, recovered: Recovered): Promise<void> {
   const { store, deployments, logger } = work
   const { workspace_id, deployment_id, run_id, thread_id, status } = recovered

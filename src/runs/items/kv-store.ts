@@ -5,7 +5,7 @@ import type { Tenant } from '../model.ts'
 export interface StoreItem {
   namespace: string[]
   key: string
-  /** JSON text, which is passed on without parsing it. */
+  /** JSON text, which is passed on unparsed. */
   value_json: string
   created_at: number
   updated_at: number
@@ -18,7 +18,7 @@ export interface ItemWrite {
   value: JsonObject
   /** Minutes until it expires; null for never, undefined for the deployment's default. */
   ttl?: number | null | undefined
-  /** The fields that a semantic search compares; false for none, undefined for the deployment's. */
+  /** The fields that a semantic search compares; false for none, undefined for the deployment's default. */
   index?: readonly string[] | false | undefined
 }
 
@@ -38,7 +38,7 @@ export interface ItemSearch {
   refresh_ttl?: boolean | undefined
   /** Only visible items. */
   visible?: ItemVisible | undefined
-  /** Bytes of values that a page may have: one with more ends early. Default 32 MB. */
+  /** Maximum bytes of values of a page; a larger page ends early. Default 32 MB. */
   max_bytes?: number | undefined
   /** The embedding of `query`, if it was computed already. */
   vector?: ArrayLike<number> | undefined
@@ -77,11 +77,11 @@ export interface KvStore {
     key: string,
     refresh_ttl?: boolean,
   ): Promise<StoreItem | undefined>
-  /** Does nothing if it does not exist. */
+  /** Removes the item; has no effect if the item does not exist. */
   remove(tenant: Tenant, namespace: readonly string[], key: string): Promise<void>
   /**
-   * Items, last changed first, or nearest first in a semantic search. `more` when others follow the page; `expiring` are the
-   * items of the page that have a ttl.
+   * Items, last changed first, or nearest first in a semantic search. `more` is true if the page is not the last;
+   * `expiring` are the items of the page that have a ttl.
    */
   search(
     tenant: Tenant,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../schema/json.ts'
 
-/** A text of an item that is embedded, and its place. */
+/** A text of an item that is embedded, and its path in the item. */
 export interface ItemText {
   path: string
   text: string

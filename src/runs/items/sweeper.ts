@@ -9,7 +9,7 @@ export interface ItemSweeperDeps {
   logger: Logger
 }
 
-/** Items are deleted in slices of this size, a few milliseconds each on SQLite. */
+/** Number of items that are deleted together; takes a few milliseconds on SQLite. */
 const SLICE = 16
 
 /** Deletes expired items of the store until it is stopped, and yields to other work between slices. */

@@ -56,7 +56,7 @@ export interface ListPage {
   total: number | null
   /** True when records follow the page. */
   more: boolean
-  /** Releases the page; call it once, when the page was sent or its client has disconnected. */
+  /** Releases the page. Must be called once, when the page was sent or its client has disconnected. */
   sent(): void
 }
 

@@ -162,7 +162,7 @@ function counted(texts: readonly string[], offset: number, total: number): ListT
   return { ...uncounted(texts, offset + texts.length < total), total }
 }
 
-/** Filters match the fields of an item's value, and its namespace and key. */
+/** The condition of a filter, which is matched against the fields of an item's value, and its namespace and key. */
 function itemVisible(access: AccessFilter): ItemVisible | undefined {
   const visible = toVisible(access)
   return visible && (({ namespace, key, value }) => visible({ ...value, namespace, key }))

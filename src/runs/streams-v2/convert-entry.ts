@@ -13,20 +13,20 @@ import { toolEvent } from './tool-event.ts'
 
 /** A run that has begun and not ended in the part of the log that was read. */
 interface OpenRun {
-  /** Empty when the log no longer has its begin. */
+  /** Empty if the log no longer has the begin of the run. */
   graph_name: string
-  /** The message of its failure. */
+  /** Error message of a failed run. */
   error: string | undefined
   /** Ids of interrupts that were sent. */
   asked: Set<string>
   interrupts: PendingInterrupt[]
   stopped: boolean
-  /** Its answers were told. */
+  /** Whether the event about the run's answers was sent. */
   answered: boolean
   /** False: it ends without an attempt. */
   begun: boolean
   messages: MessageBlocks
-  /** Undefined when the log has the events of subgraphs. */
+  /** Undefined if the log itself contains the events of subgraphs. */
   subgraphs: SubgraphLifecycle | undefined
 }
 
@@ -59,7 +59,8 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
     const known = isAlone ? converted.get(entry) : undefined
     if (known !== undefined) return known
     if (entry.event === RUN_BEGUN) isBefore = false
-    // The log no longer has the begin of this run. Later entries like this are the end of a run that the reader left out.
+    // The log no longer has the begin of this run. A later entry of this kind belongs to the end of a run that the
+    // reader left out.
     else if (isBefore && !open.has(run_id) && isWork(entry)) open.set(run_id, newRun(''))
     const drafts = draftsOf(unfinished, run_id, entry)
     const [timestamp] = parseEventId(id)
@@ -76,7 +77,7 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
   }
 }
 
-/** Events of entries that do not depend on earlier entries, as most do not: they are made once for all readers. */
+/** Events of entries that do not depend on earlier entries, which are most; made once for all readers. */
 const converted = new WeakMap<StoredEvent, readonly ProtocolEvent[]>()
 
 function draftsOf(unfinished: Unfinished, run_id: string, { event, data }: StoredEvent): Draft[] {
@@ -153,7 +154,7 @@ function begin(
   return [running, { method: 'input.answered', namespace: [], event_id, data }]
 }
 
-/** `messages` is undefined for a run whose begin is not known, because a chunk does not show how its message began. */
+/** `messages` is undefined for a run whose begin is not in the log: a chunk does not show how its message began. */
 function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
   return {
     graph_name,

@@ -24,7 +24,7 @@ const CHANNELS: ReadonlySet<string> = new Set([
 /** Shows every event. */
 export const EVERYTHING: EventFilter = { channels: [...CHANNELS], namespaces: [] }
 
-/** True for the name of a channel that may have events. */
+/** Whether a channel of this name exists. */
 export function isChannel(name: string): boolean {
   return CHANNELS.has(name) || name.startsWith('custom:')
 }
@@ -40,8 +40,8 @@ export function showsInput({ channels }: EventFilter): boolean {
 }
 
 /**
- * Whether the stream shows only the begins, ends and interrupts of runs, as clients open it before they start a run
- * (V-29).
+ * Whether the stream shows only the begins, ends and interrupts of runs. Clients open such a stream before they start a
+ * run (V-29).
  */
 export function isLifecycleOnly({ channels, namespaces }: EventFilter): boolean {
   const isExact = channels.length === 2 && channels.includes('lifecycle') && channels.includes('input')
@@ -59,7 +59,7 @@ function inChannels({ channels }: EventFilter, { method, name }: ProtocolEvent):
   return name !== undefined && channels.includes(`custom:${name}`)
 }
 
-/** Whether the event lies in one of the namespaces, the root included only if it is named. */
+/** Whether the event lies in one of the namespaces. Events of the root do so only if the filter names the root. */
 function inNamespaces({ namespaces, depth }: EventFilter, { namespace }: ProtocolEvent): boolean {
   if (namespaces.length === 0) return true
   return namespaces.some((prefix) => {

@@ -11,12 +11,12 @@ export interface PendingInterrupt {
 /** LangGraph's ids of interrupts: 128 bits in hexadecimal. */
 const ID = /^[0-9a-f]{32}$/
 
-/** The interrupts of a thread, which are stored by task; each once. */
+/** Returns the interrupts of a thread, stored by task, without duplicates. */
 export function pendingInterrupts(by_task: JsonObject): PendingInterrupt[] {
   return interruptsIn(Object.values(by_task).flat())
 }
 
-/** The interrupts in a list, each once. */
+/** Returns the interrupts in a list, without duplicates. */
 export function interruptsIn(list: readonly unknown[]): PendingInterrupt[] {
   const found = new Map<string, PendingInterrupt>()
   for (const one of list) {
@@ -27,9 +27,9 @@ export function interruptsIn(list: readonly unknown[]): PendingInterrupt[] {
 }
 
 /**
- * The interrupts of a thread that wait for an answer, whatever its status (V-11, V-32): also those that remain after a
- * failed answer. `runs` are its last runs: their answers count until they have ended, and a run with other input leaves no
- * earlier interrupt open.
+ * Returns the interrupts of a thread that wait for an answer, whatever the thread's status (V-11, V-32), including
+ * those that remain after a failed answer. `runs` are the thread's last runs: the answers of active runs count, and a
+ * run with other input closes all earlier interrupts.
  */
 export function waitingInterrupts(
   { interrupts }: Pick<Thread, 'interrupts'>,

@@ -1,6 +1,6 @@
 /**
- * The members of a JSON object, each value as the text that it is in `json`, so that large values need not be parsed.
- * Undefined when `json`, which must be valid JSON, is not an object.
+ * Returns the members of a JSON object, each value as its text in `json`, so that large values need not be parsed.
+ * `json` must be valid JSON; undefined if it is not an object.
  */
 export function membersOf(json: string): Map<string, string> | undefined {
   let at = skipSpace(json, 0)

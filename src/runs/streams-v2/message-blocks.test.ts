@@ -4,7 +4,7 @@ import { type BlockEvent, createMessageBlocks } from './message-blocks.ts'
 const PUSH = ['__pregel_push', 0, false]
 const PULL = ['__pregel_pull', 'work']
 
-/** The events of messages of a run; each chunk is `[task, id, text]`. */
+/** A run whose chunks `[task, id, text]` are converted to events of messages. */
 function newRun(ofPython: boolean, langgraph_path: unknown[] = PUSH) {
   const blocks = createMessageBlocks(ofPython)
   const events: BlockEvent[] = []
@@ -23,7 +23,7 @@ function newRun(ofPython: boolean, langgraph_path: unknown[] = PUSH) {
   }
 }
 
-/** The text of each message, as a client collects it, with `.` at its end. */
+/** The text of each message as a client collects it, with `.` appended at the message's end. */
 function textsOf(events: readonly BlockEvent[]): Record<string, string> {
   const texts: Record<string, string> = {}
   const keys = new Map<unknown, string>()

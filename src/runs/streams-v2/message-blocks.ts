@@ -11,15 +11,15 @@ export interface BlockEvent {
 /** A message that is being streamed. */
 interface Growing {
   id: string
-  /** Of the call of the model. */
+  /** Id of the model's call. */
   run_id: string
   namespace: string[]
   /** The namespace of the graph that its node is in, as text. */
   graph: string
-  /** One of several tasks of its node that may execute at the same time. */
+  /** Whether the message is from a task made by `Send`; several such tasks of a node may execute at the same time. */
   isSent: boolean
   node: string | undefined
-  /** By index, as far as they are known. */
+  /** The blocks so far, by index. */
   blocks: Map<number, JsonObject>
   usage: JsonValue
   metadata: JsonObject
@@ -27,22 +27,22 @@ interface Growing {
 
 /** Converts the chunks of mode `messages-tuple` to blocks. */
 export interface MessageBlocks {
-  /** The events of a chunk, `[chunk, metadata]` as JSON text. */
+  /** Returns the events of a chunk, which is `[chunk, metadata]` as JSON text. */
   ofTuple(text: string): BlockEvent[]
-  /** The ends of the messages that are complete when a task of the node has returned `update`, JSON text. */
+  /** Returns the ends of the messages that are complete after a task of the node has returned `update`, a JSON text. */
   updated(namespace: readonly string[], node: string, update: string): BlockEvent[]
-  /** The ends of the messages of a graph and of those in it, whose nodes have all returned. */
+  /** Returns the ends of the messages of a graph and its subgraphs, after all nodes of a step have returned. */
   stepped(namespace: readonly string[]): BlockEvent[]
-  /** The ends of all messages. */
+  /** Returns the ends of all messages. */
   finish(): BlockEvent[]
 }
 
 /**
- * Messages of Python graphs are in the namespace of the graph and name every role; those of JavaScript are in the namespace
- * of their node (V-20, V-21).
+ * Creates a converter for one run. Messages of Python graphs are in the namespace of the graph and name every role;
+ * messages of JavaScript graphs are in the namespace of their node (V-20, V-21).
  */
 export function createMessageBlocks(ofPython: boolean): MessageBlocks {
-  /** By id and task, since the models of parallel tasks may give their messages the same id. */
+  /** Growing messages by id and task, since the models of parallel tasks may give their messages the same id. */
   const growing = new Map<string, Growing>()
   const finished = new Set<string>()
   const known = new Set<string>()
@@ -62,7 +62,7 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
       const id = chunk['id']
       const key = keyOf(id, placeOf(metadata))
       if (!(String(chunk['type']) in ROLES) || finished.has(key)) return []
-      // A graph shows the messages of its subgraph again, as a whole.
+      // A graph repeats the messages of its subgraph as whole messages.
       if (known.has(id) && !growing.has(key) && !isStreamed(chunk)) return []
       const events: BlockEvent[] = []
       const message = growing.get(key) ?? begin(id, chunk, metadata, ofPython, events)
@@ -75,7 +75,7 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
     },
     updated(namespace, node, update) {
       const graph = namespace.join('|')
-      // The update does not name its task: of several it is the one that returned the message.
+      // The update does not name its task. Of several tasks, it is from the task that returned the message.
       return finish(
         (message) =>
           message.node === node &&
@@ -93,7 +93,7 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
   }
 }
 
-/** A message whose first chunk came; its first event is added to `events`. */
+/** Begins a message with its first chunk, and adds its first event to `events`. */
 function begin(
   id: string,
   chunk: JsonObject,
@@ -122,7 +122,7 @@ function begin(
   return message
 }
 
-/** The last events of a message. */
+/** Returns the last events of a message. */
 function endOf(message: Growing): BlockEvent[] {
   const events: BlockEvent[] = []
   for (const [index, block] of message.blocks)
@@ -139,7 +139,7 @@ function endOf(message: Growing): BlockEvent[] {
 /** LangGraph's name of tasks made by `Send`, the begin of their `langgraph_path`. */
 const PUSH = '__pregel_push'
 
-/** The namespace of the task that a message is from. */
+/** Returns the namespace of the task that made a message. */
 function placeOf(metadata: JsonObject): string[] {
   const place = String(metadata['langgraph_checkpoint_ns'] ?? '').split('|')
   return place.filter((segment) => segment !== '')
@@ -150,8 +150,8 @@ const CALL_ID = /^(?:lc_)?run-+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/
 const CALLS = '6d7f0a5e-1f0b-4c39-9a55-0c1d2f1f8f6b'
 
 /**
- * The id of the call of a model that made a message. LangChain names messages by it when the model does not name them;
- * for other messages it is derived, because the metadata of v1 have the id of the whole run only.
+ * The id of the call of a model that made a message. LangChain gives it to messages to which the model gives no id. For
+ * other messages the id is derived, because the metadata of v1 only contain the id of the whole run.
  */
 function callOf(id: string, place: readonly string[]): string {
   return CALL_ID.exec(id)?.[1] ?? uuidOfName(keyOf(id, place), CALLS)
@@ -161,7 +161,7 @@ function keyOf(id: string, place: readonly string[]): string {
   return `${place.join('|')} ${id}`
 }
 
-/** Roles of the channel `messages` by type of message; tool results are not in it. */
+/** Roles of the channel `messages` by type of message; the channel has no tool results. */
 const ROLES: Readonly<Record<string, string | undefined>> = {
   ai: 'ai',
   AIMessageChunk: 'ai',
@@ -169,7 +169,7 @@ const ROLES: Readonly<Record<string, string | undefined>> = {
   system: 'system',
 }
 
-/** Clients keep parallel messages of a node apart by `run_id` (JavaScript) or `message_id` (Python). */
+/** Adds an event. Clients tell parallel messages of a node apart by `run_id` (JavaScript) or `message_id` (Python). */
 function add(events: BlockEvent[], { id, run_id, namespace, node }: Growing, data: JsonObject): void {
   const isStart = data['event'] === 'message-start'
   events.push({ namespace, node, data: { ...data, ...(!isStart && { message_id: id }), run_id } })
@@ -187,7 +187,7 @@ function piecesOf(chunk: JsonObject): [index: number | undefined, piece: JsonObj
         ? content.filter(isObject)
         : []
   const chunks = Array.isArray(tool_call_chunks) ? tool_call_chunks : []
-  // A message that was not streamed has whole calls only.
+  // A message that was not streamed has only whole calls.
   const calls = chunks.length > 0 || !Array.isArray(tool_calls) || isStreamed(chunk) ? chunks : tool_calls
   for (const call of calls.filter(isObject)) {
     const args = typeof call['args'] === 'string' ? call['args'] : JSON.stringify(call['args'] ?? {})
@@ -212,7 +212,7 @@ function addPiece(
 ): void {
   const { blocks } = message
   const kind = String(piece['type'])
-  // A tool call may have the number of a block of another kind: it gets the next free one.
+  // A tool call with the number of a block of another kind gets the next free number.
   const [known] = [...blocks].find(([at, block]) => at === asked && block['type'] === kind) ?? []
   const last =
     asked === undefined
@@ -254,7 +254,7 @@ function deltaOf(kind: string, piece: JsonObject, block: JsonObject): JsonObject
   return { type: 'block-delta', fields: { ...block, type: kind } }
 }
 
-/** A block that is complete: the arguments of a tool call are parsed. */
+/** Returns the complete block; the arguments of a tool call are parsed. */
 function finalBlock(block: JsonObject): JsonObject {
   if (block['type'] !== 'tool_call_chunk') return block
   const { id, name, args } = block

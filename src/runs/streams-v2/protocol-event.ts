@@ -3,13 +3,13 @@ export interface ProtocolEvent {
   /** Id of the log entry that it was converted from. */
   id: string
   run_id: string | null
-  /** The same on every connection and after restarts; clients drop doubles by it (V-14). */
+  /** The same on every connection and after restarts, so that clients can drop duplicates (V-14). */
   event_id: string
-  /** Rises over all runs of a thread (V-15). */
+  /** Number that increases over all runs of a thread (V-15). */
   seq: number
   method: string
   namespace: readonly string[]
-  /** The name of custom data that has one. */
+  /** The name of custom data, if it has one. */
   name?: string
   /** Epoch milliseconds at which it happened (V-16). */
   timestamp: number
@@ -51,24 +51,27 @@ export interface PlaceInLog {
 
 const SSE_ID = /^(\d{1,15}-\d{1,15})(?:\.(\d{1,4}))?$/
 
-/** The id of the event in a stream of server-sent events: that of its log entry, with its number there from the second on. */
+/**
+ * The id of the event in a stream of server-sent events: the id of its log entry; from the second event of the entry
+ * on, with the number of the event.
+ */
 export function sseIdOf(event: Pick<ProtocolEvent, 'id' | 'seq'>): string {
   const k = numberInEntry(event)
   return k === 0 ? event.id : `${event.id}.${k}`
 }
 
-/** The place after the event with this SSE id; undefined for a text that is no such id. */
+/** The place after the event with this SSE id; undefined if the text is not such an id. */
 export function placeOfSseId(sse_id: string): PlaceInLog | undefined {
   const [, id, k = '0'] = SSE_ID.exec(sse_id) ?? []
   return id === undefined ? undefined : { id, k: Number(k) }
 }
 
-/** The event as clients get it, as JSON text; made once for all readers of the same event. */
+/** The JSON text of the event for clients; made once for all readers of the same event. */
 export function eventText(event: ProtocolEvent): string {
   return (event.text ??= textOf(event))
 }
 
-/** Written by hand: each token is such a text (V-48). */
+/** Builds the text without JSON.stringify, which is slower: each token makes such a text (V-48). */
 function textOf({ event_id, seq, method, namespace, timestamp, node, data, run_id }: ProtocolEvent): string {
   const run = run_id === null ? '' : `,"run_id":${JSON.stringify(run_id)}`
   const place = `"namespace":${JSON.stringify(namespace)},"timestamp":${timestamp}`

@@ -12,10 +12,7 @@ export interface AttemptBegin {
   language: GraphInfo['language'] | undefined
 }
 
-/**
- * The entry of a thread's log from which streams of protocol v2 make the events of the begin of an attempt (V-13,
- * V-18).
- */
+/** The log entry from which streams of protocol v2 make the events at the begin of an attempt (V-13, V-18). */
 export function runBegun(
   { graph_id, attempt }: Pick<Run, 'graph_id' | 'attempt'>,
   { answered, language }: AttemptBegin,
@@ -31,7 +28,7 @@ export function runStopped(interrupts: readonly PendingInterrupt[]): StreamItem 
 
 const NO_WORK = new Set(['metadata', 'feedback', RUN_DONE, RUN_ENDING, STATE_UPDATE])
 
-/** Whether only a run that has begun can write the entry. */
+/** Whether the entry is of a kind that only a begun run writes. */
 export function isWork({ event }: Pick<StoredEvent, 'event'>): boolean {
   return !NO_WORK.has(event)
 }

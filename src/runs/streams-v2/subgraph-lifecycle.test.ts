@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { RUN_BEGUN, RUN_DONE } from '../../events/views.ts'
 import { createConverter } from './convert-entry.ts'
 
-/** The lifecycle of subgraphs that the entries of a run of a Python graph show, in short. */
+/** The lifecycle events of subgraphs, as short texts, made from the entries of a run of a Python graph. */
 function lifecycleOf(entries: [event: string, data: object][], language = 'python'): string[] {
   const convert = createConverter()
   const begun: [string, object] = [RUN_BEGUN, { graph_name: 'g', attempt: 1, answered: [], language }]

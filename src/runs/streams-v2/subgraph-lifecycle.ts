@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../../schema/json.ts'
 
-/** A subgraph begins or ends. */
+/** The begin or end of a subgraph. */
 export interface SubgraphEvent {
   namespace: string[]
   event: 'started' | SubgraphEnd
@@ -9,18 +9,21 @@ export interface SubgraphEvent {
 
 export type SubgraphEnd = 'completed' | 'failed' | 'interrupted'
 
-/** Makes the events of subgraphs from the entries of a run whose runtime has none, such as one of a Python graph (V-18). */
+/**
+ * Makes the lifecycle events of subgraphs from the entries of a run whose runtime sends none, such as that of Python
+ * graphs (V-18).
+ */
 export interface SubgraphLifecycle {
-  /** The subgraphs that begin with an entry in this namespace. */
+  /** Returns the begins of subgraphs that an entry in this namespace shows. */
   begun(namespace: readonly string[]): SubgraphEvent[]
-  /** The subgraphs that end with the result of a task, an entry of mode `tasks` in this namespace. */
+  /** Returns the ends of subgraphs that the result of a task shows: an entry of mode `tasks` in this namespace. */
   ended(namespace: readonly string[], data: string): SubgraphEvent[]
-  /** The run ends, and with it those that have not ended. */
+  /** Returns the ends of all open subgraphs at the end of the run. */
   end(event: SubgraphEnd): SubgraphEvent[]
 }
 
 export function createSubgraphLifecycle(): SubgraphLifecycle {
-  /** By their namespace as text, in the order in which they began. */
+  /** Open subgraphs by namespace as text, in the order in which they began. */
   const open = new Map<string, string[]>()
   const known = new Set<string>()
 

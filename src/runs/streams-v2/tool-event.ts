@@ -1,6 +1,8 @@
 import { isObject, type JsonObject } from '../../schema/json.ts'
 
-/** LangGraph's event of mode `tools` as the channel `tools` has it; in Python the mode has the same events as the channel. */
+/**
+ * Converts LangGraph's event of mode `tools` to an event of the channel `tools`. In Python both have the same events.
+ */
 export function toolEvent(event: JsonObject): JsonObject {
   if (String(event['event']).startsWith('tool-')) return event
   const tool_call_id = event['toolCallId'] ?? event['tool_call_id'] ?? ''

@@ -5,13 +5,13 @@ import type { StreamItem } from '../execute/graph-host.ts'
 
 const converted = new WeakMap<StoredEvent, StoredEvent>()
 
-/** An entry of the log as streams of v1 show it; the same object for every reader (V-41). */
+/** Returns an entry of the log as streams of v1 show it; the same object for every reader (V-41). */
 export function v1Entry(entry: StoredEvent): StoredEvent {
   if (!isConverted(entry.event)) return entry
   const known = converted.get(entry)
   if (known !== undefined) return known
   const item = v1Item(entry)
-  // Most of the events that begin and end blocks are in no chunk: their entries keep a name that v1 does not show.
+  // Most events that begin or end a block belong to no chunk; their entries keep a name that v1 does not show.
   const made = item === undefined ? entry : { ...entry, ...item }
   converted.set(entry, made)
   return made
@@ -51,7 +51,7 @@ interface Entry {
   tail?: string
 }
 
-/** The namespace of the graph that the node is in, which v1 names. */
+/** The namespace of the node's graph, which v1 shows. */
 function graphOf(namespace: string): string {
   return namespace.slice(0, Math.max(0, namespace.lastIndexOf('|')))
 }
@@ -111,7 +111,7 @@ function deltaOf(delta: JsonValue | undefined, index: JsonValue, chunk: MakeChun
   return isObject(fields) ? chunk({ content: [{ ...fields, index }] }) : undefined
 }
 
-/** A message of one text is a plain string in v1, as its runs have it. */
+/** The content of a message with a single text block is a plain string in v1. */
 function textOf(text: JsonValue | undefined, index: JsonValue): JsonValue {
   return index === 0 ? (text ?? '') : [{ type: 'text', text, index }]
 }

@@ -22,7 +22,7 @@ export interface StreamsDeps {
   events: EventLog
   clock: Clock
   logger: Logger
-  /** Shared with other revisions of the deployment; default: its own. */
+  /** Open streams, shared with other revisions of the deployment; default: a new set. */
   open?: OpenStreams
 }
 
@@ -77,7 +77,7 @@ async function startOfRun(
   if (thread_id === null) return 'start'
   const place = await resolveStart(events, { ...call.tenant, thread_id }, 'now')
   if (run_id === undefined) return place
-  // A run with a client's id may already exist and have begun earlier.
+  // A run whose id the client chose may already exist and have begun earlier.
   try {
     await runs.get(call, thread_id, run_id)
     return 'start'
@@ -91,7 +91,7 @@ async function startOfRun(
 interface Whereabouts {
   thread_id: string
   run_id: string
-  /** Epoch milliseconds; null while it is active. */
+  /** Epoch milliseconds; null while the run is active. */
   ended_at: number | null
   /** Epoch milliseconds; null for a deleted run. */
   created_at: number | null

@@ -14,7 +14,7 @@ export interface StreamPlan {
   hides_first_gap?: boolean
   /** True for the last item; null for streams without an end. */
   isLast: ((item: StoredEvent | Gap) => boolean) | null
-  /** Called after a gap, which may hide the last item: the id after which nothing follows, if known. */
+  /** Called after a gap, which may hide the last item; resolves with the id after which nothing follows, if known. */
   bound?: () => Promise<string | undefined>
   /** Milliseconds after which the stream always ends. */
   ends_after?: number
@@ -104,8 +104,8 @@ async function* shown(
 }
 
 /**
- * A fixed position in the log: `now` becomes the id of the youngest event, so that a client can resume from it. An id
- * in the future is replaced by that one too: otherwise the client would miss the events before it.
+ * Converts a start to a fixed position in the log. `now` becomes the id of the newest event, so that a client can
+ * resume from it. An id in the future becomes the same id; otherwise the client would miss the events before it.
  */
 export async function resolveStart(
   events: EventLog,
@@ -122,10 +122,7 @@ function reachesTo(bound: string): (item: StoredEvent | Gap) => boolean {
   return (item) => reaches(item, bound)
 }
 
-/**
- * True for an item at or after `bound`: then all events have been read that were in the log when `bound` was the
- * newest.
- */
+/** True for an item at or after `bound`: all events up to `bound` have been read. */
 export function reaches(item: StoredEvent | Gap, bound: string): boolean {
   if (!('gap' in item)) return !isAfter(bound, item.id)
   const { oldest } = item.gap

@@ -14,7 +14,7 @@ export interface RunThere {
 
 /**
  * The position of the run's first own event at or after `from`. The thread's log may still hold events of a deleted run
- * with the same id; those end with that run's end event, before this run was created.
+ * with the same id; they end with the end event of that run, before this run was created.
  */
 export async function ownEvents(
   events: Pick<EventLog, 'read' | 'last'>,
@@ -56,7 +56,7 @@ async function lastEnd(
   }
 }
 
-/** True for an id that the server created for this run: a UUID version 7 begins with its creation time. */
+/** True if the server created the id for this run. The id is a UUID version 7, which begins with its creation time. */
 function isMadeFor(run_id: string, created_at: number): boolean {
   if (run_id[14] !== '7') return false
   const made = Number.parseInt(run_id.replaceAll('-', '').slice(0, 12), 16)

@@ -5,14 +5,14 @@ import { v1Item } from '../streams-v2/v1-entry.ts'
 
 /** Maximum characters of message events kept for one run. */
 const MAX_CHARS = 4 << 20
-/** Characters of an event in which the id of its message is searched. */
+/** Number of characters at the start of an event in which the id of its message is searched. */
 const HEAD = 300
 const ID = /"id":"((?:[^"\\]|\\.)*)"/
 
 /** The streamed parts of a message: chunks to join, or its latest complete form. */
 interface Streamed {
   chunks: string[]
-  /** The chunks are entries of protocol v2. */
+  /** Whether the chunks are entries of protocol v2. */
   ofV2: boolean
   whole: string | undefined
   chars: number
@@ -22,8 +22,8 @@ interface Streamed {
 export interface PartialMessages {
   add(item: StreamItem): void
   /**
-   * The messages that are not in the thread's state (JSON text), as far as they were received, each flat as in stream
-   * mode `messages`; null when there is none.
+   * Returns the received parts of messages that are not in the thread's state (JSON text), each flat as in stream mode
+   * `messages`; null if there are none.
    */
   unfinished(values_json: string | null | undefined): JsonValue
 }
@@ -107,7 +107,7 @@ function firstOf(data: string): JsonObject | undefined {
   return isObject(first) ? first : undefined
 }
 
-/** Joins two chunks of one message: streamed texts are concatenated, of other fields the later value counts. */
+/** Joins two chunks of one message: streamed texts are concatenated; for other fields the later value counts. */
 function joinChunks(before: JsonObject, next: JsonObject): JsonObject {
   const joined = { ...before }
   for (const [key, value] of Object.entries(next)) {

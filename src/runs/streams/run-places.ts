@@ -3,21 +3,21 @@ import type { Caller } from '../model.ts'
 import type { StreamStart } from './streams.ts'
 
 /**
- * The threads of runs that callers have streams of, also after the run. A stateless run is deleted at its end, and so
- * is one that is rolled back; a client whose connection broke at that moment returns for the rest of its events.
+ * The threads of runs of which callers have streams, also after the run. A stateless run is deleted at its end, and a
+ * run that is rolled back too; a client whose connection broke at that moment reconnects to read the remaining events.
  */
 export interface RunPlaces {
   note(run: string, caller: Caller, thread_id: string): void
-  /** The thread of a run that this caller had a stream of. */
+  /** Returns the thread of a run of which this caller had a stream. */
   find(run: string, caller: Caller): string | undefined
   /**
-   * Records that the stream with which a caller created a run broke off before anything was sent, and where it had
-   * begun.
+   * Records that the stream with which a caller created a run broke off before anything was sent, and the begin of that
+   * stream.
    */
   breakOff(run: string, caller: Caller, begin: StreamStart): void
   /**
-   * The position at which that caller's next stream begins if the first one broke off unread. Returned once;
-   * undefined for other callers.
+   * Returns, once, the position at which the caller's next stream begins if the first stream broke off unread.
+   * Undefined for other callers.
    */
   takeUp(run: string, caller: Caller): StreamStart | undefined
 }

@@ -6,7 +6,7 @@ export function stateEvent(thread_id: string, { values_json, rest_json }: GraphS
   return stateTextEvent(thread_id, `{"values":${values_json},${rest_json.slice(1)}`)
 }
 
-/** The same from a whole ThreadState as JSON text. */
+/** As `stateEvent`, from a whole ThreadState as JSON text. */
 export function stateTextEvent(thread_id: string, state: string): StreamItem {
   return { event: STATE_UPDATE, data: `{"state":${state},"thread_id":${JSON.stringify(thread_id)}}` }
 }

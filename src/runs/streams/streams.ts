@@ -4,10 +4,7 @@ import type { Run } from '../model.ts'
 import type { Call, RunRequest } from '../runs.ts'
 import type { Following, ProtocolItem } from '../streams-v2/follow/follow-thread.ts'
 
-/**
- * The position at which a client wants a stream to begin: after the last event that it has, at the oldest event kept,
- * or now.
- */
+/** The requested begin of a stream: after the last event that the client has, at the oldest event kept, or now. */
 export type StreamStart = { after: string } | 'start' | 'now'
 
 /** Events of a run or a thread for one client. */
@@ -54,12 +51,12 @@ export interface Streams {
     gone: AbortSignal,
   ): Promise<{ run: Run; stream: EventStream }>
   /**
-   * Joins a run; for one that has ended, the kept events after the client's last one. A client whose creating stream
-   * broke off before anything was sent has no event id to resume from: its next joining without an id begins where that
-   * stream began.
+   * Joins a run; for an ended run, streams the kept events after the client's last one. A client whose creating stream
+   * broke off before anything was sent has no event id from which to resume: its next join without an id begins where
+   * that stream began.
    */
   joinRun(call: Call, thread_id: string | null, run_id: string, joining: Joining): Promise<EventStream>
-  /** All runs of a thread, present and future, until the thread is deleted. */
+  /** Streams all runs of a thread, present and future, until the thread is deleted. */
   joinThread(
     call: Call,
     thread_id: string,

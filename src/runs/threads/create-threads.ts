@@ -20,7 +20,7 @@ export interface ThreadsDeps {
   hostOf(tenant: Tenant): GraphHost
   /** The assistant, by its id or by the name of its graph; undefined when there is none. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
-  /** For threads that are created without one (langgraph.json, `checkpointer.ttl`). */
+  /** The ttl of threads that are created without one (langgraph.json, `checkpointer.ttl`). */
   defaultTtl: ThreadTtl | null
   clock: Clock
 }
@@ -160,7 +160,7 @@ async function endRuns({ store, runs }: ThreadsDeps, call: Call, thread_id: stri
   await runs.cancelMany(call, { thread_id, run_ids }, { action: 'rollback', wait: true }).catch(isNothingLeft)
 }
 
-/** The active runs have ended meanwhile. */
+/** Handler for rejections: the active runs have ended meanwhile, so there is nothing to cancel. */
 function isNothingLeft(error: unknown): void {
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error
 }
@@ -180,7 +180,9 @@ function graphOf({ metadata }: Thread): string | undefined {
   return text(metadata['graph_id'])
 }
 
-/** The state of a thread without a graph. @throws AppError not_found for one of its checkpoints: it has none */
+/**
+ * The state of a thread without a graph. @throws AppError not_found for any checkpoint, since such a thread has none
+ */
 function emptyState(checkpoint: JsonObject = {}): string {
   const { checkpoint_id } = checkpoint
   if (typeof checkpoint_id !== 'string' || checkpoint_id === '') return EMPTY_STATE
@@ -188,8 +190,8 @@ function emptyState(checkpoint: JsonObject = {}): string {
 }
 
 /**
- * The config that names a checkpoint, and the config for a factory: the same as for a run, so that it makes the same
- * graph.
+ * The config that names a checkpoint, and the config for a graph factory, which is the same as for a run, so that the
+ * factory makes the same graph.
  */
 async function configsOf(
   { findAssistant }: ThreadsDeps,

@@ -8,7 +8,7 @@ import { pickFields } from '../lists/pick-fields.ts'
 export interface ThreadView {
   /** Includes the field `ttl`. */
   ttl?: boolean
-  /** Only these fields; all if empty. */
+  /** The fields to return; all if empty. */
   select?: readonly string[]
   extract?: ExtractPaths
 }

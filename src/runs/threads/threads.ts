@@ -18,7 +18,7 @@ export interface ThreadRequest {
 export interface StateUpdate {
   values: JsonValue
   as_node: string | null
-  /** Undefined: the latest. */
+  /** The checkpoint to change; undefined for the latest. */
   checkpoint?: JsonObject
 }
 
@@ -48,13 +48,13 @@ export interface Threads {
     thread_id: string,
     change: { metadata?: JsonObject; ttl?: ThreadTtl | null },
   ): Promise<Thread>
-  /** Active runs are rolled back first. */
+  /** Deletes the thread; rolls back its active runs first. */
   remove(call: Call, thread_id: string): Promise<void>
   search(call: Call, search: ThreadSearch): Promise<{ threads: Thread[]; total: number }>
   copy(call: Call, thread_id: string): Promise<Thread>
   /** Returns how many of the threads existed. */
   prune(call: Call, thread_ids: readonly string[], strategy: ThreadTtl['strategy']): Promise<number>
-  /** `checkpoint` undefined: the latest state. */
+  /** Returns the state at a checkpoint; the latest state if `checkpoint` is undefined. */
   state(
     call: Call,
     thread_id: string,
@@ -62,6 +62,9 @@ export interface Threads {
   ): Promise<string>
   /** Returns `{"checkpoint":{…}}`. */
   updateState(call: Call, thread_id: string, update: StateUpdate): Promise<string>
-  /** `[]` for a thread without checkpoints. `next`: the `before` of the next page, when the history was truncated. */
+  /**
+   * Returns the states, `[]` for a thread without checkpoints. `next` is the `before` of the next page if the history
+   * was truncated.
+   */
   history(call: Call, thread_id: string, query: HistoryQuery): Promise<{ body: string; next?: string }>
 }

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 /** The webhooks that may be called, and their headers: `webhooks` and `http.disable_webhooks` of langgraph.json. */
 export interface WebhookRules {
   disabled: boolean
-  /** The deployment has a custom HTTP app, which accepts webhooks whose URL is a path. */
+  /** Whether the deployment has a custom HTTP app, which accepts webhooks whose URL is a path. */
   takes_paths: boolean
   require_https: boolean
   /** Lower case; `*.example.com` for all its subdomains. Null for all. */
@@ -21,7 +21,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 const MAX_URL = 2048
 const ENV_PREFIX = 'LG_WEBHOOK_'
 const TEMPLATE = /\$\{\{\s*env\.(\w+)\s*\}\}/g
-/** Receivers must be able to rely on these headers, and HTTP itself needs them. */
+/** Headers that the rules cannot set, because receivers rely on them or HTTP needs them. */
 const OWN_HEADERS =
   /^(webhook-(id|timestamp|signature)|content-(type|length)|host|connection|transfer-encoding|user-agent)$/
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
@@ -76,7 +76,7 @@ export function webhookTarget(webhook: string, rules: WebhookRules = ANY_WEBHOOK
 /** Placeholder host to resolve a path. */
 const NOWHERE = 'http://app.invalid'
 
-/** The normalised path; undefined for a URL with a host, also without a protocol. */
+/** The normalised path; undefined for a URL with a host, even without a protocol. */
 function pathOf(webhook: string): string | undefined {
   if (!/^\/(?![/\\])/.test(webhook)) return undefined
   const url = URL.parse(webhook, NOWHERE)

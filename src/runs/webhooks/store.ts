@@ -9,7 +9,7 @@ export interface WebhookDue extends Tenant {
   values_json: string | null
   /** Number of failed attempts. */
   tries: number
-  /** From this time on another process may take the webhook. */
+  /** Time from which another process may take the webhook. */
   due_at: number
 }
 
@@ -25,15 +25,18 @@ export interface WebhookStore {
   /** Takes due webhooks, the longest overdue first: they belong to `owner` for `lease_ms`. */
   take(deployments: readonly string[], limit: number, lease: WebhookLease): Promise<WebhookDue[]>
   /**
-   * Makes webhooks of these deployments due that an earlier process of this instance had taken: call it before the first
-   * `take`.
+   * Makes the webhooks of these deployments due that an earlier process of this instance had taken. Must be called
+   * before the first `take`.
    */
   recover(deployments: readonly string[], owner: string): Promise<void>
   /** Removes a webhook that was delivered or given up. */
   remove(webhook: WebhookDue): Promise<void>
   /** Delays the next attempt, unless another process has taken the webhook meanwhile. */
   putOff(webhook: WebhookDue, due_at: number, tries: number): Promise<void>
-  /** The time of the next due webhook of these deployments; those taken by others count from the end of their lease. */
+  /**
+   * The time of the next due webhook of these deployments; for a webhook that another process has taken, the end of its
+   * lease.
+   */
   nextDue(deployments: readonly string[]): Promise<number | undefined>
   /** Deletes webhooks whose runs were deleted before their end. Returns how many. */
   sweep(): Promise<number>

@@ -43,7 +43,7 @@ function endedRun(webhook: string): Run {
   }
 }
 
-/** A receiver that answers with these statuses, and with the last one from then on. */
+/** Starts a receiver that answers with these statuses in order, and then always with the last one. */
 async function startReceiver(...statuses: number[]) {
   return startReceiverAt({ port: 0, host: '127.0.0.1' }, ...statuses)
 }

@@ -32,7 +32,7 @@ export interface WebhookOptions {
   /** `whsec_` and base64, or any text. */
   secret: string
   rules: WebhookRules
-  /** Also call addresses that are not public. */
+  /** Whether webhooks may also call addresses that are not public. */
   allowPrivate: boolean
   /** Resolves with the Unix socket of the deployment's HTTP app, for webhooks whose URL is a path. */
   appSocket?: (() => Promise<string>) | undefined
@@ -49,7 +49,7 @@ export interface WebhookOptions {
 export interface Webhooks {
   /** A run has ended; its webhook, if it has one, is delivered soon. */
   ended(run: Pick<Run, 'kwargs'>): void
-  /** Stops; webhooks that are being delivered are left for the next start. */
+  /** Stops delivery; webhooks that are being delivered are tried again after the next start. */
   stop(): Promise<void>
 }
 
@@ -57,9 +57,9 @@ const TIMEOUT_MS = 20_000
 const PAUSES_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000]
 /** Maximum number at a time: a receiver that does not answer must not delay the others for long. */
 const AT_ONCE = 64
-/** Time after the limit of an attempt before another process may take the webhook. */
+/** Time from the limit of an attempt until another process may take the webhook. */
 const LEASE_RESERVE_MS = 10_000
-/** Another process may have delayed a webhook and then not delivered it. */
+/** Maximum time between two looks: another process may have delayed a webhook and then not delivered it. */
 const MAX_WAIT_MS = 60_000
 const SECRET_PREFIX = 'whsec_'
 
@@ -82,14 +82,14 @@ export function signedHeaders(secret: string, id: string, ms: number, body: stri
   }
 }
 
-/** Starts with the webhooks that earlier processes have left. */
+/** Starts the delivery of webhooks, first of those that earlier processes left. */
 export function startWebhooks(options: WebhookOptions): Webhooks {
   const { store, deployments, owner, clock, logger, timeoutMs = TIMEOUT_MS } = options
   const send = createSend(options)
   const stopped = new AbortController()
   const underWay = new Set<Promise<void>>()
   let recovered: Promise<void> | undefined = options.recovers === false ? Promise.resolve() : undefined
-  /** The last batch was full, so there may be more. */
+  /** Whether the last batch was full, so that there may be more webhooks. */
   let isFull = false
 
   function begin(webhook: WebhookDue): void {
@@ -141,7 +141,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
 
 type Send = (webhook: WebhookDue, stopped: AbortSignal) => Promise<number | undefined>
 
-/** One attempt and its result; returns when the next one is due. */
+/** Returns a function that makes one attempt and stores its result; it returns when the next attempt is due. */
 function createSend(options: WebhookOptions): Send {
   const { store, clock, logger, secret, rules, pausesMs = PAUSES_MS } = options
   const outcomes = options.metrics.counter('weir_webhooks_total', 'Webhooks by what became of them.')
@@ -176,7 +176,7 @@ function createSend(options: WebhookOptions): Send {
   }
 }
 
-/** The rules may have changed since the run was made. */
+/** Whether the rules allow the URL now; they may have changed since the run was created. */
 function isAllowed(url: string, rules: WebhookRules): boolean {
   try {
     webhookTarget(url, rules)
@@ -193,7 +193,7 @@ const REFUSALS = {
   gone: 'it was answered with 410',
 } as const
 
-/** `taken` is a 2xx, refusals are final, `failed` is temporary; `stopped` when this process stops. */
+/** `taken`: a response with 2xx. Refusals are final, `failed` is temporary; `stopped`: this process stops. */
 type Answer = 'taken' | keyof typeof REFUSALS | 'failed' | 'stopped'
 
 type Post = (
@@ -229,7 +229,7 @@ function createPost({ allowPrivate, appSocket, timeoutMs = TIMEOUT_MS }: Webhook
   }
 }
 
-/** Undefined when the app cannot be loaded within the time limit of an attempt. */
+/** Opens the app's socket; undefined if the app cannot be loaded within the time limit of an attempt. */
 async function openSocket(
   open: WebhookOptions['appSocket'],
   signal: AbortSignal,

@@ -29,7 +29,7 @@ export interface CommandDeps {
   onFault(error: AppError): void
 }
 
-/** The refusals that the protocol has (V-3). */
+/** The error codes of the protocol (V-3). */
 type Refusal =
   | 'invalid_argument'
   | 'unknown_command'
@@ -48,7 +48,7 @@ class Refused extends Error {
   }
 }
 
-/** All modes, so that streams of either protocol have all their events. */
+/** All modes, so that the streams of both protocols have all their events. */
 const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks', 'checkpoints']
 /** Commands of the protocol that this server does not carry out over HTTP. */
 const UNSUPPORTED = new Set([
@@ -59,8 +59,8 @@ const UNSUPPORTED = new Set([
 ])
 
 /**
- * Carries out a command; the answer is the envelope for the client, also of a refusal. @throws AppError where nothing was
- * done and the client may try again
+ * Carries out a command. Returns the envelope for the client, also for a refusal. @throws AppError if nothing was done
+ * and the client may try again
  */
 export async function carryOut(
   deps: CommandDeps,
@@ -75,7 +75,7 @@ export async function carryOut(
   } catch (error) {
     if (error instanceof Refused) return { type: 'error', id, error: error.refusal, message: error.message }
     const failure = toAppError(error)
-    // A client tries again, or has to log in: these have the status that they have in v1.
+    // Errors after which a client tries again or must log in: they have the same status as in v1.
     if (failure.retryable || failure.code === 'unauthorized') throw error
     const refusal = refusalOf(failure)
     if (refusal === 'unknown_error') deps.onFault(failure)
@@ -218,7 +218,7 @@ function noInterrupt(id: string): Refused {
   return new Refused('no_such_interrupt', `No interrupt ${id} waits for an answer.`)
 }
 
-/** The tree of a run, by default of the last one. */
+/** The tree of a run, by default of the thread's last run. */
 async function runTree(
   deps: CommandDeps,
   call: Call,
@@ -282,7 +282,7 @@ async function checkpointsOf(
   return { checkpoints }
 }
 
-/** A command of a parsed body. @throws AppError invalid_request */
+/** Reads a command from a parsed body. @throws AppError invalid_request */
 export function readCommand(body: unknown): ProtocolCommand {
   if (!isObject(body)) throw notCommand()
   const { id, method, params = {} } = body

@@ -7,7 +7,7 @@ export interface ReadDeps {
   streams: Pick<Streams, 'lastSeq' | 'followThread'>
 }
 
-/** The events of these channels that are kept of a thread now. */
+/** The events of these channels in the log of a thread. */
 export async function keptEvents(
   { streams }: ReadDeps,
   call: Call,

@@ -11,7 +11,7 @@ function runOf(run_id: string, ...ids: string[]): Run {
   return { run_id, thread_id: 't', status: 'pending', kwargs: { command } } as unknown as Run
 }
 
-/** Returns which of the runs answer, when all were accepted in this order before any was checked. */
+/** Returns the runs whose answers count, if all runs were created in this order before any was checked. */
 async function answering(...runs: Run[]): Promise<string[]> {
   const asking = runOf('asking')
   const taken: string[] = []

@@ -18,11 +18,11 @@ export interface Answering {
   assistant_id: JsonValue | undefined
   /** The interrupted run; undefined when it is deleted. */
   asking: Run | undefined
-  /** Several answers at a time to the same interrupts have the same id, so that they make one run (V-12). */
+  /** Simultaneous answers to the same interrupts have the same id, so that they make one run (V-12). */
   run_id: string
 }
 
-/** The answers by interrupt; undefined when one names no interrupt, or there are none. */
+/** The answers by interrupt; undefined if there are none, or if an answer names no interrupt. */
 export function answersOf(params: JsonObject): Record<string, JsonValue> | undefined {
   const { responses } = params
   const resume: Record<string, JsonValue> = {}
@@ -34,8 +34,8 @@ export function answersOf(params: JsonObject): Record<string, JsonValue> | undef
 }
 
 /**
- * The planned run that gives the answers, or the id of an interrupt that does not wait for an answer. An answer may come
- * before the interrupted run has ended: then the new run waits for its end (V-12).
+ * Returns the planned run that gives the answers, or the id of an interrupt that does not wait for an answer. If the
+ * answer comes before the interrupted run has ended, the new run waits for that end (V-12).
  */
 export async function planAnswers(
   deps: AnswerDeps,

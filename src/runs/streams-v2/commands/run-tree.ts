@@ -10,8 +10,8 @@ interface Branch {
 }
 
 /**
- * The tree of a run of these events of channel `lifecycle`, in order: `{namespace, status, graph_name, children?}`; undefined
- * when there is none of its root. Children are in order of their names.
+ * The tree of a run, from its events of channel `lifecycle` in order: `{namespace, status, graph_name, children?}`.
+ * Undefined if no event is about the root. Children are sorted by name.
  */
 export function treeOf(events: readonly ProtocolEvent[]): JsonObject | undefined {
   const branches = new Map<string, Branch>()
@@ -32,7 +32,7 @@ export function treeOf(events: readonly ProtocolEvent[]): JsonObject | undefined
   return root && jsonOf(root)
 }
 
-/** The nearest branch above: a graph between them may have sent no event. */
+/** The nearest known branch above a namespace: a graph in between may have sent no event. */
 function parentOf(branches: ReadonlyMap<string, Branch>, namespace: readonly string[]): Branch | undefined {
   for (let depth = namespace.length - 1; depth >= 0; depth--) {
     const found = branches.get(namespace.slice(0, depth).join('|'))

@@ -34,7 +34,7 @@ interface Told {
   position: number
 }
 
-/** Finds the events by interrupt: first in the last run, which has most of them, then in all kept entries. */
+/** Finds the events by interrupt: first in the last run, which usually has them, then in all kept entries. */
 async function toldRequests(
   events: Pick<EventLog, 'read'>,
   ref: ThreadRef,

@@ -4,7 +4,7 @@ import { createEndOrder } from './end-order.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Milliseconds until the stream of lifecycle may send the end of the run `r`. */
+/** Returns the milliseconds until the lifecycle stream may send the end of run `r`. */
 async function turnAfter(order: ReturnType<typeof createEndOrder>): Promise<number> {
   const begun = performance.now()
   let at: number | undefined

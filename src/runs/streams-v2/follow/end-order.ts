@@ -2,39 +2,41 @@ import { pause } from '../../../base/pause.ts'
 
 /**
  * The order in which the streams of one client send the end of a run. Clients have one stream for lifecycle and input,
- * and others for the content of runs. A client that gets the end from one of them shows the content that has arrived by
- * then (V-31). So the stream of lifecycle and input sends the end last.
+ * and others for the content of runs. When a client gets the end on one of its streams, it shows only the content that
+ * has arrived by then (V-31). So the stream for lifecycle and input sends the end last.
  */
 export interface EndOrder {
   /** Adds a stream of the content of runs. */
   enter(client: string): OrderedStream
-  /** Resolves when a stream of lifecycle and input may send the end of the run: a quarter of a second later at the most. */
+  /**
+   * Resolves when a stream for lifecycle and input may send the end of the run, after at most a quarter of a second.
+   */
   turn(client: string, run_id: string, signal: AbortSignal): Promise<void>
 }
 
 export interface OrderedStream {
-  /** The client is sent items, until `wasSent` is called. */
+  /** Must be called before items are sent; `wasSent` must be called after that. */
   isSending(): void
   wasSent(): void
-  /** The client was sent the end of the run. */
+  /** Must be called after the end of the run was sent to the client. */
   sentEnd(run_id: string): void
   leave(): void
 }
 
 const HELD_MS = 250
 const LOOK_MS = 10
-/** Time for what was sent to arrive. */
+/** Time in which sent events reach the client. */
 const AHEAD_MS = 50
-/** The ends of one stream that are remembered. */
+/** Maximum number of ends kept for one stream. */
 const MAX_ENDS = 16
 
 interface Stream {
   ended: Set<string>
-  /** Undefined while nothing waits to be sent. */
+  /** Time of the last `isSending`; undefined after `wasSent`. */
   sending_since: number | undefined
 }
 
-/** Whether the stream will soon send the end; false for one whose client does not read. */
+/** Whether the stream will soon send the end; false if its client does not read. */
 function willTell({ ended, sending_since }: Stream, run_id: string): boolean {
   const isBehind = sending_since !== undefined && performance.now() - sending_since > AHEAD_MS
   return !ended.has(run_id) && !isBehind

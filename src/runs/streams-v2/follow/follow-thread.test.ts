@@ -18,7 +18,7 @@ const REF: ThreadRef = { workspace_id: 'w', deployment_id: 'd', thread_id: 't' }
 const BOUNDS = { events: 1e6, chars: 1e9, age_ms: 1e9, total_chars: 1e9 }
 const NOTHING_UNSEEN: ReadonlySet<string> = new Set()
 
-/** A thread whose log is written by hand, with events of which the first is a second old. */
+/** A thread whose log the test writes; the first event is `age` milliseconds old. */
 function newThread(bounds = BOUNDS, age = 1000) {
   let now = Date.now() - age
   const store = createMemoryEventStore({ now: () => ++now }, bounds)
@@ -80,7 +80,7 @@ function newThread(bounds = BOUNDS, age = 1000) {
   return made
 }
 
-/** Items in short: `a+` a run begins, `a-` it ends, `a1` its value 1. */
+/** Items as short text: `a+` is the begin of run `a`, `a-` its end, `a1` its value 1. */
 function inShort(items: readonly ProtocolItem[]): string {
   return items
     .map((item) => {
@@ -327,7 +327,7 @@ describe('a position after the end of the log, which is of a log that is no long
 describe('interrupts that wait for an answer (V-32)', () => {
   const ID = 'a'.repeat(32)
 
-  /** A thread that asked in its first run, after which another run failed. */
+  /** A thread with an interrupt from its first run, after which another run failed. */
   async function asking(bounds = BOUNDS) {
     const thread = newThread(bounds)
     await thread.begin('a')
@@ -364,7 +364,7 @@ describe('interrupts that wait for an answer (V-32)', () => {
   })
 })
 
-/** The rule of V-25, word by word. */
+/** The rule of V-25, written out literally. */
 function modelPasses({ channels, namespaces, depth }: EventFilter, namespace: readonly string[]): boolean {
   if (!channels.includes('values')) return false
   if (namespaces.length === 0) return true

@@ -80,7 +80,7 @@ export async function* followThread(
   if (last < 0) return
   const { ref } = followed
   const { log, thread } = await readPlace(index, followed, asked)
-  // The position is of a log that is no longer kept: the client has seen nothing of this one.
+  // The position belongs to an earlier log that is no longer kept, so the client has seen nothing of this one.
   const isOther = asked !== undefined && isBeyond(log, asked)
   const after = isOther ? 0 : asked
   const begin = after === undefined ? streamBegin(log, thread, filter, ends.unseen) : resumedBegin(log, after)
@@ -119,9 +119,8 @@ export async function* followThread(
 }
 
 /**
- * Reads the log, and the thread, whose status shows whether a run without entries follows. The log of a busy thread is
- * read before the thread: a run that ends in between is shown, although the thread is idle by then. The log of an idle
- * thread is read after the thread.
+ * Reads the log and the thread, whose status shows whether a run without entries follows. The log of a busy thread is
+ * read first, so that a run that ends in between is still shown; the log of an idle thread is read after the thread.
  */
 async function readPlace(
   index: RunIndex,
@@ -213,7 +212,7 @@ class Follower {
     const { run_id, timestamp } = event
     if (run_id === null || !isRoot(event)) return undefined
     if (!isBegin(event)) return run_id
-    // On a busy server a client gets the begin later than it was.
+    // On a busy server the client gets the begin some time after it happened, so the time of sending counts.
     this.open.set(run_id, position < this.#shown.opened_at ? timestamp : Date.now())
     return undefined
   }

@@ -4,7 +4,7 @@ import { isAfter } from '../../../events/id.ts'
 /** The position before every entry; a reader there gets a gap when some entries are no longer kept. */
 export const BEFORE_ALL = { after: '0-1' }
 
-/** Calls `each` for the kept entries after the id `after` up to the id `last`, which the log has reached. */
+/** Calls `each` for the kept entries after the id `after`, up to the id `last` of an existing entry. */
 export async function readEntries(
   events: Pick<EventLog, 'read'>,
   thread: ThreadRef,

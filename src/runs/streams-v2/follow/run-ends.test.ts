@@ -7,7 +7,7 @@ import type { ProtocolEvent } from '../protocol-event.ts'
 const REQUEST = { assistant_id: 'agent', input: { n: 1 } }
 const LATER = { ...REQUEST, after_seconds: 60 }
 
-/** The events of a stream after `after`, or of one without a position, up to the end of the run. */
+/** The events of a stream up to the end of the run; the stream begins after `after`, or has no position. */
 async function shownUntilEndOf(
   world: RunWorld,
   thread_id: string,

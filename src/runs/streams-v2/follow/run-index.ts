@@ -8,13 +8,13 @@ import { BEFORE_ALL, readEntries } from './read-entries.ts'
 /** The place of a run's entries in the log of its thread. */
 export interface RunInLog {
   run_id: string
-  /** Position of its first entry that is kept. */
+  /** Position of the run's first kept entry. */
   position: number
   /** A reader that begins after this id reads the run from its first entry. */
   before: string
   /** Epoch milliseconds; 0 for a run that ended without an attempt. */
   begun_at: number
-  /** Its last entry; undefined while it is active. */
+  /** The run's last entry; undefined while the run is active. */
   end: Pick<StoredEvent, 'id' | 'position'> | undefined
 }
 
@@ -30,7 +30,7 @@ export interface IndexedLog {
   last: string
 }
 
-/** The begins and ends of runs in the logs of threads, by which a stream reads no more of a log than it shows. */
+/** The begins and ends of runs in the logs of threads. With it a stream reads only the part of a log that it shows. */
 export interface RunIndex {
   of(thread: ThreadRef): Promise<IndexedLog>
 }
@@ -39,13 +39,13 @@ interface Known extends IndexedLog {
   runs: RunInLog[]
 }
 
-/** Runs of all threads that are remembered, about 300 bytes each. */
+/** Maximum number of runs, of all threads, in the index; about 300 bytes each. */
 const MAX_RUNS = 20_000
 
-/** Reads the log of a thread once, and after that only what was added. */
+/** Creates an index. The log of a thread is read once, and after that only entries that were added. */
 export function createRunIndex(events: Pick<EventLog, 'read' | 'last' | 'total'>, max = MAX_RUNS): RunIndex {
   const threads = new RecentMap<string, Known>(max, ({ runs }) => runs.length + 1)
-  /** The last read of each thread that is going on. */
+  /** The read in progress of each thread. */
   const reading = new Map<string, Promise<Known>>()
 
   async function read(thread: ThreadRef, known: Known): Promise<Known> {
@@ -89,7 +89,7 @@ export function createRunIndex(events: Pick<EventLog, 'read' | 'last' | 'total'>
 const NOTHING: Known = { runs: [], oldest: undefined, total: 0, last: BEFORE_ALL.after }
 
 function addEntry(log: Known, { id, position, run_id, event }: StoredEvent): void {
-  // Entries that were not read are no longer kept, nor is anything before them: known runs may have ended there.
+  // Some entries were deleted before they were read, and all entries before them; known runs may have ended there.
   const isCut = position > log.total
   if (isCut) log.runs = []
   if (isCut || log.oldest === undefined) log.oldest = { id, position }

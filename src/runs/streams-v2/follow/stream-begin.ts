@@ -9,15 +9,15 @@ export const END_AFTER_MS = 250
 
 /** The place at which a stream begins. */
 export interface StreamBegin {
-  /** Position of the first entry that it reads. */
+  /** Position of the first entry that the stream reads. */
   position: number
-  /** The first entry is the one after this id. */
+  /** The stream reads the entries after this id. */
   before: string
 }
 
 /**
- * Finds the place at which a stream without a position begins (V-29): with the oldest run that is active, or whose end
- * the caller has not been sent, else with the last run; one that waits for new runs begins now.
+ * Finds the place at which a stream without a position begins (V-29): at the oldest run that is active or whose end was
+ * not sent to the caller, else at the last run. A stream that waits for new runs begins at the end of the log.
  */
 export function streamBegin(
   log: IndexedLog,
@@ -25,7 +25,7 @@ export function streamBegin(
   filter: EventFilter,
   unseen: ReadonlySet<string>,
 ): StreamBegin {
-  // A run counts as active for a moment, so that clients see fast ones from their begin.
+  // An ended run counts as active for a moment, so that clients see fast runs from their begin.
   const since = Date.now() - END_AFTER_MS
   const oldest = log.runs.find(
     ({ run_id, end, begun_at }) => end === undefined || unseen.has(run_id) || begun_at > since,
@@ -38,8 +38,8 @@ export function streamBegin(
 }
 
 /**
- * Finds where reading begins for a stream of the events after `after`, a `seq` or an entry: with the oldest run that
- * had not ended there, because its later entries cannot be converted without the earlier ones.
+ * Finds where reading begins for a stream of the events after `after`, a `seq` or an entry: at the oldest run that was
+ * active there, because its later entries cannot be converted without its earlier ones.
  */
 export function resumedBegin(log: IndexedLog, after: number | { id: string }): StreamBegin {
   const isOpen = ({ end }: RunInLog): boolean =>
@@ -48,7 +48,10 @@ export function resumedBegin(log: IndexedLog, after: number | { id: string }): S
   return log.runs.find(isOpen) ?? logEnd(log)
 }
 
-/** The run that ended last: one that was cancelled before it began may end while an older one is active. */
+/**
+ * The run that ended last. It need not be the newest: a run that is cancelled before its begin may end while an older
+ * run is active.
+ */
 function lastEnded(runs: readonly RunInLog[]): RunInLog | undefined {
   let last = runs.at(-1)
   for (const run of runs) if ((run.end?.position ?? 0) > (last?.end?.position ?? 0)) last = run

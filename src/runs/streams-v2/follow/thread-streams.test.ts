@@ -10,7 +10,7 @@ import { createStreams, type StreamsDeps } from '../../streams/create-streams.ts
 const TENANT = { workspace_id: 'w', deployment_id: 'd' }
 const CALL = { tenant: TENANT, caller: { user_id: null, api_key_id: 'k' }, headers: {} } as unknown as Call
 
-/** Streams of a deployment in which the thread `t` does not exist, and callers who may read it or not. */
+/** Streams of a deployment without the thread `t`, for callers who may or may not read that thread. */
 function deployment(mayRead: boolean) {
   const events = createMemoryEventLog({ now: () => Date.now() })
   let isThere = false

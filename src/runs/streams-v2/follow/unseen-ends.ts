@@ -3,17 +3,17 @@ import { RecentMap } from '../../../base/recent-map.ts'
 /** Ends of runs that clients were not sent because their connections broke (V-29). */
 export interface UnseenEnds {
   /**
-   * Runs that were active when a connection of this reader broke, within the last minute, and whose end it has not been
-   * sent since.
+   * Runs that were active when a connection of this reader broke within the last minute, and whose end was not sent to
+   * the reader since.
    */
   of(reader: string): ReadonlySet<string>
-  /** A connection of the reader broke while these runs were active. */
+  /** Must be called when a connection of the reader broke while these runs were active. */
   broke(reader: string, run_ids: Iterable<string>): void
-  /** The reader was sent the end of the run. */
+  /** Must be called after the end of the run was sent to the reader. */
   sent(reader: string, run_id: string): void
 }
 
-/** Readers, and runs of each, that are remembered. */
+/** Maximum number of readers, and of runs of each reader. */
 const MAX_READERS = 10_000
 const MAX_RUNS = 16
 const REMEMBERED_MS = 60_000
