@@ -3,14 +3,12 @@ import type { ErrorCode } from '../../base/errors.ts'
 /** The operations that hosts have (P-25). */
 export type BrokerOperationName = 'get' | 'list' | 'marks' | 'put' | 'put_writes' | 'store_batch'
 
-/**
- * Frames from a host: first `open` with the host's token, then requests. They may be answered in any order.
- */
+/** Frames from a host: first `open` with the host's token, then requests. The answers may come in any order. */
 export type ToBroker =
   | { op: 'open'; token: string }
   | ({ op: BrokerOperationName; id: number } & Record<string, unknown>)
 
-/** The answer to a request: `body`, with the parts of the frame, or the reason of the refusal. */
+/** The answer to a request: `body` and the parts of the frame, or the reason for a refusal. */
 export type FromBroker =
   | { id: number; body: Record<string, unknown> }
   | { id: number; refused: { code: ErrorCode; message: string } }
@@ -33,7 +31,7 @@ export type BrokerOperations = Readonly<Record<BrokerOperationName, BrokerOperat
 /** The largest frame, request or answer. */
 export const MAX_BROKER_FRAME: number = 256 << 20
 
-/** Options with which a host reaches the broker, in its first message. */
+/** Options with which a host connects to the broker; part of the host's first message. */
 export interface BrokerPlace {
   socket: string
   token: string

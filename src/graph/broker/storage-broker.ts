@@ -32,13 +32,13 @@ interface Granted {
   socket: Socket | undefined
 }
 
-/** Frames of a connection before its token is known are small. */
+/** Maximum size of the first frame of a connection, which contains its token. */
 const MAX_OPEN_FRAME = 4_096
 /** Time for a new connection to send its token. */
 const OPEN_MS = 10_000
-/** Connections that have not sent a token yet. */
+/** Maximum number of connections that have not sent a token yet. */
 const MAX_UNKNOWN = 64
-/** Bytes of requests and of answers of one host at a time; beyond them its socket is not read. */
+/** Maximum bytes of requests and answers of one host in memory; above it the host's socket is not read. */
 const MAX_BYTES = 32 << 20
 const MAX_REQUESTS = 256
 
@@ -131,7 +131,7 @@ function serve(socket: Socket, grants: ReadonlyMap<string, Granted>, logger: Log
   }
 }
 
-/** Stops reading a socket while too much of what it has sent, or is to receive, is in memory. */
+/** Stops reading a socket while too many bytes of its requests and answers are in memory. */
 function createFlow(socket: Socket): { enter(bytes: number): () => void } {
   let [requests, waiting] = [0, 0]
   const look = (): void => {

@@ -2,15 +2,16 @@ import type { BaseCheckpointSaver, BaseStore } from '@langchain/langgraph'
 import type { AnyGraph } from './load-graphs.ts'
 
 /**
- * The graph with another checkpointer and store; the original, which runs share, is not changed. A graph that was
- * compiled without a checkpointer on purpose (`false`) keeps none.
+ * Returns the graph with another checkpointer and store; the original, which runs share, is unchanged. A graph that was
+ * compiled with `checkpointer: false` still has none.
  */
 export function bindGraph(graph: AnyGraph, checkpointer: BaseCheckpointSaver, store: BaseStore): AnyGraph {
   return bind(Object.create(graph), checkpointer, store)
 }
 
 /**
- * As `bindGraph`, with a copy of the graph: private methods of `streamEvents` version 3 need an instance of their own.
+ * As `bindGraph`, but returns a copy of the graph, because `streamEvents` version 3 needs an instance of its own for
+ * its private methods.
  */
 export function bindCopy(graph: AnyGraph, checkpointer: BaseCheckpointSaver, store: BaseStore): AnyGraph {
   return bind(graph.withConfig({}), checkpointer, store)

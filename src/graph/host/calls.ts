@@ -24,7 +24,7 @@ export interface CallDeps extends Pick<ExecuteDeps, 'graphs' | 'storage'> {
   schemasOf(graph_id: string): SchemaReader
 }
 
-/** Answers a call of the server with a graph's own code. Throws LangGraph's errors, and AppError not_found. */
+/** Answers a call of the server by executing a graph's own code. Throws LangGraph's errors, and AppError not_found. */
 export async function answerCall(deps: CallDeps, tenant: Tenant, call: HostCall): Promise<GraphAnswer> {
   if (call.name === 'embed') return { body: JSON.stringify(await embed(deps.storage, call.texts)) }
   const saver = deps.storage.checkpointer(tenant)
@@ -105,7 +105,10 @@ async function updateState(
   return withState(body, snapshot)
 }
 
-/** Several updates of the same state may come as a list of objects: later values replace earlier ones. */
+/**
+ * Converts values to one object. Several updates of a state may be a list of objects, in which later values replace
+ * earlier ones.
+ */
 function toUpdateValues(values: JsonValue): Record<string, unknown> {
   if (Array.isArray(values) && values.every(isObject))
     return Object.assign({}, ...values) as Record<string, unknown>

@@ -26,7 +26,7 @@ import type { FromHost, OpenHost, StateHead, ToHost } from '../pool/messages.ts'
 /** Opens the storage of graphs with the options of the first message. */
 export type OpenStorage = (message: OpenHost) => Promise<GraphStorage>
 
-/** Items after which a batch is sent before the event loop's turn has ended. */
+/** Number of items at which a batch is sent before the event loop's turn has ended. */
 const BATCH_ITEMS = 64
 /** Maximum characters in the cache of texts of states. */
 const KEPT_CHARS = 4 << 20
@@ -157,7 +157,7 @@ function embedFile({ store_index: index }: OpenHost): string {
   return String(index?.['embed'] ?? '').replace(/:[^:]*$/, '')
 }
 
-/** Reports each file to the server once; files of one turn of the event loop together. */
+/** Reports each file to the server once, and all files of one turn of the event loop together. */
 function createFileReport(channel: Channel<FromHost>): { add(file: string): void; flush(): void } {
   const reported = new Set<string>()
   let files: string[] = []
@@ -182,7 +182,7 @@ interface Outbox {
   flush(): void
 }
 
-/** Collects items of a turn of the event loop into one frame per job; during a long turn it sends several. */
+/** Collects the items of a turn of the event loop into one frame per job, or several frames during a long turn. */
 function createOutbox(channel: Channel<FromHost>): Outbox {
   let job = 0
   let batch: StreamItem[] = []
@@ -249,7 +249,9 @@ async function sendAnswer(
   }
 }
 
-/** Errors that LangGraph throws during a call are about the call's arguments. */
+/**
+ * Converts an error of a call to a refusal. Errors that LangGraph throws during a call are about the call's arguments.
+ */
 function refusal(thrown: unknown): AppError {
   if (thrown instanceof AppError || !(thrown instanceof Error)) return toAppError(thrown)
   return new AppError('invalid_request', { message: thrown.message })

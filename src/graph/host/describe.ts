@@ -57,7 +57,7 @@ function shortNames(schemas: GraphSchemas): object {
   return { state, input, output, config }
 }
 
-/** The schemas of the exported graph itself: its name is the only one without a `|`. */
+/** The schemas of the exported graph itself, whose name is the only one without a `|`. */
 function rootOf<T>(typed: Record<string, T>): [name: string, schemas: T | undefined] {
   const name = Object.keys(typed).find((key) => !key.includes('|')) ?? ''
   return [name, typed[name]]

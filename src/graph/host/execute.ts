@@ -35,15 +35,15 @@ export interface JobOutput {
   trace(body: string): void
 }
 
-/** The abort reason of a cancel; any other reason is a failure. */
+/** The abort reason of a cancel. */
 export const CANCELLED = new Error('The run was cancelled.')
 
-/** The abort reason of a cancel after which the run is rolled back, so that its state is not needed. */
+/** The abort reason of a cancel before a rollback, which needs no state of the run. */
 export const ROLLED_BACK = new Error('The run is rolled back.')
 
-/** Time after a cancel in which LangGraph's stream must end; then it is abandoned. */
+/** Time limit for the end of LangGraph's stream after a cancel; after it the stream is abandoned. */
 const ABANDON_MS = 50
-/** Time for storing the last writes of a stream, which may be ahead of its checkpoints. */
+/** Time limit for storing the last writes of a stream, whose events may be ahead of its checkpoints. */
 const SETTLE_MS = 10_000
 
 /** Executes a run to its end; aborting `signal` with CANCELLED or ROLLED_BACK cancels it. Never rejects. */
@@ -163,7 +163,10 @@ function streamOptions(
   }
 }
 
-/** LangGraph's modes for those of the wire; always with `values`, which the state and the response of wait need. */
+/**
+ * Converts the modes of a request to LangGraph's modes. The result always contains `values`, which the state and the
+ * response of `wait` need.
+ */
 function libraryModes(modes: readonly string[]): string[] {
   const wanted = new Set(['values'])
   for (const mode of modes) {
@@ -236,7 +239,9 @@ async function readEvents(
   }
 }
 
-/** Events of the root stream become items of its modes; all others become `events` items. */
+/**
+ * Converts an event to items: an event of the root stream to items of its modes, any other event to an `events` item.
+ */
 function itemsOfEvent(
   event: StreamEvent,
   items: StreamItems,
@@ -253,7 +258,7 @@ function toChunk(chunk: unknown, subgraphs: boolean): StreamChunk {
   return [[], mode, data]
 }
 
-/** Resolves some time after a cancel, so that a node which does not react cannot delay it. */
+/** Resolves some time after a cancel, so that a node that ignores the cancel cannot delay the end of the run. */
 function abandoned(signal: AbortSignal, reading: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const leave = () => void sleep(ABANDON_MS).then(resolve)
@@ -263,7 +268,10 @@ function abandoned(signal: AbortSignal, reading: Promise<void>): Promise<void> {
   })
 }
 
-/** The graph over the stored checkpoints: an interrupted node may have changed the values in memory. */
+/**
+ * The graph with a checkpointer that reads stored checkpoints, because an interrupted node may have changed the values
+ * in memory.
+ */
 function stored({ storage }: ExecuteDeps, { tenant }: GraphJob, graph: AnyGraph): AnyGraph {
   return bindGraph(graph, storage.checkpointer(tenant), storage.store(tenant))
 }

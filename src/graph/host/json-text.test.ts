@@ -21,7 +21,10 @@ const content = fc.oneof(
   fc.string(),
   fc.array(fc.record({ type: fc.constant('text'), text: fc.string() }), { maxLength: 2 }),
 )
-/** LangChain loses or wraps members of a message with these names; Weir prints them unchanged. */
+/**
+ * Whether the reference can print a value: LangChain loses or wraps members with these names, which Weir prints
+ * unchanged.
+ */
 const isPrintable = (value: unknown): boolean => !/"(__proto__|lc)":/.test(JSON.stringify(value))
 const data = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 }).filter(isPrintable)
 const base = {

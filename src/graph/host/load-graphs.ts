@@ -14,11 +14,11 @@ export interface LoadedGraphs {
   /** Graphs that cannot be loaded. */
   failures: readonly LoadFailure[]
   /**
-   * The graph; when the module exports a factory, the result of calling it with `config`.
+   * Returns the graph; if the module exports a factory, the result of calling the factory with `config`.
    * @throws AppError not_found for an unknown name; GraphLoadError; errors of the user's code unchanged
    */
   graph(graph_id: string, config: JsonObject): Promise<AnyGraph>
-  /** False when a factory makes it again for each config. */
+  /** Whether the graph is the same for each config; false if a factory makes it. */
   isFixed(graph_id: string): boolean
 }
 
@@ -99,7 +99,7 @@ async function importExport(file: string, name: string): Promise<unknown> {
   throw new AppError('config_invalid', { message: `It has no export "${name}". It exports ${there}.` })
 }
 
-/** The error with those lines of its stack that are in the user's files. */
+/** The error message, with the lines of its stack that are in the user's files. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   if (cause instanceof AppError) return cause.message

@@ -6,9 +6,9 @@ import { isObject, type JsonObject } from '../../schema/json.ts'
 export interface GraphLogLine {
   level: LogLevel
   text: string
-  /** Fields of the line other than the text; null for none. */
+  /** Fields of the line other than the text; null if there are none. */
   fields: JsonObject | null
-  /** The node that logged it; null outside of nodes. */
+  /** The node that logged the line; null outside of nodes. */
   node: string | null
 }
 
@@ -53,7 +53,7 @@ interface ConfigInContext {
   metadata?: Record<string, unknown>
 }
 
-/** Read from the async context, which every copy of LangGraph shares. */
+/** The name of the node that executes, from the async context, which all copies of LangGraph share. */
 function currentNode(): string | null {
   const config = AsyncLocalStorageProviderSingleton.getRunnableConfig() as ConfigInContext | undefined
   const node = config?.metadata?.['langgraph_node']
@@ -61,7 +61,7 @@ function currentNode(): string | null {
 }
 
 /**
- * `({message, …})` sets text and fields. `(text, {…})` sets the text, and the keys of the object are the
+ * Text and fields of a call: `({message, …})` has both in one object; in `(text, {…})` the keys of the object are the
  * fields.
  */
 function contentOf(message: unknown, meta: readonly unknown[]): Pick<GraphLogLine, 'text' | 'fields'> {
@@ -85,7 +85,10 @@ function bounded(message: unknown, fields: object): Pick<GraphLogLine, 'text' | 
   }
 }
 
-/** Values that JSON cannot hold, such as cycles, are printed with `util.inspect`. */
+/**
+ * Returns fields that JSON can contain and that are short enough; other values, such as cycles, are printed with
+ * `util.inspect`.
+ */
 function boundedFields(fields: object): JsonObject {
   try {
     const text = JSON.stringify(fields)

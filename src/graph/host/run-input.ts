@@ -5,15 +5,16 @@ import { expectCheckpoint } from './state/expect-checkpoint.ts'
 import type { AnyGraph } from './load-graphs.ts'
 import { toCommand } from './to-command.ts'
 
-/** The input of a graph, and the checkpoint that it starts from if that is not the last one. */
+/** The input of a graph, and the checkpoint from which it starts unless that is the last one. */
 export interface RunInput {
   input: unknown
   configurable: JsonObject
 }
 
 /**
- * A later attempt continues from the last checkpoint of its run, if there is one: input, command and fork have already
- * taken effect then. @throws AppError not_found for a fork of a checkpoint that the thread does not have
+ * Returns the input of an attempt. A later attempt continues from the last checkpoint of its run, if there is one,
+ * because input, command and fork have already taken effect. @throws AppError not_found for a fork of a checkpoint that
+ * the thread does not have
  */
 export async function runInput(
   { run }: GraphJob,
@@ -42,8 +43,8 @@ function forkOf({ checkpoint_id, checkpoint_ns, checkpoint_map }: JsonObject): J
 }
 
 /**
- * LangGraph ignores `false`, `0` and `''` as an answer to an interrupt, unless the answer names the interrupt's id. So
- * such an answer is given to every open interrupt by its id.
+ * Gives an answer to every open interrupt by the interrupt's id. Without an id, LangGraph ignores the answers `false`,
+ * `0` and `''`.
  */
 async function answerInterruptsById(
   command: JsonObject,

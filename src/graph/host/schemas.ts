@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import type { AnyGraph } from './load-graphs.ts'
 import type { ImportFor } from '../project/project-module.ts'
 
-/** JSON Schemas of one graph; unknown ones are left out. */
+/** The known JSON Schemas of one graph. */
 interface KnownSchemas {
   input?: JsonObject | undefined
   output?: JsonObject | undefined
@@ -21,7 +21,7 @@ export interface GraphSchemas {
 
 /** Reads schemas from the definition of a graph: `StateSchema`, zod 3 or zod 4. */
 export interface SchemaReader {
-  /** Empty for a graph that is defined by TypeScript types only. */
+  /** Returns the schemas; none for a graph that is defined only by TypeScript types. */
   read(graph: AnyGraph): Promise<KnownSchemas>
 }
 
@@ -70,7 +70,7 @@ async function loadFromZod(importFor: ImportFor, file: string): Promise<FromZod>
   }
 }
 
-/** Prefix of descriptions in which the registry passes `jsonSchemaExtra` through zod. */
+/** Prefix of a description in which the registry stores a `jsonSchemaExtra`, since zod keeps descriptions. */
 const EXTRAS = 'lg:'
 
 /** Replaces each description that holds a `jsonSchemaExtra` by its keys. */
@@ -83,7 +83,7 @@ function takeExtras(value: JsonValue | undefined): JsonValue | undefined {
   return { ...rest, ...(JSON.parse(description.slice(EXTRAS.length)) as JsonObject) }
 }
 
-/** The definitions that exist at run time, in the private fields that LangGraph's own server reads too. */
+/** The definitions that exist at run time, from private fields, which LangGraph's own server reads too. */
 function definitionsOf(builder: object): Record<'state' | 'input' | 'output' | 'config', unknown> {
   const fields = builder as Record<string, unknown>
   const state = fields['_schemaRuntimeDefinition']
@@ -143,7 +143,7 @@ function attempt(make: () => JsonObject | undefined): JsonObject | undefined {
   }
 }
 
-/** Whether TypeScript types can add anything. */
+/** Whether schemas are missing that TypeScript types could provide. */
 export function isIncomplete({ state, input, output }: KnownSchemas): boolean {
   return state === undefined || input === undefined || output === undefined
 }
@@ -174,7 +174,10 @@ export function completeSchemas(
   }
 }
 
-/** A StateGraph receives its input in the channel `__start__`, so that name is replaced by the keys of the input. */
+/**
+ * Names of the input. A StateGraph receives its input in the channel `__start__`, so this name is replaced by the keys
+ * of the input.
+ */
 function inputNames(graph: AnyGraph, names: unknown): unknown {
   if (names !== '__start__' || !('builder' in graph)) return names
   const { _inputDefinition: input } = graph.builder as { _inputDefinition?: object }

@@ -13,12 +13,12 @@ export interface GraphStorage {
   /** Checkpoints of a tenant; writing is refused while the thread has a running run. */
   checkpointer(tenant: Tenant): BaseCheckpointSaver
   /**
-   * For a run: its rows carry the run's id and are refused once the lease is lost (D-44). With `ahead`, writes resolve
-   * before they are durable, and the newest checkpoint is read from memory; with `fresh` too, nothing is read before the
-   * first write, since the thread has no checkpoints.
+   * Checkpoints of a run: the rows contain the run's id, and are refused once the lease is lost (D-44). With `ahead`,
+   * writes resolve before they are durable, and the newest checkpoint is read from memory. With `ahead` and `fresh`,
+   * nothing is read before the first write, since the thread has no checkpoints.
    */
   runCheckpointer(tenant: Tenant, lease: Lease, options: { ahead: boolean; fresh: boolean }): RunCheckpointer
-  /** Newest first: for each checkpoint of the graph itself, a mark that changes whenever the checkpoint does. */
+  /** Marks of the checkpoints of the graph itself, newest first. A mark changes whenever its checkpoint changes. */
   marks(
     tenant: Tenant,
     scan: {

@@ -7,18 +7,18 @@ export interface RunTracer {
   /** Callbacks to be added to those of the run. */
   handler: LangChainTracer
   /**
-   * Sends the remaining operations. TraceRuns that are still open end here, with `error` as the reason: an abandoned
-   * node reports nothing more.
+   * Sends the remaining operations. Open TraceRuns end here, with `error` as the reason, because an abandoned node
+   * reports no end.
    */
   end(error: string): void
 }
 
-/** Time for which an operation waits for others: short, so that a long run can be watched. */
+/** Time for which an operation waits for others; short, so that users can watch a long run. */
 const FLUSH_MS = 250
 
 /**
- * A tracer whose operations go to `send` as batch bodies (`{"post":[…],"patch":[…]}`), a quarter of a second after the
- * first and at the end. A TraceRun that begins and ends in between is one operation.
+ * A tracer that passes its operations to `send` as batch bodies (`{"post":[…],"patch":[…]}`), a quarter of a second
+ * after the first operation and at the end. A TraceRun that begins and ends in between is one operation.
  */
 export function createRunTracer(project: string, send: (body: string) => void): RunTracer {
   const pending = new Map<string, Operation>()
@@ -58,7 +58,7 @@ export function createRunTracer(project: string, send: (body: string) => void): 
 }
 
 /**
- * A TraceRun in its current state, printed when it is sent; or a finished operation of `traceable` code inside a node.
+ * A TraceRun, whose state at the time of sending is printed; or a finished operation of `traceable` code inside a node.
  */
 type Operation =
   | { run: TracedRun; parents: ReadonlySet<string>; project: string }
@@ -67,8 +67,8 @@ type Operation =
 type Collect = (id: string, operation: Operation) => void
 
 /**
- * LangChain's tracer without its run trees, of which it builds several per step: they took 2 ms a run, and on a run of
- * 200 steps the time grew with the square of the steps. `traceable` code inside nodes gets one when needed.
+ * LangChain's tracer without its run trees. LangChain builds several run trees per step, which took 2 ms a run, and a
+ * time that grew with the square of the steps. `traceable` code inside nodes gets a run tree when needed.
  */
 class CollectingTracer extends LangChainTracer {
   override usesRunTreeMap = false
@@ -91,12 +91,12 @@ class CollectingTracer extends LangChainTracer {
     this.#add(run)
   }
 
-  /** The copy has no children, which would keep the whole trace in memory until its end. */
+  /** Adds no children, because they would keep the whole trace in memory until its end. */
   protected override _addChildRun(parent: TracedRun): void {
     this.#parents.add(parent.id)
   }
 
-  /** Only the first token is recorded, for its time: all tokens with their chunks would be most of the trace. */
+  /** Records only the time of the first token; all tokens with their chunks would be most of the trace. */
   override async handleLLMNewToken(token: string, _index: unknown, runId: string): Promise<TracedRun> {
     const run = this.getRunById(runId)
     if (run === undefined) throw new Error('No llm run for a token.')
@@ -107,7 +107,7 @@ class CollectingTracer extends LangChainTracer {
     return run
   }
 
-  /** The first token of a model whose events are read in place of its tokens (V-47). */
+  /** Records the time of the first token of a model whose events are read instead of its tokens (V-47). */
   override async handleChatModelStreamEvent(event: ChatModelStreamEvent, runId: string): Promise<void> {
     if (event.event !== 'content-block-delta' || this.#timed.has(runId)) return
     const token = 'text' in event.delta ? event.delta.text : ''
@@ -118,7 +118,7 @@ class CollectingTracer extends LangChainTracer {
     return this.runMap.get(id) as never
   }
 
-  /** LangChain throws, and prints an error, at the end of an unknown TraceRun. */
+  /** Returns closed TraceRuns too, because LangChain throws and prints an error at the end of an unknown TraceRun. */
   protected override getRunById(id: string | undefined): TracedRun | undefined {
     return id === undefined ? undefined : (this.runMap.get(id) ?? this.#closed.get(id))
   }
@@ -127,7 +127,9 @@ class CollectingTracer extends LangChainTracer {
     return this
   }
 
-  /** LangChain's context: a placeholder for a run tree, until `traceable` code creates a child of it. */
+  /**
+   * Returns a placeholder for a run tree in LangChain's context; `traceable` code replaces it when it creates a child.
+   */
   override getRunTreeWithTracingConfig(id: string): never {
     const run = this.runMap.get(id)
     if (run === undefined) return undefined as never
@@ -152,7 +154,7 @@ class CollectingTracer extends LangChainTracer {
     } as never
   }
 
-  /** Ends all open TraceRuns: a cancelled run abandons its nodes. */
+  /** Ends all open TraceRuns, because a cancelled run abandons its nodes. */
   closeAll(error: string): void {
     for (const run of this.runMap.values()) {
       run.end_time = Date.now()
@@ -198,7 +200,7 @@ function isNoise(operation: Operation): boolean {
   return run.end_time !== undefined && run.tags?.includes('langsmith:hidden') === true && !parents.has(run.id)
 }
 
-/** An operation that cannot be printed (a cycle) is sent without its payloads. */
+/** The JSON text of an operation; without its payloads if they cannot be printed because of a cycle. */
 function operationText(operation: Operation): string {
   const record = 'ready' in operation ? operation.ready : traceRunRecord(operation.run, operation.project)
   try {

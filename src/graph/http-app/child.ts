@@ -59,8 +59,8 @@ function isHono(app: unknown): app is Hono<Env> {
 }
 
 /**
- * The app in the form that LangGraph's server uses: its middleware and routes come first, and Weir's routes get the
- * requests that it does not answer. Uses the project's own copy of Hono.
+ * Opens the app as LangGraph's server does: its middleware and routes come first, and requests that it does not answer
+ * go to Weir's routes. Uses the project's own copy of Hono.
  */
 function aroundHono(app: Hono<Env>, { core, inner }: OpenApp): Opened {
   const outer = new (app.constructor as new () => Hono<Env>)()
@@ -80,7 +80,7 @@ function aroundHono(app: Hono<Env>, { core, inner }: OpenApp): Opened {
   return { fetch: (request, env) => outer.fetch(request, env), ask, routes }
 }
 
-/** Any object with a `fetch` handler, or the handler alone. */
+/** Opens an app that is an object with a `fetch` handler, or such a handler. */
 function aroundHandler(app: unknown, { file, inner, export: name }: OpenApp): Opened {
   const handler = hasFetch(app) ? app : undefined
   if (handler === undefined && typeof app !== 'function') {

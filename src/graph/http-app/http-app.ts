@@ -30,7 +30,7 @@ export interface HttpAppOptions extends ChildOptions {
 export interface OpenHttpApp {
   /** Path of the Unix socket. */
   socket: string
-  /** Null: a bare `fetch` handler. */
+  /** Null if the app is only a `fetch` handler. */
   routes: AppRoute[] | null
 }
 
@@ -55,7 +55,7 @@ const START_MS = 30_000
 const START_PAUSE_MS = 1_000
 /** Time limit for the shutdown of the app; then its process is killed. */
 const STOP_MS = 2_000
-/** Time for which a socket is held after its process has ended. */
+/** Time for which a socket file stays held open after its process has ended. */
 const CLOSE_MS = 60_000
 
 interface Life {
@@ -138,7 +138,7 @@ function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): L
   async function opening(routes: OpenHttpApp['routes']): Promise<OpenHttpApp> {
     const { listen } = launch.open
     if (launch.confine === undefined || platform !== 'linux') return { socket: listen, routes }
-    // The app can put another file there: a link would lead requests to a socket that the app itself cannot reach.
+    // The app can replace the file by a link, which would lead requests to a socket that the app itself cannot reach.
     const held = await holdSocket(listen).catch((error: unknown) => {
       process.kill()
       throw error
@@ -147,7 +147,7 @@ function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): L
       process.kill()
       throw unavailable('The HTTP app listens on no socket.')
     }
-    // The path must not lead to another file while requests that have just read it connect.
+    // Requests that have just read the path may still connect, so the path must not lead to another file yet.
     void process.exited.then(() => setTimeout(() => void held.close(), CLOSE_MS).unref())
     return { socket: held.path, routes }
   }

@@ -21,7 +21,7 @@ export type ToHttpApp =
   /** The process ends, after the shutdown of an ASGI app. */
   | { type: 'stop' }
 
-/** A route of the app, or a middleware: `method` is `ALL` for those of every method, `path` a pattern of Hono. */
+/** A route or middleware of the app. `method` is `ALL` if it accepts every method; `path` is a pattern of Hono. */
 export interface AppRoute {
   method: string
   path: string
@@ -29,8 +29,8 @@ export interface AppRoute {
 
 /** Messages of the app's process to the server. */
 export type FromHttpApp =
-  /** Null: a bare `fetch` handler, which gets the requests that match no route of Weir. */
+  /** `routes` is null for an app that is only a `fetch` handler: it gets the requests that match no route of Weir. */
   | { type: 'opened'; routes: AppRoute[] | null }
   | { type: 'failed'; message: string }
-  /** Absolute paths of modules outside of packages that it loaded or failed to find. */
+  /** Absolute paths of modules outside of packages that the app loaded or failed to find. */
   | { type: 'loaded'; files: string[] }

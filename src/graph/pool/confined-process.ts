@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 
-/** The end of a process, as its parent is notified of it. */
+/** The end of a process, as Node reports it to the parent. */
 interface Exit {
   code: number | null
   signal: NodeJS.Signals | null
@@ -9,7 +9,10 @@ interface Exit {
 
 const SIGNALLED = 128
 
-/** Returns the end of the process in a sandbox, which exits with 128 and the number of the signal. */
+/**
+ * Returns the end of the process in a sandbox, from that of the sandbox: its exit code is 128 plus the number of the
+ * signal.
+ */
 export function exitInside({ code, signal }: Exit): Exit {
   if (code === null || code <= SIGNALLED) return { code, signal }
   const found = Object.entries(constants.signals).find(([, number]) => number === code - SIGNALLED)
@@ -18,7 +21,7 @@ export function exitInside({ code, signal }: Exit): Exit {
 
 /**
  * The pid of the program that a sandbox runs: the oldest child of its init process, which is the only child of the
- * sandbox. Signals to another one would end the host, and its memory is not that of the host. Undefined while it starts.
+ * sandbox. Signals must go to this process, and its memory is that of the host. Undefined while the sandbox starts.
  */
 export function pidInside(sandbox: number): number | undefined {
   const children = new Map<number, { pid: number; started: number }>()

@@ -30,21 +30,21 @@ export interface GraphHostOptions extends ChildOptions {
   mask?: ((text: string) => string) | undefined
   /** Tracing project of the deployment's runs: its name. */
   project: string
-  /** Silence after which a host is killed (HOST_STALL_SECONDS). */
+  /** Milliseconds without a message after which a host is killed (HOST_STALL_SECONDS). */
   stallMs: number
-  /** A host that sends nothing for this long after a cancel is killed (CANCEL_GRACE_SECONDS). */
+  /** Milliseconds without a message after a cancel, after which a host is killed (CANCEL_GRACE_SECONDS). */
   cancelGraceMs: number
   /** Called with absolute paths of modules outside of packages that a host loaded or failed to find. */
   loaded?: (files: readonly string[]) => void
-  /** Path of the socket at which graphs call the API of their deployment. Default: there is none. */
+  /** Path of the socket at which graphs call the API of their deployment. Default: no socket. */
   ownApi?: string
-  /** Language of the graphs; all graphs of a pool have the same. Default javascript. */
+  /** Language of all graphs of the pool. Default javascript. */
   language?: GraphLanguage
-  /** Default, for TypeScript and JavaScript: src/start/children/graph-host.ts. */
+  /** Entry file of the host. Default, for TypeScript and JavaScript: src/start/children/graph-host.ts. */
   entry?: string
   /** Default: the Node that runs this process. */
   nodePath?: string
-  /** Resident memory after which a host is ended, where the system reports it (Linux). Default: no bound. */
+  /** Resident memory above which a host is killed, if the system reports it (Linux). Default: no bound. */
   maxBytes?: number
   /** Number of hosts that are kept ready while there is no work. Default 1. */
   minHosts?: number

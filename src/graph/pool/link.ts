@@ -45,8 +45,8 @@ export interface HostDeath {
   error: LostError
   message: string
   /**
-   * The host failed to open: its messages are about the graphs. A host that was killed from outside reports nothing
-   * about them.
+   * Whether the host failed to open for a reason that lies in the graphs; false for a host that was killed from
+   * outside.
    */
   unopened: boolean
   /** Graphs that the host could not load. */
@@ -55,14 +55,14 @@ export interface HostDeath {
 
 /** Callbacks into the pool. */
 export interface LinkEvents {
-  /** The host has opened; it may have been superseded meanwhile. */
+  /** The host has opened, and may already be superseded. */
   opened(link: HostLink): void
   /** The host responds again, or has finished a job. */
   free(link: HostLink): void
   /** The job was not accepted in time. */
   passed(link: HostLink, job: HostJob): void
   gone(link: HostLink, death: HostDeath): void
-  /** Modules that it has loaded or tried to load, as absolute paths. */
+  /** The host has loaded, or tried to load, these modules (absolute paths). */
   loaded(files: readonly string[]): void
 }
 
@@ -83,20 +83,20 @@ interface Blame {
   culprit: number | undefined
 }
 
-/** A host that does not answer an offer for this long is skipped: its event loop is blocked. */
+/** Time limit for the answer to an offer; after it the host counts as blocked and is skipped. */
 const OFFER_MS = 100
 /** Time limit for the exit of a host; then it is killed. */
 const STOP_MS = 2_000
 
 /** The server's side of one graph host, from the start of its process to its end. */
 export class HostLink {
-  /** `retired`: it gets no new work, and exits when its jobs are done. */
+  /** `retired`: the host gets no new work, and exits when its jobs are done. */
   state: 'starting' | 'open' | 'retired' | 'gone' = 'starting'
   /** True while the host has not sent a message that is due. Such a host gets no new work. */
   suspect = false
   /** Graphs that the host could not load; known once it is open. */
   failures: readonly LoadFailure[] = []
-  /** When it last had work, by `performance.now()`. */
+  /** Time at which the host last had work, by `performance.now()`. */
   lastWork = performance.now()
   readonly #process: HostProcess
   readonly #events: LinkEvents
@@ -130,7 +130,7 @@ export class HostLink {
     return this.#process.pid
   }
 
-  /** Jobs offered and begun. */
+  /** Number of jobs that are offered or have begun. */
   get load(): number {
     return this.#held.size
   }
@@ -189,7 +189,7 @@ export class HostLink {
     return this.#superseded
   }
 
-  /** Retires the host because other hosts have newer code; its end is no sign of a fault in the graphs. */
+  /** Retires the host because other hosts have newer code. Its end then does not count as a failure of the graphs. */
   supersede(): void {
     this.#superseded = true
     this.retire()
@@ -200,19 +200,19 @@ export class HostLink {
     this.#endIfDone()
   }
 
-  /** Kills it; `culprit` is the job that made this necessary, if there is one. */
+  /** Kills the host; `culprit` is the job that made this necessary, if known. */
   kill(message: string, culprit?: number): void {
     this.#blame ??= { message, culprit }
     this.#process.kill()
   }
 
-  /** Kills it; the only run that had begun on it is the cause. */
+  /** Kills the host because of its memory; if a single run had begun on it, that run is the cause. */
   endForMemory(message: string): void {
     this.#blame ??= { message, error: 'OutOfMemory', culprit: this.#onlyBegun() }
     this.#process.kill()
   }
 
-  /** Kills it because it is blocked, after finding out by which job. */
+  /** Finds the job that blocks the host, and kills the host. */
   async endForStall(message: string): Promise<void> {
     if (this.#stalled) return
     this.#stalled = true

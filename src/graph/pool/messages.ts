@@ -72,7 +72,7 @@ export type FromHost =
   | { type: 'refused'; id: number; code: ErrorCode; message: string; broken?: true }
   /** Sent every quarter of a second while the host works. */
   | { type: 'beat' }
-  /** The job whose code ends the process: sent just before the exit. */
+  /** Sent just before the exit: the job whose code ends the process. */
   | { type: 'culprit'; id: number; message: string }
   /** The host accepts no more jobs, because of an uncaught error. */
   | { type: 'retire'; message: string }

@@ -18,33 +18,36 @@ import { Readiness } from './readiness.ts'
 
 /** The hosts of one deployment. */
 export interface GraphHosts extends GraphHost {
-  /** Serves the graphs as they are on disk now: new hosts get the next runs, old ones exit after their last one. */
+  /** Loads the graphs again from disk: new hosts get the next runs, and old hosts exit after their last run. */
   reload(file: DeploymentFile): void
   /** Vectors by the deployment's own `store.index.embed`. @throws AppError invalid_request without one */
   embed(texts: readonly string[]): Promise<number[][]>
   /** Pids of the running processes. */
   pids(): number[]
-  /** Why graphs cannot be loaded. */
+  /** The graphs that cannot be loaded, with reasons. */
   failures(): LoadFailure[]
 }
 
-/** D-42: a host that has sent nothing for this long gets no new runs. */
+/** Milliseconds without a message after which a host gets no new runs (D-42). */
 const SILENT_MS = 1_000
 const WATCH_MS = 250
-/** A deployment in use for this long gets a spare host: if the first is blocked, other runs need not wait for a start. */
+/**
+ * Milliseconds of use after which a deployment gets a spare host, so that runs need not wait for a start if the first
+ * host is blocked.
+ */
 const SPARE_AFTER_MS = 1_000
-/** Hosts of a deployment in use: one that works, and the spare one. */
+/** Number of hosts of a deployment in use: a working host and a spare one. */
 const HOSTS_IN_USE = 2
-/** The spare host ends after this long without runs. */
+/** Milliseconds without runs after which the spare host ends. */
 const SPARE_IDLE_MS = 60_000
 const MAX_HOSTS = 8
-/** A host with this many runs gets no more of them while another host has fewer. */
+/** Number of runs at which a host gets no more runs while another host has fewer. */
 const LOADED = 4
-/** A host beyond the wanted number ends after this long without runs. */
+/** Milliseconds without runs after which a host beyond the wanted number ends. */
 const SURPLUS_IDLE_MS = 5_000
 /** Minimum time between attempts to load a graph that failed to load. */
 const TRY_AGAIN_MS = 30_000
-/** The calls for embeddings belong to no tenant. */
+/** The tenant of calls for embeddings, which belong to none. */
 const NO_TENANT = { workspace_id: '', deployment_id: '' }
 const LOAD_FAILED = { kind: 'failed', error: 'GraphLoadError', retryable: false, state: undefined } as const
 const STOPPED: GraphEnd = {
@@ -56,9 +59,9 @@ const STOPPED: GraphEnd = {
 }
 
 /**
- * Starts hosts for the deployment and executes its runs (D-42): `minHosts` are kept warm, at least two while the
- * deployment is in use, more when hosts are blocked. A run is offered and then granted, so that two hosts never execute
- * it.
+ * Starts hosts for the deployment and executes its runs (D-42): keeps `minHosts` hosts ready, at least two while the
+ * deployment is in use, and more if hosts are blocked. A run is offered and then granted, so that two hosts never
+ * execute it.
  */
 export function createGraphHosts(options: GraphHostOptions): GraphHosts {
   return new HostPool(options)
@@ -68,7 +71,7 @@ class HostPool implements GraphHosts {
   readonly #options: GraphHostOptions
   readonly #homes = new Map<number, HostLink>()
   readonly #waiting: HostJob[] = []
-  /** Runs whose host ended unexpectedly, where the run that caused the end is unknown. */
+  /** Runs whose host ended unexpectedly for an unknown reason. */
   readonly #suspects = new Set<string>()
   readonly #readiness: Readiness
   #file: DeploymentFile
@@ -168,7 +171,7 @@ class HostPool implements GraphHosts {
     await Promise.all(this.#hosts.map((host) => host.stop()))
   }
 
-  /** Starts a host unless one is starting already, or there are enough. */
+  /** Starts a host, unless a host is starting already or the maximum number is running. */
   #start(): void {
     const limit = this.#options.maxHosts ?? MAX_HOSTS
     const hosts = this.#hosts.filter((host) => !host.superseded)
@@ -192,7 +195,7 @@ class HostPool implements GraphHosts {
     this.#keepWatch()
   }
 
-  /** Replaces the hosts that loaded fewer graphs than this one. */
+  /** Supersedes the hosts that loaded fewer graphs than this one. */
   #hostOpened(link: HostLink): void {
     this.#loadedAt = performance.now()
     if (link.state === 'open') {
@@ -204,7 +207,7 @@ class HostPool implements GraphHosts {
     this.#dispatch()
   }
 
-  /** The load failure of a graph that no open host can serve; without an open host, that of the last one. */
+  /** The load failure of a graph that no open host can serve; without an open host, the failure of the last load. */
   #failureOf(graph_id: string): LoadFailure | undefined {
     const open = this.#hosts.filter((host) => host.state === 'open')
     const found = open.map((host) => host.failureOf(graph_id))
@@ -302,8 +305,8 @@ class HostPool implements GraphHosts {
   }
 
   /**
-   * Hosts that respond, though they may have missed an offer: on an overloaded machine all hosts do, and another one
-   * would only add to the load.
+   * Hosts that still send messages, including hosts that missed an offer. On an overloaded machine all hosts miss
+   * offers, and another host would only add to the load.
    */
   #present(): HostLink[] {
     const now = performance.now()
@@ -385,7 +388,7 @@ class HostPool implements GraphHosts {
     setTimeout(check, this.#options.cancelGraceMs)
   }
 
-  /** A host for a call; waits for one that is starting. @throws AppError host_unavailable */
+  /** Returns a host for a call, and waits if hosts are still starting. @throws AppError host_unavailable */
   async #freeHost(graph_id?: string): Promise<HostLink> {
     for (;;) {
       const host = this.#pick(false, graph_id)

@@ -18,7 +18,7 @@ export interface HostCommand {
   missing?: string
 }
 
-/** A Node, by default the one that runs this process, with a composition root. */
+/** The command that runs an entry file in Node; by default with the executable of this process. */
 export function nodeCommand(entry: string | URL, file: string = process.execPath): HostCommand {
   return { file, args: [...FLAGS, entry instanceof URL ? fileURLToPath(entry) : entry] }
 }
@@ -32,9 +32,9 @@ export interface HostLaunch<Open extends object = OpenHost> {
   env: Readonly<Record<string, string>>
   open: Open
   logger: Logger
-  /** Receives each line that it prints. Default: the server's log. */
+  /** Receives each line that the process prints. Default: the server's log. */
   printed?: PrintedLines | undefined
-  /** Receives its start and its end. */
+  /** Receives notes about start and end of the process. */
   noted?: HostNotes | undefined
   /** Hides values of secrets in messages of the process: why graphs cannot be loaded, and why it ends (P-16). */
   mask?: ((text: string) => string) | undefined
@@ -42,9 +42,9 @@ export interface HostLaunch<Open extends object = OpenHost> {
   record: (name: string, pid: number) => Promise<() => Promise<void>>
   /** Finds the code that blocks the process. Default: by Node's inspector. */
   findHeldUp?: FindHeldUp
-  /** Isolates it; default: it runs as the server does. */
+  /** Isolates the process. Default: no isolation. */
   confine?: Confine | undefined
-  /** Sockets, and folders of sockets, to which it connects, as in `ProcessCommand.reach`; default: none. */
+  /** Sockets, and folders of sockets, to which the process connects, as in `ProcessCommand.reach`; default: none. */
   reach?: readonly string[]
   /** Folders in which the process makes sockets, as in `ProcessCommand.socketFolders`; default: none. */
   socketFolders?: readonly string[]
@@ -66,7 +66,7 @@ export interface ChildOptions {
   /** Receives each line that the processes print. */
   printed?: PrintedLines | undefined
   record: HostLaunch['record']
-  /** Isolates the processes; default: they run as the server does. */
+  /** Isolates the processes. Default: no isolation. */
   confine?: Confine | undefined
 }
 
@@ -74,9 +74,9 @@ export interface ChildOptions {
 export interface HostExit {
   code: number | null
   signal: NodeJS.Signals | null
-  /** The last lines of its stderr. */
+  /** The last lines of the stderr of the process. */
   stderr: string
-  /** The process was ended because its container used too much memory. */
+  /** Whether the process was killed because its container used too much memory. */
   ranOutOfMemory: boolean
   /** Why the process could not be started. */
   unstarted?: string
@@ -92,13 +92,13 @@ export interface HostProcess<Out extends object = ToHost> {
   /** Resolves when the process has exited. Never rejects. */
   readonly exited: Promise<HostExit>
   kill(): void
-  /** Sends a signal to it. */
+  /** Sends a signal to the process. */
   signal(name: NodeJS.Signals): void
-  /** Passes each line that it writes to stderr from now on. */
+  /** Passes each further line of the process's stderr to the listener. */
   onStderr: (listener: (line: string) => void) => void
 }
 
-/** Time for which programs that a process has left may keep its output open after its end. */
+/** Time for which programs that a process has started may keep its output open after its end. */
 const OUTPUT_MS = 1_000
 const STDERR_KEPT = 4_000
 const LINE_KEPT = 4_000
@@ -179,19 +179,16 @@ function commandOf({
 }
 
 /**
- * The host runs node:sqlite and, from a source tree, TypeScript: both would print warnings. Its inspector, opened only
- * when it is blocked, uses any free port.
+ * Flags of a host. node:sqlite and, in a source tree, TypeScript would print warnings. The inspector, which is opened
+ * only when the host is blocked, uses any free port.
  */
 const FLAGS = ['--disable-warning=ExperimentalWarning', '--inspect-port=127.0.0.1:0']
 
-/**
- * Lines on stderr with which a blocked host reports the running code: those of Node's inspector and those of the Python
- * host.
- */
+/** Lines on stderr about the running code of a blocked host, from Node's inspector or the Python host. */
 const HELD_UP =
   /^Debugger |^For help, see: https:\/\/nodejs|^weir-host: |^(Current thread|Thread) 0x|^ {2}File ".+", line \d+ in /
 
-/** Variables that every process needs, and few others for user code. */
+/** Variables of the server that are passed on: those that every process needs, and a few for user code. */
 const PASSED_ON = [
   'PATH',
   'HOME',
@@ -207,7 +204,8 @@ const PASSED_ON = [
 ]
 
 /**
- * The folder of packages that a graph's own folder lacks, for `require`; `prepareLoader` does the same for `import`.
+ * The folder in which `require` finds packages that a graph's own folder lacks; `prepareLoader` does the same for
+ * `import`.
  */
 export const OWN_PACKAGES = createRequire(import.meta.url)
   .resolve('@langchain/langgraph/package.json')
@@ -215,7 +213,7 @@ export const OWN_PACKAGES = createRequire(import.meta.url)
 
 /**
  * The environment of a host (D-42): `env` of langgraph.json and a few variables of the server. LangChain's callbacks
- * must run inline: in the background they lose tokens (measured), and no setting may change that.
+ * must run inline, because callbacks in the background lose tokens (measured); `env` cannot change this.
  */
 export function hostEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
@@ -238,7 +236,7 @@ export function hostEnvironment(
 
 function childGone(child: ChildProcess, { file, missing }: HostCommand): Promise<ProcessEnd> {
   return new Promise((resolve) => {
-    // 'close' comes after the last byte of every pipe, so that the host's last messages are read first.
+    // 'close' is emitted after the last byte of every pipe, so the host's last messages are read first.
     child.once('close', (code, signal) => resolve({ code, signal }))
     child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
       const unstarted = code === 'ENOENT' && missing !== undefined ? missing : `${file}: ${message}`
@@ -248,8 +246,8 @@ function childGone(child: ChildProcess, { file, missing }: HostCommand): Promise
 }
 
 /**
- * Ends the programs that a process has left, where that is possible. Closes its output in any case: otherwise such a
- * program would keep the process from counting as ended.
+ * Ends the programs that a process has left behind, if possible, and closes the output of the process. An open output
+ * would keep the process from counting as ended.
  */
 function endWhatIsLeft(child: ChildProcess, started: ConfinedCommand['started'], logger: Logger): void {
   const end = child.pid === undefined ? undefined : started?.(child.pid)
@@ -271,6 +269,6 @@ function eachLine(stream: Readable | null, each: (line: string) => void): void {
     held = (lines.pop() ?? '').slice(-LINE_KEPT)
     lines.forEach(pass)
   })
-  // The last line may have no end.
+  // The last line may have no line break.
   stream?.once('end', () => pass(held))
 }

@@ -16,7 +16,7 @@ export class Readiness {
   readonly #waiters = new Set<Waiter>()
   #failed: { error: AppError; at: number } | undefined
   #failures: readonly LoadFailure[] = []
-  /** Messages that have been logged, so that a spare host does not repeat them. */
+  /** Messages that were logged already; a spare host must not log them again. */
   #logged = new Set<string>()
 
   constructor(logger: Logger) {
@@ -39,7 +39,7 @@ export class Readiness {
     this.#logged.clear()
   }
 
-  /** A host has opened with all graphs except these. */
+  /** Must be called when a host has opened; it serves all graphs except these. */
   opened(failures: readonly LoadFailure[]): void {
     this.#failed = undefined
     this.#note(failures)
@@ -47,7 +47,7 @@ export class Readiness {
     this.#waiters.clear()
   }
 
-  /** A host could not be opened. */
+  /** Must be called when a host could not be opened. */
   failed(message: string, failures: readonly LoadFailure[]): void {
     const error =
       failures.length > 0 ? new GraphLoadError({ message }) : new AppError('host_unavailable', { message })

@@ -1,7 +1,7 @@
 import type { GraphAnswer, GraphEnd, GraphState } from '../../runs/execute/graph-host.ts'
 import type { FromHost, StateHead } from './messages.ts'
 
-/** The end of a job, from the host's message and its parts. */
+/** Reads the end of a job from the host's message and its parts. */
 export function readEnd(head: Extract<FromHost, { type: 'end' }>, parts: readonly Buffer[]): GraphEnd {
   const state = readState(head.state, parts)
   if (head.end.kind !== 'done') return { ...head.end, state }
@@ -10,7 +10,7 @@ export function readEnd(head: Extract<FromHost, { type: 'end' }>, parts: readonl
   return { kind: 'done', state, values }
 }
 
-/** The answer to a call, from the host's message and its parts. */
+/** Reads the answer to a call from the host's message and its parts. */
 export function readAnswer(
   head: Extract<FromHost, { type: 'answer' }>,
   parts: readonly Buffer[],

@@ -11,19 +11,19 @@ import { type Channel, encodeFrame } from './channel.ts'
 import { JOB_OF_CODE } from './inspector/inspector.ts'
 import type { FromHost } from './messages.ts'
 
-/** The descriptor of a host's channel to the server, unless the host gets the path of a socket. */
+/** The file descriptor of a host's channel to the server, if the host gets no path of a socket. */
 const CHANNEL_FD = 3
 
 /**
- * The socket of the channel to the server; the process ends when it closes. SIGINT and SIGTERM, which a terminal or systemd
- * sends to the whole process group, are ignored: the server lets running work finish and ends its children last.
- * Files that user code creates get the umask that the server was started with.
+ * Opens the socket of the channel to the server; the process ends when the socket closes. SIGINT and SIGTERM, which a
+ * terminal or systemd sends to the whole process group, are ignored, because the server waits for running work and ends
+ * its children last. Files that user code creates get the umask that the server was started with.
  */
 export function openServerSocket(): Socket {
   takeUmask(process.argv)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
-  // When the server was killed, output cannot be written. Without a listener that error is an uncaught exception, whose
-  // report cannot be written either, and so on without end.
+  // After the server was killed, writing output fails. Without a listener that error is an uncaught exception, whose
+  // report fails again, without end.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const path = takeFlag(process.argv, CHANNEL_FLAG)
   const socket =
@@ -31,7 +31,7 @@ export function openServerSocket(): Socket {
   return socket.on('close', endProcess)
 }
 
-/** Ends this process, also when an exit handler of user code throws, which would keep it alive. */
+/** Ends this process, even if an exit handler of user code throws, which would keep the process alive. */
 function endProcess(): void {
   try {
     process.exit(0)
@@ -46,9 +46,9 @@ export function writeLast(socket: Socket, bytes: Uint8Array): void {
   writeSync(_handle?.fd ?? CHANNEL_FD, bytes)
 }
 
-/** A quarter of the silence after which a host gets no new jobs. */
+/** Interval of heartbeats: a quarter of the time without a message after which a host gets no new jobs. */
 const BEAT_MS = 250
-/** A host that is idle for this long releases the memory of its work. */
+/** Idle time after which a host releases the memory of its work. */
 const REST_MS = 10_000
 
 /** Sends the host's heartbeat while it has jobs; an idle host has only the timer that releases memory. */
@@ -80,7 +80,9 @@ export function createHeart(channel: Channel<FromHost>): Heart {
   }
 }
 
-/** Releases memory that loading or work no longer needs: 167 MB after loading become 77 (measured). Takes 50 ms. */
+/**
+ * Releases memory that loading or work no longer needs, in 50 ms: after loading, it reduced 167 MB to 77 MB (measured).
+ */
 export function releaseMemory(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (options: object) => void
@@ -89,7 +91,7 @@ export function releaseMemory(): void {
 
 /**
  * Reports effects of user code on the process. An exit is reported just before it happens, with the job that caused it,
- * which the asynchronous context shows; an uncaught error fails its job and retires the host, instead of ending all
+ * as the asynchronous context shows. An uncaught error fails its job and retires the host, and does not end the other
  * jobs. `last` writes to the channel at once.
  */
 export function watchProcess(

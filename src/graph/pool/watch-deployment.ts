@@ -21,7 +21,7 @@ export interface DeploymentWatch {
   close(): void
 }
 
-/** The parts of langgraph.json that are read only when the server starts, by their names there. */
+/** The parts of langgraph.json that are read only when the server starts, by name. */
 function readAtStart(file: DeploymentFile): Record<string, unknown> {
   const { configurable_headers: _, ...http } = file.http
   const { webhooks, ui, store_index, store_ttl, checkpointer_ttl } = file
@@ -41,7 +41,7 @@ interface WatchOptions {
   logger: Logger
 }
 
-/** The present content of the file; undefined when it cannot be used. */
+/** Reads the current content of the file; undefined if it cannot be used. */
 async function readAgain(
   before: DeploymentFile,
   { environment, logger }: WatchOptions,

@@ -12,7 +12,7 @@ let watch: FileWatch
 let told: string[]
 let failures: string[]
 const at = (...names: string[]): string => join(dir, ...names)
-/** Waits until changes of these files were reported since the last call. */
+/** Waits until changes of these files are reported, after the last call. */
 const expectTold = (...files: string[]): Promise<void> =>
   eventually(async () => {
     expect(told).toEqual(expect.arrayContaining(files))

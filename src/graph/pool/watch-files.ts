@@ -16,7 +16,10 @@ export interface FileWatchOptions {
   failed(folder: string, error: unknown): void
 }
 
-/** An editor writes several times while saving, and a checkout writes many files. */
+/**
+ * Time without further changes before changes are reported: an editor writes several times while saving, and a checkout
+ * writes many files.
+ */
 const SETTLE_MS = 100
 
 /**
@@ -64,7 +67,7 @@ class WatchedFolder {
   readonly #path: string
   readonly #events: FolderEvents
   #watcher: FSWatcher | undefined
-  /** The watched folder: this one, or one above it while it does not exist. */
+  /** The watched folder: this folder, or while it does not exist, the nearest existing folder above it. */
   #at: { path: string; inode: number } | undefined
 
   constructor(path: string, events: FolderEvents) {
@@ -99,7 +102,8 @@ class WatchedFolder {
   #noteChange(name: string | null): void {
     const at = this.#at
     const wasThere = at?.path === this.#path
-    // For a removed folder its own name is reported last, and a new folder may get its inode.
+    // The last report about a removed folder has the folder's own name. The inode is no proof, because a new folder may
+    // get the same one.
     const isGone = at === undefined || name === basename(at.path)
     const isSame = !isGone && at.path === nearestFolder(this.#path) && at.inode === inodeOf(at.path)
     if (!isSame) this.#attach()
@@ -115,7 +119,7 @@ function nearestFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path))
 }
 
-/** 0 for a missing file. */
+/** The inode of a path; 0 for a missing file. */
 function inodeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? 0
 }

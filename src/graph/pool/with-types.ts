@@ -4,7 +4,10 @@ import { NEEDS_TYPES } from '../host/describe.ts'
 import type { GraphHosts } from './pool.ts'
 import type { TypeSchemas } from '../type-schemas/type-schemas.ts'
 
-/** Wraps the hosts: schemas that a graph's definition lacks are added from its TypeScript types, unless a call has some. */
+/**
+ * Wraps the hosts, and adds schemas from TypeScript types that a graph's definition lacks, unless the call already
+ * contains some.
+ */
 export function withTypes(hosts: GraphHosts, types: TypeSchemas, begun: DeploymentFile): GraphHosts {
   let file = begun
 

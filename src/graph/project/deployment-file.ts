@@ -25,7 +25,7 @@ export interface DeploymentFile {
   path: string
   /** The folder of the file. All paths in the file are relative to it. */
   folder: string
-  /** Absolute paths of the files that were read for it: itself, and those of `env` and `auth`. */
+  /** Absolute paths of all files that were read: langgraph.json and those of `env` and `auth`. */
   sources: string[]
   graphs: GraphEntry[]
   /** Environment variables of graph hosts, besides those that every process needs. */
@@ -45,16 +45,15 @@ export interface DeploymentFile {
   webhooks: JsonObject
 }
 
-/** `x-*` except for keys and tenants, and `user-agent`. */
+/** The default: `x-*` except for keys and tenants, and `user-agent`. */
 const DEFAULT_HEADERS: HeaderRule = {
   includes: ['x-*', 'user-agent'],
   excludes: ['x-api-key', 'x-tenant-id', 'x-service-key'],
 }
 
 /**
- * Reads a langgraph.json. A list under `env` may name variables of `environment`; nothing else of it is used. With
- * `given`, those are the variables and `env` of the file is not read. @throws AppError config_invalid with what is wrong
- * and where
+ * Reads a langgraph.json. If `env` is a list, its names are looked up in `environment`, which has no other use. If
+ * `given` is set, it replaces `env` of the file. @throws AppError config_invalid with what is wrong and where
  */
 export async function readDeploymentFile(
   path: string,
@@ -168,7 +167,7 @@ function readGraphs(graphs: unknown, file: string, folder: string): Omit<GraphEn
   })
 }
 
-/** `file:export`; without an export it is `default`. */
+/** Splits `file:export`; the default export is `default`. */
 function fileAndExport(spec: string, folder: string): { file: string; export: string } {
   const { path, export: name = 'default' } = splitSpec(spec)
   return { file: resolve(folder, path), export: name }

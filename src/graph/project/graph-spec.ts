@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 
-/** The language of a graph, which decides the kind of its host. */
+/** The language of a graph, which determines the kind of its host. */
 export type GraphLanguage = 'javascript' | 'python'
 
 /** The module and the export that an entry `path:export` in `graphs` of langgraph.json names. */
 export interface GraphSpec {
   language: GraphLanguage
   /**
-   * Absolute path of the module. For an entry that names a Python module (`package.module:export`): the path that its file
-   * has in a project without the folder `src`.
+   * Absolute path of the module. For an entry with a Python module (`package.module:export`), the path of its file in a
+   * project without the folder `src`.
    */
   file: string
   /** Name of a Python module such as `agent.graph`; null for a file. */

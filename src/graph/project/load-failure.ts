@@ -8,7 +8,7 @@ import type { GraphEntry } from './deployment-file.ts'
 /** Why one graph of a deployment cannot be loaded. */
 export interface LoadFailure {
   graph_id: string
-  /** Absolute path of the module that failed if it is known, else of the graph's module. */
+  /** Absolute path of the module that failed, if known; otherwise of the graph's module. */
   file: string
   /** Line number, from 1; null for a reason without a line, such as a missing export. */
   line: number | null
@@ -37,7 +37,7 @@ interface Fault extends Place {
 
 /**
  * A load failure from a thrown value. `files` are the user's modules in the order in which they were resolved: they are
- * searched for syntax errors, because V8 does not report which module it could not parse.
+ * checked for syntax errors, because V8 does not report which module has one.
  */
 export function describeLoadFailure(
   entry: Pick<GraphEntry, 'graph_id' | 'file'>,
@@ -72,7 +72,7 @@ function firstLine(text: string): string {
   return text.split('\n')[0] ?? ''
 }
 
-/** A missing module; its place is the line that imports it. */
+/** The fault for a missing module; its place is the line with the import. */
 function missingModule(error: Error & { code?: unknown; requireStack?: unknown }): Fault | undefined {
   if (error.code !== 'MODULE_NOT_FOUND' && error.code !== 'ERR_MODULE_NOT_FOUND') return undefined
   const [words = '', from] = firstLine(error.message).split(' imported from ')
@@ -81,7 +81,7 @@ function missingModule(error: Error & { code?: unknown; requireStack?: unknown }
   return { file: asker, line: lineNaming(asker, /'([^']+)'/.exec(words)?.[1] ?? ''), reason: `${words}.` }
 }
 
-/** The line of `file` that imports `name`, or a file of that name. */
+/** The line of `file` that imports `name`, or a file with that name. */
 function lineNaming(file: string, name: string): number | null {
   const wanted = [`'${name}'`, `"${name}"`, `/${parse(name).name}`]
   const lines = readFileSync(file, 'utf8').split('\n')
@@ -126,7 +126,7 @@ function isOfUser(file: string): boolean {
 const JAVASCRIPT = /\.[cm]?js$/
 const CHECKED = 20
 
-/** Runs `node --check` on each file, newest first: unlike the error of `import`, its output names the line. */
+/** Runs `node --check` on each file, newest first. Its output names the line, unlike the error of `import`. */
 function placeOfSyntaxError(files: readonly string[]): Place | undefined {
   const candidates = [...new Set(files)].filter((file) => JAVASCRIPT.test(file)).slice(-CHECKED)
   for (const file of candidates.reverse()) {

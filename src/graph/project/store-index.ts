@@ -2,7 +2,7 @@ import type { JsonObject } from '../../schema/json.ts'
 
 /** Semantic search in a deployment's long-term memory. */
 export interface StoreIndex {
-  /** Module and export of the deployment's own function of texts, or LangChain's Embeddings. */
+  /** Module and export of the deployment's embedding function, or of an instance of LangChain's Embeddings. */
   file: string
   name: string
   /** Paths of the fields to embed. */

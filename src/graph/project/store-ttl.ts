@@ -4,7 +4,7 @@ import type { JsonObject } from '../../schema/json.ts'
 export interface StoreTtl {
   /** Minutes; null for items that do not expire. */
   default_ttl: number | null
-  /** Whether reading an item extends its time. */
+  /** Whether reading an item extends its lifetime. */
   refresh_on_read: boolean
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** Purpose of a folder in the directory for temporary files. */
 export type FolderKind = 'api' | 'app' | 'store' | 'ui'
 
-/** Length of the longest name that `makeTemporaryFolder` gives. */
+/** Length of the longest folder name of `makeTemporaryFolder`. */
 export const LONGEST_FOLDER_NAME = 'weir-store-4294967295-4194304-XXXXXX'.length
 
 /**
@@ -17,7 +17,7 @@ export async function makeTemporaryFolder(parent: string, kind: FolderKind): Pro
   return mkdtemp(join(parent, `${prefix}${process.pid}-`))
 }
 
-/** Containers may share the parent folder, and a pid is only valid in its own namespace. */
+/** Id of the pid namespace: containers may share the parent folder, and a pid is only valid in its own namespace. */
 async function pidNamespace(): Promise<string> {
   const link = await readlink('/proc/self/ns/pid').catch(() => '')
   return /\d+/.exec(link)?.[0] ?? '0'
@@ -39,8 +39,8 @@ async function removeLeftovers(
 const removeAll = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
 
 /**
- * Removes a folder of sockets. Deployed code may write in it: a folder that it has made there stays, because a link that
- * takes its place meanwhile would lead elsewhere.
+ * Removes a folder of sockets, but not folders in it. Deployed code may create a folder there and replace it by a link,
+ * which would lead the removal elsewhere.
  */
 export async function removeSockets(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [])

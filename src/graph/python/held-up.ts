@@ -9,9 +9,9 @@ const THREAD = /^(Current thread|Thread) 0x[0-9a-f]+ .*\(most recent call first\
 const FRAME = /^ {2}File "(.+)", line (\d+) in /
 
 /**
- * Finds the code that blocks a Python host: on SIGUSR1 the host prints the stacks of its threads, then the job and the
- * place of the code that its event loop executes. While code outside of Python runs, the host prints only the stacks:
- * then the place is that of the call, and the job is not known.
+ * Finds the code that blocks a Python host. On SIGUSR1 the host prints the stacks of its threads, then the job and the
+ * place of the code that its event loop executes. While code outside of Python runs, the host prints only the stacks;
+ * the place is then that of the call, and the job is unknown.
  */
 export const findPythonHeldUp: FindHeldUp = (ask, eachLine) => {
   return new Promise((resolve) => {

@@ -6,7 +6,7 @@ import type { HostCommand } from '../pool/process.ts'
 /** The part of a Python project that one process serves: its graphs, its auth handlers, or its HTTP app. */
 type PythonRole = 'graphs' | 'user-auth' | 'http-app'
 
-/** The program of all roles; it needs no build and no packages but those of the project. */
+/** Path of the program for all roles; needs no build, and only the packages of the project. */
 export const MAIN: string = fileURLToPath(new URL('../../../hosts/python/main.py', import.meta.url))
 
 const MISSING =

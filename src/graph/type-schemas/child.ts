@@ -68,8 +68,8 @@ function addPackages(folder: string): void {
 }
 
 /**
- * The schema parser type-checks all files only to print errors, which takes more than half of its time. This module
- * replaces its TypeScript by one without that check.
+ * Module that replaces TypeScript for the schema parser. The parser type-checks all files only to print errors, which
+ * takes more than half of its time.
  */
 const UNCHECKED = "export * from 'typescript'; export const getPreEmitDiagnostics = () => []"
 

@@ -4,7 +4,7 @@ export interface ToTypeHost {
   /** Absolute path of the module. */
   file: string
   export: string
-  /** Folder of the packages for projects that lack them. */
+  /** Folder with packages for projects that lack them. */
   packages: string
 }
 

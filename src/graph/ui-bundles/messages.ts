@@ -7,7 +7,7 @@ export interface ToUiHost {
   ui: Record<string, string>
   /** Packages that the page provides, in addition to React and the SDK. */
   shared: string[]
-  /** Bundle again when files change. */
+  /** Whether to bundle again when files change. */
   watch: boolean
 }
 

@@ -15,7 +15,7 @@ type UiFile = Pick<DeploymentFile, 'folder' | 'env'> & { ui: NonNullable<Deploym
 /** Options for bundling UI components. */
 export interface UiBundlesOptions extends ChildOptions {
   file: UiFile
-  /** Bundle again when files change. */
+  /** Whether to bundle again when files change. */
   watch: boolean
   /** Time limit for all bundles together. Default 60 s. */
   timeoutMs?: number
@@ -26,7 +26,10 @@ export type UiBundle = ReadonlyMap<string, Uint8Array>
 
 /** The UI components of a deployment, bundled in a separate process. */
 export interface UiBundles {
-  /** Undefined for a graph without components. Waits for a bundle in progress. @throws AppError ui_unavailable */
+  /**
+   * Returns the bundle of a graph; undefined for a graph without components. Waits for a bundle in progress. @throws
+   * AppError ui_unavailable
+   */
   bundle(graph_id: string): Promise<UiBundle | undefined>
   stop(): Promise<void>
 }
@@ -95,7 +98,7 @@ export function startUiBundles(options: UiBundlesOptions): UiBundles {
   }
 }
 
-/** The handler prevents an unhandled rejection; the error has been logged. */
+/** A promise with a handler that prevents an unhandled rejection; the error is logged elsewhere. */
 function newPending(): Pending {
   const pending = Promise.withResolvers<UiBundle>()
   pending.promise.catch(() => undefined)

@@ -9,7 +9,7 @@ import { openServerSocket } from '../pool/vitals.ts'
 import { loadExport, prepareLoader } from '../host/load-graphs.ts'
 import type { FromUserAuth, AuthRequest, ToUserAuth } from './messages.ts'
 
-/** Key of the handlers in `new Auth()` of `@langchain/langgraph-sdk/auth`, which has no public access to them. */
+/** Key of the handlers in an `Auth` of `@langchain/langgraph-sdk/auth`, which has no public access to them. */
 const HANDLERS = '~handlerCache'
 
 type Handler = (asked: object) => unknown
@@ -75,7 +75,7 @@ async function authenticate(handlers: Handlers, request: AuthRequest): Promise<A
   throw new Error('authenticate() must return a text, or an object with the text "identity".')
 }
 
-/** A user is stored with every run and read by the server, so its size is limited. */
+/** Maximum size of a user, which is stored with every run and parsed by the server. */
 const MAX_USER_CHARS = 65_536
 
 function userOf(result: JsonObject): AccessUser {
@@ -114,7 +114,7 @@ async function ask(
   return { filter: isFilter ? result : null, changed }
 }
 
-/** When a run is created, a handler can change only its metadata, because the input may be large. */
+/** The fields that a handler can change, by event. For a new run only its metadata, because the input may be large. */
 const CHANGEABLE: Readonly<Record<string, readonly string[]>> = { 'threads:create_run': ['metadata'] }
 
 /** The fields of a value that a handler may change, each as JSON text. */

@@ -30,11 +30,11 @@ export interface UserAuthOptions extends ChildOptions {
 
 /** A deployment's own auth file, in a process of its own. */
 export interface UserAuth extends AccessRules {
-  /** Users of LangGraph Studio may authenticate with a key of Weir. */
+  /** Whether users of LangGraph Studio may authenticate with a key of Weir. */
   readonly studio: boolean
   /** Resolves when the file is loaded. @throws AppError auth_unavailable with the reason why it cannot be */
   ready(): Promise<void>
-  /** Undefined for a request that the file rejects. @throws AppError the handler's own error */
+  /** Returns the user; undefined for a request that the file rejects. @throws AppError the handler's own error */
   authenticate(request: AuthRequest): Promise<AccessUser | undefined>
   /** Restarts with the file as it is on disk now, and with the current langgraph.json. */
   reload(file: AuthFile): void
@@ -44,7 +44,8 @@ export interface UserAuth extends AccessRules {
 const TIMEOUT_MS = 10_000
 const START_MS = 30_000
 /**
- * Limit of the process's heap, unless langgraph.json sets NODE_OPTIONS: a file that leaks ends alone, and is restarted.
+ * Heap limit of the process, unless langgraph.json sets NODE_OPTIONS. A memory leak in the auth file then ends only
+ * this process, which is restarted.
  */
 const MAX_HEAP_MB = 512
 /** Minimum pause before another start after the file could not be loaded. */
@@ -59,7 +60,7 @@ interface Life {
   process: HostProcess<ToUserAuth>
   /** Resolves with the names of the file's handlers. */
   opened: Promise<ReadonlySet<string>>
-  /** Time of its last message, `performance.now()`. */
+  /** Time of the process's last message, by `performance.now()`. */
   lastMessageAt: number
   gone: boolean
   waiting: Map<number, { resolve(reply: Reply): void; reject(error: AppError): void }>
@@ -152,7 +153,7 @@ async function exchangeWith(life: Life, asked: Question, timeoutMs: number): Pro
   }
 }
 
-/** Longer values are not parsed. */
+/** Length above which a value is not parsed. */
 const RAW_CHARS = 64 << 10
 
 const ENDED = 'The process of the auth file has ended.'
@@ -198,7 +199,7 @@ function begin(options: UserAuthOptions): Life {
   return life
 }
 
-/** An answer with the field that came in a part, as raw JSON when it is large. */
+/** The answer together with the field that was sent as a part; a large field is raw JSON. */
 function withPart(reply: Reply, [part]: readonly Buffer[]): Reply {
   if (reply.type !== 'answer' || reply.in_part === undefined || part === undefined) return reply
   const text = part.toString('utf8')

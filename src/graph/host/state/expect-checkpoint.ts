@@ -3,8 +3,8 @@ import { AppError } from '../../../base/errors.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 
 /**
- * Resolves if the config's checkpoint exists, or the config names none (an empty id does not). LangGraph itself reads a
- * missing one as an empty state, and would store the result in the thread. @throws AppError not_found
+ * Resolves if the checkpoint of the config exists, or the config has no checkpoint id or an empty one. LangGraph itself
+ * reads a missing checkpoint as an empty state, and would store the result in the thread. @throws AppError not_found
  */
 export async function expectCheckpoint(saver: BaseCheckpointSaver, config: JsonObject): Promise<void> {
   const { configurable } = config

@@ -13,7 +13,7 @@ export interface HistorySource {
   graph: AnyGraph
   storage: Pick<GraphStorage, 'marks'>
   tenant: Tenant
-  /** Cache of the texts of states. Undefined for a graph that is made anew for each call: its states may differ. */
+  /** Cache of the texts of states. Undefined for a graph that is made for each call, since its states may differ. */
   texts: StateTexts | undefined
 }
 
@@ -27,8 +27,8 @@ interface Shown {
 const ANSWER_CHARS = 32 << 20
 
 /**
- * JSON text of a thread's ThreadStates, newest first. If they do not all fit into one response, `next` is the checkpoint of
- * the last one that does: the next call sends it as `before`.
+ * JSON text of a thread's ThreadStates, newest first. If not all fit into one response, `next` is the checkpoint of the
+ * last state in it; the next call sends it as `before`.
  */
 export async function readThreadHistory(source: HistorySource, call: HistoryCall): Promise<GraphAnswer> {
   const found = (await readCached(source, call)) ?? (await readStates(source.graph, call, call.limit))
@@ -47,7 +47,7 @@ function fitting(states: readonly Shown[]): readonly Shown[] {
   return end < 0 ? states : states.slice(0, end)
 }
 
-/** States from LangGraph's own history, 0.1 ms each. Stops when they exceed the maximum length of a response. */
+/** Reads states from LangGraph's own history, 0.1 ms each, until they exceed the maximum length of a response. */
 async function readStates(graph: AnyGraph, call: HistoryCall, limit: number): Promise<Shown[]> {
   const shown: Shown[] = []
   let chars = 0
@@ -66,8 +66,8 @@ async function readStates(graph: AnyGraph, call: HistoryCall, limit: number): Pr
 }
 
 /**
- * The same, but only states that are new or have changed since they were last shown are built again. Undefined when
- * that is unknown: for a subgraph, with a filter, or when the thread changed meanwhile.
+ * As `readStates`, but builds only states that are new or have changed since the last call, and takes the others from
+ * the cache. Undefined if changes are unknown: for a subgraph, with a filter, or if the thread changed meanwhile.
  */
 async function readCached(source: HistorySource, call: HistoryCall): Promise<Shown[] | undefined> {
   const { graph, storage, tenant, texts } = source
@@ -81,7 +81,7 @@ async function readCached(source: HistorySource, call: HistoryCall): Promise<Sho
   }
   const marks = await storage.marks(tenant, { ...scan, limit: call.limit })
   if (marks.length === 0) return undefined
-  // As JSON, an empty selection differs from none, and names may contain any character.
+  // JSON, so that an empty selection differs from a missing one, and names may contain any character.
   const fields = JSON.stringify(call.select)
   const keyOf = (id: string): string => `${call.graph_id} ${thread_id} ${id} ${fields}`
   const known = marks.map(({ checkpoint_id: id, mark }) => ({ id, text: texts.get(keyOf(id), mark) }))

@@ -12,7 +12,10 @@ function pathsOf(select: readonly string[]): Path[] {
   })
 }
 
-/** The fields of an object, or of each object in a list, that begin a path. Other values stay as they are. */
+/**
+ * Returns the fields of an object, or of each object in a list, with which a path begins. Other values are returned
+ * unchanged.
+ */
 function partOf(value: unknown, paths: readonly Path[]): unknown {
   if (paths.some((path) => path.length === 0)) return value
   if (Array.isArray(value)) return value.map((item) => partOf(item, paths))
@@ -30,9 +33,9 @@ function partOf(value: unknown, paths: readonly Path[]): unknown {
 }
 
 /**
- * The parts of a state's values that `select` names: `values.messages` is one field of them, `values.messages.id` the ids
- * of its items. Undefined when it names none. Fields below the first are those of the JSON, which are not always those of
- * the object that is printed.
+ * The parts of a state's values that `select` names: `values.messages` is one field, `values.messages.id` the ids of
+ * its items. Undefined if `select` names no part. Below the first field, names are those of the printed JSON, which may
+ * differ from those of the object.
  */
 export function partOfValues(values: unknown, select: readonly string[]): unknown {
   const paths = pathsOf(select)

@@ -11,8 +11,8 @@ import type { RunnableConfig } from '@langchain/core/runnables'
 import type { RunCheckpointer } from '../storage.ts'
 
 /**
- * Passes calls on to another saver until it is sealed; from then on it stores nothing. A cancelled run may continue in
- * the background, since a node need not react: its later writes must not become state.
+ * Passes calls on to another saver; once sealed, stores nothing. A cancelled run may continue in the background, since
+ * a node can ignore the cancel; its later writes must not become state.
  */
 export class SealableSaver extends BaseCheckpointSaver {
   readonly #inner: RunCheckpointer
@@ -30,8 +30,8 @@ export class SealableSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Seals the saver once all begun writes and the writes that follow from them are stored: the checkpoint of a step
-   * waits for the one before, and a cancel must not lose the last finished step.
+   * Seals the saver once all begun writes, and the writes that wait for them, are stored. The checkpoint of a step
+   * waits for the one before it, and a cancel must not lose the last finished step.
    */
   async settled(): Promise<void> {
     do {

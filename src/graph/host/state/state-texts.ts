@@ -2,7 +2,7 @@ import { RecentMap } from '../../../base/recent-map.ts'
 
 /** Cached texts of ThreadStates: an unchanged state is not built again. */
 export interface StateTexts {
-  /** The text of a checkpoint whose mark has not changed. */
+  /** The cached text of a checkpoint; undefined if its mark has changed. */
   get(checkpoint: string, mark: string): string | undefined
   set(checkpoint: string, mark: string, text: string): void
 }

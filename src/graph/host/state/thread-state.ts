@@ -68,14 +68,17 @@ export function toGraphState(snapshot: StateSnapshot): GraphState {
 }
 
 /**
- * The unfinished nodes. When all tasks of the last checkpoint are done, but the following step is not stored (the
- * process died in between), LangGraph names none, although the graph is not finished.
+ * The unfinished nodes. If the process died after all tasks of the last checkpoint but before the next step was stored,
+ * LangGraph names none, although the graph is not finished.
  */
 function openNodes({ next, tasks }: StateSnapshot): string[] {
   return next.length > 0 ? [...next] : tasks.map(({ name }) => name)
 }
 
-/** A config of LangGraph as the wire's checkpoint: `{thread_id, checkpoint_ns, checkpoint_id, checkpoint_map}`, or null. */
+/**
+ * Converts a config of LangGraph to a checkpoint of the API: `{thread_id, checkpoint_ns, checkpoint_id,
+ * checkpoint_map}`, or null.
+ */
 export function toCheckpoint(config: Config): Record<string, unknown> | null {
   const configurable = config?.configurable
   if (configurable?.['thread_id'] === undefined) return null
@@ -87,7 +90,7 @@ export function toCheckpoint(config: Config): Record<string, unknown> | null {
   }
 }
 
-/** Only the known fields, as in LangGraph's server: the subgraph of a task has no checkpoint id yet. */
+/** Keeps only the fields with a value, as LangGraph's server does: the subgraph of a task has no checkpoint id yet. */
 function knownFields(checkpoint: ReturnType<typeof toCheckpoint>): Record<string, unknown> | null {
   if (checkpoint === null) return null
   return Object.fromEntries(Object.entries(checkpoint).filter(([, value]) => value !== null))

@@ -3,12 +3,12 @@ import type { AnyGraph } from '../load-graphs.ts'
 import { createProtocolItems, type GraphEvent, STATES } from './protocol-items.ts'
 import type { StreamItems } from './stream-items.ts'
 
-/** Options of a stream. LangGraph's own modes are not passed to `streamEvents`, which has all of them. */
+/** Options of a stream, without LangGraph's modes, because `streamEvents` has the events of all modes. */
 type Options = Record<string, unknown>
 
 /**
- * Executes a graph, a copy of its own, through its own events of protocol v2 (V-45); a LangGraph that does not have them
- * executes it `byModes`.
+ * Executes a graph, which must be a copy for this run, through LangGraph's events of protocol v2 (V-45). With a
+ * LangGraph that lacks these events, executes it through `byModes`.
  */
 export async function readGraphEvents(
   graph: AnyGraph,
@@ -51,7 +51,7 @@ function hasTransformers(graph: AnyGraph): boolean {
   return streamTransformers !== undefined && streamTransformers.length > 0
 }
 
-/** A transformer that takes each event from LangGraph, which otherwise keeps all events until the end of the run. */
+/** A transformer that removes each event from LangGraph, which otherwise keeps all events until the end of the run. */
 function createReader(take: (event: GraphEvent) => void): () => object {
   return () => ({
     init: () => ({}),
@@ -63,19 +63,19 @@ function createReader(take: (event: GraphEvent) => void): () => object {
 }
 
 type Metadata = Record<string, unknown>
-/** The stream chunks from which LangGraph makes events: namespace, mode, data. */
+/** The chunks of a stream, from which LangGraph makes events: namespace, mode, data. */
 type Chunks = AsyncIterable<[namespace: string[], mode: string, data: unknown]>
 
-/** Receives values of the stream chunks of a graph before LangGraph makes events of the chunks. */
+/** Receives values from the chunks of a graph's stream before LangGraph makes events from the chunks. */
 interface Watch {
-  /** The metadata of a call of a model. */
+  /** Receives the metadata of a call of a model. */
   call(id: string, metadata: Metadata): void
-  /** A checkpoint as v1 shows it. */
+  /** Receives a checkpoint as v1 shows it. */
   state(namespace: string[], data: unknown): void
   /**
    * Receives each delta of a message that follows another delta. LangGraph does not receive these, because it would
-   * keep all of them until the end of the run and copy each twice (V-48). It receives the first delta, on which it
-   * reports the ends of earlier nodes. Undefined: LangGraph receives all deltas.
+   * keep all of them until the end of the run and copy each twice (V-48). LangGraph does receive the first delta, on
+   * which it reports the ends of earlier nodes. Undefined: LangGraph receives all deltas.
    */
   delta: ((event: GraphEvent) => void) | undefined
 }
@@ -100,7 +100,7 @@ async function* watchChunks(chunks: Chunks, watch: Watch): Chunks {
   }
 }
 
-/** The events; undefined when this LangGraph has no version 3 of them. */
+/** Begins the execution and returns its events; undefined if this LangGraph has no version 3 of `streamEvents`. */
 async function begin(
   graph: AnyGraph,
   input: unknown,

@@ -32,9 +32,9 @@ export async function prepareModels(importFor: ImportFor, file: string): Promise
 }
 
 /**
- * LangChain makes events of protocol v2 from the chunks of models that have none of their own, and leaves out the name
- * of the model and the parts of usage, such as cached tokens, without which costs are wrong (V-47). This adds both to
- * the event that ends a message. Changes the prototype of all chat models, once.
+ * Adds the name of the model and the parts of usage, such as cached tokens, to the event that ends a message. For
+ * models without events of their own, LangChain makes the events of protocol v2 from chunks and leaves both out, so
+ * that costs are wrong (V-47). Changes the prototype of all chat models, once.
  */
 export function keepModelFacts(models: Partial<ChatModelMethods>): void {
   const { _streamChatModelEvents: eventsOf } = models

@@ -18,17 +18,17 @@ type Fields = Record<string, unknown>
 interface Growing {
   /** Arguments of tool calls so far, by the index of their block. */
   args: Map<unknown, string>
-  /** The begin of its entries as JSON text: `"id":…,"role":…,"node":…,`. */
+  /** The begin of the message's entries as JSON text: `"id":…,"role":…,"node":…,`. */
   about: string
 }
 
 const CUSTOM = 'custom:'
-/** Method of events with the data of mode `checkpoints` of v1, which LangGraph's protocol does not have. */
+/** Method of events with the data of mode `checkpoints` of v1; LangGraph's protocol has no such method. */
 export const STATES = 'states'
 
 /**
- * Turns events of LangGraph's protocol v2 into items of a run. Those that v1 has as well become its items, through `items`,
- * so that clients of both protocols read the same log (V-41).
+ * Converts events of LangGraph's protocol v2 to items of a run. Events that v1 has too become items of v1, through
+ * `items`, so that clients of both protocols read the same log (V-41).
  */
 export function createProtocolItems(
   items: StreamItems,
@@ -80,7 +80,7 @@ export function createProtocolItems(
   }
 }
 
-/** Metadata of the call whose message begins, as mode `messages` shows them. */
+/** The metadata of the call whose message begins, as mode `messages` shows them. */
 function metadataOf(
   calls: CallMetadata,
   namespace: readonly string[],
@@ -108,7 +108,7 @@ function aboutText(about: object): string {
   return text === '{}' ? '' : `${text.slice(1, -1)},`
 }
 
-/** Whether the event adds text to a message, as most of them do; those need not be looked through for other values. */
+/** Whether the event adds text to a message. Most events do, and they need no search for other values. */
 function isText({ event, delta }: Fields): boolean {
   return event === 'content-block-delta' && typeof (delta as Fields)['text'] === 'string'
 }
@@ -136,7 +136,7 @@ function tailOf({ args }: Growing, { event, index, delta }: Fields): string | un
   return whole.startsWith(before) ? whole.slice(before.length) : whole
 }
 
-/** Custom data as the node wrote it. */
+/** Custom data in the form that the node wrote. */
 function customOf(data: Fields): unknown {
   return 'name' in data ? data : data['payload']
 }
@@ -148,7 +148,7 @@ const TOOL_EVENTS: Readonly<Record<string, string>> = {
   'tool-error': 'on_tool_error',
 }
 
-/** An event of a tool as mode `tools` has it. */
+/** Converts an event of a tool to the form of mode `tools`. */
 function toolOf({ event, tool_call_id, tool_name, input, delta, output, message }: Fields): object {
   return {
     event: TOOL_EVENTS[String(event)] ?? event,

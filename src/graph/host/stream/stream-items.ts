@@ -7,11 +7,11 @@ export type StreamChunk = readonly [namespace: readonly string[], mode: string, 
 
 /** Turns the chunks of a graph into the items that its run requested. */
 export interface StreamItems {
-  /** The items of a chunk, usually one; none for modes that were not requested. */
+  /** Returns the items of a chunk: usually one; none for modes that were not requested. */
   ofChunk(chunk: StreamChunk): StreamItem[]
-  /** An event of `streamEvents`. */
+  /** Returns the item of an event of `streamEvents`. */
   ofEvent(event: object): StreamItem
-  /** The end of the stream of a run that did not fail: the interrupts as the last `values` event. */
+  /** Returns the last items of a run that did not fail: its interrupts as a `values` event. */
   atEnd(): StreamItem[]
   /** Data of the last `values` event as JSON text; null when there was none. */
   lastValues(): string | null
@@ -19,7 +19,9 @@ export interface StreamItems {
 
 const INTERRUPT = '__interrupt__'
 
-/** `modes` as the run requested them; `subgraphs` puts the namespace into the event's name. */
+/**
+ * Creates the converter of one run for the requested `modes`. With `subgraphs`, names of events contain the namespace.
+ */
 export function createStreamItems(modes: ReadonlySet<string>, subgraphs: boolean): StreamItems {
   const named = (mode: string, namespace: readonly string[]) =>
     subgraphs && namespace.length > 0 ? `${mode}|${namespace.join('|')}` : mode
@@ -84,7 +86,7 @@ function createTupleText(): (tuple: MessageTuple) => string {
   }
 }
 
-/** The metadata with the node also under `graph_node`, the key of the user's specification. */
+/** The metadata with the name of the node also under `graph_node`, the key of Weir's specification. */
 export function withGraphNode(metadata: object): object {
   return 'langgraph_node' in metadata ? { ...metadata, graph_node: metadata.langgraph_node } : metadata
 }
@@ -130,7 +132,7 @@ function messagesOf(values: unknown): Concatenable[] {
   return list.filter((item): item is Concatenable => typeof item === 'object' && item !== null)
 }
 
-/** Payloads that contain configs of LangGraph, as clients receive them. */
+/** Converts a payload with configs of LangGraph to the form for clients. */
 function shown(mode: string, data: unknown): unknown {
   if (mode === 'checkpoints') return shownCheckpoint(data as CheckpointPayload)
   if (mode === 'tasks') return shownTask(data as object)

@@ -5,7 +5,7 @@ export const JOB_OF_CODE = Symbol.for('weir.job_of_code')
 
 /** The code that blocks a host. */
 export interface HeldUpBy {
-  /** The job whose code runs. */
+  /** Id of the job whose code runs. */
   job: number | undefined
   /** Position in the user's code, as `file:line`. */
   where: string | undefined
@@ -20,15 +20,15 @@ export type FindHeldUp = (
   eachLine: (listener: (line: string) => void) => void,
 ) => Promise<HeldUpBy>
 
-/** A machine under load takes seconds to open an inspector. */
+/** Time limit for the inspector, which takes seconds to open on a machine under load. */
 const TIMEOUT_MS = 5_000
 const LISTENING = /Debugger listening on (ws:\/\/\S+)/
 const NOTHING: HeldUpBy = { job: undefined, where: undefined }
 
 /**
- * Finds out which code blocks a process: SIGUSR1 opens Node's inspector even while code loops, pausing it shows the
- * code, and its asynchronous context the job. Only for a process that is to be killed. Code outside of JavaScript
- * cannot be paused: then the result is empty. `eachLine` passes the lines of the process's stderr. Never rejects.
+ * Finds the code that blocks a process. SIGUSR1 opens Node's inspector even while code loops; the paused code shows the
+ * place, and its asynchronous context the job. Only for a process that will be killed. Code outside of JavaScript
+ * cannot be paused, so that the result is empty. `eachLine` passes the lines of the process's stderr. Never rejects.
  */
 export async function findHeldUpBy(
   ask: () => void,

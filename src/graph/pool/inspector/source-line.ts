@@ -1,18 +1,18 @@
 import { SourceMap, type SourceMapPayload } from 'node:module'
 
-/** A place in code that runs, counted from 0 as the inspector does. */
+/** A place in the running code; line and column are counted from 0, as in the inspector. */
 export interface CodePlace {
   lineNumber: number
   columnNumber?: number
 }
 
 const INLINE = /^data:application\/json[^,]*;base64,/
-/** Characters of a source map; a larger one is not read. */
+/** Maximum characters of a source map; a larger one is ignored. */
 const MAX_MAP_LENGTH = 16 << 20
 
 /**
- * The line of the source file, from 1: compiled TypeScript has other lines than its file, and contains the map between
- * both. Without such a map it is the line of the code that runs.
+ * The line in the source file, from 1. Compiled TypeScript contains a source map from its lines to those of the file;
+ * without a map, the line of the running code is returned.
  */
 export function sourceLine({ lineNumber, columnNumber = 0 }: CodePlace, mapUrl = ''): number {
   const [start] = INLINE.exec(mapUrl) ?? []

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** A process whose memory is bounded. */
 export interface WatchedProcess {
   readonly pid: number
-  /** Ends it, because its memory exceeds the bound. */
+  /** Kills the process, because its memory exceeds the bound. */
   endForMemory(message: string): void
 }
 
@@ -33,15 +33,15 @@ export function watchMemory(
   return () => clearInterval(timer)
 }
 
-/** Memory of several processes; undefined where it cannot be read, and without a process. */
+/** Sum of the resident memory of several processes; undefined if it cannot be read or there is no process. */
 export function residentBytesOf(pids: readonly number[]): number | undefined {
   const read = pids.flatMap((pid) => readResidentBytes(pid) ?? [])
   return read.length === 0 ? undefined : read.reduce((sum, bytes) => sum + bytes, 0)
 }
 
 /**
- * Undefined when the process has ended, and outside of Linux. The file is in memory, so that it is read at once: a turn of
- * another thread would take longer.
+ * Resident memory of a process; undefined if the process has ended, or outside of Linux. The file in /proc is in
+ * memory, so a synchronous read is faster than one in another thread.
  */
 export function readResidentBytes(pid: number): number | undefined {
   try {

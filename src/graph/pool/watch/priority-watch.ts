@@ -3,16 +3,19 @@ import { getPriority, setPriority } from 'node:os'
 
 /** Milliseconds between two readings. */
 const EVERY_MS = 250
-/** Shares of one processor above which a process is busy, and below which it is calm again. */
+/** Shares of one processor: above BUSY a process counts as busy, below the lower share as calm again. */
 const BUSY = 0.8
 const CALM = 0.6
-/** Readings in a row after which a busy process gets a low priority that cannot be taken back. */
+/** Number of successive busy readings after which a process gets a low priority that cannot be raised again. */
 const PATIENCE = 20
 /** The kernel counts the time of processes in hundredths of a second, whatever its own clock is. */
 const MS_PER_TICK = 10
-/** Places in /proc/{pid}/stat, after the name of the program: its own time, and that of its children that have ended. */
+/**
+ * Fields of /proc/{pid}/stat, counted after the name of the program: from the process's own time to that of its ended
+ * children.
+ */
 const [FIRST_TICKS, LAST_TICKS] = [11, 14]
-/** Readings after which the processes below a process are read again. */
+/** Number of readings after which the descendants of a process are read again. */
 const FAMILY_READINGS = 4
 /** A low priority, in steps of the command `nice` below that of the server. */
 export const LOW = 10
@@ -25,10 +28,11 @@ export interface Priorities {
   /** Milliseconds of processor time that the process and its ended children have used; undefined when it has ended. */
   usedMs(pid: number): number | undefined
   /**
-   * Sets a priority; false when the kernel refuses it now, since it takes few changes for groups of sessions at a time.
+   * Sets a priority. Returns false if the kernel refuses it for the moment, since it accepts few changes of the
+   * priorities of sessions at a time.
    */
   set(pid: number, nice: number): boolean
-  /** Whether a low priority can be taken back. */
+  /** Whether a low priority can be raised again. */
   canRaise(pid: number): boolean
 }
 
@@ -42,8 +46,9 @@ interface Seen {
 }
 
 /**
- * Gives processes, with those below them, a low priority while they start and while they keep a processor busy, so that the
- * server and the hosts of other deployments are served first. Works on Linux only. Returns a function that stops the watch.
+ * Gives processes and their descendants a low priority while they start, and while they keep a processor busy, so that
+ * the server and the hosts of other deployments run first. Works on Linux only. Returns a function that stops the
+ * watch.
  */
 export function watchPriority(
   processes: () => readonly { readonly pid: number }[],
@@ -60,7 +65,7 @@ export function watchPriority(
     if (own === undefined) return undefined
     const below = family.filter((one) => one !== pid).map((one) => priorities.usedMs(one) ?? 0)
     const usedMs = below.reduce((sum, used) => sum + used, own)
-    // A new process has its packages to load.
+    // A new process counts as busy, because it loads its packages.
     const share = before === undefined ? 1 : (usedMs - before.usedMs) / (at - before.at)
     const busy = share > BUSY ? (before?.busy ?? 0) + 1 : 0
     const wasLow = before?.low.has(pid) ?? false
@@ -90,7 +95,9 @@ export function watchPriority(
   return () => clearInterval(timer)
 }
 
-/** Files of /proc are read at once: they are in memory, and a turn of another thread would take longer. */
+/**
+ * The priorities of Linux. Files of /proc are in memory, so a synchronous read is faster than one in another thread.
+ */
 function linuxPriorities(): Priorities {
   const own = getPriority()
   let mayRaise: boolean | undefined
@@ -121,7 +128,7 @@ function linuxPriorities(): Priorities {
   }
 }
 
-/** Any of the threads may have started a child. */
+/** The children of a process, read from each of its threads, since any thread may have started a child. */
 function childrenOf(pid: number): number[] {
   const texts = threadsOf(pid).map((thread) => readText(`/proc/${pid}/task/${thread}/children`))
   return texts.flatMap((text) => text.split(' ').filter(Boolean).map(Number))
@@ -145,8 +152,8 @@ function setThread(pid: number, thread: string, nice: number): void {
 }
 
 /**
- * Whether the kernel shares processors between the session of the process and that of the server. Then priorities of
- * processes count within their sessions only, and sessions have priorities of their own, which their users may raise.
+ * Whether the kernel shares processors between the session of the process and that of the server. If so, priorities of
+ * processes count only within their session, and each session has its own priority, which its user may raise.
  */
 function hasOwnGroup(pid: number): boolean {
   if (readText('/proc/sys/kernel/sched_autogroup_enabled').trim() !== '1') return false
@@ -163,7 +170,7 @@ function readText(file: string): string {
   }
 }
 
-/** Whether this process may raise priorities: it raises its own for a moment. */
+/** Whether this process may raise priorities. Tries it by raising its own priority for a moment. */
 function tryRaising(): boolean {
   const own = getPriority()
   try {
