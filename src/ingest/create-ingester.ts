@@ -28,11 +28,13 @@ export interface IngesterDeps {
   log: IngestLog
   writer: StoreWriter
   disk: Pick<DataDisk, 'state'>
-  /** When traces are counted. */
+  /** The periods in which traces are counted. */
   usage: Pick<UsageRecorder, 'periods'>
   /** Enforces the monthly limits of callers; undefined when usage is not counted. */
   gate: UsageGate | undefined
-  /** `log`: acknowledged when on this node's disk; `store`: when ClickHouse has confirmed it. */
+  /**
+   * When a request is acknowledged. `log`: once it is on this node's disk; `store`: once ClickHouse has confirmed it.
+   */
   ack: 'log' | 'store'
   /** Recently deleted traces. */
   deleted: DeletedIds
@@ -43,12 +45,12 @@ export interface IngesterDeps {
   lanes: Readonly<Record<string, WorkerPool>>
 }
 
-/** Requests that may wait for a decoding thread; further ones are refused at once. */
+/** Maximum number of requests that wait for a decoding thread; further requests are refused at once. */
 const MAX_WAITING = 512
-/** Time for which `settled` waits: less than the 10 s after which the Python client sends again. */
+/** Time limit of `settled`: less than the 10 s after which the Python client sends a request again. */
 const SETTLED_MS = 8_000
 const SETTLED_POLL_MS = 10
-/** A record older than this means that the store is behind. */
+/** Age of the oldest waiting record above which the store counts as behind. */
 const BEHIND_MS = 5_000
 
 export function createIngester(deps: IngesterDeps): Ingester {
@@ -88,8 +90,7 @@ export function createIngester(deps: IngesterDeps): Ingester {
       }
       if (deps.ack === 'store' && end !== undefined) await deps.writer.reached(end)
       count(decoded)
-      // The caller sends the whole request again after this error; the part that is already stored then changes
-      // nothing.
+      // After this error the caller sends the whole request again. Storing the accepted part twice changes nothing.
       if (passage?.refused) throw passage.refused.error
       return {
         accepted: decoded.count,
@@ -124,7 +125,7 @@ function decode(lane: WorkerPool, head: RequestHead, body: Uint8Array): Promise<
   })
 }
 
-/** Undefined when there are no limits. */
+/** Checks a request against limits; undefined if there are none. */
 function pass(
   gate: UsageGate | undefined,
   { workspace_id, api_key_id }: RequestHead,

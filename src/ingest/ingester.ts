@@ -1,13 +1,13 @@
 import type { Rejected, RequestHead } from '../trace/decode/decoded.ts'
 import type { DiskState } from './store/data-disk.ts'
 
-/** The result of one ingest request, returned only after everything accepted is durable. */
+/** The result of an ingest request, returned once everything accepted is durable. */
 export interface Accepted {
   /** Fragments (creates and updates) stored. */
   accepted: number
   feedback: number
   rejected: Rejected[]
-  /** The body was truncated; the part that arrived is stored. */
+  /** Whether the body was truncated; the part that arrived is stored. */
   truncated: boolean
   /** Messages for the caller: soft limits that are reached. */
   warnings: string[]
@@ -15,7 +15,7 @@ export interface Accepted {
 
 /** The state of ingestion for users (GET /api/v1/ingest/health). */
 export interface IngestHealth {
-  /** A disk problem has precedence, because nothing is accepted then. */
+  /** A disk problem takes precedence, because no data is accepted during one. */
   status: 'ok' | 'behind' | 'store_unavailable' | 'disk_full' | 'disk_unwritable'
   /** Counts since the process started. */
   accepted: number
@@ -25,7 +25,7 @@ export interface IngestHealth {
   truncated_requests: number
   /** Fragments acknowledged and not yet confirmed by the store. */
   waiting: number
-  /** Receive time of the oldest of them, ISO 8601. */
+  /** Receive time of the oldest waiting fragment, ISO 8601. */
   oldest_waiting_at: string | null
   log: { bytes: number; max_bytes: number; segments: number; last_recovery: unknown }
   store: { up: boolean; last_error: string | null; last_confirmed_at: string | null }

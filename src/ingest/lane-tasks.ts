@@ -14,7 +14,7 @@ import type { TurnPage } from '../query/threads/turn-assembly.ts'
 import type { OutlineTask } from '../query/outline-reads.ts'
 import type { ReadRows } from '../query/trace-assembly.ts'
 
-/** The price that would apply to a call now, undefined when none is known, and the version of the defaults. */
+/** The price that applies to a call now (undefined if none is known), and the version of the default prices. */
 export interface FoundPrice {
   price: Price | undefined
   default_prices: PriceData
@@ -34,11 +34,11 @@ export interface LaneTasks {
   }
   'derive-go-on': { input: ReadBack; output: DeriveStep }
   'read-trace-run': {
-    /** `prices`: for a TraceRun with newer fragments than its row. */
+    /** `prices` is set for a TraceRun with newer fragments than its row. */
     input: { read: ReadRows; choice: FieldChoice; prices: PriceSnapshot | undefined; media_link?: string }
     output: Uint8Array | undefined
   }
-  /** The file at a JSON Pointer into the same response. */
+  /** The file at a JSON Pointer into the response of the task above. */
   'read-media': {
     input: { read: ReadRows; prices: PriceSnapshot | undefined; pointer: string }
     output: Media | undefined
@@ -56,7 +56,7 @@ export interface LaneTasks {
     }
     output: Uint8Array
   }
-  /** The page as NDJSON: where its TraceRuns contain a text. */
+  /** The page as NDJSON, with the places where its TraceRuns contain a text. */
   'read-matches': {
     input: { read: ReadRows; cursors: { next: string | null; prev: string | null }; text: string }
     output: Uint8Array
@@ -64,7 +64,7 @@ export interface LaneTasks {
   'read-selected': { input: SelectedRead; output: Uint8Array | undefined }
   'read-turns': { input: TurnPage; output: Uint8Array }
   reprice: { input: { rows: Uint8Array; prices: PriceSnapshot }; output: Repriced }
-  /** `entries`: the own prices that the workspace of the rows would have. */
+  /** `entries`: the own prices that the workspace of the rows has after the change. */
   'preview-prices': { input: { rows: Uint8Array; entries: readonly PriceEntry[] }; output: PreviewedRows }
   'find-price': {
     input: { workspace_id: string; query: PriceQuery; prices: PriceSnapshot }
@@ -75,13 +75,13 @@ export interface LaneTasks {
   validate: { input: { head: RequestHead; body: Uint8Array; prices: PriceSnapshot }; output: Uint8Array }
 }
 
-/** Data that a thread which decodes receives when it starts. */
+/** Data that a decoding thread receives at its start. */
 export interface DecodeLaneData {
-  /** How far the priority of the threads is below that of acknowledging ones: 0 to 19, as for `nice`. */
+  /** Difference of the priority below that of acknowledging threads: 0 to 19, as for `nice`. */
   niceness: number
 }
 
-/** Data that a thread which derives or reads receives when it starts. */
+/** Data that a thread that derives or reads receives at its start. */
 export interface LaneData extends DecodeLaneData {
   /** Modules with a user's own processors (PROCESSORS), absolute paths. */
   processor_modules: readonly string[]

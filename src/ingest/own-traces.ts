@@ -13,7 +13,7 @@ export interface OwnTracesDeps {
   clock: Clock
   logger: Logger
   metrics: Metrics
-  /** Pauses before each further attempt; the last one is repeated while there is no room. */
+  /** Pauses before further attempts; the last pause is repeated while there is no room. */
   pausesMs?: readonly number[]
 }
 
@@ -27,23 +27,26 @@ export interface TraceOrigin {
 /** Stores the traces of runs that Weir executes itself (D-45). */
 export interface OwnTraces {
   /**
-   * Stores a JSON batch body; tried again while the ingester is overloaded, and for as long as the disk or the log is full.
+   * Stores a JSON batch body; retries while the ingester is overloaded, and for as long as the disk or the log is full.
    * Never throws.
    */
   record(origin: TraceOrigin, body: Uint8Array): void
-  /** For the stop: resolves when all recorded traces are stored or given up, and stops waiting for room on the disk. */
+  /**
+   * Called when the server stops: no longer waits for room on the disk. Resolves when all recorded traces are stored or
+   * given up.
+   */
   flushed(): Promise<void>
 }
 
 const PAUSES_MS = [50, 250, 1_000, 4_000]
-/** Errors after which to wait until there is room again. */
+/** Errors after which a trace is kept until there is room again. */
 const WAITED_FOR: ReadonlySet<ErrorCode> = new Set([
   'disk_full',
   'disk_unwritable',
   'log_full',
   'log_unavailable',
 ])
-/** Traces beyond this many waiting bytes are dropped: runs continue without their traces. */
+/** Maximum bytes of waiting traces; further traces are dropped, and their runs continue without traces. */
 const MAX_WAITING_BYTES = 64 << 20
 
 export function createOwnTraces(deps: OwnTracesDeps): OwnTraces {
@@ -56,7 +59,7 @@ export function createOwnTraces(deps: OwnTracesDeps): OwnTraces {
   const ending = new AbortController()
   let bytes = 0
 
-  /** The long pauses, which wait for room, end at once when the server stops. */
+  /** Waits before an attempt. The long pauses, which wait for room, end at once when the server stops. */
   async function pause(attempt: number): Promise<void> {
     const ms = pausesMs[attempt]
     if (ms !== undefined) return delay(ms)
@@ -68,7 +71,7 @@ export function createOwnTraces(deps: OwnTracesDeps): OwnTraces {
     const head = headOf(origin, clock.now(), limits)
     for (let attempt = 0; ; attempt++) {
       try {
-        // The ingester may transfer the bytes: a part of a buffer is copied.
+        // The ingester may transfer the buffer, so a part of a buffer is copied.
         await ingester.ingest(head, body)
         return
       } catch (error) {
@@ -122,7 +125,10 @@ function headOf(
   }
 }
 
-/** A limited number of times for temporary errors; until the server stops for errors about room on the disk. */
+/**
+ * Whether another attempt is made: a limited number of times after temporary errors; until the server stops after
+ * errors about room on the disk.
+ */
 function mayTryAgain(error: unknown, isEarly: boolean, isEnding: boolean): boolean {
   const { code, retryable } = toAppError(error)
   if (!retryable || code === 'usage_limit_reached') return false

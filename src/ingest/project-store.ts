@@ -8,10 +8,10 @@ export interface Project {
   description: string | null
   extra: JsonObject
   reference_dataset_id: string | null
-  /** When the project was made, epoch milliseconds. */
+  /** Creation time of the project, epoch milliseconds. */
   start_time: number
   end_time: number | null
-  /** Days for which TraceRuns are kept after they were received; null = forever. */
+  /** Days for which TraceRuns are kept after they were received; null for unlimited time. */
   retention_days: number | null
   trace_tier: TraceTier | null
   /** Null if it was not sent. */
@@ -33,17 +33,17 @@ export interface ProjectFields {
   reference_dataset_id?: string | null
   start_time?: number | null
   end_time?: number | null
-  /** 0 = forever. */
+  /** 0 for unlimited time. */
   retention_days?: number | null
   trace_tier?: TraceTier | null
   type?: ProjectType | null
   default_dataset_id?: string | null
 }
 
-/** LangSmith's names of how long traces are kept. */
+/** LangSmith's names for the durations for which traces are kept. */
 export type TraceTier = 'longlived' | 'shortlived'
 
-/** A project's place in sorted lists. */
+/** The fields that determine a project's position in sorted lists. */
 export type ProjectKey = Pick<Project, 'id' | 'name' | 'start_time'>
 
 /** The conditions of a list of projects. */
@@ -75,12 +75,12 @@ export interface ProjectStore {
     reference: { session_name: string | null; session_id: string | null },
   ): Promise<string>
   /**
-   * The id of a name that was resolved in the last five seconds, from the cache; undefined if it is not cached. For
-   * that time a name can resolve to its old project after another process has changed it.
+   * Returns the cached id of a name that was resolved in the last five seconds; undefined if it is not cached. If
+   * another process changes a name, it may resolve to its old project for that time.
    */
   known(workspace_id: string, name: string): string | undefined
   get(workspace_id: string, id: string): Promise<Project | undefined>
-  /** Newest first; `more` when others follow. A page has at most 32 MB, or one project. */
+  /** Projects, newest first; `more` is true if the page is not the last. A page has at most 32 MB, or one project. */
   list(workspace_id: string, query: ProjectQuery): Promise<{ projects: Project[]; more: boolean }>
   /**
    * Creates a project; with `upsert` changes an existing one with that name. @throws AppError conflict when name or id
@@ -97,8 +97,8 @@ export interface ProjectStore {
    */
   update(workspace_id: string, id: string, fields: ProjectFields): Promise<Project | undefined>
   /**
-   * Changes a project to what `revise` makes of it, where null clears a field; undefined if there is no such project.
-   * `revise` may run again and must have no side effects.
+   * Applies the fields that `revise` returns for a project; null clears a field. Returns undefined if there is no such
+   * project. `revise` must have no side effects, because it may run again.
    * @throws AppError conflict when the new name is taken
    */
   revise(

@@ -5,7 +5,7 @@ import type { DecodeLaneData, LaneData } from './lane-tasks.ts'
 import { loadOwnProcessors } from '../trace/messages/own-processors.ts'
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from '../worker-threads/worker-pool.ts'
 
-/** The threads that parse payloads, by their work. */
+/** The groups of threads that parse payloads, by their work. */
 export interface Lanes {
   decode: WorkerPool
   derive: WorkerPool
@@ -23,24 +23,33 @@ export interface LanesOptions {
 }
 
 /**
- * Requests queued on a busy decoding thread: their bodies are small, and fetching the next one from the main thread
- * takes time.
+ * Number of requests queued on a busy decoding thread. Their bodies are small, and fetching the next one from the main
+ * thread takes time.
  */
 const DECODE_DEPTH = 8
 const READ_TIMEOUT_MS = 60_000
-/** Time limit of one step of a batch, at most 64 MB of payloads: a processor that does not return is ended. */
+/**
+ * Time limit of one step of a batch, which has at most 64 MB of payloads; after it the thread is ended, because a
+ * processor may not return.
+ */
 const DERIVE_TIMEOUT_MS = 120_000
-/** Parsed payloads live for one batch: a young generation that holds them is collected without copying. */
+/**
+ * Size of the young generation: it has room for the parsed payloads of a batch, so that they are collected without
+ * copying.
+ */
 const YOUNG_GENERATION_MB = 96
-/** Deriving and reading have a lower priority than acknowledging, like the embedded engine. */
+/** Niceness of deriving and reading, so that acknowledging has precedence; the embedded engine has the same. */
 const BACKGROUND_NICENESS = 10
 /**
- * For lanes without state between tasks. Their threads end when idle and start again for the next task, so an
- * idle server spends nothing on them.
+ * Idle time after which the threads of lanes without state end, so that an idle server does not pay for them; they
+ * start again for the next task.
  */
 const IDLE_LANE_MS = 20_000
 
-/** One thread derives (a batch is derived in steps); decoding scales with the machine; reads have their own thread. */
+/**
+ * Starts the lanes: one thread derives, because a batch is derived in steps; the number of decoding threads depends on
+ * the machine; reads have their own thread.
+ */
 export async function startLanes({
   processors,
   open_fragment_bytes,

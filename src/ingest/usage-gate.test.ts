@@ -23,7 +23,7 @@ function limitOf(fields: Partial<UsageLimit> = {}): UsageLimit {
   }
 }
 
-/** A gate over a store that counts logged traces once a test waits for them or calls `storeAll`. */
+/** Creates a gate with a store that counts logged traces once a test waits for them or calls `storeAll`. */
 function setUp(limit: UsageLimit) {
   let now = NOW
   let up = true

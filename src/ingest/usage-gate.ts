@@ -4,30 +4,30 @@ import type { Logger } from '../base/log.ts'
 import { comparePositions, type LogPosition } from './log/position.ts'
 import type { TraceTally, UsageLimit, UsageLimitStore } from '../usage/limits.ts'
 
-/** An ingest request, as far as the gate needs it. */
+/** The parts of an ingest request that the gate needs. */
 export interface GateRequest {
   workspace_id: string
   api_key_id: string
-  /** Traces that the request may begin or names. */
+  /** All traces that the request begins or names. */
   traces(): ReadonlySet<string>
 }
 
 /** The part of a request that may be stored. */
 export interface Passage {
-  /** Messages for the caller: limits that are reached and only warn. */
+  /** Messages for the caller about soft limits that are reached. */
   warnings: string[]
-  /** New traces that a hard limit refuses: everything else of the request is to be stored, and this error returned. */
+  /** New traces that a hard limit refuses, and the error to return. Everything else of the request must be stored. */
   refused: { traces: ReadonlySet<string>; error: AppError } | undefined
-  /** Must be called once: with the end of the logged data, or with undefined when nothing was logged. */
+  /** Must be called once, with the end of the logged data, or undefined if nothing was logged. */
   logged(end: LogPosition | undefined): void
 }
 
 /** Enforces the monthly limits of callers. */
 export interface UsageGate {
   /**
-   * Accepts a request, except for its traces that are not counted yet when a hard limit is reached; the request that
-   * reaches the limit is accepted whole. While limits or counts cannot be read, everything is accepted, so that no data
-   * is lost.
+   * Accepts a request. Once a hard limit is reached, traces that are not counted yet are refused; the request that
+   * reaches the limit is accepted whole. If limits or counts cannot be read, everything is accepted, so that no data is
+   * lost.
    */
   pass(request: GateRequest): Passage | Promise<Passage>
 }
@@ -44,9 +44,9 @@ export interface UsageGateDeps {
 }
 
 const FREE: Passage = { warnings: [], refused: undefined, logged: () => undefined }
-/** A count is valid for this long; a new one includes traces of other processes. */
+/** Time for which a count is valid; a new count includes traces of other processes. */
 const COUNT_MS = 1_000
-/** Interval of log lines about a reached limit that warns. */
+/** Interval of log lines about a reached soft limit. */
 const WARN_EVERY_MS = 3_600_000
 
 /** A gate over the configured limits; requests of callers without a limit are accepted at once. */
@@ -75,8 +75,8 @@ export function createUsageGate(deps: UsageGateDeps): UsageGate {
       if (fresh.size > 0) refused = { traces: fresh, error: full.reached() }
       break
     }
-    // There is no `await` between here and the return, so the second of two concurrent requests counts the
-    // first.
+    // There is no `await` between here and the return, so of two concurrent requests the second counts the traces of
+    // the first.
     const warnings = mine.flatMap((meter) => meter.warning() ?? [])
     const passing = refused === undefined ? traces : new Set<string>()
     for (const meter of mine) meter.await(request.workspace_id, passing)
@@ -146,14 +146,17 @@ function monthOf(now: number): Month {
   return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) }
 }
 
-/** One limit in one month: the count of the store, and the traces that are not counted yet. */
+/** A limit in one month: the count from the store, and the accepted traces that it does not include. */
 class Meter {
   limit: UsageLimit
   readonly month: Month
   readonly #deps: UsageGateDeps
   #counted = 0
   #countedAt = Number.NEGATIVE_INFINITY
-  /** The running count, and the one that begins after it: an older result must not replace a newer one. */
+  /**
+   * The running count, and the count that begins after it. Counts do not overlap, so that an older result cannot
+   * replace a newer one.
+   */
   #running: Promise<void> | undefined
   #next: Promise<void> | undefined
   #warnedAt = Number.NEGATIVE_INFINITY
@@ -170,7 +173,7 @@ class Meter {
     return this.#counted + this.#onTheirWay.size >= this.limit.limit_value
   }
 
-  /** Counts again when the last count is old. */
+  /** Counts again if the last count is no longer valid. */
   async refresh(): Promise<void> {
     if (steadyTime(this.#deps.clock) - this.#countedAt < COUNT_MS) return
     await (this.#running ?? this.#start())
@@ -180,7 +183,7 @@ class Meter {
     return (this.#running = this.#count().finally(() => (this.#running = undefined)))
   }
 
-  /** A count that includes everything stored now. */
+  /** Starts a count that includes everything stored now. */
   #recount(): Promise<void> {
     if (this.#running === undefined) return this.#start()
     return (this.#next ??= this.#running.then(() => {
@@ -252,7 +255,7 @@ class Meter {
     })
   }
 
-  /** Part of every response, and logged from time to time. */
+  /** The warning about a soft limit, for every response; also logs it from time to time. */
   warning(): string | undefined {
     if (this.limit.mode !== 'soft' || !this.isFull) return undefined
     const now = steadyTime(this.#deps.clock)

@@ -11,8 +11,9 @@ import type { DeletedIds } from './deletion-store.ts'
 const GONE = new AppError('trace_deleted')
 
 /**
- * Rejects operations on TraceRuns and traces that were deleted lately: clients repeat a request that got no answer, and
- * the repeat must not restore a trace. While the ids cannot be read, all operations pass, so that nothing is lost.
+ * Rejects operations on TraceRuns and traces that were deleted recently: clients repeat a request that got no answer,
+ * and the repeat must not restore a trace. If the deleted ids cannot be read, all operations are accepted, so that no
+ * data is lost.
  */
 export async function rejectDeleted(
   deleted: DeletedIds,
@@ -65,7 +66,7 @@ async function reject(deleted: DeletedIds, workspace_id: string, decoded: Decode
   decoded.rejected.push(...rejected.map(({ run_id }) => outcome(run_id)))
 }
 
-/** Keeps only these operations, and moves the places where project ids are to be written. */
+/** Keeps only these operations, and adapts the positions at which project ids will be written. */
 function keepOperations(decoded: Decoded, kept: readonly Operation[]): void {
   const starts: number[] = []
   const moves: number[] = []

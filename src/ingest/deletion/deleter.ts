@@ -14,7 +14,7 @@ import type { TraceDeletion } from './trace-deletion.ts'
 /** Deletes TraceRuns in the background, on request and when they have expired. */
 export interface Deleter {
   /**
-   * Refuses new data of a trace from now on, and queues the job; undefined for an unknown trace.
+   * Refuses new data of a trace from now on, and queues the job. Returns undefined for an unknown trace.
    * @throws AppError conflict when too many wait
    */
   submit(workspace_id: string, scope: DeletionScope): Promise<DeletionJob | undefined>
@@ -26,7 +26,7 @@ export interface Deleter {
 export interface DeleterDeps {
   traces: TraceDeletion
   deletions: DeletionStore
-  /** Ends the shares of deleted records. */
+  /** The shares, which are removed for deleted records. */
   shares: Pick<ShareStore, 'removeTraces' | 'removeProject'>
   blobs: BlobStore
   ingester: Pick<Ingester, 'settled'>
@@ -36,16 +36,16 @@ export interface DeleterDeps {
   logger: Logger
 }
 
-/** TraceRuns that are deleted at a time: the ids that one statement takes. */
+/** Number of TraceRuns that are deleted together: the maximum number of ids in one statement. */
 const PAGE = 4_000
 const TRACES_PAGE = 500
 /** Time for which data of a deleted trace is refused. */
 const REFUSED_MS = 24 * 3_600_000
-/** Data that was in flight at the request has arrived after this time; a job searches once more before it ends. */
+/** Time after which data that was in flight at the request has arrived; a job searches once more after it. */
 const ARRIVED_MS = 10_000
 const RETRY_MS = 1_000
 
-/** Starts with the jobs that an earlier process left. */
+/** Creates a deleter, which first continues the jobs of an earlier process. */
 export function startDeleter(deps: DeleterDeps): Deleter {
   return new JobRunner(deps)
 }
@@ -80,14 +80,17 @@ class JobRunner implements Deleter {
     return job
   }
 
-  /** Shares of a project or a trace end at once; those of matching traces end when they are found. */
+  /**
+   * Removes the shares of a project or a trace at once; shares of matching traces are removed when the traces are
+   * found.
+   */
   async #unshare({ workspace_id, scope }: DeletionJob): Promise<void> {
     const { shares } = this.#deps
     if (scope.kind === 'project') await shares.removeProject(workspace_id, scope.project_id)
     if (scope.kind === 'trace') await shares.removeTraces(workspace_id, [scope.trace_id])
   }
 
-  /** Also true for a trace that is acknowledged and not stored yet. */
+  /** Whether the trace exists, including a trace that is acknowledged but not yet stored. */
   async #exists(workspace_id: string, trace_id: string): Promise<boolean> {
     const { traces, ingester } = this.#deps
     const find = async (): Promise<boolean> =>
@@ -105,7 +108,7 @@ class JobRunner implements Deleter {
     return this.#turns.stop()
   }
 
-  /** Works on each job once: one that waits for late data is continued in the next turn. */
+  /** Works on each job once; a job that waits for late data is continued in the next turn. */
   async #turn(): Promise<number> {
     const { signal } = this.#turns
     const jobs = await this.#deps.deletions.unfinished().catch(() => [])
@@ -163,8 +166,8 @@ class JobRunner implements Deleter {
   }
 
   /**
-   * The job stores the traces of a page until they are deleted: once the TraceRun that matched is deleted, the filter
-   * no longer finds the rest of its trace.
+   * Deletes the traces of matching TraceRuns. The job stores the traces of a page until they are deleted, because the
+   * filter no longer finds the rest of a trace once the matching TraceRun is deleted.
    */
   async #matching(job: DeletionJob, scope: DeletionScope & { kind: 'runs' }): Promise<void> {
     const { traces, deletions, clock } = this.#deps
@@ -230,7 +233,7 @@ class JobRunner implements Deleter {
       for (const sha256 of noted)
         if (!used.has(sha256) && !(await blobs.remove(sha256, until))) kept.push(sha256)
       await deletions.forgetBlobs(noted)
-      // Bytes that were put again a moment ago are checked later.
+      // Attachments that were put again a moment ago are checked later.
       await deletions.noteBlobs(kept, clock.now())
     }
   }

@@ -6,7 +6,7 @@ export type DeletionScope =
   | { kind: 'trace'; trace_id: string }
   /** Records that reached the store after their TraceRuns or traces were deleted. */
   | { kind: 'late'; run_ids: string[]; trace_ids: string[] }
-  /** The traces of all TraceRuns that match; times are epoch microseconds. */
+  /** The whole traces of all matching TraceRuns; times are epoch microseconds. */
   | {
       kind: 'runs'
       project_id: string
@@ -17,7 +17,7 @@ export type DeletionScope =
       pending?: string[]
     }
 
-/** A deletion. After a restart it begins again, which repeats nothing: deleted TraceRuns are not found any more. */
+/** A deletion. After a restart it begins again, and no longer finds the TraceRuns that are already deleted. */
 export interface DeletionJob {
   workspace_id: string
   id: string
@@ -34,15 +34,15 @@ export interface DeletionJob {
 
 /** Recently deleted ids, for which new data is refused. */
 export interface DeletedIds {
-  /** False when nothing of the workspace was deleted lately, the common case; the answer is cached for a second. */
+  /** Whether anything of the workspace was deleted recently; usually false. The answer is cached for a second. */
   any(workspace_id: string): boolean | Promise<boolean>
-  /** The `ids` that were deleted. */
+  /** Returns those of `ids` that were deleted. */
   among(workspace_id: string, ids: readonly string[]): Promise<Set<string>>
 }
 
 /** Deletions and what they leave behind. */
 export interface DeletionStore extends DeletedIds {
-  /** Refuses the ids until `expires_at`, from now on in this process, within a second in others. */
+  /** Refuses the ids until `expires_at`: at once in this process, within a second in others. */
   refuse(workspace_id: string, ids: readonly string[], expires_at: number): Promise<void>
   /** Deletes the records that have expired at `now`: ids, and jobs that ended a week ago. */
   forget(now: number): Promise<void>
@@ -53,12 +53,12 @@ export interface DeletionStore extends DeletedIds {
   onAdded(listener: () => void): void
   save(job: DeletionJob): Promise<void>
   get(workspace_id: string, id: string): Promise<DeletionJob | undefined>
-  /** Queued and running ones of all workspaces, oldest first. */
+  /** Queued and running jobs of all workspaces, oldest first. */
   unfinished(): Promise<DeletionJob[]>
 
   /** Notes attachments that may be unused. */
   noteBlobs(sha256s: readonly string[], now: number): Promise<void>
-  /** Some of those that were noted at or before the time. */
+  /** Some of the attachments that were noted at or before the time. */
   notedBlobs(until: number): Promise<string[]>
   forgetBlobs(sha256s: readonly string[]): Promise<void>
 

@@ -10,19 +10,19 @@ import { RECORD, type StoreBatch } from '../store/store-batch.ts'
 import type { DeletionStore } from './deletion-store.ts'
 
 /**
- * Shorter than the time that a deletion waits for data being written; data stored sooner is found by the deletion
- * itself.
+ * Age from which a record counts as late. Shorter than the time for which a deletion waits for data, because the
+ * deletion itself finds data that is stored sooner.
  */
 const LATE_MS = 5_000
-/** Ids of one job. */
+/** Maximum number of ids in one job. */
 const SLICE = 500
 
 /** The ids that operations of one workspace name, by TraceRun. */
 type Named = Map<string, Set<string>>
 
 /**
- * Stores batches. Then deletes records of traces that were deleted while the batch waited in the log, for
- * example because the store could not be reached. While the deleted ids cannot be read, nothing is deleted.
+ * Stores batches, and then deletes records of traces that were deleted while the batch waited in the log, for example
+ * because the store was unreachable. While the deleted ids cannot be read, nothing is deleted.
  */
 export function deletingLateRecords(
   storeBatch: StoreBatch,

@@ -5,7 +5,7 @@ import type { TraceDeletion } from './trace-deletion.ts'
 
 /** Deletes the TraceRuns that are older than the retention of their project. */
 export interface Retention {
-  /** Deletes what has expired, at most once an hour. Never throws. */
+  /** Deletes expired TraceRuns, at most once an hour. Never throws. */
   sweepWhenDue(signal: AbortSignal): Promise<void>
 }
 
@@ -17,7 +17,7 @@ export interface RetentionDeps {
   /** Deletes these TraceRuns; at most `page`. */
   deletePage: (workspace_id: string, run_ids: readonly string[]) => Promise<void>
   page: number
-  /** Deletes attachments that no TraceRun has any more. */
+  /** Deletes attachments to which no TraceRun refers any more. */
   removeBlobs: () => Promise<void>
 }
 
@@ -25,7 +25,7 @@ export interface RetentionDeps {
 export const SWEEP_MS = 3_600_000
 const DAY_MS = 24 * 3_600_000
 
-/** The first call sweeps. */
+/** The first call of `sweepWhenDue` always sweeps. */
 export function createRetention(deps: RetentionDeps): Retention {
   const { traces, deletions, clock, logger, deletePage, page, removeBlobs } = deps
   const expiryTime = createExpiryTime(clock)

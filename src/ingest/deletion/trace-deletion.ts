@@ -10,8 +10,8 @@ export interface TraceDeletion {
   /** SHA-256 in hex of the attachments of these TraceRuns. */
   attachmentsOf(workspace_id: string, run_ids: readonly string[]): Promise<string[]>
   /**
-   * Deletes the TraceRuns with their fragments and feedback, and the trace's list of them last, so that an interrupted
-   * deletion finds the rest. Resolves when no read returns them.
+   * Deletes the TraceRuns with their fragments and feedback. The list of a trace's TraceRuns is deleted last, so that
+   * an interrupted deletion finds the rest. Resolves when no read returns them.
    */
   deleteRuns(workspace_id: string, run_ids: readonly string[]): Promise<void>
   /** Deletes the feedback on the project as a whole. */

@@ -22,30 +22,30 @@ export interface BatchDeriverDeps {
   prices: PriceStore
   /** The periods in which operations count for usage. */
   usage: Pick<UsageRecorder, 'periods'>
-  /** True if no other process writes to the store. */
+  /** Whether this is the only process that writes to the store. */
   exclusive: boolean
   logger: Logger
   metrics: Metrics
 }
 
-/** Derives batches in the derive lane, and reads back what the lane requests. */
+/** Derives batches in the derive lane, and reads back the data that the lane requests. */
 export interface BatchDeriver {
   /** @throws LaneFailure when deriving itself failed, AppError when the store failed */
   derive(payloads: Payloads, signal: AbortSignal): Promise<Derived>
   /**
-   * Derives the TraceRuns of a batch that failed in ever smaller groups, so that one bad TraceRun does not delay all
-   * others: one that fails alone is derived from its head only, now and for the life of the process, and this is
-   * logged. The store must have all of the batch.
+   * Derives a failed batch again in ever smaller groups, so that one bad TraceRun does not delay all others. A TraceRun
+   * that fails alone is derived from its head only, for as long as the process lives, and this is logged. The whole
+   * batch must be stored already.
    */
   deriveApart(payloads: Payloads, signal: AbortSignal): Promise<Derived[]>
-  /** Call it after rows about waiting children have been written. */
+  /** Must be called after rows about waiting children were written. */
   waitingChanged(): void
 }
 
-/** Deriving itself failed, not the store: another try would usually fail again. */
+/** Deriving failed for a reason other than the store, so that another try would usually fail too. */
 export class LaneFailure extends Error {}
 
-/** Number of TraceRuns that are remembered as not derivable. */
+/** Maximum number of TraceRuns known to be not derivable. */
 const MAX_HEAD_ONLY = 1000
 
 export function createBatchDeriver(deps: BatchDeriverDeps, timed: StepTimer): BatchDeriver {
@@ -58,7 +58,10 @@ class LaneBatchDeriver implements BatchDeriver {
   readonly #underived: Counter
   /** Keys of TraceRuns to derive from their heads. */
   readonly #headOnly = new Set<string>()
-  /** Undefined until it was read from the store; a process that writes alone reads it only once. */
+  /**
+   * Whether some children wait; undefined until it was read from the store. A process that alone writes to the store
+   * reads it only once.
+   */
   #someWait: boolean | undefined
 
   constructor(deps: BatchDeriverDeps, timed: StepTimer) {
@@ -145,7 +148,7 @@ class LaneBatchDeriver implements BatchDeriver {
     }
   }
 
-  /** Fragments that could not be derived are stored and readable by id; this is logged. */
+  /** Logs that fragments could not be derived. They are stored and can be read by id. */
   #left(what: object): void {
     this.#deps.logger.error(
       what,

@@ -28,17 +28,17 @@ export interface WorkspaceIds {
 export interface BatchNeeds {
   outlines: WorkspaceIds[]
   children_of: WorkspaceIds[]
-  /** Traces whose TraceRuns below the root with the trace's id must be derived again. */
+  /** Traces in which the TraceRuns below the root that has the trace's id must be derived again. */
   below: WorkspaceIds[]
 }
 
-/** Ancestors are looked up to this depth; deeper chains without any dotted_order stay provisional. */
+/** Depth up to which ancestors are read; deeper chains without any dotted_order stay provisional. */
 const MAX_ROUNDS = 20
 const NONE = new Uint8Array(0)
 
 /** The data from which one batch is derived. */
 export class DeriveBatch {
-  /** Fragments of the batch, remembered fragments, and outlines of stored ones. */
+  /** Fragments of the batch, cached fragments, and outlines of stored fragments. */
   readonly fragments = new FragmentSet()
   /** TraceRuns to derive, in order of arrival. */
   readonly touched = new Set<string>()
@@ -65,7 +65,7 @@ export class DeriveBatch {
     if (holds(head, '"span_id"') && !holds(head, '"parent_run_id"')) this.#roots.add(key + hash)
   }
 
-  /** Adds the remembered fragments of the touched TraceRuns. */
+  /** Adds the cached fragments of the touched TraceRuns. */
   remember(memory: OpenFragments): void {
     for (const key of this.touched) {
       const remembered = memory.take(key)
@@ -75,7 +75,7 @@ export class DeriveBatch {
     }
   }
 
-  /** The head of a TraceRun; undefined when none of its fragments is loaded. */
+  /** The merged head of a TraceRun; undefined if none of its fragments is loaded. */
   head(key: string): MergedTraceRun | undefined {
     const fragments = this.fragments.of(key)
     if (fragments.length === 0) return undefined
@@ -111,8 +111,8 @@ export class DeriveBatch {
   }
 
   /**
-   * Separates spans without a parent that are stored under the id of their trace: all but the first become TraceRuns of
-   * their own (docs/adr/0020).
+   * Separates the spans without a parent that are stored under the id of their trace: each except the first becomes a
+   * TraceRun of its own (docs/adr/0020).
    */
   #separateRoots(): void {
     for (const key of [...this.fragments.keys()]) {
@@ -120,7 +120,7 @@ export class DeriveBatch {
       if (roots === undefined || !this.complete.has(key)) continue
       const isNew = ({ hash }: StoredFragment): boolean => this.#roots.has(key + hash)
       const hasNewFirst = roots.own.some(isNew)
-      // Another root may have had the id of the trace until now: its descendants must be placed again.
+      // Another root may have had the id of the trace until now; the descendants of that root must be placed again.
       if (hasNewFirst && !this.#rerooted.has(key)) this.#rerooted.set(key, false)
       for (const [spanId, fragments] of roots.others) {
         const other = keyOf(idsOf(key).workspace_id, spanUuid(spanId))
@@ -130,7 +130,10 @@ export class DeriveBatch {
     }
   }
 
-  /** Adds fragments to the TraceRun that they belong to, unless it has them; their payloads are read later. */
+  /**
+   * Adds fragments to the TraceRun to which they belong, except those that it has already; their payloads are read
+   * later.
+   */
   #takeMisfiled(key: string, fragments: readonly StoredFragment[]): void {
     const { run_id } = idsOf(key)
     for (const fragment of fragments) {
@@ -170,7 +173,8 @@ export class DeriveBatch {
   }
 
   /**
-   * The relations of a TraceRun to others; undefined for one that was sent with its place, as native ones usually are.
+   * The relations of a TraceRun to others; undefined for a TraceRun that was sent with its place, as LangSmith clients
+   * usually do.
    */
   #relations(key: string): Relations | undefined {
     const fragments = this.fragments.of(key)
@@ -184,7 +188,7 @@ export class DeriveBatch {
     return relations
   }
 
-  /** Marks the TraceRun that a touched part belongs to for deriving. */
+  /** Marks the owners of touched parts, so that they are derived too. */
   touchOwners(): void {
     for (const key of this.touched) {
       const owner = this.ownerOf(key)
@@ -192,16 +196,13 @@ export class DeriveBatch {
     }
   }
 
-  /** The TraceRun to which parts filed under `key` belong, if it is loaded. */
+  /** The loaded TraceRun to which the parts stored under `key` belong. */
   ownerOf(key: string): string | undefined {
     const relations = this.#relations(key)
     return relations?.owners.find((owner) => this.head(owner)?.head['span_id'] === relations.span_id)
   }
 
-  /**
-   * The payloads that must be fetched to derive a touched TraceRun, including those of the log records that it will
-   * adopt.
-   */
+  /** The payloads that must be read to derive a touched TraceRun, including those of log records that it will adopt. */
   wantsOf(key: string): PayloadWant[] {
     const foreign = this.#toAdopt(key)
     const misfiled = new Set(foreign.map(({ hash }) => hash))
@@ -252,14 +253,14 @@ export class DeriveBatch {
 
 /** Keys of other TraceRuns that are related to one. */
 interface Relations {
-  /** Possible parents, if its place was not sent. */
+  /** Possible parents, if the place of the TraceRun was not sent. */
   parents: string[]
-  /** Possible owners, if it is a part. */
+  /** Possible owners, if the TraceRun is a part. */
   owners: string[]
-  /** The key under which parts of it may be filed: one or none. */
+  /** The key under which its parts may be stored: one or none. */
   alias: string[]
   span_id: string | undefined
-  /** For the id of a trace: its spans without a parent, if there are several. */
+  /** If the key is the id of a trace: the trace's spans without a parent, if there are several. */
   roots: RootSpans | undefined
   /** True for a span that has the id of its trace. */
   is_root: boolean

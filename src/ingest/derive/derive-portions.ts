@@ -13,12 +13,15 @@ export interface FragmentWant {
   /** Content hash, 32 hex digits. */
   hash: string
   columns: SizedColumn[]
-  /** Bytes of these columns, and of the others. */
+  /** Bytes of the wanted columns, and of the fragment's other columns. */
   bytes: number
   rest: number
 }
 
-/** Bytes that are read back at a time; a single column may be larger. The engine needs several times as much memory. */
+/**
+ * Maximum bytes that are read back together, unless a single column is larger. The engine needs several times as much
+ * memory.
+ */
 export const PORTION_BYTES = 32 * 1024 * 1024
 
 /** Removes wants from the front of `pending`: as many as fit into a portion, and at least one. */

@@ -31,7 +31,7 @@ const genAiLog = (n: number, text: string) => ({
   body: { stringValue: text },
 })
 
-/** The results that must not depend on the order. */
+/** The results, which must not depend on the order. */
 function outcome(store: MemoryTraceStore): unknown {
   const rows = [...store.rows.values()].sort((a, b) => (a.run_id < b.run_id ? -1 : 1))
   return rows.map(({ run_id, parent_run_id, trace_id, dotted_order, name, issues }) => [

@@ -14,7 +14,7 @@ import { byFragment, PORTION_BYTES, takePortion, type WorkspaceWants } from './d
 import { type Derived, DerivedWriter } from '../store/derived-writer.ts'
 import type { OpenFragments } from './open-fragments.ts'
 
-/** The next step of a batch: data from the store is needed, or its rows are complete. */
+/** The result of a step: either the data needed from the store, or the complete rows of the batch. */
 export type DeriveStep = DeriveNeeds | Derived
 
 /** The data that must be read back. */
@@ -35,19 +35,23 @@ export interface ReadBack {
   outlines: Uint8Array[]
   /** PAYLOAD_COLUMNS. */
   payloads: Uint8Array[]
-  /** TraceRuns that wait for one of the requested parents: to be derived again. */
+  /** TraceRuns that wait for one of the requested parents, and must be derived again. */
   children: WaitingChildren[]
-  /** TraceRuns found below the root of a requested trace, to be derived again. */
+  /** TraceRuns below the root of a requested trace, which must be derived again. */
   below: WorkspaceIds[]
 }
 
 /**
- * Turns batches of fragments into lean rows, in steps: `begin` receives a batch and returns what must be read back;
- * `goOn` receives that and returns either further needs or the rows. First come outlines, until the place of every
- * TraceRun is known, then payloads, in portions that are derived and released one after the other. One batch at a time.
+ * Converts batches of fragments to lean rows, in steps: `begin` receives a batch and returns the data that must be read
+ * back; `goOn` receives this data and returns further needs or the rows. Outlines are read first, until the place of
+ * every TraceRun is known; then payloads, in portions that are derived and released one after the other. One batch at a
+ * time.
  */
 export interface Deriver {
-  /** TraceRuns of the keys `headOnly` are derived from their heads alone; operations of `periods` count for usage. */
+  /**
+   * Begins a batch. TraceRuns with a key in `headOnly` are derived from their heads alone; operations received in
+   * `periods` count for usage.
+   */
   begin(
     payloads: readonly Uint8Array[],
     headOnly: ReadonlySet<string>,
@@ -88,7 +92,7 @@ class DeriveWork {
   readonly #lineages = createLineages(this.#batch)
   /** Parents that each TraceRun waits for. */
   readonly #awaited = new Map<string, Set<string>>()
-  /** TraceRuns that are not derived yet, once the places of all are known. */
+  /** TraceRuns that are not derived yet; undefined until the places of all are known. */
   #left: string[] | undefined
   /** Keys of the TraceRuns in the current portion. */
   #portion: string[] = []
@@ -184,8 +188,8 @@ class DeriveWork {
   }
 
   /**
-   * Derives a TraceRun and adds its row to the output. Adds nothing if the data are only parts of another TraceRun, which
-   * may not have arrived yet.
+   * Derives a TraceRun and adds its row to the output. Adds no row if the fragments are only parts of another TraceRun,
+   * which may arrive later.
    */
   #write(merged: MergedTraceRun, derive: typeof deriveMerged): { traceRun: TraceRun | undefined } {
     if (spanParts(merged) !== undefined) return { traceRun: undefined }
@@ -209,14 +213,17 @@ class DeriveWork {
       if (parent_run_id !== awaits) this.#out.note({ workspace_id, run_id, parent_run_id, resolved: true })
   }
 
-  /** A TraceRun that cannot be derived must not affect the others of the batch. */
+  /**
+   * Returns the result of `work`. Records an error instead of throwing it, so that a TraceRun that cannot be derived
+   * does not affect the others of the batch.
+   */
   #attempt<T>(work: () => T): T | undefined {
     const written = this.#out.rows.length
     try {
       return work()
     } catch (error) {
       this.#out.rows.length = written
-      // Only the place of the error: messages may contain data of the client.
+      // Only the place of the error is kept, because messages may contain data of the client.
       this.#out.failures.push(
         error instanceof Error
           ? `${error.name}\n${error.stack?.split('\n').slice(1).join('\n')}`
@@ -229,7 +236,10 @@ class DeriveWork {
 
 type Lineages = (workspace_id: string, run_id: string) => ParentLineage | undefined
 
-/** Finds the lineage of a TraceRun in the batch, and caches it. Undefined in a cycle, and beyond MAX_DEPTH. */
+/**
+ * Creates a function that finds, and caches, the lineage of a TraceRun in the batch. Undefined in a cycle, and beyond
+ * MAX_DEPTH.
+ */
 function createLineages(batch: DeriveBatch): Lineages {
   const known = new Map<string, ParentLineage | undefined>()
   const lineageOf = (workspace_id: string, run_id: string, depth = 0): ParentLineage | undefined => {

@@ -3,12 +3,15 @@ import { keyOf, readPayloads, type SizedColumn, SIZED_COLUMNS } from '../../trac
 import type { FragmentWant, WorkspaceWants } from './derive-portions.ts'
 import type { TraceStore } from '../store/trace-store.ts'
 
-/** Sizes of a fragment's other columns up to which it is fetched whole, so that most fragments share one statement. */
+/**
+ * Maximum sizes of a fragment's unwanted columns for which the whole fragment is read, so that most fragments share one
+ * statement.
+ */
 const SMALL_REST = { always: 1024, most: 16 * 1024 } as const
 
 /**
- * Fetches columns of stored fragments, as PAYLOAD_COLUMNS rows. The caller limits the size. @throws AppError
- * store_unavailable when a fragment is missing that was seen before, as on a replica that is behind
+ * Reads columns of stored fragments, as PAYLOAD_COLUMNS rows. The caller limits the size. @throws AppError
+ * store_unavailable if a fragment is missing, as on a replica that is behind
  */
 export async function fetchPayloads(
   store: Pick<TraceStore, 'payloads'>,
@@ -33,7 +36,7 @@ export async function fetchPayloads(
   return found
 }
 
-/** Most fragments of one statement: their keys are its parameters. */
+/** Maximum number of fragments in one statement, whose parameters are their keys. */
 const FRAGMENTS_PER_QUERY = 3000
 
 /** Groups `wants` by the columns that they need, each group small enough for one statement. */

@@ -13,12 +13,12 @@ interface Known {
 
 const NONE = new Uint8Array(0)
 
-/** Fragments by TraceRun, each once, with the loaded part of their payloads. */
+/** Distinct fragments by TraceRun, with the loaded part of their payloads. */
 export class FragmentSet {
   readonly #traceRuns = new Map<string, Known>()
   readonly #filled: { fragment: StoredFragment; column: SizedColumn }[] = []
 
-  /** Adds a fragment; of equal ones the sender and time of the earliest are kept, with the payloads of both. */
+  /** Adds a fragment. Equal fragments become one, with sender and time of the earliest and the payloads of all. */
   add(fragment: StoredFragment): void {
     const known = this.#traceRuns.get(fragment.key)
     if (!known) {
@@ -38,7 +38,7 @@ export class FragmentSet {
     return this.#traceRuns.get(key)?.list ?? []
   }
 
-  /** Increases with every change of a TraceRun except in its large columns. */
+  /** A number that increases with every change of a TraceRun except in its large columns. */
   changes(key: string): number {
     return this.#traceRuns.get(key)?.changes ?? 0
   }

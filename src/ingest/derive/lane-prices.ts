@@ -8,9 +8,9 @@ import type { PriceSource } from '../../trace/price/price.ts'
 import { createPriceBooks } from '../../trace/price/book.ts'
 import type { PriceSnapshot } from '../prices/price-store.ts'
 
-/** The prices of one thread: the defaults, and the own entries of the last snapshot that it received. */
+/** The prices of one thread: the default prices, and own prices from the last snapshot that the thread received. */
 export interface LanePrices {
-  /** Sets a snapshot; cheap when it is the current one. */
+  /** Sets a snapshot; cheap if it is already the current one. */
   use(snapshot: PriceSnapshot): void
   of(workspace_id: string): PriceSource
 }
@@ -28,7 +28,7 @@ export function createLanePrices(defaults: PriceSource): LanePrices {
   }
 }
 
-/** The default prices, which take some 20 MB, and facts about them. */
+/** Loads the default prices, which take about 20 MB, and facts about them. */
 export async function loadDefaultPrices(): Promise<{
   source: PriceSource
   data: PriceData

@@ -2,13 +2,13 @@ import { RecentMap } from '../../base/recent-map.ts'
 import { type SizedColumn, SIZED_COLUMNS, type StoredFragment } from '../../trace/rows/fragment.ts'
 
 /**
- * A bounded cache of the fragments of TraceRuns that have not ended, so that the update which ends one needs no
- * read-back. For each TraceRun it holds all fragments, some without their large columns, or none: only a process that
- * alone writes to the store may have one. The least recently touched are removed first.
+ * A bounded cache of the fragments of TraceRuns that have not ended, so that the update that ends a TraceRun needs no
+ * read-back. It contains either all fragments of a TraceRun, some without their large columns, or none. Only a process
+ * that alone writes to the store may have such a cache. The least recently touched TraceRuns are removed first.
  */
 export interface OpenFragments {
   /**
-   * Returns the cached fragments of a TraceRun and removes them: a caller that adds fragments caches all of them again.
+   * Returns and removes the cached fragments of a TraceRun. A caller that adds fragments must cache all of them again.
    */
   take(key: string): readonly StoredFragment[] | undefined
   /** Caches all fragments of a TraceRun; the bytes are copied. */
@@ -23,7 +23,7 @@ interface Entry {
 const NONE = new Uint8Array(0)
 /** Memory of a fragment besides its bytes. */
 const OBJECT_BYTES = 512
-/** For a TraceRun that is too large to cache whole, columns larger than this are left out. */
+/** Size above which a column is left out, for a TraceRun that is too large to cache whole. */
 const SMALL_BYTES = 4096
 
 /** `maxBytes` 0 caches nothing. */

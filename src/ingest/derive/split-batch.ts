@@ -3,10 +3,13 @@ import { readFragments } from '../../trace/rows/fragment.ts'
 /** Fragments of a batch as RowBinary rows, in any number of pieces. */
 export type Payloads = readonly Uint8Array[]
 
-/** Bytes of rows in one insert: the engine needs several times as much memory. */
+/** Maximum bytes of rows in one insert; the engine needs several times as much memory. */
 const INSERT_BYTES = 64 * 1024 * 1024
 
-/** A batch in parts that are inserted one after the other, usually one. A single row may be larger than a part. */
+/**
+ * Splits a batch into parts that are inserted one after the other, usually a single one. A part is larger than the
+ * maximum only if it is a single row.
+ */
 export function insertParts(payloads: Payloads, maxBytes = INSERT_BYTES): Uint8Array[][] {
   const parts: Uint8Array[][] = [[]]
   let bytes = 0

@@ -42,6 +42,6 @@ export interface FeedbackConfigStore {
     feedback_key: string,
     change: (stored: FeedbackConfig) => Partial<FeedbackConfigFields>,
   ): Promise<FeedbackConfig | undefined>
-  /** False when there was none. */
+  /** Returns false if there was no such config. */
   delete(workspace_id: string, feedback_key: string): Promise<boolean>
 }

@@ -7,11 +7,11 @@ import type { TraceStore } from '../store/trace-store.ts'
 
 /** Feedback records by their own id. Every later read includes the effect of a finished call. */
 export interface FeedbackRecords {
-  /** Undefined when there is none with that id; the record has all fields that clients expect. */
+  /** Returns the record, with all fields that clients expect; undefined if there is none with that id. */
   read(workspace_id: string, id: string): Promise<JsonObject | undefined>
   /** Sets the given fields and `modified_at`; undefined when there is no such record. */
   update(workspace_id: string, id: string, changes: JsonObject): Promise<JsonObject | undefined>
-  /** False when there was none. */
+  /** Returns false if there was no such record. */
   delete(workspace_id: string, id: string): Promise<boolean>
 }
 
@@ -30,7 +30,10 @@ export function createFeedbackRecords(deps: FeedbackRecordsDeps): FeedbackRecord
     const [row] = FEEDBACK_ROWS.readAll(await store.feedbackRecord(workspace_id, id))
     return row
   }
-  /** An acknowledged record may still be in the ingest log and not yet in the store. */
+  /**
+   * Reads a record; waits for the store if it is missing, because an acknowledged record may still be only in the
+   * ingest log.
+   */
   const findOrAwait = async (workspace_id: string, id: string): Promise<FeedbackRow | undefined> => {
     const found = await find(workspace_id, id)
     if (found !== undefined) return found
@@ -39,7 +42,7 @@ export function createFeedbackRecords(deps: FeedbackRecordsDeps): FeedbackRecord
   }
 
   const write = async (row: FeedbackRow, changes: JsonObject): Promise<JsonObject> => {
-    // The later of two rows of a record is used.
+    // Reads use the later row of a record, so the new row must be later.
     const received_at = Math.max(clock.now(), row.received_at + 1)
     const modified_at = new Date(received_at).toISOString()
     const record = { ...recordOf(row), ...changes, modified_at }
@@ -56,7 +59,7 @@ export function createFeedbackRecords(deps: FeedbackRecordsDeps): FeedbackRecord
     },
     update: (workspace_id, id, changes) =>
       inTurn(workspace_id + id, async () => {
-        // An older version that is still in the log would be stored after the change.
+        // Wait, because an older version that is still in the log would be stored after the change.
         await ingester.settled()
         const row = await find(workspace_id, id)
         return row && (await write(row, changes))

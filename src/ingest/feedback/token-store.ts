@@ -24,6 +24,6 @@ export interface FeedbackTokenStore {
     run_id: string,
     page: { now: number; limit: number; offset: number },
   ): Promise<FeedbackToken[]>
-  /** Undefined when there is none, or it has expired at `now`. */
+  /** Returns the token; undefined if there is none or it has expired at `now`. */
   find(token_hash: string, now: number): Promise<FeedbackToken | undefined>
 }

@@ -1,6 +1,8 @@
 import { ChangeCollector, type RunChange, type RunChanges } from './run-changes.ts'
 
-/** Sends changes to other servers of the same stores, and receives theirs. Changes may be lost. */
+/**
+ * Sends changes to other servers of the same stores, and receives the changes of other servers. Changes may be lost.
+ */
 export interface LivePeers {
   send(changes: RunChanges): void
   /** `missed` is called when changes of others may have been lost. */
@@ -8,7 +10,9 @@ export interface LivePeers {
   close(): Promise<void>
 }
 
-/** Changes that a listener of a workspace gets; `more`: there are unlisted changes, in one project or in any. */
+/**
+ * Receives changes of a workspace. `more`: there are further changes, which are not listed, in one project or in any.
+ */
 export interface LiveListener {
   changed(run: RunChange): void
   more(project_id: string | undefined): void
@@ -18,17 +22,19 @@ export interface LiveListener {
 export interface LiveFeed {
   /** Notifies the listeners of this server, and other servers. */
   publish(changes: RunChanges): void
-  /** The returned function ends the subscription. */
+  /** Adds a listener; the returned function removes it. */
   listen(workspace_id: string, listener: LiveListener): () => void
   close(): Promise<void>
 }
 
-/** Maximum number of changes collected for other servers; of further ones only the projects are sent. */
+/**
+ * Maximum number of changes that are sent to other servers at a time; for further changes only the projects are sent.
+ */
 const MAX_FOR_PEERS = 500
 /** Interval of sending changes to other servers. */
 const PEERS_EVERY_MS = 250
 
-/** `peers`: undefined for a server that writes alone. */
+/** `peers`: undefined for the only server that writes to the store. */
 export function createLiveFeed(peers: LivePeers | undefined): LiveFeed {
   const listeners = new Map<string, Set<LiveListener>>()
   const forPeers = new ChangeCollector(MAX_FOR_PEERS)

@@ -10,7 +10,7 @@ export interface RunChange {
   status: string
 }
 
-/** Changes of one moment. */
+/** Changes that are reported together. */
 export interface RunChanges {
   runs: readonly RunChange[]
   /** `workspace_id/project_id` of projects with further changes, which are not listed. */
@@ -45,7 +45,7 @@ export class ChangeCollector {
     for (const project of more_in) this.#more.add(project)
   }
 
-  /** Everything collected since the last call. */
+  /** Returns the changes since the last call. */
   take(): RunChanges {
     const taken = { runs: [...this.#runs.values()], more_in: [...this.#more] }
     this.#runs.clear()

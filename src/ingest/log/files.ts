@@ -31,10 +31,7 @@ export function segmentNumber(name: string): number | null {
 /** Returns a buffer of at least this size. */
 export type TakeBuffer = (length: number) => Buffer
 
-/**
- * Reads up to `length` bytes from `position`, fewer only at the end of the file, into a new buffer or one
- * from `take`.
- */
+/** Reads `length` bytes from `position`, or fewer at the end of the file, into a new buffer or one from `take`. */
 export async function readAt(
   file: LogFile,
   position: number,
@@ -55,8 +52,9 @@ export async function readAt(
 const KEPT_BYTES = 24 << 20
 
 /**
- * One buffer for successive reads: each overwrites the result of the previous one. It is shared memory, so that another
- * thread can read it without a copy, and it saves the garbage collector a buffer for each batch.
+ * Returns a function that returns the same buffer for successive reads, so that each read overwrites the result of the
+ * previous one. The buffer is in shared memory: another thread can read it without a copy, and batches need no new
+ * buffers.
  */
 export function createReadBuffer(): TakeBuffer {
   let kept = Buffer.from(new SharedArrayBuffer(0))
@@ -68,7 +66,9 @@ export function createReadBuffer(): TakeBuffer {
   }
 }
 
-/** Writes all of the buffers at `position`; a short write is continued, so that the next one reports its cause. */
+/**
+ * Writes all of the buffers at `position`. A short write is continued, because the next write then reports the cause.
+ */
 export async function writeAt(file: LogFile, buffers: readonly Buffer[], position: number): Promise<void> {
   let rest = buffers.filter((buffer) => buffer.length > 0)
   let offset = position

@@ -248,8 +248,8 @@ describe('the lock', () => {
 
   it('is read again when another process has just taken it over', async () => {
     await writeFile(join(bench.dir, 'lock'), 'nonsense')
-    // The guard file in the state between two steps of the other process: it exists when it is created, and is gone
-    // when it is read.
+    // The guard file between two steps of the other process: it exists when this process tries to create it, and is
+    // gone when this process reads it.
     const guard = join(bench.dir, 'lock.takeover')
     await symlink('nowhere', guard)
     const opening = bench.open()

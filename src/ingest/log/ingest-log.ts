@@ -19,7 +19,7 @@ import { type LogRecord, LogWriter } from './writer.ts'
 
 export type { LogPosition, LogRecord, RecoveryReport }
 
-/** A record with its positions: `start` before it, `end` after it (commit `end` to pass it). */
+/** A record with its positions: `start` before it, `end` after it. Committing `end` removes the record. */
 export interface LogFrame extends LogRecord {
   start: LogPosition
   end: LogPosition
@@ -40,13 +40,13 @@ export interface IngestLogStats {
   oldest_waiting_at: number | null
   /** Bytes found damaged since opening; the segments with them are kept as `*.damaged`. */
   damaged_bytes: number
-  /** The bytes that opening cut off, if any. */
+  /** The bytes that were cut off when the log was opened, if any. */
   recovered?: RecoveryReport
 }
 
 /**
- * An append-only log on local disk, for one process and one consumer: records are appended at the end, read by
- * position, and removed once everything before a position is committed.
+ * An append-only log on local disk, for one process and one consumer. Records are appended at the end, read by
+ * position, and removed once a position after them is committed.
  */
 export interface IngestLog {
   /**
@@ -64,7 +64,9 @@ export interface IngestLog {
   read(from: LogPosition, maxBytes: number): Promise<LogFrame[]>
   /** Resolves when there may be something to read after `position`, the signal aborts, or the log closes. */
   waitForData(position: LogPosition, signal: AbortSignal): Promise<void>
-  /** Everything before the position is stored elsewhere: segments that end before it are deleted. */
+  /**
+   * Must be called when everything before the position is stored elsewhere. Deletes the segments that end before it.
+   */
   commit(position: LogPosition): Promise<void>
   /** The position at which reading starts after a restart. */
   readonly committed: LogPosition
@@ -140,7 +142,7 @@ class SegmentedLog implements IngestLog {
     this.#segments = segments
     this.#report = recovered.report
     this.#damagedBytes = recovered.damaged_bytes
-    // never a number that was used before: old positions in it would point into the new file
+    // Never a number that was used before, because old positions in that segment would point into the new file.
     const nextNumber = Math.max(position.segment, recovered.lastNumber) + 1
     const onDurable = (first: FrameHeader): void => this.#grown(first)
     const writer = { directory, segments, nextNumber, frames, items, segmentBytes, fsync, openFile, logger }
@@ -254,7 +256,7 @@ class SegmentedLog implements IngestLog {
     )
   }
 
-  /** The position, or the start of the next segment if it is the end of a segment that no longer grows. */
+  /** Returns the position; if it is the end of a segment that no longer grows, the start of the next segment. */
   #skipSealedEnd(position: LogPosition): LogPosition {
     const segment = this.#segments.find(({ number }) => number === position.segment)
     const sealed = segment !== undefined && segment.number !== this.#writer.activeNumber

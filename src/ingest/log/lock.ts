@@ -4,14 +4,17 @@ import { join } from 'node:path'
 import { folderId } from '../../base/files/folder-id.ts'
 import { AppError } from '../../base/errors.ts'
 
-/** Taking over a lock takes milliseconds; an older guard belongs to a process that ended while it took over the lock. */
+/**
+ * Age from which a guard is abandoned: taking over a lock takes milliseconds, so the process of an older guard has
+ * ended.
+ */
 const ABANDONED_GUARD_MS = 10_000
 
 /** The holder of a directory; `started` distinguishes a process from a later one with the same pid, null if unknown. */
 interface Owner {
   pid: number
   started: string | null
-  /** Id of the directory: in a copy of the directory the lock is invalid. Null in locks of earlier versions. */
+  /** Id of the directory, so that the lock is invalid in a copy of the directory. Null in locks of earlier versions. */
   folder: string | null
 }
 
@@ -21,9 +24,9 @@ export interface DirectoryLock {
 }
 
 /**
- * Locks the directory for this process. The lock of an ended process is taken over. It cannot detect processes of other
- * containers or machines: a data directory must belong to one of them only. @throws AppError `log_unusable` when a
- * running process holds it
+ * Locks the directory for this process. The lock of an ended process is taken over. Processes of other containers or
+ * machines are not detected, so a data directory must belong to only one of them. @throws AppError `log_unusable` when
+ * a running process holds it
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const path = join(directory, 'lock')
@@ -47,7 +50,7 @@ async function removeStale(path: string, directory: string): Promise<void> {
   const guard = `${path}.takeover`
   if (!(await created(() => writeFile(guard, '', { flag: 'wx' })))) {
     const since = await madeAt(guard)
-    // Another process has just finished with the guard: a new try shows the result.
+    // Another process has just removed the guard; a new try shows the result.
     if (since === null) return
     if (Date.now() - since > ABANDONED_GUARD_MS) return rm(guard, { force: true })
     throw new AppError('log_unusable', { message: `Another process is opening ${directory} right now.` })
@@ -60,7 +63,7 @@ async function removeStale(path: string, directory: string): Promise<void> {
   }
 }
 
-/** False when the file existed already. */
+/** Creates a file; returns false if it existed already. */
 async function created(create: () => Promise<void>): Promise<boolean> {
   try {
     await create()
@@ -113,7 +116,7 @@ function readText(path: string): Promise<string | null> {
   return ifThere(readFile(path, 'utf8'))
 }
 
-/** In epoch milliseconds. */
+/** Creation time of a file in epoch milliseconds; null if there is none. */
 async function madeAt(path: string): Promise<number | null> {
   return (await ifThere(stat(path)))?.mtimeMs ?? null
 }

@@ -22,8 +22,8 @@ export function comparePositions(a: LogPosition, b: LogPosition): number {
 }
 
 /**
- * The position saved in the directory: `missing` when there is none, `damaged` when the file is invalid (then
- * everything in the log counts as waiting, and storing it again changes nothing).
+ * The position saved in the directory: `missing` if there is none, `damaged` if the file is invalid. After both,
+ * everything in the log counts as waiting; storing it again changes nothing.
  */
 export async function loadPosition(directory: string): Promise<LogPosition | 'missing' | 'damaged'> {
   let text: string

@@ -8,7 +8,7 @@ import { findFrame, readFrames, type Segment } from './segment.ts'
 
 const SCAN_BYTES = 4 * 1024 * 1024
 
-/** The bytes that opening cut off: those after the last complete frame of the last segment. */
+/** The bytes that were cut off when the log was opened: those after the last complete frame of the last segment. */
 export interface RecoveryReport {
   segment: number
   offset: number
@@ -36,7 +36,7 @@ interface RecoveryOptions {
 
 /**
  * Finds the segments at and after the position, and checks every frame of the last one: an incomplete end is cut off.
- * Earlier segments were complete when the next one began; later damage is found on reading. @throws AppError
+ * Earlier segments were complete when the next segment began; damage since then is found by reading. @throws AppError
  * `log_unusable` for a segment of a later format version
  */
 export async function recoverSegments(options: RecoveryOptions): Promise<RecoveredLog> {

@@ -36,8 +36,8 @@ export interface SegmentFrame {
 }
 
 /**
- * Complete frames from offset `from`, up to `maxBytes` of payload but at least one; empty when there is no complete
- * frame at `from`. A damaged frame after good ones only ends the list.
+ * Reads complete frames from offset `from`: at least one, and at most `maxBytes` of payload. Empty if there is no
+ * complete frame at `from`. A damaged frame after complete ones ends the list.
  */
 export async function readFrames(
   file: LogFile,
@@ -70,7 +70,7 @@ function parseFrames(bytes: Buffer, salt: number, base: number): SegmentFrame[] 
   }
 }
 
-/** The header of the frame at `offset`, its payload unread; null when there is none or it is damaged. */
+/** Reads only the header of the frame at `offset`; null if there is none or it is damaged. */
 export async function peekFrame(
   file: LogFile,
   segment: Segment,

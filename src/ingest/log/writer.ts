@@ -17,7 +17,10 @@ import {
 import type { LogPosition } from './position.ts'
 import type { Segment } from './segment.ts'
 
-/** Large enough that one fdatasync serves many appends, small enough that the first need not wait for long. */
+/**
+ * Maximum bytes of a group: large enough that one fdatasync serves many appends, small enough that the first append
+ * waits only briefly.
+ */
 const GROUP_BYTES = 8 * 1024 * 1024
 
 /** A record to append; only the caller interprets `kind` and `count`. */
@@ -56,7 +59,7 @@ interface PendingAppend {
 interface ActiveSegment {
   segment: Segment
   file: LogFile
-  /** At this point the segment is empty, without a header. */
+  /** Whether the segment is still empty, without a header. */
   fresh: boolean
 }
 

@@ -10,8 +10,8 @@ import type { PriceFields, PriceStore } from './price-store.ts'
 import type { RepriceScope } from './reprice-jobs.ts'
 
 /**
- * A change of own prices that has not been made. Only `fields` is an added price, both are a replaced one, only
- * `replaces` (the id of a price) is a removed one. With neither, the prices are those of now.
+ * A planned change of own prices: `fields` alone adds a price, `replaces` (the id of a price) alone removes it, both
+ * replace a price. Without both, prices stay unchanged.
  */
 export interface PriceChange {
   fields: PriceFields | undefined
@@ -20,13 +20,13 @@ export interface PriceChange {
 
 /** The effect of computing costs again after a change of prices. The sums are over the changed TraceRuns. */
 export interface PreviewedCosts extends Omit<PreviewedRows, 'last'> {
-  /** Epoch microseconds: earlier TraceRuns were not compared; null when all were. */
+  /** Epoch microseconds: TraceRuns before this time were not compared; null if all were compared. */
   examined_from: number | null
 }
 
 /**
- * Compares stored costs with those after a change of prices; stores nothing. @throws AppError not_found when
- * `replaces` is no price of the workspace
+ * Compares stored costs with the costs after a change of prices; stores nothing. @throws AppError not_found if
+ * `replaces` is not a price of the workspace
  */
 export type PricePreview = (
   workspace_id: string,

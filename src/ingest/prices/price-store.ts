@@ -5,7 +5,7 @@ export type PriceFields = Omit<PriceEntry, 'id' | 'workspace_id'>
 
 /** The own prices of all workspaces. */
 export interface PriceSnapshot {
-  /** Changes whenever the entries do; only comparable within this process. */
+  /** Changes whenever the entries change; comparable only within this process. */
   version: number
   entries: readonly PriceEntry[]
 }
@@ -14,7 +14,7 @@ export interface PriceSnapshot {
 export interface PriceStore {
   /** All current entries. Changes by another process may be missing for up to five seconds. */
   snapshot(): Promise<PriceSnapshot>
-  /** By name, then oldest first. */
+  /** Prices of a workspace, by name and then oldest first. */
   list(workspace_id: string): Promise<PriceEntry[]>
   /** @throws AppError conflict when an entry has the same conditions, or there are too many */
   create(workspace_id: string, fields: PriceFields): Promise<PriceEntry>
@@ -23,6 +23,6 @@ export interface PriceStore {
    * has the same conditions
    */
   replace(workspace_id: string, id: string, fields: PriceFields): Promise<PriceEntry | undefined>
-  /** True if there was such an entry. */
+  /** Returns whether there was such an entry. */
   remove(workspace_id: string, id: string): Promise<boolean>
 }

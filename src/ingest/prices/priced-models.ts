@@ -4,7 +4,7 @@ import type { WorkerPool } from '../../worker-threads/worker-pool.ts'
 /** Names of the models in the default prices by their provider. */
 export type PricedModels = () => Promise<Readonly<Record<string, readonly string[]>>>
 
-/** Reads them once, in the lane that has loaded the default prices. */
+/** Reads the names once, in the lane that has loaded the default prices. */
 export function createPricedModels(lane: WorkerPool): PricedModels {
   let known: ReturnType<PricedModels> | undefined
   return () => {

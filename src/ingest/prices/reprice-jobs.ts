@@ -2,11 +2,11 @@
 export interface RepriceScope {
   start_time: number
   end_time: number
-  /** Null = all projects of the workspace. */
+  /** Null for all projects of the workspace. */
   project_ids: string[] | null
 }
 
-/** The position of a job: after this TraceRun of this project; projects are in order of their ids. */
+/** The position of a job: directly after this TraceRun of this project. Projects are in order of their ids. */
 export interface RepricePosition {
   project_id: string
   after: { sort_time: number; run_id: string } | null
@@ -19,9 +19,9 @@ export interface RepriceJob extends RepriceScope {
   status: 'queued' | 'running' | 'done' | 'failed'
   /** Null before the first page. */
   position: RepricePosition | null
-  /** Done so far, 0 to 1, by projects and time. */
+  /** Completed part, 0 to 1, by projects and time. */
   progress: number
-  /** TraceRuns read, and those whose costs have changed. */
+  /** Number of TraceRuns that were read, and of those whose costs have changed. */
   examined: number
   changed: number
   /** Why the job failed. */
@@ -31,12 +31,12 @@ export interface RepriceJob extends RepriceScope {
   finished_at: number | null
 }
 
-/** Stored jobs survive a restart. */
+/** Jobs in the store, so that they survive a restart. */
 export interface RepriceJobStore {
   add(job: RepriceJob): Promise<void>
   /** Stores the progress of a job. */
   save(job: RepriceJob): Promise<void>
   get(workspace_id: string, id: string): Promise<RepriceJob | undefined>
-  /** Queued and running ones of all workspaces, oldest first. */
+  /** Queued and running jobs of all workspaces, oldest first. */
   unfinished(): Promise<RepriceJob[]>
 }

@@ -31,7 +31,7 @@ export interface RepricerDeps {
   prices: PriceStore
   projects: ProjectStore
   jobs: RepriceJobStore
-  /** True when everything received before the time (epoch milliseconds) is stored. */
+  /** Whether everything received before the time (epoch milliseconds) is stored. */
   isStored(time: number): boolean
   /** Resolves when the store can be read. */
   ready: Promise<void>
@@ -46,7 +46,7 @@ const MAX_WAITING = 100
 const POLL_MS = 50
 const RETRY_MS = 1_000
 
-/** Starts with the jobs that an earlier process left. */
+/** Creates a repricer, which first continues the jobs of an earlier process. */
 export function startRepricer(deps: RepricerDeps): Repricer {
   return new JobRunner(deps)
 }
@@ -104,7 +104,7 @@ class JobRunner implements Repricer {
     return 0
   }
 
-  /** While the store is unavailable the job waits; other errors end the job. */
+  /** Works on a job. The job waits while the store is unavailable; any other error ends it. */
   async #work(job: RepriceJob): Promise<void> {
     const { jobs, clock, logger } = this.#deps
     const { signal } = this.#turns
@@ -122,7 +122,7 @@ class JobRunner implements Repricer {
     await jobs.save(job).catch(() => pause(RETRY_MS, signal))
   }
 
-  /** Goes through the projects by id, and through each by time, from the position of the job. */
+  /** Processes the projects in order of their ids, and each project in order of time, from the position of the job. */
   async #reprice(job: RepriceJob): Promise<void> {
     const { signal } = this.#turns
     job.status = 'running'
@@ -142,7 +142,7 @@ class JobRunner implements Repricer {
     }
   }
 
-  /** Computes one page and moves the job's position after it; false when it was the last of its project. */
+  /** Computes one page and moves the job's position after it. Returns false for the last page of a project. */
   async #page(job: RepriceJob): Promise<boolean> {
     const { store, lane, prices } = this.#deps
     const { project_id, after } = job.position!

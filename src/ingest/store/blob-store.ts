@@ -3,19 +3,19 @@ import type { Blob } from '../../trace/decode/decoded.ts'
 
 /** Attachment bytes by the SHA-256 of their content, so that equal bytes are stored once (D-18). */
 export interface BlobStore {
-  /** Resolves when every blob is durable. Putting an existing blob only renews the time of its last put. */
+  /** Stores blobs; resolves when all are durable. For an existing blob only the time of its last put is renewed. */
   put(blobs: readonly Blob[]): Promise<void>
   /** The bytes from the start; undefined if there is no blob with this hash. `sha256` in hex. */
   read(sha256: string): Promise<{ size: number; bytes: Readable } | undefined>
   /**
-   * Removes the bytes. Returns false and removes nothing if they were put after the time (epoch milliseconds). The
-   * caller must have checked that no TraceRun stored before that time refers to them.
+   * Removes the bytes, unless they were put after the time `until` (epoch milliseconds); returns whether they were
+   * removed. The caller must have checked that no TraceRun stored before that time refers to them.
    */
   remove(sha256: string, until: number): Promise<boolean>
 }
 
-/** A blob store that can list what it has. */
+/** A blob store that can list its blobs. */
 export interface ListedBlobStore extends BlobStore {
-  /** The SHA-256 of every blob, in hex. Those that are put or removed meanwhile may be missing. */
+  /** The SHA-256 of every blob, in hex. Blobs that are put or removed meanwhile may be missing. */
   list(): AsyncIterable<string>
 }

@@ -6,7 +6,7 @@ import { toRow, tombstones, TRACE_RUN_ROWS } from '../../trace/rows/trace-run-ro
 import { type UsagePeriod, UsageClaims } from '../../usage/counting/claim.ts'
 import { type WaitingChild, WAITING_CHILD_ROWS } from '../../trace/derive/lineage/waiting-child.ts'
 
-/** Maximum number of changes that one batch lists; of further ones only the projects are listed. */
+/** Maximum number of changes that a batch lists; for further changes only the projects are listed. */
 const MAX_CHANGES = 500
 
 /** The rows that follow from a batch, as RowBinary. */
@@ -23,7 +23,7 @@ export interface Derived {
   /** Rows about children that no longer wait. */
   resolved: Uint8Array<ArrayBuffer>
   resolved_count: number
-  /** Fragments that belong to another TraceRun, filed under that one. */
+  /** Copies of fragments that belong to another TraceRun, under the id of that TraceRun. */
   adopted: Uint8Array<ArrayBuffer>
   adopted_count: number
   /** Claims of its operations about which traces count. */
@@ -31,7 +31,7 @@ export interface Derived {
   claims_count: number
   /** The TraceRuns of `rows`, for listeners of live changes. */
   changes: RunChanges
-  /** Errors of TraceRuns that could not be derived, or only from their heads. */
+  /** Errors of TraceRuns that could not be derived, or were derived only from their heads. */
   failures: string[]
 }
 
@@ -51,7 +51,7 @@ export class DerivedWriter {
   #waitingCount = 0
   #resolvedCount = 0
 
-  /** Operations received in `periods` claim that their traces count. */
+  /** `periods`: operations received in these periods make claims that their traces count. */
   constructor(periods: readonly UsagePeriod[]) {
     this.#periods = periods
   }

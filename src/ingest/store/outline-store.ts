@@ -1,6 +1,6 @@
 /** Values that change whenever a TraceRun of the trace changes. */
 export interface TraceState {
-  /** When the last row was written, in epoch milliseconds; 0 for rows of an earlier release. */
+  /** Time of the last write of a row, in epoch milliseconds; 0 for rows of an earlier release. */
   written_at: number
   /** Number of rows, including those that a changed trace_id left behind. */
   runs: number
@@ -8,7 +8,7 @@ export interface TraceState {
   versions: number
 }
 
-/** Tokens and costs of a whole trace; costs are decimal text, null where none is known. */
+/** Tokens and costs of a whole trace. Costs are decimal text, null if unknown. */
 export interface TraceSums {
   prompt_tokens: number
   completion_tokens: number
@@ -27,7 +27,10 @@ export interface OutlineStore {
   traceState(workspace_id: string, trace_id: string): Promise<TraceState>
   /** Ids of the TraceRuns whose rows were written at `since` (epoch milliseconds) or later, as RowBinary. */
   changedRuns(workspace_id: string, trace_id: string, since: number): Promise<Uint8Array>
-  /** Sums of a large trace; undefined for a smaller one, and for one whose sums need its rows (rollUpRows). */
+  /**
+   * Sums of a large trace; undefined for a smaller trace, and for a trace whose sums must be computed from its rows
+   * (rollUpRows).
+   */
   largeTraceSums(workspace_id: string, trace_id: string): Promise<TraceSums | undefined>
   /** TRACE_OUTLINE_COLUMNS of up to `limit` TraceRuns of the trace. */
   outlineRows(workspace_id: string, trace_id: string, limit: number): Promise<Uint8Array>

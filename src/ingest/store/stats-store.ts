@@ -23,7 +23,7 @@ export interface StatsQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'>
 /** The 50th and 99th percentile; null where no TraceRun has a value. */
 export type Percentiles = [number | null, number | null]
 
-/** The number of TraceRuns by the class of a time; a class is named by its least seconds. */
+/** The number of TraceRuns by class of a time; the key of a class is its lower bound in seconds. */
 export type TimeHistogram = ReadonlyMap<number, number>
 
 /** Numbers of llm TraceRuns, in total and by verdict. */
@@ -38,8 +38,8 @@ export interface HeldChecks {
 }
 
 /**
- * Figures of some TraceRuns. Seconds for times. Costs are dollars as decimal text,
- * percentiles of them as numbers. Null where no TraceRun has a value.
+ * Figures of some TraceRuns. Times are in seconds; costs are dollars as decimal text, but percentiles of costs are
+ * numbers. Null if no TraceRun has a value.
  */
 export interface RunFigures {
   /** Value of the group; null without grouping. */
@@ -51,7 +51,10 @@ export interface RunFigures {
   last_start: number | null
   /** Share of the ended TraceRuns that failed, 0 to 1. */
   error_rate: number | null
-  /** Share of the ended llm TraceRuns with a first token; of roots, of the ended traces with llm TraceRuns. */
+  /**
+   * Share of TraceRuns with a first token among the ended llm TraceRuns; for roots, share of traces among the ended
+   * traces with llm TraceRuns.
+   */
   streaming_rate: number | null
   latency: Percentiles
   first_token: Percentiles
@@ -60,7 +63,7 @@ export interface RunFigures {
   /** Undefined unless the query requests it. */
   latency_histogram: TimeHistogram | undefined
   first_token_histogram: TimeHistogram | undefined
-  /** Counts the TraceRuns themselves, even if other figures are those of whole traces. */
+  /** Numbers of the TraceRuns themselves, even if other figures are those of whole traces. */
   checks: HeldChecks
   prompt_tokens: number
   completion_tokens: number
@@ -80,7 +83,7 @@ export interface RunFigures {
 
 /** Figures of groups, in order of the bucket, then the largest group first. */
 export interface StatsAnswer {
-  /** False: percentiles are from sketches, because more than 2,000,000 TraceRuns were read. */
+  /** False if percentiles are approximate (sketches), because more than 2,000,000 TraceRuns were read. */
   is_exact: boolean
   figures: RunFigures[]
 }
@@ -102,7 +105,7 @@ export interface FacetQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'>
   field: FacetField
   /** Key of the metadata. */
   key?: string
-  /** Beginning of the values, in any case. */
+  /** Beginning of the values; upper and lower case are equal. */
   prefix?: string
   /** 1 to 100. */
   max_values: number
@@ -113,15 +116,15 @@ export interface Facets {
   values: { value: string; count: number }[]
   /** True if there are further values. */
   has_more: boolean
-  /** False: only the newest 200,000 TraceRuns were read, or there are more than 100,000 values. */
+  /** False if only the newest 200,000 TraceRuns were read, or there are more than 100,000 values. */
   is_whole: boolean
 }
 
 /** Figures that the store computes. */
 export interface StatsStore {
-  /** One element without grouping and interval, also where no TraceRun is found. */
+  /** Returns a single element for a query without grouping and interval, even if no TraceRun is found. */
   runStats(workspace_id: string, query: StatsQuery): Promise<StatsAnswer>
-  /** Each value has the number of TraceRuns that a filter for it finds. */
+  /** Returns values; the count of a value is the number of TraceRuns that a filter for this value finds. */
   runFacets(workspace_id: string, query: FacetQuery): Promise<Facets>
   /** The feedback of these TraceRuns, by TraceRun; at most 1,000 TraceRuns. */
   feedbackOfRuns(workspace_id: string, run_ids: readonly string[]): Promise<Map<string, FeedbackStats>>

@@ -20,17 +20,17 @@ export const RECORD = { fragments: 1, feedback: 2 } as const
 export interface StoreBatchDeps extends BatchDeriverDeps {
   store: TraceStore
   usage: UsageRecorder
-  /** Notified of the TraceRuns that can be read now. */
+  /** Receives the TraceRuns that can be read now. */
   live?: Pick<LiveFeed, 'publish'>
 }
 
-/** Stores one batch of log frames, derived, and returns the number of lean rows written. Safe to repeat. */
+/** Stores one batch of log frames and its derived rows; returns the number of lean rows written. Safe to repeat. */
 export type StoreBatch = (frames: readonly LogFrame[], signal: AbortSignal) => Promise<number>
 
 /**
- * The steps from log frames to confirmed rows. When several processes write to one store, fragments are
- * confirmed before anything is read back. If two processes have parts of one TraceRun, the process that reads
- * later then finds both (ADR 0003). A process that writes alone does both at the same time.
+ * The steps from log frames to confirmed rows. When several processes write to one store, fragments are confirmed
+ * before anything is read back. If two processes have parts of one TraceRun, the process that reads later then finds
+ * both parts (ADR 0003). A process that alone writes to the store inserts and reads at the same time.
  */
 export function createStoreBatch(deps: StoreBatchDeps): StoreBatch {
   const steps = new BatchSteps(deps)
@@ -89,7 +89,10 @@ class BatchSteps {
     }
   }
 
-  /** Waiting children are recorded before their provisional rows, so that a crash in between loses none. */
+  /**
+   * Records waiting children. This happens before their provisional rows are written, so that a crash in between loses
+   * no child.
+   */
   async #noteWaiting(derived: readonly Derived[], signal: AbortSignal): Promise<void> {
     const waiting = derived.filter((part) => part.waiting_count > 0).map((part) => part.waiting)
     if (waiting.length === 0) return
@@ -98,8 +101,9 @@ class BatchSteps {
   }
 
   /**
-   * True when parents that were unknown have arrived through another process meanwhile, which may have searched for
-   * waiting children before these were recorded. Each parent is checked once: one that arrives later finds the record.
+   * Whether unknown parents have arrived through another process meanwhile, which may have searched for waiting
+   * children before these were recorded. Each parent is checked once, because a process that stores it later finds the
+   * record.
    */
   async #haveCome(derived: readonly Derived[], asked: Set<string>): Promise<boolean> {
     const unknown = derived.flatMap((part) => part.unknown_parents).filter((key) => !asked.has(key))
@@ -111,9 +115,9 @@ class BatchSteps {
   }
 
   /**
-   * True when another process has stored fragments under the id of a trace in which this batch placed spans. They may be an
-   * earlier root, which then has that id. The other process could not find the rows of this batch below it, because they
-   * were not stored yet (docs/adr/0020).
+   * Whether another process has stored fragments under the id of a trace in which this batch placed spans. These
+   * fragments may be an earlier root, which then has the id of the trace. The other process could not find the rows of
+   * this batch below that root, because they were not stored yet (docs/adr/0020).
    */
   async #rootsHaveCome(derived: readonly Derived[]): Promise<boolean> {
     const known = new Map(derived.flatMap(({ roots }) => roots.map(({ key, fragments }) => [key, fragments])))
@@ -128,7 +132,7 @@ class BatchSteps {
     return [...found].some(([key, hashes]) => hashes.size > (known.get(key) ?? 0))
   }
 
-  /** Rows about children that no longer wait are written after the final rows of these. */
+  /** Writes the rows. Rows about children that no longer wait are written after the final rows of these children. */
   async #storeRows(derived: readonly Derived[], signal: AbortSignal): Promise<number> {
     const { store, usage } = this.#deps
     const adopted = derived.filter((part) => part.adopted_count > 0).map((part) => part.adopted)
@@ -147,7 +151,7 @@ class BatchSteps {
   }
 }
 
-/** Waits for all, even if one fails: no part of a batch may still run when it is tried again. */
+/** Waits for all works, even if one fails, because no part of a batch may still run when the batch is tried again. */
 async function settled(works: readonly Promise<void>[]): Promise<void> {
   const ends = await Promise.allSettled(works)
   for (const end of ends) if (end.status === 'rejected') throw end.reason

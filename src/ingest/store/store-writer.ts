@@ -5,17 +5,17 @@ import { aborted, pause } from '../../base/pause.ts'
 import type { IngestLog, LogFrame, LogPosition } from '../log/ingest-log.ts'
 import type { StoreBatch } from './store-batch.ts'
 
-/** Payload bytes of one batch from the log. */
+/** Maximum payload bytes of one batch from the log. */
 const BATCH_BYTES = 16 << 20
 /** Shortest and longest time between the starts of two batches. */
 const INTERVAL_MS = { least: 100, most: 400 } as const
-/** Below the 10 s after which the Python client sends again. */
+/** Time limit of `reached`, below the 10 s after which the Python client sends a request again. */
 const REACHED_MS = 8_000
 const RETRY_MS = [100, 200, 500, 1000, 2000] as const
 
 /** The progress of the store. */
 export interface StoreProgress {
-  /** False until the store accepts rows, and while it refuses them. */
+  /** Whether the store accepts rows. */
   up: boolean
   last_error: string | null
   /** Epoch milliseconds. */
@@ -27,14 +27,14 @@ export interface StoreProgress {
 }
 
 /**
- * Moves the content of the ingest log into the store, with derived rows, in order; retries without end during store
- * outages.
+ * Moves the content of the ingest log to the store, in order and with derived rows. Retries until the store is
+ * available.
  */
 export interface StoreWriter {
   progress(): StoreProgress
   /**
-   * Resolves when everything before `position` is stored and derived. @throws AppError store_unavailable when that
-   * takes so long that clients give up; the data is in the log nevertheless
+   * Resolves when everything before `position` is stored and derived. @throws AppError store_unavailable if that takes
+   * longer than clients wait; the data is still in the log
    */
   reached(position: LogPosition): Promise<void>
   /** Resolves when the log is empty, or after `deadlineMs`; then stops. */
@@ -133,7 +133,7 @@ class LogStoreWriter implements StoreWriter {
     }
   }
 
-  /** Stores the next batch. A failed one must be tried again: skipping it would lose acknowledged data. */
+  /** Stores the next batch. A failed batch must be tried again, because acknowledged data must not be lost. */
   async #step(failures: number): Promise<'idle' | 'behind' | 'stored' | 'failed'> {
     const { log, storeBatch, logger } = this.#deps
     try {
@@ -170,14 +170,14 @@ class LogStoreWriter implements StoreWriter {
   }
 }
 
-/** True when there is probably more data at once, so that waiting is of no use. */
+/** Whether a batch is so full that more data is probably available at once, so that the writer need not wait. */
 function isFull(frames: readonly LogFrame[]): boolean {
   return frames.reduce((sum, frame) => sum + frame.payload.length, 0) > BATCH_BYTES / 2
 }
 
 /**
  * Time for which records are collected after a batch that took `ms`. The cost of a batch is mostly fixed (parts of some
- * forty columns, fsyncs, merges): a busy store gets fewer, larger batches, an idle one stores soon.
+ * forty columns, fsyncs, merges), so a busy store gets fewer and larger batches, and an idle store gets batches soon.
  */
 function rest(ms: number): number {
   return Math.min(Math.max(INTERVAL_MS.least - ms, ms), Math.max(0, INTERVAL_MS.most - ms))

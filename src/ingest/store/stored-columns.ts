@@ -17,7 +17,7 @@ export const STORED_COLUMNS = {
   trace_outline: TRACE_OUTLINE_COLUMNS,
 }
 
-/** The same for the tables of usage. */
+/** Column order of each encoding of the tables of usage. */
 export const USAGE_COLUMNS = {
   usage_claims: USAGE_CLAIM_ROWS.columns,
   usage_traces: COUNTED_TRACE_ROWS.columns,

@@ -7,7 +7,7 @@ export interface ThreadWindow {
   to: number
 }
 
-/** Threads of a window of which some trace satisfies each of the conditions. */
+/** Threads of a window that have, for each of the conditions, a trace that satisfies it. */
 export interface ThreadSelection extends ThreadWindow {
   /** Conditions on a root. */
   filter?: Filter
@@ -16,11 +16,11 @@ export interface ThreadSelection extends ThreadWindow {
   tree_filter?: Filter
 }
 
-/** A page of such threads. */
+/** A page of the selected threads. */
 export interface ThreadQuery extends ThreadSelection {
   /**
-   * Result of `threadMark`: what was written later does not change the order and is left out, so that pages follow each
-   * other while rows are written.
+   * Result of `threadMark`. Rows that were written later are left out, so that pages stay consistent while rows are
+   * written.
    */
   written: number
   /** The place of the thread before the first of the page. */
@@ -37,8 +37,8 @@ export interface ThreadPlace {
 }
 
 /**
- * Figures of a thread over its traces of a window. Each call counts once. Costs are dollars as decimal text, null while
- * none is known; details by category. Times are epoch microseconds.
+ * Figures of a thread over its traces in a window. Each call counts once. Costs are dollars as decimal text, null if
+ * unknown; details are by category. Times are epoch microseconds.
  */
 export interface ThreadSummary {
   thread_id: string
@@ -74,11 +74,11 @@ export interface ThreadTurn {
   run_id: string
   /** The position of the root in lists, in epoch microseconds. */
   sort_time: number
-  /** Place among all traces of the thread, from 1. */
+  /** Number of the trace among all traces of the thread, from 1. */
   turn: number
 }
 
-/** Conditions on a trace: two on its root, and one that some TraceRun of it satisfies. */
+/** Conditions on a trace: two on its root, and one that at least one of its TraceRuns satisfies. */
 export interface TurnFilters {
   filter?: Filter
   trace_filter?: Filter
@@ -94,7 +94,10 @@ export interface TurnQuery extends TurnFilters {
   limit: number
 }
 
-/** Reads of threads: a trace belongs to the thread that its root names, else to the one that its earliest TraceRun names. */
+/**
+ * Reads of threads. A trace belongs to the thread that its root names, otherwise to the thread that its earliest
+ * TraceRun names.
+ */
 export interface ThreadStore {
   /** The time in epoch microseconds at which the newest row of the project's threads was written. */
   threadMark(workspace_id: string, project_id: string): Promise<number>
@@ -102,7 +105,7 @@ export interface ThreadStore {
   threads(workspace_id: string, query: ThreadQuery): Promise<ThreadPlace[]>
   /** The number of threads and of their traces. */
   countThreads(workspace_id: string, query: ThreadSelection): Promise<{ threads: number; traces: number }>
-  /** Ids of up to `limit` traces, among which are all of these threads in the window. */
+  /** Ids of up to `limit` traces, including all traces of these threads in the window. */
   tracesOfThreads(
     workspace_id: string,
     window: ThreadWindow,
@@ -116,17 +119,14 @@ export interface ThreadStore {
     trace_ids: readonly string[],
     read: { columns: readonly string[]; limit: number },
   ): Promise<Uint8Array>
-  /** Columns of the rows at these places, at most 1,000; those that are no longer there are left out. */
+  /** Columns of the rows at these places, at most 1,000; places without a row are left out. */
   rowsAt(
     workspace_id: string,
     project_id: string,
     places: readonly Pick<ThreadTurn, 'run_id' | 'sort_time'>[],
     columns: readonly string[],
   ): Promise<Uint8Array>
-  /**
-   * Those of the threads (at most 1,000) that have a trace in the window that satisfies the filters, in any
-   * order.
-   */
+  /** Figures of those threads (at most 1,000) that have a matching trace in the window, in any order. */
   threadSummaries(
     workspace_id: string,
     window: ThreadWindow & TurnFilters,

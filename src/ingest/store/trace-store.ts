@@ -5,7 +5,7 @@ import type { ThreadSelection } from './thread-store.ts'
 /** Tables that ingest writes. */
 export type StoredTable = 'run_fragments' | 'runs' | 'feedback' | 'waiting_children'
 
-/** Values that a list can be ordered by; tokens and costs include those of the TraceRuns below, as in responses. */
+/** Values by which a list can be ordered. Tokens and costs include those of the TraceRuns below, as in responses. */
 export type OrderedBy = 'latency' | 'total_tokens' | 'total_cost'
 
 /** One page of a list, newest or oldest first by (sort_time, run_id). Times are epoch microseconds. */
@@ -25,15 +25,15 @@ export interface ListQuery {
   trace_filter?: Filter
   /** A condition that some TraceRun of the trace satisfies. */
   tree_filter?: Filter
-  /** Only roots of traces of these threads, or of threads of the window; needs one project. */
+  /** Selects only roots of traces of these threads, or of the threads of a selection; needs a single project. */
   of_threads?: readonly string[] | ThreadSelection
-  /** Range of the modification time of the feedback that conditions compare: from the first to before the second. */
+  /** Range of the modification time of the feedback that conditions compare; the end is exclusive. */
   feedback_from?: number
   feedback_to?: number
   after?: { sort_time: number; run_id: string }
   /**
-   * The order of the list; absent for the order by start time. With it, pages are found by `offset` instead
-   * of `after`.
+   * The value by which the list is ordered; pages then begin at `offset` instead of `after`. Absent: order by start
+   * time.
    */
   order_by?: OrderedBy
   offset?: number
@@ -49,11 +49,11 @@ export interface ProjectCounts {
 }
 
 /**
- * Statistics over all TraceRuns of a project, null where there is no data. In tokens and costs each call counts once
- * (rule N6, D-17). Times are seconds: latency of ended traces (roots), first token of llm TraceRuns.
+ * Statistics over all TraceRuns of a project, null without data. For tokens and costs each call counts once (rule N6,
+ * D-17). Times are in seconds: latency of ended traces (roots), first token of llm TraceRuns.
  */
 export interface ProjectStats extends ProjectCounts, UsageSums {
-  /** Roots. */
+  /** Number of roots. */
   trace_count: number
   llm_runs: number
   latency_p50: number | null
@@ -66,7 +66,7 @@ export interface ProjectStats extends ProjectCounts, UsageSums {
   streaming_rate: number | null
 }
 
-/** The payloads to read back: fragments of these TraceRuns with these content hashes, and the columns. */
+/** The payloads to read: fragments of these TraceRuns with these content hashes, and their columns. */
 export interface PayloadQuery {
   run_ids: readonly string[]
   /** 32 hex digits each. */
@@ -74,7 +74,7 @@ export interface PayloadQuery {
   columns: readonly string[]
 }
 
-/** The feedback records to read; without keys or sources all of them. */
+/** The feedback records to read. Absent `keys` or `sources` match all. */
 export interface FeedbackQuery {
   run_ids: readonly string[]
   keys: readonly string[]
@@ -90,9 +90,9 @@ export interface FeedbackPlace {
   /** Bytes of the body. */
   bytes: number
   key: string
-  /** `feedback_source.type`; empty for none. */
+  /** `feedback_source.type`; empty if absent. */
   source: string
-  /** As sent; empty for none. */
+  /** As sent; empty if absent. */
   created_at: string
   /** Epoch milliseconds; for a changed record the time of the change. */
   received_at: number
@@ -102,21 +102,21 @@ export interface FeedbackPlace {
 
 /**
  * Stores fragments and derived rows. Rows are RowBinary in the column order given at creation. Writing the same rows
- * twice does not change what a reader reads. Failures are AppErrors: `store_unavailable` when trying again can help.
+ * twice does not change what a reader reads. Failures are AppErrors, `store_unavailable` if trying again can help.
  */
 export interface TraceStore {
   /** Resolves only when the rows are durable. */
   insert(table: StoredTable, rows: readonly Uint8Array[], signal?: AbortSignal): Promise<void>
   /**
-   * All fragments of the given TraceRuns without their payloads (OUTLINE_COLUMNS). Duplicates are possible.
-   * Heads larger than 1 MB are left out as well.
+   * All fragments of the given TraceRuns without their payloads (OUTLINE_COLUMNS). Duplicates are possible. Heads
+   * larger than 1 MB are left out, like payloads.
    */
   outlines(workspace_id: string, run_ids: readonly string[]): Promise<Uint8Array>
   /** Columns of stored fragments (PAYLOAD_COLUMNS); possibly more than were requested. */
   payloads(workspace_id: string, query: PayloadQuery): Promise<Uint8Array>
   /** Payloads of the small fragments of a TraceRun (PAYLOAD_COLUMNS), some MB at most: usually all of its fragments. */
   smallPayloads(workspace_id: string, run_id: string): Promise<Uint8Array>
-  /** False when no TraceRun waits for a parent, the common case. */
+  /** Whether any TraceRun waits for a parent; usually false. */
   hasWaitingChildren(): Promise<boolean>
   /** TraceRuns that wait for one of the given parents. */
   waitingChildren(
@@ -132,8 +132,8 @@ export interface TraceStore {
   /** Columns for a roll-up of every TraceRun of the given traces (ROLL_UP_COLUMNS). */
   rollUpRows(workspace_id: string, trace_ids: readonly string[]): Promise<Uint8Array>
   /**
-   * The traces in which several TraceRuns with one of `call_ids` show the same call, and the traces with a
-   * request whose answer is another span.
+   * Returns the traces in which several TraceRuns with one of `call_ids` show the same call, and the traces with a
+   * request whose answer is a separate span.
    */
   tracesWithDoubles(
     workspace_id: string,
@@ -142,13 +142,17 @@ export interface TraceStore {
   ): Promise<string[]>
   /** Lean rows of one page, with these columns of table `runs`, or all. */
   list(workspace_id: string, query: ListQuery, columns?: readonly string[]): Promise<Uint8Array>
-  /** Feedback records of TraceRuns, newest first, without their bodies: `limit` of them after `offset` others. */
+  /**
+   * Feedback records of TraceRuns without their bodies, newest first: up to `limit` records, after skipping `offset`.
+   */
   feedbackPlaces(
     workspace_id: string,
     wanted: FeedbackQuery,
     fields: readonly string[],
   ): Promise<FeedbackPlace[]>
-  /** Rows of `{run_id}/{feedback_id}` and the body as JSON text, in RowBinary; missing records are left out. */
+  /**
+   * RowBinary rows with two columns: `{run_id}/{feedback_id}`, and the body as JSON text. Missing records are left out.
+   */
   feedbackBodies(workspace_id: string, places: readonly FeedbackPlace[]): Promise<Buffer>
   /** The record with that id as a row of table `feedback`, or no bytes. */
   feedbackRecord(workspace_id: string, feedback_id: string): Promise<Uint8Array>
