@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Logger } from '../base/log.ts'
 
-/** A process by pid and start time: another process may have the same pid later. */
+/** A process, identified by pid and start time, because a later process may have the same pid. */
 interface ProcessId {
   readonly pid: number
   readonly started: string
@@ -20,8 +20,8 @@ const FOLDER = 'processes'
 const DEATH_MS = 5_000
 
 /**
- * Records in DATA_DIR that a child process belongs to this process (decision D-4), so that the next start can end it if
- * this process ends without doing so. Returns the function that removes the record.
+ * Records in DATA_DIR that a child process belongs to this process (decision D-4). If this process ends without ending
+ * the child, the next start ends it. Returns the function that removes the record.
  */
 export async function recordChild(dataDir: string, name: string, pid: number): Promise<() => Promise<void>> {
   const started = await startTime(pid)
@@ -37,7 +37,7 @@ export async function recordChild(dataDir: string, name: string, pid: number): P
 }
 
 /**
- * Ends the children that a server which has ended left in this DATA_DIR and waits until they have exited. Children of a
+ * Ends the children that an ended server left behind in this DATA_DIR, and waits until they have exited. Children of a
  * server that is still running are not touched. Returns how many were ended.
  */
 export async function endLeftovers(dataDir: string, logger: Logger): Promise<number> {
@@ -95,8 +95,8 @@ async function end(id: ProcessId): Promise<void> {
 }
 
 /**
- * When the process started, as an opaque text; undefined when it is not running (a zombie is not). From /proc if there
- * is one (with the boot's id: pids and ticks repeat after a reboot), else from `ps`.
+ * When the process started, as an opaque text; undefined when it is not running (a zombie is not). Read from /proc if
+ * it exists, together with the id of the boot, since pids and ticks repeat after a reboot; otherwise from `ps`.
  */
 export async function startTime(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return startTimeFromPs(pid)

@@ -1,8 +1,8 @@
 import type { EventDraft } from '../events/event-log.ts'
 
 /**
- * Events as two texts: `heads` is JSON, for each run in turn its id and then name and length of each of its events;
- * `data` is their data, concatenated.
+ * Converts events to two texts. `heads` is JSON: for each run its id, followed by name and length of each of its
+ * events. `data` is the concatenated data of all events.
  */
 export function joinData(items: readonly EventDraft[]): { heads: string; data: string } {
   const heads: (string | number | null)[][] = []

@@ -10,7 +10,7 @@ import type { Database } from './sql/driver/database.ts'
 
 /** A store that holds the id of its installation. */
 export interface MarkedStore {
-  /** Stays the same when the address of the store changes. */
+  /** Name that stays the same when the address of the store changes. */
   name: string
   /** For messages: `ClickHouse (./data/clickhouse)`. */
   place: string
@@ -19,7 +19,7 @@ export interface MarkedStore {
   /** The id; undefined for a store without one. */
   read(): Promise<string | undefined>
   write(id: string): Promise<void>
-  /** The store may lose its data (Redis): it is then marked again. */
+  /** Set for a store that may lose its data (Redis); it is then marked again. */
   isForgetful?: true
 }
 
@@ -28,7 +28,7 @@ export interface Installation {
   readonly id: string
   /**
    * Marks a store that is used for the first time. Resolves with a check, which rejects when the store was replaced.
-   * @throws AppError store_changed for one that was emptied, or that belongs to another installation
+   * @throws AppError store_changed for a store that was emptied, or belongs to another installation
    */
   claim(store: MarkedStore): Promise<() => Promise<void>>
 }
@@ -124,8 +124,8 @@ export function redisStore(redis: Pick<RedisConnection, 'command'>): MarkedStore
 }
 
 /**
- * Reads the installation id from the SQL database and `dataDir`; creates one when neither has it. The database also lists
- * the stores that were marked, so that a store without an id is known to have been emptied.
+ * Reads the installation id from the SQL database and `dataDir`; creates one when neither has it. The database also
+ * lists the marked stores: a listed store without an id was emptied.
  * @throws AppError store_changed
  */
 export async function openInstallation(options: {
@@ -133,7 +133,7 @@ export async function openInstallation(options: {
   /** For messages, as in MarkedStore. */
   place: string
   dataDir: string
-  /** Mark an emptied store like a new one. */
+  /** Whether an emptied store is marked like a new one. */
   acceptEmpty: boolean
 }): Promise<Installation> {
   const { database, place, dataDir, acceptEmpty } = options

@@ -16,9 +16,12 @@ export interface ClickHouseOptions {
   readonly username?: string
   readonly password?: string
   readonly database: string
-  /** For every statement, in seconds; default 30. */
+  /** Time limit of every statement in seconds; default 30. */
   readonly maxExecutionSeconds?: number
-  /** Name of the cluster of replicas that the server belongs to: statements then run so that all replicas agree. */
+  /**
+   * Name of the cluster of replicas to which the server belongs. Statements then run so that all replicas have the same
+   * rows.
+   */
   readonly cluster?: string
   /** Simultaneous requests; further ones wait. Default 16. */
   readonly maxConnections?: number
@@ -66,13 +69,13 @@ export interface ClickHouse {
   /** The whole result of a SELECT in RowBinary. The parameters may take 700 KB as text. */
   rowBinary(sql: string, options?: StatementOptions): Promise<Buffer>
   /**
-   * The rows of a SELECT without FORMAT clause as lines of TabSeparated, while they are read. The time limit of a
-   * statement does not apply. A server may end the stream with the text of an error in place of a row.
+   * The rows of a SELECT without FORMAT clause as lines of TabSeparated, while they are read. Without the time limit of
+   * statements. A server may end the stream with the text of an error instead of a row.
    */
   lines(sql: string): Promise<Readable>
   /** Resolves when ClickHouse has confirmed the rows; an empty body sends nothing. */
   insert(insert: InsertBytes): Promise<void>
-  /** Any statement without a result. */
+  /** Executes a statement without a result. */
   command(sql: string, options?: StatementOptions): Promise<void>
   /** Creates the database if it does not exist. */
   createDatabase(): Promise<void>
@@ -81,11 +84,12 @@ export interface ClickHouse {
 
 /** Added to the time limit of statements, so that the server's own timeout comes first. */
 const ANSWER_GRACE_MS = 5_000
-/** Below the idle time after which servers close a connection (ClickHouse: 10 s, embedded: 15 s). */
+/** Idle time of a connection: below the time after which servers close it (ClickHouse: 10 s, embedded: 15 s). */
 const IDLE_SOCKET_MS = 2_500
 /**
- * Sent with every statement, because the user's profile could change when an insert is confirmed and what a later read
- * returns. Without deduplication a block that equals an earlier one is inserted too: marks of usage may repeat.
+ * Settings of every statement. Without them the user's profile could change when an insert is confirmed and what a
+ * later read returns. Deduplication is off, so that a block equal to an earlier one is inserted too, because marks of
+ * usage may repeat.
  */
 const PINNED_SETTINGS = {
   async_insert: 0,
@@ -125,7 +129,8 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       }
     },
     rowBinary(sql, asked = {}) {
-      // The response to a failed read is then the error alone; the embedded engine cuts the connection instead.
+      // With this setting the response to a failed read is only the error; the embedded engine cuts the connection
+      // instead.
       const settings = { ...asked.settings, wait_end_of_query: 1 }
       return exec(`${sql}\nFORMAT RowBinary`, { ...asked, settings })
     },

@@ -8,7 +8,7 @@ import { LINE, countedSql } from './usage/counted-sql.ts'
 import { PROVIDER } from './provider-sql.ts'
 import { FEW_AT_A_TIME, fragmentWordsSql, isPayload, payloadSql, wordsOf } from './search/search-sql.ts'
 
-/** SQL with typed parameters `{name:Type}`; the text holds no user input. */
+/** SQL with typed parameters `{name:Type}`; the text contains no user input. */
 export interface SqlCondition {
   sql: string
   params: Record<string, unknown>
@@ -17,11 +17,11 @@ export interface SqlCondition {
 /** A field as an expression over a row of table `runs`. */
 interface Column {
   sql: string
-  /** Type of the values that it is compared with. */
+  /** Type of the values with which the column is compared. */
   type: 'String' | 'UUID' | 'UInt8' | 'Int64' | 'Float64' | 'Decimal(38, 18)'
-  /** True if the field is null. */
+  /** SQL condition: the field is null. */
   missing: string
-  /** The SQL of the field as a sum over descendants, for TraceRuns without counts of their own. */
+  /** SQL of the field as a sum over descendants, for TraceRuns that have no counts themselves. */
   total?: { sql: string; missing: string }
 }
 
@@ -121,7 +121,7 @@ const HOLDS: Record<Comparison, (a: number, b: number) => boolean> = {
   lte: (a, b) => a <= b,
 }
 
-/** True of a row whose tokens and costs are those of the TraceRun alone. */
+/** SQL condition: the tokens and costs of the row are those of the TraceRun alone. */
 export const OWN_COUNTS = "run_type IN ('llm', 'embedding')"
 /** Each condition on sums reads the usage of the whole scope: 0.7 s for a million rows. */
 const MAX_SUMS = 8
@@ -130,11 +130,14 @@ const MAX_SUMS = 8
 interface Context {
   /** Adds a parameter with the value; returns its placeholder. */
   bind(value: unknown, type: string): string
-  /** Ids of the TraceRuns whose sums satisfy `having`; undefined if only the row's own counts are compared. */
+  /**
+   * Returns SQL of the ids of TraceRuns whose sums satisfy `having`; undefined if only the row's own counts are
+   * compared.
+   */
   sums: ((having: string) => string) | undefined
   /**
-   * Ids of the traces whose thread satisfies `having`, among those of which some row satisfies `some`; undefined if only a
-   * row's own thread is compared.
+   * Returns SQL of the ids of traces that have a row that satisfies `some`, and whose thread satisfies `having`;
+   * undefined if only a row's own thread is compared.
    */
   threads: ((having: string, some?: string) => string) | undefined
   /** Condition on the feedback records that are compared. */
@@ -148,7 +151,7 @@ interface Context {
  * The way in which a condition with a search is evaluated.
  * - `look-up`: an index selects payloads, and these are read.
  * - `read`: all payloads are read; for few rows.
- * - `assume`: it is taken to be true; for rows that a later statement reads.
+ * - `assume`: the condition counts as true, because a later statement reads the payloads.
  */
 export type SearchMode = 'look-up' | 'read' | 'assume'
 
@@ -168,9 +171,10 @@ export interface FilterPlace {
 const OF_WORKSPACE = 'workspace_id = {workspace_id:UUID}'
 
 /**
- * The filter as a condition on rows of table `runs`; parameters are `f0`, `f1`, …. It is never NULL. A TraceRun without
- * tokens and costs of its own has those of its descendants, as in responses (rule N6), and a root without a thread has
- * that of its trace. Without a scope only a TraceRun's own values are compared. The statement has the parameter `workspace_id`. Throws AppError `invalid_request` for more than 8 conditions on such sums.
+ * The filter as a condition on rows of table `runs`; parameters are `f0`, `f1`, …. It is never NULL. A TraceRun that
+ * has no tokens and costs itself has the sums of its descendants, as in responses (rule N6), and a root without a
+ * thread has the thread of its trace. Without a scope only a TraceRun's own values are compared. The statement has the
+ * parameter `workspace_id`. Throws AppError `invalid_request` for more than 8 conditions on such sums.
  */
 export function filterSql(
   filter: Filter,
@@ -207,7 +211,7 @@ export function filterSql(
   return { sql: conditionSql(filter, context), params }
 }
 
-/** True when only TraceRuns with counts of their own can match. */
+/** Whether only TraceRuns that have counts themselves can match. */
 export function namesTypeWithCounts(filter: Filter): boolean {
   if (filter.kind === 'and') return filter.of.some(namesTypeWithCounts)
   if (filter.kind !== 'compare' || filter.field !== 'run_type') return false
@@ -261,7 +265,7 @@ function conditionSql(filter: Filter, context: Context): string {
   }
 }
 
-/** A TraceRun is found by its row, or by what was sent in any of its fragments. */
+/** Condition of a search: the text is in the row of the TraceRun, or in the payload of any of its fragments. */
 function searchSql(
   fields: readonly SearchField[],
   text: string,

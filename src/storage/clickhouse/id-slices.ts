@@ -1,7 +1,7 @@
 /** Lists of ids are parameters: at most 256 KB each (max_query_size) at 41 bytes per id, and 1 MB of URL in total. */
 const IDS_PER_QUERY = 4_000
 
-/** The ids in lists that are short enough for a parameter of one query. */
+/** Splits the ids into lists that are short enough for a parameter of one query. */
 export function idSlices(ids: readonly string[]): (readonly string[])[] {
   const count = Math.ceil(ids.length / IDS_PER_QUERY)
   return Array.from({ length: count }, (_, i) => ids.slice(i * IDS_PER_QUERY, (i + 1) * IDS_PER_QUERY))

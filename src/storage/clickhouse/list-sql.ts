@@ -7,18 +7,18 @@ import { turnsSql } from './threads/turns-sql.ts'
 
 /** The key of a row of `runs` within its workspace. */
 export const KEY = 'project_id, sort_time, run_id'
-/** When a feedback record was last modified: `modified_at` of the record, else the time of its receipt. */
+/** SQL of the time at which a feedback record was last modified: its `modified_at`, otherwise its receive time. */
 const MODIFIED = `toUnixTimestamp64Micro(ifNull(parseDateTime64BestEffortOrNull(JSONExtractString(body, 'modified_at'), 6, 'UTC'), toDateTime64(received_at, 6, 'UTC')))`
 const MAX_TIME = Number.MAX_SAFE_INTEGER
-/** A child that starts at most this much before its parent is still found below it. In microseconds. */
+/** Microseconds by which a child may start before its parent and is still found below it. */
 const CLOCK_SLACK = 86_400_000_000
 
 /**
  * One page of lean rows; parameters besides `workspace_id` are in `params`. The innermost query walks the sort key in
  * order and keeps the newest version of each TraceRun; conditions on other columns are applied after that, so that an
- * outdated version never matches. It reads only the key and the columns in the conditions, and stops after a page: an
- * ORDER BY around it would make it read everything, and all columns of a million rows do not fit into memory. `columns` are all
- * columns of the table, `wanted` those of the result.
+ * outdated version never matches. It reads only the key and the columns in the conditions, and stops after a page. With
+ * an ORDER BY around it, it would read everything, and all columns of a million rows do not fit into memory. `columns`
+ * are all columns of the table, `wanted` those of the result.
  */
 export function listSql(
   columns: readonly string[],
@@ -38,7 +38,7 @@ export function listSql(
   return { sql, params }
 }
 
-/** The order of the list. Rows of one project are stored in it already. */
+/** The ORDER BY of the list. The rows of one project are stored in this order. */
 export function orderSql(query: ListQuery): string {
   const direction = query.order === 'desc' ? 'DESC' : 'ASC'
   return `${oneProject(query) ? `project_id ${direction}, ` : ''}sort_time ${direction}, run_id ${direction}`
@@ -50,7 +50,7 @@ export function newestSql(columns: readonly string[], keys: readonly string[], o
     ORDER BY ${order}, version DESC, is_deleted DESC LIMIT 1 BY ${KEY}`
 }
 
-/** The sort_time of the row at an offset of the list, by the sort key alone: outdated versions count too. */
+/** The sort_time of the row at an offset of the list. Only the sort key is read, so outdated versions count too. */
 export function timeAtSql(query: ListQuery, offset: number): SqlCondition {
   const { filter: _filter, trace_filter: _trace, tree_filter: _tree, ...unfiltered } = query
   const { keys, params } = listConditions(unfiltered)
@@ -69,7 +69,7 @@ function oneProject(query: ListQuery): boolean {
 interface Conditions {
   /** Conditions on the sort key. */
   keys: string[]
-  /** The `keys` that identify where the rows are: workspace, projects and traces. */
+  /** The conditions of `keys` that determine where the rows are stored: workspace, projects and traces. */
   scope: string[]
   /** Conditions on columns that may differ between versions of a row. */
   rest: string[]
@@ -77,7 +77,7 @@ interface Conditions {
 }
 
 /**
- * The conditions of a query; statements with them have the parameter `workspace_id` besides. Parameters of its filter
+ * The conditions of a query; statements with them also need the parameter `workspace_id`. Parameters of its filter
  * begin with `prefix`.
  */
 export function listConditions(
@@ -108,7 +108,7 @@ export function listConditions(
   return { keys, scope, rest, params }
 }
 
-/** The condition that a TraceRun is the root of a trace in a thread. */
+/** SQL condition: the TraceRun is the root of a trace in a thread. */
 function threadCondition({ of_threads }: ListQuery, params: Record<string, unknown>): string[] {
   if (of_threads === undefined) return []
   const roots = (turns: string) => `(sort_time, run_id) IN (SELECT root_time, run_id FROM (${turns}))`
@@ -190,7 +190,10 @@ function feedbackCondition(
   return `workspace_id = {workspace_id:UUID} AND ${MODIFIED} >= {feedback_from:Int64} AND ${MODIFIED} < {feedback_to:Int64}`
 }
 
-/** The fragments that a search reads: those of the TraceRuns in the times of the list, where it has an end. */
+/**
+ * SQL condition of the fragments that a search reads: those of TraceRuns in the times of the list, if the list has an
+ * end time.
+ */
 function searchedCondition(
   { start_time, end_time, order, run_ids }: ListQuery,
   keys: readonly string[],
@@ -219,7 +222,7 @@ function scopeConditions(query: ListQuery, params: Record<string, unknown>): str
   return sql
 }
 
-/** Condition for the rows whose usage a condition on sums may need; undefined when the rows have their own. */
+/** SQL condition of the rows whose usage a condition on sums may need; undefined if all rows have usage themselves. */
 export function usageScope(
   query: ListQuery,
   scope: string[],

@@ -14,7 +14,10 @@ export interface MigrateOptions {
   readonly logger: Logger
   /** An older version to stop at. */
   readonly last?: number
-  /** Servers of a newer release may use the database: it is accepted as long as this program can work beside them. */
+  /**
+   * Whether servers of a newer release may use the database. A newer database is then accepted if this program can work
+   * beside them.
+   */
   readonly shared?: boolean
 }
 
@@ -37,9 +40,10 @@ const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
 
 /**
  * Brings the database to the newest version and returns the versions it applied; creates the database first when
- * needed. Forward only. A migration is recorded after its last statement, those of a new database together after the
- * last of all: interrupted ones run again, so their statements must be repeatable (IF NOT EXISTS). Rejects with
- * `config_invalid` when an applied file has changed since, or a newer release made the database (see `shared`).
+ * needed. Forward only. A migration is recorded after its last statement; in a new database all migrations are recorded
+ * together at the end. An interrupted migration runs again, so its statements must be repeatable (IF NOT EXISTS).
+ * Rejects with `config_invalid` when an applied file has changed since, or a newer release made the database (see
+ * `shared`).
  */
 export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): Promise<number[]> {
   const migrations = await readMigrations(options.dir ?? new URL('./migrations/', import.meta.url))
@@ -52,7 +56,8 @@ export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): 
   const newest = applied.at(-1)?.version ?? 0
   const last = options.last ?? Number.POSITIVE_INFINITY
   const pending = migrations.filter(({ version }) => version > newest && version <= last)
-  // A new database records all in one insert: twelve inserts took a third of the time of all migrations.
+  // A new database records all migrations in one insert, because twelve inserts took a third of the time of all
+  // migrations.
   const steps = applied.length === 0 ? [pending] : pending.map((migration) => [migration])
   for (const step of steps) await apply(clickhouse, step, options.logger)
   return pending.map((migration) => migration.version)
@@ -113,7 +118,7 @@ function checkApplied(
   }
 }
 
-/** Records those that succeeded, also when a later one fails. */
+/** Runs migrations, and records those that succeeded, even if a later one fails. */
 async function apply(
   clickhouse: ClickHouse,
   migrations: readonly Migration[],

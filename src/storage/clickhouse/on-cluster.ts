@@ -1,11 +1,11 @@
 /**
- * Settings of every statement on a replicated cluster: an insert is confirmed when most replicas have it, and a read,
- * on whichever replica, waits until that replica has all confirmed inserts. So "confirmed, then read" means on a
- * cluster what it means on one server, which the order of steps in ingest relies on (ADR 0003, 0015).
+ * Settings of every statement on a replicated cluster: an insert is confirmed when most replicas have it, and a read on
+ * any replica waits until that replica has all confirmed inserts. So a read after a confirmed insert returns its rows,
+ * as on a single server. The order of steps in ingest relies on this (ADR 0003, 0015).
  */
 export const CLUSTER_SETTINGS = {
   insert_quorum: 'auto',
-  // Reads can wait for the quorum only when inserts reach it one after the other.
+  // Reads can wait for the quorum only if inserts reach the quorum one after the other.
   insert_quorum_parallel: 0,
   // A migration's next statement finds its table on every replica.
   alter_sync: '2',
@@ -18,7 +18,7 @@ const HEAD = new RegExp(
   'm',
 )
 const ENGINE = /\bENGINE = ((?:\w+)?MergeTree)(?:\(([^)]*)\))?/
-/** One shard: its replicas have the same tables, distinguished by the macros of each server. */
+/** Path and name of a table's replica. There is one shard, and the macros of each server identify its replica. */
 const REPLICA = `'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'`
 
 /**

@@ -11,7 +11,7 @@ import { migrate } from './migrate.ts'
 export interface OpenedClickHouse {
   connection: ClickHouse
   /**
-   * Resolves once the schema is migrated: for a server that is unreachable at the start, as soon as it is reachable.
+   * Resolves once the schema is migrated; if the server is unreachable at the start, once it is reachable and migrated.
    * Rejects with AppError config_invalid for a server that is not supported.
    */
   ready: Promise<void>
@@ -21,7 +21,7 @@ export interface OpenedClickHouse {
 /** The database of the embedded engine, and of a CLICKHOUSE_URL that names none. */
 export const EMBEDDED_DATABASE = 'weir'
 const RETRY_MS = 1_000
-/** One of this many failed attempts is written to the log. */
+/** Number of failed attempts for each of which one is logged. */
 const LOG_EVERY = 30
 
 /**
@@ -30,9 +30,9 @@ const LOG_EVERY = 30
  */
 export async function openClickHouse(options: {
   url: string | undefined
-  /** The cluster of replicas that the server at `url` belongs to. */
+  /** The cluster of replicas to which the server at `url` belongs. */
   cluster?: string | undefined
-  /** Undefined: no other server migrates it. */
+  /** Undefined if no other server migrates the store. */
   asLeader?: AsLeader | undefined
   dataDir: string
   logger: Logger
@@ -76,7 +76,7 @@ function openServer({ url, cluster, logger, asLeader }: ServerOptions): OpenedCl
   }
 }
 
-/** The error for a server that is not supported. A server that refuses these queries is accepted. */
+/** The error for a server that is not supported. A server that refuses the queries of this check is accepted. */
 async function refusalOf(connection: ClickHouse): Promise<AppError | undefined> {
   try {
     await assertSupported(connection)
@@ -88,7 +88,10 @@ async function refusalOf(connection: ClickHouse): Promise<AppError | undefined> 
   }
 }
 
-/** Never resolves if it is stopped before. @throws AppError config_invalid for a server that is not supported */
+/**
+ * Migrates as soon as the server is reachable. Never resolves if it is stopped before. @throws AppError config_invalid
+ * for a server that is not supported
+ */
 async function migrateWhenUp({
   connection,
   migrations,

@@ -17,7 +17,7 @@ function seconds(column: string, condition: string): string {
   return `quantilesExactInclusiveIf(0.5, 0.99)(${value}, ${condition} AND isNotNull(${column}))`
 }
 
-/** The share of the rows of `whole` that are also of `part`; null when `whole` has none. */
+/** SQL of the share of rows that satisfy `part` among those that satisfy `whole`; null if there are none. */
 function share(part: string, whole: string): string {
   return `if(countIf(${whole}) = 0, NULL, countIf(${whole} AND ${part}) / countIf(${whole}))`
 }

@@ -13,5 +13,5 @@ function normalized(column: string): string {
   return `transform(replaceRegexpOne(${bare}, '${GOOGLE}', 'google'), ${OTHERS}, ${SHOWN})`
 }
 
-/** The provider of a row in the spelling that is shown: rows of earlier releases may have another. */
+/** SQL of the provider of a row in the normalized spelling; rows of earlier releases may have another spelling. */
 export const PROVIDER = normalized('provider')

@@ -6,7 +6,7 @@ import { fillThreadRuns } from './threads/fill-thread-runs.ts'
 
 const NAME = 'double_rows'
 const HOUR = 3_600_000
-/** Most rows that one step reads, unless a single hour has more. */
+/** Maximum number of rows that one step reads, unless a single hour has more. */
 const STEP_ROWS = 500_000
 /** TraceRuns that one statement repairs. */
 const PAGE = 1_000
@@ -19,9 +19,9 @@ export interface RepairOptions {
 }
 
 /**
- * Leaves one row of each TraceRun that is listed in several projects: earlier releases kept two rows of a span that was
- * sent under two projects at the same moment. Done once for each store, in small steps; an interrupted repair starts
- * again, and repeating one changes nothing. Returns how many TraceRuns were repaired.
+ * Repairs TraceRuns that have rows in several projects, so that each has one row: earlier releases stored two rows of a
+ * span that was sent under two projects at the same moment. Runs once for each store, in small steps; an interrupted
+ * repair starts again, and repeating it changes nothing. Returns how many TraceRuns were repaired.
  */
 export async function repairDoubleRows(clickhouse: ClickHouse, options: RepairOptions): Promise<number> {
   const { signal, logger, stepRows = STEP_ROWS } = options

@@ -24,7 +24,7 @@ import { readingStats } from './stats/run-stats.ts'
 import { readingThreadFigures, readingThreadRows } from './threads/thread-figures.ts'
 import { readingThreads } from './threads/thread-lists.ts'
 
-/** Column order of each table's encoding, passed in by the rooms that encode. */
+/** Column order of each table's encoding; passed in by the modules that encode rows. */
 export interface StoreColumns {
   run_fragments: readonly string[]
   outlines: readonly string[]
@@ -36,7 +36,7 @@ export interface StoreColumns {
   trace_outline: readonly string[]
 }
 
-/** Most rows that one roll-up reads; LangSmith's API allows 25,000 for a trace. */
+/** Maximum number of rows that one roll-up reads; LangSmith's API allows 25,000 for a trace. */
 const MAX_ROLL_UP_ROWS = 200_000
 
 /** The sort keys of the rows of some traces. */
@@ -70,9 +70,7 @@ function selectOf(columns: StoreColumns) {
   return (table: keyof StoreColumns) => `SELECT ${columns[table].join(', ')} FROM`
 }
 
-/**
- * Clients choose start times, and so the number of monthly partitions in a batch: a refused batch would block the log.
- */
+/** No limit on monthly partitions in an insert: clients choose start times, and a refused batch would block the log. */
 const ANY_MONTHS = { max_partitions_per_insert_block: 0 }
 /** The index `words` is built later: see index-words.ts. */
 const INSERT_SETTINGS = { ...ANY_MONTHS, exclude_materialize_skip_indexes_on_insert: 'words' }
@@ -99,7 +97,9 @@ function slices(ids: readonly string[]): (readonly string[])[] {
   return Array.from({ length: count }, (_, i) => ids.slice(i * IDS_PER_QUERY, (i + 1) * IDS_PER_QUERY))
 }
 
-/** A head has some hundred bytes; a larger one than this is read back with the payloads, whose memory is limited. */
+/**
+ * Size above which a head is read with the payloads, whose memory is limited. Heads usually have some hundred bytes.
+ */
 const MAX_OUTLINE_HEAD = 1024 * 1024
 
 /** Limits of size and number for reading fragments whole, without a first look at their sizes. */
@@ -274,7 +274,7 @@ async function readOrdered(
   return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
 }
 
-/** One search may examine the places of up to this many fragments. */
+/** Maximum number of fragments whose places one search examines. */
 const RARE_FRAGMENTS = 10_000
 
 /** A list with a search. */

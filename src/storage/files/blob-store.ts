@@ -22,7 +22,7 @@ async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** The size, and when the bytes were last put; undefined if there is no such file. */
+/** Size of a file, and time of its last put; undefined if there is no such file. */
 async function stateOf(file: string): Promise<{ size: number; put_at: number } | undefined> {
   return await stat(file).then(
     ({ size, mtimeMs }) => ({ size, put_at: Math.round(mtimeMs) }),
@@ -30,7 +30,7 @@ async function stateOf(file: string): Promise<{ size: number; put_at: number } |
   )
 }
 
-/** Sets the time of the last put, in seconds; false if there is no such file any more. */
+/** Sets the time of the last put, in seconds. Returns false if there is no such file any more. */
 async function setTime(file: string, seconds: number): Promise<boolean> {
   return await utimes(file, seconds, seconds).then(
     () => true,
@@ -38,7 +38,7 @@ async function setTime(file: string, seconds: number): Promise<boolean> {
   )
 }
 
-/** Empty for a folder that does not exist. */
+/** The names in a folder; none if it does not exist. */
 async function namesIn(dir: string): Promise<string[]> {
   return await readdir(dir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -46,7 +46,7 @@ async function namesIn(dir: string): Promise<string[]> {
   })
 }
 
-/** Keeps puts and removals of the same bytes apart within this process. */
+/** Prevents that puts and removals of the same bytes overlap within this process. */
 function createTurns() {
   const removals = new Map<string, Promise<unknown>>()
   const putting = new Map<string, number>()
@@ -62,7 +62,7 @@ function createTurns() {
         else putting.set(sha256, others)
       }
     },
-    /** Does nothing and returns false while the bytes are being put. */
+    /** Runs `work`; returns false without calling it while the bytes are being put. */
     async remove(sha256: string, work: () => Promise<boolean>): Promise<boolean> {
       // There is no `await` between here and the entry of the removal, so a concurrent put either is found
       // here or waits for the removal.
@@ -76,8 +76,8 @@ function createTurns() {
 
 /**
  * A blob store in files: `dir/ab/abcdef…` by the hex digits of the hash. A file gets its name only when its bytes are
- * on disk, so a read, also after a crash, never returns a part of one. A file's time is that of its last put, so that
- * servers which share the folder see each other's puts.
+ * on disk, so a read always returns a whole blob, even after a crash. A file's modification time is the time of its
+ * last put, so that servers that share the folder know about puts of other servers.
  */
 export function createFileBlobStore(dir: string, clock: Clock = systemClock): ListedBlobStore {
   const dirOf = (sha256: string): string => join(dir, sha256.slice(0, 2))
@@ -110,7 +110,8 @@ export function createFileBlobStore(dir: string, clock: Clock = systemClock): Li
     async put(blobs) {
       if (blobs.length === 0) return
       for (const blob of blobs) await putOne(blob)
-      // Also for existing blobs: another put may have renamed one a moment ago, so that it is not durable yet.
+      // Folders of existing blobs are synced too: another put may have renamed one a moment ago, so that its name is
+      // not durable yet.
       for (const sub of new Set(blobs.map(({ sha256 }) => dirOf(sha256)))) await syncDirectory(sub)
       await syncDirectory(dir)
     },

@@ -70,7 +70,10 @@ it('counts as full below the minimum of free space', async () => {
   })
 })
 
-/** A disk whose first write succeeds and whose later writes wait until `hangs` resolves. `asked` resolves at the second. */
+/**
+ * A disk whose first write succeeds, and whose later writes wait until `hangs` resolves. `asked` resolves at the second
+ * write.
+ */
 function hangingDisk() {
   const files: string[] = []
   const [asked, hangs] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -83,7 +86,7 @@ function hangingDisk() {
 }
 
 describe('a disk that does not answer', () => {
-  // The file system takes real time: only the clock and the timers of the watcher are faked.
+  // The file system takes real time, so only the clock and the timers of the watcher are faked.
   beforeEach(() => {
     vi.useFakeTimers({
       toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],

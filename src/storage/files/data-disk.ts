@@ -25,7 +25,7 @@ export interface DataDiskOptions {
 const EVERY_MS = 10_000
 const FRESH_MS = 1_000
 const ANSWER_MS = 2_000
-/** Long, because a busy disk may take seconds. */
+/** Default of `hangMs`; long, because a write to a busy disk may take seconds. */
 const HANG_MS = 30_000
 const PROBE = Buffer.alloc(64 * 1024)
 const PROBE_FILE = '.disk-check'
@@ -61,7 +61,7 @@ class WatchedDisk implements DataDisk {
   #state: DiskState
   #lookedAt = -Infinity
   #looking: Promise<DiskState> | undefined
-  /** The pending check: a disk that hangs gets no second write. */
+  /** The pending check, so that a hanging disk gets no second write. */
   #measuring: Promise<DiskState> | undefined
   #measuringSince = 0
   #timer: NodeJS.Timeout | undefined

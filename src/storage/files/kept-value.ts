@@ -4,8 +4,9 @@ import { syncDirectory } from '../../base/files/sync-directory.ts'
 import { newUuid } from '../../base/ids.ts'
 
 /**
- * A persistent value of this data directory, in a file that only its owner may read: made by `make` the first time, and
- * on disk before it is returned. Rejects if the file exists and cannot be read, so that it is never replaced.
+ * Returns a persistent value of this data directory, from a file that only its owner may read. `make` makes it the
+ * first time; it is on disk before it is returned. Rejects if the file exists but cannot be read, so that the value is
+ * never replaced.
  */
 export async function keptValue(dataDir: string, name: string, make: () => string): Promise<string> {
   const path = join(dataDir, name)
@@ -22,8 +23,8 @@ export async function keptValue(dataDir: string, name: string, make: () => strin
 }
 
 /**
- * The file holds either the whole new text or its previous content, even if the process is killed or the disk
- * becomes full.
+ * Replaces a file atomically: it contains either the whole new text or its previous content, even if the process is
+ * killed or the disk becomes full.
  */
 async function replaceFile(path: string, text: string): Promise<void> {
   // In a folder that servers share, another server may write the same file at the same time.

@@ -4,8 +4,8 @@
 /**
  * KEYS: stream, log, fence, once. ARGV: now, events, chars, heads, data, keep (ms), attempt, token, id, ends, channel,
  * message. The fence of a run is `<latest attempt> <1 when the run has ended> <tokens of all attempts that appended>`.
- * A new run may have the id of a deleted one: then it starts again with attempt 1. Returns position, offset, ms and seq
- * of the first event; nothing when the lease is lost, 0 when `id` was appended before.
+ * A new run with the id of a deleted run starts again with attempt 1. Returns position, offset, ms and seq of the first
+ * event; nothing when the lease is lost, 0 when `id` was appended before.
  */
 export const APPEND = `
 local events, chars, keep = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[6])

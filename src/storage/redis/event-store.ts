@@ -10,13 +10,13 @@ export interface RedisEventStoreOptions {
   redis: RedisConnection
   clock: Clock
   bounds: EventBounds
-  /** True if an event ends its run: no more events can be appended for that run. */
+  /** Whether an event ends its run; after it, no events can be appended for that run. */
   endsRun(event: EventDraft): boolean
 }
 
 /** An event store whose appends may be repeated. */
 export interface RedisEventStore extends EventStore {
-  /** Appends unless this id was appended before; undefined then. */
+  /** Appends events. Returns undefined, without appending, if this id was appended before. */
   appendOnce(id: string, thread: ThreadRef, items: readonly EventDraft[]): Promise<EventChunk | undefined>
   /** Sets the log to expire after a while. */
   retire(thread: ThreadRef): Promise<void>
@@ -33,13 +33,13 @@ const TRIM_CHUNKS = 20
 interface Keys {
   stream: string
   log: string
-  /** Written to test whether the server accepts writes. */
+  /** Key that is written to test whether the server accepts writes. */
   check: string
   /** The key of data that belongs to a run or an append. */
   of(kind: 'run' | 'once', id: string): string
 }
 
-/** Braces: all keys of a thread are in one slot of a cluster. */
+/** The keys of a thread. Braces put all of them into one slot of a cluster. */
 function keysOf({ workspace_id, deployment_id, thread_id }: ThreadRef): Keys {
   const base = `weir:{${workspace_id}/${deployment_id}/${thread_id}}`
   return {
@@ -128,7 +128,7 @@ export function createRedisEventStore(options: RedisEventStoreOptions): RedisEve
     append: (appends) => Promise.all(appends.map(async (one) => (await add(one)) ?? null)),
     appendOnce: async (id, thread, items) => (await add({ thread, items, lease: null }, id)) ?? undefined,
     page: (thread, after) => readPage(redis, thread, after),
-    // A write, because a server that is full, or no longer the primary, still answers reads.
+    // The check writes, because a server that is full or no longer the primary still answers reads.
     check: async (thread) => void (await redis.command('SET', keysOf(thread).check, 1, 'PX', CHECK_MS)),
     async drop(thread) {
       const { stream, log } = keysOf(thread)
@@ -139,7 +139,7 @@ export function createRedisEventStore(options: RedisEventStoreOptions): RedisEve
       const { stream, log } = keysOf(thread)
       await Promise.all([stream, log].map((key) => redis.command('PEXPIRE', key, RETIRED_MS)))
     },
-    /** Expiry removes old events of all threads. */
+    /** Trims the log of a thread. Null, for all threads, needs no work, because old events expire. */
     async trim(thread) {
       if (thread === null) return
       const { stream, log } = keysOf(thread)
@@ -150,7 +150,7 @@ export function createRedisEventStore(options: RedisEventStoreOptions): RedisEve
     listen(onChange) {
       const own = JSON.stringify([me]).slice(0, -1)
       const receive = (text: string): void => {
-        // Most messages of a server are its own.
+        // Ignore this server's own messages, which are most.
         if (text.startsWith(own)) return
         const [, kind, workspace_id, deployment_id, thread_id] = JSON.parse(text) as Message
         onChange({ kind, thread: { workspace_id, deployment_id, thread_id } })

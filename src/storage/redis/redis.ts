@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 
 /**
- * The commands that Weir uses of a Redis server. Every call throws AppError store_unavailable if the server does not
+ * The commands of a Redis server that Weir uses. Every call throws AppError store_unavailable if the server does not
  * execute it.
  */
 export interface RedisConnection {

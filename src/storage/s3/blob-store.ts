@@ -16,13 +16,15 @@ import type { MarkedStore } from '../installation.ts'
 /** A bucket of S3, as BLOB_URL names it. */
 export interface S3Place {
   bucket: string
-  /** Begins every key: empty, or with a slash at its end. */
+  /** Beginning of every key: empty, or with a slash at its end. */
   prefix: string
-  /** Undefined: that of AWS_REGION or of the AWS configuration; with an endpoint `us-east-1`. */
+  /** Undefined for the region of AWS_REGION or of the AWS configuration; with an endpoint, for `us-east-1`. */
   region: string | undefined
-  /** Undefined: AWS. Others (MinIO, Ceph, R2) are addressed with the bucket in the path. */
+  /** Undefined for AWS. At other endpoints (MinIO, Ceph, R2) the bucket is part of the path. */
   endpoint: string | undefined
-  /** Undefined: found as in every AWS client (variables AWS_…, files, the role of the machine or the pod). */
+  /**
+   * Undefined if they are found as in every AWS client (variables AWS_…, files, the role of the machine or the pod).
+   */
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined
 }
 
@@ -36,10 +38,10 @@ const SHA256 = /^[0-9a-f]{64}$/
 /** The key of a blob after the prefix. */
 const STORED = /^[0-9a-f]{2}\/[0-9a-f]{64}$/
 const CONNECT_TIMEOUT_MS = 5_000
-/** Longest time without a byte. */
+/** Maximum time without a byte. */
 const SILENCE_MS = 30_000
 const ATTEMPTS = 3
-/** Objects that are put at a time for one request. */
+/** Maximum number of objects that are put at a time for one request. */
 const AT_ONCE = 8
 const NOT_FOUND = 404
 /** AWS's own name of its first region, which other stores accept. */
@@ -87,7 +89,7 @@ function openClient({ region, endpoint, credentials }: S3Place): S3Client {
   })
 }
 
-/** The answer; undefined for an object that does not exist. @throws AppError store_unavailable */
+/** Returns the answer to a request; undefined for an object that does not exist. @throws AppError store_unavailable */
 async function answered<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
@@ -106,8 +108,8 @@ async function answered<T>(work: () => Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Opens the bucket; the first request connects. Several servers may use it: each put writes its object again, because
- * other servers keep an object that was put lately. @throws AppError config_invalid
+ * Opens the bucket; the first request connects. Several servers may use it. Each put writes its object again, because
+ * other servers do not remove an object that was put recently. @throws AppError config_invalid
  */
 export async function openS3Blobs(place: S3Place): Promise<S3Blobs> {
   const { bucket: Bucket, prefix } = place
@@ -167,7 +169,7 @@ export async function openS3Blobs(place: S3Place): Promise<S3Blobs> {
   }
 }
 
-/** The bucket as a store that carries the id of the installation. */
+/** The bucket as a store that contains the id of the installation. */
 function markedBucket(client: S3Client, object: { Bucket: string; Key: string }): MarkedStore {
   return {
     name: 'blobs s3',

@@ -3,7 +3,7 @@ import type { RunStore } from '../../runs/run-store.ts'
 import { type Database, type SqlSession, WHOLE_TABLE } from './driver/database.ts'
 import { repairUse } from './workspace-use.ts'
 
-/** Tables with rows that belong to a deployment and to none of its threads. */
+/** Tables with rows that belong to a deployment but not to a thread. */
 const TABLES = [
   'crons',
   'webhooks',
@@ -13,12 +13,12 @@ const TABLES = [
   'store_prefixes',
   'store_items',
 ] as const
-/** Threads that are deleted in one transaction. */
+/** Number of threads that are deleted in one transaction. */
 const THREADS = 100
 
 /**
- * Deletes all rows of a deployment, whose runs must not be executed any more. May be repeated after a crash: then it
- * deletes what is left. Returns the number of deleted rows by table.
+ * Deletes all rows of a deployment, whose runs must no longer be executed. After a crash it can be repeated, and
+ * deletes the remaining rows. Returns the number of deleted rows by table.
  */
 export async function eraseDeployment(
   database: Database,

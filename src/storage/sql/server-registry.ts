@@ -3,35 +3,37 @@ import { DATABASE_NOW as NOW } from './driver/postgres/database-clock.ts'
 
 /** A server process that shares the database with others. */
 export interface RegisteredServer {
-  /** Id of this process; each start makes a new one. */
+  /** Id of this process, new with each start. */
   id: string
   /** Id of its DATA_DIR. */
   instance_id: string
   /** The place of its attachments: files that only this server can read, or a store that all servers can read. */
   blobs: 'local' | 'shared'
-  /** Fingerprints of settings that must be the same on all servers; those of an older release are missing. */
+  /** Fingerprints of settings that must be the same on all servers; servers of an older release lack some. */
   settings: Readonly<Record<string, string | null>>
 }
 
-/** A server, with the graphs of its `GRAPHS`, each as `graphName` says, and its `RUN_VERSION`. */
+/** A server with the names (`graphName`) of the graphs of its `GRAPHS`, and its `RUN_VERSION`. */
 export type AnnouncedServer = RegisteredServer & { graphs: readonly string[]; run_version: number }
 
-/** The servers that share a Postgres database. Times are of the database's clock. */
+/** The servers that share a Postgres database. Times are from the database's clock. */
 export interface ServerRegistry {
   /** Records that this server is running. Resolves with the other running servers that started before it. */
   announce(server: AnnouncedServer): Promise<RegisteredServer[]>
   withdraw(id: string): Promise<void>
   /** The graphs of all servers that have run in the last `GRAPHS_KEPT_MS`. */
   graphs(): Promise<ReadonlySet<string>>
-  /** The newest `RUN_VERSION` of the servers that have run in the last `GRAPHS_KEPT_MS`; undefined: there was none. */
+  /**
+   * The newest `RUN_VERSION` of the servers that have run in the last `GRAPHS_KEPT_MS`; undefined if there was none.
+   */
   runVersion(): Promise<number | undefined>
-  /** Number of servers that live, with this one. */
+  /** Number of running servers, including this one. */
   living(): Promise<number>
 }
 
-/** A server without an announcement for this long counts as dead. */
+/** Time without an announcement after which a server counts as dead. */
 export const DEAD_MS = 30_000
-/** The graphs and the version of a server stay known for this long after its end: it may be starting again. */
+/** Time for which the graphs and the version of an ended server still count, because it may be restarting. */
 export const GRAPHS_KEPT_MS = 10 * 60_000
 const FORGOTTEN_MS = 24 * 3_600_000
 
@@ -40,7 +42,7 @@ export function graphName(deployment: string, graph_id: string): string {
   return `${deployment}/${graph_id}`
 }
 
-/** `database` is a Postgres: servers cannot share a SQLite file. */
+/** `database` must be a Postgres, because servers cannot share a SQLite file. */
 export function createServerRegistry(database: Database): ServerRegistry {
   return {
     async announce({ id, instance_id, blobs, settings, graphs, run_version }) {

@@ -5,13 +5,13 @@ import { storedBytes } from './driver/large-values.ts'
 
 const COUNT = `INSERT INTO workspace_use (workspace_id, quota, used) VALUES (?, ?, ?)
   ON CONFLICT (workspace_id, quota) DO UPDATE SET used = workspace_use.used + excluded.used RETURNING used`
-/** On Postgres: fails when the use exceeds the quota. */
+/** Statement that fails if the use exceeds the quota, for Postgres. */
 const COUNT_OR_FAIL = `WITH counted AS (${COUNT})
   SELECT CAST(CASE WHEN used > ? THEN 'quota reached' END AS INTEGER) FROM counted`
 
 /**
  * Updates the counts of a workspace. Call it last in the transaction that creates (`amount` > 0) or deletes something:
- * until the commit no other transaction can count for the workspace, so that the sum is exact with several writers.
+ * until the commit, no other transaction can count for the workspace, so that the sum is exact with several writers.
  * @throws AppError quota_reached or store_full when `amount` would exceed the quota, on Postgres from the transaction
  */
 export async function countUse(
@@ -64,13 +64,14 @@ const COUNTED: Record<Quota, string> = {
 }
 
 /**
- * SQL of the size of a SQLite database, the most that a statement reads. Small databases are counted without a thread.
+ * SQL of the size of a SQLite database, an upper bound of the bytes that a statement reads. Small databases are counted
+ * without a thread.
  */
 const DATABASE_BYTES = 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'
 
 /**
  * Counts a workspace again and corrects the counts if they are wrong, for example after tables were changed by hand or
- * a server of an older version has written. Returns the corrected ones.
+ * a server of an older version has written. Returns the correct counts.
  */
 export async function repairUse(
   database: Database,
@@ -79,7 +80,7 @@ export async function repairUse(
   const mended: Quota[] = []
   const bytes = await storedBytes(database, DATABASE_BYTES, [])
   for (const quota of QUOTAS) {
-    // One statement, so that both are from the same moment.
+    // One statement, so that both values are from the same moment.
     const [seen] = await database.query<{ used: number; counted: number }>(
       `SELECT coalesce((SELECT used FROM workspace_use WHERE workspace_id = ? AND quota = ?), 0) AS used,
         ${COUNTED[quota]} AS counted`,

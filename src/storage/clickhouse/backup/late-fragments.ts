@@ -18,7 +18,7 @@ const GROUP_BYTES = 8 << 20
 const GROUP_RUNS = 500
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
-/** The fragments that were received since the time, those of one TraceRun together, as rows of `columns`. */
+/** The fragments received since the time, as rows of `columns`; the fragments of one TraceRun come together. */
 export async function* lateFragments(
   clickhouse: ClickHouse,
   { columns, since }: { columns: readonly string[]; since: Date },

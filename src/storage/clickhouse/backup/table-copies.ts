@@ -6,9 +6,9 @@ import type { ClickHouse } from '../connect.ts'
 import { migrate } from '../migrate.ts'
 
 /**
- * The tables of a backup in the order in which they are read. Derived rows are read before the rows that they were made
- * from, so that none is without its origin. Records of finished work (repairs, and children that no longer wait) are
- * read before its results. Views fill the other tables again.
+ * The tables of a backup in the order in which they are read. Derived rows are read before the rows from which they
+ * were made, so that each has its origin in the backup. Records of finished work (repairs, and children that no longer
+ * wait) are read before the results of that work. Views fill the other tables again.
  */
 export const COPIED_TABLES = [
   'repairs',
@@ -22,7 +22,7 @@ export const COPIED_TABLES = [
   'run_fragments',
 ] as const
 
-/** Filled by views from the rows of `runs`. */
+/** Tables that views fill from the rows of `runs`. */
 export const VIEWED_TABLES = ['trace_runs', 'run_places', 'thread_runs'] as const
 
 const TAB = 0x09
@@ -41,7 +41,7 @@ export async function readClickHouseTables(clickhouse: ClickHouse): Promise<Tabl
     version: versions[0]?.version ?? 0,
     tables: COPIED_TABLES.filter((table) => names.has(table)),
     async read(table) {
-      // Others are computed by the insert.
+      // The other columns are computed by the insert.
       const columns = await clickhouse.rows<{ name: string }>(
         `SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String}
            AND default_kind NOT IN ('MATERIALIZED', 'ALIAS', 'EPHEMERAL') ORDER BY position`,
@@ -114,7 +114,7 @@ export function createClickHouseLoader(
           columns,
           format: 'TabSeparated',
           body: piece,
-          // Rows of a piece may be of more months than one insert usually may have.
+          // The rows of a piece may be in more monthly partitions than an insert may have by default.
           settings: { max_partitions_per_insert_block: 0 },
         })
         count += countLines(piece)

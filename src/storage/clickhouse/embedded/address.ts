@@ -23,7 +23,7 @@ export async function announce(
   return () => rm(path, { force: true })
 }
 
-/** The address of the engine, for another process of this machine; undefined when there is none. */
+/** Reads the address of the engine, for another process of this machine; undefined if no engine is running. */
 export async function readAddress(dataDir: string): Promise<EngineAddress | undefined> {
   try {
     return JSON.parse(await readFile(fileIn(dataDir), 'utf8')) as EngineAddress

@@ -31,8 +31,8 @@ function isInstalled(error: unknown): boolean {
 }
 
 /**
- * Removes unfinished bodies of a killed predecessor, once the engine is open: only then no other process uses the
- * folder.
+ * Removes unfinished bodies of a killed predecessor. Called once the engine is open, because only then no other process
+ * uses the folder.
  */
 async function removeLeftBodies(workDir: string): Promise<void> {
   for (const name of await readdir(workDir)) {
@@ -45,7 +45,7 @@ function giveWay(): void {
   try {
     setPriority(process.pid, NICENESS)
   } catch {
-    // only a hint, which the system may ignore
+    // The priority is a hint that the system may refuse.
   }
 }
 
@@ -70,7 +70,7 @@ async function open(message: OpenEngine): Promise<() => Promise<boolean>> {
 
 async function main(): Promise<void> {
   process.once('disconnect', die)
-  // Ctrl-C in a terminal reaches all processes of the group: the parent decides when the store stops.
+  // Ctrl-C in a terminal signals all processes of the group, but the parent determines when the store stops.
   process.on('SIGINT', () => undefined)
   process.on('SIGTERM', () => undefined)
   const [message] = (await once(process, 'message')) as [OpenEngine]

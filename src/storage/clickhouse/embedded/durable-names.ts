@@ -7,20 +7,20 @@ import { syncDirectory } from '../../../base/files/sync-directory.ts'
  * folders above it: the name of a new part in its table's folder, and the files and folders of tables and databases.
  */
 export interface DurableNames {
-  /** After an insert: the folders of all tables, since materialized views write to others as well. */
+  /** Called after an insert. Syncs the folders of all tables, since materialized views write to other tables too. */
   syncTables(): Promise<void>
-  /** After any other change: these and the folders of metadata, which may be new. */
+  /** Called after any other change. Syncs the folders of all tables and of metadata. */
   syncAll(): Promise<void>
 }
 
 /** Depth of a table's folder below the engine's: `store/abc/<uuid>`. The folders in it are parts. */
 const TABLE_DEPTH = 3
-/** Longer than one step of the clock that dates changes of folders. */
+/** Longer than one step of the clock for the change times of folders. */
 const TICK_MS = 100
 
 /** @param root the engine's data folder */
 export function createDurableNames(root: string, sync = syncDirectory): DurableNames {
-  /** Times of change that were synced, by folder. */
+  /** Change times that are synced, by folder. */
   const synced = new Map<string, bigint>()
   let tables: readonly string[] = []
 
@@ -29,7 +29,7 @@ export function createDurableNames(root: string, sync = syncDirectory): DurableN
     if (synced.get(folder) === mtimeNs) return
     const now = Date.now()
     await sync(folder)
-    // A change in the same tick leaves this time as it is.
+    // A further change in the same tick would not change this time.
     if (now - Number(mtimeMs) > TICK_MS) synced.set(folder, mtimeNs)
   }
 
@@ -54,7 +54,7 @@ interface Folder {
   readonly depth: number
 }
 
-/** The folder and those below it; names that are symbolic links are not followed. */
+/** The folder and the folders below it; symbolic links are not followed. */
 async function foldersOf(path: string, depth: number, at = 0): Promise<Folder[]> {
   const own = { path, depth: at }
   if (at === depth) return [own]
@@ -64,7 +64,7 @@ async function foldersOf(path: string, depth: number, at = 0): Promise<Folder[]>
   return [own, ...below.flat()]
 }
 
-/** A dropped table's folder may go at any time. */
+/** Ignores the error for a missing folder, because the folder of a dropped table may disappear at any time. */
 function ignoreMissing(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
 }

@@ -10,9 +10,9 @@ const MB = 1024 * 1024
 export const DEFAULT_MEMORY: EngineMemory = { total: 1024 * MB, perQuery: 640 * MB }
 
 /**
- * The engine's configuration file. It holds the server-wide settings, which cannot be SET later: caches for a small
- * machine, two merges at a time, and every part written through to the disk before its insert or merge is confirmed, so
- * that a confirmed row survives a power cut (its name in the table's folder: `durable-names.ts`).
+ * The engine's configuration file. It contains the server-wide settings, which cannot be SET later: caches for a small
+ * machine, and two merges at a time. Every part is written through to the disk before its insert or merge is confirmed,
+ * so that a confirmed row survives a power cut. `durable-names.ts` does the same for the name of the part.
  */
 export function engineConfigXml(memory: EngineMemory): string {
   const server = {
@@ -26,7 +26,8 @@ export function engineConfigXml(memory: EngineMemory): string {
     max_thread_pool_free_size: 4,
     background_pool_size: 2,
     // A deletion waits for one job per part. While both threads are busy, the engine looks for a free one again after
-    // these seconds; with its own values (0.1 and up to 1 at random), deleting from 8 parts takes 2 s in place of 0.1.
+    // these seconds. With the default values (0.1 and a random time up to 1), deleting from 8 parts takes 2 s instead
+    // of 0.1 s.
     background_processing_pool_thread_sleep_seconds_if_nothing_to_do: 0.01,
     background_processing_pool_task_sleep_seconds_when_no_work_random_part: 0.02,
     background_merges_mutations_concurrency_ratio: 1,
@@ -62,7 +63,7 @@ const COMPILED_LATE = [
   'min_count_to_compile_sort_description',
 ]
 
-/** Settings every query starts from; a request may name others. Times in seconds, sizes in bytes. */
+/** Default settings of queries; a request can override them. Times in seconds, sizes in bytes. */
 export function defaultSettings(memory: EngineMemory): ReadonlyMap<string, string> {
   return new Map([
     ['max_execution_time', '60'],

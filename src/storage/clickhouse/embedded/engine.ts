@@ -25,11 +25,11 @@ export interface ChangeResult {
   readonly output: Uint8Array
 }
 
-/** chDB with its lanes: inserts one at a time, several reads in parallel, changes one at a time beside both. */
+/** chDB with its lanes: one insert at a time, several reads in parallel, and at the same time one other change. */
 export interface Engine {
   /**
-   * Runs a read and passes its bytes to `write`, waiting for it before the next piece. Aborting the signal kills the
-   * query in the engine, so that its session is free again. Rejects with an EngineException or the engine's error.
+   * Runs a read and passes its bytes to `write` in pieces; waits for `write` before the next piece. Aborting the signal
+   * kills the query in the engine, which frees its session. Rejects with an EngineException or the engine's error.
    */
   read(
     statement: Statement & { kind: 'read' },

@@ -14,7 +14,7 @@ export class EngineException extends Error {
 
 const CODE = /Code: (\d+)\./
 
-/** Any thrown value as an EngineException; the engine's own messages keep their text. */
+/** Converts any thrown value to an EngineException; messages of the engine are kept unchanged. */
 export function toEngineException(thrown: unknown): EngineException {
   if (thrown instanceof EngineException) return thrown
   const text = thrown instanceof Error ? thrown.message : String(thrown)
@@ -29,7 +29,7 @@ const NOT_FOUND = new Set([60, 81])
 const FORBIDDEN = new Set([192, 193, 194, 497, 516])
 const BAD_REQUEST = new Set([6, 26, 27, 36, 41, 42, 43, 44, 46, 47, 53, 62, 72, 115, 117, 130, 386, 456, 457])
 
-/** The HTTP status ClickHouse answers with for an exception code. */
+/** The HTTP status of ClickHouse's answer for an exception code. */
 export function exceptionStatus(clickhouseCode: number): number {
   if (NOT_FOUND.has(clickhouseCode)) return 404
   if (FORBIDDEN.has(clickhouseCode)) return 403

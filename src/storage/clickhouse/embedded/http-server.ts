@@ -27,8 +27,8 @@ const KEEP_ALIVE_MS = 15_000
 /**
  * An HTTP server for the part of ClickHouse's interface that @clickhouse/client uses: ping, queries with parameters and
  * settings, inserts with the rows in the body, errors in ClickHouse's format. One difference: `wait_end_of_query` is
- * ignored; when a read fails half-way the connection is cut instead, so a client detects the truncation. Not
- * listening yet.
+ * ignored. If a read fails half-way, the connection is cut instead, so that a client detects the truncation. The
+ * returned server is not listening yet.
  */
 export function createEngineServer(options: EngineServerOptions): Server {
   const { engine } = options

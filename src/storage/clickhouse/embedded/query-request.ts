@@ -21,7 +21,7 @@ export interface QueryRequest {
   readonly sql: string
   readonly format: string
   readonly context: QueryContext
-  /** The body, when the SQL is in the URL and the body is data. */
+  /** The body if it is data; the SQL is then in the URL. */
   readonly rows: Readable | undefined
 }
 
@@ -76,13 +76,13 @@ function decompressed(req: IncomingMessage): Readable {
     throw new EngineException(89, 'UNKNOWN_COMPRESSION_METHOD', `Content-Encoding ${encoding} is unknown.`)
   }
   const plain = stage()
-  // Readers of `plain` receive its error; an error before the first read must not end the process.
+  // Readers of `plain` receive its errors. This listener prevents that an error before the first read ends the process.
   plain.on('error', () => undefined)
   pipeline(req, plain).catch(() => undefined)
   return plain
 }
 
-/** A whole body as text. Throws SYNTAX_ERROR for more than 16 MB, which no SQL of Weir has. */
+/** Reads a whole body as text. Throws SYNTAX_ERROR for more than 16 MB; all SQL of Weir is shorter. */
 export async function readText(body: Readable): Promise<string> {
   return (await readBytes(body)).toString('utf8')
 }

@@ -1,13 +1,13 @@
 import { quoteName, quoteSql } from './statement.ts'
 
-/** The session state that one query needs. Values are as they came in the URL. */
+/** The session state that one query needs. Values have the text form of the URL. */
 export interface QueryContext {
   readonly database: string | undefined
   readonly settings: ReadonlyMap<string, string>
   readonly params: ReadonlyMap<string, string>
 }
 
-/** The state that a session was last set to; `undefined` as a value means "unknown, set it again". */
+/** The last state of a session; a value `undefined` is unknown and must be set again. */
 export interface SessionState {
   database: string | undefined
   readonly settings: Map<string, string | undefined>
@@ -23,9 +23,9 @@ const SETTING_NAME = /^[A-Za-z_]\w*$/
 const PARAM_IN_SQL = /\{\s*(\w+)\s*:/g
 
 /**
- * The statements that bring a session from its state to the settings, parameters and database of the next query; none if
- * it has them already. Parameters are set in the session, in the text form of ClickHouse's URL, so values are never parsed
- * as SQL. chDB's own call with bound parameters is not used, because it allows only one query at a time in the process.
+ * The statements that give a session the settings, parameters and database of the next query; none if it has them
+ * already. Parameters are set in the session, in the text form of ClickHouse's URL, so values are never parsed as SQL.
+ * chDB's own call with bound parameters is not used, because it allows only one query at a time in the process.
  */
 export function preamble(state: SessionState, wanted: QueryContext): string[] {
   const assignments: string[] = []
@@ -45,7 +45,7 @@ export function preamble(state: SessionState, wanted: QueryContext): string[] {
   return statements
 }
 
-/** Call before the preamble runs: everything that it sets is unknown until it has succeeded. */
+/** Must be called before the preamble runs: until it has succeeded, everything that it sets is unknown. */
 export function beginPreamble(state: SessionState, wanted: QueryContext): void {
   state.database = undefined
   for (const name of [...state.settings.keys(), ...wanted.settings.keys()])
@@ -53,7 +53,7 @@ export function beginPreamble(state: SessionState, wanted: QueryContext): void {
   for (const name of wanted.params.keys()) state.params.set(name, undefined)
 }
 
-/** Call when the preamble has succeeded. */
+/** Must be called after the preamble has succeeded. */
 export function endPreamble(state: SessionState, wanted: QueryContext): void {
   state.database = wanted.database
   for (const name of state.settings.keys()) {
@@ -64,8 +64,8 @@ export function endPreamble(state: SessionState, wanted: QueryContext): void {
 }
 
 /**
- * The first parameter that the SQL names, the request lacks and an earlier query of the session has set: the engine
- * would silently use the old value, where ClickHouse answers UNKNOWN_QUERY_PARAMETER.
+ * The first parameter in the SQL that the request lacks but an earlier query of the session has set. The engine would
+ * silently use the old value; ClickHouse answers UNKNOWN_QUERY_PARAMETER.
  */
 export function staleParam(state: SessionState, sql: string, wanted: QueryContext): string | undefined {
   for (const [, name] of sql.matchAll(PARAM_IN_SQL)) {

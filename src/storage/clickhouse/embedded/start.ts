@@ -13,7 +13,7 @@ import type { ChildAnswer, OpenEngine } from './messages.ts'
 
 /** Options of starting the embedded engine. */
 export interface EmbeddedOptions {
-  /** DATA_DIR; the engine's own data is in its folder `clickhouse`. */
+  /** DATA_DIR, which contains the engine's data in the folder `clickhouse`. */
   readonly dataDir: string
   readonly logger: Logger
   /** The Node (24 or later) that runs the child; default: the running one. */
@@ -23,7 +23,7 @@ export interface EmbeddedOptions {
   /** Default: a new random one. */
   readonly password?: string
   readonly memory?: EngineMemory
-  /** Aborting it while the engine starts ends the child, and then rejects with the signal's reason. */
+  /** An abort during the start ends the child, and rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
 
@@ -33,7 +33,7 @@ export interface EmbeddedClickHouse {
   readonly username: string
   readonly password: string
   readonly pid: number
-  /** Resolves when the child has ended, for whatever reason. Never rejects. */
+  /** Resolves when the child has ended, for any reason. Never rejects. */
   readonly exited: Promise<ChildExit>
   /** Waits up to 10 s for running statements, ends the child, and resolves when the child has exited. */
   stop(): Promise<void>
@@ -47,7 +47,7 @@ export interface ChildExit {
 
 const STOP_MS = 12_000
 const STDERR_KEPT = 4_000
-/** Texts on stderr, the engine's only report that another process uses the folder. */
+/** Text on stderr by which the engine reports that another process uses the folder. */
 const IN_USE = /another server instance|cannot lock file/i
 /** Characters that make the engine read a file name as a pattern; inserts from such a path would be lost silently. */
 const PATTERN_CHARACTERS = /[*?{}[\]]|::/
@@ -108,8 +108,8 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
 }
 
 /**
- * One pool thread per session, and some for file work; and an allocator setting, so that freed request buffers return
- * to the system instead of staying in the C library (measured: 50 MB after a burst).
+ * The child's environment: one pool thread per session and some for file work. The allocator setting returns freed
+ * request buffers to the system; otherwise they stay in the C library (50 MB after a burst, measured).
  */
 const ENVIRONMENT = {
   UV_THREADPOOL_SIZE: '16',
@@ -132,8 +132,8 @@ function forkChild(nodePath: string, workDir: string): ChildProcess {
 }
 
 /**
- * Makes the child use the compile cache of this process, which saves half of the CPU time of its start. The folder in
- * use is one of NODE_COMPILE_CACHE for each version of Node.
+ * Makes the child use the compile cache of this process, which saves half of the CPU time of its start.
+ * NODE_COMPILE_CACHE contains one folder for each version of Node.
  */
 function compileCache(): { NODE_COMPILE_CACHE?: string } {
   const inUse = getCompileCacheDir()
@@ -177,7 +177,7 @@ async function firstAnswer(
 ): Promise<ChildAnswer> {
   const kill = () => void child.kill('SIGKILL')
   signal?.addEventListener('abort', kill, { once: true })
-  // A signal that is already aborted does not call its listeners.
+  // A signal that is already aborted calls no listeners.
   if (signal?.aborted) kill()
   try {
     child.on('error', () => undefined)

@@ -18,13 +18,13 @@ export interface SupervisedClickHouse {
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5_000
-/** After a child has run for this long, the next pause is short again. */
+/** Running time of a child after which the next pause is short again. */
 const WELL_AFTER_MS = 60_000
 
 /**
  * Starts the embedded engine as `startEmbeddedClickHouse` does, with its errors, and keeps it running: when the child
- * exits, for example because it used too much memory, another is started on its port, after a pause that grows with
- * each failure in a row. Meanwhile statements fail with `store_unavailable`.
+ * exits, for example because it used too much memory, a new child is started on the same port, after a pause that grows
+ * with each successive failure. Meanwhile statements fail with `store_unavailable`.
  */
 export async function superviseEmbeddedClickHouse(options: EmbeddedOptions): Promise<SupervisedClickHouse> {
   const { logger } = options

@@ -4,11 +4,11 @@ import { pause } from '../../../base/pause.ts'
 import type { ClickHouse } from '../connect.ts'
 
 const LOOK_MS = 30_000
-/** The index is built when ingest was idle for this long. */
+/** Idle time of ingest after which the index is built. */
 const QUIET_SECONDS = 15
-/** After this long the index is built without an idle moment. */
+/** Time after which the index is built even without idle time. */
 const PATIENCE_SECONDS = 3_600
-/** Fewer rows are scanned as fast as the index is read. */
+/** Minimum number of rows for a build, because scanning fewer rows is as fast as reading the index. */
 const MIN_ROWS = 5_000
 
 /** Conditions for building the index: a number of rows, and a time without new ones. */
@@ -23,7 +23,7 @@ const TABLES = ['run_fragments', 'runs'] as const
 /** Parts of a table without the index. */
 interface Unindexed {
   rows: number
-  /** Seconds since the newest and the oldest of them was written. */
+  /** Seconds since the newest part was written, and since the oldest. */
   newest: number
   oldest: number
   running: number
@@ -31,10 +31,10 @@ interface Unindexed {
 }
 
 /**
- * Starts builds of the indexes `words` for rows that have none. A build starts when there are many such rows
- * and nothing came in for a while, or when they have waited for an hour. Builds run in the background of
- * ClickHouse, and searches scan these rows until a build is done. Returns whether a build was started.
- * Rejects when a build failed, which is not tried again.
+ * Starts builds of the indexes `words` for rows that have none. A build starts if there are many such rows and ingest
+ * was idle for a while, or if they have waited for an hour. Builds run in the background of ClickHouse, and searches
+ * scan these rows until a build is done. Returns whether a build was started. Rejects if a build has failed; the build
+ * is not repeated.
  */
 export async function indexWords(clickhouse: ClickHouse, when: IndexWhen = {}): Promise<boolean> {
   const began: boolean[] = []

@@ -20,7 +20,7 @@ export function isInRowText(field: SearchField): boolean {
   return field === 'name' || isPayload(field)
 }
 
-/** Settings of statements with a search: the index is used for short words too, as those of Chinese are. */
+/** Settings of statements with a search: the index is used for short words too, such as Chinese ones. */
 export const SEARCH_SETTINGS = { text_index_like_min_pattern_length: 2 } as const
 
 /**
@@ -29,20 +29,20 @@ export const SEARCH_SETTINGS = { text_index_like_min_pattern_length: 2 } as cons
  */
 export const FEW_AT_A_TIME = 'SETTINGS max_block_size = 500'
 
-/** Words that one condition looks up; of further ones only the text itself is compared. */
+/** Maximum number of words that one condition looks up in the index; the text as a whole is compared in any case. */
 const MAX_WORDS = 3
-/** Shorter words of ASCII are in too many tokens to be looked up. */
+/** Minimum length of ASCII words that are looked up; shorter words are in too many tokens. */
 const MIN_ASCII = 3
 
 /** Runs of ASCII letters and digits, and of other letters. */
 const WORDS = /[a-z0-9]+|[^\p{ASCII}]+/giu
 const LETTER = /[\p{L}\p{M}\p{N}]/u
-/** Letters that do not have one lower case in all implementations. */
+/** Letters whose lower case differs between implementations. */
 const UNSETTLED = /[σςΣıİſ\u212a\u212b]/
 
 /**
- * True of rows of `run_fragments` of which one of the fields contains the text, in any case, its JSON escapes decoded.
- * `bind` adds a parameter and returns its placeholder.
+ * SQL condition on rows of `run_fragments`: one of the fields, with JSON escapes decoded, contains the text, ignoring
+ * case. `bind` adds a parameter and returns its placeholder.
  */
 export function payloadSql(
   fields: readonly SearchField[],
@@ -59,7 +59,7 @@ export function payloadSql(
   return `(${found.join(' OR ')})`
 }
 
-/** SQL that is true for rows of `runs` with these words, by their index. `bind` as in payloadSql. */
+/** SQL condition on rows of `runs`, decided by the index: the row has these words. `bind` as in payloadSql. */
 export function rowWordsSql(
   words: readonly string[],
   bind: (value: unknown, type: string) => string,
@@ -71,7 +71,7 @@ function containsWord(sql: string, word: string, bind: (value: unknown, type: st
   return `${sql} LIKE ${bind(`%${word}%`, 'String')}`
 }
 
-/** True where a search reads payloads. */
+/** Whether a search of this field reads payloads. */
 export function isPayload(field: SearchField): field is Payload {
   return Object.hasOwn(PAYLOADS, field)
 }
@@ -94,7 +94,7 @@ export function fragmentWordsSql(
   const has = (word: string): string => containsWord(SEARCHED_TEXT, word, bind)
   const conditions = words.map((word) => {
     if (isAscii(word)) return has(word)
-    // Clients may write other letters as escapes, and a capital and its small letter have different ones.
+    // Clients may write non-ASCII letters as escapes, which differ between upper and lower case.
     const escapes = Array.from(word)
       .slice(0, MAX_WORDS)
       .map((letter) => {
@@ -106,7 +106,7 @@ export function fragmentWordsSql(
   return conditions.join(' AND ')
 }
 
-/** The longest parts of the text that are within one token, in lower case; none where nothing can be looked up. */
+/** The longest parts of the text that are within one token, in lower case; none if the index cannot find the text. */
 export function wordsOf(text: string): string[] {
   const words = (text.match(WORDS) ?? []).flatMap((word) => (isAscii(word) ? [word] : settledParts(word)))
   const ascii = words.filter((word) => isAscii(word) && word.length >= MIN_ASCII)
@@ -116,7 +116,7 @@ export function wordsOf(text: string): string[] {
     .slice(0, MAX_WORDS)
 }
 
-/** Stretches of letters whose lower case is known. */
+/** The parts of a word whose letters have the same lower case in all implementations. */
 function settledParts(word: string): string[] {
   const parts = ['']
   for (const letter of word) {

@@ -11,11 +11,11 @@ const FIRST_STEP = 2_000
 export interface SearchSteps {
   /** One page, and its number of TraceRuns. */
   page(query: ListQuery): Promise<{ rows: Buffer; count: number }>
-  /** The sort_time of the TraceRun that has `offset` others before it, without regard to filters. */
+  /** The sort_time of the TraceRun at an offset of the list, without filters. */
   timeAt(query: ListQuery, offset: number): Promise<number | undefined>
 }
 
-/** True for a list that reads payloads to find its TraceRuns. */
+/** Whether a list reads payloads to find its TraceRuns. */
 export function isSearch({ filter }: ListQuery): boolean {
   return filter !== undefined && searches(filter)
 }
@@ -28,15 +28,15 @@ export interface ListPlace {
 
 /** The reads of the store that a search by words uses. */
 export interface WordSearch extends SearchSteps {
-  /** True if so few fragments have the words that all of them can be read. */
+  /** Whether few enough fragments have the words that all of them can be read. */
   isRare(): Promise<boolean>
   /** The first TraceRuns of the list that have the words; `few` is true when the list has few TraceRuns. */
   places(query: ListQuery, few: boolean): Promise<ListPlace[]>
 }
 
-/** TraceRuns among which common words are looked up first. */
+/** Number of TraceRuns among which common words are searched first. */
 const COMMON_STEP = 20_000
-/** Most TraceRuns whose payloads one statement reads. */
+/** Maximum number of TraceRuns whose payloads one statement reads. */
 const MAX_BATCH = 2_000
 
 /**
@@ -74,7 +74,7 @@ function onlyThose(places: readonly ListPlace[]): Pick<ListQuery, 'run_ids' | 's
   }
 }
 
-/** A page of a search, found step by step in the order of the list; it is the same page that one step would find. */
+/** A page of a search, found in steps in the order of the list. The page is the same as that of a single step. */
 export async function searchInSteps(query: ListQuery, { page, timeAt }: SearchSteps): Promise<Buffer> {
   const found: Buffer[] = []
   let { limit } = query
@@ -91,8 +91,8 @@ export async function searchInSteps(query: ListQuery, { page, timeAt }: SearchSt
 }
 
 /**
- * The part of the list before the edge, a start time: newest first, the TraceRuns that start at the edge or later;
- * oldest first, those that start before it.
+ * The part of the list before the edge, which is a start time. Order newest first: TraceRuns that start at the edge or
+ * later; oldest first: TraceRuns that start before the edge.
  */
 function upTo(query: ListQuery, edge: number): ListQuery {
   return { ...query, ...(query.order === 'desc' ? { start_time: edge } : { end_time: edge }) }

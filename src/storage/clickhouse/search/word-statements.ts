@@ -10,8 +10,8 @@ export interface WordStatements {
   fragments(most: number): SqlCondition
   /**
    * `sort_time` and `run_id` of the first TraceRuns of the list of which the row or a fragment has the words; the
-   * search may match them. `few` is true when the list has few rows: then these are read instead of the places of all
-   * fragments.
+   * search may match them. `few` is true for a list of few rows; the statement then reads these rows instead of the
+   * places of all fragments.
    */
   places(query: ListQuery, few: boolean): SqlCondition
 }

@@ -6,9 +6,9 @@ import { listConditions, timeAtSql } from '../list-sql.ts'
 import { PROVIDER } from '../provider-sql.ts'
 import { SEARCH_SETTINGS } from '../search/search-sql.ts'
 
-/** Most TraceRuns that are read for one answer, newest first. */
+/** Maximum number of TraceRuns that are read for one answer, newest first. */
 const MAX_RUNS = 200_000
-/** Different values that are counted: about 60 MB of the longest ones. */
+/** Maximum number of different values that are counted: about 60 MB of the longest values. */
 const MAX_VALUES = 100_000
 
 const known = (id: string): string => `if(${id} = toUUID('${NIL_UUID}'), '', toString(${id}))`
@@ -66,7 +66,7 @@ async function readFacets(
   }
 }
 
-/** The start of the last TraceRun to read; undefined when all are read. */
+/** The start of the last TraceRun to read; undefined if all are read. */
 async function timeAt(
   clickhouse: ClickHouse,
   workspace_id: string,

@@ -49,7 +49,10 @@ export function readingFeedbackStats(clickhouse: ClickHouse) {
 
 const OF_RUNS = 'run_id IN {feedback_runs:Array(UUID)}'
 
-/** Most TraceRuns have no feedback, and this look takes a third of the time of the statement that computes figures. */
+/**
+ * Whether there is any feedback. Usually there is none, and this query takes a third of the time of the statement for
+ * figures.
+ */
 async function hasFeedback(
   clickhouse: ClickHouse,
   params: { workspace_id: string; feedback_runs: readonly string[] },
@@ -75,7 +78,7 @@ async function read(
   return byOwner
 }
 
-/** The condition is on the key of the table, so that no other bodies are read. */
+/** `condition` is on the key of the table, so that no other bodies are read. */
 function feedbackSql(owner: string, condition: string): string {
   return `SELECT owner, key, toUInt32(count()) AS n,
       if(count(score) = 0, NULL, avg(score)) AS avg, min(score) AS min, max(score) AS max,

@@ -23,8 +23,8 @@ import {
 } from './stats-sql.ts'
 
 /**
- * Percentiles of up to this many TraceRuns are exact; six of them then take 100 MB. Sketches are not faster, only
- * smaller.
+ * Maximum number of TraceRuns with exact percentiles; six percentiles then take 100 MB. Sketches are not faster, but
+ * need less memory.
  */
 const EXACT_RUNS = 2_000_000
 /**
@@ -35,7 +35,7 @@ const FEW_TRACES = 4_000
 type Pair = [number | null, number | null] | []
 /** p50, p99 and p90. */
 type Times = [number | null, number | null, number | null] | []
-/** Numbers of TraceRuns by the place of their class. */
+/** Numbers of TraceRuns by the index of their class. */
 type Classes = Record<string, number>
 type Keys = { grp: string; bucket: number }
 type FiguresRow = Keys &
@@ -68,9 +68,9 @@ export function readingStats(clickhouse: ClickHouse) {
 }
 
 /**
- * Tokens and costs count each call once (rule N6, D-17). For roots they are those of whole traces. With groups (so that
- * groups add up), for types that have usage themselves (llm, embedding) and for all TraceRuns they are those of the
- * TraceRuns alone; otherwise those of the TraceRuns and their descendants.
+ * Tokens and costs count each call once (rule N6, D-17). For roots they are those of the whole traces. For groups
+ * (whose figures must add up), for types that have usage themselves (llm, embedding), and for all TraceRuns they are
+ * those of the TraceRuns alone; otherwise those of the TraceRuns and their descendants.
  */
 async function readStats(
   clickhouse: ClickHouse,
@@ -95,7 +95,10 @@ async function readStats(
   return statsOf(form, await readRows(clickhouse, form, paramsOf(selection)), names)
 }
 
-/** Computes exact figures while it counts the TraceRuns, and stops when they are too many for that. */
+/**
+ * Computes exact figures and counts the TraceRuns at the same time; stops if there are too many TraceRuns for exact
+ * figures.
+ */
 async function readWhileCounting(
   clickhouse: ClickHouse,
   form: Omit<StatsForm, 'shape' | 'is_exact'>,
@@ -125,8 +128,8 @@ async function countRuns(
 }
 
 /**
- * The figures are computed for the plain shape of usage, which is the usual one, while the actual shape is determined.
- * If that is another one, they are computed again.
+ * Computes the figures for the plain shape of usage, which is the usual one, and determines the actual shape at the
+ * same time. If the shape is another one, computes the figures again.
  */
 async function readRows(
   clickhouse: ClickHouse,
@@ -152,7 +155,7 @@ async function readRows(
   ])
 }
 
-/** Few TraceRuns may have usage at any time: then it is looked for in their traces only. */
+/** If there are few TraceRuns, searches usage only in their traces, at any time. */
 async function narrowed(
   clickhouse: ClickHouse,
   workspace_id: string,
@@ -172,7 +175,7 @@ async function narrowed(
 
 type AnswerForm = Pick<StatsForm, 'group' | 'interval' | 'is_exact'>
 
-/** The counted TraceRuns may have been deleted in the meantime. */
+/** The figures of an answer without rows too, because the counted TraceRuns may have been deleted in the meantime. */
 function statsOf(
   form: AnswerForm,
   [figures, usage]: [FiguresRow[], UsageRow[]],

@@ -6,8 +6,8 @@ import { checkBit } from '../../../trace/rows/trace-run-row.ts'
 import { countedSql, HAS_USAGE, LINE, type UsageShape } from '../usage/counted-sql.ts'
 
 /**
- * The TraceRuns whose usage is added up: the selected ones, the whole traces of selected roots, or the selected ones
- * with their descendants. Each call counts once.
+ * The TraceRuns whose usage is added up: the selected TraceRuns, the whole traces of selected roots, or the selected
+ * TraceRuns with their descendants. Each call counts once.
  */
 export type UsageLink = 'own' | 'trace' | 'below'
 
@@ -15,7 +15,7 @@ export type UsageLink = 'own' | 'trace' | 'below'
 export interface StatsSelection {
   /** Condition on rows of table `runs`, read FINAL. */
   matched: string
-  /** Condition for the rows among which their usage is. */
+  /** SQL condition of the rows that contain the usage of the TraceRuns. */
   scope: string
   link: UsageLink
   params: Record<string, unknown>
@@ -27,14 +27,14 @@ export interface StatsForm {
   group: StatsGrouping | undefined
   /** Length of a bucket in microseconds. */
   interval: number | undefined
-  /** False: percentiles from sketches. */
+  /** Whether percentiles are exact; otherwise they are from sketches. */
   is_exact: boolean
   histograms: boolean
   shape: UsageShape
 }
 
 const DAY = 86_400_000_000
-/** A child that starts this much before its parent, or after the window of its parent, is still counted to it. */
+/** Time by which a child may start before its parent, or after the window of its parent, and still counts. */
 const EARLY = DAY
 const LATE = 7 * DAY
 
@@ -72,7 +72,7 @@ function linkOf(query: StatsQuery): UsageLink {
   return isNarrow && group_by === undefined ? 'below' : 'own'
 }
 
-/** The same with usage looked for only in the traces that are parameter `usage_traces`. */
+/** The selection with usage only from the traces of parameter `usage_traces`. */
 export function amongTraces(selection: StatsSelection, traces: readonly string[]): StatsSelection {
   const scope = `workspace_id = {workspace_id:UUID} AND (project_id, sort_time, run_id) IN (
     SELECT project_id, sort_time, run_id FROM trace_runs FINAL
@@ -140,7 +140,7 @@ const POWERS = [1e-3, 1e-2, 0.1, 1, 10, 100, 1000, 10_000]
 /** Least seconds of each class of a histogram: 0, then 1, 2 and 5 of each power of ten. */
 export const CLASSES = [0, ...POWERS.flatMap((power) => [power, 2 * power, 5 * power])]
 
-/** The place of the class of a time. */
+/** SQL of the index of a time's class. */
 function classOf(seconds: string): string {
   return `toUInt16(arrayCount(least -> least <= ${seconds}, [${CLASSES.join(', ')}]) - 1)`
 }
@@ -177,7 +177,7 @@ function usage(form: StatsForm, condition: string): string {
       mapApply((k, v) -> (k, toString(v)), ${parts('completion_usd_parts')}) AS completion_cost_details`
 }
 
-/** Figures over whole traces. A trace streams when one of its llm TraceRuns does. */
+/** SQL of figures about first tokens of whole traces. A trace has a first token if one of its llm TraceRuns has one. */
 function firstTokens(form: StatsForm): string {
   return `${share('isNotNull(first_at)', 'ended AND calls > 0')} AS streaming_rate,
     ${times(form, 'first_token', secondsTo('first_at', 'root_start'), 'isNotNull(first_at)')}`
@@ -238,7 +238,7 @@ function renamed(of: (column: string) => string): string {
     ${of('input_cost_details')} AS prompt_usd_parts, ${of('output_cost_details')} AS completion_usd_parts`
 }
 
-/** SQL of these TraceRuns with group and bucket; a TraceRun with several tags is in several groups. */
+/** SQL of the selected TraceRuns with group and bucket; a TraceRun with several tags is in several groups. */
 function matchedSql(
   { selection, group, interval }: Omit<StatsForm, 'shape'>,
   columns: readonly string[],
@@ -268,7 +268,7 @@ function groupSql(group: StatsGrouping): string {
   }
 }
 
-/** The share of the rows of `whole` that are also of `part`; null when `whole` has none. */
+/** SQL of the share of rows that satisfy `part` among those that satisfy `whole`; null if there are none. */
 function share(part: string, whole: string): string {
   return `if(countIf(${whole}) = 0, NULL, countIf(${whole} AND ${part}) / countIf(${whole}))`
 }

@@ -28,7 +28,9 @@ export async function fillThreadRuns(
   if (days.length > 0) logger.info({ days: days.length }, 'the threads of stored traces can be listed')
 }
 
-/** Does what the view of migration 0014 does for new rows, for older rows; their `written_at` is the year 1970. */
+/**
+ * Writes for older rows what the view of migration 0014 writes for new rows; their `written_at` is in the year 1970.
+ */
 const fillSql = `INSERT INTO thread_runs (workspace_id, project_id, filed, root_time, thread, trace_id, run_id, sort_time,
     start_time, thread_id, is_deleted, version, written_at)
   WITH parent_run_id = toUUID('00000000-0000-0000-0000-000000000000') AS is_root

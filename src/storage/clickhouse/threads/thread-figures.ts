@@ -11,7 +11,7 @@ import { THREAD_TIMES, turnCondition } from '../list-sql.ts'
 import { countedSql, HAS_USAGE, type UsageShape, usageShape } from '../usage/counted-sql.ts'
 import { CANDIDATES, turnsSql } from './turns-sql.ts'
 
-/** Traces whose ids are parameters of a statement. */
+/** Maximum number of traces whose ids are parameters of a statement. */
 const MAX_LISTED = 4_000
 
 const DAY = 86_400_000_000
@@ -32,7 +32,7 @@ type UsageRow = Omit<ThreadSummary, keyof RootsRow> & { thread_id: string }
 /** Rows of the traces of threads. */
 export function readingThreadRows(clickhouse: ClickHouse) {
   return {
-    // Places of earlier versions lead to rows that are deleted.
+    // Places of earlier versions may point to deleted rows.
     rowsOfTraces: (
       workspace_id: string,
       project_id: string,
@@ -119,7 +119,7 @@ const NO_USAGE: Omit<UsageRow, 'thread_id'> = {
   completion_cost_details: {},
 }
 
-/** The traces of the threads in the window: a list where they are few, so that they are looked for once. */
+/** The traces of the threads in the window. Few traces become a list, so that they are searched only once. */
 async function turnsOf(
   clickhouse: ClickHouse,
   workspace_id: string,

@@ -12,12 +12,12 @@ import { turnsSql } from './turns-sql.ts'
 
 const HOUR = 3_600_000_000
 /**
- * Share of the window that the first read covers. Each further read covers GROWTH times as much, including what was
- * read.
+ * Share of the window that the first read covers. Each further read covers GROWTH times as much, including the part
+ * already read.
  */
 const FIRST_PART = 1 / 720
 const GROWTH = 8
-/** After this time every read returns a written row. */
+/** Time after which every read returns a written row. */
 const SETTLED = 'INTERVAL 10 SECOND'
 
 /** Lists of threads and of the traces of one. */
@@ -88,7 +88,7 @@ function pageSql(query: ThreadQuery): { sql: string; params: Record<string, unkn
   return { sql, params: { ...params, written, limit } }
 }
 
-/** Numbers are given before anything is left out. */
+/** Traces are numbered before filters and pages leave any of them out. */
 function turnListSql(query: TurnQuery): { sql: string; params: Record<string, unknown> } {
   const { project_id, thread_id, after, limit, ...filters } = query
   const wanted = turnCondition({ project_id, thread_ids: [thread_id], ...filters })

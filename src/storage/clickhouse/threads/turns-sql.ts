@@ -13,9 +13,9 @@ export interface TurnsScope {
  * trace became part of the thread). The statement has the parameters `workspace_id` and `project`.
  *
  * The thread is the thread that the root names, or else the thread of the earliest TraceRun that names a thread, as in
- * trace/derive/roll-up.ts. If a TraceRun has several versions, the newest counts. Of equal versions, the one that is not
- * deleted counts: the deleted one is an old row, from before the root's time changed. If a trace has several roots, the
- * root with the trace's id counts.
+ * trace/derive/roll-up.ts. If a TraceRun has several versions, the newest counts. Of rows with equal versions, the live
+ * row counts; the deleted row is from before the root's time changed. If a trace has several roots, the root with the
+ * trace's id counts.
  */
 export function turnsSql({ times, named }: TurnsScope): string {
   const places = ` AND (root_time, trace_id) IN (${namedRootsSql} UNION ALL ${namedBelowSql})`
@@ -38,14 +38,14 @@ const NAMED_BELOW = `FROM thread_runs WHERE ${PROJECT} AND filed = 'below_by_thr
 const namedRootsSql = `SELECT sort_time, trace_id ${NAMED_ROOTS}`
 
 /**
- * Traces whose root named one of the threads and still is at that time. A root that has moved since may name no thread at
- * its new time; it is found through the TraceRuns below it.
+ * Traces whose root named one of the threads and still has the same time. A root whose time has changed may name no
+ * thread any more; such a trace is found through the TraceRuns below the root.
  */
 const UNMOVED = `SELECT trace_id FROM thread_runs
   WHERE ${PROJECT} AND filed = 'root_by_time' AND run_id = trace_id AND (root_time, trace_id) IN (${namedRootsSql})
   GROUP BY trace_id, root_time HAVING argMax(is_deleted, (version, 1 - is_deleted)) = 0`
 
-/** The times and traces of TraceRuns whose trace has one of the threads named below its root, not by its root. */
+/** The times and traces of TraceRuns below a root that name one of the threads, while the root names none. */
 const namedBelowSql = `SELECT sort_time, trace_id FROM trace_runs
   WHERE workspace_id = {workspace_id:UUID}
     AND trace_id IN (SELECT trace_id ${NAMED_BELOW} AND trace_id NOT IN (${UNMOVED}))`

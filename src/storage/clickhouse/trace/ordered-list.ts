@@ -12,14 +12,17 @@ export interface RunPlace {
 }
 
 const LATENCY = 'toUnixTimestamp64Micro(end_time) - toUnixTimestamp64Micro(start_time)'
-/** The condition for TraceRuns with counts of their own. */
+/** SQL condition of TraceRuns that have the value themselves. */
 const OWN: Record<OrderedBy, string> = {
   latency: LATENCY,
   total_tokens: 'toFloat64(ifNull(input_tokens, 0) + ifNull(output_tokens, 0))',
   total_cost: 'total_cost',
 }
 
-/** The value of a TraceRun by which it is ordered: its own, or the sum of those below it, each call once. */
+/**
+ * SQL of the value by which a TraceRun is ordered: its own value, or the sum over the TraceRuns below it, each call
+ * once.
+ */
 function valuesSql(by: OrderedBy, rows: string, scope: string): string {
   if (by === 'latency') return `SELECT *, ${LATENCY} AS value FROM (${rows})`
   return `SELECT listed.*, if(${OWN_COUNTS}, ${OWN[by]}, below) AS value
@@ -32,8 +35,8 @@ function valuesSql(by: OrderedBy, rows: string, scope: string): string {
 }
 
 /**
- * The places of one page of a list that is ordered by a value; TraceRuns without one come last. The statement has the
- * parameter `workspace_id` besides.
+ * The places of one page of a list that is ordered by a value; TraceRuns without a value come last. The statement also
+ * needs the parameter `workspace_id`.
  */
 export function orderedPlacesSql(query: ListQuery, by: OrderedBy): SqlCondition {
   const { keys, scope, rest, params } = listConditions(query)

@@ -1,8 +1,8 @@
 import type { ClickHouse, SqlParams } from '../connect.ts'
 
 /**
- * From this number of rows on, the rows of a trace are read as a range of time: ClickHouse takes longer to
- * find them one by one than to skip the rows between them.
+ * Number of rows from which the rows of a trace are read as a range of time, because ClickHouse then finds them faster
+ * than one by one.
  */
 const LARGE = 5_000
 

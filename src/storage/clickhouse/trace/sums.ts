@@ -7,8 +7,9 @@ import { HAS_USAGE } from '../usage/counted-sql.ts'
 import { ESTIMATED_COLUMNS, USAGE_SUMS } from '../usage/sums-sql.ts'
 
 /**
- * The sums of a trace, from ClickHouse. Undefined where adding up is not enough, and trace/derive/roll-up.ts must read
- * the rows: several TraceRuns may show one call, one with usage has others below it, or not all are below one root.
+ * The sums of a trace, from ClickHouse. Undefined if addition is not enough and trace/derive/roll-up.ts must read the
+ * rows: several TraceRuns may show the same call, a TraceRun with usage may have descendants, or not all TraceRuns are
+ * below one root.
  */
 export async function readTraceSums(
   clickhouse: ClickHouse,
@@ -25,9 +26,9 @@ const IS_ROOT = `parent_run_id = toUUID('${NIL_UUID}')`
 const PART = 59
 
 /**
- * `place` is the id of a TraceRun with the length of its dotted_order, and `parent_place` the same of its parent. When
- * the `parent_place` of every TraceRun but the root is the `place` of another one, all are below the root: parents
- * cannot form a circle, because a dotted_order is longer than that of the parent.
+ * `place` is the id of a TraceRun with the length of its dotted_order, and `parent_place` the same for its parent. If
+ * the `parent_place` of every TraceRun except the root is the `place` of another TraceRun, all are below the root:
+ * parents cannot form a cycle, because a dotted_order is longer than that of the parent.
  */
 function sumsSql(condition: string): string {
   return `SELECT ${USAGE_SUMS}, argMinIf(thread_id, (start_time, toString(run_id)), thread_id != '') AS thread_id,

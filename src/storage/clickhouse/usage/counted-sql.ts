@@ -4,14 +4,14 @@ import type { ClickHouse, StatementOptions } from '../connect.ts'
 /** The ids of the TraceRuns from the root down to the row's own. */
 export const LINE = `arrayMap(part -> toUUIDOrZero(right(part, 36)), splitByChar('.', dotted_order))`
 
-/** True for a row with tokens or a cost; only the run types llm and embedding have tokens. */
+/** SQL condition: the row has tokens or a cost. Only the run types llm and embedding have tokens. */
 export const HAS_USAGE = '(isNotNull(input_tokens) OR isNotNull(output_tokens) OR isNotNull(total_cost))'
 
 /** The ids of the TraceRuns above the row's own. */
 const ABOVE = `arrayJoin(arrayPopBack(${LINE}))`
 const CALL = 'workspace_id, trace_id, call_id'
 
-/** Calls that several TraceRuns may show, among the rows of `scope`. Outdated rows are included, which is cheaper. */
+/** Calls that several TraceRuns may show, among the rows of `scope`. Includes outdated rows, which is cheaper. */
 function severalSql(columns: string, scope: string): string {
   return `SELECT ${columns} FROM runs WHERE ${scope} AND call_id > ${NO_CALL}
     GROUP BY ${CALL}
@@ -33,7 +33,7 @@ const STARTS = 'toUnixTimestamp64Micro(start_time)'
 const ENDS = `greatest(toUnixTimestamp64Micro(ifNull(end_time, start_time)), ${STARTS} + 1)`
 
 /**
- * Selects workspace_id and run_id of the rows of `scope` that add nothing, because another row shows the same answer.
+ * Selects workspace_id and run_id of the rows of `scope` that do not count, because another row shows the same answer.
  */
 function answersSql(scope: string): string {
   const inOrder = `PARTITION BY ${CALL} ORDER BY start_time, toString(run_id)`
@@ -65,7 +65,7 @@ function belowRequestsSql(scope: string): string {
       SELECT workspace_id, project_id, run_id FROM runs FINAL WHERE ${scope} AND call_id = ${REQUEST})`
 }
 
-/** Rows of failed calls without messages, within the time of one with messages. */
+/** Rows of failed calls without messages, within the time of a call with messages. */
 function unansweredSql(scope: string): string {
   const isTold = `call_facts >= ${FACTS.known_side}`
   return `SELECT workspace_id, run_id FROM (
@@ -77,8 +77,8 @@ function unansweredSql(scope: string): string {
 }
 
 /**
- * The rules of findDoubles in trace/derive/same-call.ts, among the rows of `scope`: workspace_id and run_id of those
- * that add nothing.
+ * Applies the rules of findDoubles in trace/derive/same-call.ts to the rows of `scope`: selects workspace_id and run_id
+ * of the rows that do not count.
  */
 function doublesSql(scope: string): string {
   return [answersSql(scope), belowRequestsSql(scope), unansweredSql(scope)].join(' UNION ALL ')
@@ -131,8 +131,9 @@ export async function hasDoubles(
 }
 
 /**
- * True where a row of `scope` with usage may be the parent of another: equal hashes of different ids, and replaced rows,
- * only make sums slower. A row above a gap in the parent links has no descendants, as in trace/derive/roll-up.ts.
+ * Whether a row of `scope` with usage may be the parent of another. Wrongly true for equal hashes of different ids and
+ * for replaced rows, which only makes sums slower. A row above a gap in the parent links has no descendants, as in
+ * trace/derive/roll-up.ts.
  */
 async function isNested(clickhouse: ClickHouse, scope: string, options: StatementOptions): Promise<boolean> {
   const found = await clickhouse.rows(

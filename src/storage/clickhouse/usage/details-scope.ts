@@ -1,13 +1,13 @@
 import type { ClickHouse } from '../connect.ts'
 
 const DAY = 86_400_000
-/** Times before and after a TraceRun in which its descendants are searched: for wrong clocks and for long calls. */
+/** Time before and after a TraceRun in which its descendants are searched, because of wrong clocks and long calls. */
 const EARLY = DAY
 const LATE = 7 * DAY
 /** The first time that a DateTime64 can hold. */
 const EARLIEST = Date.UTC(1900, 0, 1)
 
-/** Most rows that one statement reads, unless a single day has more: they must fit into memory. */
+/** Maximum number of rows that one statement reads, unless a single day has more; they must fit into memory. */
 export const MAX_ROWS = 3_000_000
 
 /** A range of time, epoch milliseconds; the end is not included. */
@@ -27,7 +27,7 @@ export function nearOf({ start, end }: Span): { near_start: number; near_end: nu
   return { near_start: Math.max(start - EARLY, EARLIEST), near_end: end + LATE }
 }
 
-/** The range cut at days, so that each piece has at most `maxRows` rows; pieces without rows are left out. */
+/** Splits the range at days into pieces of at most `maxRows` rows; pieces without rows are left out. */
 export async function slices(
   clickhouse: ClickHouse,
   { workspace_ids, start, end }: Span & { workspace_ids: readonly string[] },

@@ -69,7 +69,7 @@ function toDetail(row: DetailRow, bucket: number): UsageDetail {
   }
 }
 
-/** The sum of two decimals with at most 18 places, exactly. */
+/** The exact sum of two decimals with at most 18 places. */
 function sumOf(a: string | null, b: string | null): string | null {
   if (a === null || b === null) return a ?? b
   const units = (text: string): bigint => {

@@ -2,13 +2,12 @@ import type { RollupUnit, UsageRollups } from '../../../usage/counting/rollups.t
 import type { ClickHouse } from '../connect.ts'
 
 /**
- * A rollup is complete when it is younger than the last mark of its hour or day by this much. Covers the changes that a
- * mark announces for a moment after it was sent (3 s, see usage/counting/recorder.ts), and clocks of replicas that
- * differ by up to 7 s.
+ * Time by which a complete rollup is younger than the last mark of its hour or day. Covers the changes that a mark
+ * announces in advance (3 s, see usage/counting/recorder.ts), and clocks of replicas that differ by up to 7 s.
  */
 const MARGIN_SECONDS = 10
 
-/** True if the rollup of `as_of` includes every change up to `marked_at`. */
+/** SQL condition: the rollup of `as_of` includes every change up to `marked_at`. */
 export const COMPLETE = `as_of > marked_at + ${MARGIN_SECONDS}`
 
 /** Seconds without a change after which a changed hour or day is rolled up again; longer than the margin. */
@@ -68,7 +67,9 @@ function changedSql(): string {
     ORDER BY bucket DESC, workspace_id LIMIT 100000`
 }
 
-/** Hours without a mark get one with an old time: queries then include them, and newer marks replace it. */
+/**
+ * Adds a mark with an old time to hours without a mark, so that queries include these hours; newer marks replace it.
+ */
 const MARK_ALL = `INSERT INTO usage_marks (workspace_id, unit, bucket, marked_at)
   SELECT DISTINCT workspace_id, mark.1, mark.2, toDateTime64(1, 6, 'UTC')
   FROM usage_traces ARRAY JOIN [('hour', hour), ('day', toInt32(floor(hour / 24)))] AS mark`
@@ -102,7 +103,7 @@ function patient(signal: AbortSignal | undefined) {
   return { settings: { max_execution_time: PATIENCE_SECONDS }, ...(signal && { signal }) }
 }
 
-/** Most traces that one statement of a rebuild reads, unless a single day has more. */
+/** Maximum number of traces that one statement of a rebuild reads, unless a single day has more. */
 const TRACES_AT_ONCE = 500_000
 
 /** Days joined to ranges `[from, to)` of a limited number of traces. */
@@ -145,7 +146,7 @@ const RANGE: Record<RollupUnit, Selection> = {
   },
 }
 
-/** One row per bucket, also for a bucket that has no traces any more. */
+/** SQL of one row per bucket, even for a bucket that no longer has traces. */
 function rollSql(unit: RollupUnit, { buckets, traces }: Selection): string {
   const bucket = unit === 'hour' ? 'hour' : DAY
   const sums = ['project_id', 'user_id', 'api_key_id'].map(

@@ -9,8 +9,8 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /**
- * Counts from rollups where they are complete, and from the counted traces themselves where they are not: in hours that
- * have changed recently, and in the parts of hours at both ends of the range (D-31).
+ * Counts traces from complete rollups. Hours that have changed recently, and the parts of hours at both ends of the
+ * range, are counted from the counted traces themselves (D-31).
  */
 export function createUsageSource(clickhouse: ClickHouse): UsageCounts {
   return {
@@ -23,7 +23,7 @@ export function createUsageSource(clickhouse: ClickHouse): UsageCounts {
   }
 }
 
-/** A day or an hour of a workspace whose rollup is not complete. */
+/** A day or hour of a workspace whose rollup is incomplete. */
 interface Loose {
   workspace_id: string
   bucket: number
@@ -155,7 +155,7 @@ const ENDS = `${IN_WORKSPACES} AND hour >= {start_hour:Int32} AND hour <= {end_h
 const bucketOf = (time: string): string =>
   `{origin:Int64} + toInt64(floor((${time} - {origin:Int64}) / {size:Int64})) * {size:Int64}`
 
-/** Every hour or day that has ever changed: its counts by bucket, or, if they are not complete, its own number. */
+/** SQL of every hour or day that has ever changed: its counts by bucket, or its number if the counts are incomplete. */
 function rolledSql(grouping: Grouping, unit: RollupUnit, range: string): string {
   const ms = unit === 'day' ? DAY_MS : HOUR_MS
   const byWorkspace = grouping === 'workspace'

@@ -4,7 +4,7 @@ import { idSlices } from '../id-slices.ts'
 
 const HOUR_MS = 3_600_000
 
-/** The groups that a list can be of, as columns of `usage_traces`. */
+/** The groupings of a list, as columns of `usage_traces`. */
 const GROUP_COLUMNS = ['project_id', 'user_id', 'api_key_id'] as const
 
 /** Finds the hours of one trace by the key of `usage_claims`; `usage_traces` is ordered by hour. */
@@ -12,7 +12,7 @@ const OF_TRACE = `AND trace_id = {trace_id:UUID} AND (workspace_id, hour) IN (
       SELECT workspace_id, hour FROM usage_claims
       WHERE workspace_id IN {workspaces:Array(UUID)} AND trace_id = {trace_id:UUID})`
 
-/** Ids are compared as texts, so that pages of several statements can be put together. */
+/** SQL of a page. Ids are compared as texts, so that pages of several statements can be joined. */
 function listSql(query: UsageTracesQuery): string {
   const groups = GROUP_COLUMNS.filter((column) => query[column] !== undefined).map(
     (column) => `AND ${column} = {${column}:UUID}`,

@@ -24,7 +24,7 @@ const OWNER = ['workspace_id', 'deployment_id', 'run_id'] as const
 const BLOB = [...KEY, 'channel', 'version', 'type', 'value'] as const
 const WRITE = [...KEY, 'task_id', 'idx', 'channel', 'type', 'value'] as const
 
-/** Numbers of rows in an insert, where padding is not possible: up to 16 rows need at most two statements. */
+/** Numbers of rows in an insert, which cannot be padded: up to 16 rows need at most two statements. */
 const INSERT_SIZES = [1, 2, 3, 4, 5, 6, 8, 12, 16]
 
 /** A column that the database computes for each row. */
@@ -99,7 +99,7 @@ function placeText({ tenant, row }: Written<CheckpointRow>): string {
 }
 
 /**
- * The keys of those `rows` that replace a stored row. A row that is the only one of its place counts as new in any case.
+ * The keys of those `rows` that replace a stored row. If a place has a single row, the row counts as new in any case.
  */
 export async function storedAlready(
   session: SqlSession,
@@ -125,8 +125,9 @@ export async function storedAlready(
 }
 
 /**
- * Rows that replace others and keep their era; the first new row of each place; then the others. The first may start an era, which the statement for the others must
- * see: otherwise it would compare them with the newest checkpoint of the previous era.
+ * Splits rows into those that replace others and keep their era, the first new row of each place, and all other new
+ * rows. The first new row may start an era, which the statement for the others must see; otherwise it would compare
+ * them with the newest checkpoint of the previous era.
  */
 function firstsApart(
   rows: readonly Written<CheckpointRow>[],
@@ -146,8 +147,8 @@ function firstsApart(
 }
 
 /**
- * The rows in portions in which the ids of a thread rise, because a statement does not see the rows that it inserts
- * itself.
+ * Splits the rows into portions in which the ids of a thread increase, because a statement does not see the rows that
+ * it inserts itself.
  */
 function rising(rows: readonly Written<CheckpointRow>[]): Written<CheckpointRow>[][] {
   const portions: Written<CheckpointRow>[][] = [[]]
@@ -170,7 +171,7 @@ export function insertBlobs(session: TxSession, rows: readonly Written<BlobRow>[
   insertRows(session, 'checkpoint_blobs', BLOB, onConflict, toValues(rows))
 }
 
-/** After all writes of the same task and index, also where a clock has gone back. */
+/** SQL of a time after all writes of the same task and index, even if a clock was set back. */
 const TIME_OF_NEW = `(SELECT max(t) FROM (SELECT CAST(? AS BIGINT) AS t UNION ALL
   SELECT w.written_at + 1 FROM checkpoint_writes w WHERE w.thread_id = ? AND w.checkpoint_ns = ?
   AND w.checkpoint_id = ? AND w.task_id = ? AND w.idx = ? AND w.deployment_id = ? AND w.workspace_id = ?) AS times)`
@@ -181,7 +182,9 @@ function timeOfNew({ deployment_id, workspace_id }: Tenant, row: WriteRow): Expr
   return { sql: TIME_OF_NEW, params: [written_at, ...key] }
 }
 
-/** Special writes replace the run's earlier ones, others do not. No two of `rows` may have the same key. */
+/**
+ * A special write replaces the run's earlier one; an ordinary write does not. No two of `rows` may have the same key.
+ */
 export function insertWrites(session: TxSession, rows: readonly Written<WriteRow>[]): void {
   const key = [...KEY, 'task_id', 'idx', 'run_id']
   const onConflict = `${replacing(key, [...WRITE, 'written_at'])} WHERE checkpoint_writes.idx < 0`

@@ -3,7 +3,10 @@ import type { Tenant } from '../../../runs/model.ts'
 import { type CheckpointRow, type CheckpointScan, readCheckpoints } from './rows.ts'
 import type { SqlSession } from '../driver/database.ts'
 
-/** Changes whenever the checkpoint does: it was put again, tasks have written to it, writes were rolled back. */
+/**
+ * Changes whenever the checkpoint changes: when it is put again, when tasks write to it, and when writes are rolled
+ * back.
+ */
 export interface CheckpointMark {
   checkpoint_id: string
   mark: string

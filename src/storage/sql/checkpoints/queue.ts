@@ -52,7 +52,7 @@ function rowKey(tenant: string, row: CheckpointRow | BlobRow | WriteRow): string
   return JSON.stringify([tenant, thread_id, checkpoint_ns, checkpoint_id, ...rest])
 }
 
-/** Rows of one kind, one for each key: the first of a task's ordinary writes, the last of all other rows. */
+/** Rows of one kind, one for each key: the first row for ordinary writes of a task, the last row otherwise. */
 function collect<Row extends CheckpointRow | BlobRow | WriteRow>(
   entries: readonly QueueEntry[],
   rowsOf: (rows: Partial<CheckpointRows>) => readonly Row[] | undefined,
@@ -69,7 +69,7 @@ function collect<Row extends CheckpointRow | BlobRow | WriteRow>(
   return [...found.values()]
 }
 
-/** Stores the entries that may be stored and rejects the others with the reason; rejects when the database fails. */
+/** Stores the entries that are allowed and rejects the others with the reason. Rejects if the database fails. */
 async function store(database: Database, line: string, entries: readonly QueueEntry[]): Promise<void> {
   const refused = new Map<QueueEntry, AppError>()
   await database.tx(`checkpoints:${line}`, async (session) => {
@@ -112,7 +112,7 @@ async function storeApart(database: Database, line: string, entries: readonly Qu
 /** Entries that are stored in successive transactions. */
 interface Line {
   waiting: QueueEntry[]
-  /** Runs while no entry is urgent. */
+  /** The timer that runs while no entry is urgent. */
   hold: NodeJS.Timeout | undefined
   flushing: Promise<void> | undefined
 }

@@ -28,7 +28,7 @@ export interface ReadCheckpoint {
   refs: Record<string, string>
 }
 
-/** The rows and tenant that checkpoints are read from. */
+/** The store, tenant and serializer with which checkpoints are read. */
 export interface CheckpointSource {
   rows: CheckpointRowStore
   serde: SerializerProtocol
@@ -58,7 +58,7 @@ function refsOf(row: CheckpointRow): Record<string, string> {
   return JSON.parse(row.refs) as Record<string, string>
 }
 
-/** Keys of the values that `refs` name and `values` lacks. */
+/** Keys of the values that are in `refs` but not yet in `values`. */
 function missingKeys(
   place: CheckpointNamespace,
   refs: readonly Record<string, string>[],
@@ -89,7 +89,7 @@ async function addValues(
   }
 }
 
-/** Old versions of checkpoints store the values sent to tasks with their parent. */
+/** Adds the values sent to tasks, which old versions of checkpoints store with their parent. */
 async function moveSends(
   { rows, serde, tenant }: CheckpointSource,
   row: CheckpointRow,
@@ -103,7 +103,7 @@ async function moveSends(
   checkpoint.channel_versions[TASKS] = versions.length > 0 ? maxChannelVersion(...versions) : 1
 }
 
-/** A row in LangGraph's form. */
+/** Converts a row to LangGraph's form. */
 export async function toTuple(
   source: CheckpointSource,
   row: CheckpointRow,
@@ -195,7 +195,10 @@ export async function readNewest(
   return (await toRead(source, [found.row], values, found.writes)).get(found.row)
 }
 
-/** Newest first, those whose metadata contains `filter`. Equal values of several checkpoints are one object. */
+/**
+ * Reads the checkpoints whose metadata contain `filter`, newest first. A value that several checkpoints share is one
+ * object.
+ */
 export async function* readCheckpointHistory(
   source: CheckpointSource,
   scan: CheckpointScan,

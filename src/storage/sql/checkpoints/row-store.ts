@@ -31,8 +31,8 @@ export interface FoundCheckpoint extends CheckpointContents {
 export type MarkScan = Parameters<typeof readMarks>[2]
 
 /**
- * The place of checkpoint rows for the checkpointers of a process: the run database, or the storage broker of a server.
- * A read returns all earlier writes of this process to the thread.
+ * Access to the rows of checkpoints, in the run database or through the storage broker of a server. A read sees all
+ * earlier writes of this process to the thread.
  */
 export interface CheckpointRowStore {
   queue: CheckpointQueue
@@ -58,7 +58,10 @@ export interface CheckpointRowStore {
   deleteThread(tenant: Tenant, thread_id: string): Promise<void>
 }
 
-/** If values of a checkpoint are missing, it was deleted during the read, and another one is the newest now. */
+/**
+ * Maximum number of tries to read the newest checkpoint. If values are missing, the checkpoint was deleted during the
+ * read, and another one is the newest now.
+ */
 const MAX_TRIES = 5
 
 /** The rows of a run database that has been migrated. */

@@ -30,7 +30,7 @@ export interface BlobRow {
   value: string
 }
 
-/** One write of a task; the migration explains which write counts when several runs have made one. */
+/** One write of a task. The migration explains which write counts if several runs have written at the same index. */
 export interface WriteRow {
   thread_id: string
   checkpoint_ns: string
@@ -43,7 +43,7 @@ export interface WriteRow {
   value: string
 }
 
-/** Identifies a value: that of `channel` as written by a checkpoint. */
+/** Identifies a value: the checkpoint that wrote it, and its channel. */
 export interface BlobKey {
   checkpoint_id: string
   channel: string
@@ -66,7 +66,7 @@ export interface CheckpointScan {
   thread_id: string | undefined
   checkpoint_ns: string | undefined
   checkpoint_id: string | undefined
-  /** Only those that are older than this one. */
+  /** Only checkpoints that are older than this one. */
   before: string | undefined
   limit: number | undefined
 }
@@ -88,7 +88,8 @@ export const CHECKPOINT: readonly (keyof CheckpointRow)[] = [
 const FOUND_WRITE = 'checkpoint_id, task_id, idx, written_at, channel, type, value'
 
 /**
- * Numbers of rows or keys in a statement, padded to the next size: so there are few statements, and they stay prepared.
+ * Numbers of rows or keys in a statement. Lists are padded to the next size, so that there are few statements, which
+ * stay prepared.
  */
 const SIZES = [1, 2, 4, 8, 16, 64, 256]
 
@@ -158,10 +159,10 @@ export async function readBlobs(
     const params: SqlValue[] = []
     for (let i = 0; i < size; i++) {
       const key = some[i]
-      // Padding: names no checkpoint.
+      // Padding with empty ids matches no checkpoint.
       params.push(key?.checkpoint_id ?? '', key?.channel ?? '')
     }
-    // CROSS JOIN: SQLite then looks the keys up one by one, instead of going through the thread for each.
+    // With CROSS JOIN, SQLite looks up the keys one by one, instead of scanning the thread for each.
     const sql = `SELECT b.checkpoint_id, b.channel, b.type, b.value
       FROM (VALUES ${Array(size).fill('(?, ?)').join(', ')}) AS k CROSS JOIN checkpoint_blobs b
       WHERE b.thread_id = ? AND b.checkpoint_ns = ? AND b.checkpoint_id = k.column1 AND b.channel = k.column2
@@ -172,9 +173,7 @@ export async function readBlobs(
   return found.flat()
 }
 
-/**
- * The channels of those `keys` (channel and version) for which some checkpoint of the namespace has written a value.
- */
+/** The channels of `keys` (channel and version) for which a checkpoint of the namespace has written a value. */
 export async function readKnownChannels(
   session: SqlSession,
   tenant: Tenant,
@@ -194,7 +193,7 @@ export async function readKnownChannels(
   )
 }
 
-/** The writes that count, of some checkpoints of a namespace, by checkpoint; ordered by task and index. */
+/** The valid writes of some checkpoints of a namespace, by checkpoint, ordered by task and index. */
 export async function readWrites(
   session: SqlSession,
   tenant: Tenant,

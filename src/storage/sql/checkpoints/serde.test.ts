@@ -89,7 +89,7 @@ const anything = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value
 
-/** A value after LangChain's serializer and back; undefined when it fails. */
+/** The value after a round trip through LangChain's serializer; undefined if that fails. */
 async function theirs(value: unknown): Promise<{ text: string; value: unknown } | undefined> {
   const [, bytes] = await serde.dumpsTyped(value)
   const text = new TextDecoder().decode(bytes)

@@ -20,7 +20,7 @@ function constructorRecord(name: string, args: unknown[], method: string | null 
   return { lc: 2, type: 'constructor', id: [name], method, args, kwargs: {} }
 }
 
-/** The text that LangChain's serializer writes for values that JSON lacks. */
+/** Replaces values that JSON lacks as LangChain's serializer does. */
 function replaceValue(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) {
     return value === undefined ? { lc: 2, type: 'undefined' } : value
@@ -40,8 +40,8 @@ function replaceValue(_key: string, value: unknown): unknown {
 }
 
 /**
- * A value in the format of LangChain's `JsonPlusSerializer`. `serde` encodes values with cycles, and everything else
- * that `JSON.stringify` refuses.
+ * Encodes a value in the format of LangChain's `JsonPlusSerializer`. `serde` is used for values that `JSON.stringify`
+ * refuses, such as cycles.
  */
 export async function encodeValue(serde: SerializerProtocol, value: unknown): Promise<StoredValue> {
   return encodePlain(value) ?? (await encodeWith(serde, value))
@@ -60,12 +60,12 @@ export function encodePlain(value: unknown): StoredValue | undefined {
 
 async function encodeWith(serde: SerializerProtocol, value: unknown): Promise<StoredValue> {
   const [, bytes] = await serde.dumpsTyped(value)
-  // A function has no JSON text: it is stored like `undefined`.
+  // A function has no JSON text, and is stored like `undefined`.
   const text = new TextDecoder().decode(bytes)
   return { type: 'json', value: text === '' ? '{"lc":2,"type":"undefined"}' : text }
 }
 
-/** Per class, the names of constructor arguments by their names in stored records, as in LangChain's loader. */
+/** The names of constructor arguments by their names in stored records, for each class, as in LangChain's loader. */
 const ALIASES = new WeakMap<MessageClass, Map<string, string>>()
 
 function argumentName(builder: MessageClass, key: string): string {
@@ -118,7 +118,7 @@ function reviveMessage(record: JsonRecord): object {
   return new builder(fields)
 }
 
-/** LangChain's loader converts arguments to JSON once more, which removes `undefined`. */
+/** Removes `undefined` from an argument, as LangChain's loader does by converting it to JSON once more. */
 function reviveArgument(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
@@ -206,8 +206,8 @@ function revive(value: unknown): unknown {
 function decodePlain({ type, value }: StoredValue): { value: unknown } | undefined {
   if (type !== 'json' && type !== 'bytes') throw new AppError('thread_of_other_language')
   if (type === 'bytes') return { value: new Uint8Array(Buffer.from(value, 'base64')) }
-  // A text without this key has no record to revive. Weir writes JSON without spaces, so the key can be
-  // searched as text.
+  // A text without this key has no record to revive. The key can be searched as text, because Weir writes JSON without
+  // spaces.
   if (!value.includes('"lc":')) return { value: JSON.parse(value) }
   if (value.includes('"__lc_escaped__":')) return undefined
   try {

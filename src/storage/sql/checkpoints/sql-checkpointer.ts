@@ -28,7 +28,7 @@ interface Lineage {
 /** State that the checkpointers of a process share. */
 export interface Shared {
   rows: CheckpointRowStore
-  /** The lineage of checkpoints that will probably be parents soon. */
+  /** Lineages of checkpoints that will probably be parents soon. */
   lineages: Map<string, Lineage>
   /** Microseconds, strictly increasing. */
   nextTime(): number
@@ -95,7 +95,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     const place = checkpointNamespace(config)
     const parent_id = checkpointIdOf(config) ?? null
     const { id: checkpoint_id, channel_values: values, channel_versions: versions } = checkpoint
-    // Before the first await: the graph continues and may change the values.
+    // Serialize before the first await, because the graph continues and may change the values.
     const head = JSON.stringify({
       v: checkpoint.v,
       ts: checkpoint.ts,
@@ -120,7 +120,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
       metadata: stamped.value,
     }
     this.#remember(place, checkpoint_id, { refs, versions: { ...versions } })
-    // A parent has one child: a second one would be a fork, which reads the parent again.
+    // A parent usually has one child. A second child is a fork, and reads the parent again.
     if (parent_id !== null) this.#shared.lineages.delete(lineageKey(this.#tenant, place, parent_id))
     await this.write(place.thread_id, { checkpoints: [row], blobs })
     return configOf(place, checkpoint_id)
@@ -145,7 +145,10 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     await this.#shared.rows.deleteThread(this.#tenant, threadId)
   }
 
-  /** The config's fields about the run, without LangGraph's own bookkeeping, and the checkpoint's metadata. */
+  /**
+   * The metadata to store: the config's fields about the run, without LangGraph's internal ones, and the checkpoint's
+   * metadata.
+   */
   #stamped(config: RunnableConfig, metadata: CheckpointMetadata): Record<string, unknown> {
     const of = Object.entries(config.metadata ?? {})
     const own = of.filter(([key]) => !key.startsWith('__') && !EXCLUDED_METADATA_KEYS.has(key))
@@ -153,7 +156,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     return { ...Object.fromEntries(own), ...run, ...metadata }
   }
 
-  /** Resolves when all writes are durable, which is already true when each write has resolved. */
+  /** Resolves when all writes are durable. Here each write resolves only when it is durable. */
   async stored(): Promise<void> {
     // No write is pending.
   }
@@ -173,9 +176,9 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
   }
 
   /**
-   * Fills `refs` for channels that have not changed since the parent. Values that are in another checkpoint
-   * of the thread but not in the parent are stored once more (the copy of a state is a sibling of the
-   * parent). A channel whose version was never stored gets no entry.
+   * Fills `refs` for channels that have not changed since the parent. A value that is in another checkpoint of the
+   * thread but not in the parent is stored once more: the copy of a state is a sibling of the parent. A channel whose
+   * version was never stored gets no entry.
    */
   async #inherit(
     place: CheckpointNamespace,
@@ -188,7 +191,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     const missing: { channel: string; version: string }[] = []
     for (const channel of channels) {
       const version = checkpoint.channel_versions[channel]
-      // A channel that was never written to makes its first value itself.
+      // A channel that was never written creates its first value itself.
       if (version === undefined) continue
       const ref = lineage?.versions[channel] === version ? lineage?.refs[channel] : undefined
       if (ref === undefined) missing.push({ channel, version: String(version) })

@@ -32,7 +32,7 @@ export async function deleteCheckpoints(
   }
 }
 
-/** Copies all checkpoints of a thread to another one that has none yet. The copies belong to no run. */
+/** Copies all checkpoints of a thread to another thread, which must have none. The copies belong to no run. */
 export async function copyCheckpoints(
   session: SqlSession,
   tenant: Tenant,
@@ -51,10 +51,7 @@ export async function copyCheckpoints(
   }
 }
 
-/**
- * Without run ids, only one of several writes of a task at an index can be stored, which is the one that
- * counts.
- */
+/** Copies only the valid write of each task and index, because without run ids only one can be stored. */
 async function copyCountingWrites(
   session: SqlSession,
   tenant: Tenant,
@@ -88,8 +85,8 @@ interface Head {
 }
 
 /**
- * The checkpoints that a thread needs to continue: the latest of the graph, that of each subgraph with a state of its
- * own, and, of the subgraphs that belong to tasks (`node:<task id>`), those that were started from the graph's latest.
+ * The checkpoints that a thread needs to continue: the latest checkpoint of the graph, that of each subgraph with its
+ * own state, and those of subgraphs of tasks (`node:<task id>`) that were started from the graph's latest checkpoint.
  */
 function latestOf(heads: readonly Head[]): Head[] {
   const latest = new Map<string, Head>()
@@ -109,7 +106,8 @@ function isOlder(a: Head, b: Head): boolean {
 }
 
 /**
- * Values of some channels are computed from the writes since an earlier checkpoint, so that checkpoint is needed too.
+ * Whether earlier checkpoints are needed too, because a channel's value is computed from the writes since an earlier
+ * checkpoint.
  */
 function needsAncestors(head: Head): boolean {
   return (JSON.parse(head.metadata) as CheckpointMetadata).counters_since_delta_snapshot !== undefined

@@ -18,11 +18,11 @@ const COLUMNS = [
   'finished_at',
 ] as const
 const SELECT = `SELECT ${COLUMNS.join(', ')} FROM deletion_jobs`
-/** Most unfinished deletions, of all workspaces together. */
+/** Maximum number of unfinished deletions, of all workspaces together. */
 const MAX_WAITING = 1_000
-/** Longest time until the deletion of another process is noticed. */
+/** Maximum time until a deletion by another process is noticed. */
 const MAX_AGE_MS = 1_000
-/** Values of one statement. */
+/** Maximum number of values in one statement. */
 const SLICE = 500
 const BLOBS = 1_000
 const JOBS_KEPT_MS = 7 * 24 * 3_600_000
@@ -45,7 +45,7 @@ function marks(values: readonly unknown[], mark = '?'): string {
   return values.map(() => mark).join(', ')
 }
 
-/** Ids that are refused. Whether a workspace has any is remembered for a second. */
+/** The refused ids. Whether a workspace has any is cached for a second. */
 function deletedIds(
   database: Database,
   clock: Clock,

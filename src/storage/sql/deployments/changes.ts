@@ -13,7 +13,7 @@ export function createPostgresChanges({
   logger,
 }: {
   url: string
-  /** The database whose connections send. */
+  /** The database over whose connections notifications are sent. */
   database: Database
   logger: Logger
 }): DeploymentChanges {
@@ -23,7 +23,7 @@ export function createPostgresChanges({
   let sending: Promise<unknown> | undefined
   return {
     announce() {
-      // Several changes in one turn of the event loop are one announcement.
+      // Several changes in one turn of the event loop make one notification.
       sending ??= Promise.resolve()
         .then(() => {
           sending = undefined

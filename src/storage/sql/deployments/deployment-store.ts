@@ -92,7 +92,7 @@ async function newestOfArtifacts(
 
 type Reads = Pick<DeploymentStore, 'get' | 'find' | 'named' | 'list' | 'deleting' | 'active' | 'inactive'>
 
-/** True when there are deployments, or some that are being deleted. */
+/** Whether there are deployments, including those that are being deleted. */
 export async function hasDeployments(database: Database): Promise<boolean> {
   return (await database.query('SELECT id FROM deployments LIMIT 1')).length > 0
 }
@@ -118,7 +118,7 @@ function createDeploymentReads(database: Database): Reads {
     list(workspace_id, { name, name_contains, limit, offset }) {
       const exactly = name === undefined ? '' : 'AND name = ?'
       const part = name_contains === '' ? undefined : name_contains
-      // LIKE would read % and _ of the text as patterns.
+      // Without LIKE, because it would treat % and _ in the text as patterns.
       const containing = part === undefined ? '' : `AND replace(name, ?, '') <> name`
       const params = [name, part].filter((text) => text !== undefined)
       return read(
@@ -174,7 +174,7 @@ async function addRevision(
     'SELECT latest_revision_id AS id FROM deployments WHERE id = ?',
     [deployment_id],
   )
-  // Claims of runs compare the ids: a later revision has a greater one, also in the same millisecond.
+  // Claims of runs compare ids, so a later revision must have a greater id even in the same millisecond.
   const before = latest === undefined || latest.id === null ? 0 : timeOfUuid(latest.id)
   const id = newTimeUuid(Math.max(now, before + 1))
   const [numbered] = await session.query<{ latest_number: number }>(

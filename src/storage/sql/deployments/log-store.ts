@@ -4,9 +4,9 @@ import type { DeploymentLogStore, LogLine, LogQuery, NewLogLine } from '../../..
 import { type Database, type SqlSession, type SqlValue, storableText } from '../driver/database.ts'
 
 const US_PER_MS = 1000
-/** Lines of one statement. */
+/** Maximum number of lines in one statement. */
 const SLICE = 100
-/** Columns besides the message, and the index. */
+/** Bytes of a row besides its message, including the index. */
 const ROW_BYTES = 200
 
 /** Logs of deployments in a SQL database that has been migrated. */
@@ -72,7 +72,7 @@ function read(database: Database, deployment_id: string, query: LogQuery): Promi
     [`kind IN (${places(kinds)})`, kinds],
     [`level IN (${places(levels)})`, levels],
     ...optional('revision_id = ?', revision_id),
-    // LIKE would read % and _ of the text as patterns.
+    // Without LIKE, because it would treat % and _ in the text as patterns.
     ...optional(`replace(lower(message), ?, '') <> lower(message)`, asciiLower(text)),
     ...optional('at_us >= ?', from_us),
     ...optional('at_us <= ?', to_us),

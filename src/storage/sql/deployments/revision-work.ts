@@ -48,7 +48,9 @@ export function createRevisionWork(database: Database, clock: Clock): Work {
 
 const SERVER_DIED = { code: 'build_failed', message: 'The server ended twice during this build.' }
 
-/** Claims the oldest revision whose deployment is not deleted and has no other revision that is built or deployed. */
+/**
+ * Claims the oldest revision whose deployment is not deleted and has no other revision that is being built or deployed.
+ */
 async function claim(
   session: SqlSession,
   { lease_ms, builds, now }: { lease_ms: number; builds: number; now: number },
@@ -67,7 +69,7 @@ async function claim(
   )
   if (found === undefined) return undefined
   const facts = { behind_another: false, has_artifact: false, builds: found.builds }
-  // No other revision is before a queued one that is claimed, so its build begins at once.
+  // No other revision is before a claimed queued revision, so its build begins at once.
   const awaiting = found.status === 'QUEUED' ? nextState(found.status, 'claimed', facts) : found.status
   const next = nextState(awaiting ?? found.status, 'claimed', facts) ?? found.status
   const token = newUuid()

@@ -34,7 +34,7 @@ export interface RevisionRow extends Omit<Revision, 'commands' | 'error' | 'grap
   timings: string
 }
 
-/** A deployment of its row; its name also while it is deleted. */
+/** Converts a row to a deployment, which keeps its name while it is being deleted. */
 export function toDeployment(row: DeploymentRow): StoredDeployment {
   const { hosted_name: name, secrets, commands, latest_number: _, ...rest } = row
   return { ...rest, name, secrets: JSON.parse(secrets) as SealedSecret[], commands: toCommands(commands) }
@@ -50,7 +50,7 @@ function toCommands(text: string | null): BuildCommands {
   return text === null ? NO_COMMANDS : (JSON.parse(text) as BuildCommands)
 }
 
-/** A revision of its row. */
+/** Converts a row to a revision. */
 export function toRevision(row: RevisionRow): Revision {
   return {
     ...row,

@@ -10,16 +10,16 @@ import type { BlobStore } from '../../../ingest/store/blob-store.ts'
 import type { Blob } from '../../../trace/decode/decoded.ts'
 import type { Database } from '../driver/database.ts'
 
-/** Bytes of a file that are in memory at a time. */
+/** Maximum bytes of a file in memory. */
 const PART_BYTES = 8 << 20
 
 /**
- * Begins the path of a row whose file is not there: its parts are being stored, or are to be removed. A UUID and the path
- * of the file follow. Each part is named by a row before it is stored and until it is removed, so that `sweep` finds it.
+ * Prefix of the path of a row without a file, whose parts are being stored or must be removed. A UUID and the path of
+ * the file follow. A row names each part from before it is stored until it is removed, so that `sweep` finds it.
  */
 const UNUSED = 'unused/'
 const UNUSED_LENGTH = `${UNUSED}${NIL_UUID}/`.length
-/** Rows that one sweep removes at the most. */
+/** Maximum number of rows that one sweep removes. */
 const SWEPT = 1000
 
 interface FileRow {
@@ -55,7 +55,7 @@ export function createSharedFiles(
       const storing = unusedOf(row)
       await rows.insert(storing)
       for await (const part of partsOf(file, header)) await blobs.put([part])
-      // Another server may have stored the file meanwhile, in other parts.
+      // Another server may have stored the file meanwhile in other parts, so that these are not needed.
       if (await rows.insert({ ...row, created_at: clock.now() })) await rows.drop(storing)
     },
     async get(deployment_id, path, file, max_bytes = Number.MAX_SAFE_INTEGER) {
@@ -87,9 +87,12 @@ export function createSharedFiles(
   }
 }
 
-/** Returns the function that removes the files of rows, as far as nothing was put again after `until`. */
+/** Returns a function that removes the files of rows, except parts that were put again after `until`. */
 function createRemoval(rows: ReturnType<typeof createFileRows>, blobs: Pick<BlobStore, 'remove'>) {
-  /** Removes the parts of an unused row that no file has, and the row unless some of them were put after `until`. */
+  /**
+   * Removes those parts of an unused row that belong to no file. Removes the row too, unless some parts were put after
+   * `until`.
+   */
   const remove = async (row: FileRow, until: number): Promise<void> => {
     let isLeft = false
     for (const sha256 of JSON.parse(row.parts) as string[]) {
@@ -118,14 +121,14 @@ function createFileRows(database: Database) {
     return (await database.query(sql, [deployment_id, path, made_in, parts, created_at])).length > 0
   }
   return {
-    /** False: there is one at its path. */
+    /** Inserts a row; returns false if its path is taken. */
     insert,
     async find(deployment_id: string, path: string): Promise<FileRow | undefined> {
       const sql = `SELECT ${FILE} FROM deployment_files WHERE ${AT}`
       const [row] = await database.query<FileRow>(sql, [deployment_id, path])
       return row
     },
-    /** `params` begins with the time before which the rows were stored. */
+    /** Rows that were stored before a time, which is the first of `params`. */
     storedBefore(where: string, params: (string | number)[], limit = Number.MAX_SAFE_INTEGER) {
       const sql = `SELECT ${FILE} FROM deployment_files WHERE created_at < ? AND (${where})
         ORDER BY created_at, deployment_id, path LIMIT ?`
@@ -134,7 +137,7 @@ function createFileRows(database: Database) {
     async drop({ deployment_id, path }: FileRow): Promise<void> {
       await database.query(`DELETE FROM deployment_files WHERE ${AT}`, [deployment_id, path])
     },
-    /** Makes the row an unused one. Undefined: it has changed since it was read. */
+    /** Makes the row an unused row. Returns undefined if the row has changed since it was read. */
     async setAside(row: FileRow): Promise<FileRow | undefined> {
       const unused = unusedOf(row)
       const { deployment_id, path, parts } = row
@@ -145,7 +148,9 @@ function createFileRows(database: Database) {
   }
 }
 
-/** Begins each part, so that none of them has the hash of an attachment or of a part of another deployment. */
+/**
+ * The first bytes of each part, which make its hash differ from those of attachments and of other deployments' parts.
+ */
 function headerOf(deployment_id: string, path: string): Buffer {
   return Buffer.from(`weir deployment ${deployment_id} ${path}\n`)
 }

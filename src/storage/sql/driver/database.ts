@@ -17,27 +17,30 @@ export interface SqlSession {
 export interface LastStatement {
   sql: string
   params: readonly SqlValue[]
-  /** The error of the transaction when the statement fails. */
+  /** Returns the error of the transaction if the statement fails. */
   refusal(): Error
 }
 
-/** Statements of a transaction, executed in the order of the calls. On Postgres those of one turn share a message. */
+/**
+ * Statements of a transaction, executed in the order of the calls. On Postgres, statements of one turn of the event
+ * loop are sent in one message.
+ */
 export interface TxSession extends SqlSession {
   /**
-   * Runs a statement whose rows are not needed and does not wait for it; the next statement and the commit follow it at
-   * once. When it fails, the transaction fails with its error.
+   * Runs a statement whose rows are not needed, without waiting for its end; the next statement and the commit are
+   * executed after it. If it fails, the transaction fails with its error.
    */
   send(sql: string, params?: readonly SqlValue[]): void
   /**
-   * Executes the statement right before the commit, in one message with it. The rows that it locks stay locked only
-   * while the commit runs. Undefined on engines without row locks.
+   * Executes the statement right before the commit, in the same message, so that its rows are locked only during the
+   * commit. Undefined on engines without row locks.
    */
   atCommit?(statement: LastStatement): void
 }
 
 /**
- * A relational database. All methods are asynchronous, as a database over a network needs. `bytes` is the approximate
- * size of the texts in parameters and rows, if it may be large.
+ * A relational database, local or over a network. `bytes` is the approximate size of the texts in parameters and rows,
+ * if it may be large.
  */
 export interface Database extends SqlSession {
   readonly dialect: 'sqlite' | 'postgres'
@@ -45,12 +48,12 @@ export interface Database extends SqlSession {
   query<Row = unknown>(sql: string, params?: readonly SqlValue[], bytes?: number): Promise<Row[]>
   /**
    * Runs `work` in a transaction; commits when it resolves, rolls back when it rejects. From its first statement to its
-   * end no other transaction of the same `lock` runs, in any process, and each statement sees all earlier commits: so a
-   * caller whose writes depend on its reads must use the lock that every writer of those rows uses. Transactions of
-   * other locks may run at the same time, and so may statements outside of any transaction. A failed statement ends the
-   * transaction: `work` must not continue after it. `work` may run again if the engine aborted it in favour of another
-   * transaction: it must have no side effects except through its session, and must not use the database itself. @throws
-   * AppError store_unavailable: nothing was stored, unless the connection was lost during the commit itself
+   * end no other transaction of the same `lock` runs, in any process, and each statement sees all earlier commits. So a
+   * caller whose writes depend on its reads must use the same lock as every writer of those rows. Transactions of other
+   * locks, and statements outside of transactions, may run at the same time. A failed statement ends the transaction,
+   * and `work` must not continue after it. `work` may run again if the engine aborted it in favour of another
+   * transaction, so its only side effects must be those of its session, and it must not use the database itself.
+   * @throws AppError store_unavailable: nothing was stored, unless the connection was lost during the commit itself
    */
   tx<T>(lock: string, work: (session: TxSession) => Promise<T>, bytes?: number): Promise<T>
   /** Closes all connections once running statements are finished; may be called again. */
@@ -60,12 +63,15 @@ export interface Database extends SqlSession {
 /** `bytes` of statements that read whole tables: SQLite runs them outside of the main thread. */
 export const WHOLE_TABLE = Number.MAX_SAFE_INTEGER
 
-/** Text as every engine can store it: unpaired surrogates and NUL, which Postgres refuses, become U+FFFD. */
+/**
+ * Converts text to a form that every engine can store: unpaired surrogates and NUL, which Postgres refuses, become
+ * U+FFFD.
+ */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
-/** Parameters as every engine can store them. */
+/** Converts parameters to a form that every engine can store. */
 export function storableParams(params: readonly SqlValue[]): SqlValue[] {
   return params.map((param) => (typeof param === 'string' ? storableText(param) : param))
 }

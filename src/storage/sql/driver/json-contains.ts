@@ -1,8 +1,9 @@
 import { isObject } from '../../../schema/json.ts'
 
 /**
- * Whether `value` contains `wanted`: equal scalars; objects of which each wanted key contains the wanted value; arrays
- * of which some element contains each wanted element.
+ * Whether `value` contains `wanted`. A scalar contains an equal scalar; an object contains an object if the values of
+ * its keys contain those of all wanted keys; an array contains an array if each wanted element is contained in one of
+ * its elements.
  */
 export function containsJson(value: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {

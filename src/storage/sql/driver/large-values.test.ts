@@ -16,7 +16,7 @@ import { serveStatements } from './serve-statements.ts'
 
 const LARGE = rawJson(JSON.stringify({ text: 'x'.repeat(LARGE_BYTES) })) as JsonObject
 
-/** A run database in a file whose large values go through connections of their own, in this thread. */
+/** A run database in a file. Large values use separate connections, but in this thread. */
 async function openWorld() {
   const dir = await mkdtemp(join(tmpdir(), 'weir-'))
   const file = join(dir, 'runs.db')

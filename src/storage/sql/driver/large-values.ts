@@ -1,7 +1,7 @@
 import { newUuid } from '../../../base/ids.ts'
 import type { Database, SqlValue, TxSession } from './database.ts'
 
-/** Statements with values of more bytes than this are run outside of the main thread on SQLite. */
+/** Size of values above which a statement runs outside of the main thread on SQLite. */
 export const LARGE_BYTES = 1 << 20
 
 /** Runs statements in a thread with its own connection, one task after the other. */
@@ -15,15 +15,15 @@ export type StatementTask =
   | { kind: 'query'; tx: string | null; sql: string; params: readonly SqlValue[] }
   | { kind: 'begin' | 'commit' | 'rollback'; tx: string }
 
-/** The threads for large values: reads do not wait for a long write. */
+/** The threads for large values, one for reads and one for writes, so that reads do not wait for a long write. */
 export interface LargeValues {
   reads: StatementThread
   writes: StatementThread
 }
 
 /**
- * Runs tasks one after the other, each in a turn of the event loop after the answer to the one before has been used: taking
- * over a large answer is work for the main thread.
+ * Runs tasks one after the other. Each starts in a later turn of the event loop than the end of the previous one,
+ * because receiving a large answer takes time on the main thread.
  */
 export function oneByOne(): <T>(thread: StatementThread, task: StatementTask) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
@@ -63,15 +63,15 @@ export async function txInThread<T>(
     await thread.run({ kind: 'commit', tx })
     return result
   } catch (error) {
-    // The end of the thread has rolled the transaction back.
+    // If the thread has ended, the transaction is already rolled back.
     await thread.run({ kind: 'rollback', tx }).catch(() => undefined)
     throw error
   }
 }
 
 /**
- * Rows of `sql`, which may have large values: on SQLite `bytesSql`, with the same parameters, first returns their size
- * (`bytes`). On Postgres no thread is needed.
+ * Rows of `sql`, which may have large values. On SQLite `bytesSql`, with the same parameters, is executed first and
+ * returns their size (`bytes`). On Postgres no thread is needed.
  */
 export async function readSized<Row>(
   database: Pick<Database, 'query' | 'dialect'>,

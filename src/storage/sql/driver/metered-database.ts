@@ -3,7 +3,7 @@ import type { Database, SqlSession, SqlValue } from './database.ts'
 /** A database that limits the resources of one piece of work at a time. */
 export interface MeteredDatabase {
   readonly database: Database
-  /** The result of `work`, or null when it exceeded its allowance before its last statement. */
+  /** Returns the result of `work`, or null if it exceeded its allowance before its last statement. */
   within<T>(allowance: Allowance | null, work: () => Promise<T>): Promise<T | null>
 }
 
@@ -17,7 +17,7 @@ export interface Allowance {
   bytes: number
 }
 
-/** Ends work that has used up its allowance. */
+/** Thrown to end work that has used up its allowance. */
 class UsedUp extends Error {}
 
 function textLength(rows: readonly unknown[]): number {

@@ -32,8 +32,8 @@ async function readMigrations(dir: URL): Promise<Migration[]> {
 }
 
 /**
- * `shared`: servers of a newer release may use the database. @throws AppError config_invalid when it has run migrations
- * other than those of this program, after which the program cannot work with it
+ * Checks the migrations that were run. `shared`: servers of a newer release may use the database. @throws AppError
+ * config_invalid if the database has other migrations, after which this program cannot work with it
  */
 function checkDone(
   done: readonly { version: number; checksum: string }[],
@@ -57,7 +57,7 @@ function checkDone(
   }
 }
 
-/** Runs the first migration that has not run yet; false when there is none. */
+/** Runs the first migration that has not run yet; returns false if there is none. */
 async function runNext(
   session: SqlSession,
   migrations: readonly Migration[],

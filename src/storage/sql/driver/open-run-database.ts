@@ -9,14 +9,17 @@ import { openSqlite } from './sqlite.ts'
 
 /** The migrations of a run database. */
 export const RUN_MIGRATIONS = new URL('../run-migrations/', import.meta.url)
-/** Run state is apart from identity, because user code runs next to it (D-43). */
+/** The schema of run state. It is separate from identity, because user code runs next to it (D-43). */
 export const RUN_SCHEMA = 'weir_runs'
-/** A migration may have to wait for that of another process, or to rewrite a large table; a count may have to read one. */
+/**
+ * Time limit of long statements: a migration may wait for one of another process or rewrite a large table, and a count
+ * may read a large table.
+ */
 const LONG_TIMEOUT_MS = 60 * 60_000
 
 /**
- * The hosts write most and have no requests waiting, so they copy the log into the database; the server does so itself
- * only when it alone has written much (80 MB).
+ * Pages of the log after which the server copies it into the database (80 MB). Usually hosts do that earlier: they
+ * write most, and no requests wait for them.
  */
 const SERVER_CHECKPOINT_PAGES = 20_000
 
@@ -31,8 +34,8 @@ export function inSchema(url: string, schema: string, readOnly = false): string 
 }
 
 /**
- * Opens the run database without migrating it, for graph hosts and threads: their server has migrated it. `place.file`
- * is the SQLite file; with `place.url` it is the schema `weir_runs` of that Postgres database.
+ * Opens the run database for graph hosts and threads, without migrating it, because their server has done that.
+ * `place.file` is the SQLite file; with `place.url` it is the schema `weir_runs` of that Postgres database.
  */
 export function connectRunDatabase(
   { url, file, connections, statementTimeoutMs, ...options }: SqlPlace,

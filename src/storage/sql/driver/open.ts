@@ -8,7 +8,7 @@ import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
 /** The location of the SQL store. */
 export interface SqlPlace extends SqliteOptions {
-  /** A Postgres URL; undefined for the SQLite file. */
+  /** A Postgres URL; undefined for a SQLite file. */
   url: string | undefined
   file: string
   /** Maximum number of Postgres connections; default 10. */
@@ -17,7 +17,7 @@ export interface SqlPlace extends SqliteOptions {
   statementTimeoutMs?: number
 }
 
-/** A migration may have to wait for that of another process, or to rewrite a large table. */
+/** Time limit of a migration, which may wait for one of another process or rewrite a large table. */
 const MIGRATION_TIMEOUT_MS = 60 * 60_000
 
 async function migratePostgres(url: string): Promise<void> {

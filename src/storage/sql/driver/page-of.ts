@@ -8,8 +8,8 @@ function compare(a: Sortable, b: Sortable): number {
 }
 
 /**
- * One page of records that were read completely, since SQL engines differ in how they order text. Ties are ordered by
- * `id`.
+ * Sorts records that were read completely and returns one page, because SQL engines order text differently. Ties are
+ * ordered by `id`.
  */
 export function pageOf<Field extends string, T extends Record<Field, Sortable>>(
   records: readonly T[],

@@ -18,16 +18,16 @@ export interface PostgresOptions {
 
 const CONNECT_TIMEOUT_MS = 5_000
 const DEFAULTS = { connections: 10, statementTimeoutMs: 30_000, silenceMs: 5_000 }
-/** The server ends a transaction that is idle for this long: no lock outlives a stalled process. */
+/** Idle time after which the server ends a transaction, so that a stalled process holds no lock for long. */
 const IDLE_TRANSACTION_MS = 30_000
 const MAX_STATEMENTS = 200
 const MAX_ATTEMPTS = 5
 
 const NOT_UNIQUE = '23505'
-/** Serialization failure and deadlock: the transaction may run again. */
+/** Codes of serialization failure and deadlock, after which the transaction runs again. */
 const REPEATABLE = new Set(['40001', '40P01'])
 const DISK_FULL = '53100'
-/** Connection, resources and operator's intervention; a transaction that idled for too long. */
+/** Codes about connections, resources, intervention by the operator, and a transaction that was idle for too long. */
 const UNAVAILABLE = /^(08|53|57|25P03)/
 /** The error for the caller: everything except an error of the server about a statement counts as a lost connection. */
 function toThrown(error: unknown): unknown {
@@ -45,7 +45,7 @@ function isRepeatable(error: unknown): boolean {
   return error instanceof nodePostgres().DatabaseError && REPEATABLE.has(error.code ?? '')
 }
 
-/** Runs `work` again while Postgres ends it in favour of other transactions. */
+/** Runs `work`, and repeats it while Postgres ends it in favour of other transactions. */
 async function repeating<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await retry(work, {
@@ -71,11 +71,14 @@ export function numberPlaceholders(sql: string): string {
 
 interface Statement {
   text: string
-  /** Named statements are parsed and planned once per connection. */
+  /** Name of the statement; Postgres parses and plans a named statement once per connection. */
   name?: string
 }
 
-/** Statements in Postgres's form, cached. They are few and fixed; the limit is for those built from lists. */
+/**
+ * Converts statements to Postgres's form, with a cache. Most statements are fixed; the cache is limited because of
+ * statements built from lists.
+ */
 function createStatements(): (sql: string) => Statement {
   const statements = new Map<string, Statement>()
   return (sql) => {
@@ -94,7 +97,7 @@ function lockNumber(lock: string): bigint {
   return createHash('sha256').update(`weir:${lock}`).digest().readBigInt64BE()
 }
 
-/** Runs the work of one lock one after the other, and that of different locks in parallel. */
+/** Runs works of the same lock one after the other, and works of different locks in parallel. */
 function createQueues(): <T>(lock: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>()
   return async (lock, work) => {
@@ -110,7 +113,7 @@ function createQueues(): <T>(lock: string, work: () => Promise<T>) => Promise<T>
 }
 
 function ignore(): void {
-  // A lost connection is reported by the statement that needs it.
+  // The next statement on the lost connection reports the loss.
 }
 
 /** Parsers of columns: counts and sums become numbers, as with SQLite. */
@@ -136,7 +139,7 @@ function createPool(
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
     query_timeout: statementTimeoutMs + silenceMs,
     keepAlive: true,
-    // Statements do not wait for the answers to those before them.
+    // Statements do not wait for the answers to earlier statements.
     pipeline: true,
     application_name: 'weir',
   })
@@ -146,9 +149,10 @@ function createPool(
 }
 
 /**
- * Opens a pool of connections to the Postgres database at `url`, the first one with the first statement; lost ones are
- * replaced when they are next needed; work waits for a free one. Transactions are READ COMMITTED with a transaction-scoped advisory lock; those of
- * one process queue before they take a connection.
+ * Opens a pool of connections to the Postgres database at `url`. The first connection is opened for the first
+ * statement, and lost connections are replaced when needed; work waits for a free connection. Transactions are READ
+ * COMMITTED with a transaction-scoped advisory lock; within a process they wait for the lock before they take a
+ * connection.
  */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
   const limits = { ...DEFAULTS, ...options }

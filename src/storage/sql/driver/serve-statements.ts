@@ -2,7 +2,7 @@ import { AppError } from '../../../base/errors.ts'
 import type { StatementTask } from './large-values.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
-/** The thread's side: runs tasks over one connection to `file`, which waits while other connections write. */
+/** Runs in the thread: executes tasks over one connection to `file`, which waits while other connections write. */
 export function serveStatements(
   file: string,
   options: SqliteOptions,
@@ -16,7 +16,7 @@ export function serveStatements(
         open = task.tx
         return undefined
       }
-      // The thread that began the transaction has ended, which rolled the transaction back.
+      // The transaction was begun in an earlier thread, whose end rolled it back.
       if (task.tx !== null && task.tx !== open) throw new AppError('store_unavailable')
       if (task.kind === 'query') return await database.query(task.sql, task.params)
       await database.query(task.kind === 'commit' ? 'COMMIT' : 'ROLLBACK')

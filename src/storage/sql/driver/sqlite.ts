@@ -10,8 +10,8 @@ import { LARGE_BYTES, type LargeValues, oneByOne, txInThread } from './large-val
 export interface SqliteOptions {
   synchronous?: 'normal' | 'full'
   /**
-   * Pages of the log after which a commit of this connection also copies them into the database, which waits for the
-   * disk. Default: SQLite's own.
+   * Number of pages of the log after which a commit of this connection also copies the log into the database, and waits
+   * for the disk. Default: SQLite's own.
    */
   checkpointPages?: number
   /** Opens an existing file read-only, while other connections may write. */
@@ -23,10 +23,13 @@ export interface SqliteOptions {
   waitMs?: number
 }
 
-/** Statements are few and fixed; the limit is for statements that may be built from text later. */
+/**
+ * Maximum number of cached statements. Statements are few and fixed; the limit guards against statements that are built
+ * from text.
+ */
 const MAX_STATEMENTS = 200
 const BUSY_TIMEOUT_MS = 5000
-/** Pauses before each further attempt; the last one is before all later attempts. */
+/** Pauses before further attempts; the last pause is repeated. */
 const PAUSES_MS = [1, 2, 4, 8] as const
 const SQLITE_BUSY = 5
 /** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
@@ -38,7 +41,7 @@ const FULL = new Set([13, 4874])
 const SQLITE_READONLY = 8
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const DAMAGED = new Set([11, 26])
-/** For clients, without the path of the file. */
+/** Message for clients, without the path of the file. */
 const DAMAGED_MESSAGE =
   "A database of this server is damaged. The server's log names the file and how to restore it."
 
@@ -120,7 +123,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
   if (checkpointPages !== undefined) connection.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
   connection.exec(`PRAGMA busy_timeout = ${waitMs}`)
   const session = createSession(connection, file)
-  /** The last requested transaction, and the last one of this connection. */
+  /** The last requested transaction of all, and the last of this connection. */
   let lastTx: Promise<unknown> | undefined
   let lastHere: Promise<unknown> | undefined
   const readInThread = oneByOne()
@@ -169,5 +172,5 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
 }
 
 function nothing(): void {
-  // The end of the transaction matters here, not its result.
+  // Only the end of the transaction matters here; its caller gets the error.
 }

@@ -30,8 +30,8 @@ function holderKey({ run_id, thread_id, deployment_id, workspace_id, token }: He
 }
 
 /**
- * The leases that are still held, as keys. None of them can end before the transaction: SQLite has one writer at a
- * time, on Postgres the rows are locked, always in the same order.
+ * Keys of the leases that are still held. No lease can end before the transaction does: SQLite has one writer at a
+ * time, and on Postgres the rows are locked, always in the same order.
  */
 async function heldLeases(
   session: SqlSession,
@@ -82,7 +82,7 @@ export function createSqlEventStore({ database, clock, bounds, wire }: SqlEventS
   return {
     append: commit,
     page: (thread, after) => readPage(database, thread, after),
-    // A write, since the database may answer reads and yet refuse writes; the end of a run needs a write to the same
+    // Only a read. The database may answer reads but refuse writes; however, the end of a run needs a write to the same
     // database.
     check: async () => void (await database.query('SELECT 1')),
     drop: (thread) =>

@@ -12,7 +12,7 @@ export interface EventOutboxParts {
   database: Database
   clock: Clock
   logger: Logger
-  /** Appends to the log, once for each id however often it is called. */
+  /** Appends to the log, but only in the first call with an id. */
   deliver(id: string, thread: ThreadRef, items: readonly EventDraft[]): Promise<void>
   retire(thread: ThreadRef): Promise<void>
 }
@@ -41,7 +41,7 @@ const AT_ONCE = 200
 
 type Sending = Pick<EventOutboxParts, 'database' | 'deliver'>
 
-/** Delivers the events of different threads at the same time, those of a thread in their order. */
+/** Delivers the events of different threads at the same time, and the events of one thread in order. */
 async function send({ database, deliver }: Sending, deliveries: readonly Delivery[]): Promise<void> {
   const threads = Map.groupBy(deliveries, ({ thread }) => keyValues(thread).join(' '))
   const sent = [...threads.values()].map(async (some) => {
@@ -52,7 +52,7 @@ async function send({ database, deliver }: Sending, deliveries: readonly Deliver
   await database.query(`DELETE FROM event_outbox WHERE outbox_id IN ${places}`, values)
 }
 
-/** Delivers the events that were stored up to a time and are still in the outbox. */
+/** Delivers the events that were stored before a time and are still in the outbox. */
 async function sendLeftBehind(sending: Sending, before: number): Promise<void> {
   const rows = await sending.database.query<OutboxRow>(
     `SELECT outbox_id, thread_id, deployment_id, workspace_id, items FROM event_outbox WHERE created_at <= ?
@@ -67,17 +67,17 @@ async function sendLeftBehind(sending: Sending, before: number): Promise<void> {
 }
 
 /**
- * Stores events together with the change of runs that they report, and delivers them afterwards; if the process ends
- * before, its next start or another process delivers them.
+ * Stores events together with the change of runs that they report, and delivers them afterwards; if the process ends in
+ * between, its next start or another process delivers them.
  */
 export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
   const { clock, logger, retire } = parts
   const closing = new AbortController()
   let last: Promise<void> = Promise.resolve()
-  /** Deliveries that wait for the one before them. */
+  /** Deliveries that wait for an earlier one. */
   const waiting: Delivery[] = []
 
-  /** One after the other, so that the events of a thread keep their order. */
+  /** Runs works one after the other, so that the events of a thread keep their order. */
   function enqueue(work: () => Promise<void>): void {
     const onRetry = (error: unknown): void =>
       logger.warn({ err: error }, 'the end of a run waits for the log of events')

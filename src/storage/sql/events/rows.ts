@@ -11,17 +11,17 @@ export interface DraftChunk {
   items: readonly EventDraft[]
 }
 
-/** Size of a page, approximately; a chunk is never split. */
+/** Approximate number of rows of a page; a chunk is never split. */
 const PAGE_ROWS = 200
 const PAGE_EVENTS = 500
 const PAGE_CHARS = 1 << 18
 
 const LOG_ROW = '(?, ?, ?, ?, ?, ?, ?, 0, -1)'
 const CHUNK_ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
-/** Numbers of rows in a statement: only a few, so that there are few statements, and they stay prepared. */
+/** Numbers of rows in a statement; only three sizes, so that there are few statements, which stay prepared. */
 const SIZES = [32, 8, 1]
 
-/** If the clock has not moved on, ids continue from the last one. Locks the rows of the logs. */
+/** If the clock has not advanced, ids continue from the last one. Locks the rows of the logs. */
 const ADVANCE = `ON CONFLICT (thread_id, deployment_id, workspace_id) DO UPDATE SET
   total = event_logs.total + excluded.total, chars = event_logs.chars + excluded.chars,
   last_seq = CASE WHEN excluded.last_ms > event_logs.last_ms THEN excluded.last_seq
@@ -69,7 +69,7 @@ function additions(drafts: readonly DraftChunk[]) {
   return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, added]) => added)
 }
 
-/** Extends the logs and returns where each one's new part begins. */
+/** Extends the logs, and returns the begin of the new part of each. */
 async function advance(
   session: SqlSession,
   drafts: readonly DraftChunk[],
@@ -144,7 +144,7 @@ interface PageRow {
   end_seq: number
   forgotten_ms: number
   forgotten_seq: number
-  /** Null in the one row of a page without chunks. */
+  /** Null in the only row of a page without chunks. */
   ms: number | null
   last_seq: number
   events: number

@@ -15,7 +15,9 @@ export interface RunEvents {
    * Stores events in the transaction of the change; returns a function to call after the commit, which never throws.
    */
   write(session: TxSession, thread: ThreadRef, items: readonly EventDraft[]): Promise<() => void>
-  /** The thread is deleted: its log is kept for a while only, for clients that have not read its end yet. */
+  /**
+   * Called when the thread is deleted. Its log is kept only for a while, for clients that have not read its end yet.
+   */
   retire(session: TxSession, thread: ThreadRef): Promise<() => void>
 }
 
@@ -26,7 +28,7 @@ export interface RunEventsParts {
   committed(thread: ThreadRef, chunk: EventChunk): void
 }
 
-/** For a log in the database of runs: the events are written directly to it. */
+/** Events for a log in the database of runs, to which they are written directly. */
 export function createRunEvents({ clock, wire, committed }: RunEventsParts): RunEvents {
   return {
     async write(session, thread, items) {

@@ -6,13 +6,13 @@ import { KEY, keyValues } from '../runs/rows.ts'
 
 /** Time for which the stream of a deleted thread can still be read. */
 const RETIRED_MS = 10 * 60_000
-/** Chunks that one transaction deletes: some milliseconds of work. */
+/** Number of chunks that one transaction deletes, which takes some milliseconds. */
 const STEP_CHUNKS = 50
 const STEP_CHARS = 4 << 20
 const STEP_LOGS = 100
 /** Number of logs whose sizes one statement sums up. */
 const SUMMED_LOGS = 200
-/** When the limit was exceeded, trimming continues to this share below it, so that it is not exceeded again at once. */
+/** Share of the total limit by which trimming goes below it, so that the limit is not exceeded again at once. */
 const TOTAL_SLACK = 0.05
 /** Number of old chunks whose threads are looked up at a time. */
 const OLD_CHUNKS = 500
@@ -25,7 +25,7 @@ interface OldChunk {
   chars: number
 }
 
-/** The first chunks beyond the limits, as many as one transaction deletes. */
+/** The first chunks beyond the limits, up to the number that one transaction deletes. */
 function beyond(
   chunks: readonly OldChunk[],
   log: { total: number; chars: number },
@@ -44,7 +44,10 @@ function beyond(
   return kept < 0 ? [...chunks] : chunks.slice(0, kept)
 }
 
-/** Deletes some events beyond the limits or before `since`, or all events without a log; false when there are none. */
+/**
+ * Deletes some events beyond the limits or before `since`, or all events without a log. Returns false if there are
+ * none.
+ */
 function trimStep(
   database: Database,
   thread: ThreadRef,
@@ -93,7 +96,7 @@ function removeLog(database: Database, thread: ThreadRef): Promise<void> {
       await session.query(`UPDATE event_logs SET retired_at = NULL WHERE ${KEY}`, key)
       return
     }
-    // The log first: this waits for a running append, and a later one starts a new log.
+    // Delete the log first: that waits for a running append, and a later append starts a new log.
     for (const table of ['event_logs', 'event_chunks'])
       await session.query(`DELETE FROM ${table} WHERE ${KEY}`, key)
   })
@@ -139,7 +142,7 @@ async function timeOfOldest(database: Database, chars: number): Promise<number> 
   }
 }
 
-/** SQLite works on the main thread, so let other work run in between. */
+/** Lets other work run, because SQLite works on the main thread. */
 function othersTurn(): Promise<void> {
   return new Promise((turn) => setImmediate(turn))
 }

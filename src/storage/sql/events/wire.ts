@@ -5,10 +5,13 @@ import type { EventWire } from './event-store.ts'
 import { listenAlways } from '../driver/postgres/listen.ts'
 
 const CHANNEL = 'weir_events'
-/** Postgres allows payloads below 8000 bytes; the ids of a thread take at most 120. */
+/**
+ * Maximum number of threads in a payload: Postgres allows less than 8000 bytes, and the ids of a thread take at most
+ * 120.
+ */
 const MAX_THREADS = 60
 
-/** A notification: the sender's id, what happened, and to which threads (thread, deployment, workspace). */
+/** A notification: the sender's id, the kind of change, and the changed threads (thread, deployment, workspace). */
 interface Payload {
   from: string
   kind: 'appended' | 'dropped'
@@ -16,8 +19,8 @@ interface Payload {
 }
 
 /**
- * Notifies the processes of one Postgres database of changed logs, with LISTEN and NOTIFY: inside the transaction, so
- * that a process cannot die between its commit and its notification.
+ * Notifies the processes of one Postgres database of changed logs, with LISTEN and NOTIFY. The notification is part of
+ * the transaction, so that a process cannot die between the two.
  */
 export function createEventWire({ url, logger }: { url: string; logger: Logger }): EventWire {
   const me = newUuid()

@@ -18,7 +18,7 @@ interface ConfigRow
 
 const SELECT = `SELECT workspace_id, feedback_key, feedback_config, is_lower_score_better, is_enforced, modified_at
   FROM feedback_configs`
-/** Per workspace. */
+/** Maximum number of configs in a workspace. */
 const MAX_CONFIGS = 10_000
 
 function toConfig(row: ConfigRow): FeedbackConfig {

@@ -8,7 +8,7 @@ interface TokenRow extends Omit<FeedbackToken, 'feedback_config'> {
 }
 
 const COLUMNS = 'workspace_id, id, run_id, feedback_key, feedback_config, expires_at, created_at'
-/** Valid tokens per workspace. */
+/** Maximum number of valid tokens in a workspace. */
 const MAX_TOKENS = 1_000_000
 
 function toToken(row: TokenRow): FeedbackToken {
@@ -19,7 +19,7 @@ function toToken(row: TokenRow): FeedbackToken {
   }
 }
 
-/** Feedback tokens in a SQL database that has been migrated. Each insert deletes expired ones. */
+/** Feedback tokens in a SQL database that has been migrated. Each insert deletes expired tokens. */
 export function createFeedbackTokenStore(database: Database): FeedbackTokenStore {
   return {
     async add(tokens) {

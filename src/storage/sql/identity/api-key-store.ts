@@ -32,12 +32,12 @@ const COLUMNS = [
   'expires_at',
   'last_used_at',
 ] as const
-/** Valid keys: not deleted, and their owner is a member. */
+/** Selects valid keys, which are not deleted and whose owner is a member. */
 const SELECT_GRANT = `SELECT ${COLUMNS.map((column) => `k.${column}`).join(', ')}, k.key_hash, m.role AS member_role,
     COALESCE(m.all_workspaces, 1) AS member_all_workspaces
   FROM api_keys k LEFT JOIN members m ON m.organization_id = k.organization_id AND m.user_id = k.user_id
   WHERE k.deleted_at IS NULL AND (k.user_id IS NULL OR m.user_id IS NOT NULL)`
-/** Precision of `last_used_at`: it is written once in this time, not with every look-up of the key. */
+/** Precision of `last_used_at`, which is written at most once in this time. */
 const TOUCH_MS = 60_000
 
 function ofKind(kind: 'personal' | 'service'): string {

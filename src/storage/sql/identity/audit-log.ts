@@ -39,7 +39,7 @@ export async function recordChange(
   ])
 }
 
-/** Newest first; none when no entry has the id `before`. */
+/** Reads entries, newest first; none if no entry has the id `before`. */
 export async function readAudit(
   database: Database,
   organization_id: string,

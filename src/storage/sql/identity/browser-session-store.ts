@@ -30,7 +30,7 @@ async function makeRoom(
   )
 }
 
-/** Runs `act` for a valid key, in a transaction that no deletion of the key can interleave with. */
+/** Runs `act` for a valid key, in a transaction during which the key cannot be deleted. */
 async function forKey<T>(
   database: Database,
   { api_key_id, now }: { api_key_id: string; now: number },
@@ -104,7 +104,7 @@ export function createBrowserSessionStore(database: Database): BrowserSessionSto
       return sessionEnd(session, grant.expires_at) > now ? { session, grant } : undefined
     },
     async touch(id, now) {
-      // A session that began while the clock was ahead would end too late: it ends SESSION_MAX_MS from now at the latest.
+      // A session that began while the clock was ahead would end too late, so it ends at most SESSION_MAX_MS from now.
       const latest = now + SESSION_MAX_MS
       await database.query(
         `UPDATE browser_sessions SET last_used_at = ?, expires_at = CASE WHEN expires_at > ? THEN ? ELSE expires_at END

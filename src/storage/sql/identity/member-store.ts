@@ -61,7 +61,10 @@ async function findOrMakeUser(session: SqlSession, member: Member): Promise<stri
   return user.id
 }
 
-/** An admin of all workspaces: every organization keeps at least one, so that every change can be undone. */
+/**
+ * Whether the member is an admin of all workspaces. Every organization keeps at least one, so that every change can be
+ * undone.
+ */
 function isFullAdmin({ role, workspace_ids }: Member): boolean {
   return role === 'admin' && workspace_ids === null
 }
@@ -76,7 +79,7 @@ function refuseWithoutAdmin(members: readonly Member[], before: Member, after: M
 
 type MemberFields = Partial<Pick<Member, 'full_name' | 'role' | 'workspace_ids'>>
 
-/** The fields of `change` that differ from the member, before and after; undefined when none does. */
+/** The fields of `change` that differ from the member, with values before and after; undefined if there are none. */
 function difference(
   member: Member,
   change: MemberFields,

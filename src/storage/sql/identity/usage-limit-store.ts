@@ -6,10 +6,10 @@ import type { Database, SqlSession } from '../driver/database.ts'
 
 const COLUMNS =
   'id, organization_id, workspace_id, api_key_id, limit_type, limit_value, mode, created_at, updated_at'
-/** Longest delay until a limit set by another process is used. */
+/** Maximum delay until a limit set by another process is used. */
 const MAX_AGE_MS = 5_000
 
-/** Changes or creates the one limit of that workspace or key. */
+/** Changes or creates the only limit of that workspace or key. */
 async function set(session: SqlSession, fields: UsageLimitFields, now: number): Promise<UsageLimit> {
   const { organization_id, workspace_id, api_key_id, limit_type, limit_value, mode } = fields
   const [known] = await session.query<Pick<UsageLimit, 'id' | 'created_at'>>(
@@ -54,7 +54,7 @@ export function createUsageLimitStore(database: Database, clock: Clock): UsageLi
     const until = steadyTime(clock) + MAX_AGE_MS
     try {
       const limits = await database.query<UsageLimit>(`SELECT ${COLUMNS} FROM usage_limits ORDER BY id`)
-      // A result read before a change must not be cached after it.
+      // A result that was read before a change must not be cached after it.
       if (before === changes) held = { limits, until }
       return limits
     } catch (error) {

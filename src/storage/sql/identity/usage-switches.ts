@@ -7,9 +7,9 @@ interface Switch {
 }
 
 /**
- * Records that counting of traces was switched on or off at `at` (epoch milliseconds), unless that is its state
- * already, and returns the periods in which traces are counted: the last one is open (`to` Infinity) while counting is
- * on.
+ * Records that counting of traces was switched on or off at `at` (epoch milliseconds), unless it is already in that
+ * state. Returns the periods in which traces are counted; while counting is on, the last period is open (`to` is
+ * Infinity).
  */
 export async function switchUsage(database: Database, is_on: boolean, at: number): Promise<UsagePeriod[]> {
   return await database.tx('usage_switches', async (session) => {
@@ -24,7 +24,7 @@ export async function switchUsage(database: Database, is_on: boolean, at: number
   })
 }
 
-/** Changes alternate, starting with the first time that counting was switched on. */
+/** Converts changes to periods. Changes alternate, beginning with the first time that counting was switched on. */
 function toPeriods(changes: readonly Switch[]): UsagePeriod[] {
   return changes.flatMap(({ at, is_on }, i) =>
     is_on === 1 ? [{ from: at, to: changes[i + 1]?.at ?? Number.POSITIVE_INFINITY }] : [],

@@ -10,7 +10,7 @@ import type { FoundItem, KvStore, StoreItem } from '../../../runs/items/kv-store
 import type { Tenant } from '../../../runs/model.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 
-/** The method of LangGraph's store on which its others are built. */
+/** The method of LangGraph's store on which its other methods are built. */
 export type GraphStoreBatch = BaseStore['batch']
 
 function toLibraryItem({ namespace, key, value_json, created_at, updated_at }: StoreItem): Item {
@@ -25,16 +25,16 @@ function toSearchItem(item: FoundItem): SearchItem {
 const TOO_LARGE = 'The items found are larger than the limit of one search: use a smaller `limit`.'
 
 /**
- * A tenant's long-term memory as one method of LangGraph's interface. Reads return the state before the writes; of several
- * writes of a key the last counts. A search that finds more than `maxBytes` of values rejects. The file loads nothing of
- * LangGraph, because the server uses it.
+ * A tenant's long-term memory as one method of LangGraph's interface. Reads return the state before the writes; the
+ * last of several writes of a key counts. A search that finds more than `maxBytes` of values rejects. This file does
+ * not load LangGraph, because the server uses it.
  */
 export function createGraphStoreBatch(
   store: KvStore,
   tenant: Tenant,
   maxBytes: number = Number.POSITIVE_INFINITY,
 ): GraphStoreBatch {
-  /** Undefined for writes. */
+  /** The result of a read; undefined for writes. */
   async function read(operation: Operation): Promise<Item | SearchItem[] | string[][] | null | undefined> {
     if ('value' in operation) return undefined
     if ('namespacePrefix' in operation) {

@@ -25,9 +25,9 @@ import { countUse } from '../workspace-use.ts'
 export interface KvStoreOptions {
   /** Minutes; null for items that do not expire. */
   default_ttl: number | null
-  /** Whether reading an item extends its time. */
+  /** Whether reading an item extends its lifetime. */
   refresh_on_read: boolean
-  /** Undefined: `query` and `index` are ignored. */
+  /** Undefined for a deployment without semantic search, which ignores `query` and `index`. */
   index?: ItemIndex | undefined
   /** Default: none. */
   quotas?: Quotas
@@ -35,7 +35,7 @@ export interface KvStoreOptions {
 
 const FOUND = `FROM store_items i WHERE ${OF_ITEM} AND ${IS_THERE}`
 const MINUTE_MS = 60_000
-/** Namespaces per statement. */
+/** Number of namespaces per statement. */
 const NAMESPACES = 1000
 
 /** The vectors of an item's texts, by path. */

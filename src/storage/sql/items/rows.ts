@@ -18,9 +18,9 @@ export interface ItemRow {
 export const ITEM = 'namespace, item_key, created_at, updated_at, ttl_ms, item'
 /** `WHERE` terms of an item, for `itemKey`. */
 export const OF_ITEM = 'namespace = ? AND item_key = ? AND deployment_id = ? AND workspace_id = ?'
-/** `WHERE` terms of namespaces `p` below a prefix: for its JSON, deployment and workspace. */
+/** `WHERE` terms of namespaces `p` below a prefix; parameters: the prefix as JSON, deployment, workspace. */
 export const OF_PREFIX = 'p.prefix = ? AND p.deployment_id = ? AND p.workspace_id = ?'
-/** `WHERE` term of an item `i` that has not expired, for the time now. */
+/** `WHERE` term of an item `i` that has not expired; parameter: the current time. */
 export const IS_THERE = '(i.expires_at IS NULL OR i.expires_at > ?)'
 
 const BYTES = 'octet_length(item) AS bytes'
@@ -54,7 +54,7 @@ export function toItem(row: ItemRow): StoreItem {
   }
 }
 
-/** Stores an item and registers its namespace; returns by how many bytes the store has grown. */
+/** Stores an item and registers its namespace; returns the bytes by which the store has grown. */
 export async function writeItem(
   session: SqlSession,
   tenant: Tenant,
@@ -84,7 +84,7 @@ export async function writeItem(
   return sumOf(after) - sumOf(before)
 }
 
-/** Deletes an item, and its namespace when that was the last one; returns how many bytes it had. */
+/** Deletes an item, and its namespace if that is empty then; returns the bytes of the item. */
 export async function removeItem(
   session: SqlSession,
   tenant: Tenant,

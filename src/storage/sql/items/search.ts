@@ -15,12 +15,15 @@ interface VectorRow {
   vector: string
 }
 
-/** Items `i` below a prefix that have not expired: for the prefix's JSON, deployment, workspace, and the time now. */
+/**
+ * Items `i` below a prefix that have not expired; parameters: the prefix as JSON, deployment, workspace, the current
+ * time.
+ */
 const FROM_PREFIX = `FROM store_prefixes p JOIN store_items i ON i.namespace = p.namespace
   AND i.deployment_id = p.deployment_id AND i.workspace_id = p.workspace_id WHERE ${OF_PREFIX} AND ${IS_THERE}`
-/** Places that one statement reads; a place is small. */
+/** Number of places that one statement reads; a place is small. */
 const PLACES = 5000
-/** Items whose vectors are compared at a time. */
+/** Number of items whose vectors are compared at a time. */
 const SCORED = 128
 
 /** Key, size and sort order of an item, without its value. */

@@ -4,15 +4,15 @@ import { isObject, type JsonObject } from '../../../schema/json.ts'
 
 /** Semantic search of a deployment: `store.index` of its langgraph.json. */
 export interface ItemIndex {
-  /** One vector for each text, all of one length. */
+  /** Returns one vector for each text, all of the same length. */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>
   /** Paths of the fields to embed: `$` for the whole value, `a.b`, `list[*].text`, `list[0]`, `list[-1]`. */
   fields: readonly string[]
-  /** Default: the texts of large values are taken in this thread. */
+  /** Extracts the texts of large values outside of this thread. Default: in this thread. */
   large?: Pick<LargeItems, 'texts'>
 }
 
-/** For all texts of one item; they go to the process that computes embeddings as a whole. */
+/** Maximum characters of all texts of one item, which are sent together to the process that computes embeddings. */
 const MAX_TEXT_CHARS = 4 << 20
 
 function textOf(value: unknown): string[] {
@@ -70,7 +70,7 @@ export function decodeVector(text: string): Float32Array {
   return new Float32Array(bytes.buffer)
 }
 
-/** Between -1 and 1; 0 for a vector without direction. */
+/** Cosine similarity, between -1 and 1; 0 if one of the vectors is zero. */
 export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let [dot, squareA, squareB] = [0, 0, 0]
   for (let i = 0; i < Math.min(a.length, b.length); i++) {

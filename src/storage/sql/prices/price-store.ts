@@ -29,9 +29,9 @@ const COLUMNS = [
 ] as const
 const SELECT = `SELECT ${COLUMNS.join(', ')} FROM model_prices`
 
-/** A limit, since each new model name may be compared with every entry. */
+/** Maximum number of entries, since each new model name may be compared with every entry. */
 const MAX_ENTRIES = 300
-/** Longest delay until an entry changed by another process is used. */
+/** Maximum delay until an entry changed by another process is used. */
 const MAX_AGE_MS = 5_000
 
 function toEntry(row: PriceRow): PriceEntry {
@@ -56,11 +56,14 @@ function toValues(entry: PriceEntry): SqlValue[] {
 async function entriesOf(session: SqlSession, workspace_id: string): Promise<PriceEntry[]> {
   const sql = `${SELECT} WHERE workspace_id = ? ORDER BY created_at, id`
   const rows = await session.query<PriceRow>(sql, [workspace_id])
-  // Sorted here, since engines differ in how they order text.
+  // Sorted here, because engines order text differently.
   return rows.map(toEntry).toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 }
 
-/** The conditions of an entry as a key: two entries with equal conditions would have no order of precedence. */
+/**
+ * The conditions of an entry as a key. Keys must differ, because entries with equal conditions would have no order of
+ * precedence.
+ */
 function conditions(entry: PriceFields): string {
   const { name, match_pattern, match_path, provider, start_time, prompt_token_threshold } = entry
   return JSON.stringify([name, match_pattern, match_path, provider, start_time, prompt_token_threshold])
@@ -78,7 +81,10 @@ async function refuseTwin(session: SqlSession, entry: PriceEntry): Promise<void>
   }
 }
 
-/** All entries, read again after a change here or after MAX_AGE_MS; if reading fails, the previous ones. */
+/**
+ * Snapshots of all entries, read again after a change in this process or after MAX_AGE_MS. If reading fails, the
+ * previous snapshot is used.
+ */
 function createSnapshots(database: Database, clock: Clock) {
   let held: { snapshot: PriceSnapshot; text: string; until: number } | undefined
   let changes = 0

@@ -7,10 +7,10 @@ import { DEFAULT_NAME, emptyProject, findProject, insertProject } from './rows.t
 
 /** Number of cached names. */
 const MAX_KNOWN = 50_000
-/** Longest delay until a project renamed by another process is seen. */
+/** Maximum delay until a name changed by another process is used. */
 const MAX_AGE_MS = 5_000
 
-/** Project ids by workspace and name, and the ids that exist, for the hot path. */
+/** Cache of project ids by workspace and name, and of existing ids, for the hot path. */
 function createMemory(clock: Clock) {
   const ids = new Map<string, Map<string, { id: string; until: number }>>()
   const existing = new Map<string, number>()
@@ -30,7 +30,7 @@ function createMemory(clock: Clock) {
       ids.get(workspace_id)?.get(name)?.id,
     exists: (workspace_id: string, id: string): boolean =>
       steadyTime(clock) < (existing.get(workspace_id + id) ?? 0),
-    /** True for an id that is cached, however old the entry is. */
+    /** Whether the id is cached, however old the entry is. */
     hasExisted: (workspace_id: string, id: string): boolean => existing.has(workspace_id + id),
     remember(workspace_id: string, name: string, id: string): void {
       const isNew = ids.get(workspace_id)?.has(name) !== true
@@ -60,7 +60,7 @@ export function createProjectResolver(
   const findOrMake = async (workspace_id: string, name: string): Promise<string> => {
     const fresh = emptyProject(workspace_id, newUuid(), name, clock.now())
     let id = (await findProject(database, workspace_id, 'name', fresh.name))?.id
-    // If another process inserts it between the two statements, its row is used.
+    // If another process inserts the project between the two statements, the row of that process is used.
     if (id === undefined && (await insertProject(database, fresh))) id = fresh.id
     id ??= (await findProject(database, workspace_id, 'name', fresh.name))?.id
     if (id === undefined)

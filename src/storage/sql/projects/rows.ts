@@ -10,7 +10,7 @@ export interface ProjectRow extends Omit<Project, 'extra'> {
 /** Columns in the order of a project's fields. */
 export const PROJECT_COLUMNS =
   'workspace_id, id, name, description, extra, reference_dataset_id, start_time, end_time, retention_days, trace_tier, type, default_dataset_id'
-/** The project of traces that name none. */
+/** Name of the project of traces that name no project. */
 export const DEFAULT_NAME = 'default'
 
 /** The project of a row. */

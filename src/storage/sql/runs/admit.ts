@@ -35,7 +35,7 @@ import { insertWebhook } from './webhooks.ts'
 import { takeDate } from './cron-dates.ts'
 import { countUse } from '../workspace-use.ts'
 
-/** Later keys replace earlier ones; `configurable` is merged key by key. */
+/** Merges configs: later keys replace earlier ones; `configurable` is merged key by key. */
 function mergeConfig(under: JsonObject, over: JsonObject): JsonObject {
   const merged = { ...under, ...over }
   if (isObject(under['configurable']) && isObject(over['configurable'])) {
@@ -116,7 +116,7 @@ function newThread({ thread_id }: ThreadKey, admission: RunAdmission): NewThread
   return { thread_id, metadata, config: {}, ttl }
 }
 
-/** A thread that does not exist yet, as the first run sees it. */
+/** A thread that does not exist yet, in the form of a locked thread. */
 function asLocked(key: ThreadKey, { metadata, config }: NewThread): LockedThread {
   const texts = { metadata: JSON.stringify(metadata), config: JSON.stringify(config) }
   return { ...key, status: 'idle', rest_status: 'idle', has_next: 0, last_seq: 0, last_run_at: 0, ...texts }
@@ -130,8 +130,8 @@ async function insert(
   clock: Clock,
   fresh: NewThread | undefined,
 ): Promise<Admitted> {
-  // The start time is not before that of the thread's last run, even if the process that created that run has
-  // a clock that is ahead.
+  // The time is not before that of the thread's last run, even if the clock of the process that created that run was
+  // ahead.
   const now = Math.max(clock.now(), thread.last_run_at)
   const active = thread.status === 'busy' ? await activeRuns(session, thread) : []
   const decision = decideMultitask(admission.multitask_strategy, active, now)
@@ -165,7 +165,7 @@ async function insert(
   return { kind: 'created', run, claim, cancelling: cancelled?.orders ?? [], ended: cancelled?.ended ?? [] }
 }
 
-/** Decides about a new run and stores it; does not count its thread. */
+/** Decides about a new run and stores it. The caller must count a new thread. */
 async function admitInto(
   session: RunSession,
   key: ThreadKey,
@@ -208,7 +208,7 @@ class Refused extends Error {
   }
 }
 
-/** Runs of a batch that are stored in one turn of the event loop: some milliseconds. */
+/** Number of runs of a batch that are stored in one turn of the event loop, which takes some milliseconds. */
 const BATCH_STEP = 16
 
 /** Runs `attempt` once more if another transaction has created the same thread or run; the second attempt reads it. */

@@ -16,10 +16,10 @@ export interface RunToCancel {
   thread_id: string
   status: 'pending' | 'running'
   due_at: number
-  /** Null when it never ran, and so has written no checkpoints. */
+  /** Null if the run never ran, so that it has written no checkpoints. */
   started_at: number | null
   has_webhook: number
-  /** Streams of protocol v2 do not show its end. */
+  /** True if streams of protocol v2 do not show the end of the run. */
   silent?: boolean
 }
 
@@ -100,7 +100,7 @@ export async function cancelRuns(
       ),
     )
   }
-  // An interrupted run is the thread's last run; a rolled back run leaves no trace.
+  // An interrupted run counts as the thread's last run; a rolled-back run does not.
   const rests = pending.length > 0 && action === 'interrupt'
   return {
     orders,

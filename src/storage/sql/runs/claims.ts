@@ -13,10 +13,15 @@ import { LARGE_BYTES, storedBytes } from '../driver/large-values.ts'
 import { inList, KEY, keyValues, leaseOf, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
 import { inChunks, type RunDatabase, type RunSession } from './session.ts'
 
-/** What decides whether a server may claim a run. Ids of revisions sort by their time (`newTimeUuid`). */
+/**
+ * The fields that determine whether a server may claim a run. Ids of revisions are in order of their time
+ * (`newTimeUuid`).
+ */
 type Claimable = Pick<RunRow, 'graph_id' | 'needs_version' | 'revision_id'>
 
-/** Whether the claimer executes runs of the version that the run needs, has its graph, and not an earlier revision. */
+/**
+ * Whether the claimer executes the version that the run needs, has its graph, and has no earlier revision than the run.
+ */
 export function mayClaim(claimer: Claimer, run: Claimable): boolean {
   const { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id = null } = claimer
   if (run.needs_version > abandoned_above) return true
@@ -24,12 +29,12 @@ export function mayClaim(claimer: Claimer, run: Claimable): boolean {
   return revision_id === null || run.revision_id === null || run.revision_id <= revision_id
 }
 
-/** Above every version. */
+/** A number above every version. */
 const NONE_ABANDONED = 2 ** 31 - 1
 
 const DUE_RUN = `status = 'pending' AND (due_at <= ? OR due_at <= created_at)`
 
-/** SQL condition on `threads`: `mayClaim` for the next due run of the thread. */
+/** SQL condition on `threads`: `mayClaim` is true for the next due run of the thread. */
 function mayClaimSql(
   { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id = null }: Claimer,
   now: number,
@@ -98,8 +103,8 @@ async function claimNext(
 }
 
 /**
- * SQL for the size of a large value among the due runs of the deployments at `places`. Its first two parameters are both
- * the present time.
+ * SQL of the size of a large value, if there is one, among the due runs of the deployments at `places`. The first two
+ * parameters are both the current time.
  */
 function largeDueSql(places: string): string {
   const bytes = 'coalesce(octet_length(r.input), 0) + coalesce(octet_length(r.command), 0)'
@@ -108,7 +113,7 @@ function largeDueSql(places: string): string {
     WHERE t.next_due <= ? AND r.due_at <= ? AND t.deployment_id || '' IN ${places} AND ${bytes} > ${LARGE_BYTES} LIMIT 1`
 }
 
-/** For a clock that was set back: a run without a delay that is due in the future is made due now. */
+/** Makes runs without a delay due now if they are due in the future, because a clock was set back. */
 async function makeDue(database: RunDatabase, now: number): Promise<void> {
   await database.query(
     `UPDATE threads SET next_due = ? WHERE next_due > ? AND EXISTS (SELECT 1 FROM runs r
@@ -141,7 +146,7 @@ async function claimFree(
   deployments: readonly string[],
   limit: number,
 ): Promise<Claim[]> {
-  // Waits for locked rows: skipping them could leave a run for which no worker is woken again.
+  // Wait for locked rows. If they were skipped, a run could be left for which no worker is notified again.
   const forUpdate = database.dialect === 'postgres' ? 'FOR UPDATE' : ''
   const { places, values } = inList(deployments)
   const at = clock.now()
@@ -160,14 +165,14 @@ async function claimFree(
   }, bytes)
 }
 
-/** Counting stops at this number, because on SQLite it blocks the requests of the server. */
+/** Number at which counting stops, because counting blocks the requests of the server on SQLite. */
 const MAX_COUNTED = 100_000
 
 type Verbs = 'claim' | 'nextDue' | 'waiting' | 'waitingGraphs' | 'waitingVersions' | 'renew'
 
 /** The part of the run store for workers that claim runs; see `RunStore`. */
 export function createRunClaims(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
-  // Times that an earlier process stored may come from a clock that was ahead.
+  // Times from an earlier process may be from a clock that was ahead.
   let last = Number.POSITIVE_INFINITY
 
   return {

@@ -72,7 +72,7 @@ type Place = Sized & Pick<Cron, CronSearch['sort_by']> & { enabled: number }
 const ROW_BYTES = 'octet_length(caller) + octet_length(payload) + octet_length(metadata)'
 const PLACE = `cron_id, assistant_id, thread_id, next_run_date, end_time, enabled, created_at, updated_at,
   ${ROW_BYTES} AS bytes`
-/** Bytes of due crons to read at a time. */
+/** Maximum bytes of due crons that are read at a time. */
 const DUE_BYTES = 1 << 20
 
 function isWanted(place: Place, { assistant_id, thread_id, enabled }: CronSearch): boolean {

@@ -12,7 +12,7 @@ import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 type HeldRun = Lease &
   Pick<RunRow, 'graph_id' | 'cancel_action' | 'attempt' | 'started_at' | 'lease_owner' | 'lease_until'> & {
     has_webhook: number
-    /** 1 when the thread has another run, which waits. */
+    /** 1 if another run of the thread waits. */
     has_more: number
   }
 
@@ -25,7 +25,7 @@ const HELD = `run_id, graph_id, thread_id, deployment_id, workspace_id, lease_to
 
 const FIND_HELD = `SELECT ${HELD} FROM runs WHERE run_id = ? AND ${KEY} AND lease_token = ? AND status = 'running'`
 
-/** Locks the thread of a lease and reads its run as it is then; undefined when the lease is lost. */
+/** Locks the thread of a lease, and then reads its run; undefined if the lease is lost. */
 async function lockHeld(
   session: RunSession,
   lease: Lease,
@@ -136,7 +136,7 @@ function givenBack(run: HeldRun, why: NonNullable<Run['error']>, maxAttempts: nu
   return { event, end: { ...NOTHING, error: why } }
 }
 
-/** Later than any clock. */
+/** A time later than any clock. */
 const MAX_TIME = Number.MAX_SAFE_INTEGER
 const OWNER_GONE = { error: 'WorkerLost', message: 'The process that executed the run is gone.' }
 

@@ -3,16 +3,16 @@ import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
 
 /** Tables of a thread's checkpoints; each row has the id of the run that wrote it. */
 export const CHECKPOINT_TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']
-/** Most ids in one statement. */
+/** Maximum number of ids in one statement. */
 export const MAX_IDS = 256
 
-/** Deletes runs with the checkpoints that they have written; a run that has not started has none. */
+/** Deletes runs and the checkpoints that they have written; a run that never started has none. */
 export function deleteRuns(
   session: TxSession,
   key: ThreadKey,
   runs: readonly { run_id: string; started_at: number | null }[],
 ): void {
-  // The runs first: a checkpoint that is being written for one is then finished, or refused.
+  // Delete the runs first, so that a checkpoint that is being written for one is either finished or refused.
   for (const chunk of chunksOf(runs, MAX_IDS)) {
     const { places, values } = inList(chunk.map(({ run_id }) => run_id))
     session.send(`DELETE FROM runs WHERE run_id IN ${places} AND ${KEY}`, [...values, ...keyValues(key)])

@@ -12,7 +12,7 @@ import type { JsonValue } from '../../../schema/json.ts'
 import { rawJson, toJsonText } from '../../../schema/raw-json.ts'
 import type { SqlValue } from '../driver/database.ts'
 
-/** Longer values of runs are not parsed. */
+/** Length above which a value of a run is not parsed. */
 const RAW_CHARS = 64 << 10
 
 /** Identifies one thread of one tenant. */
@@ -27,7 +27,10 @@ export function keyValues(key: ThreadKey): [string, string, string] {
   return [key.thread_id, key.deployment_id, key.workspace_id]
 }
 
-/** A list of at least one value as placeholders, filled up to a power of two so that statements stay few. */
+/**
+ * Placeholders for a list of at least one value. The list is padded to a power of two, so that there are few
+ * statements.
+ */
 export function inList(values: readonly string[]): { places: string; values: string[] } {
   const size = 2 ** Math.ceil(Math.log2(Math.max(values.length, 1)))
   const last = values.at(-1) ?? ''
@@ -157,7 +160,7 @@ const RUN_COLUMNS = [
 /** All columns of `runs`, for SELECT and RETURNING. */
 export const RUN_FIELDS = RUN_COLUMNS.join(', ')
 
-/** Finds a run by its id, deployment and workspace, on whichever thread. */
+/** Finds a run by its id, deployment and workspace, on any thread. */
 export const FIND_RUN = `SELECT ${RUN_FIELDS} FROM runs WHERE run_id = ? AND deployment_id = ? AND workspace_id = ?`
 
 /** Inserts a whole row of `runs`, for `runValues`. */
@@ -206,7 +209,7 @@ function parseOptional(text: string | null): JsonValue {
   return text === null ? null : (JSON.parse(text) as JsonValue)
 }
 
-/** JSON text parsed; a large value stays text. */
+/** Parses a JSON text; a large value stays text. */
 function readText(text: string | null): JsonValue {
   return text !== null && text.length > RAW_CHARS ? rawJson(text) : parseOptional(text)
 }

@@ -69,7 +69,7 @@ function createRunReads(database: RunDatabase): Reads {
   }
 }
 
-/** The runs of a thread or of all threads, newest first; each has an index. */
+/** SQL of the runs of a thread or of all threads, newest first; an index exists for both. */
 function placeOf(tenant: Tenant, thread_id: string | null) {
   if (thread_id !== null) return { where: KEY, order: 'seq DESC', key: keyValues({ ...tenant, thread_id }) }
   const { deployment_id, workspace_id } = tenant
@@ -102,7 +102,10 @@ async function readRuns(
   return found.flatMap(({ run_id }) => runs.get(run_id) ?? [])
 }
 
-/** The checkpoints of a deleted run stay in the thread: a later run with the same id must not roll them back. */
+/**
+ * Detaches the checkpoints of a deleted run from it. They stay in the thread, and a later run with the same id must not
+ * roll them back.
+ */
 async function keepCheckpoints(session: SqlSession, key: ThreadKey, run_id: string): Promise<void> {
   const nobody = `deleted:${newUuid()}`
   for (const table of CHECKPOINT_TABLES) {
@@ -112,8 +115,8 @@ async function keepCheckpoints(session: SqlSession, key: ThreadKey, run_id: stri
 }
 
 /**
- * Threads and runs in a database that `openRunDatabase` has opened. The ends of runs are written to the event log in
- * the transactions that end them; without `events` they are not.
+ * Threads and runs in a database that `openRunDatabase` has opened. With `events`, the transaction that ends a run also
+ * writes the end to the event log.
  */
 export function createRunStore(
   database: Database,

@@ -16,7 +16,7 @@ interface Candidate extends Sized {
   state_updated_at: number
 }
 
-/** Texts that filters read; null when the database itself has ruled out a match. */
+/** Texts that filters read; null if the database has already ruled out a match. */
 interface Texts {
   thread_id: string
   metadata: string | null
@@ -28,7 +28,7 @@ interface Condition {
   params: SqlValue[]
 }
 
-/** Threads read by one statement, without their texts. */
+/** Number of threads that one statement reads, without their texts. */
 const PAGE = 1000
 
 type Filters = Pick<ThreadSearch, 'metadata' | 'values' | 'status' | 'visible'>
@@ -42,7 +42,7 @@ function hasAll(text: string | null, wanted: readonly [string, JsonValue][]): bo
   return text !== null && containsJson(JSON.parse(text), Object.fromEntries(wanted))
 }
 
-/** The condition that a JSON text contains all these keys somewhere: it rules out most threads without parsing. */
+/** SQL condition: the JSON text contains all these keys somewhere. It rules out most threads without parsing. */
 function mayContain(
   database: RunDatabase,
   column: string,
@@ -97,7 +97,7 @@ function createFilter(database: RunDatabase, tenant: Tenant, search: ThreadSearc
     hasAll(texts.state_values, values)
   return {
     looksAt: { metadata: metadata.length > 0 || visible !== undefined, values: values.length > 0 },
-    /** The threads of a portion whose texts match. */
+    /** Returns the threads of a portion whose texts match. */
     async of(portion: readonly Candidate[]): Promise<Candidate[]> {
       const { places, values: ids } = inList(portion.map(({ thread_id }) => thread_id))
       const texts = await database.query<Texts>(
@@ -189,7 +189,7 @@ function isFiltered({ metadata, values, status, visible }: Filters): boolean {
   )
 }
 
-/** The newest or oldest threads of a tenant, by index: most lists need only this. */
+/** The newest or oldest threads of a tenant, read by an index, which is enough for most lists. */
 async function searchByIndex(database: RunDatabase, tenant: Tenant, search: ThreadSearch) {
   const params = [tenant.deployment_id, tenant.workspace_id]
   const order = search.sort_order === 'asc' ? 'ASC' : 'DESC'

@@ -20,27 +20,27 @@ export interface LockedThread extends ThreadKey {
 
 const LOCKED =
   'thread_id, deployment_id, workspace_id, status, rest_status, has_next, last_seq, last_run_at, metadata, config'
-/** Number of threads that one transaction changes: a few milliseconds. */
+/** Number of threads that one transaction changes, which takes a few milliseconds. */
 const CHUNK = 50
 
 /**
  * Rows of threads and their runs in one transaction. A transaction locks the thread before it changes one of its runs.
  */
 export interface RunSession extends TxSession {
-  /** The thread, locked to the end of the transaction. */
+  /** Locks the thread until the end of the transaction, and returns it. */
   lockThread(key: ThreadKey): Promise<LockedThread | undefined>
   /** Locks those of the threads that exist, in the order of their ids, to the end of the transaction. */
   lockThreads(tenant: Tenant, thread_ids: readonly string[]): Promise<LockedThread[]>
   /**
-   * Writes `columns` to the thread; its status and next due time are computed from its runs as the statements so far have
-   * left them.
+   * Writes `columns` to the thread, and computes its status and next due time from its runs after all earlier
+   * statements.
    */
   settle(key: ThreadKey, now: number, columns?: Readonly<Record<string, SqlValue>>): void
   /** Appends events about this transaction to the thread's log; readers receive them after the commit. */
   publish(key: ThreadKey, items: readonly EventDraft[]): Promise<void>
-  /** The thread is deleted: its log is deleted later, after clients have had time to read it. */
+  /** Must be called when the thread is deleted. Its log is deleted later, when clients have had time to read it. */
   retireLog(key: ThreadKey): Promise<void>
-  /** Deletes runs with the checkpoints that they have written; a run that has not started has none. */
+  /** Deletes runs and the checkpoints that they have written; a run that never started has none. */
   deleteRuns(key: ThreadKey, runs: readonly { run_id: string; started_at: number | null }[]): void
 }
 
@@ -52,7 +52,7 @@ export interface RunDatabase extends Pick<Database, 'query' | 'dialect'> {
   txOfMany<T>(work: (session: RunSession) => Promise<T>, bytes?: number): Promise<T>
 }
 
-/** True if the caller may see the thread: the condition holds for its metadata, or there is none. */
+/** Whether the caller may see the thread: its metadata satisfy the condition, or there is no condition. */
 export function isVisible(
   { metadata }: Pick<LockedThread, 'metadata'>,
   { visible }: { visible?: Visible | undefined },
@@ -66,7 +66,10 @@ const RUNS_OF = (status: 'running' | 'pending'): string =>
 const RUNNING = `EXISTS (SELECT 1 ${RUNS_OF('running')})`
 const PENDING = `EXISTS (SELECT 1 ${RUNS_OF('pending')})`
 
-/** A run without a delay is due at once, even if the clock that set its time was ahead. Takes the time twice. */
+/**
+ * SQL of the due time of a run `r`: a run without a delay is due at once, even if the clock that set its time was
+ * ahead. Two parameters, both the current time.
+ */
 const DUE = `CASE WHEN r.due_at <= r.created_at AND r.due_at > CAST(? AS BIGINT) THEN CAST(? AS BIGINT) ELSE r.due_at END`
 
 /** The statement that writes `columns` and updates the status; `resting` when the status at rest is among them. */
@@ -108,7 +111,7 @@ export function openRunSessions(database: Database, events?: RunEvents): RunData
     },
     async lockThreads(tenant, thread_ids) {
       const { places, values } = inList(thread_ids)
-      // Always in the same order, which prevents deadlocks.
+      // Locked always in the same order, which prevents deadlocks.
       return await session.query<LockedThread>(
         `SELECT ${LOCKED} FROM threads WHERE thread_id IN ${places} AND deployment_id = ? AND workspace_id = ?
           ORDER BY thread_id${forUpdate}`,
@@ -146,7 +149,7 @@ export function openRunSessions(database: Database, events?: RunEvents): RunData
   }
 }
 
-/** Works on many threads, some in each transaction; other work of this process runs in between. */
+/** Runs `work` for many threads in several transactions; other work of this process runs in between. */
 export async function inChunks<T, R>(
   items: readonly T[],
   work: (chunk: readonly T[]) => Promise<R[]>,

@@ -22,7 +22,10 @@ import {
 import { inChunks, type RunDatabase, type RunSession, writeState } from './session.ts'
 import { countUse } from '../workspace-use.ts'
 
-/** Runs first: a checkpoint that is being written for one is then finished, or refused. */
+/**
+ * Tables with rows of a thread. Runs are first, so that a checkpoint that is being written for one is either finished
+ * or refused.
+ */
 const TABLES_OF_THREAD = [
   'runs',
   'checkpoints',
@@ -42,8 +45,8 @@ function ttlColumns(ttl: ThreadTtl | null, now: number) {
 }
 
 /**
- * Stores a new thread: idle, or with the columns of `busy`. The transaction fails with AppError conflict when the id is
- * taken.
+ * Stores a new thread, which is idle, or busy with the columns of `busy`. The transaction fails with AppError conflict
+ * if the id is taken.
  */
 export function insertThread(
   session: TxSession,

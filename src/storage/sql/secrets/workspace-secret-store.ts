@@ -14,7 +14,7 @@ interface SecretRow extends Omit<SealedWorkspaceSecret, 'hosts'> {
 }
 
 const SELECT = 'SELECT workspace_id, key, sealed, hosts, created_at, updated_at FROM workspace_secrets'
-/** Per workspace. */
+/** Maximum number of secrets in a workspace. */
 const MAX_SECRETS = 100
 
 function toSecret(row: SecretRow): SealedWorkspaceSecret {

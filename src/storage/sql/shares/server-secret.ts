@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Database } from '../driver/database.ts'
 
-/** The secret of that name, 64 hex digits, the same for all servers of the database; made when it is first read. */
+/**
+ * Returns a function that reads the secret of that name: 64 hex digits, the same for all servers of the database. The
+ * first read creates it.
+ */
 export function serverSecret(database: Database, name: string): () => Promise<string> {
   let known: string | undefined
   const read = async (): Promise<string | undefined> => {

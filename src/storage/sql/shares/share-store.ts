@@ -12,9 +12,9 @@ interface ShareRow {
   subject_id: string
 }
 
-/** Shares of a workspace. */
+/** Maximum number of shares in a workspace. */
 const MAX_SHARES = 1_000_000
-/** Values of one statement. */
+/** Maximum number of values in one statement. */
 const SLICE = 500
 const OF_THREAD = `workspace_id = ? AND kind = 'thread' AND project_id = ? AND subject_id = ?`
 
@@ -38,7 +38,7 @@ async function createShare(
 ): Promise<{ token: string; isNew: boolean }> {
   const { kind, project_id } = subject
   const subject_id = subjectId(subject)
-  // A trace has one share, whatever the project of its root was at the time.
+  // A trace has one share, even if the project of its root has changed since.
   const [known] =
     kind === 'thread'
       ? await session.query<ShareRow>(`SELECT token FROM shares WHERE ${OF_THREAD}`, [

@@ -5,7 +5,7 @@ import type { Database, SqlValue } from '../driver/database.ts'
 import { migrate } from '../driver/migrate.ts'
 import { sqlName } from './names.ts'
 
-/** Values of one statement; SQLite allows 32,766, Postgres 65,535. */
+/** Maximum number of values in one statement; SQLite allows 32,766, Postgres 65,535. */
 const MAX_VALUES = 16_000
 
 /** Restores tables into a database. `place` names it in messages; `migrations` is the folder of its migrations. */

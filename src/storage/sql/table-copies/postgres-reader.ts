@@ -10,12 +10,12 @@ const PIECE_BYTES = 4 << 20
 const SIZES = 1_000
 const CONNECT_TIMEOUT_MS = 30_000
 
-/** Begins the read transaction: all its statements read one state, and no time limit of a busy server ends it. */
+/** Begins the read transaction. All its statements read the same state, and it has no time limit. */
 const BEGIN = [
   'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   'SET LOCAL statement_timeout = 0',
   'SET LOCAL idle_in_transaction_session_timeout = 0',
-  // Two cursors over one table then return its rows in the same order.
+  // With this setting, two cursors over one table return its rows in the same order.
   'SET LOCAL synchronize_seqscans = off',
 ]
 
@@ -89,7 +89,10 @@ async function begin(query: Query, migrations: URL): Promise<Pick<TableReader, '
   return { version, tables: tables.filter((table) => known.names.has(table) && !LEFT_OUT.includes(table)) }
 }
 
-/** One cursor returns the sizes of the rows, so that the other one never returns more than fits into memory. */
+/**
+ * Lines of a table. One cursor returns the sizes of the rows, so that the other returns only as many rows as fit into
+ * memory.
+ */
 async function* linesOf(query: Query, table: string, columns: readonly Column[]): AsyncGenerator<Buffer> {
   const texts = columns.filter(({ type }) => type === 'text').map(({ name }) => sqlName(name))
   const bytes = ['0', ...texts.map((name) => `coalesce(octet_length(${name}), 0)`)].join(' + ')
@@ -108,7 +111,7 @@ async function* linesOf(query: Query, table: string, columns: readonly Column[])
   await query('CLOSE contents')
 }
 
-/** Counts of rows in a row that have PIECE_BYTES together, or of one larger row. */
+/** Numbers of successive rows that have at most PIECE_BYTES together; a larger row is alone. */
 function portions(sizes: readonly number[]): number[] {
   const counts: number[] = []
   let room = 0

@@ -4,14 +4,15 @@ import { AppError } from '../../../../base/errors.ts'
 import { nodePostgres } from './pg.ts'
 
 const TIMEOUT_MS = 5_000
-/** PgBouncer refuses settings that a client sends when it connects. */
+/** Code with which PgBouncer refuses settings that a client sends when it connects. */
 const PROTOCOL_VIOLATION = '08P01'
 const SETTING = 'weir.session'
 
 /**
- * Weir needs a session of Postgres for each connection: LISTEN, prepared statements, and the search path and limits that
- * it sends when it connects. A pooler may give each transaction another session, or drop these settings. Other failures
- * are left to the first statement. @throws AppError config_invalid when `url` leads to such a pooler
+ * Checks that each connection has its own session of Postgres, which Weir needs for LISTEN, prepared statements, and
+ * the search path and limits that it sends when it connects. A pooler may use another session for each transaction, or
+ * drop these settings. Other failures are ignored here; the first statement reports them. @throws AppError
+ * config_invalid when `url` leads to such a pooler
  */
 export async function assertOwnSessions(url: string): Promise<void> {
   const { Client, DatabaseError } = nodePostgres()
@@ -41,7 +42,7 @@ export async function assertOwnSessions(url: string): Promise<void> {
 const POOLED =
   "DATABASE_URL leads to a connection pooler that does not keep a session with its settings for each connection, such as PgBouncer in transaction mode. Give Postgres's own address: Weir pools connections itself, and DATABASE_CONNECTIONS limits how many it opens."
 
-/** Whether the time limit that was sent with the connection does not apply. */
+/** Whether the time limit that was sent when connecting was dropped. */
 async function isSettingDropped(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ ms: string }>(
     "SELECT setting AS ms FROM pg_settings WHERE name = 'statement_timeout'",

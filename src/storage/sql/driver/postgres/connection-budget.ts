@@ -3,19 +3,19 @@ import type { Database } from '../database.ts'
 
 /** The maximum number of connections to Postgres for each part of a server. */
 export interface ConnectionShares {
-  /** Identity, projects, prices and deployments. */
+  /** Connections for identity, projects, prices and deployments. */
   identity: number
-  /** Threads and runs, also for hosts that reach their storage through the server. */
+  /** Connections for threads and runs, including those of hosts that access storage through the server. */
   runs: number
-  /** Threads that read lists, and those of long lists: one connection each. */
+  /** Number of threads that read lists, including long lists; each has one connection. */
   lists: number
   longLists: number
-  /** Graph hosts with connections of their own, and the connections of each. */
+  /** Number of graph hosts with their own connections, and connections of each. */
   hosts: number
   perHost: number
 }
 
-/** Notifications of four channels, and one for statements that take long. */
+/** Connections that each server has: for the notifications of four channels, and one for long statements. */
 const FIXED = 5
 
 /** The shares of `total` connections (DATABASE_CONNECTIONS, at least 10); together with the fixed ones they are `total`. */
@@ -29,7 +29,9 @@ export function connectionShares(total: number): ConnectionShares {
   return { identity, runs: rest - identity, lists, longLists, hosts, perHost }
 }
 
-/** Connections for users who are not superusers; fewer if the database or the role has a limit of its own. */
+/**
+ * SQL of the number of connections for users who are not superusers; the database or the role may have a lower limit.
+ */
 const LIMITS = `SELECT LEAST(
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
       - COALESCE(current_setting('reserved_connections', true)::int, 0),
@@ -37,8 +39,8 @@ const LIMITS = `SELECT LEAST(
     (SELECT NULLIF(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)) AS most`
 
 /**
- * Logs how many connections this server and the others open at most, and warns when Postgres accepts fewer. Work then
- * waits for connections, also for those of other programs.
+ * Logs the maximum number of connections of this server and of all servers, and warns if Postgres accepts fewer. Work
+ * then waits for connections, including those of other programs.
  */
 export async function reportConnections(
   { database, logger }: { database: Pick<Database, 'query'>; logger: Logger },

@@ -12,14 +12,14 @@ export interface DatabaseClockParts {
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
   everyMs?: number
-  /** For durations; its time of day is not used. */
+  /** Clock for durations; its time of day is not used. */
   durations?: Clock
 }
 
 /**
- * A clock that all servers on one database have in common, whatever the clocks of their machines say. On Postgres it is
- * the database's clock: it is read at the start and every 5 s, and a monotonic clock of this process measures the time
- * in between. On SQLite it is the machine's clock. @throws AppError store_unavailable when the first reading fails
+ * Starts a clock that is the same for all servers of a database, even if the clocks of their machines differ. On
+ * Postgres it is the database's clock, read at the start and every 5 s; a monotonic clock of this process measures the
+ * time in between. On SQLite it is the machine's clock. @throws AppError store_unavailable when the first reading fails
  */
 export async function startDatabaseClock(
   database: Pick<Database, 'dialect' | 'query'>,
@@ -38,7 +38,7 @@ export async function startDatabaseClock(
   const timer = setInterval(() => {
     measure()
       .then((found) => {
-        // A difference within the error is no difference: the time does not jump without need.
+        // A difference within the error of measurement is ignored, so that the time does not jump without need.
         if (Math.abs(found.offset - offset) > found.error + 1) offset = found.offset
       })
       .catch((error: unknown) => logger.debug({ err: error }, "the database's clock could not be read"))

@@ -6,14 +6,14 @@ import type { Database } from '../database.ts'
 import { listenAlways } from './listen.ts'
 
 const CHANNEL = 'weir_live'
-/** Postgres allows payloads below 8000 bytes. */
+/** Maximum bytes of a payload; Postgres allows less than 8000. */
 const MAX_PAYLOAD = 7_000
 
 interface Envelope extends RunChanges {
   from: string
 }
 
-/** Packs changes into payloads; each has at least one. */
+/** Packs changes into payloads; each payload has at least one change. */
 function toPayloads(from: string, { runs, more_in }: RunChanges): string[] {
   const payloads: string[] = []
   let current: { runs: RunChange[]; more_in: string[] } = { runs: [], more_in: [] }
@@ -47,7 +47,7 @@ export function createPostgresLivePeers({
 }: {
   /** The database whose servers are notified. */
   url: string
-  /** The database whose connections send. */
+  /** The database over whose connections notifications are sent. */
   database: Database
   logger: Logger
 }): LivePeers {

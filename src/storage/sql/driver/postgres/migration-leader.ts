@@ -12,7 +12,7 @@ export interface LeaderPlace {
   stopping: AbortSignal
 }
 
-/** Runs the migrations of a store, which the words in the log name, while no other server runs them. */
+/** Runs the migrations of a store while no other server runs them. `store` names the store in the log. */
 export type AsLeader = <T>(store: string, migrations: () => Promise<T>) => Promise<T>
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -20,9 +20,10 @@ const LOOK_MS = 250
 const TELL_EVERY = 120
 
 /**
- * Servers that start at once migrate one after the other. The leader holds a lock of a Postgres session, also while it
- * migrates ClickHouse; the lock ends with its connection. So when a leader dies, a waiting server becomes the leader
- * and runs the missing migrations. Waiting servers log the reason. @throws AppError store_unavailable
+ * Elects the server that migrates: servers that start at the same time migrate one after the other. The leader holds a
+ * lock of a Postgres session, even while it migrates ClickHouse, and the lock ends with its connection. If the leader
+ * dies, a waiting server becomes the leader and runs the missing migrations. Waiting servers log the reason. @throws
+ * AppError store_unavailable
  */
 export function migrationLeader({ url, logger, stopping }: LeaderPlace): AsLeader {
   return async (store, migrations) => {

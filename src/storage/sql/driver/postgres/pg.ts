@@ -3,7 +3,7 @@ import type pg from 'pg'
 
 const require = createRequire(import.meta.url)
 
-/** node-postgres. The first call loads it, so that servers, hosts and threads with SQLite do not. */
+/** Returns node-postgres. The first call loads it, so that processes and threads with SQLite never load it. */
 export function nodePostgres(): typeof pg {
   return require('pg') as typeof pg
 }

@@ -4,9 +4,9 @@ import { retry, type RetryOptions } from '../../../../base/retry.ts'
 import { nodePostgres } from './pg.ts'
 
 export interface ConnectionOptions {
-  /** Connections of the pool. */
+  /** Maximum number of connections of the pool. */
   size: number
-  /** Time for which work waits while no connection becomes free. */
+  /** Time without a freed connection after which waiting work fails. */
   patienceMs: number
 }
 
@@ -14,19 +14,19 @@ export interface ConnectionOptions {
 export interface ConnectionQueue {
   /** @throws AppError store_unavailable when Postgres cannot be reached, or after `patienceMs` without a free connection */
   take(): Promise<pg.PoolClient>
-  /** `lost`: the connection is closed, and does not count as one that became free. */
+  /** Returns a connection. A `lost` connection is closed, and does not count as freed. */
   give(client: pg.PoolClient, lost: boolean): void
 }
 
 /** Postgres's code for the limit of connections of the server, the database or the role. */
 const TOO_MANY = '53300'
-/** A pause before each further attempt; the last one is repeated. */
+/** Pauses before further attempts; the last pause is repeated. */
 const PAUSES_MS: RetryOptions['pauses'] = [50, 100, 200, 400, 800]
 
 /**
- * Hands out connections in the order of the requests. When all are in use, work waits as long as connections become
- * free, so much work at one time is slow and does not fail. The same holds while Postgres accepts no further
- * connection.
+ * Hands out connections in the order of the requests. If all are in use, work waits for as long as connections are
+ * freed from time to time, so that a lot of simultaneous work is slow but does not fail. The same applies while
+ * Postgres accepts no further connection.
  */
 export function createConnectionQueue(
   pool: Pick<pg.Pool, 'connect'>,
@@ -81,7 +81,7 @@ export function createConnectionQueue(
   }
 }
 
-/** Waits while Postgres has no connection left for this server. */
+/** Opens a connection; waits while Postgres has none left for this server. */
 async function connect(pool: Pick<pg.Pool, 'connect'>, patienceMs: number): Promise<pg.PoolClient> {
   const until = performance.now() + patienceMs
   try {

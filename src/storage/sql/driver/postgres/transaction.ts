@@ -11,10 +11,10 @@ export interface PostgresTransaction {
   commit(): Promise<void>
 }
 
-/** The code for a text that is not a number: a last statement fails with it to refuse the transaction. */
+/** Error code for a text that is not a number. A last statement refuses the transaction by failing with this code. */
 const REFUSED = '22P02'
 
-/** Statements of one turn of the event loop go to the server in one write. */
+/** Makes statements of one turn of the event loop reach the server in one write. */
 function inOneWrite({ connection: { stream } }: pg.Client): void {
   if (stream.writableCorked > 0) return
   stream.cork()
@@ -22,8 +22,8 @@ function inOneWrite({ connection: { stream } }: pg.Client): void {
 }
 
 /**
- * The caller begins the transaction with the session's first statement. `run` executes a statement on `client`. After a
- * failed statement Postgres refuses all others up to the end of the transaction.
+ * Opens a transaction, which the caller begins with the session's first statement. `run` executes a statement on
+ * `client`. After a failed statement Postgres refuses all others up to the end of the transaction.
  */
 export function openTransaction(
   client: pg.Client,

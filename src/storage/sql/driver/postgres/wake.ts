@@ -15,7 +15,7 @@ export interface PostgresWakeOptions {
 }
 
 const CHANNEL = 'weir_runs'
-/** Postgres allows payloads below 8000 bytes; one message has at most some hundred. */
+/** Maximum bytes of a payload; Postgres allows less than 8000, and one message has at most some hundred. */
 const MAX_PAYLOAD = 7_000
 
 /** A notification: the sender's id and its messages. */
