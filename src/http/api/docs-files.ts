@@ -9,7 +9,7 @@ export const DOCS_FILES = ['page.js', 'page.css', 'swagger-ui-bundle.js', 'swagg
 /** The name of such a file. */
 export type DocsFile = (typeof DOCS_FILES)[number]
 
-/** Swagger UI: in a clone the package, in a built Weir the copy that `scripts/build.ts` makes. */
+/** Folder of Swagger UI: in a clone that of the package, in a built Weir the copy that `scripts/build.ts` makes. */
 const SWAGGER_UI = new URL(
   import.meta.url.endsWith('.ts') ? '../../../node_modules/swagger-ui-dist/' : '../../../swagger-ui/',
   import.meta.url,
@@ -22,8 +22,8 @@ async function compressed(name: DocsFile): Promise<Buffer> {
 }
 
 /**
- * Reads files of the page of /docs, compressed with gzip, which every browser accepts: together 0.5 MB, kept after the
- * first read.
+ * Returns a function that reads files of the page of /docs, compressed with gzip, which every browser accepts. Files,
+ * 0.5 MB together, are kept in memory after the first read.
  */
 export function createDocsFiles(): (name: DocsFile) => Promise<Buffer> {
   const kept = new Map<DocsFile, Promise<Buffer>>()

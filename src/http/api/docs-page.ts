@@ -1,4 +1,7 @@
-/** The page of /docs may load from this server only; Swagger UI's style sheet has its arrows as data: pictures. */
+/**
+ * Content Security Policy: the page of /docs may load only from this server. The style sheet of Swagger UI contains its
+ * arrows as data: pictures.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +21,7 @@ export const DOCS_HEADERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Draws the document of this API. Its paths are tried at the address that the page was loaded from, which is below
+ * Shows the document of this API. "Try it out" uses the address from which the page was loaded, which is below
  * `/deployments/{name}` for a deployment.
  */
 export const DOCS_SCRIPT = `

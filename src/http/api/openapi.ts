@@ -10,7 +10,7 @@ const INGEST_BODY = {
   'application/json': { schema: {} },
 } as const
 
-/** `x.schema.json#/a` and, inside schema `own`, `#/a`, as references into this document. */
+/** Converts `x.schema.json#/a`, and `#/a` inside schema `own`, to a reference into this document. */
 function toReference(ref: string, own: string, names: Set<string>): string {
   const [file = '', pointer = ''] = ref.replace(/^\.\//, '').split('#')
   const name = file === '' ? own : file.slice(0, -SUFFIX.length)
@@ -33,7 +33,7 @@ function rewritten(node: unknown, own: string, names: Set<string>): unknown {
 function foldSchemas(wanted: ReadonlySet<string>): Record<string, unknown> {
   const names = new Set(wanted)
   const folded: Record<string, unknown> = {}
-  // The iteration of a Set also visits members that are added during it.
+  // Iterating over a Set also visits members that are added meanwhile.
   for (const name of names) {
     const text = readFileSync(new URL(`${name}${SUFFIX}`, SCHEMA_DIR), 'utf8')
     const { $schema: _dialect, $id: _id, ...schema } = JSON.parse(text) as Record<string, unknown>
@@ -155,7 +155,10 @@ function describeOperation(route: GuardedHead, use: (name: string) => JsonSchema
   }
 }
 
-/** Paths that others have chosen: OTLP exporters add `/v1/traces` to their address, browsers start at the root. */
+/**
+ * Paths without prefix, because clients determine them: OTLP exporters add `/v1/traces` to their address, and browsers
+ * start at the root.
+ */
 const BARE = /^\/((otel\/)?v1\/.*)?$/
 
 /** The path of a route in the document, if it has several. */
@@ -174,7 +177,7 @@ export interface ApiHead {
   pathOf(path: string): string
   /** Schema of every error response. */
   problem: string
-  /** Errors of a JSON body, besides not fitting its schema. */
+  /** Errors of a JSON body, besides faults against its schema. */
   body_errors: readonly ErrorCode[]
 }
 

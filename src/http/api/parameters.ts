@@ -42,7 +42,7 @@ export function textParameter(description: string): Parameter<string | undefined
   return { description, required: false, schema: { type: 'string' }, read: (values) => values.at(-1) }
 }
 
-/** Required word, in any case; the last value counts. */
+/** Required word, ignoring case; the last value counts. */
 export function wordParameter<const W extends string>(
   description: string,
   words: readonly [W, ...W[]],
@@ -207,7 +207,7 @@ export function timeParameter(description: string): Parameter<number> {
   return { description, required: true, schema: { type: 'string', format: 'date-time' }, read }
 }
 
-/** The same, but optional. */
+/** As `timeParameter`, but optional. */
 export function optionalTimeParameter(description: string): Parameter<number | undefined> {
   const time = timeParameter(description)
   const read = (values: readonly string[]): number | undefined =>

@@ -34,8 +34,8 @@ export interface RouteReply<R> {
 }
 
 /**
- * Bytes are sent unchanged: they were made off the event loop. For a promise of a text the headers are sent at once,
- * then a newline every 5 s until the promise resolves.
+ * A body that is sent unchanged, because it was made off the event loop. For a promise of a text, the headers are sent
+ * at once, and a newline every 5 s until the promise resolves.
  */
 export type ReplyBytes = Uint8Array | string | Readable | Promise<string> | LiveBody
 
@@ -54,11 +54,11 @@ export interface RouteHead {
   query: Parameters
   /** Headers that only some routes read: their purpose by name. */
   headers?: Readonly<Record<string, string>>
-  /** Schema of the JSON body; `raw` = any body, as ingest routes accept. */
+  /** Schema of the JSON body; `raw` for any body, as in ingest routes. */
   body?: SchemaName | 'raw'
-  /** The answer to a body that is no JSON or does not fit its schema; without it that is an error. */
+  /** The answer to a body that is not JSON or does not fit its schema. Absent: such a body is an error. */
   unreadable?: RouteReply<unknown>
-  /** Schema of the JSON response; `bytes` = a response of type `reply_type`. */
+  /** Schema of the JSON response; `bytes` for a response of type `reply_type`. */
   reply: SchemaName | 'bytes'
   /** Content type of a `bytes` response. */
   reply_type: string
@@ -74,17 +74,20 @@ export interface RouteHead {
   other_replies?: Readonly<Record<number, SchemaName | null>>
   /** Errors besides the common ones. */
   errors: readonly ErrorCode[]
-  /** Matched before Express, which is six times cheaper: documented here, handled by the ingest handler. */
+  /**
+   * Whether the route is matched before Express, which is six times cheaper: it is documented here, and handled by the
+   * ingest handler.
+   */
   hot: boolean
-  /** Pages of any site may call it and read its response. */
+  /** Whether pages of any site may call the route and read its response. */
   any_origin: boolean
-  /** Clients may keep the route's answer; status 304 reports that the answer has not changed. */
+  /** Whether clients may cache the route's answer; status 304 reports that it has not changed. */
   revalidates: boolean
 }
 
 /** Any route of an API with dependencies `D`, without its other types, for registration. */
 export interface Route<D> extends RouteHead {
-  /** Throws when the route is switched off; called after the permission check and before parameters are read. */
+  /** Throws if the route is switched off. Called after the permission check and before parameters are read. */
   available?(deps: D): void
   handle(context: RouteContext<Parameters, Parameters, unknown, D>): Promise<RouteReply<unknown>>
 }
@@ -95,7 +98,7 @@ export type Need = Permission | 'any key' | 'any writing key' | 'open'
 /** The entry of a route in the table of permissions. */
 export interface RouteAccess {
   need: Need
-  /** For keys of all workspaces only. */
+  /** Whether the route is only for keys of all workspaces. */
   whole_organization: boolean
   acts_in: ActsIn
 }
@@ -162,7 +165,7 @@ export function routeOn<D>() {
       params: definition.params ?? {},
       query: definition.query ?? {},
       ...(body !== undefined && { body }),
-      // The context is built from this same definition, so the handler's argument types are correct.
+      // The context is built from the same definition, so the handler's argument types are correct.
       handle,
     }
   }

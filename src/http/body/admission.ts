@@ -1,8 +1,8 @@
-/** The memory of one request body; release it exactly once. */
+/** The memory of one request body; must be released exactly once. */
 export interface Reservation {
-  /** Reserves `bytes` more; false, with nothing reserved, when the memory is used up or the body was cancelled. */
+  /** Reserves `bytes` more. Returns false, and reserves nothing, if the memory is used up or the body was cancelled. */
   grow(bytes: number): boolean
-  /** The body is complete: it can no longer be cancelled. */
+  /** Must be called when the body is complete, after which it can no longer be cancelled. */
   complete(): void
   release(): void
 }
@@ -10,8 +10,8 @@ export interface Reservation {
 /** Limits the memory of all request bodies together, and shares it between callers. */
 export interface BodyAdmission {
   /**
-   * An empty reservation for a body of `holder`. `cut` is called at most once: when this body, still incomplete, was
-   * cancelled to free memory for a holder with less.
+   * Opens an empty reservation for a body of `holder`. `cut` is called at most once, when the incomplete body was
+   * cancelled to free memory for a holder that uses less.
    */
   open(holder: string, cut: () => void): Reservation
   inFlightBytes(): number
@@ -56,8 +56,8 @@ function findBodyToCut(holders: Iterable<Holder>, bytes: number): Body | undefin
 }
 
 /**
- * Creates an admission over `max_bytes`. While memory is free, every body may grow. When it runs out, a holder with less
- * may grow, and the largest incomplete body of the holder with the most is cancelled.
+ * Creates an admission over `max_bytes`. While memory is free, every body may grow. When it runs out, the largest
+ * incomplete body of the holder that uses most memory is cancelled, so that a holder that uses less may grow.
  */
 export function createAdmission(max_bytes: number): BodyAdmission {
   const max_holder_bytes = max_bytes - Math.floor(max_bytes * KEPT_FOR_OTHERS)

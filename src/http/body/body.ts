@@ -6,8 +6,8 @@ import type { BodyAdmission, Reservation } from './admission.ts'
 import { createBodyPieces } from './pieces.ts'
 
 /**
- * The limits of a request body: its size (of ingest routes the setting INGEST_MAX_BODY_BYTES, of others fixed by the
- * route) and the rate at which it must arrive.
+ * The limits of a request body: its size (the setting INGEST_MAX_BODY_BYTES for ingest routes, fixed for each other
+ * route), and the rate at which it must arrive.
  */
 export interface BodyLimits {
   /** Maximum size, in bytes, as sent. */
@@ -18,11 +18,11 @@ export interface BodyLimits {
   min_body_bytes_per_second: number
 }
 
-/** Source of a body, and the caller whose memory limit it counts against. */
+/** Source of a body, and the caller to whose memory limit it counts. */
 export interface BodySource {
   req: Readable & { headers?: Pick<IncomingHttpHeaders, 'content-length'> }
   principal: Pick<Principal, 'holder'> | undefined
-  /** Number of leading bytes to keep apart from the body. */
+  /** Number of leading bytes that are separated from the body. */
   prefix_bytes?: number
 }
 
@@ -31,7 +31,7 @@ export interface CollectedBody {
   prefix: Buffer
   /** Owns its ArrayBuffer, so that it can be handed to a thread without a copy. */
   bytes: Uint8Array<ArrayBuffer>
-  /** The connection broke before the announced end. */
+  /** Whether the connection broke before the announced end. */
   aborted: boolean
 }
 
@@ -41,7 +41,7 @@ export function announcedLength(req: BodySource['req']): number | undefined {
   return header === undefined ? undefined : Number(header)
 }
 
-/** A body larger than the limit never succeeds, however often it is sent. */
+/** The error for a body above the limit, after which repeating the request is useless. */
 function tooLarge(max_bytes: number): AppError {
   return new AppError('body_too_large', {
     message: `The body is larger than the limit of ${max_bytes} bytes.`,
@@ -111,7 +111,7 @@ function collectBody(
       () => fail(new AppError('body_too_slow')),
     )
     req.on('data', onData).on('end', onEnd).on('close', onClose)
-    // A broken connection also causes an error event of the request; the `close` event that follows is enough.
+    // A broken connection also causes an error event of the request. The `close` event after it is enough.
     req.on('error', () => undefined)
     if (req.destroyed && !req.readableEnded) onClose()
   })
@@ -147,9 +147,8 @@ const DRAIN_BYTES = 64 * 1024 * 1024
 const DRAIN_MS = 10_000
 
 /**
- * After an early refusal: reads and drops what the client is still sending, so that it receives the response instead of
- * a reset (after which clients retry five to twelve times). The connection of a client that does not
- * stop sending is cut.
+ * Reads and drops the rest of a request after an early refusal, so that the client receives the response instead of a
+ * reset, after which clients retry five to twelve times. If the client does not stop sending, the connection is cut.
  */
 export function dropRest(req: IncomingMessage): void {
   if (req.complete || req.destroyed) return

@@ -5,8 +5,8 @@ import type { SchemaName } from '../../schema/registry.ts'
 import { MAX_JSON_BODY_BYTES } from './json.ts'
 
 /**
- * The places where bodies may have more than a megabyte: values that are stored and passed on without being read. `*`
- * is every element of a list.
+ * The places at which bodies may have more than a megabyte: values that are stored and passed on unread. `*` stands for
+ * every element of a list.
  */
 const BULK: Partial<Record<SchemaName, readonly (readonly string[])[]>> = {
   'run-create': [['input'], ['command']],
@@ -24,9 +24,9 @@ const BULK: Partial<Record<SchemaName, readonly (readonly string[])[]>> = {
   ],
 }
 
-/** Shorter values stay in the body. */
+/** Length from which a value is taken out of the body. */
 const MIN_CHARS = 64 << 10
-/** The limit instead, when more than a megabyte would be left: for many values of medium size. */
+/** Length used instead if more than a megabyte would be left, because of many values of medium size. */
 const MIN_CHARS_OF_MANY = 1 << 10
 
 /** Whether bodies of the schema may have more than a megabyte. */
@@ -34,7 +34,7 @@ export function mayBeLarge(schema: SchemaName): boolean {
   return BULK[schema] !== undefined
 }
 
-/** Large values taken out of a body, so that both can move to another thread without being scanned there. */
+/** A body and the large values taken out of it, so that both can be sent to another thread without scanning them. */
 export interface LeanBody {
   /** The body with null in place of each large value. */
   body: JsonValue

@@ -11,7 +11,7 @@ export const MAX_JSON_BODY_BYTES = 1024 * 1024
 
 const STEP = /\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|[^.[\]]+/g
 
-/** `runs[0].name` as FastAPI writes it: `["body", "runs", 0, "name"]`. */
+/** Converts a path to FastAPI's form: `runs[0].name` becomes `["body", "runs", 0, "name"]`. */
 export function toLoc(place: 'body' | 'query', path: string): RequestFault['loc'] {
   const steps = [...path.matchAll(STEP)].map(([text, quoted, index]) => {
     if (index !== undefined) return Number(index)
@@ -30,7 +30,7 @@ export function bodyFault(wrong: readonly FieldFault[]): AppError {
   return new AppError('invalid_request', { details: faults })
 }
 
-/** Content types that browsers send to other sites without a preflight request; some clients use them for JSON. */
+/** Content types that browsers send to other sites without a preflight request, and that some clients use for JSON. */
 const UNASKED_TYPES = new Set(['', 'text/plain'])
 
 /**
@@ -52,7 +52,7 @@ export function assertPlainBody({ headers }: Pick<IncomingMessage, 'headers'>): 
 }
 
 /**
- * The body as a value that fits its schema. The message never repeats the body. @throws AppError invalid_json,
+ * Parses a body and checks it against its schema. Messages never repeat the body. @throws AppError invalid_json,
  * invalid_request
  */
 export function parseJsonBody<K extends SchemaName>(

@@ -9,7 +9,7 @@ export interface BodyPieces {
   joined(prefix_bytes?: number): Promise<{ prefix: Buffer; bytes: Uint8Array<ArrayBuffer> }>
 }
 
-/** Chunks of at least this length are kept unchanged; smaller ones are copied together. */
+/** Length from which a chunk is kept unchanged; smaller chunks are copied together. */
 const PIECE_BYTES = 4096
 
 /** Bytes that are joined in one turn of the event loop. */

@@ -1,13 +1,13 @@
-/** A route or middleware of a Hono app: `method` is `ALL` for those of every method. */
+/** A route or middleware of a Hono app; `method` is `ALL` if it accepts every method. */
 export interface HonoRoute {
   method: string
   path: string
 }
 
 /**
- * Creates a function that is true when a route or a middleware of the app may match a request. Patterns are Hono's:
- * `:name`, `:name{regex}`, an optional last `:name?`, and `*`. It may be true for a request that the app does not answer;
- * the app then passes it back.
+ * Creates a function that returns whether a route or middleware of the app may match a request. Patterns are Hono's:
+ * `:name`, `:name{regex}`, an optional last `:name?`, and `*`. If the result is true but the app does not answer the
+ * request, the app passes the request back.
  */
 export function createAppMatch(routes: readonly HonoRoute[]): (method: string, path: string) => boolean {
   const rules = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }))

@@ -32,7 +32,7 @@ export interface DeploymentApp {
   serves(method: string, path: string): boolean
   /** Serves the request; its URL begins with `prefix`, which is not part of the API's paths. */
   handle(req: IncomingMessage, res: ServerResponse, prefix?: string): void
-  /** Whether the request becomes a WebSocket, which `upgrade` then takes over; `prefix` as in `handle`. */
+  /** Whether the request becomes a WebSocket, for which `upgrade` must be called; `prefix` as in `handle`. */
   takesSocket(req: IncomingMessage, prefix?: string): boolean
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, prefix?: string): void
   /** Serves requests that the custom HTTP app passes on (`core`), and the app's own requests (`inner`). */
@@ -47,21 +47,21 @@ export interface DeploymentAppOptions {
   userAuth?: UserAuthPort | undefined
   /** The deployment's custom HTTP app. */
   customApp?: CustomAppPort | undefined
-  /** Authenticates keys in addition; undefined with AUTH=off, where every key would be accepted. */
+  /** Authenticates keys besides the auth file; undefined with AUTH=off, where every key would be accepted. */
   keys?: Pick<Authenticator, 'authenticate'> | undefined
   /** Replaces `cors` and `gates` for requests under a prefix. */
   mounted?: Pick<DeploymentDeps, 'cors' | 'gates'> | undefined
-  /** Checks of requests under a prefix with a session cookie; undefined: cookies count nowhere. */
+  /** Checks of requests under a prefix with a session cookie; undefined if cookies never authenticate. */
   sessionGates?: BrowserGates | undefined
   /** The platform API, for requests sent to the wrong listener. */
   platform?: OtherApi | undefined
-  /** Memory of request bodies, shared with other deployments; default: its own. */
+  /** Memory of request bodies, shared with other deployments; default: a separate one. */
   admission?: BodyAdmission
 }
 
 type Match = RouteMatch<GuardedRoute<DeploymentDeps>>
 
-/** Prefix of routes in metrics, which separates the two APIs. */
+/** Prefix of routes in metrics, which distinguishes the two APIs. */
 const METRIC_PREFIX = '/deployments/{name}'
 /** Methods in the preflight response for an app route, whose methods are unknown. */
 const ANY_METHOD = 'GET, HEAD, PUT, PATCH, POST, DELETE, OPTIONS'
@@ -79,7 +79,10 @@ const deploymentProblem: ProblemWriter = (error) => ({
   body: JSON.stringify({ detail: detailOf(error), code: error.code }),
 })
 
-/** A body that is not JSON gets the same answer as one that does not fit the schema: 422 (D-41). */
+/**
+ * Converts an error for this API: a body that is not JSON gets the same answer as a body that does not fit the schema,
+ * 422 (D-41).
+ */
 function asDeploymentError(thrown: unknown): unknown {
   if (!(thrown instanceof AppError) || thrown.code !== 'invalid_json') return thrown
   return new AppError('invalid_request', { message: thrown.message, cause: thrown })
@@ -108,7 +111,7 @@ function isOpen(found: Match | undefined, method: string | undefined): boolean {
   return found?.routes.get(method === 'HEAD' ? 'GET' : (method ?? ''))?.access.need === 'open'
 }
 
-/** True when the custom app has answered. */
+/** Passes the request to the custom app; returns whether the app has answered. */
 async function serveByApp(
   exchange: Exchange,
   custom: CustomApp,
@@ -169,7 +172,7 @@ function createServe({
   }
 }
 
-/** Every command has its own permission besides. */
+/** Access of sockets; every command also requires its own permission. */
 const SOCKET_ACCESS = { need: 'threads:read', whole_organization: false } as const
 
 function isWebSocket({ method, headers }: IncomingMessage): boolean {
@@ -191,7 +194,7 @@ function socketEntrance(
   },
 ): Pick<DeploymentApp, 'takesSocket' | 'upgrade'> {
   const sockets = createSockets(deps)
-  /** Identifies the caller again, whose rights may have changed (V-44). */
+  /** Identifies the caller again, because the caller's rights may have changed (V-44). */
   const callerNow = async (exchange: Exchange, own: DeploymentDeps): Promise<DeploymentContext> => {
     exchange.principal = undefined
     const reachable = identify === undefined ? own : await identify(exchange)
@@ -251,7 +254,7 @@ export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentApp
     handle(req, res, prefix = '') {
       const exchange = exchangeFor(req, res, prefix)
       const own = prefix === '' ? deps : mountedDeps
-      // Also for responses that come through the app: `handleOfApp` no longer has the address of the request.
+      // Set here for responses through the app too, because `handleOfApp` no longer has the address of the request.
       if (sessionOf(exchange) === undefined) allowOrigin(exchange, own.cors)
       answer(exchange, own, custom)
     },

@@ -1,7 +1,7 @@
 import type { Call } from '../../runs/runs.ts'
 import type { DeploymentContext } from './route.ts'
 
-/** The request in the form of the use cases: the caller, the deployment, and the headers that graphs may read. */
+/** Converts the request to a `Call`: the caller, the deployment, and the headers that graphs may read. */
 export function callOf({ deps, principal, req }: DeploymentContext): Call {
   const { user_id, api_key_id } = principal
   return {

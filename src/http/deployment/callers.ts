@@ -12,9 +12,12 @@ import type { DeploymentDeps } from './deps.ts'
 
 /** The authentication of requests by a deployment's own auth file. */
 export interface UserAuthPort extends AccessRules {
-  /** Users of LangGraph Studio may authenticate with a key of Weir. */
+  /** Whether users of LangGraph Studio may authenticate with a key of Weir. */
   readonly studio: boolean
-  /** Undefined for a request without a valid user. @throws AppError the handler's own error; auth_unavailable */
+  /**
+   * Returns the user; undefined for a request without a valid user. @throws AppError the handler's own error;
+   * auth_unavailable
+   */
   authenticate(request: {
     url: string
     method: string
@@ -23,12 +26,14 @@ export interface UserAuthPort extends AccessRules {
 }
 
 /**
- * Identifies the caller. Returns the dependencies of the request, with the principal set if it does not follow from the
- * key alone.
+ * Identifies the caller. Returns the dependencies of the request; the principal is set unless the key alone determines
+ * it.
  */
 export type Identify = (exchange: Exchange) => Promise<DeploymentDeps>
 
-/** Permissions of the deployment API only: its handlers restrict what users may do further. */
+/**
+ * The permissions of users, which are those of the deployment API. The handlers of the auth file restrict them further.
+ */
 const USER_PERMISSIONS: ReadonlySet<Permission> = new Set(
   PERMISSIONS.filter((permission) => /^(threads|assistants|store|crons):/.test(permission)),
 )
@@ -48,10 +53,10 @@ const STUDIO_USER: AccessUser = {
 }
 
 /**
- * Identifies callers by the deployment's own auth file. A caller that the file accepts acts as that user, also when the
- * request has a key: a proxy that adds its key does not make its users admins. Users of Studio need a key and have at
- * most its permissions. A caller that the file rejects may authenticate with a key of Weir (`keys`, undefined with
- * AUTH=off). The file's handlers do not apply to such a caller.
+ * Identifies callers by the deployment's own auth file. A caller that the file accepts acts as that user, even if the
+ * request has a key, so that a proxy that adds its own key does not make its users admins. Users of Studio need a key
+ * and have at most its permissions. A caller that the file rejects may authenticate with a key of Weir (`keys`,
+ * undefined with AUTH=off). The file's handlers do not apply to such a caller.
  */
 export function createIdentify(
   deps: DeploymentDeps,
@@ -119,7 +124,7 @@ function userPrincipal(
   }
 }
 
-/** The request as the auth handler receives it, with the path of the deployment API. */
+/** The request for the auth handler, with the path of the deployment API. */
 function requestOf({ req, path, search }: Exchange): Parameters<UserAuthPort['authenticate']>[0] {
   const headers: [string, string][] = []
   for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) {

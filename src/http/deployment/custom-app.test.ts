@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Responses of an app whose middleware matches every path. Paths outside of /mine are routes of Weir. */
+/** The responses of an app whose middleware matches every path. Paths outside of /mine are routes of Weir. */
 async function askThrough(paths: readonly string[]): Promise<string[]> {
   const socket = join(folder, 'app')
   const used = new WeakSet<Socket>()

@@ -10,7 +10,10 @@ import { type HonoRoute, createAppMatch } from './app-routes.ts'
 
 /** The address of a deployment's custom HTTP app. */
 export interface CustomAppPort {
-  /** Path of the Unix socket, and the app's routes; null for a bare `fetch` handler. @throws AppError app_unavailable */
+  /**
+   * Returns the path of the Unix socket, and the app's routes, which are null for an app that is only a `fetch`
+   * handler. @throws AppError app_unavailable
+   */
   open(): Promise<{ socket: string; routes: readonly HonoRoute[] | null }>
 }
 
@@ -20,13 +23,13 @@ export type AppAnswer = 'answered' | 'preflight' | 'not of the app'
 /** Serves the requests of the app's routes. */
 export interface CustomApp {
   /**
-   * `isOurs`: a route of Weir has the path; `isOpen`: that route needs no authentication.
+   * Passes a request to the app. `isOurs`: a route of Weir has the path; `isOpen`: that route needs no authentication.
    * @throws AppError app_unavailable, app_failed, websockets_unsupported
    */
   serve(exchange: Exchange, ours: { isOurs: boolean; isOpen: boolean }): Promise<AppAnswer>
 }
 
-/** The path that is never passed to the app, so that health checks are answered while the app does not run. */
+/** Path that is never passed to the app, so that health checks are answered even if the app is not running. */
 const HEALTH = '/ok'
 
 /**
@@ -75,7 +78,10 @@ const NOT_PASSED = new Set([
 ])
 const NOT_ANSWERED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'x-request-id'])
 
-/** Routes of Weir accept a trailing slash and patterns of Hono do not, so middleware would not match such a path. */
+/**
+ * The path without a trailing slash, which routes of Weir accept. Patterns of Hono do not, so that middleware would not
+ * match.
+ */
 function withoutLastSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
@@ -123,7 +129,7 @@ function callerText(user: AccessUser): string {
   return Buffer.from(JSON.stringify({ user, scopes: user.permissions })).toString('base64')
 }
 
-/** `rawHeaders` of Node, names and values alternating, without `names`. */
+/** Removes `names` from `rawHeaders` of Node, in which names and values alternate. */
 function without(rawHeaders: readonly string[], names: ReadonlySet<string>): string[] {
   return rawHeaders.filter((_text, at) => !names.has((rawHeaders[at - (at % 2)] ?? '').toLowerCase()))
 }

@@ -16,9 +16,12 @@ export interface DeploymentServices extends Reachable {
   name: string
   tenant: Tenant
   host: Pick<GraphHost, 'graphs' | 'call'>
-  /** Files of a graph's UI components by name; undefined when the project has none. @throws AppError ui_unavailable */
+  /**
+   * The UI components of graphs; undefined if the project has none. `bundle` returns the files of a graph by name.
+   * @throws AppError ui_unavailable
+   */
   ui: { bundle(graph_id: string): Promise<ReadonlyMap<string, Uint8Array> | undefined> } | undefined
-  /** The headers of a request that graphs may read. */
+  /** Selects the headers of a request that graphs may read. */
   headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
   /** Checks of `/ok?check_db=1`. */
   checks: StoreChecks
@@ -29,7 +32,7 @@ export interface DeploymentDeps extends DispatchDeps, DeploymentServices {
   metrics: Metrics
   logger: Logger
   clock: Clock
-  /** The server's own: requests of both APIs are measured together. */
+  /** The observer of the server, which measures requests of both APIs. */
   observer: Observer
   cors: CorsRules
   sse: Sse
@@ -37,7 +40,7 @@ export interface DeploymentDeps extends DispatchDeps, DeploymentServices {
   outflow: Outflow
   /** The user that the deployment's own auth file identified; undefined for the holder of a key. */
   user?: AccessUser
-  /** Runs are recorded as traces. */
+  /** Whether runs are recorded as traces. */
   tracing: boolean
   /** Version of this program, e.g. `0.1.0`. */
   version: string

@@ -5,19 +5,19 @@ import type { JsonObject } from '../../schema/json.ts'
 export const ROUTE_GROUPS = ['assistants', 'threads', 'runs', 'store', 'meta'] as const
 export type RouteGroup = (typeof ROUTE_GROUPS)[number]
 
-/** The routes that are served and their prefix: `http` of langgraph.json. */
+/** The served routes and their prefix: `http` of langgraph.json. */
 export interface HttpOptions {
   /** `disable_runs` and similar options. */
   disabled: ReadonlySet<RouteGroup>
   /** Prefix of every path, e.g. `/chat/v1`; empty for none. */
   mount_prefix: string
-  /** Whether requests to the custom HTTP app are authenticated; undefined: the default of LangGraph's server. */
+  /** Whether requests to the custom HTTP app are authenticated; undefined for the default of LangGraph's server. */
   custom_route_auth: boolean | undefined
 }
 
-/** Health checks are also answered without the prefix. */
+/** Path that is also served without the prefix, for health checks. */
 const HEALTH = '/ok'
-/** A path without a route. */
+/** A path that has no route. */
 export const NOWHERE = '/(none)'
 const PREFIX = /^(\/[\w.~-]+)+$/
 

@@ -2,16 +2,19 @@ import type { AppError } from '../../base/errors.ts'
 import type { DeploymentApp } from './app.ts'
 import { withoutPrefix } from '../server/exchange.ts'
 
-/** A deployment that is not served now. */
+/** A deployment that is currently not served. */
 export interface Unserved {
-  /** Why, for those who may read the deployments of the workspace. */
+  /** The reason, for callers who may read the deployments of the workspace. */
   refusal: AppError
   workspace_id: string
 }
 
 /** Deployments that are served under `/deployments/{name}`. */
 export interface DeploymentMounts {
-  /** The API of a deployment, or why it is not served now; undefined: there is none of this name. */
+  /**
+   * The API of a deployment, or the reason why it is currently not served; undefined if there is no deployment of this
+   * name.
+   */
   find(name: string): DeploymentApp | Unserved | undefined
 }
 
@@ -35,7 +38,7 @@ export function mountOf(
   return { found, prefix: url.slice(0, url.length - path.length) + mount }
 }
 
-/** The decoded name; if its percent-encoding is broken, the empty text, which is no deployment's name. */
+/** The decoded name; if its percent-encoding is broken, an empty text, which no deployment has as its name. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)

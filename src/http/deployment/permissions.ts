@@ -34,7 +34,7 @@ export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
   'GET /threads/{thread_id}/runs/{run_id}/stream': 'threads:read',
   'GET /runs/{run_id}/stream': 'threads:read',
   'GET /threads/{thread_id}/stream': 'threads:read',
-  // Each command has its own permission besides reading.
+  // Each command also requires its own permission.
   'POST /threads/{thread_id}/commands': 'threads:read',
   'POST /threads/{thread_id}/stream/events': 'threads:read',
   'POST /threads/{thread_id}/runs/{run_id}/cancel': 'threads:update',

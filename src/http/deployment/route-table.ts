@@ -7,7 +7,7 @@ interface Routed {
 /** The routes of a path, and its parameters, decoded. */
 export interface RouteMatch<R extends Routed> {
   path: string
-  /** By method. */
+  /** The routes by method. */
   routes: ReadonlyMap<string, R>
   params: Record<string, string>
 }
@@ -51,7 +51,8 @@ function add<R extends Routed>(root: Node<R>, route: R): void {
 }
 
 /**
- * A fixed segment takes precedence over a parameter, so that `/threads/search` does not match `/threads/{thread_id}`.
+ * Finds the node of a path. A fixed segment takes precedence over a parameter, so that `/threads/search` does not match
+ * `/threads/{thread_id}`.
  */
 function find<R>(
   node: Node<R>,
@@ -70,7 +71,7 @@ function find<R>(
   return guessed
 }
 
-/** Finds routes by path; several times cheaper than Express, which matters for small requests. */
+/** Creates a table that finds routes by path, several times cheaper than Express, which matters for small requests. */
 export function createRouteTable<R extends Routed>(
   routes: readonly R[],
 ): (path: string) => RouteMatch<R> | undefined {

@@ -26,9 +26,9 @@ export function codeName(code: number): string {
 }
 
 /**
- * The Content-Encoding for decoding a message with this prefix; `grpc_encoding` is the call's header. @throws AppError
- * invalid_otlp when the prefix does not fit the message, invalid_encoding when it is compressed and no encoding is
- * named
+ * The Content-Encoding with which a message with this prefix is decoded; `grpc_encoding` is the call's header. @throws
+ * AppError invalid_otlp if the prefix does not fit the message, invalid_encoding if the message is compressed and no
+ * encoding is named
  */
 export function messageEncoding(prefix: Buffer, length: number, grpc_encoding: string | undefined): string {
   const [flag = 2] = prefix
@@ -49,7 +49,7 @@ export function framed(message: Uint8Array | string): Buffer {
   return Buffer.concat([prefix, bytes])
 }
 
-/** Everything but printable ASCII, and `%`, as gRPC escapes it in grpc-message. */
+/** Characters that gRPC escapes in grpc-message: `%`, and all except printable ASCII. */
 const ESCAPED = /[^ -~]|%/gu
 
 /** The trailers of a failed call; with RetryInfo if the same call may succeed later, as OTLP requires. */

@@ -11,20 +11,17 @@ export interface GrpcServerOptions extends ListenOptions {
   onOtherProtocol?: (remoteAddress: string | undefined) => void
 }
 
-/** A connection must have its first call within this time. */
+/** Time limit for the first call of a connection. */
 const FIRST_CALL_MS = 15_000
-/** A connection without calls for this long is closed; gRPC clients reconnect by themselves. */
+/** Time without calls after which a connection is closed; gRPC clients reconnect by themselves. */
 const IDLE_MS = 300_000
 /**
- * Bytes of a message that may be sent before they are read: over a network with a delay of 50 ms this allows 20 MB a
- * second.
+ * Maximum bytes of a message that are sent but not yet read; allows 20 MB a second over a network with a delay of 50
+ * ms.
  */
 const STREAM_WINDOW_BYTES = 1 << 20
 const CONNECTION_WINDOW_BYTES = 4 << 20
-/**
- * Megabytes of all messages of a connection that are in memory, complete or not. The handler refuses messages beyond the
- * limit of one message.
- */
+/** Maximum megabytes of all messages of a connection in memory. The handler limits the size of a single message. */
 const SESSION_MEMORY_MB = 64
 
 /** Serves gRPC over HTTP/2 without TLS on `host` and `port` (0 = any free one). @throws AppError config_invalid as `listen` does */
@@ -78,7 +75,7 @@ export async function startGrpcServer(handle: GrpcHandler, options: GrpcServerOp
     port: address.port,
     async stop(grace_ms) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      // GOAWAY: active calls finish, and clients start no new ones.
+      // Sends GOAWAY: active calls finish, and clients start no new calls.
       for (const session of sessions) session.close()
       const deadline = setTimeout(() => {
         for (const session of sessions) session.destroy()

@@ -37,9 +37,8 @@ const ACCESS = accessOf('POST /v1/traces')
 const UNMATCHED = '(none)'
 
 /**
- * OTLP/gRPC: unary calls, with the same results as the same messages over OTLP/HTTP. Key, permission and memory are
- * checked before and while a message arrives, and its bytes are decoded unchanged. Browsers cannot make such calls, so
- * AUTH=off needs no gates here.
+ * Handles OTLP/gRPC: unary calls, with the same results as the same messages over OTLP/HTTP. Key, permission and memory
+ * are checked before and while a message arrives. Browsers cannot make such calls, so AUTH=off needs no gates here.
  */
 export function createOtlpCalls(deps: AppDeps, entrance: Entrance): GrpcHandler {
   const seconds = deps.metrics.histogram(

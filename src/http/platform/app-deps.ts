@@ -70,11 +70,11 @@ export interface SignIn {
   sessions: BrowserSessionStore
   /** Limit of failed attempts by address. */
   failures: RateLimit
-  /** Name of the hosted deployment; undefined: none. */
+  /** Name of the hosted deployment; undefined if there is none. */
   deployment: string | undefined
 }
 
-/** The shares, which are read without a key, and their limits. */
+/** The shares, which need no key to read, and their limits. */
 export interface Sharing {
   shares: ShareStore
   /** Limit of the reads with each token, and of each TraceRun's attachments. */

@@ -14,7 +14,7 @@ beforeAll(async () => {
       trace: async () => {
         throw new AppError('store_unavailable')
       },
-      // Waits until the client leaves, as a read does that waits for its turn.
+      // Waits until the client disconnects, like a queued read.
       stats: async (_workspace, _query, { gone }) => {
         onAsked()
         await new Promise((resolve) => gone.addEventListener('abort', resolve))

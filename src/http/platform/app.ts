@@ -22,15 +22,15 @@ import { type DeploymentMounts, isServed, mountOf, type Unserved } from '../depl
 import { platformRoutes } from './routes.ts'
 import type { GuardedPlatformRoute } from './route.ts'
 
-/** Parts that the platform API shares with others. */
+/** Parts that the platform API shares with other listeners. */
 export interface AppCompanions {
-  /** Shared with the deployment's own listener; default: a new one. */
+  /** Observer, shared with the deployment's own listener; default: a new one. */
   observer?: Observer
   /** Writer of large responses, shared with the deployment's listener; default: a new one. */
   outflow?: Outflow
-  /** Shared with OTLP/gRPC; default: a new one. */
+  /** Entrance, shared with OTLP/gRPC; default: a new one. */
   entrance?: Entrance
-  /** Also served under `/deployments/{name}`. */
+  /** The hosted deployment, which is also served under `/deployments/{name}`. */
   deployment?: DeploymentApp
   /** Further deployments under `/deployments/{name}`. */
   mounts?: DeploymentMounts
@@ -43,10 +43,10 @@ export interface AppCompanions {
 /** The platform API as one request handler. */
 export interface App {
   handle(req: IncomingMessage, res: ServerResponse): void
-  /** Whether the request becomes a WebSocket of a deployment, which `upgrade` then takes over. */
+  /** Whether the request becomes a WebSocket of a deployment, for which `upgrade` must be called. */
   takesSocket(req: IncomingMessage): boolean
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Bytes of bodies in memory now, for tests and metrics. */
+  /** Bytes of bodies that are in memory, for tests and metrics. */
   inFlightBytes(): number
   /** Stops measuring the process; requests are not affected. */
   close(): void
@@ -57,7 +57,7 @@ function expressPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1')
 }
 
-/** Routes by path; paths without parameters first, so that `/runs/query` does not match `/runs/{id}`. */
+/** Routes by path. Paths without parameters are first, so that `/runs/query` does not match `/runs/{id}`. */
 function byPath(routes: readonly GuardedPlatformRoute[]): Map<string, GuardedPlatformRoute[]> {
   const groups = new Map<string, GuardedPlatformRoute[]>()
   const open = ({ path }: GuardedPlatformRoute): number => Number(path.includes('{'))
@@ -74,8 +74,8 @@ function allowedMethods(routes: readonly GuardedPlatformRoute[]): string {
 const require = createRequire(import.meta.url)
 
 /**
- * Express 5 for everything but ingest; `exchangeOf` returns the exchange that was created for a request. Loading it takes
- * a sixth of a start's CPU in the main thread, so that its first request does this.
+ * Express 5 for all routes except ingest; `exchangeOf` returns the exchange of a request. Express is loaded by the
+ * first request that needs it, because loading takes a sixth of a start's CPU time in the main thread.
  */
 function createRouter(
   deps: AppDeps,
@@ -152,7 +152,7 @@ function askedBy({ req: { method }, path }: Exchange): Asked {
 
 const MAX_SHOWN_PATH = 200
 
-/** The refusal of a path without a route; `deployment` is the one that is hosted. */
+/** The refusal of a path without a route; `deployment` is the name of the hosted deployment. */
 function noRoute({ method = 'GET', path }: Asked, deployment: string | undefined): AppError {
   const [, named] = /^\/deployments\/([^/]+)/.exec(path) ?? []
   const hosted = deployment === undefined ? 'this server hosts no graphs' : `this server has "${deployment}"`
@@ -175,7 +175,10 @@ function otherApi({ deployment, deploymentPort = () => undefined }: AppCompanion
   )
 }
 
-/** The prefix of the deployment's own paths in a request's URL: `/deployments/{name}`, after `/api/v1` or not. */
+/**
+ * The prefix of the deployment's own paths in a request's URL: `/deployments/{name}`, with or without `/api/v1` before
+ * it.
+ */
 function mountPrefix(name: string, url = ''): string | undefined {
   const mount = `/deployments/${encodeURIComponent(name)}`
   const prefix = url.slice(0, url.length - withoutPrefix(url).length) + mount
@@ -195,9 +198,9 @@ function deploymentOf(
 }
 
 /**
- * The answer of a deployment that is not served. The reason may name files and lines, so it is for keys that may read the
- * deployments of its workspace. Others may be users whom only the deployment's own auth file knows, which does not run
- * yet: they are told to come back, instead of that they are unknown.
+ * The error of a deployment that is not served. The reason may name files and lines, so only keys that may read the
+ * deployments of its workspace get it. Other callers may be users of the deployment's own auth file, which is not
+ * running; they get an error after which clients retry, instead of `unauthorized`.
  */
 async function refusalFor(
   exchange: Exchange,
@@ -249,7 +252,7 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
     return exchange
   }
   const ingest = createIngestHandler(deps, entrance)
-  // Without keys no page of another origin may read a response (IDENTITY-14).
+  // Without keys, pages of other origins must not read responses (IDENTITY-14).
   const cors = deps.gates === undefined ? readCorsRules({}) : undefined
   let router: ReturnType<typeof createRouter> | undefined
   const route = (req: IncomingMessage, res: ServerResponse): void => {

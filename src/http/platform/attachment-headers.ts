@@ -5,7 +5,7 @@ const MIME = /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:;\s*charset=[\w-]+)?$/i
 const SHOWN =
   /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|audio\/|video\/|text\/plain|application\/(?:pdf|json))/i
 
-/** RFC 8187: any name in ASCII. */
+/** Encodes any name in ASCII (RFC 8187). */
 function encoded(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,
@@ -14,8 +14,8 @@ function encoded(name: string): string {
 }
 
 /**
- * Headers that make it safe to serve bytes of unknown origin: the type as sent, never guessed; scripts cannot run; and
- * types that a browser would run (HTML, SVG, XML, unknown) are saved instead of shown.
+ * Headers that make it safe to serve bytes of unknown origin: browsers use the type as sent and do not guess it, run no
+ * scripts, and save types that they would execute (HTML, SVG, XML, unknown) instead of showing them.
  */
 export function attachmentHeaders(name: string, mime_type: string, size: number): Headers {
   const type = MIME.test(mime_type) ? mime_type : 'application/octet-stream'

@@ -8,11 +8,11 @@ export interface Entrance {
   /** Admission of request bodies. */
   admission: BodyAdmission
   refusals: RefusalLog
-  /** Counts an export of metrics, which Weir does not store; the result is that of a fully accepted export. */
+  /** Counts an export of metrics, which Weir does not store. Returns the result of a fully accepted export. */
   dropMetrics(): Accepted
 }
 
-/** Registers its metrics, so create one for each platform API. */
+/** Creates an entrance and registers its metrics, so there must be only one for each platform API. */
 export function createEntrance({
   metrics,
   logger,

@@ -21,7 +21,7 @@ export interface IngestMatch {
   kind: RequestHead['kind'] | OtlpKind
   route: string
   access: RouteAccess
-  /** The key may be the password of `Authorization: Basic`, as Langfuse's clients send it. */
+  /** True if the key may be the password of `Authorization: Basic`, as Langfuse's clients send it. */
   basic?: true
   path_run_id?: string
 }
@@ -62,7 +62,7 @@ export function matchIngest(method: string | undefined, path: string): IngestMat
   return { kind: 'update', route: '/runs/{id}', access: PATCH_ACCESS, path_run_id: decoded(id) }
 }
 
-/** Head of an ingest request in the form that decoding needs. */
+/** The parts of a request's head that decoding needs. */
 export function requestHead(
   { kind, path_run_id }: Pick<RequestHead, 'kind' | 'path_run_id'>,
   headers: IncomingHttpHeaders,
@@ -91,8 +91,8 @@ function toOutcome({ run_id, code, field, reason }: Rejected) {
 }
 
 /**
- * 202 when anything was stored or the request was empty. Otherwise the status and LangSmith's wording of the
- * first rejected item: a request fails only if nothing in it can be stored.
+ * Responds with 202 if anything was stored or the request was empty. Otherwise nothing in the request can be stored;
+ * responds with the status, and LangSmith's wording, of the first rejected item.
  */
 export function sendAccepted(exchange: Exchange, outcome: Accepted): void {
   const accepted = outcome.accepted + outcome.feedback

@@ -20,7 +20,7 @@ export function nextHeader({
   return shown > 0 && more ? { 'x-pagination-next': offset + shown } : {}
 }
 
-/** For lists that are short in practice and take no `limit` parameter. */
+/** Query of lists that are usually short and have no `limit` parameter. */
 export const OFFSET_QUERY = {
   offset: integerParameter('Number of records to skip.', {
     minimum: 0,
@@ -29,7 +29,7 @@ export const OFFSET_QUERY = {
   }),
 }
 
-/** The records from `offset` on that fit into a response, and the header with the offset of the next ones. */
+/** The records from `offset` on that fit into a response, and the header with the offset of the next page. */
 export function boundedPage<Item>(
   all: readonly Item[],
   offset: number,

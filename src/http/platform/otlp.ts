@@ -15,7 +15,7 @@ export function isOtlp(kind: RequestHead['kind'] | OtlpKind): kind is OtlpKind {
   return kind.startsWith('otlp-')
 }
 
-/** Responses have the encoding of the request, or JSON if the request's type is not one of OTLP's. */
+/** The encoding of the response: that of the request, or JSON if the request's type is not one of OTLP. */
 function formatOf({ req }: Exchange): OtlpFormat {
   return otlpFormat(req.headers['content-type'] ?? '') ?? 'json'
 }
@@ -25,7 +25,7 @@ export function assertOtlpType({ headers }: Pick<Exchange['req'], 'headers'>): v
   if (otlpFormat(headers['content-type'] ?? '') === undefined) throw new AppError('unsupported_media_type')
 }
 
-/** 200, with partial_success when some records were refused: the exporter must not send those again. */
+/** Responds with 200, and with partial_success if some records were refused, which the exporter must not send again. */
 export function sendExported(exchange: Exchange, kind: OtlpKind, outcome: Accepted): void {
   const { content_type, body } = exportAnswer(formatOf(exchange), kind, outcome.rejected)
   sendBytes(exchange, 200, { 'content-type': content_type, ...usageWarning(outcome) }, body)

@@ -46,11 +46,11 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/auth/session',
       '/docs',
       '/docs/{file}',
-      // The token in the path is the permission.
+      // The token in the path gives the permission.
       '/feedback/tokens/{token}',
       '/host/deployments',
       '/info',
-      // Redirects that show nothing of the deployment.
+      // A redirect, which reveals nothing about the deployment.
       '/o/{tenant}/host/deployments/{id}',
       '/ok',
       '/openapi.json',

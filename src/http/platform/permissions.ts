@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts'
 import type { GuardedRoute, Need, Route, RouteAccess, RouteHead } from '../api/route.ts'
 
 /**
- * Route → requirement (D-40): the one source for the server, the OpenAPI document, docs/api/permissions.md and the
+ * Route → requirement (D-40): the only source for the server, the OpenAPI document, docs/api/permissions.md and the
  * permission matrix test. The server does not start if a route is missing here.
  */
 export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
@@ -168,7 +168,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /': 'open',
 }
 
-/** Routes about the organization as a whole: only for keys of all of its workspaces. */
+/** Routes about the organization as a whole, which are only for keys of all of its workspaces. */
 export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
   'POST /workspaces',
   'GET /orgs/current/audit-logs',

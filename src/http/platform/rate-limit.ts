@@ -6,7 +6,7 @@ import { RecentMap } from '../../base/recent-map.ts'
 export interface RateLimit {
   /** @throws AppError rate_limited when the key has made `max` calls in the current window */
   take(key: string): void
-  /** Takes back one call of the current window, which is then not counted. */
+  /** Subtracts one call from the current window. */
   giveBack(key: string): void
 }
 

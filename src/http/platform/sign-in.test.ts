@@ -18,7 +18,7 @@ interface Answer {
   body: Record<string, unknown>
 }
 
-/** A request with any headers, also those that `fetch` does not let its caller set. */
+/** Sends a request with any headers, including those that `fetch` does not accept. */
 async function call(path: string, { method = 'GET', headers = {}, body }: Call = {}): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const type = body === undefined ? {} : { 'content-type': 'application/json' }

@@ -3,7 +3,7 @@ import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
 import type { SignIn } from './app-deps.ts'
 import { createRateLimit } from './rate-limit.ts'
 
-/** Failed sign-ins from one address in a minute. */
+/** Maximum number of failed sign-ins from one address in a minute. */
 const FAILURES = { max: 10, window_ms: 60_000 }
 
 /** The dependencies of the sign-in routes. */

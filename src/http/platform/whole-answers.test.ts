@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 afterEach(() => fixture.stop())
 
-/** Without the decompression of fetch. */
+/** Reads a response without decompressing it, as fetch would. */
 async function get(path: string, headers: Record<string, string>) {
   const sent = request(fixture.url + path, { headers: { 'x-api-key': KEY, ...headers } }).end()
   const [answer] = (await once(sent, 'response')) as [IncomingMessage]

@@ -3,8 +3,9 @@ import { AppError } from '../../base/errors.ts'
 import { parseUuid } from '../../base/ids.ts'
 
 /**
- * The workspaces that a body names, by default the caller's: null for all, also later ones, when these are the
- * caller's. @throws AppError forbidden for any that the caller may not use, whether it exists or not
+ * The workspaces that a body names, by default those of the caller. Null means all workspaces, including later ones,
+ * and is the default for a caller with all workspaces. @throws AppError forbidden for a workspace that the caller may
+ * not use, whether it exists or not
  */
 export function readWorkspaceIds(
   principal: Principal,

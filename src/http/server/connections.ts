@@ -4,15 +4,18 @@ import { AppError } from '../../base/errors.ts'
 
 /** Limits of connections, and of requests in one connection. */
 export interface ConnectionLimits {
-  /** Connections of one listener. */
+  /** Maximum number of connections of one listener. */
   max_connections: number
-  /** Connections from one address. */
+  /** Maximum number of connections from one address. */
   max_connections_per_address: number
-  /** Unanswered requests of one connection: with pipelining a client may send many before it reads a response. */
+  /**
+   * Maximum number of unanswered requests of one connection; with pipelining a client may send many before it reads a
+   * response.
+   */
   max_open_requests: number
 }
 
-/** The system's limit of file descriptors may be lower. */
+/** The default limits; the system's limit of file descriptors may be lower. */
 export const CONNECTION_LIMITS: ConnectionLimits = {
   max_connections: 10_000,
   max_connections_per_address: 7500,
@@ -21,7 +24,9 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 
 /** The connections of a listener. */
 export interface Connections {
-  /** Counts a request until its response is sent; false when its connection had too many and was closed. */
+  /**
+   * Counts a request until its response is sent. Returns false if its connection had too many requests and was closed.
+   */
   admit(req: IncomingMessage, res: ServerResponse): boolean
   /** Closes connections that have sent nothing yet; Node's closeIdleConnections() leaves them open. */
   closeUnused(): void
@@ -29,7 +34,7 @@ export interface Connections {
 
 interface Connection {
   address: string
-  /** Unanswered requests. */
+  /** Number of unanswered requests. */
   requests: number
 }
 
@@ -66,7 +71,7 @@ export function limitConnections(server: ConnectedServer, limits: ConnectionLimi
     if (left === 0) addresses.delete(address)
     else addresses.set(address, left)
   }
-  /** Closes idle connections to accept a new one. */
+  /** Closes idle connections so that a new one can be accepted. */
   const makeRoom = (): void => {
     if (performance.now() - madeRoomAt < MAKE_ROOM_MS) return
     madeRoomAt = performance.now()

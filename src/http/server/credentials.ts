@@ -40,8 +40,8 @@ export interface CallerDeps {
 }
 
 /**
- * The secret of the session cookie that authenticates the request. Undefined where cookies do not count, and for a
- * request with a key.
+ * The secret of the session cookie that authenticates the request. Undefined at addresses where cookies are ignored,
+ * and for a request with a key.
  */
 export function sessionOf({ req, sessionGates }: Exchange, { basic = false } = {}): string | undefined {
   if (sessionGates === undefined || credentialsOf(req.headers, { basic }).key !== undefined) return undefined
@@ -49,7 +49,8 @@ export function sessionOf({ req, sessionGates }: Exchange, { basic = false } = {
 }
 
 /**
- * The caller of a request, by its key or else by its session cookie. Synchronous when it was looked up a moment ago.
+ * The caller of a request, by its key, otherwise by its session cookie. Synchronous if the caller was looked up a
+ * moment ago.
  * @throws AppError unauthorized, forbidden, workspace_required, misdirected_request, foreign_origin (also as the
  * rejection of the promise)
  */

@@ -47,9 +47,9 @@ export const NOBODY: Principal = {
 export interface DispatchDeps extends CallerDeps {
   registry: Registry
   limits: BodyLimits
-  /** Options of reading large JSON bodies; without it the maximum is a megabyte. */
+  /** Options of reading large JSON bodies. Absent: the maximum is a megabyte. */
   json_bodies?: JsonBodies
-  /** Compresses answers to reads; without it none is compressed. */
+  /** Compresses answers to reads. Absent: answers are not compressed. */
   compressor?: Compressor
 }
 
@@ -57,7 +57,7 @@ export interface DispatchDeps extends CallerDeps {
 export interface JsonBodies {
   /** Maximum for schemas that may have more than a megabyte. */
   max_bytes: number
-  /** The JSON that an empty body counts as; without it an empty body is an error. */
+  /** The JSON that replaces an empty body. Absent: an empty body is an error. */
   empty?: string
   large: LargeBodies
 }
@@ -90,7 +90,8 @@ async function readBody(
   if (body === undefined) return undefined
   // An empty body needs no content type.
   if (body !== 'raw' && announcedLength(exchange.req) !== 0) {
-    // Pages cannot send PUT to another origin without asking first. The JavaScript client sends its PUT as text.
+    // Browsers send a preflight request before a PUT to another origin, so PUT needs no strict type; the JavaScript
+    // client sends PUT as text.
     const isStrict = deps.gates !== undefined && exchange.req.method !== 'PUT'
     assertJsonType(exchange.req, isStrict || sessionOf(exchange) !== undefined)
     assertPlainBody(exchange.req)
@@ -133,7 +134,9 @@ async function sendReply(
   }
 }
 
-/** Sends a complete answer: only status 304 if the client has it already, and compressed if the route only reads. */
+/**
+ * Sends a complete answer: only status 304 if the client already has the answer; compressed if the route only reads.
+ */
 async function sendWhole(
   exchange: Exchange,
   route: GuardedHead,
@@ -152,7 +155,7 @@ async function sendWhole(
 
 const NOT_MODIFIED = 304
 
-/** True for a route that only reads: its answers have no secrets, which compression could reveal. */
+/** Whether a route only reads. Answers of such a route contain no secrets, which compression could reveal. */
 function isRead({ access: { need } }: GuardedHead): boolean {
   return need === 'open' || need.endsWith(':read')
 }
@@ -163,7 +166,7 @@ function onceClosed({ res }: Exchange, act: () => void): void {
   else res.once('close', act)
 }
 
-/** In place of a body for which the route has an answer of its own. */
+/** Stands for an unreadable body, for which the route has its own answer. */
 const UNREADABLE = Symbol('unreadable')
 
 function unreadableIn({ unreadable }: RouteHead): (error: unknown) => typeof UNREADABLE {

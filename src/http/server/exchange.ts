@@ -13,14 +13,14 @@ export interface Exchange {
   readonly res: ServerResponse
   /** Header `x-request-id` of the request if it is valid, else a new uuid. */
   readonly request_id: string
-  /** Path without prefix (`/api/v1`, `/api`, `/api-host`) and query, as sent. */
+  /** Path as sent, without prefix (`/api/v1`, `/api`, `/api-host`) and without query. */
   readonly path: string
   /** Query without `?`. */
   readonly search: string
-  /** Pattern of the route, e.g. `/runs/{id}`; '' until one matched. */
+  /** Pattern of the route, e.g. `/runs/{id}`; '' until a route has matched. */
   route: string
   principal: Principal | undefined
-  /** Checks of a request with a session cookie; undefined: cookies do not count at this address. */
+  /** Checks of a request with a session cookie; undefined if cookies are ignored at this address. */
   sessionGates: BrowserGates | undefined
   /** Writer of large responses. */
   readonly outflow: Outflow
@@ -30,7 +30,7 @@ export interface Exchange {
 export type Headers = Readonly<Record<string, string | number>>
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/
-/** Responses without body, type and length. */
+/** Statuses of responses without body, type and length. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304])
 const PREFIXES = ['/api/v1', '/api', '/api-host']
 
@@ -82,7 +82,7 @@ export function sendBytes(
     res.end()
     return
   }
-  // A large text is encoded here: counting its bytes for content-length takes as long.
+  // A large text is encoded here, because counting its bytes for content-length would take as long.
   const sent = typeof body === 'string' && body.length > SLICE_BYTES ? Buffer.from(body) : body
   res.writeHead(status, {
     'x-request-id': exchange.request_id,
@@ -92,7 +92,7 @@ export function sendBytes(
   endWith(exchange, sent)
 }
 
-/** The caller whose limit an unsent response counts against. */
+/** The caller to whose limit an unsent response counts. */
 export function holderOf({ principal, req }: Pick<Exchange, 'principal' | 'req'>): string {
   return principal?.holder ?? req.socket.remoteAddress ?? ''
 }
@@ -113,7 +113,7 @@ export function sendJson(exchange: Exchange, status: number, body: unknown, head
   sendBytes(exchange, status, { 'content-type': 'application/json', ...headers }, toJsonText(body))
 }
 
-/** Proxies and clients do not close a connection with data this often. */
+/** Interval of newlines, short enough that proxies and clients keep the connection open. */
 const KEEP_ALIVE_MS = 5000
 
 /**
@@ -132,7 +132,7 @@ export async function sendLater(
   else res.flushHeaders()
   const beat = setInterval(() => res.write('\n'), KEEP_ALIVE_MS)
   const fallSilent = (): void => clearInterval(beat)
-  // A client that has disconnected receives nothing more, not even a rejection.
+  // Nothing more is sent to a client that has disconnected, even if the promise rejects.
   if (res.destroyed) fallSilent()
   else res.once('close', fallSilent)
   try {
@@ -146,7 +146,7 @@ export async function sendLater(
   }
 }
 
-/** A body that writes itself over any length of time. */
+/** A body that is written over any length of time. */
 export interface LiveBody {
   /**
    * Called after the headers. Resolves when everything is written or the client has disconnected; rejects when the

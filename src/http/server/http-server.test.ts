@@ -31,7 +31,7 @@ describe('stop', () => {
     const socket = connect(server.port, '127.0.0.1').resume()
     const closed = once(socket, 'close')
     await once(socket, 'connect')
-    // The server accepts connections in order: once this one has a response, the earlier one was accepted.
+    // The server accepts connections in order, so once this connection has a response, the earlier one was accepted.
     await fetch(server.url)
     await server.stop(2 ** 30)
     await closed

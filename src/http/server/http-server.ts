@@ -8,7 +8,7 @@ import { listen, type ListenOptions, urlOf } from './listen.ts'
 
 /** A listening server. */
 export interface HttpServer {
-  /** E.g. `http://127.0.0.1:1984`; with the real port if the setting is 0. */
+  /** URL of the server, e.g. `http://127.0.0.1:1984`; with the actual port if the setting is 0. */
   readonly url: string
   readonly port: number
   /**
@@ -20,7 +20,7 @@ export interface HttpServer {
 
 /** Takes over connections of requests that become WebSockets. */
 export interface Sockets {
-  /** Whether the request, which asks for an upgrade, becomes a WebSocket. */
+  /** Whether the upgrade request becomes a WebSocket. */
   takesSocket(req: IncomingMessage): boolean
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
 }
@@ -34,16 +34,16 @@ export interface HttpServerOptions extends ListenOptions {
   onHttp2?: (remoteAddress: string | undefined) => void
 }
 
-/** A request must arrive completely within this time; after it, Node responds with 408. */
+/** Time limit for the arrival of a complete request; after it, Node responds with 408. */
 const REQUEST_TIMEOUT_MS = 300_000
 const HEADERS_TIMEOUT_MS = 15_000
-/** Longer than load balancers usually keep a connection, so that they close it first. */
+/** Idle time of a connection: longer than that of usual load balancers, so that they close the connection first. */
 const KEEP_ALIVE_MS = 75_000
 const SWEEP_MS = 50
 /** Interval of Node's check for requests beyond their time limit. */
 const LATE_CHECK_MS = 1000
 
-/** Node's own responses to requests that it cannot read, when there is no listener for the error. */
+/** The responses of Node to requests that it cannot parse, if there is no listener for the error. */
 const UNREADABLE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
@@ -54,8 +54,8 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 type AnsweredSocket = Socket & { _httpMessage?: { headersSent: boolean } | null }
 
 /**
- * Node's parser fails at HTTP/2's first bytes. A listener for that error must respond to all unreadable requests, as
- * Node does.
+ * Reports connections that begin with HTTP/2, at whose first bytes Node's parser fails. The listener for that error
+ * must respond to all unreadable requests, as Node does.
  */
 function reportHttp2(server: Server, onHttp2: (remoteAddress: string | undefined) => void): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweredSocket) => {
@@ -81,7 +81,7 @@ export async function startHttpServer(
     headersTimeout: options.headers_timeout_ms ?? HEADERS_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: LATE_CHECK_MS,
-    // Other upgrades, such as to HTTP/2, are requests like any.
+    // Other upgrades, such as to HTTP/2, are ordinary requests.
     shouldUpgradeCallback: (req: IncomingMessage) => app.takesSocket?.(req) === true,
   }
   const server = createServer(timeouts, (req, res) => {

@@ -4,17 +4,17 @@ import { AppError } from '../../base/errors.ts'
 /** The address to listen on. */
 export interface ListenOptions {
   host: string
-  /** 0 = any free one. */
+  /** 0 for any free port. */
   port: number
-  /** The setting that `port` comes from, for the message when the port is taken; default PORT. */
+  /** Name of the setting of `port`, for the message if the port is taken; default PORT. */
   setting?: string
-  /** Use the next free port when `port` is taken (D-55), except for those to `avoid`. */
+  /** If set, the next free port, except those to `avoid`, is used if `port` is taken (D-55). */
   orNext?: { avoid: readonly number[] }
-  /** The clause of the message that says which port is used without the setting; default: the next free one. */
+  /** The clause of the message about the port that is used without the setting; default: the next free port. */
   unset?: string
 }
 
-/** Number of consecutive ports to try before any free one is used. */
+/** Number of consecutive ports that are tried before any free port is used. */
 const NEXT_PORTS = 100
 const LAST_PORT = 65_535
 
@@ -54,7 +54,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<Ad
     try {
       return await listenOn(server, host, next)
     } catch (error) {
-      // EACCES: systems refuse ports that they have reserved.
+      // Systems refuse reserved ports with EACCES.
       const { code } = error as NodeJS.ErrnoException
       if (orNext === undefined || (code !== 'EADDRINUSE' && code !== 'EACCES'))
         throw listenError(error, options)

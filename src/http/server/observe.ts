@@ -20,7 +20,7 @@ export interface Observer {
 const NAME = 'weir'
 const UNMATCHED = '(none)'
 
-/** Names of OpenTelemetry's semantic conventions for HTTP servers. */
+/** Starts the span of a request, with the names of OpenTelemetry's semantic conventions for HTTP servers. */
 function startSpan({ req, path }: Exchange): { span: Span; active: ReturnType<typeof context.active> } {
   const method = req.method ?? ''
   const parent = propagation.extract(context.active(), req.headers)
@@ -49,9 +49,9 @@ function endSpan(span: Span, exchange: Exchange, status: number): void {
 }
 
 /**
- * An observer: `http_server_request_duration_seconds{method,route,status}` for scrapes, the same as
- * `http.server.request.duration` for OpenTelemetry, one log line per request at debug (at warn for 5xx that are not a
- * refusal under load). Status 499 stands for a client that disconnected before its response.
+ * Creates an observer. It measures `http_server_request_duration_seconds{method,route,status}` for scrapes, which
+ * OpenTelemetry gets as `http.server.request.duration`, and writes one log line per request at level debug, or warn for
+ * 5xx other than refusals under load. Status 499 stands for a client that disconnected before its response.
  */
 export function createObserver({ metrics, logger }: { metrics: Metrics; logger: Logger }): Observer {
   const seconds = metrics.histogram('http_server_request_duration_seconds', 'Time to answer a request.')

@@ -2,13 +2,13 @@ import { AppError } from '../../base/errors.ts'
 
 /** The API on the other listener of this server, for requests that were sent to the wrong one. */
 export interface OtherApi {
-  /** For messages: `the deployment API (threads and runs)`. */
+  /** Name in messages: `the deployment API (threads and runs)`. */
   name: string
   /** Whether the API has such a route. */
   serves(method: string, path: string): boolean
-  /** Undefined before it listens. */
+  /** Port of the listener; undefined before it listens. */
   port(): number | undefined
-  /** Another address of it, as the rest of a sentence. */
+  /** Another address of the API, as the rest of a sentence. */
   also?: string
 }
 

@@ -7,7 +7,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { createOutflow, type OutflowLimits } from './outflow.ts'
 
 const MB = 1 << 20
-/** More than the socket buffers hold when the client does not read. */
+/** More bytes than the socket buffers have room for while the client does not read. */
 const LARGE = new Uint8Array(48 * MB).fill(120)
 
 /** A server that writes `bytes` to every request; the path is the holder. Clients read on demand. */
@@ -57,7 +57,7 @@ describe('an outflow', () => {
   })
 
   it('does not cut an answer that waits behind another in its connection', async () => {
-    // Only the test advances the time: on a busy machine the clients here would be too late otherwise.
+    // Only the test advances the time; otherwise the clients would be too late on a busy machine.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const held = Promise.withResolvers<Uint8Array>()

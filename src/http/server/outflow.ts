@@ -3,8 +3,9 @@ import type { ServerResponse } from 'node:http'
 /** Writes responses as fast as clients read them, and disconnects clients that read nothing. */
 export interface Outflow {
   /**
-   * Resolves with true when the client has received `bytes`, with false when its connection has closed. Unsent bytes are
-   * limited fairly between holders. An array that several clients receive at the same time counts once.
+   * Writes `bytes`. Resolves with true when the client has received them, with false when its connection has closed.
+   * Unsent bytes are limited fairly between holders. An array that several clients receive at the same time counts
+   * once.
    */
   write(holder: string, res: ServerResponse, bytes: Uint8Array): Promise<boolean>
   /** Bytes that clients have not received yet. */
@@ -12,15 +13,15 @@ export interface Outflow {
 }
 
 export interface OutflowLimits {
-  /** Limit of unsent bytes; beyond it the oldest response of the holder with the most is dropped. */
+  /** Maximum number of unsent bytes; above it the oldest response of the holder with most unsent bytes is dropped. */
   max_bytes?: number
-  /** A client that reads nothing for this long is disconnected. */
+  /** Time without reading after which a client is disconnected. */
   idle_ms?: number
 }
 
 const MAX_UNSENT_BYTES = 256 << 20
 const IDLE_MS = 60_000
-/** Bytes per write; a client must receive as many in `idle_ms`. */
+/** Bytes per write, which a client must receive within `idle_ms`. */
 export const SLICE_BYTES = 256 << 10
 
 interface Unsent {
@@ -102,17 +103,17 @@ class SharedOutflow implements Outflow {
 }
 
 /**
- * Ends a response with its connection, also one that still waits for earlier ones in the connection and has no socket
- * yet.
+ * Ends a response and its connection. The response may still wait for earlier ones in the connection, and have no
+ * socket yet.
  */
 function end(res: ServerResponse): void {
   res.req.socket.destroy()
 }
 
 /**
- * True when the client has received what was written; false when it has disconnected, or received nothing for too long.
- * A response behind others in its connection waits for them without a limit, because the client cannot receive it
- * earlier.
+ * Resolves with true when the client has received all written bytes, with false if it disconnects or receives nothing
+ * for too long. A response waits without a limit for earlier ones in its connection, because the client cannot receive
+ * it before them.
  */
 function drained(res: ServerResponse, idle_ms: number): Promise<boolean> {
   if (res.destroyed) return Promise.resolve(false)

@@ -16,19 +16,19 @@ export interface RequestFault {
 export interface Problem {
   detail: string | RequestFault[]
   code: ErrorCode
-  /** The same in LangSmith's wording: SDKs and users look for these texts. */
+  /** The error in LangSmith's wording, because SDKs and users search for these texts. */
   error: string
   request_id?: string
 }
 
-/** LangSmith's wording of errors for which Weir has another one. */
+/** LangSmith's wording of errors whose message in Weir is different. */
 const LANGSMITH_WORDING: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'Invalid token',
   forbidden: 'Forbidden',
   workspace_required: 'org_scoped_key_requires_workspace',
 }
 
-/** Codes from status 500 on that are not a fault of this server. */
+/** Codes with status 500 or above that are not a fault of this server. */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set([
   'store_full',
   'not_implemented',
@@ -56,7 +56,8 @@ export function toProblem(error: AppError, request_id: string): Problem {
 const FINAL_STATUSES: ReadonlySet<number> = new Set([409, 501])
 
 /**
- * Retry-After, only if the same request may succeed later: with a 413 the Python client would send the request again.
+ * Headers of an error: Retry-After, only if the same request may succeed later. With a 413 the Python client would send
+ * the request again.
  */
 export function problemHeaders(error: AppError): Headers {
   if (error.retryable) return { 'retry-after': retryAfter(error.details) }
@@ -96,8 +97,9 @@ function isOfLeftClient({ res }: Exchange, thrown: unknown): boolean {
 }
 
 /**
- * The only place that turns a thrown value into a response; clients that have left get none. An unexpected one is a 500 whose cause is logged with the
- * request id; overload is counted by metrics and not logged one by one.
+ * Converts a thrown value to a response, unless the client has disconnected; no other code does. An unexpected error is
+ * a 500 whose cause is logged with the request id. Refusals because of overload are counted by metrics instead of
+ * logged.
  */
 export function sendProblem(
   exchange: Exchange,

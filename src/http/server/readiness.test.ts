@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createMetrics } from '../../base/metrics.ts'
 import { createDrain, READY_PARTS, readinessReply } from './readiness.ts'
 
-/** The parts that are ready while these stores are down. */
+/** Returns the parts that are ready while these stores are down. */
 async function readyWithout(...down: string[]): Promise<string[]> {
   const names = ['clickhouse', 'sql', 'runs', 'redis', 'disk', 'blobs']
   const check = async (name: string): Promise<void> => {

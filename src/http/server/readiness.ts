@@ -3,9 +3,9 @@ import type { SchemaTypes } from '../../schema/types.gen.ts'
 import type { RouteReply } from '../api/route.ts'
 import { downStores, type StoreChecks } from './store-checks.ts'
 
-/** Parts of a server that a balancer may route apart, with the stores without which they do not work. */
+/** Parts of a server that a load balancer can route separately, with the stores that each needs. */
 const STORES = {
-  /** Keys and projects that are known are accepted without SQL, and traces wait in the log for ClickHouse. */
+  /** Cached keys and projects work without SQL, and traces wait in the log for ClickHouse. */
   ingest: ['disk'],
   reads: ['clickhouse', 'sql'],
   runs: ['sql', 'runs', 'redis', 'disk'],
@@ -14,18 +14,18 @@ const STORES = {
 type Part = keyof typeof STORES
 
 /**
- * Limit of the checks. Kubernetes and HAProxy wait a second by default: with a longer limit they would remove every
- * server while one store does not answer.
+ * Time limit of the checks. Kubernetes and HAProxy wait a second by default; with a longer limit they would remove
+ * every server while a store does not answer.
  */
 const READY_MS = 750
 
-/** The values of `part`; `server`, the default, is for a balancer that does not route the parts apart. */
+/** The values of `part`. The default, `server`, is for a load balancer that does not route the parts separately. */
 export const READY_PARTS: readonly ['server', ...Part[]] = ['server', 'ingest', 'reads', 'runs']
 
 /** Whether this server is about to stop. */
 export interface Drain {
   isDraining(): boolean
-  /** From now on the server is not ready. */
+  /** Makes the server not ready from now on. */
   begin(): void
 }
 

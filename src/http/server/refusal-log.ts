@@ -16,7 +16,8 @@ export interface RefusedCall {
 /** Logs why requests are refused, because logs of clients often lack the reason. */
 export interface RefusalLog {
   /**
-   * Logs a request that is refused for its key, its workspace or the encoding of its body; other refusals are ignored.
+   * Logs a request that is refused because of its key, its workspace or the encoding of its body; ignores other
+   * refusals.
    */
   note(call: RefusedCall): void
   /** Logs that the client at `from` uses another protocol than the listener `what`. */
@@ -25,13 +26,13 @@ export interface RefusalLog {
 
 /** Minimum time between log lines of the same cause. */
 const QUIET_MS = 60_000
-/** Number of causes that are remembered; all further ones share one line a minute. */
+/** Maximum number of separate causes; all further causes share one line a minute. */
 const MAX_CAUSES = 200
 const ALL_OTHERS = ''
 
 interface Logged {
   at: number
-  /** Refusals since the last log line. */
+  /** Number of refusals since the last log line. */
   since: number
 }
 
@@ -41,7 +42,7 @@ function credentialOf(headers: IncomingHttpHeaders): string {
   return scheme === '' ? 'none' : /^[a-z]{1,16}$/i.test(scheme) ? `Authorization: ${scheme}` : 'Authorization'
 }
 
-/** Browsers check whether they are signed in; a 401 of this check is not a fault. */
+/** The request with which browsers check whether they are signed in; its 401 is not a fault. */
 const SESSION_CHECK = 'GET /auth/session'
 
 /** The reason for the log line; undefined for refusals that are not logged. */

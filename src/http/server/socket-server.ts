@@ -4,8 +4,8 @@ import { holdSocket } from '../../base/node/hold-socket.ts'
 import { createServer } from '../../base/node/http.ts'
 
 /**
- * Serves requests on a Unix socket, to which everybody connects who may enter its folder; returns a function that stops
- * the server at once.
+ * Serves requests on a Unix socket, to which every user with access to its folder can connect; returns a function that
+ * stops the server at once.
  */
 export async function startSocketServer(
   path: string,
@@ -28,7 +28,10 @@ export async function startSocketServer(
     })
 }
 
-/** Deployed code may write in the folder: a link that takes the place of the socket must not open another file. */
+/**
+ * Lets all users connect to the socket. Deployed code may write in the folder and replace the socket by a link, whose
+ * target must not be changed.
+ */
 async function openToAll(path: string): Promise<void> {
   const held = await holdSocket(path)
   if (held === undefined) throw new Error(`${path} is no socket any longer`)

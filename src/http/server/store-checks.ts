@@ -14,7 +14,9 @@ const EVERY_MS = 10_000
 /** Replaces unexpected errors, whose messages may contain secrets. */
 const UNKNOWN = new AppError('store_unavailable')
 
-/** Returns the error of a check; undefined when the store is up. A store that does not answer within `ms` is down. */
+/**
+ * Returns the error of a check; undefined if the store is up. A store that does not answer within `ms` counts as down.
+ */
 async function problemOf(check: () => Promise<unknown>, ms: number): Promise<AppError | undefined> {
   const late = Promise.withResolvers<AppError>()
   const timer = setTimeout(() => {
@@ -34,7 +36,10 @@ async function problemsOf(
   return Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await problemOf(check, ms)]))
 }
 
-/** The stores of `names` that have a check and are down. One that does not answer in `ms`, by default 2 s, is down. */
+/**
+ * Those of the stores `names` that have a check and are down. A store that does not answer within `ms` (default 2 s)
+ * counts as down.
+ */
 export async function downStores(
   checks: StoreChecks,
   names: readonly string[],
@@ -45,13 +50,13 @@ export async function downStores(
   return found.flatMap(([name, problem]) => (problem === undefined ? [] : [name]))
 }
 
-/** The message without the place of the store: a folder of this machine concerns no client. */
+/** The message without the place of the store, because clients need not know folders of this machine. */
 function publicDetail({ message, details }: AppError): string {
   const place = isObject(details) ? details['place'] : undefined
   return typeof place === 'string' ? message.replace(place, 'This store') : message
 }
 
-/** The response of `/ok`; with `checks` it lists each store, and is 503 when one is down. */
+/** The response of `/ok`. With `checks` it lists each store, and has status 503 if one is down. */
 export async function livenessReply(checks: StoreChecks | undefined): Promise<RouteReply<Liveness>> {
   if (checks === undefined) return { body: { ok: true } }
   const found = await problemsOf(checks)
@@ -64,7 +69,7 @@ export async function livenessReply(checks: StoreChecks | undefined): Promise<Ro
   return { status: 503, headers: { 'retry-after': 1 }, body }
 }
 
-/** The same checks, each running once at a time: concurrent callers share the result. */
+/** The same checks, each of which runs only once at a time; concurrent callers share the result. */
 export function oneAtATime(checks: StoreChecks): StoreChecks {
   return Object.fromEntries(
     Object.entries(checks).map(([name, check]) => {

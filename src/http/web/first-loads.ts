@@ -1,8 +1,8 @@
-/** A page of the interface that is often the first one, as its build lists it in `pages.json`. */
+/** A page of the interface that is often opened first, as listed in `pages.json` of the build. */
 export interface FirstPage {
-  /** Below `/app`: `/traces/{id}`. */
+  /** Path below `/app`, such as `/traces/{id}`. */
   path: string
-  /** Scripts and styles below `/app`; first the script that every page runs. */
+  /** Scripts and styles below `/app`; the script of all pages is first. */
   files: readonly string[]
   /** Paths of the API with the parameters of `path`, such as `/api/v1/traces/{id}?view=outline`. */
   reads: readonly string[]
@@ -13,7 +13,7 @@ const SESSION = '/api/v1/auth/session'
 const PARAMETER = /\{\w+\}/g
 const ID = '([\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12})'
 
-/** The id in a path below `/app`, '' in a path without one; undefined when it is the path of another page. */
+/** The id in a path below `/app`, '' for a path without one; undefined if the path is that of another page. */
 function idIn(path: string, page: string): string | undefined {
   const found = new RegExp(`^${page.replace(PARAMETER, ID)}$`, 'i').exec(path)
   return found === null ? undefined : (found[1] ?? '')
@@ -40,7 +40,7 @@ export function linksOf(
     if (id === undefined) continue
     const links = paths.map((read) => read.replace(PARAMETER, id))
     const reads = mayRead ? readLinks([SESSION, ...links]) : []
-    // A browser has six connections: nothing may be before the script that every page runs.
+    // The script of all pages is first, because a browser has only six connections.
     const [script, ...others] = files.map(fileLink)
     return [script, ...reads, ...others].join(', ')
   }

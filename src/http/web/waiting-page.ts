@@ -10,8 +10,8 @@ function escaped(text: string): string {
 }
 
 /**
- * The page shown while the interface is not built; it reloads until it is. With the `error` of a build it
- * shows the error and does not reload.
+ * The page shown until the interface is built, which reloads itself. With the `error` of a build it shows the error and
+ * does not reload.
  */
 export function waitingPage(error: string | undefined): { headers: Headers; body: string } {
   const refresh = error === undefined ? `<meta http-equiv="refresh" content="${REFRESH_SECONDS}">` : ''

@@ -7,9 +7,9 @@ import { waitingPage } from './waiting-page.ts'
 
 /** Serves the built web interface. */
 export interface WebApp {
-  /** True for the paths under `/app`. */
+  /** Whether the path is under `/app`. */
   matches(path: string): boolean
-  /** Answers a request for one of these paths. */
+  /** Answers a request whose path matches. */
   handle(exchange: Exchange): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export interface WebAppOptions {
   errorFile: string
 }
 
-/** Pages of the interface may load from this server only: no inline code, no other origin. */
+/** Content Security Policy: pages of the interface may load only from this server, without inline code. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -58,9 +58,9 @@ const ENCODINGS = [
 
 /** Names of assets contain a hash of their content, so an asset never changes. */
 const ASSET = /^\/app\/(assets\/[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))$/
-/** The links of shares, as the LangSmith clients build them. */
+/** Paths of shares in the links of LangSmith's clients. */
 const SHARED = /^\/public\/[^/]+\/r(?:\/[^/]+)?$/
-/** The links of projects and runs, as the LangSmith clients build them; `tenant` is a workspace. */
+/** Paths of projects and runs in the links of LangSmith's clients; `tenant` is a workspace. */
 const BY_CLIENTS =
   /^\/o\/(?<tenant>[\da-f-]{36})\/projects\/p\/(?<project>[\da-f-]{36})(?:\/r\/(?<run>[\da-f-]{36}))?$/i
 const ICON = '/app/icon.svg'
@@ -93,7 +93,7 @@ async function findFile(path: string, accepted: string | undefined): Promise<Fou
   return bytes && { bytes, encoding: undefined }
 }
 
-/** The file of a path, and how long it may be kept. Unknown paths are pages of the interface. */
+/** The file of a path, and its caching. Unknown paths are pages of the interface. */
 function fileOf(path: string): { name: string; cache: string } {
   const asset = ASSET.exec(path)?.[1]
   if (asset !== undefined) return { name: asset, cache: IMMUTABLE }
@@ -101,7 +101,7 @@ function fileOf(path: string): { name: string; cache: string } {
   return { name: 'index.html', cache: 'no-cache' }
 }
 
-/** The page of the interface for a link that the LangSmith clients make; undefined for other paths. */
+/** The page of the interface for the path of a link of LangSmith's clients; undefined for other paths. */
 function pageOf(path: string): string | undefined {
   if (SHARED.test(path)) {
     const [, , token = '', , run] = path.split('/')

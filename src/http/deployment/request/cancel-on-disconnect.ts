@@ -2,7 +2,7 @@ import type { Principal } from '../../../identity/principal.ts'
 import { AppError } from '../../../base/errors.ts'
 import type { Parameter } from '../../api/parameters.ts'
 
-/** Accepts every spelling that clients use; anything else means false. */
+/** Accepts every spelling that clients use; any other value means false. */
 const CANCEL_ON_DISCONNECT: Parameter<boolean> = {
   description: 'true, 1, yes, on or cancel: the run is cancelled when this client leaves before its end.',
   required: false,

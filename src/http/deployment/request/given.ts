@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../schema/json.ts'
 
-/** False for a field that the client left out or sent as null, which mean the same. */
+/** Whether the client sent a field; null counts as absent. */
 export function isGiven<T>(value: T): value is NonNullable<T> {
   return value !== undefined && value !== null
 }

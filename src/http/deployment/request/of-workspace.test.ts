@@ -6,7 +6,10 @@ import { ofWorkspace } from './of-workspace.ts'
 const OWN = '6f1c39c5-6e5b-4b52-a1c5-6a5f0a1b2c3d'
 const principal = (workspace_id: string): Principal => ({ workspace_id }) as Principal
 
-/** The results of the deployment's authenticator, when that of all workspaces returns `answer` at once and later. */
+/**
+ * The results of the deployment's authenticator, if the authenticator of all workspaces returns `answer` synchronously
+ * and as a promise.
+ */
 async function answers(answer: () => Principal, workspace?: string): Promise<unknown[]> {
   const ask = async (authenticate: () => Principal | Promise<Principal>): Promise<unknown> =>
     ofWorkspace({ authenticate }, OWN).authenticate({ key: 'k', workspace })

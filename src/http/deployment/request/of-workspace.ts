@@ -4,7 +4,7 @@ import { AppError } from '../../../base/errors.ts'
 
 /**
  * An authenticator that accepts only calls for this deployment's workspace (D-40). A request without X-Tenant-Id is for
- * it. The error for a valid key of other workspaces contains the workspace's id, but not its name.
+ * this workspace. The error for a valid key of other workspaces contains the workspace's id, but not its name.
  */
 export function ofWorkspace(
   authenticator: Pick<Authenticator, 'authenticate'>,

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The path prefix that a proxy removed. */
+/** Header with the path prefix that a proxy removed. */
 export const PREFIX_HEADER = 'x-forwarded-prefix'
 
 const PREFIX = /^(\/[\w.~-]+)*$/
 
-/** The prefix of `path`, a path of this API, in the URL that the client used. */
+/** The part before `path`, which is a path of this API, in the URL that the client used. */
 export function prefixOf(
   { url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>,
   path: string,

@@ -9,7 +9,7 @@ import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import type { DeploymentContext } from '../route.ts'
 import { toRequest } from './run-request.ts'
 
-/** The answer to what is no command. */
+/** The answer to a body that is not a command. */
 export const NO_COMMAND: SchemaTypes['protocol-answer'] = {
   type: 'error',
   id: null,
@@ -17,7 +17,7 @@ export const NO_COMMAND: SchemaTypes['protocol-answer'] = {
   message: 'A command is a JSON object with an integer id from 0 on, a text method and an object params.',
 }
 
-/** The command of a parsed body; undefined when it is none. */
+/** Reads a command from a parsed body; undefined if the body is not a command. */
 export function commandOf(body: unknown): ProtocolCommand | undefined {
   try {
     return readCommand(body)

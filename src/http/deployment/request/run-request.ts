@@ -13,7 +13,7 @@ export const CONNECTED_QUERY = {
 /** `on_completion` under the names of the HTTP API and those of the JavaScript SDK. */
 const ON_COMPLETION = { delete: 'delete', complete: 'delete', keep: 'keep', continue: 'keep' } as const
 
-/** A checked body in the form of the use cases. */
+/** Converts a checked body to a `RunRequest`. */
 export function toRequest({ assistant_id, on_completion, ...rest }: Body): RunRequest {
   return {
     ...withoutNulls(rest),
@@ -22,7 +22,7 @@ export function toRequest({ assistant_id, on_completion, ...rest }: Body): RunRe
   }
 }
 
-/** The same for a client that stays connected. */
+/** As `toRequest`, for a client that stays connected. */
 export function toConnectedRequest({
   body,
   query,

@@ -1,6 +1,6 @@
 import { parseUuid } from '../../../base/ids.ts'
 
-/** A uuid that has passed its schema, in the spelling in which it is stored. */
+/** Converts a uuid that fits its schema to the stored spelling. */
 export function sameUuid(id: string): string {
   return parseUuid(id) ?? id
 }

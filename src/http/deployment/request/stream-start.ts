@@ -9,11 +9,12 @@ export const START_QUERY = {
   last_event_id: textParameter('For clients that cannot send the header Last-Event-ID, which comes first.'),
 }
 
-/** Both values mean the beginning of the kept events. */
+/** Values for the beginning of the kept events. */
 const BEGINNING = ['-', '-1']
 
 /**
- * The position to resume from, as given by the header or the query. @throws AppError invalid_request for an invalid id
+ * The position from which to resume, given by the header or the query. @throws AppError invalid_request for an invalid
+ * id
  */
 export function streamStart(
   { headers }: Pick<IncomingMessage, 'headers'>,

@@ -12,7 +12,9 @@ type Question<C = GraphCall> = C extends { graph_id: string; config: JsonObject 
   ? Omit<C, 'graph_id' | 'config'>
   : never
 
-/** Calls an assistant's graph; a factory receives the assistant's config and the request's headers, as for a run. */
+/**
+ * Calls an assistant's graph. A graph factory receives the assistant's config and the request's headers, as for a run.
+ */
 async function ask({ deps, req }: DeploymentContext, asked: string, question: Question): Promise<string> {
   const assistant = await deps.findAssistant(deps.tenant, asked)
   if (assistant === undefined) throw new AppError('not_found', { message: 'Assistant not found' })

@@ -37,7 +37,7 @@ function found<T>(value: T | undefined): T {
   return value
 }
 
-/** The id of an existing assistant, by id or by name of its graph. @throws AppError not_found */
+/** Resolves an id, or the name of a graph, to the id of an existing assistant. @throws AppError not_found */
 async function idOf({ findAssistant, tenant }: DeploymentDeps, asked: string): Promise<string> {
   return found(await findAssistant(tenant, asked)).assistant_id
 }

@@ -17,7 +17,7 @@ const TAG = 'Crons'
 const DEFAULT_LIMIT = 10
 const PARAMS = { cron_id: uuidParameter('Id of the cron.') }
 
-/** Fields of a body that belong to the request of its runs. */
+/** Fields of a body that belong to the request of the cron's runs. */
 const RUN_FIELDS = [
   'input',
   'command',
@@ -33,12 +33,14 @@ const RUN_FIELDS = [
   'checkpoint_during',
   'multitask_strategy',
 ] as const
-/** The fields that a null deletes. */
+/** Fields that a client deletes by sending null. */
 const CLEARABLE: ReadonlySet<string> = new Set(['input', 'webhook'])
 
 type Body = SchemaTypes['cron-create'] | SchemaTypes['cron-update']
 
-/** Epoch milliseconds; null and undefined are returned unchanged. @throws AppError invalid_request */
+/**
+ * Converts a time to epoch milliseconds; null and undefined are returned unchanged. @throws AppError invalid_request
+ */
 function endTime(text: string | null | undefined): number | null | undefined {
   if (text === null || text === undefined) return text
   const time = parseTime(text)
@@ -113,7 +115,7 @@ function createRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** Null when the filter names an unknown assistant. */
+/** The filter of a body; null if it names an unknown assistant. */
 async function toFilter({ findAssistant, tenant }: DeploymentDeps, body: SchemaTypes['cron-count']) {
   const { assistant_id: asked, thread_id, enabled, metadata } = body
   const assistant_id =

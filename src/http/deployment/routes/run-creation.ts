@@ -28,7 +28,10 @@ function locationOf(thread_id: string | null, { run_id }: Run): Headers {
   return { 'content-location': runLocation(thread_id, run_id) }
 }
 
-/** Creates a run and returns its result when it has ended; the headers, which contain the run's id, are sent at once. */
+/**
+ * Creates a run and responds with its result when it has ended. The headers, which contain the run's id, are sent at
+ * once.
+ */
 async function waitFor(context: WaitContext, thread_id: string | null) {
   const { deps } = context
   const request = toConnectedRequest(context)
@@ -66,7 +69,7 @@ function threadRunRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** Runs with a new thread each, which is deleted with the run unless it is kept. */
+/** Routes of stateless runs. Each has a new thread, which is deleted with the run unless the client keeps it. */
 function statelessRunRoutes(): DeploymentRoute[] {
   const shared = { tag: STATELESS_TAG, errors: STATELESS_ERRORS } as const
   return [

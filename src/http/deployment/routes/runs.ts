@@ -15,11 +15,11 @@ import { RUN_PARAMS, SELECT_PARAMETER, THREAD_PARAMS } from '../request/thread-p
 
 const TAG = 'Thread runs'
 const SEARCH_LIMIT = 10
-/** Longest wait for tokens and cost. */
+/** Maximum wait for tokens and cost. */
 const TOTALS_MS = 1000
 /**
- * A client that polls for the end of a run gets a response within this time, although the trace of the run
- * may not be stored yet.
+ * Time after the end of a run within which its trace may not be stored yet; a client that polls for the end gets a
+ * response without waiting for it.
  */
 const TRACED_AFTER_MS = 2000
 
@@ -33,8 +33,7 @@ async function join(context: JoinContext, thread_id: string | null, run_id: stri
 }
 
 /**
- * Tokens and cost of an ended run, if they are available soon enough: the run is returned without them when traces are
- * slow or unavailable. Undefined while it is active.
+ * Tokens and cost of an ended run; null if its trace is not available soon enough, undefined while the run is active.
  */
 async function totalsOf({ runs, clock }: DeploymentDeps, call: Call, run: Run) {
   if (isActive(run.status)) return undefined

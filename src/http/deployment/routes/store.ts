@@ -31,7 +31,7 @@ const NAMESPACE: Parameter<string[]> = {
   },
 }
 
-/** The key of an item; Postgres cannot store text with NUL, so no item has such a key. */
+/** The key of an item. It cannot contain NUL, which Postgres does not store. */
 const KEY: Parameter<string> = {
   ...requiredTextParameter('Of the item.'),
   read(values) {

@@ -52,9 +52,9 @@ type JoinContext = RouteContext<unknown, typeof RUN_JOIN_QUERY, unknown, Deploym
 type ThreadContext = RouteContext<unknown, typeof THREAD_QUERY, unknown, DeploymentDeps>
 
 /**
- * `path` is where a client can resume the stream. It contains the `asked` modes, because an SDK resumes
- * without the query of its first request. SDKs read the run's id from the end of `run`, so nothing may follow
- * it.
+ * The response with a stream. `path` is the path at which a client can resume the stream; it contains the `asked`
+ * modes, because an SDK resumes without the query of its first request. `run` must end with the run's id, because SDKs
+ * read it there.
  */
 function reply(
   { deps, req, principal }: DeploymentContext,

@@ -12,7 +12,7 @@ const TAG = 'Thread state'
 const SUBGRAPHS = flagParameter('With the states of subgraphs that are under way, inside tasks.', false)
 const LIMIT = { minimum: 1, maximum: 1000, otherwise: 10 }
 
-/** The checkpoint of a body: complete, or by id alone. */
+/** The checkpoint of a body, which is complete or only an id. */
 function checkpointOf(body: Pick<SchemaTypes['thread-state-query'], 'checkpoint' | 'checkpoint_id'>): {
   checkpoint?: JsonObject
 } {

@@ -19,7 +19,7 @@ const MAX_EXPIRY_MINUTES = 100 * 365 * 24 * 60
 
 type Filters = Pick<SchemaTypes['thread-search'], 'metadata' | 'values' | 'status'>
 
-/** The time to live in the form of the use cases; undefined when none was given. */
+/** Converts the time to live of a body to a `ThreadTtl`; undefined if none was given. */
 function toTtl(ttl: SchemaTypes['thread-ttl-write'] | undefined): { ttl?: ThreadTtl | null } {
   if (ttl === undefined || ttl === null) return ttl === undefined ? {} : { ttl }
   const { ttl: minutes, strategy = 'delete' } = typeof ttl === 'number' ? { ttl } : ttl

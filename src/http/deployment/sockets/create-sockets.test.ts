@@ -16,13 +16,13 @@ const KIB = 1 << 10
 const BUFFERS = 16 << 20
 
 let server: Server
-/** The server's sides of the connections. */
+/** The server's ends of the connections. */
 let connections: Duplex[]
 let closing: AbortController
 let carriedOut: number
-/** The error with which callers are refused; undefined: they are accepted. */
+/** The error with which callers are refused; undefined to accept them. */
 let refusal: AppError | undefined
-/** Names and values of the last request, alternating, as a deployment's own auth file receives them. */
+/** Names and values of the last request's headers, alternating, as a deployment's own auth file receives them. */
 let headers: string[]
 
 beforeEach(async () => {
@@ -78,7 +78,7 @@ describe('sockets of protocol v2', () => {
     for (let id = 0; id < commands; id++) socket.send(JSON.stringify({ id, method: 'state.get', params: {} }))
     const [connection] = connections
     await eventually(async () => expect(connection?.writableLength).toBeGreaterThan(1024 * KIB))
-    // The answer to another client shows that the server has handled all frames that it takes from this one.
+    // The answer to another client shows that the server has handled all frames of this client that it accepts.
     const other = await open()
     other.send(JSON.stringify({ id: 1, method: 'state.get', params: {} }))
     await once(other, 'message')

@@ -14,24 +14,24 @@ interface Upgrade {
   req: IncomingMessage
   socket: Duplex
   head: Buffer
-  /** Without prefixes and query. */
+  /** Path without prefixes and query. */
   path: string
 }
 
 /** WebSockets of protocol v2 (V-34 to V-39). */
 export interface Sockets {
   /**
-   * Accepts the connection, and closes it with 4000 + status when the caller is refused. `callerNow` is called again before
-   * each command. @throws AppError unauthorized, forbidden
+   * Accepts the connection, and closes it with 4000 + status if the caller is refused. `callerNow` is called again
+   * before each command. @throws AppError unauthorized, forbidden
    */
   accept(upgrade: Upgrade, callerNow: () => Promise<DeploymentContext>): void
 }
 
 /** Time between two pings of a socket. */
 const PING_MS = 20_000
-/** A socket without a pong for this long is ended. */
+/** Time without a pong after which a socket is ended. */
 const SILENT_MS = 40_000
-/** Subprotocol of clients that cannot send headers; the key is the second one they name. */
+/** Subprotocol of clients that cannot send headers. The second subprotocol that they name contains the key. */
 const WITH_KEY = 'weir.v2'
 
 /** The thread whose events sockets at this path show, as the client named it; undefined for other paths. */
@@ -63,7 +63,7 @@ export function createSockets(deps: Pick<DeploymentDeps, 'streams' | 'sse'>): So
     webSocket: WebSocket,
     callerNow: () => Promise<DeploymentContext>,
   ): Promise<void> {
-    // Frames that come before the caller is known stay in the connection.
+    // Frames that arrive before the caller is identified stay in the connection.
     webSocket.pause()
     webSocket.on('error', () => undefined)
     open.add(webSocket)
@@ -96,7 +96,7 @@ export function createSockets(deps: Pick<DeploymentDeps, 'streams' | 'sse'>): So
 
 /** Sends pings to sockets, with one timer for all of them, and ends those that do not answer. */
 function watchSockets(): { add(socket: WebSocket): void; close(): void } {
-  /** When each socket answered last. */
+  /** Time of the last answer of each socket. */
   const open = new Map<WebSocket, number>()
   let timer: NodeJS.Timeout | undefined
 
@@ -129,7 +129,9 @@ function watchSockets(): { add(socket: WebSocket): void; close(): void } {
 
 const KEY = /^key\.([A-Za-z\d_-]+)$/
 
-/** A page cannot send headers with a socket: its key is in the subprotocol `key.<base64url>`. */
+/**
+ * Moves the key from the subprotocol `key.<base64url>` to a header, because a page cannot send headers with a socket.
+ */
 function takeKeyFromProtocol({ headers, rawHeaders }: IncomingMessage): void {
   const named = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim())
   const key = named.map((one) => KEY.exec(one)?.[1]).find((one) => one !== undefined)

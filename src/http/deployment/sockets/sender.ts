@@ -3,13 +3,13 @@ import type { WebSocket } from 'ws'
 
 /** Sends texts over a socket as fast as the client reads them. */
 export interface Sender {
-  /** Resolves with true when more may be sent, with false when the socket is closed. */
+  /** Resolves with true when more can be sent, with false when the socket is closed. */
   send(text: string): Promise<boolean>
 }
 
 /** Bytes that may wait to be sent (V-39). */
 const MAX_WAITING_BYTES = 1 << 20
-/** A client that reads nothing for so long is too slow. */
+/** Time without reading after which a client is too slow. */
 const IDLE_MS = 60_000
 
 const SENDS: Promise<boolean> = Promise.resolve(true)

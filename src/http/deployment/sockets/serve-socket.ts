@@ -18,10 +18,12 @@ export const CLOSED = {
   thread_gone: 4404,
 } as const
 
-/** Commands that may wait, and their bytes; beyond either the client's next frames stay in the connection. */
+/**
+ * Maximum number of waiting commands, and of their bytes. Above either of them, further frames stay in the connection.
+ */
 const MAX_WAITING = 32
 const MAX_WAITING_BYTES = 1 << 20
-/** A close frame has room for a reason of 123 bytes. */
+/** Maximum length of a reason; a close frame has room for 123 bytes. */
 const MAX_REASON_BYTES = 120
 
 /** A socket whose caller may read the thread. */
@@ -34,14 +36,14 @@ export interface OpenSocket {
   callerNow(): Promise<DeploymentContext>
 }
 
-/** Cuts a text to the room of a close frame, between characters. */
+/** Cuts a text between characters to the length that fits into a close frame. */
 function reasonOf(message: string): string {
   return Buffer.from(message)
     .toString('utf8', 0, MAX_REASON_BYTES)
     .replace(/\ufffd+$/, '')
 }
 
-/** Closes a socket because of an error; clients try again after 1012 and 1013. */
+/** Closes a socket because of an error. Clients try again after the codes 1012 and 1013. */
 export function closeFor(
   webSocket: Pick<WebSocket, 'close'>,
   { code, status, message, retryable }: AppError,
@@ -52,7 +54,9 @@ export function closeFor(
   else webSocket.close(CLOSED.refused + status, reasonOf(message))
 }
 
-/** Carries out the commands that come over the socket, one after the other, and sends the events of its subscriptions. */
+/**
+ * Executes the commands that arrive over the socket, one after the other, and sends the events of its subscriptions.
+ */
 export function serveSocket(open: OpenSocket): void {
   const { webSocket, socket } = open
   const sender = createSender(webSocket, socket, () => webSocket.close(CLOSED.overload))
@@ -108,7 +112,7 @@ function refusalOf(code: AppError['code'], status: number): string {
   return status >= 500 || status === 429 ? 'unknown_error' : 'invalid_argument'
 }
 
-/** Carries out a command; returns its answer, and a function to call after the answer was sent. */
+/** Executes a command; returns its answer, and a function that must be called after the answer was sent. */
 async function answerOf(
   { thread_id }: OpenSocket,
   subscriptions: Subscriptions,

@@ -8,7 +8,7 @@ import { createSubscriptions } from './subscriptions.ts'
 const EVENT = { id: '1-1', run_id: 'r', seq: 7, timestamp: 1, method: 'custom', namespace: [], data: '1' }
 const GAP = { requested: '2', oldest: '6' }
 
-/** A thread whose replay is empty and whose new part is the given batch; it may refuse its streams. */
+/** A thread with an empty replay, and with `batch` as its new events. With `refusal`, its streams are refused. */
 function threadWith(batch: readonly ProtocolItem[], refusal?: AppError) {
   const streamed = { opened: 0, closed: 0, read: 0 }
   const streams = {

@@ -19,15 +19,15 @@ export interface Subscriptions {
     context: DeploymentContext,
     params: JsonObject,
   ): Promise<{ result: JsonObject; applied_through_seq: number; begin(): void }>
-  /** False when no subscription has this id. */
+  /** Removes a subscription; returns false if none has this id. */
   remove(subscription_id: string): boolean
   close(): void
 }
 
-/** Subscriptions of one socket (V-39). */
+/** Maximum number of subscriptions of one socket (V-39). */
 const MAX_SUBSCRIPTIONS = 256
 
-/** Reads what is new for all subscriptions of a socket. */
+/** The reader of new events for all subscriptions of a socket. */
 interface Live {
   end: AbortController
   /** The last event that was read. */
@@ -35,8 +35,9 @@ interface Live {
 }
 
 /**
- * One reader sends what is new, each event once and in order, however many subscriptions show it; it waits while a new
- * subscription gets its replay (V-35). `ended` is called when a stream ends: without an error when the thread is gone.
+ * Creates the subscriptions of a socket. One reader sends new events, each once and in order, even if several
+ * subscriptions show an event; it waits while a new subscription gets its replay (V-35). `ended` is called when a
+ * stream ends, without an error if the thread was deleted.
  */
 export function createSubscriptions(
   thread_id: string,
@@ -71,7 +72,7 @@ class SocketSubscriptions implements Subscriptions {
     const end = live?.end ?? new AbortController()
     const until = (): number => live?.seq ?? applied_through_seq
     const following = { filter, after: since, until, gone: end.signal }
-    // A refusal is the answer of the command.
+    // If this rejects, the error is the answer to the command.
     const stream = await streams.followThread(callOf(context), this.#thread_id, following)
     const subscription_id = newUuid()
     this.#filters.set(subscription_id, null)

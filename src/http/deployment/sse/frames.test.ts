@@ -58,7 +58,7 @@ describe('frames', () => {
   })
 })
 
-/** The events that a client reads from compact frames, by the rule of docs/protocol/streams.md. */
+/** The events that a client reads from compact frames according to docs/protocol/streams.md. */
 function expanded(text: string): unknown[] {
   const metadata: unknown[] = []
   return text

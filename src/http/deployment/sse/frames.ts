@@ -9,7 +9,9 @@ export type Encoder = (batch: Batch) => Uint8Array[]
 
 /** Size of each of the two caches of small frames for readers of the same events. */
 const KEPT_BYTES = 2 << 20
-/** Larger frames are separate pieces, whose bytes all readers share until the last one has received them. */
+/**
+ * Size above which a frame is a separate piece, whose bytes all readers share until the last reader has received them.
+ */
 const LARGE_BYTES = 64 << 10
 
 const LINE_ENDS = /[\r\n]+/g
@@ -22,7 +24,7 @@ function frameText(event: string, data: string, id: string): string {
   return `event: ${event.replace(LINE_ENDS, ' ')}\ndata: ${data}\nid: ${id}\n\n`
 }
 
-/** Without an id: a gap is not an event, so the client's last event id must not change. */
+/** The frame of a gap. It has no id, because a gap is not an event and must not change the client's last event id. */
 function gapText({ gap }: Gap): string {
   return `event: gap\ndata: ${JSON.stringify(gap)}\n\n`
 }
@@ -81,12 +83,12 @@ function inPieces(frames: readonly Uint8Array[]): Uint8Array[] {
 const MAX_TAILS = 16
 
 /**
- * An encoder for one connection that has requested `Prefer: messages=compact`: the metadata in `messages` events is
- * sent once, and afterwards as a number: `[chunk, 3]` has the metadata of the fourth frame on this connection that had
- * any. A connection that resumes another one counts from the start, so that nothing is missing there.
+ * An encoder for one connection that has requested `Prefer: messages=compact`: metadata in `messages` events are sent
+ * once, and after that as a number: `[chunk, 3]` has the metadata of the fourth frame with metadata on this connection.
+ * A connection that resumes another one begins to count again, so it receives all metadata.
  */
 export function createCompactEncoder(): Encoder {
-  /** The end `,{…}]` of data with these metadata, and their number; the last used last. */
+  /** Numbers of metadata by the end `,{…}]` of the data that contains them, in order of last use. */
   const tails = new RecentMap<string, number>(MAX_TAILS)
   let count = 0
 

@@ -11,7 +11,7 @@ export interface Heartbeats {
 
 /** Writes `text` after every `every_ms` without a write, except to clients that have not yet received earlier data. */
 export function createHeartbeats(text: string, every_ms: number): Heartbeats {
-  // When each connection was last written to; the longest idle one first, as all have the same interval.
+  // Time of the last write to each connection. All have the same interval, so the longest idle connection is first.
   const silent = new Map<ServerResponse, number>()
   let timer: NodeJS.Timeout | undefined
 

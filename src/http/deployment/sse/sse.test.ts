@@ -180,7 +180,7 @@ describe('an event stream over HTTP', () => {
     const data = JSON.stringify('x'.repeat(100_000))
     for (let seq = 0; seq < COUNT; seq++) slow.push(eventOf(seq, data))
     slow.end()
-    // Bytes that the sockets on both sides hold; after that nothing more is written.
+    // Write until the buffers of the sockets on both sides are full.
     let before = 0
     await eventually(async () => {
       const was = before

@@ -34,9 +34,9 @@ export interface SseParts {
   heartbeat_ms?: number
 }
 
-/** Some clients close a connection without regular heartbeats. */
+/** Interval of heartbeats, without which some clients close a connection. */
 export const HEARTBEAT_MS = 5000
-/** A line of its own, without an empty line after it: an SDK would read that as the end of an event. */
+/** A heartbeat is a single line without an empty line after it, which an SDK would read as the end of an event. */
 export const HEARTBEAT = ': heartbeat\n'
 
 export function createSse({ logger, outflow, limits, heartbeat_ms = HEARTBEAT_MS }: SseParts): Sse {

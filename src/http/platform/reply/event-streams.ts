@@ -6,7 +6,7 @@ import { createOutflow } from '../../server/outflow.ts'
 
 /** One server-sent event; `data` is sent as JSON. */
 export interface SentEvent {
-  /** Sent back as `Last-Event-ID` by a client that connects again. */
+  /** Id that a client sends as `Last-Event-ID` when it reconnects. */
   id?: string
   event: string
   data: unknown
@@ -15,11 +15,14 @@ export interface SentEvent {
 /** Headers of streams: caches must not store them, and proxies must not buffer them. */
 export const STREAM_HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' } as const
 
-/** Answers whose events are made while they are sent. */
+/** Responses whose events are produced while they are sent. */
 export interface EventStreams {
   /** Counts an open stream of `holder`; the returned function releases it. @throws AppError too_many_streams */
   enter(holder: string): () => void
-  /** `events` must end when its signal aborts: when the client disconnects, or the streams end. */
+  /**
+   * The body of a stream. `events` must end when its signal aborts, which happens when the client disconnects or the
+   * streams end.
+   */
   body(events: (signal: AbortSignal) => AsyncIterable<SentEvent>, holder: string): LiveBody
   /** Ends all streams. */
   close(): void
@@ -31,7 +34,7 @@ export interface EventStreamLimits {
   at_once_per_key: number
   /** Maximum number of bytes, over all streams, that are sent but not yet read by clients. */
   max_unsent_bytes: number
-  /** A stream ends after this long, so that its client signs in again; default: no limit. */
+  /** Duration after which a stream ends, so that its client authenticates again; default: no limit. */
   max_ms?: number
 }
 
@@ -52,7 +55,7 @@ export function createEventStreams({ max_unsent_bytes, max_ms, ...limits }: Even
     const over = max_ms === undefined ? [] : [AbortSignal.timeout(max_ms)]
     for await (const event of events(AbortSignal.any([closing.signal, gone.signal, ...over]))) {
       heartbeats.wrote(res)
-      // After a disconnect the events are still read to their end, because their source may release resources there.
+      // Events are read to their end even after a disconnect, because their source may release resources there.
       await outflow.write(holder, res, Buffer.from(frame(event)))
     }
   }

@@ -32,7 +32,7 @@ export interface LiveStreamsParts {
   limits: { at_once: number; at_once_per_key: number }
   /** Pause after each event; default: 250, which is four events a second. */
   interval_ms?: number
-  /** A stream ends after this long, so that its client signs in again. */
+  /** Duration after which a stream ends, so that its client authenticates again; default 10 minutes. */
   max_ms?: number
 }
 

@@ -4,7 +4,7 @@ import { parseTime } from '../../../trace/derive/time.ts'
 import { bodyFault } from '../../body/json.ts'
 
 /**
- * A field that holds an ISO 8601 time, in epoch microseconds; undefined for none.
+ * Reads a field with an ISO 8601 time as epoch microseconds; undefined if it is absent.
  * @throws AppError invalid_request
  */
 export function bodyTime<B extends object>(body: B, name: keyof B & string): number | undefined {
@@ -16,7 +16,7 @@ export function bodyTime<B extends object>(body: B, name: keyof B & string): num
   return time
 }
 
-/** Ids in one spelling. */
+/** Converts ids to the same spelling. */
 export function uuidsOf(values: readonly string[] | null | undefined): string[] | undefined {
   return values?.flatMap((value) => parseUuid(value) ?? [])
 }

@@ -20,7 +20,7 @@ import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../next-page.ts'
 const TAG = 'Prices'
 type Body = SchemaTypes['model-price-write']
 
-/** Places where LangSmith looks for a model's name by default. */
+/** Places at which LangSmith searches a model's name by default. */
 const MATCH_PATH = ['model', 'model_name', 'model_id', 'model_path', 'endpoint_name']
 
 function fault(path: string, message: string): AppError {
@@ -48,8 +48,8 @@ function amounts(
 }
 
 /**
- * The fields of a price as sent; `at` is its place in the body, such as `price.`. @throws AppError for a pattern, time
- * or amount that is none
+ * The fields of a price as sent; `at` is its place in the body, such as `price.`. @throws AppError for an invalid
+ * pattern, time or amount
  */
 export function toPriceFields(body: Body, at = ''): PriceFields {
   const pattern = compilePricePattern(body.match_pattern)

@@ -9,7 +9,7 @@ import { route, type PlatformRoute } from '../route.ts'
 
 const TAG = 'Prices'
 
-/** The TraceRuns that a request names. @throws AppError for times that are none or in the wrong order */
+/** The TraceRuns that a request selects. @throws AppError for times that are invalid or in the wrong order */
 export function toScope(body: SchemaTypes['reprice-request']): RepriceScope {
   const [start_time, end_time] = (['start_time', 'end_time'] as const).map((path) => {
     const time = parseTime(body[path])

@@ -11,7 +11,7 @@ import { READY_PARTS, readinessReply } from '../../server/readiness.ts'
 import { livenessReply } from '../../server/store-checks.ts'
 
 const TAG = 'System'
-/** For people who open the root in a browser or terminal. */
+/** Links in the response of the root, for people who open it in a browser or terminal. */
 const LINKS = { docs: 'docs', openapi: 'openapi.json', info: 'info', health: 'ok?check_db=1' }
 /** Path of the web interface, relative to the root. */
 const PAGE = 'app/'
@@ -179,7 +179,7 @@ const rootRoute = route({
   reply: 'bytes',
   status: 302,
   handle: async ({ req }) => {
-    // Relative, so that it is also right behind a proxy's prefix.
+    // A relative address also works behind a proxy's prefix.
     const location = isPageRequest(req) ? PAGE : 'docs'
     return { headers: { location, vary: 'accept' }, body: JSON.stringify({ page: PAGE, ...LINKS }) }
   },

@@ -11,7 +11,10 @@ export interface Encoded {
 
 /** Compresses whole answers, off the event loop. */
 export interface Compressor {
-  /** The answer as the client accepts it, which may be unchanged; `accepted` is its header Accept-Encoding. */
+  /**
+   * Encodes the answer in an encoding that the client accepts, or returns it unchanged; `accepted` is the client's
+   * header Accept-Encoding.
+   */
   encode(accepted: string | undefined, headers: Headers, body: Uint8Array | string): Promise<Encoded>
 }
 
@@ -26,14 +29,14 @@ const ENCODINGS = [
   ['gzip', (body: Uint8Array) => asGzip(body, { level: 1 })],
 ] as const
 
-/** Smaller answers fit into two packets without compression. */
+/** Minimum size for compression; smaller answers fit into two packets. */
 const MIN_BYTES = 2048
 /** Number of Node's four threads that compress answers. Files are synced on the same threads. */
 const AT_ONCE = 2
 const MAX_PADDING = 64
 const TEXT = /^(application\/json|text\/(csv|plain))\b/
 
-/** Shared by the requests of a listener, since its limit applies to all of them. */
+/** Creates a compressor, which all requests of a listener share because of its limit. */
 export function createCompressor(): Compressor {
   let running = 0
   return {
@@ -42,7 +45,7 @@ export function createCompressor(): Compressor {
         return { headers, body }
       const varying: Headers = { ...headers, vary: withName(headers['vary'], 'accept-encoding') }
       const found = ENCODINGS.find(([name]) => accepts(accepted, name))
-      // An answer does not wait until another one is compressed.
+      // If too many answers are being compressed, this one is sent uncompressed instead of waiting.
       if (found === undefined || body.length < MIN_BYTES || running >= AT_ONCE)
         return { headers: varying, body }
       running += 1
@@ -58,7 +61,7 @@ export function createCompressor(): Compressor {
   }
 }
 
-/** True if an Accept-Encoding header names the encoding, and not with a weight of 0. */
+/** Whether an Accept-Encoding header names the encoding with a weight above 0. */
 export function accepts(header: string | undefined, encoding: string): boolean {
   return (header ?? '').split(',').some((one) => {
     const [name = '', ...weights] = one.split(';').map((part) => part.trim().toLowerCase())
@@ -70,7 +73,7 @@ function withName(vary: string | number | undefined, name: string): string {
   return vary === undefined ? name : `${vary}, ${name}`
 }
 
-/** Text of a random length: so the size of an encrypted answer does not reveal how well it was compressed. */
+/** Text of random length, so that the size of an encrypted answer does not reveal how well it was compressed. */
 function padding(): string {
   return randomBytes(MAX_PADDING)
     .toString('base64url')

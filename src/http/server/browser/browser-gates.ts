@@ -13,9 +13,12 @@ export interface BrowserGates {
 
 /** Hosts and origins whose requests are accepted. */
 export interface BrowserGateOptions {
-  /** The address or name that the server listens on (HOST); one of all interfaces is no host of a request. */
+  /**
+   * The address or name on which the server listens (HOST). An address for all interfaces is not accepted as the host
+   * of a request.
+   */
   host?: string
-  /** URL of the server for browsers, in addition to the loopback addresses; undefined: none. */
+  /** URL of the server for browsers, in addition to loopback addresses; undefined if there is none. */
   publicUrl: string | undefined
   /** Whether pages of another origin may call the server. Default: none may. */
   mayCall?(origin: string): boolean
@@ -32,7 +35,7 @@ function listeningNameOf(listening: string): string | undefined {
   return name === '0.0.0.0' || name === '[::]' ? undefined : name
 }
 
-/** True for loopback addresses and names that always resolve to this machine, whatever the DNS answers. */
+/** Whether a name is a loopback address, or always resolves to this machine independently of DNS. */
 export function isLoopbackName(name: string): boolean {
   return isLoopback(name) || name.endsWith('.localhost')
 }
@@ -54,7 +57,8 @@ export function createBrowserGates({
   return {
     assertOwn({ headers, method }) {
       const host = headers.host?.toLowerCase() ?? ''
-      // DNS rebinding: the owner of any name can point it to this machine, and a page of that name then has the same origin.
+      // Prevents DNS rebinding: the owner of any name can point it to this machine, and a page of that name then has
+      // the same origin.
       if (!isOwnName(nameOf(host))) throw new AppError('misdirected_request')
       const { origin } = headers
       if (origin !== undefined) {

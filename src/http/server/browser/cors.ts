@@ -2,17 +2,17 @@ import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.
 import { isLoopbackName } from './browser-gates.ts'
 import type { Exchange, Headers } from '../exchange.ts'
 
-/** The pages of other origins that may call; those of a deployment are in `http.cors` of langgraph.json. */
+/** The pages of other origins that may call the server; for a deployment, `http.cors` of langgraph.json. */
 export interface CorsRules {
-  /** `*` = all. */
+  /** Allowed origins; `*` allows all. */
   allow_origins: readonly string[]
-  /** The whole origin must match; null = none. */
+  /** Pattern that the whole origin must match; null if there is none. */
   allow_origin_regex: RegExp | null
   /** Whether pages with a loopback origin are allowed. */
   allow_loopback: boolean
-  /** Undefined: those of the route. */
+  /** Undefined for the methods of the route. */
   allow_methods: readonly string[] | undefined
-  /** Undefined: the requested ones. */
+  /** Undefined for the requested headers. */
   allow_headers: readonly string[] | undefined
   allow_credentials: boolean
   expose_headers: readonly string[]
@@ -23,7 +23,7 @@ export interface CorsRules {
 const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next', 'x-request-id']
 const MAX_AGE_S = 600
 
-/** Rules from langgraph.json; without any, every page may call. A key is still needed, and cookies are ignored. */
+/** Reads the rules of langgraph.json. Without rules every page may call, but needs a key, and cookies are ignored. */
 export function readCorsRules(http: JsonObject): CorsRules {
   const cors = isObject(http['cors']) ? http['cors'] : {}
   const pattern = cors['allow_origin_regex']
@@ -72,8 +72,8 @@ function isAllowed(origin: string, rules: CorsRules): boolean {
 const ASKS_PRIVATE = 'access-control-request-private-network'
 
 /**
- * Allows the page of a request's origin to read the response, if the rules do; a request without an origin gets no
- * headers.
+ * Sets the headers that allow the page of a request's origin to read the response, if the rules allow it and the
+ * request has an origin.
  */
 export function allowOrigin({ req, res }: Exchange, rules: CorsRules): void {
   const { origin } = req.headers

@@ -5,7 +5,7 @@ type RequestHeaders = Pick<IncomingHttpHeaders, 'host' | 'cookie'>
 
 /**
  * Name of the session cookie at the address that the browser uses. Browsers send the cookies of a host to all of its
- * ports, so the name has the port: servers at other ports keep their own sessions.
+ * ports, so the name contains the port, and servers at other ports have separate sessions.
  */
 export function sessionCookieName({ host = '' }: Pick<IncomingHttpHeaders, 'host'>): string {
   const port = /:(\d+)$/.exec(host)?.[1]

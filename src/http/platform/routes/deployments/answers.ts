@@ -21,7 +21,7 @@ export const PART_QUERY = {
   }),
 }
 
-/** The caller of a request, in the form that the control plane takes. */
+/** The caller of a request, in the form of the control plane. */
 export function deployerOf({ organization_id, workspace_id, short_key }: Principal): Deployer {
   return { organization_id, workspace_id, short_key }
 }
@@ -68,7 +68,7 @@ export function shownDeployment(
   }
 }
 
-/** A revision as clients see it; `active` is the id of the one that serves. */
+/** A revision as clients see it; `active` is the id of the revision that serves. */
 export function shownRevision(
   revision: Revision,
   { active_revision_id }: Pick<ListedDeployment, 'active_revision_id'>,
@@ -101,7 +101,7 @@ export async function auditDeployment(
   await deps.identity.recordChange(change, actorOf(principal, deps.clock))
 }
 
-/** What the audit says about a change that is about a revision: also the names of the secrets with which it starts (P-15). */
+/** Fields of the audit for a change of a revision, including the names of the secrets with which it starts (P-15). */
 export function auditFields(
   { id, name, secrets }: Pick<StoredDeployment, 'id' | 'name' | 'secrets'>,
   { number, source_sha256 }: Pick<Revision, 'number' | 'source_sha256'>,
@@ -115,7 +115,7 @@ export function assertSource(source: string | null | undefined, image_uri?: stri
     throw new AppError('source_unsupported')
 }
 
-/** The commands that a body sets; an empty text removes one, as null does. */
+/** The commands that a body sets; an empty text removes a command, like null. */
 export function readCommands(
   sent: Readonly<{ [K in keyof BuildCommands]?: string | null }> | null | undefined,
 ): Partial<BuildCommands> {

@@ -147,7 +147,8 @@ function uploadRoutes(): PlatformRoute[] {
       errors: ['forbidden', 'body_too_large', 'disk_full', 'disk_unwritable'],
       async handle({ deps, params, req }) {
         const control = await deps.controlPlane()
-        // A refusal must still be answered on the connection whose body was not read to its end.
+        // The connection must stay open, because a refusal must still be sent although the body was not read to its
+        // end.
         const body = req.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
         return { body: await control.receiveUpload(params.token, body) }
       },

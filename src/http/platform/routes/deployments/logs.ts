@@ -35,7 +35,10 @@ function toLine({ at_us, level, message, kind, revision_id }: LogLine) {
   return { id: String(at_us), timestamp: at_us / US_PER_MS, level, message, kind, revision_id }
 }
 
-/** The page after `query`, whose cursor is the time of its last line: new lines have later times (P-40). */
+/**
+ * The page of `query`. The cursor of the next page is the time of the last line, because new lines have later times
+ * (P-40).
+ */
 function toPage(
   lines: readonly LogLine[],
   { order, after_us }: LogQuery,
@@ -60,7 +63,7 @@ function readLevel(text: string | null | undefined): LineLevel | undefined {
 
 type Body = SchemaTypes['deployment-log-query']
 
-/** The kinds of lines to read, of those that the log has. @throws AppError invalid_request for none of them */
+/** The kinds of lines to read among `kinds`, which the log has. @throws AppError invalid_request if there are none */
 function kindsIn({ kinds: wanted }: Body, kinds: readonly LogKind[]): readonly LogKind[] {
   const found = kinds.filter((kind) => wanted?.includes(kind) ?? true)
   if (found.length > 0) return found
@@ -130,7 +133,7 @@ export function deploymentLogRoutes(): PlatformRoute[] {
 const FOLLOWING =
   'A page of lines, oldest first. Send the request again with `next_offset` as `after` for newer lines. With `Accept: text/event-stream` the answer is server-sent events that go on: `open` first, then `log` for each line: without `after` or `Last-Event-ID` the newest lines, at most `limit`, and then each as it comes. The `id` of an event is the cursor after it. The stream ends after ten minutes; connect again and send `Last-Event-ID`.'
 
-/** Lines of every kind: a page, or the lines as they come (N13). */
+/** Route of lines of every kind: a page, or a stream of new lines (N13). */
 function allLinesRoute(): PlatformRoute {
   return route({
     method: 'GET',
@@ -186,7 +189,7 @@ async function streamOf(
 async function* eventsOf(parts: AsyncIterable<FollowedLines>): AsyncGenerator<SentEvent> {
   let isOpen = false
   for await (const { lines, cursor } of parts) {
-    // Without a line there is no other id from which a client could go on.
+    // Without a line, the cursor is the only id from which a client can resume.
     if (!isOpen) yield { ...(lines.length === 0 && { id: String(cursor) }), event: 'open', data: {} }
     isOpen = true
     for (const line of lines) yield { id: String(line.at_us), event: 'log', data: toLine(line) }

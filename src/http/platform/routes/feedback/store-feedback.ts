@@ -13,7 +13,7 @@ import { INGEST_REFUSALS } from '../tracing/ingest-route.ts'
 /** Codes with which ingest may refuse the record, besides those of its content. */
 export const STORE_FEEDBACK_ERRORS = [...INGEST_REFUSALS, 'trace_deleted'] as const
 
-/** The record as the only part of a multipart body, so that all feedback is ingested in the same way. */
+/** Wraps the record as the only part of a multipart body, so that all feedback is ingested in the same way. */
 function wrapped(id: string, record: JsonObject, bare: RequestHead): { head: RequestHead; body: Uint8Array } {
   const boundary = `weir-${newUuid()}`
   const json = Buffer.from(JSON.stringify(record))
@@ -30,8 +30,8 @@ function wrapped(id: string, record: JsonObject, bare: RequestHead): { head: Req
 }
 
 /**
- * Stores one record in the workspace of `principal` and resolves when reads return it. While the store is unavailable
- * it resolves once the record is acknowledged, that is on disk. @throws AppError the reason for which ingest refuses
+ * Stores one record in the workspace of `principal` and resolves when reads return it. While the store is unavailable,
+ * resolves once the record is acknowledged, which means on disk. @throws AppError the reason for which ingest refuses
  * the record
  */
 export async function storeFeedback(

@@ -19,7 +19,7 @@ const MAX_DAYS = 366
 
 type TokenBody = Extract<SchemaTypes['feedback-token-create'], { run_id: string }>
 
-/** When the token expires, epoch milliseconds. */
+/** Expiry time of the token, epoch milliseconds. */
 function expiryOf({ expires_in, expires_at }: TokenBody, now: number): number {
   const latest = now + MAX_DAYS * 24 * 60 * MINUTE_MS
   const { days = 0, hours = 0, minutes = 0 } = expires_in ?? { minutes: DEFAULT_MINUTES }

@@ -18,10 +18,7 @@ import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
 const TAG = 'Identity'
 const SERVICE = '/orgs/current/service-keys'
 const PERSONAL = '/orgs/current/personal-access-tokens'
-/**
- * An organization may have used many of the 65,536 short keys; this many collisions in a row mean that nearly all are
- * used.
- */
+/** Number of collisions in a row after which nearly all of the 65,536 short keys of an organization are used. */
 const MAX_DRAWS = 200
 
 type Body = SchemaTypes['service-key-create']
@@ -89,8 +86,8 @@ function parseExpiry(text: string, now: number): number {
 }
 
 /**
- * When a new key expires, epoch milliseconds or null for never: not later than the caller's key, and by default at the
- * same time. @throws AppError forbidden, invalid_request
+ * Expiry time of a new key in epoch milliseconds, null for never: not later than that of the caller's key, which is the
+ * default. @throws AppError forbidden, invalid_request
  */
 function readExpiry(principal: Principal, text: string | null | undefined, now: number): number | null {
   if (text === undefined) return principal.expires_at
@@ -120,8 +117,8 @@ function readDefault(
 }
 
 /**
- * Stores a new key and returns it, only this once with its secret. @throws AppError forbidden when it would have more
- * permissions than the caller, invalid_request
+ * Stores a new key and returns it; only this response contains its secret. @throws AppError forbidden if the key would
+ * have more permissions than the caller, invalid_request
  */
 async function create(deps: AppDeps, principal: Principal, { body, owner, role }: WantedKey) {
   const { identity, clock } = deps
@@ -169,7 +166,10 @@ async function revoke(
   if (!gone) throw new AppError('not_found')
 }
 
-/** With AUTH=off every caller could create a key that stays valid with AUTH=on. @throws AppError forbidden */
+/**
+ * Refuses to create keys with AUTH=off, because any caller could create a key that stays valid with AUTH=on. @throws
+ * AppError forbidden
+ */
 function assertKeysCanBeMade({ gates }: AppDeps): void {
   if (gates === undefined) return
   const message = 'With AUTH=off no keys are created: start the server with AUTH=on.'

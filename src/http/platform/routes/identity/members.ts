@@ -29,8 +29,8 @@ function assertCovers(principal: Principal, { role, workspace_ids }: Pick<Member
 }
 
 /**
- * The member, whom the caller may manage. @throws AppError not_found when no member with this id is visible to the
- * caller, forbidden when the member has more permissions than the caller
+ * Returns the member if the caller may manage it. @throws AppError not_found when no member with this id is visible to
+ * the caller, forbidden when the member has more permissions than the caller
  */
 async function manageable({ identity }: AppDeps, principal: Principal, user_id: string): Promise<Member> {
   const members = await identity.members(principal.organization_id)

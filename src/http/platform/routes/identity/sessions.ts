@@ -24,7 +24,7 @@ function isoOrNull(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString()
 }
 
-/** The caller, what it may do, and what this server offers. */
+/** The response about the caller, the caller's permissions, and the features of this server. */
 async function toAnswer(deps: AppDeps, principal: Principal): Promise<SchemaTypes['auth-session']> {
   const { organization_id, user_id, api_key_id, short_key, role, read_only, permissions, session } = principal
   const organization = await deps.identity.organization(organization_id)
@@ -52,7 +52,7 @@ async function toAnswer(deps: AppDeps, principal: Principal): Promise<SchemaType
 }
 
 /**
- * Only pages of this server may sign in. Another site must not sign the browser in with a key of that site.
+ * Refuses to sign in from pages of other sites, which could otherwise sign the browser in with their own key.
  * @throws AppError misdirected_request, foreign_origin
  */
 function assertOwnPage({ gates, sessionGates }: AppDeps, req: IncomingMessage): void {
@@ -83,7 +83,7 @@ async function provenKey(deps: AppDeps, { key, ticket }: SignInBody): Promise<st
 
 /**
  * Starts a session for the key or ticket of the body. An attempt is counted before its outcome is known, so that
- * concurrent attempts count too; a successful one is subtracted again.
+ * concurrent attempts count too; a successful attempt is subtracted again.
  * @throws AppError unauthorized, invalid_request, rate_limited
  */
 async function signIn(

@@ -50,7 +50,7 @@ function createRoute(): PlatformRoute {
   })
 }
 
-/** Workspaces; those that the caller may not use are treated as unknown. */
+/** Routes of workspaces. A workspace that the caller may not use is treated as unknown. */
 export function workspaceRoutes(): PlatformRoute[] {
   const params = { id: uuidParameter('Id of the workspace.') }
   return [

@@ -28,8 +28,8 @@ function assertKey(key: string): void {
 const ACTIONS = { created: 'secret.create', updated: 'secret.update', deleted: 'secret.delete' } as const
 
 /**
- * Writes all of them or none, and records each change in the audit: with the name and the hosts, never with the value.
- * True when anything changed.
+ * Writes all changes or none, and records each in the audit with the secret's name and hosts, never with its value.
+ * Returns whether anything changed.
  */
 async function write({ deps, principal }: Context, changes: readonly SecretChange[]): Promise<boolean> {
   const { organization_id, workspace_id } = principal

@@ -107,7 +107,7 @@ function runShareV2Routes(): PlatformRoute[] {
     }),
     route({
       method: 'DELETE',
-      // The id is that of the trace; it has the same name as in the other routes of this path.
+      // `id` is the trace's id; the parameter has the same name as in the other routes of this path.
       path: '/v2/runs/{id}/share',
       summary: 'End the share of a trace; its id is in the path',
       tag: TAG,

@@ -16,7 +16,7 @@ export const TOKEN = { token: uuidParameter('The token of the share.') }
 type Reads = Pick<AppDeps, 'selectedReads' | 'ingester' | 'sharing'>
 
 /**
- * The place of a TraceRun, also of one that was acknowledged a moment ago.
+ * The place of a TraceRun, even if it was acknowledged a moment ago.
  * @throws AppError not_found
  */
 export async function placeOf(
@@ -38,7 +38,7 @@ export async function openShare({ sharing }: Reads, token: string): Promise<Shar
   return share
 }
 
-/** The condition that TraceRuns of the share satisfy, and no others. */
+/** The condition that exactly the TraceRuns of the share satisfy. */
 export function whereShared({ subject }: Share): SelectedWhere {
   const project_ids = [subject.project_id]
   if (subject.kind === 'trace') return { project_ids, trace_ids: [subject.trace_id] }
@@ -64,7 +64,7 @@ export async function placeInShare(deps: Reads, share: Share, run_id: string): P
   return found(isShared ? place : undefined, 'Run')
 }
 
-/** Records in the audit who shared the subject, or ended its share. The token is not recorded. */
+/** Records in the audit that the caller shared the subject or ended its share; the token is not recorded. */
 export async function recordSharing(
   { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
   action: 'share' | 'unshare',
@@ -74,7 +74,7 @@ export async function recordSharing(
   const change = {
     organization_id,
     action: `${subject.kind}.${action}`,
-    // Subjects of the audit are uuids, which a thread's id need not be.
+    // Subjects of the audit are uuids, but a thread's id may be any text.
     subject_id: subject.kind === 'trace' ? subject.trace_id : subject.project_id,
     details: { workspace_id, ...subject },
   }

@@ -6,8 +6,8 @@ import { route, type PlatformRoute } from '../../route.ts'
 const TAG = 'Runs'
 
 /**
- * LangSmith's Python client passes `attachments` itself when it reads a run, and fails if the response has them (ADR
- * 0011).
+ * The fields to omit: LangSmith's Python client sets `attachments` itself when it reads a run, and fails if the
+ * response contains them (ADR 0011).
  */
 export function fieldsFor(userAgent: string | undefined): { omit?: string[] } {
   return userAgent?.startsWith('langsmith-py/') === true ? { omit: ['attachments'] } : {}

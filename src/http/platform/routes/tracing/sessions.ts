@@ -20,13 +20,13 @@ import { route, type PlatformRoute } from '../../route.ts'
 
 const TAG = 'Projects'
 type SessionFields = SchemaTypes['session-update']
-/** Which statistics to return: none, the count of runs only, or all. */
+/** The statistics to return: none, only the count of runs, or all. */
 export type Extent = 'none' | 'counts' | 'all'
 /** The statistics of a project. */
 type Figures = { run_count: number; last_start: number | null } & Partial<Omit<ProjectStats, 'last_start'>>
 const NO_RUNS: Figures = { run_count: 0, last_start: null }
 
-/** Fields that Weir does not have: null, since readers of LangSmith's shape expect the keys. */
+/** Fields that Weir does not have. They are null, because clients expect the keys. */
 const UNKNOWN = {
   feedback_stats: null,
   session_feedback_stats: null,
@@ -84,7 +84,7 @@ export function toSession(project: Project, figures?: Figures): SchemaTypes['ses
   }
 }
 
-/** Projects with their statistics; statistics are null while the store is down, since the rest is still useful. */
+/** Projects with their statistics, which are null while the store is down. */
 export async function withFigures(
   { reads }: Pick<AppDeps, 'reads'>,
   workspace_id: string,
@@ -104,7 +104,7 @@ export async function withFigures(
   )
 }
 
-/** Sums over nothing are 0, so that a new project has the same fields as one with runs. */
+/** Statistics of a project without runs. Sums are 0, so that a new project has the same fields as others. */
 function noRuns(extent: Extent): Figures {
   if (extent !== 'all') return NO_RUNS
   const tokens = { prompt_tokens: 0, completion_tokens: 0 }

@@ -135,7 +135,7 @@ function histogramJson(histogram: TimeHistogram | undefined) {
   return classes.toSorted((a, b) => a.from - b.from)
 }
 
-/** The text has no exponent, like all costs in responses. */
+/** Converts a cost to text without an exponent, like all costs in responses. */
 function dollars(value: number | null): string | null {
   return value === null ? null : value.toFixed(18).replace(/\.?0+$/, '')
 }

@@ -6,7 +6,7 @@ import type { AppDeps, UsageSources } from '../../app-deps.ts'
 import { timeParameter, uuidsParameter } from '../../../api/parameters.ts'
 
 const TAG = 'Usage'
-/** The path that all usage routes begin with. */
+/** The beginning of the paths of all usage routes. */
 export const PATH = '/orgs/current/billing'
 /** Sentence of the descriptions that names the page with the rules of all usage routes. */
 export const RULES = 'See docs/protocol/usage.md for buckets, attribution and workspaces.'
@@ -44,7 +44,9 @@ export async function readableOf({ identity }: AppDeps, principal: Principal, as
   return named.filter((id) => mine.has(id) || workspaces.has(id))
 }
 
-/** Reads the names of the records in a report, also of deleted ones; those of projects only for reports by project. */
+/**
+ * Reads the names of the records in a report, including deleted records; names of projects only for reports by project.
+ */
 export async function namesOf(
   { identity, projects }: AppDeps,
   principal: Principal,

@@ -102,7 +102,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** The name of a provider or a model: '' for none. */
+/** The name of a provider or a model; '' selects records without one. */
 function nameOf(text: string | undefined): string | undefined {
   return text === 'null' ? '' : text
 }

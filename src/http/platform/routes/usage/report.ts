@@ -53,7 +53,8 @@ async function detailsOf(
 }
 
 /**
- * Headers for a download: the file name contains the range; its last day is the last one of which a part is included.
+ * Headers for a download. The file name contains the range, whose last day is the last day that is included at least
+ * partly.
  */
 function download(what: string, { start_time, end_time, group_by }: Query<DetailGrouping>): Headers {
   const day = (time: number): string => formatUsageTime(Math.floor(time)).slice(0, 10)

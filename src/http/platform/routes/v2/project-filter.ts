@@ -17,7 +17,7 @@ interface Entry {
  */
 export function projectFilter(text: string): (project: Project) => boolean {
   const filter = parseFilter(text)
-  // An unknown field is refused even when no project is compared.
+  // Compare once without a project, so that an unknown field is refused even if there are no projects.
   satisfies(filter, undefined, undefined)
   return (project) => satisfies(filter, project, undefined)
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../../../schema/json.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import { projectFilter } from './project-filter.ts'
 
-/** Columns that a list of projects can be sorted by. */
+/** Columns by which a list of projects can be sorted. */
 export const SORTS = [
   'START_TIME',
   'NAME',
@@ -18,7 +18,7 @@ export const SORTS = [
 
 /** A page of projects to read. */
 export interface SessionPage {
-  /** The client's query without cursor and page size: a cursor is valid only with the same one. */
+  /** The client's query without cursor and page size; a cursor is valid only for the same query. */
   request: unknown
   where: Pick<ProjectQuery, 'ids' | 'name' | 'name_contains' | 'reference_dataset_ids' | 'types'>
   /** JSON text of an object that the metadata must contain. */
@@ -31,13 +31,13 @@ export interface SessionPage {
 }
 
 type SortValue = string | number | null
-/** A project with the value that it is sorted by. */
+/** A project with the value by which it is sorted. */
 interface Sorted {
   id: string
   value: SortValue
 }
 
-/** Projects whose figures one list may compare, which are computed for each page. */
+/** Maximum number of projects in a list by figures, which are computed for each page. */
 const MAX_BY_FIGURES = 1000
 const PORTION = 100
 const isSortValue: PartCheck<SortValue> = (part): part is SortValue =>
@@ -46,7 +46,7 @@ const isSortValue: PartCheck<SortValue> = (part): part is SortValue =>
 type Reads = Pick<AppDeps, 'projects' | 'reads'>
 
 /**
- * The projects of a page in their order; those without a value come last.
+ * The projects of a page in order; projects without a value come last.
  * @throws AppError invalid_request, not_implemented
  */
 export async function readSessionPage(
